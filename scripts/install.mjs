@@ -1,0 +1,104 @@
+// Installs what is missing and nothing else. No dependencies, because it runs before there are any;
+// any Node, because a fresh machine has an old one and Node 24 itself comes with the packages.
+//   node scripts/install.mjs            everything, tests and checks included
+//   node scripts/install.mjs runtime    what running the products needs
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const lock = join(root, ".install.lock");
+const stamp = join(root, "node_modules", ".installed");
+const level = process.argv[2] === "runtime" ? "runtime" : "everything";
+
+const hasPinnedNode = process.platform === "linux" && ["x64", "arm64"].includes(process.arch);
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+if (!hasPinnedNode && (major < 24 || (major === 24 && minor < 12))) {
+  console.error(
+    `This machine (${process.platform} ${process.arch}) needs its own Node 24.12 or newer; it has ${process.versions.node}. Install it from your package manager and run the command again.`,
+  );
+  process.exit(1);
+}
+
+if (!isInstalled()) {
+  takeLock();
+  try {
+    if (!isInstalled()) install();
+  } finally {
+    rmSync(lock, { recursive: true, force: true });
+  }
+}
+
+function fingerprint() {
+  const hash = createHash("sha256");
+  for (const file of ["package-lock.json", "package.json"]) hash.update(readFileSync(join(root, file)));
+  return `${hash.digest("hex")} ${process.platform} ${process.arch}`;
+}
+
+function isInstalled() {
+  if (!existsSync(stamp)) return false;
+  const [installedLevel, ...print] = readFileSync(stamp, "utf8").trim().split(" ");
+  return print.join(" ") === fingerprint() && (installedLevel === "everything" || level === "runtime");
+}
+
+function install() {
+  const begin = Date.now();
+  console.log(`Installing packages (${level}); the first time takes about half a minute …`);
+  // Not `npm ci`: it refuses a lock made where other platforms' builds were not to be had.
+  const options = [
+    "install",
+    "--loglevel=error",
+    "--no-save",
+    level === "runtime" ? "--omit=dev" : "--include=dev",
+  ];
+  const npm = process.env.npm_execpath;
+  const result = npm
+    ? spawnSync(process.execPath, [npm, ...options], { cwd: root, stdio: "inherit" })
+    : spawnSync("npm", options, { cwd: root, stdio: "inherit", shell: process.platform === "win32" });
+  if (result.status !== 0) {
+    console.error("npm install failed; its own message stands above. Mend that and run the command again.");
+    process.exitCode = 1;
+    return;
+  }
+  writeFileSync(stamp, `${level} ${fingerprint()}\n`);
+  console.log(`Packages installed in ${((Date.now() - begin) / 1000).toFixed(0)} s.`);
+}
+
+/** One install at a time in a clone: a second waits, and takes over from one that died. */
+function takeLock() {
+  let told = false;
+  for (;;) {
+    try {
+      mkdirSync(lock);
+      writeFileSync(join(lock, "pid"), String(process.pid));
+      return;
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error;
+    }
+    if (isAbandoned()) {
+      rmSync(lock, { recursive: true, force: true });
+      continue;
+    }
+    if (!told) console.log("Another install is running in this folder; waiting for it …");
+    told = true;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
+  }
+}
+
+function isAbandoned() {
+  try {
+    process.kill(Number(readFileSync(join(lock, "pid"), "utf8")), 0);
+    return false;
+  } catch (error) {
+    if (error.code === "EPERM") return false;
+    if (error.code === "ESRCH") return true;
+    // Between mkdir and the write of its pid: give it a moment.
+    try {
+      return Date.now() - statSync(lock).mtimeMs > 5_000;
+    } catch {
+      return true;
+    }
+  }
+}
