@@ -1,0 +1,130 @@
+/**
+ * Every error that dataq can raise: code → HTTP status, family and message, whether a retry can help, and what
+ * the caller does next. `{name}` is filled from the error's details. One table for the service, the docs and
+ * the clients. None of them is ever charged.
+ */
+export const errors = {
+  invalid_json: row(
+    400,
+    "invalid_request_error",
+    "The body is not valid JSON: {reason}.",
+    "send a JSON object",
+  ),
+  invalid_params: row(400, "invalid_request_error", "{summary}", "correct the parameters named in details"),
+  missing_parameter: row(400, "invalid_request_error", "{param} is missing.", "send {param}"),
+  unknown_parameter: row(400, "invalid_request_error", "{param} is not a parameter of {operation}.", "{fix}"),
+  ambiguous_parameter: row(
+    400,
+    "invalid_request_error",
+    "{param} is given twice with different values.",
+    "send {param} once",
+  ),
+  unknown_operation: row(400, "invalid_request_error", "There is no operation {operation}.", "{fix}"),
+  domain_mismatch: row(
+    400,
+    "invalid_request_error",
+    "{operation} belongs to the domain {expected}, not {domain}.",
+    "leave domain out or send {expected}",
+  ),
+  page_out_of_range: row(
+    400,
+    "invalid_request_error",
+    "page × page_size reaches beyond the first 10,000 results.",
+    "narrow the query with a filter",
+  ),
+  missing_api_key: row(
+    401,
+    "authentication_error",
+    "No API key was sent.",
+    "send Authorization: Bearer <API_KEY>",
+  ),
+  invalid_api_key: row(
+    401,
+    "authentication_error",
+    "The API key is not valid.",
+    "check the key, or make a new one in the console",
+  ),
+  ambiguous_credentials: row(
+    401,
+    "authentication_error",
+    "Two different API keys were sent.",
+    "send one of Authorization and X-API-Key",
+  ),
+  insufficient_balance: row(
+    402,
+    "billing_error",
+    "The balance of {balance} tokens is {shortfall} short of the {required} that this call costs.",
+    "top up and call again",
+  ),
+  scope_denied: row(
+    403,
+    "permission_error",
+    "This key lacks the scope {scope}.",
+    "use a key with the scope {scope}",
+  ),
+  not_found: row(404, "not_found_error", "{what} was not found.", "check the value"),
+  no_such_route: row(
+    404,
+    "not_found_error",
+    "There is no {method} {path}.",
+    "see /v1/catalog for what there is",
+  ),
+  method_not_allowed: row(
+    405,
+    "invalid_request_error",
+    "{method} is not allowed on {path}.",
+    "use {allowed}",
+  ),
+  body_too_large: row(
+    413,
+    "invalid_request_error",
+    "The body is larger than {limit} bytes.",
+    "send a smaller body",
+  ),
+  unsupported_media_type: row(
+    415,
+    "invalid_request_error",
+    "The body is {type}, not JSON.",
+    "send Content-Type: application/json",
+  ),
+  internal_error: row(
+    500,
+    "server_error",
+    "The service failed.",
+    "retry; if it stays, report the request id",
+    true,
+  ),
+  not_configured: row(
+    501,
+    "server_error",
+    "{operation} has no source on this service.",
+    "ask the operator to import data or configure a connector",
+  ),
+  unavailable: row(
+    503,
+    "server_error",
+    "The service cannot take the call now.",
+    "retry after {retry_after} s",
+    true,
+  ),
+} as const satisfies Record<string, ErrorRow>;
+
+export interface ErrorRow {
+  readonly status: number;
+  readonly type: string;
+  readonly message: string;
+  readonly nextAction: string;
+  readonly retryable: boolean;
+}
+
+export type ErrorCode = keyof typeof errors;
+
+function row<const Message extends string, const Next extends string>(
+  status: number,
+  type: string,
+  message: Message,
+  nextAction: Next,
+  retryable = false,
+) {
+  return { status, type, message, nextAction, retryable };
+}

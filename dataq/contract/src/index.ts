@@ -1,0 +1,1 @@
+export { type ErrorCode, type ErrorRow, errors } from "./errors.ts";

@@ -1,0 +1,48 @@
+/**
+ * Every error that locallm can raise: code → HTTP status and message. `{name}` in a message is filled from
+ * the error's details. Domain code throws codes; `http/` alone turns them into bodies.
+ */
+export const errors = {
+  missing_body: { status: 400, message: "missing request body" },
+  invalid_json: { status: 400, message: "invalid JSON: {reason}" },
+  invalid_field: { status: 400, message: "{field} {problem}" },
+  model_required: { status: 400, message: "model is required" },
+  invalid_model_name: { status: 400, message: "invalid model name" },
+  model_not_found: { status: 404, message: "model '{model}' not found" },
+  not_found: { status: 404, message: "not found: {path}" },
+  method_not_allowed: { status: 405, message: "{method} is not allowed on {path}; use {allowed}" },
+  internal: { status: 500, message: "internal error; the server's log names it under request {requestId}" },
+} as const satisfies Record<string, { status: number; message: string }>;
+
+export type ErrorCode = keyof typeof errors;
+
+type Placeholder<Message extends string> = Message extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | Placeholder<Rest>
+  : never;
+type Details<Code extends ErrorCode> = Record<Placeholder<(typeof errors)[Code]["message"]>, string | number>;
+
+/** The one error class of the product. `field` names the request field at fault, for OpenAI's `param`. */
+export class LocallmError<Code extends ErrorCode = ErrorCode> extends Error {
+  override readonly name = "LocallmError";
+  readonly code: Code;
+  readonly details: Readonly<Record<string, string | number>>;
+
+  constructor(code: Code, details: Details<Code>, options?: { cause?: unknown }) {
+    super(fill(errors[code].message, details), options);
+    this.code = code;
+    this.details = details;
+  }
+
+  get status(): number {
+    return errors[this.code].status;
+  }
+
+  get field(): string | null {
+    const field = this.details["field"];
+    return typeof field === "string" ? field : null;
+  }
+}
+
+function fill(message: string, details: Readonly<Record<string, string | number>>): string {
+  return message.replace(/\{(\w+)\}/g, (whole, name: string) => String(details[name] ?? whole));
+}
