@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# Does what the README says, in a temporary folder, from a clone of this repository's HEAD, and tells how long
+# each step took. Nothing of the clone, its models or its data outlives the run.
+#
+#   scripts/fresh-clone.sh          clone → npm start → first token and first paid answer → second start → kill -9
+#   scripts/fresh-clone.sh test     the same, then npm test in the clone
+set -euo pipefail
+
+source_folder=$(cd "$(dirname "$0")/.." && pwd)
+work=$(mktemp -d)
+chmod 755 "$work" # PostgreSQL's own user has to reach its data when we run as root
+session=""
+
+finish() {
+  local status=$?
+  [ -z "$session" ] || pkill -KILL --session "$session" 2>/dev/null || true
+  rm -rf "$work"
+  exit "$status"
+}
+trap finish EXIT
+
+free_port() { node -e 'const s=require("net").createServer().listen(0,"127.0.0.1",()=>{console.log(s.address().port);s.close()})'; }
+now() { date +%s.%N; }
+since() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.1f s", b - a }'; }
+say() { printf '%-58s %s\n' "$1" "$2"; }
+fail() { printf '\nFAILED: %s\n' "$1" >&2; tail -n 40 "$work/log" >&2 || true; exit 1; }
+
+export LOCALLM_HOST="127.0.0.1:$(free_port)" DATAQ_HOST="127.0.0.1:$(free_port)"
+export LOCALLM_MODELS="$work/models" DATAQ_DATA="$work/data"
+
+start() {
+  setsid npm start >"$work/log" 2>&1 </dev/null &
+  session=$!
+}
+
+stop() {
+  kill -TERM "$(pgrep --session "$session" --full 'scripts/start.ts' | head -n 1)"
+  for _ in $(seq 150); do
+    pgrep --session "$session" >/dev/null || { session=""; return 0; }
+    sleep 0.1
+  done
+  fail "processes of npm start are alive 15 s after SIGTERM: $(pgrep --session "$session" --list-full)"
+}
+
+first_token() {
+  curl -sN -m 20 "http://$LOCALLM_HOST/api/generate" \
+    -d '{"model":"smollm2:135m","prompt":"The capital of France is","options":{"num_predict":8}}' 2>/dev/null | head -n 1 | grep -q '"response":"[^"]'
+}
+
+paid_answer() {
+  local key
+  key=$(cat "$DATAQ_DATA/local-key" 2>/dev/null) || return 1
+  curl -s -m 20 "http://$DATAQ_HOST/v1/data/query" -H "Authorization: Bearer $key" -H 'Content-Type: application/json' \
+    -d '{"operation":"legal_laws","params":{"query":"民法典 第五百七十七条"}}' 2>/dev/null >"$work/answer" &&
+    grep -q '当事人一方不履行合同义务' "$work/answer" && grep -q '"tokens":5000' "$work/answer"
+}
+
+until_true() { # until_true <seconds> <what> <command …>
+  local limit=$1 what=$2 began
+  began=$(now)
+  shift 2
+  until "$@"; do
+    kill -0 "$session" 2>/dev/null || fail "npm start ended before $what"
+    awk -v a="$began" -v b="$(now)" -v l="$limit" 'BEGIN { exit b - a > l }' || fail "no $what within $limit s"
+    sleep 0.1
+  done
+}
+
+began=$(now)
+git clone --quiet "$source_folder" "$work/clone"
+cd "$work/clone"
+start
+until_true 300 "first token" first_token
+say "git clone → first streamed token" "$(since "$began")"
+until_true 300 "first paid law answer" paid_answer
+say "git clone → first paid law answer" "$(since "$began")"
+stop
+say "SIGTERM: every process ended" "yes"
+
+began=$(now)
+start
+until_true 60 "first token" first_token
+say "second start → first token" "$(since "$began")"
+until_true 60 "paid law answer" paid_answer
+say "second start → paid law answer" "$(since "$began")"
+
+pkill -KILL --session "$session"
+began=$(now)
+start
+until_true 60 "first token" first_token
+until_true 60 "paid law answer" paid_answer
+say "kill -9 of everything → both answer again" "$(since "$began")"
+npm run --silent dataq -- ledger verify >"$work/verify" || { cat "$work/verify" >&2; fail "the ledger does not balance"; }
+say "the ledger balances after kill -9" "yes"
+stop
+
+if [ "${1:-}" = test ]; then
+  began=$(now)
+  npm test >"$work/log" 2>&1 || fail "npm test"
+  say "npm test: $(tail -n 1 "$work/log")" "$(since "$began")"
+fi

@@ -1,0 +1,77 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+/**
+ * The proofs at full size: `npm run proof` for all, `npm run proof -- <part> …` for some, `-- --list` for their
+ * names. Each part prints its table. A run of all takes up where an earlier one at the same commit stopped;
+ * a part that is named runs again. docs/proof.md keeps the tables.
+ */
+interface Proof {
+  readonly title: string;
+  run(print: (line: string) => void): Promise<void>;
+}
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const parts = findParts();
+
+const { values, positionals } = parseArgs({ options: { list: { type: "boolean" } }, allowPositionals: true });
+const unknown = positionals.filter((name) => !parts.has(name));
+if (unknown.length > 0) {
+  console.error(`No proof is called ${unknown.join(", ")}. There are: ${[...parts.keys()].join(", ")}.`);
+  process.exit(2);
+}
+if (values.list) {
+  for (const name of parts.keys()) console.log(name);
+  process.exit(0);
+}
+
+const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], { cwd: root, encoding: "utf8" }).trim();
+const results = `${root}bench/results/${commit}`;
+mkdirSync(results, { recursive: true });
+
+for (const [name, path] of parts) {
+  if (positionals.length > 0 && !positionals.includes(name)) continue;
+  const kept = positionals.length > 0 ? undefined : readResult(`${results}/${name}.md`);
+  if (kept !== undefined) {
+    console.log(kept);
+    continue;
+  }
+  await prove(name, path);
+}
+
+function findParts(): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const folder of ["locallm/proof", "dataq/service/proof"]) {
+    const names = readdirSync(`${root}${folder}`, { withFileTypes: true }).filter((entry) => entry.isFile());
+    for (const { name } of names)
+      if (name.endsWith(".ts")) found.set(name.slice(0, -3), `${root}${folder}/${name}`);
+  }
+  return found;
+}
+
+async function prove(name: string, path: string): Promise<void> {
+  const lines: string[] = [];
+  const print = (line: string): void => {
+    lines.push(line);
+    console.log(line);
+  };
+  try {
+    const proof = (await import(path)) as Proof;
+    print(`\n## ${proof.title}\n\n\`npm run proof -- ${name}\`, at ${commit}\n`);
+    await proof.run(print);
+    writeFileSync(`${results}/${name}.md`, `${lines.join("\n")}\n`);
+  } catch (error) {
+    console.error(`FAILED: ${name}`, error);
+    process.exitCode = 1;
+  }
+}
+
+function readResult(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}

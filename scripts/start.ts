@@ -1,0 +1,106 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+/**
+ * `npm start`: both products with nothing to configure, as two children of this process. Each tells over its
+ * channel when it is ready (`{ready: …}`); when this process ends, however it ends, the channel closes and the
+ * children stop by themselves.
+ */
+interface Product {
+  readonly name: "locallm" | "dataq";
+  readonly main: string;
+  readonly arguments: readonly string[];
+}
+
+/** What a product says of itself once it listens. */
+interface Ready {
+  readonly url: string;
+  readonly key?: string;
+  readonly model?: string | null;
+}
+
+const products: readonly Product[] = [
+  { name: "locallm", main: "../locallm/src/cli/main.ts", arguments: ["serve", "--starter-model"] },
+  { name: "dataq", main: "../dataq/service/src/cli/main.ts", arguments: ["serve"] },
+];
+
+const drainMs = 10_000;
+const began = performance.now();
+const children = new Map<Product["name"], ChildProcess>();
+const ready = new Map<Product["name"], Ready>();
+let stopping = false;
+
+for (const product of products) children.set(product.name, start(product));
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop(0));
+
+function start(product: Product): ChildProcess {
+  const child = fork(fileURLToPath(new URL(product.main, import.meta.url)), product.arguments, {
+    execArgv: ["--conditions=source"],
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+    // A process group of its own: Ctrl-C reaches it through us, once and in order.
+    detached: true,
+  });
+  relay(product.name, child.stdout, process.stdout);
+  relay(product.name, child.stderr, process.stderr);
+  child.on("message", (message: { ready?: Ready }) => {
+    if (message.ready === undefined) return;
+    ready.set(product.name, message.ready);
+    if (ready.size === products.length) welcome();
+  });
+  child.on("exit", (code, signal) => {
+    children.delete(product.name);
+    if (!stopping)
+      console.error(`${product.name} ended by itself (${signal ?? `exit code ${code}`}); stopping.`);
+    if (!stopping) stop(code === 0 ? 1 : (code ?? 1));
+    else if (children.size === 0) process.exit();
+  });
+  return child;
+}
+
+function stop(exitCode: number): void {
+  if (stopping) return;
+  stopping = true;
+  process.exitCode = exitCode;
+  if (children.size === 0) process.exit();
+  for (const child of children.values()) child.kill("SIGTERM");
+  setTimeout(() => {
+    for (const [name, child] of children) {
+      console.error(`${name} did not stop within ${drainMs / 1000} s; ending it.`);
+      child.kill("SIGKILL");
+    }
+  }, drainMs).unref();
+}
+
+/** Whole lines, each with its product's name in front, so that two programs can share a terminal. */
+function relay(name: string, from: NodeJS.ReadableStream | null, to: NodeJS.WriteStream): void {
+  let rest = "";
+  from?.setEncoding("utf8");
+  from?.on("data", (text: string) => {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) to.write(`${name.padEnd(7)} │ ${line}\n`);
+  });
+  from?.on("end", () => {
+    if (rest !== "") to.write(`${name.padEnd(7)} │ ${rest}\n`);
+  });
+}
+
+function welcome(): void {
+  const locallm = ready.get("locallm");
+  const dataq = ready.get("dataq");
+  if (locallm === undefined || dataq === undefined) return;
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  const generate = JSON.stringify({ model: locallm.model ?? "<model>", prompt: "The capital of France is" });
+  const query = JSON.stringify({ operation: "legal_laws", params: { query: "民法典 第五百七十七条" } });
+  console.log(`
+Both products are ready after ${seconds} s. Stop them with Ctrl-C.
+
+locallm, the model server   ${locallm.url}${locallm.model == null ? "   (no model yet: see the lines above)" : ""}
+  curl ${locallm.url}/api/generate -d '${generate}'
+
+dataq, the data service     ${dataq.url}
+  key: ${dataq.key}
+  curl ${dataq.url}/v1/data/query -H 'Authorization: Bearer ${dataq.key}' \\
+    -H 'Content-Type: application/json' -d '${query}'
+`);
+}
