@@ -11,6 +11,26 @@ export const errors = {
   model_not_found: { status: 404, message: "model '{model}' not found" },
   not_found: { status: 404, message: "not found: {path}" },
   method_not_allowed: { status: 405, message: "{method} is not allowed on {path}; use {allowed}" },
+  prompt_too_long: {
+    status: 400,
+    message: "prompt of {promptTokens} tokens exceeds context length {contextLength}",
+  },
+  input_too_long: {
+    status: 400,
+    message:
+      "the input length exceeds the context length: input {index} has {inputTokens} tokens, the limit is {contextLength}",
+  },
+  invalid_grammar: { status: 400, message: "invalid grammar: {reason}" },
+  invalid_token: { status: 400, message: "token {token} is not in the vocabulary of {vocabSize} tokens" },
+  engine_missing: { status: 500, message: "no engine for {platform}: {reason}" },
+  engine_mismatch: {
+    status: 500,
+    message:
+      "the engine library is {found}, this locallm speaks to {wanted}; install the pinned package again ({reason})",
+  },
+  model_load_failed: { status: 500, message: "model failed to load: {reason}" },
+  runner_died: { status: 500, message: "the model's process ended while answering ({reason}); ask again" },
+  decode_failed: { status: 500, message: "the engine could not compute the next step: {reason}" },
   internal: { status: 500, message: "internal error; the server's log names it under request {requestId}" },
 } as const satisfies Record<string, { status: number; message: string }>;
 

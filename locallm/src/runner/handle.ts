@@ -1,0 +1,72 @@
+import type {
+  Embeddings,
+  EmbedJob,
+  GenerateEvent,
+  GenerateJob,
+  LoadRequest,
+  ModelInfo,
+} from "../engine/job.ts";
+
+/** How a runner process ended. */
+export interface RunnerExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** Whether `close` or `kill` asked for it. */
+  readonly asked: boolean;
+  /** Its last log lines. */
+  readonly log: readonly string[];
+}
+
+export interface RunnerStart {
+  /** Added to the environment of the process, for GPU visibility. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Ends the start, also in the middle of a load; the promise is refused with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** 0 to 1, while the weights are read. */
+  readonly onProgress?: (fraction: number) => void;
+  /** The engine's own log, line by line. */
+  readonly onLog?: (line: string) => void;
+}
+
+/**
+ * One loaded model in a process of its own. When the process dies, each open call ends with one
+ * `runner_died` error and `exited` settles; the server lives on.
+ */
+export interface Runner {
+  readonly pid: number;
+  readonly info: ModelInfo;
+  readonly slots: number;
+  readonly exited: Promise<RunnerExit>;
+  /**
+   * Leaving the loop or aborting the signal frees the slot within one decode step; after an abort the loop
+   * throws the signal's reason. More jobs than slots wait, first in first out. A reader that does not ask
+   * for more pauses its slot; the others go on.
+   */
+  generate(job: GenerateJob, signal?: AbortSignal): AsyncIterable<GenerateEvent>;
+  embed(job: EmbedJob, signal?: AbortSignal): Promise<Embeddings>;
+  tokenize(
+    text: string,
+    options: { readonly addSpecial: boolean; readonly parseSpecial: boolean },
+  ): Promise<number[]>;
+  detokenize(tokens: readonly number[]): Promise<string>;
+  /** Lets the process end by itself; kills it when that takes too long. Open calls end with `runner_died`. */
+  close(): Promise<RunnerExit>;
+  kill(): Promise<RunnerExit>;
+}
+
+export type {
+  Embeddings,
+  EmbedJob,
+  GenerateDone,
+  GenerateEvent,
+  GenerateJob,
+  Grammar,
+  LoadRequest,
+  ModelInfo,
+  Prompt,
+  Sampling,
+} from "../engine/job.ts";
+export { defaultSampling } from "../engine/job.ts";
+
+/** Starts a process and loads the model into it. */
+export type StartRunner = (load: LoadRequest, start?: RunnerStart) => Promise<Runner>;
