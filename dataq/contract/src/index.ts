@@ -1,1 +1,15 @@
+export { findOperation, type OperationName, operations } from "./catalog.ts";
+export {
+  type Envelope,
+  type ErrorBody,
+  envelopeSchema,
+  errorBody,
+  type IndexState,
+  type Usage,
+} from "./envelope.ts";
 export { type ErrorCode, type ErrorRow, errors } from "./errors.ts";
+export { Failure, type FailureDetails, fill, type ParameterProblem } from "./failure.ts";
+export { type Domain, domains, type Operation, type Params } from "./operation.ts";
+export { editDistance, type ReadParams, readParams } from "./parameters.ts";
+export { type Price, type PriceGroup, priceGroups, tokensPerCny } from "./price.ts";
+export { type Provenance, type SourceKind, sourceKinds } from "./provenance.ts";

@@ -1,0 +1,87 @@
+import { z } from "zod";
+import type { Operation } from "./operation.ts";
+
+/** What a call cost. `reason` says why it was not the list price. */
+const usage = z.object({
+  tokens: z.number().int(),
+  list_tokens: z.number().int(),
+  cached: z.boolean(),
+  billed: z.boolean(),
+  reason: z.string().nullable().describe("cache_hit, no_result, insufficient_elements, sandbox, replayed"),
+  balance: z.number().int(),
+  trial_balance: z.number().int(),
+});
+export type Usage = z.infer<typeof usage>;
+
+/** State of the index that an answer was read from. */
+const indexState = z.object({
+  snapshot: z.string(),
+  refreshed_at: z.string(),
+  next_refresh_at: z.string().nullable(),
+  size: z.number().int(),
+});
+export type IndexState = z.infer<typeof indexState>;
+
+/** The answer of `POST /v1/data/query`: `data`, `page` and `total_pages` are the specification's. */
+export interface Envelope {
+  data: readonly object[] | object;
+  page: number;
+  page_size: number;
+  total: number;
+  total_relation: "eq" | "gte";
+  total_pages: number;
+  has_more: boolean;
+  domain: string;
+  operation: string;
+  request_id: string;
+  usage: Usage;
+  warnings: readonly string[];
+  index?: IndexState;
+  summary?: object;
+  relaxed?: boolean;
+}
+
+/** The answer of one operation as a schema, for OpenAPI and for tests. */
+export function envelopeSchema(operation: Operation) {
+  return z.object({
+    data: operation.kind === "list" ? z.array(operation.record) : operation.record,
+    page: z.number().int(),
+    page_size: z.number().int(),
+    total: z.number().int(),
+    total_relation: z.enum(["eq", "gte"]),
+    total_pages: z.number().int(),
+    has_more: z.boolean(),
+    domain: z.string(),
+    operation: z.string(),
+    request_id: z.string(),
+    usage,
+    warnings: z.array(z.string()),
+    index: indexState.optional(),
+    summary: operation.summary === undefined ? z.object({}).optional() : operation.summary.optional(),
+    relaxed: z.boolean().optional(),
+  });
+}
+
+/** The body of every error: a problem document with `retry_after` at top level, and a nested `error`. */
+export const errorBody = z.object({
+  type: z.string(),
+  title: z.string(),
+  status: z.number().int(),
+  detail: z.string(),
+  instance: z.string(),
+  code: z.string(),
+  retryable: z.boolean(),
+  next_action: z.string(),
+  request_id: z.string(),
+  retry_after: z.number().int().optional(),
+  error: z.object({
+    type: z.string(),
+    code: z.string(),
+    message: z.string(),
+    param: z.string().nullable(),
+    request_id: z.string(),
+    retry_after: z.number().int().optional(),
+    details: z.array(z.object({ param: z.string(), code: z.string(), message: z.string(), fix: z.string() })),
+  }),
+});
+export type ErrorBody = z.infer<typeof errorBody>;

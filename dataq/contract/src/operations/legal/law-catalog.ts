@@ -1,0 +1,51 @@
+import { z } from "zod";
+import { defineOperation } from "../../operation.ts";
+import { date, record } from "../../provenance.ts";
+
+export const lawLevels = [
+  "constitution",
+  "law",
+  "administrative_regulation",
+  "judicial_interpretation",
+  "local",
+  "departmental_rule",
+  "other",
+] as const;
+
+export const lawStatuses = ["in_force", "amended", "repealed", "not_yet_effective"] as const;
+
+export const legalLawCatalog = defineOperation({
+  name: "legal_law_catalog",
+  domain: "legal",
+  olderType: "law_catalog",
+  title: { en: "Catalogue of laws", zh: "法律目录" },
+  description: {
+    en: "Catalogue of laws and regulations by legal domain.",
+    zh: "按法律部门列出的法律法规目录。",
+  },
+  params: z.object({}),
+  record: record({
+    domain_code: z.string(),
+    domain_name: z.string().describe("民法商法"),
+    count: z.number().int(),
+    laws: z.array(
+      z.object({
+        law_id: z.string(),
+        law_name: z.string(),
+        level: z.enum(lawLevels),
+        level_text: z.string(),
+        issuing_body: z.string().nullable(),
+        promulgated_date: date.nullable(),
+        effective_date: date.nullable(),
+        status: z.enum(lawStatuses),
+        status_text: z.string(),
+        article_count: z.number().int(),
+      }),
+    ),
+  }),
+  kind: "list",
+  paged: false,
+  priceGroup: "standard",
+  cacheS: 86_400,
+  example: {},
+});

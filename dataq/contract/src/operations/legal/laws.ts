@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { defineOperation } from "../../operation.ts";
+import { date, record } from "../../provenance.ts";
+import { text } from "../../values/text.ts";
+import { lawLevels, lawStatuses } from "./law-catalog.ts";
+
+export const legalLaws = defineOperation({
+  name: "legal_laws",
+  domain: "legal",
+  olderType: "law_article",
+  title: { en: "Law articles", zh: "法律条文" },
+  description: {
+    en: "Text of law articles by law name and article number (Chinese or Arabic numerals) or by words, with revision history.",
+    zh: "按法律名称和条号（中文或阿拉伯数字）或关键词查询法律条文及其修订历史。",
+  },
+  params: z.object({
+    query: text("Law and article (民法典 第五百七十七条, 民法典577) or words to find"),
+  }),
+  record: record({
+    law_id: z.string(),
+    law_name: z.string(),
+    article_no: z.string().describe("第五百七十七条"),
+    article_no_arabic: z.number().int().nullable(),
+    article_sub: z.string().nullable().describe("之一"),
+    chapter: z.string().nullable(),
+    section: z.string().nullable(),
+    content: z.string(),
+    level: z.enum(lawLevels),
+    level_text: z.string(),
+    issuing_body: z.string().nullable(),
+    promulgated_date: date.nullable(),
+    effective_date: date.nullable(),
+    expired_date: date.nullable(),
+    status: z.enum(lawStatuses),
+    status_text: z.string(),
+    revisions: z
+      .array(
+        z.object({
+          version_date: date,
+          effective_date: date.nullable(),
+          content: z.string().nullable(),
+          change: z.enum(["original", "added", "amended", "repealed", "unchanged"]),
+          by: z.string().nullable(),
+        }),
+      )
+      .describe("Oldest first; only what the imported versions show"),
+    revisions_basis: z
+      .enum(["compared_versions", "law_pack"])
+      .describe("Whether versions were compared, or only the pack's own dates are known"),
+    highlights: z.array(z.string()),
+    score: z.number().nullable(),
+  }),
+  kind: "list",
+  paged: true,
+  priceGroup: "standard",
+  cacheS: 86_400,
+  example: { query: "民法典 第五百七十七条" },
+});

@@ -1,0 +1,17 @@
+/** 1 CNY buys 50,000 tokens (specification, section 8); tokens are whole numbers everywhere. */
+export const tokensPerCny = 50_000;
+
+/** What a call costs, by group of operations. `cachedTokens` null: a repeat costs the list price. */
+export const priceGroups = {
+  research: { tokens: 500, cachedTokens: null },
+  standard: { tokens: 5_000, cachedTokens: 2_500 },
+  registry: { tokens: 10_000, cachedTokens: 5_000 },
+  report: { tokens: 50_000, cachedTokens: 25_000 },
+} as const satisfies Record<string, Price>;
+
+export interface Price {
+  readonly tokens: number;
+  readonly cachedTokens: number | null;
+}
+
+export type PriceGroup = keyof typeof priceGroups;

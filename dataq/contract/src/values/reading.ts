@@ -1,0 +1,28 @@
+import { z } from "zod";
+
+/** What is wrong with a value and what would be right. */
+export interface Problem {
+  readonly code: string;
+  readonly message: string;
+  readonly fix: string;
+}
+
+export type Reading<T> = { readonly value: T } | { readonly problem: Problem };
+
+export function bad(code: string, message: string, fix: string): { problem: Problem } {
+  return { problem: { code, message, fix } };
+}
+
+/** A string parameter whose reader checks it and brings it into one form. */
+export function parameter(description: string, read: (text: string) => Reading<string>) {
+  return z
+    .string()
+    .describe(description)
+    .transform((text, context) => {
+      const reading = read(text);
+      if ("value" in reading) return reading.value;
+      const { code, message, fix } = reading.problem;
+      context.issues.push({ code: "custom", input: text, message, params: { code, fix } });
+      return z.NEVER;
+    });
+}

@@ -1,0 +1,22 @@
+import { bad, parameter, type Reading } from "./reading.ts";
+
+const longest = 200;
+
+/** A search text or a name: 1 to 200 characters after NFKC and joined white space. */
+export function text(description: string) {
+  return parameter(description, readText);
+}
+
+function readText(raw: string): Reading<string> {
+  if (raw.length > 4 * longest) return tooLong(raw.length);
+  if (!raw.isWellFormed()) return bad("invalid_text", "is not valid Unicode", "send well-formed text");
+  const value = raw.normalize("NFKC").replace(/\s+/g, " ").trim();
+  if (value === "") return bad("empty", "is empty", "send at least one character");
+  if (/\p{Cc}/u.test(value)) return bad("control_character", "holds a control character", "remove it");
+  const length = [...value].length;
+  return length > longest ? tooLong(length) : { value };
+}
+
+function tooLong(length: number) {
+  return bad("too_long", `is ${length} characters long`, `send at most ${longest} characters`);
+}

@@ -1,0 +1,48 @@
+import type { IndexState, Params } from "@dataq/contract";
+
+/** Answers one operation. What it throws is a `Failure` with a code, or a fault of ours. */
+export interface Source {
+  /** Text that changes when the data behind the answers does; part of the cache key. */
+  version(sandbox: boolean): Promise<string>;
+  run(params: Params, page: Page, context: SourceContext): Promise<Answer>;
+}
+
+/** Which part of a list is wanted; `snapshot` pins the state of the index that an earlier page named. */
+export interface Page {
+  readonly page: number;
+  readonly pageSize: number;
+  readonly snapshot?: string;
+}
+
+export interface SourceContext {
+  /** Aborted when the client has left or the call's time is over. */
+  readonly signal: AbortSignal;
+  readonly now: Date;
+  /** True for `dq_test_` keys: samples only. */
+  readonly sandbox: boolean;
+}
+
+/** What a source found. `records` for list operations, `record` for single ones. */
+export interface Answer {
+  /**
+   * `found`: data is there. `empty`: a list with nothing in it, which is an answer. `not_found`: a single record
+   * that does not exist (404, free). `insufficient_elements`: the question lacks what the source needs (free).
+   * `past_end`: a page behind the last one (free).
+   */
+  readonly outcome: "found" | "empty" | "not_found" | "insufficient_elements" | "past_end";
+  readonly records?: readonly object[];
+  readonly record?: object;
+  readonly total: number;
+  readonly totalRelation: "eq" | "gte";
+  readonly warnings: readonly string[];
+  readonly summary?: object;
+  readonly index?: IndexState;
+  readonly relaxed?: boolean;
+  /** Overrides the operation's cache time. Seconds. */
+  readonly cacheS?: number;
+}
+
+/** The sources of this service by operation; undefined where there is none (501). */
+export interface Sources {
+  find(operation: string): Source | undefined;
+}
