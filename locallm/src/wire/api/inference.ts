@@ -1,0 +1,61 @@
+import { z } from "zod";
+import { optional } from "../body.ts";
+import { message, think, tool } from "./message.ts";
+
+/** What every request that runs a model may carry. `keep_alive` and `options` are checked where they are read. */
+const running = {
+  model: z.string(),
+  keep_alive: optional(z.unknown()),
+  options: optional(z.record(z.string(), z.unknown())),
+};
+
+const answering = {
+  ...running,
+  stream: optional(z.boolean()),
+  format: optional(z.unknown()),
+  think: optional(think),
+  truncate: optional(z.boolean()),
+  shift: optional(z.boolean()),
+  logprobs: optional(z.boolean()),
+  top_logprobs: optional(z.int()),
+};
+
+export const generateRequest = z.object({
+  ...answering,
+  prompt: optional(z.string()),
+  suffix: optional(z.string()),
+  system: optional(z.string()),
+  template: optional(z.string()),
+  context: optional(z.array(z.int().min(0))),
+  raw: optional(z.boolean()),
+  images: optional(z.array(z.string())),
+});
+
+export const chatRequest = z.object({
+  ...answering,
+  messages: optional(z.array(message)),
+  tools: optional(z.array(tool)),
+});
+
+export const embedRequest = z.object({
+  ...running,
+  input: optional(z.union([z.string(), z.array(z.string())])),
+  truncate: optional(z.boolean()),
+  dimensions: optional(z.int().min(1)),
+});
+
+/** The older route: one text, one vector that is not normalised. */
+export const embeddingsRequest = z.object({ ...running, prompt: optional(z.string()) });
+
+export const tokenizeRequest = z.object({
+  ...running,
+  content: z.string(),
+  add_special: optional(z.boolean()),
+  parse_special: optional(z.boolean()),
+});
+
+export const detokenizeRequest = z.object({ ...running, tokens: z.array(z.int().min(0)) });
+
+export type GenerateRequest = z.output<typeof generateRequest>;
+export type ChatRequest = z.output<typeof chatRequest>;
+export type EmbedRequest = z.output<typeof embedRequest>;

@@ -1,0 +1,40 @@
+import { z } from "zod";
+import { optional } from "../body.ts";
+
+/** A function that a model asked for. */
+export const toolCall = z.object({
+  id: optional(z.string()),
+  function: z.object({
+    index: optional(z.int()),
+    name: z.string(),
+    arguments: optional(z.record(z.string(), z.unknown())).transform((value) => value ?? {}),
+  }),
+});
+
+/** One turn of a conversation, as clients send it. Roles beyond the known ones go to the template as they are. */
+export const message = z.object({
+  role: optional(z.string()).transform((role) => (role ?? "").toLowerCase()),
+  content: optional(z.string()).transform((content) => content ?? ""),
+  thinking: optional(z.string()),
+  images: optional(z.array(z.string())),
+  tool_calls: optional(z.array(toolCall)),
+  tool_name: optional(z.string()),
+  tool_call_id: optional(z.string()),
+});
+
+/** A function that the model may ask for. `parameters` is a JSON schema. */
+export const tool = z.object({
+  type: optional(z.string()).transform((type) => type ?? "function"),
+  function: z.looseObject({
+    name: z.string(),
+    description: optional(z.string()),
+    parameters: optional(z.record(z.string(), z.unknown())),
+  }),
+});
+
+export const think = z.union([z.boolean(), z.enum(["low", "medium", "high", "max"])]);
+
+export type ToolCall = z.output<typeof toolCall>;
+export type Message = z.output<typeof message>;
+export type Tool = z.output<typeof tool>;
+export type Think = z.output<typeof think>;

@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import { chatRequest, embedRequest, generateRequest, tokenizeRequest } from "./api/inference.ts";
+import { checkBody } from "./body.ts";
+
+describe("checkBody", () => {
+  it("gives the body and names what the schema does not know", () => {
+    const { body, unknown } = checkBody(generateRequest, {
+      model: "m",
+      prompt: null,
+      nonsense: 1,
+      toString: 2,
+    });
+    expect(body).toMatchObject({ model: "m", prompt: undefined });
+    expect(unknown).toEqual(["nonsense", "toString"]);
+  });
+
+  it.each([
+    [generateRequest, [], "body must be a JSON object"],
+    [generateRequest, "x", "body must be a JSON object"],
+    [generateRequest, null, "body must be a JSON object"],
+    [generateRequest, {}, "model is required"],
+    [generateRequest, { model: null }, "model is required"],
+    [generateRequest, { model: 5 }, "model must be a string"],
+    [generateRequest, { model: "m", prompt: ["x"] }, "prompt must be a string"],
+    [generateRequest, { model: "m", stream: "yes" }, "stream must be a boolean"],
+    [generateRequest, { model: "m", options: [] }, "options must be an object"],
+    [generateRequest, { model: "m", context: [1, "x"] }, "context[1] must be a number"],
+    [generateRequest, { model: "m", context: [1.5] }, "context[0] must be an integer"],
+    [generateRequest, { model: "m", context: [-1] }, "context[0] must be at least 0"],
+    [
+      generateRequest,
+      { model: "m", think: "hard" },
+      'think must be a boolean or "low" or "medium" or "high" or "max"',
+    ],
+    [chatRequest, { model: "m", messages: "x" }, "messages must be an array"],
+    [chatRequest, { model: "m", messages: [{ role: 5 }] }, "messages[0].role must be a string"],
+    [
+      chatRequest,
+      { model: "m", messages: [{ role: "user", content: {} }] },
+      "messages[0].content must be a string",
+    ],
+    [chatRequest, { model: "m", tools: [{ function: {} }] }, "tools[0].function.name is required"],
+    [embedRequest, { model: "m", input: 5 }, "input must be a string or an array"],
+    [embedRequest, { model: "m", dimensions: 0 }, "dimensions must be at least 1"],
+    [tokenizeRequest, { model: "m" }, "content is required"],
+  ])("says what is wrong (%#)", (schema, value, message) => {
+    expect(() => checkBody(schema, value)).toThrow(message);
+  });
+
+  it("lower-cases roles and fills what a message may leave out", () => {
+    const { body } = checkBody(chatRequest, { model: "m", messages: [{ role: "User" }] });
+    expect(body.messages).toMatchObject([{ role: "user", content: "" }]);
+  });
+});

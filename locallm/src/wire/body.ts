@@ -1,0 +1,106 @@
+import type { z } from "zod";
+import { LocallmError } from "./errors.ts";
+
+export interface CheckedBody<Body> {
+  readonly body: Body;
+  /** Fields that the schema does not know: ignored, and said. */
+  readonly unknown: readonly string[];
+}
+
+/** Checks a parsed body; the error names the first field that is wrong and what it must be. */
+export function checkBody<Schema extends z.ZodObject>(
+  schema: Schema,
+  value: unknown,
+): CheckedBody<z.output<Schema>> {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new LocallmError("invalid_field", { field: "body", problem: "must be a JSON object" });
+  const result = schema.safeParse(value);
+  if (!result.success) throw fieldError(result.error.issues[0], value);
+  const unknown = Object.keys(value).filter((key) => !Object.hasOwn(schema.shape, key));
+  return { body: result.data, unknown };
+}
+
+/** A field that may be left out; null counts as left out, as for every client written in Go. */
+export function optional<Schema extends z.ZodType>(schema: Schema) {
+  return schema.nullish().transform((value): z.output<Schema> | undefined => value ?? undefined);
+}
+
+type Issue = z.core.$ZodIssue;
+
+function fieldError(issue: Issue | undefined, body: object): LocallmError {
+  const field = pathText(issue?.path ?? []);
+  if (field === "model" && isAbsent(valueAt(body, ["model"]))) return new LocallmError("model_required", {});
+  return new LocallmError("invalid_field", { field, problem: problemOf(issue, body) });
+}
+
+function problemOf(issue: Issue | undefined, body: object): string {
+  switch (issue?.code) {
+    case "invalid_type":
+      return isAbsent(valueAt(body, issue.path)) ? "is required" : `must be ${withArticle(issue.expected)}`;
+    case "invalid_value":
+      return `must be one of ${issue.values.map((value) => JSON.stringify(value)).join(", ")}`;
+    case "too_small":
+      return issue.origin === "number" || issue.origin === "int"
+        ? `must be at least ${issue.minimum}`
+        : `must have at least ${issue.minimum} ${issue.origin === "string" ? "characters" : "items"}`;
+    case "too_big":
+      return issue.origin === "number" || issue.origin === "int"
+        ? `must be at most ${issue.maximum}`
+        : `must have at most ${issue.maximum} ${issue.origin === "string" ? "characters" : "items"}`;
+    case "invalid_union":
+      return `must be ${expectedOf(issue.errors)}`;
+    default:
+      return issue?.message ?? "is not valid";
+  }
+}
+
+/** What a union would have taken at its own place, in words. */
+function expectedOf(branches: readonly (readonly Issue[])[]): string {
+  const kinds = branches.map((issues) => {
+    const issue = issues[0];
+    if (issue?.code === "invalid_type") {
+      const inside =
+        issue.path.length > 0 ? "an array or object with other items" : withArticle(issue.expected);
+      return inside;
+    }
+    if (issue?.code === "invalid_value")
+      return issue.values.map((value) => JSON.stringify(value)).join(" or ");
+    return null;
+  });
+  const named = [...new Set(kinds.filter((kind) => kind !== null))];
+  return named.length > 0 ? named.join(" or ") : "of another type";
+}
+
+const typeNames: Record<string, string> = {
+  int: "an integer",
+  record: "an object",
+  object: "an object",
+  array: "an array",
+  nonoptional: "given",
+};
+
+function withArticle(expected: string): string {
+  return typeNames[expected] ?? `a ${expected}`;
+}
+
+function pathText(path: readonly PropertyKey[]): string {
+  let text = "";
+  for (const key of path) {
+    if (typeof key === "number") text += `[${key}]`;
+    else text += text === "" ? String(key) : `.${String(key)}`;
+  }
+  return text === "" ? "body" : text;
+}
+
+function valueAt(body: unknown, path: readonly PropertyKey[]): unknown {
+  let value = body;
+  for (const key of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Record<PropertyKey, unknown>)[key];
+  }
+  return value;
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null;
+}

@@ -1,0 +1,39 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { maxJsonDepth, parseJson } from "./json.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+describe("parseJson", () => {
+  it("reads whatever JSON can say", () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        expect(parseJson(bytes(text))).toEqual(JSON.parse(text));
+      }),
+      { seed: 3 },
+    );
+  });
+
+  it.each([
+    ['{"model": ', "invalid JSON: the text ends too early"],
+    ["{]", /^invalid JSON: unexpected text at position 1/],
+    ["{'a':1}", /^invalid JSON: unexpected text/],
+    ["secret", "invalid JSON: unexpected text"],
+    ['{"__proto__":{"a":1}}', 'invalid JSON: the key "__proto__" is not allowed'],
+    ['{"a":[{"\\u005f_proto__":1}]}', 'invalid JSON: the key "__proto__" is not allowed'],
+    ["[".repeat(maxJsonDepth + 1), "invalid JSON: nested deeper than 128 levels"],
+  ])("refuses %s", (text, message) => {
+    expect(() => parseJson(bytes(text))).toThrow(message);
+    expect(() => parseJson(bytes(text))).not.toThrow(/secret/);
+  });
+
+  it("refuses bytes that are not UTF-8", () => {
+    expect(() => parseJson(new Uint8Array([0x22, 0xff, 0x22]))).toThrow("not valid UTF-8");
+  });
+
+  it("takes brackets in strings for text, and the last of equal keys", () => {
+    expect(parseJson(bytes(JSON.stringify('\\"['.repeat(500))))).toBe('\\"['.repeat(500));
+    expect(parseJson(bytes('{"a":1,"a":2}'))).toEqual({ a: 2 });
+    expect(parseJson(bytes('{"a":"__proto__","constructor":1}'))).toEqual({ a: "__proto__", constructor: 1 });
+  });
+});

@@ -1,0 +1,195 @@
+import { LocallmError } from "./errors.ts";
+
+/** One option's type and range. `max` and `min` bound the number, or each bias of a `biases`. */
+export type OptionRule =
+  | { readonly type: "integer" | "number" | "biases"; readonly min: number; readonly max: number }
+  | { readonly type: "boolean" | "strings" };
+
+const int32Max = 2 ** 31 - 1;
+
+/**
+ * The `options` of a request and the PARAMETER lines of a model, by Ollama's names. The ranges of temperature,
+ * top_p, num_ctx and num_predict are the specification's; the others keep out what the engine cannot compute.
+ */
+export const optionRules = {
+  num_ctx: { type: "integer", min: 1, max: int32Max },
+  num_batch: { type: "integer", min: 1, max: 65_536 },
+  num_gpu: { type: "integer", min: -1, max: int32Max },
+  main_gpu: { type: "integer", min: 0, max: 255 },
+  use_mmap: { type: "boolean" },
+  num_thread: { type: "integer", min: 0, max: 1024 },
+  num_keep: { type: "integer", min: -1, max: int32Max },
+  num_predict: { type: "integer", min: -2, max: int32Max },
+  seed: { type: "integer", min: -int32Max, max: Number.MAX_SAFE_INTEGER },
+  temperature: { type: "number", min: 0, max: 2 },
+  top_k: { type: "integer", min: -1, max: int32Max },
+  top_p: { type: "number", min: 0, max: 1 },
+  min_p: { type: "number", min: 0, max: 1 },
+  typical_p: { type: "number", min: 0, max: 1 },
+  repeat_last_n: { type: "integer", min: -1, max: int32Max },
+  repeat_penalty: { type: "number", min: 0.01, max: 10 },
+  presence_penalty: { type: "number", min: -2, max: 2 },
+  frequency_penalty: { type: "number", min: -2, max: 2 },
+  mirostat: { type: "integer", min: 0, max: 2 },
+  mirostat_tau: { type: "number", min: 0, max: 100 },
+  mirostat_eta: { type: "number", min: 0, max: 1 },
+  /** Ours: token id → what is added to its logit. */
+  logit_bias: { type: "biases", min: -100, max: 100 },
+  /** Ours: bit-equal whatever else runs, at the price of speed. */
+  deterministic: { type: "boolean" },
+  stop: { type: "strings" },
+} as const satisfies Record<string, OptionRule>;
+
+export type OptionName = keyof typeof optionRules;
+
+type OptionValue<Rule> = Rule extends { type: "boolean" }
+  ? boolean
+  : Rule extends { type: "strings" }
+    ? readonly string[]
+    : Rule extends { type: "biases" }
+      ? Readonly<Record<string, number>>
+      : number;
+
+/** Options as given, checked; what is not given is absent. */
+export type Options = { readonly [Name in OptionName]?: OptionValue<(typeof optionRules)[Name]> };
+
+/** Where neither request nor model says otherwise. An option without a default is left to the engine. */
+export const optionDefaults = {
+  num_ctx: 2048,
+  num_keep: 4,
+  num_predict: -1,
+  seed: -1,
+  temperature: 0.8,
+  top_k: 40,
+  top_p: 0.9,
+  min_p: 0,
+  typical_p: 1,
+  repeat_last_n: 64,
+  repeat_penalty: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  mirostat: 0,
+  mirostat_tau: 5,
+  mirostat_eta: 0.1,
+  main_gpu: 0,
+  deterministic: false,
+  stop: [],
+} as const satisfies Options;
+
+export type CompleteOptions = Options & {
+  readonly [Name in keyof typeof optionDefaults]: OptionValue<(typeof optionRules)[Name]>;
+};
+
+export interface ParsedOptions {
+  readonly options: Options;
+  /** Names that are no option here: ignored, and said. */
+  readonly unknown: readonly string[];
+}
+
+/** Checks an `options` object of a request. A null value counts as not given. */
+export function parseOptions(given: Readonly<Record<string, unknown>>): ParsedOptions {
+  const options: Record<string, unknown> = {};
+  const unknown: string[] = [];
+  for (const [name, value] of Object.entries(given)) {
+    if (!isOptionName(name)) unknown.push(name);
+    else if (value !== null && value !== undefined) options[name] = checkOption(name, value);
+  }
+  return { options: options as Options, unknown };
+}
+
+export function isOptionName(name: string): name is OptionName {
+  return Object.hasOwn(optionRules, name);
+}
+
+/** The value as its option takes it; throws where type or range is wrong. */
+export function checkOption<Name extends OptionName>(
+  name: Name,
+  value: unknown,
+): OptionValue<(typeof optionRules)[Name]> {
+  const rule: OptionRule = optionRules[name];
+  switch (rule.type) {
+    case "boolean":
+      if (typeof value !== "boolean") throw wrongType(name, "boolean");
+      break;
+    case "strings":
+      checkStrings(name, value);
+      break;
+    case "biases":
+      checkBiases(name, value, rule);
+      break;
+    default:
+      checkNumber(name, value, rule);
+  }
+  return value as OptionValue<(typeof optionRules)[Name]>;
+}
+
+/**
+ * The value of a PARAMETER line. A `strings` option takes one line a string: call it for each line and join
+ * the lists.
+ */
+export function parseOptionText(name: OptionName, text: string): NonNullable<Options[OptionName]> {
+  const rule: OptionRule = optionRules[name];
+  switch (rule.type) {
+    case "strings":
+      return checkOption(name, [text]);
+    case "boolean":
+      if (text !== "true" && text !== "false") throw wrongType(name, "boolean");
+      return text === "true";
+    case "biases":
+      throw wrongType(name, typeNames.biases);
+    default:
+      if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text)) throw wrongType(name, rule.type);
+      return checkOption(name, Number(text));
+  }
+}
+
+/** Later layers win: defaults, then the model's own, then the request's. */
+export function mergeOptions(...layers: readonly Options[]): CompleteOptions {
+  return Object.assign({}, optionDefaults, ...layers) as CompleteOptions;
+}
+
+const maxStops = 64;
+const maxStopLength = 1024;
+const maxBiases = 1024;
+const typeNames = {
+  boolean: "boolean",
+  strings: "array of strings",
+  biases: "object of numbers by token id",
+};
+
+function checkNumber(
+  name: OptionName,
+  value: unknown,
+  rule: { type: string; min: number; max: number },
+): void {
+  if (typeof value !== "number" || Number.isNaN(value)) throw wrongType(name, rule.type);
+  const inRange = value >= rule.min && value <= rule.max;
+  if (inRange && rule.type === "integer" && !Number.isInteger(value)) throw wrongType(name, rule.type);
+  if (!inRange) throw wrongRange(name, rule);
+}
+
+function checkStrings(name: OptionName, value: unknown): void {
+  if (!Array.isArray(value) || !value.every((item) => typeof item === "string"))
+    throw wrongType(name, typeNames.strings);
+  if (value.length > maxStops || value.some((item: string) => item.length > maxStopLength))
+    throw wrongType(name, `array of at most ${maxStops} strings of at most ${maxStopLength} characters`);
+}
+
+function checkBiases(name: OptionName, value: unknown, rule: { min: number; max: number }): void {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw wrongType(name, typeNames.biases);
+  const entries = Object.entries(value);
+  if (entries.length > maxBiases) throw wrongType(name, `object of at most ${maxBiases} token ids`);
+  for (const [token, bias] of entries) {
+    if (!/^\d{1,9}$/.test(token) || typeof bias !== "number") throw wrongType(name, typeNames.biases);
+    if (!(bias >= rule.min && bias <= rule.max)) throw wrongRange(name, rule);
+  }
+}
+
+function wrongType(option: OptionName, type: string): LocallmError {
+  return new LocallmError("invalid_option_type", { option, type });
+}
+
+function wrongRange(option: OptionName, { min, max }: { min: number; max: number }): LocallmError {
+  return new LocallmError("invalid_option_range", { option, min, max });
+}
