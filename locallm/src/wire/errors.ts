@@ -34,6 +34,15 @@ export const errors = {
   model_load_failed: { status: 500, message: "model failed to load: {reason}" },
   runner_died: { status: 500, message: "the model's process ended while answering ({reason}); ask again" },
   decode_failed: { status: 500, message: "the engine could not compute the next step: {reason}" },
+  invalid_gguf: { status: 400, message: "invalid GGUF: {rule}" },
+  invalid_digest: { status: 400, message: "invalid digest format" },
+  digest_mismatch: { status: 400, message: 'digest mismatch, expected "{expected}", got "{found}"' },
+  invalid_manifest: { status: 500, message: "the model's manifest is damaged: {reason}" },
+  blob_missing: {
+    status: 500,
+    message: "blob {digest} is not in the store; `locallm doctor` says what it belongs to",
+  },
+  blob_too_large: { status: 500, message: "blob {digest} is larger than {limitBytes} bytes" },
   internal: { status: 500, message: "internal error; the server's log names it under request {requestId}" },
 } as const satisfies Record<string, { status: number; message: string }>;
 

@@ -1,0 +1,181 @@
+import { createHash, randomBytes } from "node:crypto";
+import { constants, copyFile, link, mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { LocallmError } from "../wire/errors.ts";
+import { type Digest, digestFromHex, digestHex, digestOf, parseDigest } from "./digest.ts";
+import { moveDurably, writeDurably } from "./durable.ts";
+
+/** How an import put a file into the store: sharing its blocks, sharing the file, or by copying the bytes. */
+export type ImportMethod = "reflink" | "hard link" | "copy";
+
+/**
+ * Content-addressed files: `blobs/sha256-<64 hex>`, as Ollama lays them out. A blob appears whole or not at
+ * all; whatever is not finished lies in `partial/`, which Ollama never looks into.
+ */
+export class Blobs {
+  readonly folder: string;
+  readonly partialFolder: string;
+
+  constructor(root: string) {
+    this.folder = join(root, "blobs");
+    this.partialFolder = join(root, "partial");
+  }
+
+  path(digest: Digest): string {
+    return join(this.folder, `sha256-${digestHex(digest)}`);
+  }
+
+  /** Null where the blob is not in the store. */
+  async size(digest: Digest): Promise<number | null> {
+    try {
+      const found = await stat(this.path(digest));
+      return found.isFile() ? found.size : null;
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw error;
+    }
+  }
+
+  /** A small blob (configuration, template, licence) as text. Throws `blob_missing`, or `blob_too_large`. */
+  async readText(digest: Digest, limitBytes = 8 * 1024 * 1024): Promise<string> {
+    const size = await this.size(digest);
+    if (size === null) throw new LocallmError("blob_missing", { digest });
+    if (size > limitBytes) throw new LocallmError("blob_too_large", { digest, limitBytes });
+    return await readFile(this.path(digest), "utf8");
+  }
+
+  /** Stores a small blob; `isNew` is false where it already stood there. */
+  async writeBytes(
+    bytes: string | Uint8Array,
+  ): Promise<{ digest: Digest; sizeBytes: number; isNew: boolean }> {
+    const buffer = Buffer.from(bytes as Uint8Array);
+    const digest = digestOf(buffer);
+    const isNew = (await this.size(digest)) !== buffer.length;
+    if (isNew) await writeDurably(this.path(digest), buffer, this.partialFolder);
+    return { digest, sizeBytes: buffer.length, isNew };
+  }
+
+  /**
+   * Stores a stream, hashing while it writes. With `expected` a different content is refused
+   * (`digest_mismatch`); nothing is left behind by a failure.
+   */
+  async writeStream(
+    source: AsyncIterable<Uint8Array>,
+    expected?: Digest,
+  ): Promise<{ digest: Digest; sizeBytes: number }> {
+    await mkdir(this.partialFolder, { recursive: true });
+    const temporary = join(this.partialFolder, `new-${randomBytes(8).toString("hex")}`);
+    const hash = createHash("sha256");
+    let sizeBytes = 0;
+    try {
+      const file = await open(temporary, "wx", 0o644);
+      try {
+        for await (const chunk of source) {
+          hash.update(chunk);
+          sizeBytes += chunk.length;
+          await writeAll(file, chunk);
+        }
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      const digest = digestFromHex(hash.digest("hex"));
+      if (expected !== undefined && digest !== expected) {
+        throw new LocallmError("digest_mismatch", { expected, found: digest });
+      }
+      await moveDurably(temporary, this.path(digest));
+      return { digest, sizeBytes };
+    } finally {
+      await rm(temporary, { force: true });
+    }
+  }
+
+  /** Takes a finished, synced file of the same file system over; its content must have that digest. */
+  async adopt(path: string, digest: Digest): Promise<void> {
+    await moveDurably(path, this.path(digest));
+  }
+
+  /** Brings a file in without copying its bytes where the file system can; `digest` is its content's. */
+  async importFile(path: string, digest: Digest): Promise<ImportMethod> {
+    await mkdir(this.partialFolder, { recursive: true });
+    const temporary = join(this.partialFolder, `new-${randomBytes(8).toString("hex")}`);
+    try {
+      const method = await bring(path, temporary);
+      const file = await open(temporary, "r");
+      try {
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await moveDurably(temporary, this.path(digest));
+      return method;
+    } finally {
+      await rm(temporary, { force: true });
+    }
+  }
+
+  async remove(digest: Digest): Promise<void> {
+    await rm(this.path(digest), { force: true });
+  }
+
+  /** Every blob of the store, without order. Files that are no blobs are left out. */
+  async list(): Promise<Digest[]> {
+    return (await readFolder(this.folder)).map(parseDigest).filter((digest) => digest !== null);
+  }
+
+  /** Reads the whole blob: true if its content is what its name says. */
+  async verify(digest: Digest, signal?: AbortSignal): Promise<boolean> {
+    return (await hashFile(this.path(digest), signal)) === digest;
+  }
+}
+
+/** sha256 of a file's content. */
+export async function hashFile(path: string, signal?: AbortSignal): Promise<Digest> {
+  const hash = createHash("sha256");
+  const file = await open(path, "r");
+  try {
+    const chunk = Buffer.allocUnsafe(1024 * 1024);
+    for (;;) {
+      signal?.throwIfAborted();
+      const { bytesRead } = await file.read(chunk, 0, chunk.length, null);
+      if (bytesRead === 0) return digestFromHex(hash.digest("hex"));
+      hash.update(chunk.subarray(0, bytesRead));
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+export async function readFolder(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+export function isMissing(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException).code;
+  return code === "ENOENT" || code === "ENOTDIR";
+}
+
+async function bring(from: string, to: string): Promise<ImportMethod> {
+  try {
+    await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE_FORCE);
+    return "reflink";
+  } catch {}
+  await rm(to, { force: true });
+  try {
+    await link(from, to);
+    return "hard link";
+  } catch {}
+  await copyFile(from, to, constants.COPYFILE_EXCL);
+  return "copy";
+}
+
+async function writeAll(file: Awaited<ReturnType<typeof open>>, chunk: Uint8Array): Promise<void> {
+  for (let written = 0; written < chunk.length; ) {
+    written += (await file.write(chunk, written)).bytesWritten;
+  }
+}

@@ -1,0 +1,130 @@
+import type { GgufHeader } from "./gguf/header.ts";
+import { fileTypeName } from "./gguf/quantisation.ts";
+import type { Model } from "./model.ts";
+import type { Store } from "./store.ts";
+
+export type Capability = "completion" | "tools" | "insert" | "vision" | "embedding" | "thinking";
+
+/** `details` of tags, ps and show, by Ollama's field names. */
+export interface ModelDetails {
+  parent_model: string;
+  format: string;
+  family: string;
+  families: string[] | null;
+  parameter_size: string;
+  quantization_level: string;
+  context_length?: number;
+  embedding_length?: number;
+}
+
+/**
+ * What a list says of a model. The configuration blob is believed where it speaks; stores made by others may
+ * leave the lengths out, then the weights' header is read (once).
+ */
+export async function modelDetails(store: Store, model: Model): Promise<ModelDetails> {
+  const { config } = model;
+  const header = await headerOf(store, model);
+  const lengths = header === null ? {} : headerLengths(header);
+  const contextLength = config.context_length || lengths.contextLength;
+  const embeddingLength = config.embedding_length || lengths.embeddingLength;
+  return {
+    parent_model: "",
+    format: config.model_format ?? "",
+    family: config.model_family ?? "",
+    families: config.model_families ?? null,
+    parameter_size: config.model_type ?? "",
+    quantization_level: config.file_type ?? "",
+    ...(contextLength === undefined ? {} : { context_length: contextLength }),
+    ...(embeddingLength === undefined ? {} : { embedding_length: embeddingLength }),
+  };
+}
+
+/** What the model can do, by its weights and its template. */
+export async function modelCapabilities(store: Store, model: Model): Promise<Capability[]> {
+  const header = await headerOf(store, model);
+  const capabilities: Capability[] = [];
+  const isEmbedding = header !== null && headerValue(header, "pooling_type") !== undefined;
+  capabilities.push(isEmbedding ? "embedding" : "completion");
+  if (isEmbedding) return capabilities;
+  const template = modelTemplate(model, header);
+  if (template !== null && speaksOf(template, "tools")) capabilities.push("tools");
+  if (template?.language === "go" && speaksOf(template, "suffix")) capabilities.push("insert");
+  if (model.projectorPaths.length > 0) capabilities.push("vision");
+  if (template !== null && speaksOf(template, "thinking")) capabilities.push("thinking");
+  return capabilities;
+}
+
+export interface TemplateSource {
+  language: "go" | "jinja";
+  text: string;
+}
+
+/** The store's Go template, else the Jinja one that the weights carry, else null. */
+export function modelTemplate(model: Model, header: GgufHeader | null): TemplateSource | null {
+  if (model.template !== null) return { language: "go", text: model.template };
+  const own = header?.metadata.get("tokenizer.chat_template");
+  return typeof own === "string" && own !== "" ? { language: "jinja", text: own } : null;
+}
+
+/** The header of the weights, or null for a model without any. Throws `invalid_gguf`. */
+export async function headerOf(store: Store, model: Model): Promise<GgufHeader | null> {
+  const path = model.modelPaths[0];
+  return path === undefined ? null : await store.headers.of(path);
+}
+
+/** The configuration's fields as the header gives them. */
+export function detailsFromHeader(header: GgufHeader) {
+  const architecture = header.metadata.get("general.architecture");
+  const fileType = header.metadata.get("general.file_type");
+  const family = typeof architecture === "string" ? architecture : "";
+  return {
+    model_format: "gguf",
+    model_family: family,
+    model_families: [family],
+    model_type: humanCount(header.parameterCount),
+    file_type: typeof fileType === "number" ? fileTypeName(fileType) : "unknown",
+  };
+}
+
+export function headerLengths(header: GgufHeader): { contextLength?: number; embeddingLength?: number } {
+  const contextLength = headerValue(header, "context_length");
+  const embeddingLength = headerValue(header, "embedding_length");
+  return {
+    ...(typeof contextLength === "number" ? { contextLength } : {}),
+    ...(typeof embeddingLength === "number" ? { embeddingLength } : {}),
+  };
+}
+
+/** A value of the model's own architecture: `context_length` → `llama.context_length`. */
+export function headerValue(header: GgufHeader, key: string) {
+  return header.metadata.get(`${String(header.metadata.get("general.architecture"))}.${key}`);
+}
+
+/** 134515008 → `134.52M`, as Ollama prints parameter counts. */
+export function humanCount(count: number): string {
+  if (count >= 1e9) return `${trimmed(count / 1e9, 1)}B`;
+  if (count >= 1e6) return `${trimmed(count / 1e6, 2)}M`;
+  if (count >= 1e3) return `${(count / 1e3).toFixed(0)}K`;
+  return String(count);
+}
+
+function trimmed(value: number, digits: number): string {
+  return Number.isInteger(value) ? String(value) : value.toFixed(digits);
+}
+
+const marks = {
+  go: {
+    tools: /\{\{[^}]*\.Tools\b/,
+    suffix: /\{\{[^}]*\.Suffix\b/,
+    thinking: /\{\{[^}]*\.(?:Thinking|Think|IsThinkSet|ThinkLevel)\b/,
+  },
+  jinja: {
+    tools: /\{[%{][^}]*\btools\b/,
+    suffix: /\{[%{][^}]*\bsuffix\b/,
+    thinking: /\b(?:enable_thinking|reasoning_content|reasoning_effort)\b|<think>/,
+  },
+} as const;
+
+function speaksOf(template: TemplateSource, what: "tools" | "suffix" | "thinking"): boolean {
+  return marks[template.language][what].test(template.text);
+}

@@ -1,0 +1,107 @@
+import { LocallmError } from "../../wire/errors.ts";
+import type { GgufArray, GgufHeader, GgufItemType, GgufScalar } from "./header.ts";
+
+/** What a GGUF file is for, by its own word (`general.type`) or its architecture. */
+export type GgufKind = "model" | "adapter" | "projector" | "vocabulary";
+
+export function ggufKind(header: GgufHeader): GgufKind {
+  const type = header.metadata.get("general.type");
+  if (type === "adapter") return "adapter";
+  const architecture = header.metadata.get("general.architecture");
+  if (type === "mmproj" || type === "projector" || architecture === "clip") return "projector";
+  return header.tensors.length === 0 ? "vocabulary" : "model";
+}
+
+/**
+ * Rules that native code takes for granted: counts that it divides by, arrays that it indexes by one another's
+ * length. Throws `invalid_gguf`. For weights only; adapters and projectors carry other keys.
+ */
+export function checkModelRules(header: GgufHeader): void {
+  const architecture = header.metadata.get("general.architecture");
+  if (typeof architecture !== "string" || !/^[a-z0-9][a-z0-9_.-]{0,63}$/i.test(architecture)) {
+    throw broken("general.architecture must be a short name");
+  }
+  // State-space models have no attention heads, and say so with a 0.
+  const isRecurrent = [...header.metadata.keys()].some((key) => /\.(ssm|wkv)\./.test(key));
+  wholeNumber(header, `${architecture}.block_count`, { least: 1, most: 16_384 });
+  wholeNumber(header, `${architecture}.embedding_length`, { least: 1, most: 1_048_576 });
+  wholeNumber(header, `${architecture}.context_length`, { least: 1, most: 2 ** 31 });
+  for (const key of ["attention.head_count", "attention.head_count_kv"]) {
+    wholeNumber(header, `${architecture}.${key}`, { least: isRecurrent ? 0 : 1, most: 65_536 });
+  }
+  for (const key of ["attention.key_length", "attention.value_length", "rope.dimension_count"]) {
+    wholeNumber(header, `${architecture}.${key}`, { least: 0, most: 65_536 });
+  }
+  for (const key of ["expert_count", "expert_used_count", "feed_forward_length", "vocab_size"]) {
+    wholeNumber(header, `${architecture}.${key}`, { least: 0, most: 2 ** 31 });
+  }
+  checkVocabulary(header);
+}
+
+interface Range {
+  least: number;
+  most: number;
+}
+
+/** Absent is for the engine to judge; layers may each have their own value (an array). */
+function wholeNumber(header: GgufHeader, key: string, { least, most }: Range): void {
+  const value = header.metadata.get(key);
+  if (value === undefined) return;
+  if (isArray(value)) {
+    if (
+      value.length === 0 ||
+      value.itemType === "string" ||
+      value.itemType === "f32" ||
+      value.itemType === "f64"
+    ) {
+      throw broken(`${key} must hold whole numbers`);
+    }
+    return;
+  }
+  if (typeof value !== "number" || !Number.isInteger(value) || value < least || value > most) {
+    throw broken(`${key} must be a whole number from ${least} to ${most}`);
+  }
+}
+
+const vocabularyArrays: Readonly<Record<string, readonly GgufItemType[]>> = {
+  "tokenizer.ggml.tokens": ["string"],
+  "tokenizer.ggml.scores": ["f32"],
+  "tokenizer.ggml.token_type": ["i32", "u32"],
+  "tokenizer.ggml.merges": ["string"],
+};
+
+function checkVocabulary(header: GgufHeader): void {
+  const tokens = header.metadata.get("tokenizer.ggml.tokens");
+  for (const [key, allowed] of Object.entries(vocabularyArrays)) {
+    const value = header.metadata.get(key);
+    if (value === undefined) continue;
+    if (!isArray(value) || !allowed.includes(value.itemType)) {
+      throw broken(`${key} must be an array of ${allowed[0]}`);
+    }
+    if (
+      key !== "tokenizer.ggml.merges" &&
+      (!isArray(tokens ?? 0) || value.length !== (tokens as GgufArray).length)
+    ) {
+      throw broken(`${key} has ${value.length} items, unlike tokenizer.ggml.tokens`);
+    }
+  }
+  if (tokens === undefined || !isArray(tokens)) return;
+  for (const [key, value] of header.metadata) {
+    if (!/^tokenizer\.ggml\.\w+_token_id$/.test(key)) continue;
+    if (typeof value !== "number" || !Number.isInteger(value) || value < -1) {
+      throw broken(`${key} must be a token's number`);
+    }
+    // 2^32 - 1 is how some converters write "none".
+    if (value >= tokens.length && value !== 0xffffffff) {
+      throw broken(`${key} is ${value}, but there are ${tokens.length} tokens`);
+    }
+  }
+}
+
+function isArray(value: GgufScalar | GgufArray): value is GgufArray {
+  return typeof value === "object";
+}
+
+function broken(rule: string): LocallmError {
+  return new LocallmError("invalid_gguf", { rule });
+}

@@ -1,0 +1,62 @@
+import { stat } from "node:fs/promises";
+import { type GgufHeader, readGguf } from "./gguf/header.ts";
+import { checkModelRules, ggufKind } from "./gguf/rules.ts";
+
+/** The texts that templates and tokenisers need from a vocabulary. */
+export interface SpecialTokens {
+  bosText: string | null;
+  eosText: string | null;
+}
+
+const capacity = 64;
+
+/** GGUF headers of blobs, checked and kept: the gate that every file passes before native code sees it. */
+export class Headers {
+  #byPath = new Map<string, { stamp: string; header: Promise<GgufHeader> }>();
+  #tokens = new WeakMap<GgufHeader, Promise<SpecialTokens>>();
+
+  /** Throws `invalid_gguf`. Read once as long as the file stays the same. */
+  async of(path: string): Promise<GgufHeader> {
+    const found = await stat(path);
+    const stamp = `${found.ino} ${found.size} ${found.mtimeMs}`;
+    const cached = this.#byPath.get(path);
+    if (cached?.stamp === stamp) return await cached.header;
+    const header = checkedHeader(path);
+    this.#byPath.delete(path);
+    this.#byPath.set(path, { stamp, header });
+    const oldest = this.#byPath.keys().next().value;
+    if (this.#byPath.size > capacity && oldest !== undefined) this.#byPath.delete(oldest);
+    return await header;
+  }
+
+  async specialTokens(path: string): Promise<SpecialTokens> {
+    const header = await this.of(path);
+    let tokens = this.#tokens.get(header);
+    if (tokens === undefined) {
+      tokens = readSpecialTokens(path, header);
+      this.#tokens.set(header, tokens);
+    }
+    return await tokens;
+  }
+}
+
+async function checkedHeader(path: string): Promise<GgufHeader> {
+  const header = await readGguf(path);
+  if (ggufKind(header) === "model") checkModelRules(header);
+  return header;
+}
+
+async function readSpecialTokens(path: string, header: GgufHeader): Promise<SpecialTokens> {
+  const id = (key: string) => {
+    const value = header.metadata.get(key);
+    return typeof value === "number" ? value : -1;
+  };
+  const bos = id("tokenizer.ggml.bos_token_id");
+  const eos = id("tokenizer.ggml.eos_token_id");
+  const indices = new Set([bos, eos].filter((index) => index >= 0));
+  const { picked } = await readGguf(path, {
+    arrays: () => false,
+    pick: { key: "tokenizer.ggml.tokens", indices },
+  });
+  return { bosText: picked.get(bos) ?? null, eosText: picked.get(eos) ?? null };
+}

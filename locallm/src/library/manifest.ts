@@ -1,0 +1,124 @@
+import { z } from "zod";
+import { LocallmError } from "../wire/errors.ts";
+import { type Digest, parseDigest } from "./digest.ts";
+
+/** A manifest names the files of a model: Docker's manifest version 2 with Ollama's layer types. */
+export interface Manifest {
+  config: Layer;
+  layers: Layer[];
+}
+
+export interface Layer {
+  mediaType: string;
+  digest: Digest;
+  sizeBytes: number;
+  /** The model name that the layer was taken from, as Ollama notes it. */
+  from?: string;
+  name?: string;
+}
+
+export const mediaTypes = {
+  manifest: "application/vnd.docker.distribution.manifest.v2+json",
+  ociManifest: "application/vnd.oci.image.manifest.v1+json",
+  config: "application/vnd.docker.container.image.v1+json",
+  model: "application/vnd.ollama.image.model",
+  projector: "application/vnd.ollama.image.projector",
+  adapter: "application/vnd.ollama.image.adapter",
+  template: "application/vnd.ollama.image.template",
+  /** What older versions called a template. */
+  prompt: "application/vnd.ollama.image.prompt",
+  system: "application/vnd.ollama.image.system",
+  params: "application/vnd.ollama.image.params",
+  messages: "application/vnd.ollama.image.messages",
+  license: "application/vnd.ollama.image.license",
+} as const;
+
+/** A manifest larger than this is refused unread. */
+export const manifestLimitBytes = 4 * 1024 * 1024;
+const maxLayers = 4096;
+
+const layerSchema = z.object({
+  mediaType: z.string().min(1).max(256),
+  digest: z.string().max(256),
+  size: z.number().int().nonnegative().max(Number.MAX_SAFE_INTEGER),
+  from: z.string().max(1024).optional(),
+  name: z.string().max(1024).optional(),
+});
+const manifestSchema = z.object({
+  schemaVersion: z.literal(2),
+  mediaType: z.string().max(256).optional(),
+  config: layerSchema,
+  layers: z.array(layerSchema).max(maxLayers).nullish(),
+});
+
+/** Throws `invalid_manifest` with what is wrong with it. */
+export function parseManifest(bytes: Uint8Array): Manifest {
+  if (bytes.length > manifestLimitBytes) throw invalid(`it is larger than ${manifestLimitBytes} bytes`);
+  let json: unknown;
+  try {
+    json = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw invalid("it is not JSON", cause);
+  }
+  const parsed = manifestSchema.safeParse(json);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    throw invalid(`${issue?.path.join(".") || "it"}: ${issue?.message ?? "not a manifest"}`);
+  }
+  const { config, layers } = parsed.data;
+  return {
+    config: toLayer(config, "config"),
+    layers: (layers ?? []).map((layer, i) => toLayer(layer, `layers.${i}`)),
+  };
+}
+
+/** The bytes that Ollama writes for the same manifest, its line end included. */
+export function printManifest(manifest: Manifest): Buffer {
+  const json = {
+    schemaVersion: 2,
+    mediaType: mediaTypes.manifest,
+    config: printLayer(manifest.config),
+    layers: manifest.layers.map(printLayer),
+  };
+  return Buffer.from(`${goJson(json)}\n`);
+}
+
+/** JSON as Go's encoder prints it: `<`, `>`, `&` and the two line separators are escaped. */
+export function goJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** Every blob that the manifest needs, each once. */
+export function manifestLayers(manifest: Manifest): Layer[] {
+  const byDigest = new Map([...manifest.layers, manifest.config].map((layer) => [layer.digest, layer]));
+  return [...byDigest.values()];
+}
+
+function toLayer(layer: z.infer<typeof layerSchema>, where: string): Layer {
+  const digest = parseDigest(layer.digest);
+  if (digest === null) throw invalid(`${where}.digest is no sha256 digest`);
+  return {
+    mediaType: layer.mediaType,
+    digest,
+    sizeBytes: layer.size,
+    ...(layer.from === undefined ? {} : { from: layer.from }),
+    ...(layer.name === undefined ? {} : { name: layer.name }),
+  };
+}
+
+function printLayer(layer: Layer) {
+  return {
+    mediaType: layer.mediaType,
+    digest: layer.digest,
+    size: layer.sizeBytes,
+    ...(layer.from ? { from: layer.from } : {}),
+    ...(layer.name ? { name: layer.name } : {}),
+  };
+}
+
+function invalid(reason: string, cause?: unknown): LocallmError {
+  return new LocallmError("invalid_manifest", { reason }, { cause });
+}

@@ -1,0 +1,110 @@
+import { z } from "zod";
+import { LocallmError } from "../wire/errors.ts";
+import type { ModelName } from "../wire/model-name.ts";
+import type { Blobs } from "./blob.ts";
+import { type Layer, type Manifest, mediaTypes } from "./manifest.ts";
+
+/** A model of the store: its manifest and what the small layers say. Immutable; big files stay on disk. */
+export interface Model {
+  /** Spelled as on disk. */
+  name: ModelName;
+  /** sha256 of the manifest file, 64 hex digits: `digest` of tags, ps and list. */
+  digest: string;
+  /** Layers and configuration together. */
+  sizeBytes: number;
+  modifiedAt: Date;
+  manifest: Manifest;
+  config: ModelConfig;
+  /** The weights' blob; several for a split file; none for a model that lives elsewhere. */
+  modelPaths: string[];
+  projectorPaths: string[];
+  adapterPaths: string[];
+  /** The Go template of the store; null means the weights' own Jinja template holds. */
+  template: string | null;
+  system: string | null;
+  /** Options by name, as PARAMETER lines gave them; `stop` is a list. */
+  params: Readonly<Record<string, unknown>>;
+  messages: readonly { role: string; content: string }[];
+  licenses: string[];
+}
+
+const text = z.string().max(65_536);
+const configSchema = z.object({
+  model_format: text.optional(),
+  model_family: text.optional(),
+  model_families: z.array(text).nullish(),
+  model_type: text.optional(),
+  file_type: text.optional(),
+  renderer: text.optional(),
+  parser: text.optional(),
+  requires: text.optional(),
+  remote_host: text.optional(),
+  remote_model: text.optional(),
+  capabilities: z.array(text).nullish(),
+  context_length: z.number().int().nonnegative().optional(),
+  embedding_length: z.number().int().nonnegative().optional(),
+  base_name: text.optional(),
+});
+/** The configuration blob, by Ollama's field names. */
+export type ModelConfig = z.infer<typeof configSchema>;
+
+const paramsSchema = z.record(z.string(), z.unknown());
+const messagesSchema = z.array(z.object({ role: z.string(), content: z.string().default("") }));
+
+/** Reads the small layers of a manifest. Throws `blob_missing`, `invalid_manifest` and what reading throws. */
+export async function readModel(
+  blobs: Blobs,
+  found: { name: ModelName; digest: string; modifiedAt: Date; manifest: Manifest },
+): Promise<Model> {
+  const { manifest } = found;
+  const layersOf = (...types: string[]) => manifest.layers.filter((layer) => types.includes(layer.mediaType));
+  const paths = (type: string) => layersOf(type).map((layer) => blobs.path(layer.digest));
+  const lastText = async (...types: string[]) => {
+    const layer = layersOf(...types).at(-1);
+    return layer === undefined ? null : await blobs.readText(layer.digest);
+  };
+  const licenses: string[] = [];
+  for (const layer of layersOf(mediaTypes.license)) licenses.push(await blobs.readText(layer.digest));
+  return {
+    ...found,
+    sizeBytes: manifestSize(manifest),
+    config: await readJson(blobs, manifest.config, configSchema),
+    modelPaths: paths(mediaTypes.model),
+    projectorPaths: paths(mediaTypes.projector),
+    adapterPaths: paths(mediaTypes.adapter),
+    template: await lastText(mediaTypes.template, mediaTypes.prompt),
+    system: await lastText(mediaTypes.system),
+    params: await lastJson(blobs, layersOf(mediaTypes.params), paramsSchema, {}),
+    messages: await lastJson(blobs, layersOf(mediaTypes.messages), messagesSchema, []),
+    licenses,
+  };
+}
+
+function manifestSize(manifest: Manifest): number {
+  return manifest.layers.reduce((sum, layer) => sum + layer.sizeBytes, manifest.config.sizeBytes);
+}
+
+async function lastJson<Value>(
+  blobs: Blobs,
+  layers: Layer[],
+  schema: z.ZodType<Value>,
+  otherwise: Value,
+): Promise<Value> {
+  const layer = layers.at(-1);
+  return layer === undefined ? otherwise : await readJson(blobs, layer, schema);
+}
+
+async function readJson<Value>(blobs: Blobs, layer: Layer, schema: z.ZodType<Value>): Promise<Value> {
+  const read = await blobs.readText(layer.digest);
+  let json: unknown;
+  try {
+    json = JSON.parse(read);
+  } catch (cause) {
+    throw new LocallmError("invalid_manifest", { reason: `blob ${layer.digest} is not JSON` }, { cause });
+  }
+  const parsed = schema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  throw new LocallmError("invalid_manifest", {
+    reason: `blob ${layer.digest} is no ${layer.mediaType}: ${parsed.error.issues[0]?.message ?? ""}`,
+  });
+}

@@ -1,0 +1,243 @@
+import { readFile, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { LocallmError } from "../wire/errors.ts";
+import { displayModelName, type ModelName, parseModelName } from "../wire/model-name.ts";
+import { Blobs, isMissing, readFolder } from "./blob.ts";
+import { type Digest, digestHex, digestOf } from "./digest.ts";
+import { removeEmptyFolders, writeDurably } from "./durable.ts";
+import { Headers } from "./headers.ts";
+import {
+  type Manifest,
+  manifestLayers,
+  manifestLimitBytes,
+  parseManifest,
+  printManifest,
+} from "./manifest.ts";
+import { type Model, readModel } from "./model.ts";
+
+/** A manifest that cannot be used. It never hides the other models; `locallm doctor` deals with it. */
+export interface BrokenModel {
+  name: ModelName;
+  error: LocallmError;
+}
+
+/**
+ * The models folder, in Ollama's layout: `manifests/<host>/<namespace>/<model>/<tag>` and `blobs/`. Ollama may
+ * work on the same folder. Nothing is cached but what a file's identity, size and time vouch for.
+ */
+export class Store {
+  readonly root: string;
+  readonly blobs: Blobs;
+  readonly headers: Headers;
+  #models = new Map<string, { stamp: string; model: Model }>();
+  #lastChange: Promise<unknown> = Promise.resolve();
+
+  constructor(root: string) {
+    this.root = root;
+    this.blobs = new Blobs(root);
+    this.headers = new Headers();
+  }
+
+  /** Null where there is no such model. Throws `invalid_manifest` or `blob_missing` where it is damaged. */
+  async find(name: ModelName): Promise<Model | null> {
+    const spelled = await this.#spelling(name);
+    return spelled === null ? null : await this.#read(spelled);
+  }
+
+  /** As `find`, but throws `model_not_found`; `typed` is how the user wrote the name. */
+  async require(name: ModelName, typed = displayModelName(name)): Promise<Model> {
+    const model = await this.find(name);
+    if (model === null) throw new LocallmError("model_not_found", { model: typed });
+    return model;
+  }
+
+  /** Every model, newest first, and apart from them what cannot be read. */
+  async list(): Promise<{ models: Model[]; broken: BrokenModel[] }> {
+    const models: Model[] = [];
+    const broken: BrokenModel[] = [];
+    for (const name of await this.names()) {
+      try {
+        const model = await this.#read(name);
+        if (model !== null) models.push(model);
+      } catch (error) {
+        if (!(error instanceof LocallmError)) throw error;
+        broken.push({ name, error });
+      }
+    }
+    models.sort((a, b) => b.modifiedAt.getTime() - a.modifiedAt.getTime());
+    return { models, broken };
+  }
+
+  /** The names of all manifests, readable or not, spelled as on disk. */
+  async names(): Promise<ModelName[]> {
+    const names: ModelName[] = [];
+    for (const host of await readFolder(this.#manifestFolder)) {
+      for (const namespace of await readFolder(join(this.#manifestFolder, host))) {
+        for (const model of await readFolder(join(this.#manifestFolder, host, namespace))) {
+          for (const tag of await readFolder(join(this.#manifestFolder, host, namespace, model))) {
+            const name = parseModelName(`${host}/${namespace}/${model}:${tag}`);
+            if (name !== null) names.push(name);
+          }
+        }
+      }
+    }
+    return names;
+  }
+
+  /**
+   * Makes `name` mean `manifest`, at once and lastingly. Every blob of it must be there (`blob_missing`).
+   * Blobs that only the replaced manifest used are removed.
+   */
+  async write(name: ModelName, manifest: Manifest): Promise<void> {
+    await this.#change(async () => {
+      for (const layer of manifestLayers(manifest)) {
+        const size = await this.blobs.size(layer.digest);
+        if (size === null) throw new LocallmError("blob_missing", { digest: layer.digest });
+        if (size !== layer.sizeBytes) {
+          throw new LocallmError("invalid_manifest", {
+            reason: `blob ${layer.digest} has ${size} bytes, the manifest says ${layer.sizeBytes}`,
+          });
+        }
+      }
+      const path = this.#path(await this.#spellingForWrite(name));
+      const replaced = await this.#digestsNamedBy(path);
+      await writeDurably(path, printManifest(manifest), this.blobs.partialFolder);
+      await this.#removeUnused(replaced);
+    });
+  }
+
+  /** A second name for the same manifest, byte for byte. Throws `model_not_found`. */
+  async copy(source: ModelName, destination: ModelName, typed?: string): Promise<void> {
+    await this.#change(async () => {
+      const from = await this.#spelling(source);
+      if (from === null)
+        throw new LocallmError("model_not_found", { model: typed ?? displayModelName(source) });
+      const to = await this.#spellingForWrite(destination);
+      if (this.#path(from) === this.#path(to)) return;
+      const replaced = await this.#digestsNamedBy(this.#path(to));
+      await writeDurably(this.#path(to), await readFile(this.#path(from)), this.blobs.partialFolder);
+      await this.#removeUnused(replaced);
+    });
+  }
+
+  /** Removes the name, then the blobs that no other manifest names. False where there was no such model. */
+  async remove(name: ModelName): Promise<boolean> {
+    return await this.#change(async () => {
+      const spelled = await this.#spelling(name);
+      if (spelled === null) return false;
+      const path = this.#path(spelled);
+      const named = await this.#digestsNamedBy(path);
+      await rm(path, { force: true });
+      await removeEmptyFolders(dirname(path), this.#manifestFolder);
+      await this.#removeUnused(named);
+      return true;
+    });
+  }
+
+  /** Every blob that some manifest names. From an unreadable manifest, whatever looks like a digest in it. */
+  async usedDigests(): Promise<Set<Digest>> {
+    const used = new Set<Digest>();
+    for (const name of await this.names()) {
+      for (const digest of await this.#digestsNamedBy(this.#path(name))) used.add(digest);
+    }
+    return used;
+  }
+
+  /** The manifest's bytes as they lie on disk. Null where there is none. */
+  async manifestBytes(name: ModelName): Promise<Buffer | null> {
+    const spelled = await this.#spelling(name);
+    return spelled === null ? null : await readIfThere(this.#path(spelled));
+  }
+
+  get #manifestFolder(): string {
+    return join(this.root, "manifests");
+  }
+
+  #path(name: ModelName): string {
+    return join(this.#manifestFolder, name.host, name.namespace, name.model, name.tag);
+  }
+
+  async #read(name: ModelName): Promise<Model | null> {
+    const path = this.#path(name);
+    const found = await stat(path).catch((error: unknown) => {
+      if (isMissing(error)) return null;
+      throw error;
+    });
+    if (found === null || !found.isFile()) return null;
+    const stamp = `${found.ino} ${found.size} ${found.mtimeMs}`;
+    const cached = this.#models.get(path);
+    if (cached?.stamp === stamp) return cached.model;
+    if (found.size > manifestLimitBytes) {
+      throw new LocallmError("invalid_manifest", { reason: `it has ${found.size} bytes` });
+    }
+    const bytes = await readIfThere(path);
+    if (bytes === null) return null;
+    const model = await readModel(this.blobs, {
+      name,
+      digest: digestHex(digestOf(bytes)),
+      modifiedAt: found.mtime,
+      manifest: parseManifest(bytes),
+    });
+    this.#models.set(path, { stamp, model });
+    return model;
+  }
+
+  /** How an existing manifest spells the name (names are compared without case), or null. */
+  async #spelling(name: ModelName): Promise<ModelName | null> {
+    const exact = await stat(this.#path(name)).catch(() => null);
+    if (exact?.isFile()) return name;
+    const spelled = await this.#spellingForWrite(name);
+    return (await stat(this.#path(spelled)).catch(() => null))?.isFile() ? spelled : null;
+  }
+
+  /** Takes over the existing spelling part by part, as far as there is one. */
+  async #spellingForWrite(name: ModelName): Promise<ModelName> {
+    let folder = this.#manifestFolder;
+    const spelled: Record<"host" | "namespace" | "model" | "tag", string> = { ...name };
+    for (const part of ["host", "namespace", "model", "tag"] as const) {
+      const entries = await readFolder(folder);
+      const wanted = name[part];
+      const lowered = wanted.toLowerCase();
+      spelled[part] = entries.includes(wanted)
+        ? wanted
+        : (entries.sort().find((entry) => entry.toLowerCase() === lowered) ?? wanted);
+      folder = join(folder, spelled[part]);
+    }
+    return { ...name, ...spelled };
+  }
+
+  async #digestsNamedBy(manifestPath: string): Promise<Digest[]> {
+    const bytes = await readIfThere(manifestPath);
+    if (bytes === null) return [];
+    try {
+      return manifestLayers(parseManifest(bytes)).map((layer) => layer.digest);
+    } catch {
+      const found = bytes.toString("latin1").match(/sha256[:-][0-9a-f]{64}/g) ?? [];
+      return found.map((text) => `sha256:${text.slice(7)}` as Digest);
+    }
+  }
+
+  async #removeUnused(candidates: Digest[]): Promise<void> {
+    if (candidates.length === 0) return;
+    const used = await this.usedDigests();
+    for (const digest of new Set(candidates)) {
+      if (!used.has(digest)) await this.blobs.remove(digest);
+    }
+  }
+
+  /** One change at a time, so that a delete cannot take a blob that a create is about to name. */
+  async #change<Result>(change: () => Promise<Result>): Promise<Result> {
+    const result = this.#lastChange.then(change);
+    this.#lastChange = result.catch(() => {});
+    return await result;
+  }
+}
+
+async function readIfThere(path: string): Promise<Buffer | null> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if (isMissing(error) || (error as NodeJS.ErrnoException).code === "EISDIR") return null;
+    throw error;
+  }
+}
