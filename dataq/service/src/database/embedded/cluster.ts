@@ -1,0 +1,147 @@
+import { spawn, spawnSync } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
+import { rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import writeFileAtomic from "write-file-atomic";
+import type { Binaries } from "./binaries.ts";
+import { canReach, type Owner } from "./owner.ts";
+
+/** Where root keeps what cannot lie in its data folder. */
+export const ROOT_FOLDER = "/var/lib/dataq";
+
+/** The files of one embedded server. */
+export interface Cluster {
+  /** Ours: lock, password, log. */
+  readonly home: string;
+  /** The server's own: its data … */
+  readonly data: string;
+  /** … and its socket and the pipe that tells it when its last user is gone. */
+  readonly run: string;
+  readonly password: string;
+}
+
+/**
+ * The folder `<data folder>/postgres`. Root's server runs as another user, who may be unable to reach it (below
+ * a home of mode 0700): then a folder of its own below /var/lib/dataq, found again by the data folder's path.
+ */
+export function findHome(dataFolder: string, owner: Owner, progress: (line: string) => void): string {
+  mkdirSync(dataFolder, { recursive: true, mode: 0o711 });
+  const folder = realpathSync(dataFolder);
+  const home = join(folder, "postgres");
+  makeFolder(home, 0o711);
+  if (!owner.ids || canReach(owner, home)) return home;
+  // The data folder itself is ours to open for passing through; the folders above it are not.
+  chmodSync(folder, statSync(folder).mode | 0o011);
+  if (canReach(owner, home)) return home;
+  const name = createHash("sha256").update(folder).digest("hex").slice(0, 16);
+  const elsewhere = join(ROOT_FOLDER, "clusters", name);
+  mkdirSync(elsewhere, { recursive: true });
+  for (const path of [ROOT_FOLDER, join(ROOT_FOLDER, "clusters"), elsewhere]) chmodSync(path, 0o711);
+  progress(`The user postgres cannot reach ${folder}; the database lies in ${elsewhere}.`);
+  return elsewhere;
+}
+
+/** Opens the cluster of `home`, made first if there is none. The caller holds the home's lock. */
+export async function openCluster(
+  home: string,
+  owner: Owner,
+  binaries: Binaries,
+  progress: (line: string) => void,
+): Promise<Cluster> {
+  const run = join(home, "run");
+  makeFolder(run, 0o700);
+  if (owner.ids) chownSync(run, owner.ids.uid, owner.ids.gid);
+  const data = join(home, "cluster");
+  const passwordFile = join(home, "password");
+  // A first start that was cut short leaves its part behind; it was never in use.
+  for (const entry of readdirSync(home))
+    if (entry.startsWith("cluster.new")) await rm(join(home, entry), { recursive: true, force: true });
+  if (!existsSync(data)) {
+    progress("Making the database (once) …");
+    const password = randomBytes(24).toString("base64url");
+    await writeFileAtomic(passwordFile, password, { mode: 0o600 });
+    await initialise(data, run, password, owner, binaries);
+  }
+  const major = readFileSync(join(data, "PG_VERSION"), "utf8").trim();
+  const ours = majorOf(binaries);
+  if (major !== ours)
+    throw new Error(
+      `The database in ${data} was made by PostgreSQL ${major}, and this dataq brings ${ours}. Start it with the dataq that made it, dump it, and restore it into a new data folder.`,
+    );
+  return { home, data, run, password: readFileSync(passwordFile, "utf8").trim() };
+}
+
+async function initialise(
+  data: string,
+  run: string,
+  password: string,
+  owner: Owner,
+  binaries: Binaries,
+): Promise<void> {
+  // Made below another name and renamed when whole: a half-made cluster would be taken for a broken one.
+  const fresh = `${data}.new`;
+  makeFolder(fresh, 0o700);
+  const passwordFile = join(run, "initial-password");
+  await writeFile(passwordFile, password, { mode: 0o600 });
+  if (owner.ids) {
+    chownSync(fresh, owner.ids.uid, owner.ids.gid);
+    chownSync(passwordFile, owner.ids.uid, owner.ids.gid);
+  }
+  try {
+    await runToEnd(owner, binaries.initdb, [
+      `--pgdata=${fresh}`,
+      "--username=dataq",
+      `--pwfile=${passwordFile}`,
+      "--auth=scram-sha-256",
+      "--encoding=UTF8",
+      // The same order of text on every machine, whatever its libc.
+      "--locale-provider=builtin",
+      "--locale=C.UTF-8",
+      "--no-instructions",
+    ]);
+  } finally {
+    await rm(passwordFile, { force: true });
+  }
+  await rename(fresh, data);
+}
+
+function runToEnd(owner: Owner, program: string, parameters: string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, parameters, {
+      ...owner.ids,
+      cwd: "/",
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" },
+    });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (chunk) => {
+        output = (output + chunk).slice(-4_000);
+      });
+    child.on("error", reject);
+    child.on("close", (code) => {
+      if (code === 0) resolve();
+      else reject(new Error(`initdb failed (${code}): ${output.trim()}`));
+    });
+  });
+}
+
+function majorOf(binaries: Binaries): string | undefined {
+  const { stdout } = spawnSync(binaries.postgres, ["--version"], { encoding: "utf8" });
+  return /\) (\d+)/.exec(stdout)?.[1];
+}
+
+function makeFolder(path: string, mode: number): void {
+  mkdirSync(path, { recursive: true });
+  chmodSync(path, mode);
+}

@@ -1,0 +1,128 @@
+import { closeSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import lockfile from "proper-lockfile";
+import { findBinaries } from "./binaries.ts";
+import { type Cluster, findHome, openCluster, ROOT_FOLDER } from "./cluster.ts";
+import { findOwner } from "./owner.ts";
+import {
+  answers,
+  type Connection,
+  findPostmaster,
+  openLifeline,
+  type Postmaster,
+  startPostmaster,
+  stopPostmaster,
+} from "./postmaster.ts";
+
+/** Our share in the embedded server of a data folder. Several processes may hold the same one. */
+export interface HeldServer {
+  readonly connection: Connection;
+  /** Lets go; the last to let go stops the server and waits for its end. */
+  release(): Promise<void>;
+}
+
+const KEEPER = "dataq keeper";
+const START_LIMIT_MS = 60_000;
+
+/**
+ * Joins the server that already runs in `dataFolder` (of a second dataq, or an orphan that a killed one left),
+ * or starts one. Those who come at the same time take turns.
+ */
+export async function holdServer(dataFolder: string, progress: (line: string) => void): Promise<HeldServer> {
+  const owner = findOwner(progress);
+  const home = findHome(dataFolder, owner, progress);
+  const unlock = await takeTurn(home, progress);
+  try {
+    const binaries = await findBinaries(owner, owner.ids ? ROOT_FOLDER : home, progress);
+    const cluster = await openCluster(home, owner, binaries, progress);
+    const lifeline = openLifeline(cluster, owner);
+    try {
+      const running = await join(cluster, progress);
+      if (!running) progress("Starting the database …");
+      const server = running ?? (await startPostmaster(cluster, owner, binaries));
+      return await keep(server, cluster, lifeline, progress);
+    } catch (error) {
+      if (lifeline !== undefined) closeSync(lifeline);
+      throw error;
+    }
+  } finally {
+    await unlock();
+  }
+}
+
+async function takeTurn(home: string, progress: (line: string) => void): Promise<() => Promise<void>> {
+  const lock = () => lockfile.lock(home, { stale: 10_000, update: 2_000 });
+  const end = Date.now() + START_LIMIT_MS;
+  for (let told = false; ; told = true) {
+    try {
+      return await lock();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ELOCKED" || Date.now() > end) throw error;
+    }
+    if (!told)
+      progress("Another dataq is starting or stopping the database in this data folder; waiting for it …");
+    await sleep(100);
+  }
+}
+
+/** The server that runs already; undefined when there is none, or when it went away while we looked. */
+async function join(cluster: Cluster, progress: (line: string) => void): Promise<Postmaster | undefined> {
+  const end = Date.now() + START_LIMIT_MS;
+  let told = false;
+  for (;;) {
+    const found = findPostmaster(cluster.data, cluster.password);
+    if (!found) return undefined;
+    if (await answers(found.connection)) {
+      // Its watcher may have seen the last user go a moment before we came: look again.
+      await sleep(50);
+      if (await answers(found.connection)) return found;
+    }
+    if (Date.now() > end)
+      throw new Error(
+        `A PostgreSQL (process ${found.pid}) has ${cluster.data} and does not answer. Stop it and start again.`,
+      );
+    if (!told) progress("Waiting for the database to finish starting or stopping …");
+    told = true;
+    await sleep(50);
+  }
+}
+
+/** A session that stands for us while we use the server, so that whoever leaves sees whether others stay. */
+async function keep(
+  server: Postmaster,
+  cluster: Cluster,
+  lifeline: number | undefined,
+  progress: (line: string) => void,
+): Promise<HeldServer> {
+  const keeper = new pg.Client({ ...server.connection, application_name: KEEPER, keepAlive: true });
+  keeper.on("error", () => {});
+  await keeper.connect();
+  return {
+    connection: server.connection,
+    async release() {
+      const unlock = await takeTurn(cluster.home, progress);
+      try {
+        const isLast = await endKeeper(keeper);
+        if (isLast) await stopPostmaster(cluster.data, server.pid);
+      } finally {
+        if (lifeline !== undefined) closeSync(lifeline);
+        await unlock();
+      }
+    },
+  };
+}
+
+async function endKeeper(keeper: pg.Client): Promise<boolean> {
+  try {
+    const others = await keeper.query<{ n: number }>(
+      "select count(*)::int as n from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid()",
+      [KEEPER],
+    );
+    await keeper.end();
+    return others.rows[0]!.n === 0;
+  } catch {
+    // The server is gone already; there is nothing to stop.
+    return false;
+  }
+}

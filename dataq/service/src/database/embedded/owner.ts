@@ -1,0 +1,44 @@
+import { spawnSync } from "node:child_process";
+
+/** Whom the embedded server runs as. PostgreSQL refuses root, so root needs somebody else. */
+export interface Owner {
+  /** Set only when we are root; then every file of the server belongs to this user. */
+  readonly ids?: { readonly uid: number; readonly gid: number };
+}
+
+/** The current user; for root the user `postgres`, made if it is missing. */
+export function findOwner(progress: (line: string) => void): Owner {
+  if (process.getuid?.() !== 0) return {};
+  const found = lookUp();
+  if (found) return { ids: found };
+  progress("PostgreSQL refuses to run as root: making the user postgres for it …");
+  const made = spawnSync(
+    "useradd",
+    ["--system", "--no-create-home", "--shell", "/usr/sbin/nologin", "postgres"],
+    {
+      encoding: "utf8",
+    },
+  );
+  const ids = lookUp();
+  if (ids) return { ids };
+  throw new Error(
+    `PostgreSQL refuses to run as root, and the user postgres could not be made (${reason(made)}). Make it yourself, run dataq as an ordinary user, or set DATABASE_URL.`,
+  );
+}
+
+/** Whether `owner` can reach `path` through all folders above it. */
+export function canReach(owner: Owner, path: string): boolean {
+  return spawnSync("/bin/sh", ["-c", 'test -x "$0"', path], { ...owner.ids, cwd: "/" }).status === 0;
+}
+
+function lookUp(): Owner["ids"] {
+  const id = (flag: string) => spawnSync("id", [flag, "postgres"], { encoding: "utf8" });
+  const uid = id("-u");
+  const gid = id("-g");
+  if (uid.status !== 0 || gid.status !== 0) return undefined;
+  return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
+}
+
+function reason(result: { error?: Error | undefined; stderr?: string | null }): string {
+  return result.error?.message ?? (result.stderr?.trim() || "no reason given");
+}

@@ -1,0 +1,255 @@
+import { spawn, spawnSync } from "node:child_process";
+import {
+  chownSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import type { Binaries } from "./binaries.ts";
+import type { Cluster } from "./cluster.ts";
+import type { Owner } from "./owner.ts";
+
+/** How to reach an embedded server. */
+export interface Connection {
+  /** A folder with a socket, or a loopback address. */
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+}
+
+/** What postmaster.pid says, when its process is alive and really is the server of this cluster. */
+export interface Postmaster {
+  readonly pid: number;
+  readonly connection: Connection;
+}
+
+const LONGEST_SOCKET_PATH = 100;
+const LOG_SIZE_BYTES = 16 * 1024 * 1024;
+
+/** The running server of a cluster, if there is one. */
+export function findPostmaster(data: string, password: string): Postmaster | undefined {
+  let lines: string[];
+  try {
+    lines = readFileSync(join(data, "postmaster.pid"), "utf8").split("\n");
+  } catch {
+    return undefined;
+  }
+  const pid = Number(lines[0]);
+  if (!Number.isInteger(pid) || pid <= 1 || !isServerOf(pid, data)) return undefined;
+  const socketFolder = lines[4]?.trim();
+  return {
+    pid,
+    connection: {
+      host: socketFolder || lines[5]?.trim() || "127.0.0.1",
+      port: Number(lines[3]) || 5432,
+      user: "dataq",
+      password,
+      database: "postgres",
+    },
+  };
+}
+
+/**
+ * A process id alone proves nothing: after a reboot, or in a container that starts again, the number in a left
+ * postmaster.pid often belongs to something else.
+ */
+function isServerOf(pid: number, data: string): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
+  }
+  const command = existsSync("/proc/self/cmdline") ? readCommand(pid) : askPs(pid);
+  return command.includes("postgres") && command.includes(data);
+}
+
+function readCommand(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function askPs(pid: number): string {
+  return spawnSync("ps", ["-p", String(pid), "-o", "command="], { encoding: "utf8" }).stdout ?? "";
+}
+
+/** Opens our end of the pipe on which the server's watcher waits. As long as one process has it open, it stays. */
+export function openLifeline(cluster: Cluster, owner: Owner): number | undefined {
+  const path = join(cluster.run, "lifeline");
+  if (!existsSync(path)) spawnSync("mkfifo", ["-m", "600", path], { ...owner.ids, cwd: "/" });
+  if (!statSync(path, { throwIfNoEntry: false })?.isFIFO()) return undefined;
+  return openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+}
+
+/**
+ * Starts the server and waits until it answers. It runs in a session of its own, so that Ctrl-C in the terminal
+ * reaches only us and we stop it in order; its watcher stops it when the last process with an open lifeline is
+ * gone, however that process died.
+ */
+export async function startPostmaster(
+  cluster: Cluster,
+  owner: Owner,
+  binaries: Binaries,
+): Promise<Postmaster> {
+  await clearLeftLocks(cluster);
+  const log = openLog(cluster, owner);
+  const socket = join(cluster.run, ".s.PGSQL.5432");
+  const onSocket = process.platform !== "win32" && Buffer.byteLength(socket) <= LONGEST_SOCKET_PATH;
+  const settings = {
+    ...(onSocket
+      ? {
+          listen_addresses: "",
+          port: "5432",
+          unix_socket_directories: cluster.run,
+          unix_socket_permissions: "0700",
+        }
+      : { listen_addresses: "127.0.0.1", port: String(await findFreePort()), unix_socket_directories: "" }),
+    max_connections: "100",
+    shared_buffers: "128MB",
+    max_wal_size: "1GB",
+    wal_level: "minimal",
+    max_wal_senders: "0",
+    timezone: "UTC",
+    log_timezone: "UTC",
+    log_line_prefix: "%m [%p] ",
+    jit: "off",
+    // The defaults, written down because balances depend on them.
+    fsync: "on",
+    synchronous_commit: "on",
+    full_page_writes: "on",
+  };
+  const script = [
+    "lifeline=$1 data=$2; shift 2",
+    'if [ -p "$lifeline" ]; then',
+    '  ( ( read -r _ <"$lifeline"; read -r pid <"$data/postmaster.pid" && [ "$pid" = $$ ] && kill -INT $$ ) 2>/dev/null & )',
+    "fi",
+    'exec "$@"',
+  ].join("\n");
+  const child = spawn(
+    "/bin/sh",
+    [
+      "-c",
+      script,
+      "dataq-postgres",
+      join(cluster.run, "lifeline"),
+      cluster.data,
+      binaries.postgres,
+      "-D",
+      cluster.data,
+      ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+    ],
+    {
+      ...owner.ids,
+      cwd: "/",
+      detached: true,
+      stdio: ["ignore", log, log],
+      env: { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" },
+    },
+  );
+  closeSync(log);
+  child.unref();
+  let ended: string | undefined;
+  child.on("error", (error) => {
+    ended = error.message;
+  });
+  child.on("exit", (code, signal) => {
+    ended = `it ended with ${signal ?? code}`;
+  });
+  for (;;) {
+    if (ended) throw new Error(`PostgreSQL did not start: ${ended}. Its log: ${tailOf(cluster)}`);
+    const found = findPostmaster(cluster.data, cluster.password);
+    if (found && (await answers(found.connection))) return found;
+    await sleep(20);
+  }
+}
+
+/**
+ * PostgreSQL refuses to start while the number in a left lock file is that of a live process, even of a zombie
+ * or of one that has nothing to do with it. We know that it is not the server: the files may go, once no orphan
+ * of the old server's processes still has its shared memory.
+ */
+async function clearLeftLocks(cluster: Cluster): Promise<void> {
+  const pidFile = join(cluster.data, "postmaster.pid");
+  if (!existsSync(pidFile)) return;
+  const memory = readFileSync(pidFile, "utf8").split("\n")[6]?.trim().split(/\s+/)[1];
+  while (memory && isMemoryInUse(memory)) await sleep(50);
+  for (const path of [pidFile, join(cluster.run, ".s.PGSQL.5432.lock")]) rmSync(path, { force: true });
+}
+
+/** Linux lists the System V segments with the number of processes attached; elsewhere nothing is known. */
+function isMemoryInUse(id: string): boolean {
+  try {
+    const rows = readFileSync("/proc/sysvipc/shm", "utf8").split("\n").slice(1);
+    return rows.some((row) => {
+      const [, shmid, , , , , attached] = row.trim().split(/\s+/);
+      return shmid === id && Number(attached) > 0;
+    });
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the server takes connections now. */
+export async function answers(connection: Connection): Promise<boolean> {
+  const client = new pg.Client({ ...connection, connectionTimeoutMillis: 2_000 });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    await client.query("select 1");
+    return true;
+  } catch (error) {
+    // A wrong password never mends itself; everything else (starting, stopping, no socket yet) does.
+    if ((error as { code?: string }).code === "28P01") throw error;
+    return false;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** Fast shutdown: open transactions are rolled back, the log is flushed. Waits until it is over. */
+export async function stopPostmaster(data: string, pid: number): Promise<void> {
+  try {
+    process.kill(pid, "SIGINT");
+  } catch {
+    return;
+  }
+  while (isServerOf(pid, data)) await sleep(20);
+}
+
+function openLog(cluster: Cluster, owner: Owner): number {
+  const path = join(cluster.home, "postgres.log");
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > LOG_SIZE_BYTES)
+    renameSync(path, `${path}.old`);
+  const log = openSync(path, "a", 0o600);
+  if (owner.ids) chownSync(path, owner.ids.uid, owner.ids.gid);
+  return log;
+}
+
+function tailOf(cluster: Cluster): string {
+  const text = readFileSync(join(cluster.home, "postgres.log"), "utf8");
+  return text.trim().split("\n").slice(-5).join(" | ");
+}
+
+function findFreePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.on("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const { port } = probe.address() as { port: number };
+      probe.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,55 @@
+import { createHash } from "node:crypto";
+import type { Database } from "./database.ts";
+
+/**
+ * One step of the schema. `name` is `<folder>/<number>-<what>` and never changes once released; neither does
+ * `up`. A later change is a later step.
+ */
+export interface Migration {
+  readonly name: string;
+  /** One or more SQL statements without parameters. */
+  readonly up: string;
+}
+
+/** Any fixed number; two services that start at once on one database take turns by it. */
+const MIGRATION_LOCK = 7_140_001;
+
+/** Applies what is missing, all in one transaction. Returns the names applied now. */
+export async function migrate(database: Database, migrations: readonly Migration[]): Promise<string[]> {
+  const names = new Set(migrations.map((migration) => migration.name));
+  if (names.size !== migrations.length) throw new Error("Two migrations have the same name.");
+  const client = await database.pool.connect();
+  try {
+    await client.query("begin");
+    await client.query("select pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
+    await client.query(
+      "create table if not exists migration (name text primary key, sha256 text not null, applied_at timestamptz not null default now())",
+    );
+    const known = await client.query<{ name: string; sha256: string }>("select name, sha256 from migration");
+    const applied = new Map(known.rows.map((row) => [row.name, row.sha256]));
+    for (const name of applied.keys()) {
+      if (!names.has(name))
+        throw new Error(
+          `The database has the migration ${name}, which this version does not know. Start a newer dataq.`,
+        );
+    }
+    const added: string[] = [];
+    for (const { name, up } of migrations) {
+      const sha256 = createHash("sha256").update(up).digest("hex");
+      const before = applied.get(name);
+      if (before === sha256) continue;
+      if (before)
+        throw new Error(`The migration ${name} was applied with another text than this version has.`);
+      await client.query(up);
+      await client.query("insert into migration (name, sha256) values ($1, $2)", [name, sha256]);
+      added.push(name);
+    }
+    await client.query("commit");
+    return added;
+  } catch (error) {
+    await client.query("rollback").catch(() => {});
+    throw error;
+  } finally {
+    client.release();
+  }
+}
