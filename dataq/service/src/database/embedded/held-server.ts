@@ -52,7 +52,7 @@ export async function holdServer(dataFolder: string, progress: (line: string) =>
 }
 
 async function takeTurn(home: string, progress: (line: string) => void): Promise<() => Promise<void>> {
-  const lock = () => lockfile.lock(home, { stale: 10_000, update: 2_000 });
+  const lock = () => lockfile.lock(home, { stale: 5_000, update: 1_000 });
   const end = Date.now() + START_LIMIT_MS;
   for (let told = false; ; told = true) {
     try {
