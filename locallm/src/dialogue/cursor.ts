@@ -1,0 +1,105 @@
+/**
+ * The text of an answer as it arrives. Readers are generators that look at `text` and yield `undefined` when
+ * they need more; the same reader then works however the text is split.
+ */
+export class Cursor {
+  text = "";
+  ended = false;
+
+  take(length: number): string {
+    const taken = this.text.slice(0, length);
+    this.text = this.text.slice(length);
+    return taken;
+  }
+}
+
+/** Waits until the text is not empty. False: the answer ended first. */
+export function* more(cursor: Cursor): Generator<undefined, boolean> {
+  while (cursor.text === "") {
+    if (cursor.ended) return false;
+    yield undefined;
+  }
+  return true;
+}
+
+export function* skipSpace(cursor: Cursor): Generator<undefined, void> {
+  while (true) {
+    cursor.text = cursor.text.trimStart();
+    if (cursor.text !== "" || cursor.ended) return;
+    yield undefined;
+  }
+}
+
+/** Takes the first of these markers that stands here; null when none does, and then nothing is taken. */
+export function* takeMarker(cursor: Cursor, markers: readonly string[]): Generator<undefined, string | null> {
+  while (true) {
+    // The longest wins: one marker may begin another.
+    const found = markers
+      .filter((marker) => cursor.text.startsWith(marker))
+      .sort((a, b) => b.length - a.length)[0];
+    const undecided =
+      !cursor.ended &&
+      markers.some((marker) => marker.length > cursor.text.length && marker.startsWith(cursor.text));
+    if (!undecided) {
+      if (found === undefined) return null;
+      cursor.take(found.length);
+      return found;
+    }
+    yield undefined;
+  }
+}
+
+/**
+ * Hands on all text up to the first of these markers, as soon as it cannot be part of one, and takes the
+ * marker. Space in front of a marker is held back too and left out. Returns the marker, or null at the end.
+ */
+export function* upTo<Piece>(
+  cursor: Cursor,
+  markers: readonly string[],
+  piece: (text: string) => Piece,
+): Generator<Piece | undefined, string | null> {
+  while (true) {
+    let first = -1;
+    let found: string | null = null;
+    for (const marker of markers) {
+      const at = cursor.text.indexOf(marker);
+      if (at !== -1 && (first === -1 || at < first || (at === first && marker.length > found!.length))) {
+        first = at;
+        found = marker;
+      }
+    }
+    const longer =
+      found !== null &&
+      !cursor.ended &&
+      markers.some((marker) => waitsFor(marker, cursor.text.slice(first), found!));
+    if (found !== null && !longer) {
+      const before = cursor.take(first).trimEnd();
+      cursor.take(found.length);
+      if (before !== "") yield piece(before);
+      return found;
+    }
+    const free = cursor.ended ? cursor.text.length : first === -1 ? freeLength(cursor.text, markers) : 0;
+    const text = cursor.take(free);
+    if (text !== "") yield piece(text);
+    if (cursor.ended) return null;
+    yield undefined;
+  }
+}
+
+/** Whether `marker` is longer than the one found and may still be what stands here. */
+function waitsFor(marker: string, text: string, found: string): boolean {
+  return marker.length > found.length && marker.length > text.length && marker.startsWith(text);
+}
+
+/** How much of the text is surely not part of a marker, nor space in front of one. */
+function freeLength(text: string, markers: readonly string[]): number {
+  if (markers.length === 0) return text.length;
+  let free = text.length;
+  for (const marker of markers) {
+    const start = Math.max(0, text.length - marker.length + 1);
+    for (let at = start; at < free; at += 1) {
+      if (marker.startsWith(text.slice(at))) free = at;
+    }
+  }
+  return text.slice(0, free).trimEnd().length;
+}

@@ -1,0 +1,119 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type AnswerPiece, createReader } from "./answer.ts";
+import { createDialogue } from "./dialogue.ts";
+import { type Message, plainTurn } from "./turn.ts";
+
+const dialogue = (text: string, parts: { bosText?: string } = {}) =>
+  createDialogue({ template: { language: "jinja", text }, bosText: "", eosText: "", ...parts });
+const say = (role: string, content: string): Message => ({ role, content });
+const noBos = { addBos: false };
+
+const chatml = `{% for m in messages %}{{'<|im_start|>' + m['role'] + '\\n' + m['content'] + '<|im_end|>' + '\\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}`;
+
+describe("messages → prompt", () => {
+  test("a conversation ends where the assistant speaks", () => {
+    expect(dialogue(chatml).prompt(plainTurn([say("system", "s"), say("user", "hi")]), noBos)).toBe(
+      "<|im_start|>system\ns<|im_end|>\n<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n",
+    );
+  });
+
+  test("the first token is not doubled where the vocabulary adds it, and stays where it does not", () => {
+    const template = dialogue(`{{ bos_token }}{{ messages[0].content }}`, { bosText: "<s>" });
+    const turn = plainTurn([say("user", "<s>x")]);
+    expect(template.prompt(turn, { addBos: true })).toBe("<s>x");
+    expect(template.prompt(turn, { addBos: false })).toBe("<s><s>x");
+  });
+
+  test("a template without a system role gets its words in the first user message", () => {
+    const text = `{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}`;
+    const turn = plainTurn([say("system", "be kind"), say("user", "hi"), say("assistant", "yes")]);
+    expect(dialogue(text).prompt(turn, noBos)).toBe("[user]be kind\n\nhi[assistant]yes");
+  });
+
+  test("neighbours of one role are joined only where the template refuses them", () => {
+    const strict = `{% for m in messages %}{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('roles must alternate') }}{% endif %}[{{ m.content }}]{% endfor %}`;
+    const turn = plainTurn([say("user", "a"), say("user", "b")]);
+    expect(dialogue(strict).prompt(turn, noBos)).toBe("[a\n\nb]");
+    expect(dialogue("{% for m in messages %}[{{ m.content }}]{% endfor %}").prompt(turn, noBos)).toBe(
+      "[a][b]",
+    );
+    expect(() => dialogue(strict).prompt(plainTurn([say("assistant", "a")]), noBos)).toThrow(
+      expect.objectContaining({ code: "conversation_refused" }),
+    );
+  });
+
+  test.each([
+    ["as an object", "{{ c.function.arguments | tojson }}", '{"probe": 1}'],
+    [
+      "as text",
+      "{{ '' + c.function.arguments if c.function.arguments is string else raise_exception('no') }}",
+      '{"probe":1}',
+    ],
+  ])("arguments of a call are handed over %s, as the template needs them", (_, printing, expected) => {
+    const text = `{% for m in messages %}{% for c in m.tool_calls or [] %}{{ c.function.name }}:${printing}{% endfor %}{% endfor %}`;
+    const message: Message = {
+      role: "assistant",
+      content: "",
+      tool_calls: [{ function: { name: "f", arguments: { probe: 1 } } }],
+    };
+    expect(dialogue(text).prompt(plainTurn([message]), noBos)).toBe(`f:${expected}`);
+  });
+
+  test("traits come from what the template prints", () => {
+    expect(dialogue(chatml).traits).toEqual({ tools: false, thinking: false, insert: false });
+    const tools = dialogue(`{% for t in tools or [] %}{{ t | tojson }}{% endfor %}${chatml}<think>`);
+    expect(tools.traits).toEqual({ tools: true, thinking: true, insert: false });
+  });
+
+  test("a template that does not parse, and one that fails, are named", () => {
+    expect(() => dialogue("{% for %}")).toThrow(expect.objectContaining({ code: "template_invalid" }));
+    expect(() => dialogue("{{ nothing() }}").prompt(plainTurn([say("user", "x")]), noBos)).toThrow(
+      expect.objectContaining({ code: "template_failed" }),
+    );
+  });
+});
+
+describe("text → content and thinking", () => {
+  const thinking = { open: "<think>", close: "</think>" };
+  const join = (pieces: AnswerPiece[]) => {
+    const text = (kind: string) =>
+      pieces.flatMap((piece) => (piece.kind === kind ? [piece.text] : [])).join("");
+    return { content: text("content"), thinking: text("thinking") };
+  };
+  const read = (parts: string[], open = false) => {
+    const reader = createReader({ thinking, open });
+    return join([...parts.flatMap((part) => reader.push(part)), ...reader.end()]);
+  };
+
+  test.each([
+    ["<think>\nhm\n</think>\n\nyes", false, { thinking: "hm", content: "yes" }],
+    ["hm</think>yes", true, { thinking: "hm", content: "yes" }],
+    ["no thought", false, { thinking: "", content: "no thought" }],
+    ["  <think>a", false, { thinking: "a", content: "" }],
+    ["  <thin", false, { thinking: "", content: "  <thin" }],
+    ["a <think>b</think>", false, { thinking: "", content: "a <think>b</think>" }],
+    ["<think></think>x", false, { thinking: "", content: "x" }],
+    ["a </thin k>", true, { thinking: "a </thin k>", content: "" }],
+  ])("%j", (text, open, expected) => {
+    expect(read([text], open)).toEqual(expected);
+    expect(read([...text], open)).toEqual(expected);
+  });
+
+  test("any split of a text gives the same parts", () => {
+    const word = fc.constantFrom("<think>", "</think>", "<", "/", "th", "ink>", " ", "\n", "é", "x");
+    const texts = fc.array(word, { maxLength: 12 }).map((words) => words.join(""));
+    fc.assert(
+      fc.property(texts, fc.array(fc.nat(5), { maxLength: 60 }), fc.boolean(), (text, cuts, open) => {
+        const parts: string[] = [];
+        let rest = text;
+        for (const cut of cuts) {
+          parts.push(rest.slice(0, cut));
+          rest = rest.slice(cut);
+        }
+        expect(read([...parts, rest], open)).toEqual(read([text], open));
+      }),
+      { seed: 4, numRuns: 500 },
+    );
+  });
+});

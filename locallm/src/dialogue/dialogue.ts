@@ -1,0 +1,77 @@
+import { compileJinja } from "../template/jinja.ts";
+import { TemplateError, TemplateRefusal } from "../template/limits.ts";
+import { LocallmError } from "../wire/errors.ts";
+import { type AnswerReader, createReader } from "./answer.ts";
+import { jinjaPrompter } from "./jinja-prompt.ts";
+import { findThinking, type ThinkingTags } from "./thinking.ts";
+import type { Turn } from "./turn.ts";
+
+export interface DialogueSource {
+  readonly template: { readonly language: "go" | "jinja"; readonly text: string };
+  /** How the vocabulary writes its first and last token; "" where it has none. */
+  readonly bosText: string;
+  readonly eosText: string;
+  readonly now?: () => Date;
+}
+
+/** What a template can say. A request that asks for more is refused before anything is rendered. */
+export interface DialogueTraits {
+  readonly tools: boolean;
+  readonly thinking: boolean;
+  readonly insert: boolean;
+}
+
+/** A model's way of talking: messages → prompt, and text → content, thinking and tool calls. One per model, reused. */
+export interface Dialogue {
+  readonly traits: DialogueTraits;
+  /**
+   * The prompt of a turn, ready for the tokeniser: with `addBos` (the vocabulary adds its first token by
+   * itself) the template's own one is left out. Throws `conversation_refused` and `template_failed`.
+   */
+  prompt(turn: Turn, vocabulary: { readonly addBos: boolean }): string;
+  /** A reader for the answer to this prompt. */
+  reader(turn: Turn, prompt: string): AnswerReader;
+}
+
+/** What a template's renderer gives: the turn in, the whole prompt out. Throws TemplateError. */
+export interface Prompter {
+  readonly traits: Omit<DialogueTraits, "thinking">;
+  render(turn: Turn): string;
+}
+
+/** Throws `template_invalid`. */
+export function createDialogue(source: DialogueSource): Dialogue {
+  const prompter = asError("template_invalid", () => prompterFor(source));
+  const thinking = findThinking(source.template);
+  return {
+    traits: { ...prompter.traits, thinking: thinking !== null },
+    prompt: (turn, { addBos }) => {
+      const prompt = asError("template_failed", () => prompter.render(turn));
+      const doubled = addBos && source.bosText !== "" && prompt.startsWith(source.bosText);
+      return doubled ? prompt.slice(source.bosText.length) : prompt;
+    },
+    reader: (_turn, prompt) => createReader({ thinking, open: isOpen(thinking, prompt) }),
+  };
+}
+
+function prompterFor(source: DialogueSource): Prompter {
+  const { language, text } = source.template;
+  if (language === "go") throw new TemplateError("Go templates are not read yet");
+  return jinjaPrompter(compileJinja(text, source.now), source);
+}
+
+/** Whether the prompt already holds the tag that opens the model's thinking. */
+function isOpen(thinking: ThinkingTags | null, prompt: string): boolean {
+  return thinking !== null && prompt.trimEnd().endsWith(thinking.open.trim());
+}
+
+function asError<T>(code: "template_invalid" | "template_failed", work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    if (cause instanceof TemplateRefusal)
+      throw new LocallmError("conversation_refused", { reason: cause.message }, { cause });
+    if (cause instanceof TemplateError) throw new LocallmError(code, { problem: cause.message }, { cause });
+    throw cause;
+  }
+}

@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { createDialogue } from "./dialogue.ts";
+import { fitTurn } from "./fit.ts";
+import { type Message, plainTurn } from "./turn.ts";
+
+const dialogue = createDialogue({
+  template: { language: "jinja", text: "{% for m in messages %}{{ m.content }}|{% endfor %}" },
+  bosText: "",
+  eosText: "",
+});
+const talk = (...turns: [string, string][]): Message[] => turns.map(([role, content]) => ({ role, content }));
+const words = (text: string) => Array.from(text.matchAll(/[^|]+\|?/g), (_, index) => index);
+const fit = (messages: Message[], contextLength: number, truncate = true) =>
+  fitTurn(dialogue, plainTurn(messages), {
+    contextLength,
+    addBos: false,
+    truncate,
+    tokenize: async (text) => words(text),
+  });
+
+const long = "x".repeat(100);
+const conversation = talk(
+  ["user", `1${long}`],
+  ["system", `s${long}`],
+  ["assistant", `2${long}`],
+  ["tool", `3${long}`],
+  ["user", `4${long}`],
+);
+const firsts = (text: string) =>
+  text
+    .split("|")
+    .map((part) => part.slice(0, 1))
+    .join("");
+
+test("what fits is rendered whole, and a short text is not even counted", async () => {
+  expect(await fit(conversation, 5)).toMatchObject({
+    prompt: [0, 1, 2, 3, 4],
+    dropped: { messages: 0, tokens: 0 },
+  });
+  expect(await fit(talk(["user", "hi"]), 8)).toMatchObject({ prompt: "hi|" });
+});
+
+test("the oldest goes first; system, last, and no lone tool result stay", async () => {
+  const four = await fit(conversation, 4);
+  expect([firsts(four.text), four.dropped]).toEqual(["s234", { messages: 1, tokens: 1 }]);
+  const three = await fit(conversation, 3);
+  expect([firsts(three.text), three.dropped]).toEqual(["s4", { messages: 3, tokens: 3 }]);
+});
+
+test("what must stay and does not fit is an error with both counts", async () => {
+  await expect(fit(conversation, 1)).rejects.toMatchObject({
+    code: "prompt_too_long",
+    details: { promptTokens: 2, contextLength: 1 },
+  });
+  await expect(fit(conversation, 4, false)).rejects.toMatchObject({ details: { promptTokens: 5 } });
+});

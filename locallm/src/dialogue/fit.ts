@@ -1,0 +1,81 @@
+import { LocallmError } from "../wire/errors.ts";
+import type { Dialogue } from "./dialogue.ts";
+import type { Message, Turn } from "./turn.ts";
+
+export interface Window {
+  readonly contextLength: number;
+  readonly addBos: boolean;
+  /** Without it a conversation that is too long is an error. */
+  readonly truncate: boolean;
+  /** As the model's vocabulary does, first token included. */
+  tokenize(prompt: string): Promise<readonly number[]>;
+}
+
+export interface FittedTurn {
+  /** The text, for the reader of the answer. */
+  readonly text: string;
+  /** The tokens where they had to be counted, else the text again. */
+  readonly prompt: string | readonly number[];
+  /** What was left out so that the rest fits. */
+  readonly dropped: { readonly messages: number; readonly tokens: number };
+}
+
+/**
+ * Renders a turn so that it fits the window: the oldest messages go first, system messages and the last
+ * message stay. Throws `prompt_too_long` when what must stay does not fit.
+ */
+export async function fitTurn(dialogue: Dialogue, turn: Turn, window: Window): Promise<FittedTurn> {
+  const render = (messages: readonly Message[]) => dialogue.prompt({ ...turn, messages }, window);
+  const text = render(turn.messages);
+  if (surelyFits(text, window.contextLength))
+    return { text, prompt: text, dropped: { messages: 0, tokens: 0 } };
+  const whole = { text, prompt: await window.tokenize(text) };
+  if (whole.prompt.length <= window.contextLength) return { ...whole, dropped: { messages: 0, tokens: 0 } };
+
+  const droppable = window.truncate ? turn.messages.filter((_, index) => mayGo(turn.messages, index)) : [];
+  let fitted: (FittedTurn & { prompt: readonly number[] }) | null = null;
+  // The smallest number of dropped messages that fits; more dropped never makes it longer.
+  let low = 1;
+  let high = droppable.length;
+  while (low <= high) {
+    const count = (low + high) >> 1;
+    const messages = without(turn.messages, droppable, count);
+    const shorter = render(messages);
+    const prompt = await window.tokenize(shorter);
+    if (prompt.length <= window.contextLength) {
+      const dropped = {
+        messages: turn.messages.length - messages.length,
+        tokens: whole.prompt.length - prompt.length,
+      };
+      fitted = { text: shorter, prompt, dropped };
+      high = count - 1;
+    } else low = count + 1;
+  }
+  if (fitted !== null) return fitted;
+  const kept = without(turn.messages, droppable, droppable.length);
+  const least = droppable.length === 0 ? whole.prompt : await window.tokenize(render(kept));
+  throw new LocallmError("prompt_too_long", {
+    promptTokens: least.length,
+    contextLength: window.contextLength,
+  });
+}
+
+/** A token covers at least one byte; two more for a first token and a space that some vocabularies add. */
+function surelyFits(text: string, contextLength: number): boolean {
+  return text.length * 3 + 2 <= contextLength || Buffer.byteLength(text) + 2 <= contextLength;
+}
+
+function mayGo(messages: readonly Message[], index: number): boolean {
+  return messages[index]!.role !== "system" && index < messages.length - 1;
+}
+
+/** A tool's result does not stay when the call that it answers is gone. */
+function without(messages: readonly Message[], droppable: readonly Message[], count: number): Message[] {
+  const gone = new Set(droppable.slice(0, count));
+  const next = droppable.slice(count);
+  for (const message of next) {
+    if (message.role !== "tool") break;
+    gone.add(message);
+  }
+  return messages.filter((message) => !gone.has(message));
+}

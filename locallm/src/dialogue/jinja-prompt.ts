@@ -1,0 +1,159 @@
+import type { JinjaTemplate } from "../template/jinja.ts";
+import { TemplateError, TemplateRefusal } from "../template/limits.ts";
+import type { DialogueSource, Prompter } from "./dialogue.ts";
+import { type Message, plainTurn, type Turn } from "./turn.ts";
+
+/**
+ * Jinja templates agree on `messages`, `tools` and `add_generation_prompt`, and differ in the rest: whether a
+ * system message is allowed, how tool calls are written. What a template cannot say is found out by rendering
+ * small conversations with it, once.
+ */
+export function jinjaPrompter(template: JinjaTemplate, source: DialogueSource): Prompter {
+  const print = (turn: Turn, habits: Habits) =>
+    template.render({
+      messages: turn.messages.map((message) => asVariables(message, habits)),
+      ...(turn.tools.length > 0 && turn.toolChoice.kind !== "none" ? { tools: turn.tools } : {}),
+      add_generation_prompt: turn.messages.at(-1)?.role !== "assistant",
+      continue_final_message: false,
+      bos_token: source.bosText,
+      eos_token: source.eosText,
+      ...thinkingVariables(turn),
+    });
+  const habits = findHabits(print);
+  return {
+    traits: { tools: habits.tools, insert: false },
+    render: (turn) => {
+      const messages = habits.system ? turn.messages : systemIntoUser(turn.messages);
+      try {
+        return print({ ...turn, messages }, habits);
+      } catch (error) {
+        // Many templates demand that roles take turns; clients need not know.
+        const merged = mergeNeighbours(messages);
+        if (!(error instanceof TemplateRefusal) || merged.length === messages.length) throw error;
+        return print({ ...turn, messages: merged }, habits);
+      }
+    },
+  };
+}
+
+/** `enable_thinking` (Qwen, GLM, SmolLM3), `thinking` (DeepSeek, Granite), `reasoning_effort` (gpt-oss). */
+function thinkingVariables({ think }: Turn): Record<string, unknown> {
+  if (think === null) return {};
+  const on = think !== false;
+  const effort = typeof think === "string" ? { reasoning_effort: think === "max" ? "high" : think } : {};
+  return { enable_thinking: on, thinking: on, ...effort };
+}
+
+interface Habits {
+  readonly system: boolean;
+  readonly tools: boolean;
+  /** How an assistant's call is handed over: some print the arguments as they are, some as JSON. */
+  readonly calls: { readonly emptyContent: "" | null; readonly argumentsAs: "object" | "text" };
+}
+
+const firstHabits: Habits = {
+  system: true,
+  tools: true,
+  calls: { emptyContent: "", argumentsAs: "object" },
+};
+
+function findHabits(print: (turn: Turn, habits: Habits) => string): Habits {
+  const says = (turn: Turn, words: string[], habits: Habits) => {
+    try {
+      const text = print(turn, habits);
+      return words.every((word) => text.includes(word)) && !text.includes("[object");
+    } catch (error) {
+      if (error instanceof TemplateError) return false;
+      throw error;
+    }
+  };
+  const user: Message = { role: "user", content: "probe-question" };
+  const system: Message = { role: "system", content: "probe-system" };
+  const tool = {
+    type: "function",
+    function: { name: "probe_tool", description: "", parameters: probeSchema },
+  };
+  const called: Message = {
+    role: "assistant",
+    content: "",
+    tool_calls: [
+      {
+        id: "call00001",
+        function: { index: 0, name: "probe_tool", arguments: { probe_key: "probe_value" } },
+      },
+    ],
+  };
+  const answered: Message = {
+    role: "tool",
+    content: "probe-result",
+    tool_name: "probe_tool",
+    tool_call_id: "call00001",
+  };
+
+  const talk = plainTurn([user, called, answered], { tools: [tool] });
+  const ways = (["object", "text"] as const).flatMap((argumentsAs) =>
+    (["", null] as const).map((emptyContent) => ({ argumentsAs, emptyContent })),
+  );
+  return {
+    system:
+      says(plainTurn([system, user]), ["probe-system", "probe-question"], firstHabits) ||
+      !says(plainTurn([user]), ["probe-question"], firstHabits),
+    tools: says(plainTurn([user], { tools: [tool] }), ["probe_tool"], firstHabits),
+    calls:
+      ways.find((calls) =>
+        says(talk, ["probe_tool", "probe_key", "probe_value"], { ...firstHabits, calls }),
+      ) ?? firstHabits.calls,
+  };
+}
+
+const probeSchema = {
+  type: "object",
+  properties: { probe_key: { type: "string" } },
+  required: ["probe_key"],
+};
+
+function asVariables(message: Message, { calls }: Habits): Record<string, unknown> {
+  const asked = message.tool_calls ?? [];
+  return {
+    role: message.role,
+    content: message.content === "" && asked.length > 0 ? calls.emptyContent : message.content,
+    ...(message.thinking ? { reasoning_content: message.thinking, thinking: message.thinking } : {}),
+    ...(message.tool_name ? { name: message.tool_name } : {}),
+    ...(message.tool_call_id ? { tool_call_id: message.tool_call_id } : {}),
+    ...(asked.length > 0
+      ? {
+          tool_calls: asked.map((call) => ({
+            ...(call.id === undefined ? {} : { id: call.id }),
+            type: "function",
+            function: {
+              name: call.function.name,
+              arguments:
+                calls.argumentsAs === "object"
+                  ? call.function.arguments
+                  : JSON.stringify(call.function.arguments),
+            },
+          })),
+        }
+      : {}),
+  };
+}
+
+/** For templates that know no system role: its words stand in front of the first user message. */
+function systemIntoUser(messages: readonly Message[]): Message[] {
+  const words = messages.filter(({ role }) => role === "system").map(({ content }) => content);
+  const others = messages.filter(({ role }) => role !== "system");
+  const first = others.findIndex(({ role }) => role === "user");
+  if (words.length === 0 || first === -1) return others;
+  return others.with(first, { ...others[first]!, content: [...words, others[first]!.content].join("\n\n") });
+}
+
+function mergeNeighbours(messages: readonly Message[]): Message[] {
+  const merged: Message[] = [];
+  for (const message of messages) {
+    const last = merged.at(-1);
+    if (last?.role === message.role && message.role !== "tool" && !last.tool_calls && !message.tool_calls)
+      merged[merged.length - 1] = { ...message, content: `${last.content}\n\n${message.content}` };
+    else merged.push(message);
+  }
+  return merged;
+}

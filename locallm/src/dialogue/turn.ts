@@ -1,0 +1,52 @@
+import type { Think } from "../wire/api/message.ts";
+
+/** As on the wire (`wire/api/message.ts`), which fits it; what is absent may be left out. */
+export interface Message {
+  readonly role: string;
+  readonly content: string;
+  readonly thinking?: string;
+  readonly tool_calls?: readonly ToolCall[];
+  readonly tool_name?: string;
+  readonly tool_call_id?: string;
+}
+
+export interface ToolCall {
+  readonly id?: string;
+  readonly function: {
+    readonly index?: number;
+    readonly name: string;
+    readonly arguments: Readonly<Record<string, unknown>>;
+  };
+}
+
+export interface Tool {
+  readonly type: string;
+  readonly function: {
+    readonly name: string;
+    readonly description?: string;
+    /** A JSON schema. */
+    readonly parameters?: Readonly<Record<string, unknown>>;
+  };
+}
+
+/** What one request asks of a conversation. */
+export interface Turn {
+  readonly messages: readonly Message[];
+  readonly tools: readonly Tool[];
+  readonly toolChoice: ToolChoice;
+  /** null: as the model likes it. */
+  readonly think: Think | null;
+  readonly format: AnswerFormat | null;
+}
+
+/** `required`: at least one call; `named`: a call of that function. Both are enforced by a grammar. */
+export type ToolChoice =
+  | { readonly kind: "none" | "auto" | "required" }
+  | { readonly kind: "named"; readonly name: string };
+
+/** `json` is any JSON object; else a checked JSON schema. */
+export type AnswerFormat = { readonly kind: "json" } | { readonly kind: "schema"; readonly schema: unknown };
+
+export function plainTurn(messages: readonly Message[], parts: Partial<Turn> = {}): Turn {
+  return { messages, tools: [], toolChoice: { kind: "auto" }, think: null, format: null, ...parts };
+}

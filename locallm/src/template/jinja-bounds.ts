@@ -1,0 +1,197 @@
+import { Interpreter } from "@huggingface/jinja";
+import { TemplateError, templateLimits } from "./limits.ts";
+
+// The library's declarations do not resolve under Node's module rules; these are the parts we rely on.
+interface Value {
+  type: string;
+  value: unknown;
+}
+export interface Scope {
+  variables: Map<string, Value>;
+  set(name: string, value: unknown): unknown;
+}
+export interface Node {
+  type: string;
+}
+const Base = Interpreter as unknown as new (
+  scope: Scope,
+) => {
+  evaluate(node: Node | undefined, scope: Scope): Value;
+  run(program: Node): Value;
+};
+
+/**
+ * The library's interpreter has no limits of its own. Every node passes `evaluate`, so steps and sizes are
+ * counted there: sizes are the *expanded* ones (a list that holds one list twice counts it twice), because
+ * printing expands. Calls whose result can be far larger than their inputs are looked at before they run.
+ */
+export class BoundedInterpreter extends Base {
+  #steps = 0;
+  readonly #endMs = performance.now() + templateLimits.durationMs;
+  /** Nodes that a loop runs over: a turn of a loop with an empty body passes `evaluate` nowhere else. */
+  readonly #iterated = new WeakSet<Node>();
+  readonly #calls: Call[] = [];
+  readonly #sizes = new WeakMap<object, number>();
+  readonly #methods = new WeakSet<object>();
+  readonly #maximum: number;
+
+  constructor(scope: Scope) {
+    super(scope);
+    let input = 0;
+    for (const value of scope.variables.values()) input += this.#size(value, Number.POSITIVE_INFINITY);
+    this.#maximum = templateLimits.valueChars + input * templateLimits.valueCharsPerInputChar;
+  }
+
+  print(program: Node): string {
+    return String(this.run(program).value);
+  }
+
+  override evaluate(node: Node | undefined, scope: Scope): Value {
+    const outer = this.#calls.at(-1);
+    const call = node === undefined ? null : callOf(node);
+    if (call !== null) this.#calls.push(call);
+    if (node?.type === "For") this.#iterated.add(iterableOf(node));
+    let value: Value;
+    try {
+      value = super.evaluate(node, scope);
+    } finally {
+      if (call !== null) this.#calls.pop();
+    }
+    const size = this.#size(value, this.#maximum);
+    const looped = node !== undefined && this.#iterated.has(node);
+    this.#charge(1 + costOf(value) + (looped ? lengthOf(value) * 2 : 0));
+    if (size > this.#maximum) throw new TemplateError(`makes a value over ${this.#maximum} characters`);
+    if (node !== undefined) this.#watch(node, value, outer);
+    return value;
+  }
+
+  #charge(steps: number): void {
+    const before = this.#steps;
+    this.#steps += steps;
+    if (this.#steps > templateLimits.steps)
+      throw new TemplateError(`takes over ${templateLimits.steps} steps`);
+    if (before >>> 10 !== this.#steps >>> 10 && performance.now() > this.#endMs) {
+      throw new TemplateError(`takes over ${templateLimits.durationMs} ms`);
+    }
+  }
+
+  #watch(node: Node, value: Value, call: Call | undefined): void {
+    if (value.type === "FunctionValue" && node.type === "MemberExpression") this.#methods.add(value);
+    if (call === undefined) return;
+    if (node === call.callee && node.type !== "MemberExpression" && this.#methods.has(value)) {
+      throw new TemplateError("calls a method that was stored in a variable");
+    }
+    if (node === call.operand) call.operandValue = value.value;
+    const position = call.values.indexOf(node);
+    if (position !== -1) call.argumentValues[position] = value.value;
+    if (node === call.operand || position !== -1) refuseGrowth(call, this.#maximum);
+  }
+
+  #size(value: Value, stopAt: number): number {
+    const content = value.value;
+    if (typeof content === "string") return content.length;
+    if (typeof content !== "object" || content === null) return 1;
+    const known = this.#sizes.get(content);
+    if (known !== undefined && value.type !== "NamespaceValue") return known;
+    let size = 2;
+    const entries: Iterable<[unknown, Value]> =
+      content instanceof Map ? content : (content as Value[]).entries();
+    for (const [key, item] of entries) {
+      // A namespace is the one value that changes; within another its size could not be known, or have no end.
+      if (item.type === "NamespaceValue") throw new TemplateError("keeps a namespace inside another value");
+      size += 2 + (typeof key === "string" ? key.length : 0) + this.#size(item, stopAt);
+      if (size > stopAt) break;
+    }
+    this.#sizes.set(content, size);
+    return size;
+  }
+}
+
+/** Long values cost more, as what is then done with them (search, copy, compare) does. */
+function costOf(value: Value): number {
+  return typeof value.value === "string" ? value.value.length >>> 10 : lengthOf(value) >>> 5;
+}
+
+function lengthOf({ value }: Value): number {
+  return Array.isArray(value) ? value.length : value instanceof Map ? value.size : 0;
+}
+
+function iterableOf(node: Node): Node {
+  const { iterable } = node as Node & { iterable: Node & { lhs?: Node } };
+  return iterable.type === "SelectExpression" ? iterable.lhs! : iterable;
+}
+
+/** A call in progress: which nodes are its operand and its arguments, and their values once evaluated. */
+interface Call {
+  /** The method or filter, null where it is computed. */
+  name: string | null;
+  callee: Node | undefined;
+  operand: Node | undefined;
+  values: Node[];
+  spread: boolean;
+  operandValue?: unknown;
+  argumentValues: unknown[];
+}
+
+interface CallNode extends Node {
+  callee: Node & { object?: Node; property?: { value: string }; computed?: boolean; value?: string };
+  args: (Node & { value: Node })[];
+}
+interface FilterNode extends Node {
+  operand?: Node;
+  filter: Node;
+}
+
+function callOf(node: Node): Call | null {
+  switch (node.type) {
+    case "CallExpression": {
+      const { callee } = node as CallNode;
+      const name = callee.type === "MemberExpression" && !callee.computed ? callee.property!.value : null;
+      return { name, callee, operand: callee.object, ...written(node as CallNode) };
+    }
+    case "FilterExpression":
+    case "FilterStatement": {
+      const { filter, operand } = node as FilterNode;
+      if (filter.type !== "CallExpression") return null;
+      const call = filter as CallNode;
+      return { name: call.callee.value!, callee: undefined, operand, ...written(call) };
+    }
+    default:
+      return null;
+  }
+}
+
+function written({ args }: CallNode): Pick<Call, "values" | "spread" | "argumentValues"> {
+  return {
+    spread: args.some((arg) => arg.type === "SpreadExpression" || arg.type === "KeywordSpreadExpression"),
+    values: args.map((arg) => (arg.type === "KeywordArgumentExpression" ? arg.value : arg)),
+    argumentValues: [],
+  };
+}
+
+/** Small numbers and strings are harmless whatever the operand: the result is bounded by the next check. */
+const smallArgument = 64;
+
+function refuseGrowth(call: Call, maximum: number): void {
+  if (call.name === "indent" || call.name === "tojson") {
+    for (const value of call.argumentValues) {
+      const size = typeof value === "string" ? value.length : Number(value ?? 0);
+      if (size > smallArgument)
+        throw new TemplateError(`${call.name}() with an indent over ${smallArgument}`);
+    }
+    return;
+  }
+  if (call.name !== "replace" && call.name !== null) return;
+  if (call.name === "replace" && call.spread) throw new TemplateError("replace() with a list of arguments");
+  const [wanted, replacement] = call.argumentValues;
+  if (typeof replacement !== "string" || replacement.length <= smallArgument || typeof wanted !== "string")
+    return;
+  if (call.operand === undefined) {
+    if (call.name === "replace") throw new TemplateError("replace() of a block by a long text");
+    return;
+  }
+  if (typeof call.operandValue !== "string") return;
+  const found = call.operandValue.split(wanted).length + 1;
+  if (found * replacement.length > maximum)
+    throw new TemplateError(`makes a value over ${maximum} characters`);
+}

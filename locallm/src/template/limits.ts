@@ -1,0 +1,22 @@
+/**
+ * Bounds of every template, whoever wrote it: a template comes with a model file, so it may be hostile.
+ * A real template renders a long conversation in well under a hundredth of these.
+ */
+export const templateLimits = {
+  sourceChars: 1 << 20,
+  /** Evaluated nodes of one rendering. */
+  steps: 3_000_000,
+  /** The backstop for what steps count too low; nothing real comes near. */
+  durationMs: 5000,
+  /** Expanded size of one value or of the output, in characters; grows with what the client sent. */
+  valueChars: 2 << 20,
+  valueCharsPerInputChar: 4,
+} as const;
+
+/** What a template asked for is over a limit, or the template is broken. Callers turn it into an error code. */
+export class TemplateError extends Error {
+  override readonly name = "TemplateError";
+}
+
+/** The template itself refuses the conversation (`raise_exception`): its author's words, for the client. */
+export class TemplateRefusal extends TemplateError {}
