@@ -43,6 +43,40 @@ export const errors = {
     message: "blob {digest} is not in the store; `locallm doctor` says what it belongs to",
   },
   blob_too_large: { status: 500, message: "blob {digest} is larger than {limitBytes} bytes" },
+  invalid_setting: { status: 500, message: "{variable}={value}: {problem}" },
+  body_too_large: { status: 413, message: "request body is over the limit of {limitBytes} bytes" },
+  body_too_slow: { status: 408, message: "the request body did not arrive within {seconds} s" },
+  unsupported_encoding: {
+    status: 415,
+    message: 'Content-Encoding "{encoding}" is not supported; use gzip, zstd or none',
+  },
+  host_refused: {
+    status: 403,
+    message:
+      'host "{host}" is not allowed: call a local name, or let the server listen beyond this machine (LOCALLM_HOST)',
+  },
+  origin_refused: {
+    status: 403,
+    message: 'origin "{origin}" is not allowed: add it to LOCALLM_ORIGINS and start the server again',
+  },
+  invalid_api_key: {
+    status: 401,
+    message: "a valid API key is required: send it as Authorization: Bearer <key>",
+  },
+  queue_full: {
+    status: 503,
+    // Ollama's own words, two spaces included: clients match them.
+    message: "server busy, please try again.  maximum pending requests exceeded",
+  },
+  shutting_down: { status: 503, message: "the server is shutting down" },
+  model_too_large: {
+    status: 500,
+    message: "model requires more memory ({needed}) than is available ({available})",
+  },
+  unsupported_capability: { status: 400, message: '"{model}" does not support {capability}' },
+  raw_conflict: { status: 400, message: "raw mode does not support template, system, or context" },
+  invalid_format: { status: 400, message: 'invalid format: expected "json" or a JSON schema{detail}' },
+  client_gone: { status: 499, message: "the client went away" },
   template_invalid: { status: 400, message: "template error: {problem}" },
   template_failed: { status: 500, message: "the model's chat template failed: it {problem}" },
   conversation_refused: {

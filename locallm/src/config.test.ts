@@ -1,0 +1,120 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { baseUrl, readConfig, settings } from "./config.ts";
+
+describe("readConfig", () => {
+  it("has the defaults of the specification", () => {
+    expect(readConfig({})).toEqual({
+      host: { scheme: "http", hostname: "127.0.0.1", port: 11_434, path: "" },
+      numParallel: 1,
+      maxLoadedModels: 1,
+      maxQueue: 512,
+      keepAliveMs: 300_000,
+      loadTimeoutMs: 300_000,
+      modelsFolder: join(homedir(), ".locallm/models"),
+      debug: false,
+      origins: [],
+      apiKey: null,
+      contextLength: 2048,
+      flashAttention: "auto",
+      kvCacheType: "f16",
+      generate: "raw",
+      intelGpu: false,
+      cudaVisibleDevices: null,
+      proxy: { http: null, https: null, except: null },
+    });
+  });
+
+  it.each([
+    ["0.0.0.0", "0.0.0.0", 11_434, "http://127.0.0.1:11434"],
+    ["example.test", "example.test", 11_434, "http://example.test:11434"],
+    ["example.test:80", "example.test", 80, "http://example.test:80"],
+    [":1234", null, 1234, "http://127.0.0.1:1234"],
+    ["http://1.2.3.4", "1.2.3.4", 80, "http://1.2.3.4:80"],
+    ["https://1.2.3.4", "1.2.3.4", 443, "https://1.2.3.4:443"],
+    ["https://1.2.3.4:8443/", "1.2.3.4", 8443, "https://1.2.3.4:8443"],
+    ["http://example.test/models/", "example.test", 80, "http://example.test:80/models"],
+    ["[::1]:5000", "::1", 5000, "http://[::1]:5000"],
+    ["[::1]", "::1", 11_434, "http://[::1]:11434"],
+    ["::1", "::1", 11_434, "http://[::1]:11434"],
+    ["::", "::", 11_434, "http://[::1]:11434"],
+    [' "1.2.3.4:0" ', "1.2.3.4", 0, "http://1.2.3.4:0"],
+    ["", "127.0.0.1", 11_434, "http://127.0.0.1:11434"],
+  ])("reads LOCALLM_HOST=%j", (text, hostname, port, url) => {
+    const { host } = readConfig({ LOCALLM_HOST: text });
+    expect(host).toMatchObject({ hostname, port });
+    expect(baseUrl(host)).toBe(url);
+  });
+
+  it.each([
+    ["LOCALLM_NUM_PARALLEL", "4", "numParallel", 4],
+    ["LOCALLM_MAX_LOADED_MODELS", "3", "maxLoadedModels", 3],
+    ["LOCALLM_MAX_QUEUE", "1", "maxQueue", 1],
+    ["LOCALLM_KEEP_ALIVE", "-1", "keepAliveMs", Number.POSITIVE_INFINITY],
+    ["LOCALLM_KEEP_ALIVE", "90", "keepAliveMs", 90_000],
+    ["LOCALLM_KEEP_ALIVE", "1h30m", "keepAliveMs", 5_400_000],
+    ["LOCALLM_LOAD_TIMEOUT", "0", "loadTimeoutMs", Number.POSITIVE_INFINITY],
+    ["LOCALLM_LOAD_TIMEOUT", "30s", "loadTimeoutMs", 30_000],
+    ["LOCALLM_MODELS", "~/m", "modelsFolder", join(homedir(), "m")],
+    ["LOCALLM_MODELS", "/srv/models", "modelsFolder", "/srv/models"],
+    ["LOCALLM_DEBUG", "1", "debug", true],
+    [
+      "LOCALLM_ORIGINS",
+      "https://a.example, http://*.b.example:80/",
+      "origins",
+      ["https://a.example", "http://*.b.example:80"],
+    ],
+    ["LOCALLM_ORIGINS", "*", "origins", ["*"]],
+    ["LOCALLM_API_KEY", "s3cret", "apiKey", "s3cret"],
+    ["LOCALLM_CONTEXT_LENGTH", "8192", "contextLength", 8192],
+    ["LOCALLM_FLASH_ATTENTION", "off", "flashAttention", "off"],
+    ["LOCALLM_FLASH_ATTENTION", "1", "flashAttention", "on"],
+    ["LOCALLM_KV_CACHE_TYPE", "q8_0", "kvCacheType", "q8_0"],
+    ["LOCALLM_GENERATE", "template", "generate", "template"],
+    ["LOCALLM_INTEL_GPU", "1", "intelGpu", true],
+    ["CUDA_VISIBLE_DEVICES", "0,2", "cudaVisibleDevices", "0,2"],
+    ["https_proxy", "http://p:3128", "proxy", { http: null, https: "http://p:3128", except: null }],
+  ] as const)("reads %s=%s", (variable, text, field, value) => {
+    expect(readConfig({ [variable]: text })[field]).toEqual(value);
+  });
+
+  it.each([
+    ["LOCALLM_HOST", "127.0.0.1:99999"],
+    ["LOCALLM_HOST", "127.0.0.1:http"],
+    ["LOCALLM_HOST", "127.0.0.1:"],
+    ["LOCALLM_HOST", "ftp://x"],
+    ["LOCALLM_HOST", "a b"],
+    ["LOCALLM_HOST", "[::1"],
+    ["LOCALLM_HOST", "::g"],
+    ["LOCALLM_NUM_PARALLEL", "0"],
+    ["LOCALLM_NUM_PARALLEL", "many"],
+    ["LOCALLM_MAX_LOADED_MODELS", "-1"],
+    ["LOCALLM_MAX_QUEUE", "1.5"],
+    ["LOCALLM_KEEP_ALIVE", "soon"],
+    ["LOCALLM_LOAD_TIMEOUT", "soon"],
+    ["LOCALLM_MODELS", "a\0b"],
+    ["LOCALLM_DEBUG", "maybe"],
+    ["LOCALLM_ORIGINS", "not an origin"],
+    ["LOCALLM_API_KEY", "two words"],
+    ["LOCALLM_CONTEXT_LENGTH", "0"],
+    ["LOCALLM_FLASH_ATTENTION", "sometimes"],
+    ["LOCALLM_KV_CACHE_TYPE", "q2"],
+    ["LOCALLM_GENERATE", "both"],
+    ["LOCALLM_INTEL_GPU", "arc"],
+  ])("refuses %s=%j by name", (variable, text) => {
+    expect(() => readConfig({ [variable]: text })).toThrow(`${variable}=`);
+  });
+
+  it("never prints a key that it refuses", () => {
+    expect(() => readConfig({ LOCALLM_API_KEY: "two words" })).not.toThrow(/two words/);
+  });
+
+  it("lists every variable that it reads", () => {
+    const asked = new Set<string>();
+    const spy = new Proxy({}, { get: (_, name) => void asked.add(String(name)) });
+    readConfig(spy);
+    const listed = new Set([...settings.map((setting) => setting.variable), "HTTP_PROXY", "NO_PROXY"]);
+    expect(new Set([...asked].map((name) => name.toUpperCase()))).toEqual(listed);
+  });
+});

@@ -1,0 +1,244 @@
+import { homedir } from "node:os";
+import { isAbsolute, join, resolve } from "node:path";
+import { parseDuration, parseKeepAlive } from "./wire/duration.ts";
+import { LocallmError } from "./wire/errors.ts";
+
+/** Everything the environment decides. This file alone reads it. */
+export interface Config {
+  readonly host: HostAddress;
+  /** Requests that one loaded model answers at a time. */
+  readonly numParallel: number;
+  readonly maxLoadedModels: number;
+  readonly maxQueue: number;
+  /** `Infinity`: for ever. */
+  readonly keepAliveMs: number;
+  /** Without progress; `Infinity`: never give up. */
+  readonly loadTimeoutMs: number;
+  readonly modelsFolder: string;
+  readonly debug: boolean;
+  readonly origins: readonly string[];
+  readonly apiKey: string | null;
+  /** `num_ctx` where neither request nor model names one. */
+  readonly contextLength: number;
+  readonly flashAttention: "auto" | "on" | "off";
+  readonly kvCacheType: "f16" | "q8_0" | "q4_0";
+  /** What `/api/generate` does with a plain prompt: nothing, or the model's template. */
+  readonly generate: "raw" | "template";
+  readonly intelGpu: boolean;
+  readonly cudaVisibleDevices: string | null;
+  readonly proxy: {
+    readonly http: string | null;
+    readonly https: string | null;
+    readonly except: string | null;
+  };
+}
+
+/** Where the server listens and its clients call. */
+export interface HostAddress {
+  readonly scheme: "http" | "https";
+  /** Null: every interface. IPv6 without brackets. */
+  readonly hostname: string | null;
+  readonly port: number;
+  /** A path that stands in front of a proxied server's own paths, without a slash at its end. */
+  readonly path: string;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+interface Setting {
+  readonly variable: string;
+  readonly byDefault: string;
+  readonly meaning: string;
+}
+
+/** As `locallm serve --help` prints them. */
+export const settings: readonly Setting[] = [
+  setting("LOCALLM_HOST", "127.0.0.1:11434", "where to listen; 0.0.0.0 opens the network"),
+  setting("LOCALLM_MODELS", "~/.locallm/models", "where models are stored"),
+  setting("LOCALLM_KEEP_ALIVE", "5m", "how long an idle model stays loaded; -1 keeps it for ever"),
+  setting("LOCALLM_NUM_PARALLEL", "1", "requests that one model answers at a time"),
+  setting("LOCALLM_MAX_LOADED_MODELS", "1", "models in memory at once"),
+  setting("LOCALLM_MAX_QUEUE", "512", "requests that may wait; the next one gets 503"),
+  setting(
+    "LOCALLM_LOAD_TIMEOUT",
+    "5m",
+    "give up a load that makes no progress for so long; 0 never gives up",
+  ),
+  setting("LOCALLM_CONTEXT_LENGTH", "2048", "num_ctx where neither request nor model names one"),
+  setting(
+    "LOCALLM_ORIGINS",
+    "",
+    "browser origins allowed besides local ones, by comma; * stands for any text",
+  ),
+  setting("LOCALLM_API_KEY", "", "when set, /api and /v1 want it as a bearer token"),
+  setting("LOCALLM_GENERATE", "raw", "what /api/generate does with a plain prompt: raw or template"),
+  setting("LOCALLM_FLASH_ATTENTION", "auto", "auto, on or off"),
+  setting("LOCALLM_KV_CACHE_TYPE", "f16", "f16, q8_0 or q4_0"),
+  setting("LOCALLM_DEBUG", "false", "true logs every decision"),
+  setting("LOCALLM_INTEL_GPU", "", "1 uses an Intel GPU, by Vulkan, on Linux"),
+  setting("CUDA_VISIBLE_DEVICES", "", "which NVIDIA GPUs the engine sees"),
+  setting("HTTPS_PROXY", "", "proxy for pulls; HTTP_PROXY and NO_PROXY likewise"),
+];
+
+/** Reads and checks every setting; a bad value is an error that names its variable. */
+export function readConfig(environment: Environment = process.env): Config {
+  const read = <Value>(variable: string, parse: (text: string) => Value | Problem): Value => {
+    const text = trimmed(environment[variable]) ?? byDefault(variable);
+    const value = parse(text);
+    if (value instanceof Problem)
+      throw new LocallmError("invalid_setting", {
+        variable,
+        value: variable === "LOCALLM_API_KEY" ? "not usable" : JSON.stringify(text),
+        problem: value.text,
+      });
+    return value;
+  };
+  const proxy = (name: string) =>
+    trimmed(environment[name]) ?? trimmed(environment[name.toLowerCase()]) ?? null;
+
+  return {
+    host: read("LOCALLM_HOST", parseHost),
+    numParallel: read("LOCALLM_NUM_PARALLEL", integerBetween(1, 64)),
+    maxLoadedModels: read("LOCALLM_MAX_LOADED_MODELS", integerBetween(1, 1000)),
+    maxQueue: read("LOCALLM_MAX_QUEUE", integerBetween(1, 1_000_000)),
+    keepAliveMs: read("LOCALLM_KEEP_ALIVE", parseKeepAliveSetting),
+    loadTimeoutMs: read("LOCALLM_LOAD_TIMEOUT", parseTimeout),
+    modelsFolder: read("LOCALLM_MODELS", parseFolder),
+    debug: read("LOCALLM_DEBUG", parseBoolean),
+    origins: read("LOCALLM_ORIGINS", parseOrigins),
+    apiKey: read("LOCALLM_API_KEY", parseApiKey),
+    contextLength: read("LOCALLM_CONTEXT_LENGTH", integerBetween(1, 2 ** 31 - 1)),
+    flashAttention: read("LOCALLM_FLASH_ATTENTION", parseFlashAttention),
+    kvCacheType: read("LOCALLM_KV_CACHE_TYPE", oneOf("f16", "q8_0", "q4_0")),
+    generate: read("LOCALLM_GENERATE", oneOf("raw", "template")),
+    intelGpu: read("LOCALLM_INTEL_GPU", (text) => (text === "" ? false : parseBoolean(text))),
+    cudaVisibleDevices: trimmed(environment["CUDA_VISIBLE_DEVICES"]) ?? null,
+    proxy: { http: proxy("HTTP_PROXY"), https: proxy("HTTPS_PROXY"), except: proxy("NO_PROXY") },
+  };
+}
+
+/** The address as a client on this machine would call it. */
+export function baseUrl(host: HostAddress): string {
+  const name = host.hostname === null || host.hostname === "0.0.0.0" ? "127.0.0.1" : host.hostname;
+  const bracketed = name === "::" ? "[::1]" : name.includes(":") ? `[${name}]` : name;
+  return `${host.scheme}://${bracketed}:${host.port}${host.path}`;
+}
+
+/** Why a value is refused. */
+class Problem {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+function parseHost(text: string): HostAddress | Problem {
+  const schemeEnd = text.indexOf("://");
+  const scheme = schemeEnd < 0 ? "http" : text.slice(0, schemeEnd).toLowerCase();
+  if (scheme !== "http" && scheme !== "https") return new Problem("the scheme must be http or https");
+  const rest = schemeEnd < 0 ? text : text.slice(schemeEnd + 3);
+  const slash = rest.indexOf("/");
+  const authority = slash < 0 ? rest : rest.slice(0, slash);
+  const path = slash < 0 ? "" : rest.slice(slash).replace(/\/+$/, "");
+
+  const split = splitPort(authority);
+  if (split === null) return new Problem(`"${authority}" is no host, host:port or :port`);
+  const implied = schemeEnd < 0 ? defaultPort : scheme === "https" ? 443 : 80;
+  const port = split.port === null ? implied : Number(split.port);
+  if (split.port !== null && (!/^\d{1,5}$/.test(split.port) || port > 65_535))
+    return new Problem("the port must be a number between 0 and 65535");
+  return { scheme, hostname: split.hostname === "" ? null : split.hostname, port, path };
+}
+
+const defaultPort = 11_434;
+
+function splitPort(authority: string): { hostname: string; port: string | null } | null {
+  const bracketed = /^\[([0-9A-Fa-f:.]+(?:%[\w.-]+)?)\](?::(.*))?$/.exec(authority);
+  if (bracketed) return { hostname: bracketed[1] ?? "", port: bracketed[2] ?? null };
+  const isBareIpv6 = (authority.match(/:/g)?.length ?? 0) > 1;
+  if (isBareIpv6) return /^[0-9A-Fa-f:.]+$/.test(authority) ? { hostname: authority, port: null } : null;
+  const [hostname = "", port = null] = authority.split(":");
+  if (!/^[A-Za-z0-9_.-]*$/.test(hostname) || (hostname === "" && port === null && authority !== ""))
+    return null;
+  return { hostname, port };
+}
+
+function integerBetween(min: number, max: number) {
+  return (text: string): number | Problem => {
+    const value = Number(text);
+    return /^\d{1,15}$/.test(text) && value >= min && value <= max
+      ? value
+      : new Problem(`must be an integer between ${min} and ${max}`);
+  };
+}
+
+function oneOf<const Values extends readonly string[]>(...values: Values) {
+  return (text: string): Values[number] | Problem =>
+    values.includes(text) ? text : new Problem(`must be one of ${values.join(", ")}`);
+}
+
+function parseBoolean(text: string): boolean | Problem {
+  const word = text.toLowerCase();
+  if (["1", "t", "true", "on", "yes"].includes(word)) return true;
+  if (["0", "f", "false", "off", "no"].includes(word)) return false;
+  return new Problem("must be true or false");
+}
+
+function parseFlashAttention(text: string): Config["flashAttention"] | Problem {
+  if (text.toLowerCase() === "auto") return "auto";
+  const on = parseBoolean(text);
+  return on instanceof Problem ? new Problem("must be auto, on or off") : on ? "on" : "off";
+}
+
+function parseKeepAliveSetting(text: string): number | Problem {
+  try {
+    return parseKeepAlive(text);
+  } catch {
+    return new Problem('must be seconds or a duration such as "10m"; negative is for ever');
+  }
+}
+
+function parseTimeout(text: string): number | Problem {
+  const valueMs = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : parseDuration(text);
+  if (valueMs === null) return new Problem('must be seconds or a duration such as "5m"; 0 never gives up');
+  return valueMs <= 0 ? Number.POSITIVE_INFINITY : valueMs;
+}
+
+function parseFolder(text: string): string | Problem {
+  if (text.includes("\0")) return new Problem("must be a path");
+  const expanded = text === "~" || text.startsWith("~/") ? join(homedir(), text.slice(1)) : text;
+  return isAbsolute(expanded) ? expanded : resolve(expanded);
+}
+
+function parseOrigins(text: string): readonly string[] | Problem {
+  const origins = text
+    .split(",")
+    .map((origin) => origin.trim().toLowerCase().replace(/\/$/, ""))
+    .filter((origin) => origin !== "");
+  const bad = origins.find((origin) => !/^(\*|null|[a-z][a-z0-9+.*-]*:\/\/[^/\s]*)$/.test(origin));
+  return bad === undefined ? origins : new Problem(`"${bad}" is no origin such as https://app.example`);
+}
+
+function parseApiKey(text: string): string | null | Problem {
+  if (text === "") return null;
+  return /^[\x21-\x7e]{1,512}$/.test(text)
+    ? text
+    : new Problem("must be ASCII without spaces, up to 512 characters");
+}
+
+/** An empty variable counts as unset; spaces and quotes around a value are somebody's shell, not the value. */
+function trimmed(text: string | undefined): string | undefined {
+  const value = text
+    ?.trim()
+    .replace(/^(["'])(.*)\1$/, "$2")
+    .trim();
+  return value === "" ? undefined : value;
+}
+
+function byDefault(variable: string): string {
+  return settings.find((entry) => entry.variable === variable)?.byDefault ?? "";
+}
+
+function setting(variable: string, defaultText: string, meaning: string): Setting {
+  return { variable, byDefault: defaultText, meaning };
+}
