@@ -83,6 +83,20 @@ export const errors = {
     status: 400,
     message: "the model's chat template refuses this conversation: {reason}",
   },
+  insecure_protocol: {
+    status: 400,
+    message: "insecure protocol http; ask for it with insecure: true, or use https",
+  },
+  source_unreachable: { status: 502, message: "{host} could not be reached: {reason}" },
+  source_failed: { status: 502, message: "{host} did not give what was asked: {reason}" },
+  redirect_refused: { status: 502, message: "a redirect was refused: {reason}" },
+  size_mismatch: { status: 502, message: "{host} sent {found} bytes where {expected} were announced" },
+  download_damaged: {
+    status: 502,
+    message: "digest mismatch, file must be downloaded again: want {expected}, got {found}",
+  },
+  disk_full: { status: 507, message: "not enough disk space: need {needBytes} bytes, have {haveBytes}" },
+  source_tool_missing: { status: 502, message: "{tool} is needed to pull from {source} and was not found" },
   internal: { status: 500, message: "internal error; the server's log names it under request {requestId}" },
 } as const satisfies Record<string, { status: number; message: string }>;
 

@@ -1,0 +1,349 @@
+import { lookup as resolveName } from "node:dns";
+import { readFileSync } from "node:fs";
+import {
+  type ClientRequest,
+  type IncomingMessage,
+  Agent as PlainAgent,
+  request as plainRequest,
+} from "node:http";
+import { Agent as SecureAgent, request as secureRequest } from "node:https";
+import { BlockList, isIP, type LookupFunction } from "node:net";
+import { rootCertificates } from "node:tls";
+import { LocallmError } from "../wire/errors.ts";
+
+export interface NetworkSettings {
+  /** Proxy addresses, for pulls alone. Loopback is never asked through a proxy. */
+  proxy?: { http: string | null; https: string | null; except: string | null };
+  connectTimeoutMs?: number;
+  /** How names become addresses; for tests. */
+  lookup?: LookupFunction;
+}
+
+export interface NetworkRequest {
+  method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH";
+  headers?: Readonly<Record<string, string>>;
+  body?: Uint8Array | string | AsyncIterable<Uint8Array>;
+  signal: AbortSignal;
+  /** Plain http to any host; otherwise only loopback may be asked without encryption. */
+  insecure?: boolean;
+  /** A file of PEM certificates to trust besides the system's. */
+  certificateFile?: string | null;
+  /** Whether 3xx answers are followed (the default) or handed back. */
+  redirects?: "follow" | "return";
+}
+
+export interface NetworkResponse {
+  status: number;
+  headers: IncomingMessage["headers"];
+  body: IncomingMessage;
+  /** Where the answer came from, after redirects. */
+  url: URL;
+}
+
+const maxRedirects = 10;
+
+/**
+ * HTTP for everything that is fetched from outside. Checks every hop after its name was resolved: a public host
+ * cannot send us to a private address, credentials stay with the host they are for, and https never becomes http.
+ */
+export class Network {
+  #settings: NetworkSettings;
+  #certificates = new Map<string, string[]>();
+  #agents = new Map<string, PlainAgent | SecureAgent>();
+
+  constructor(settings: NetworkSettings = {}) {
+    this.#settings = settings;
+  }
+
+  /** Throws `source_unreachable`, `insecure_protocol` or `redirect_refused`; any status is returned. */
+  async request(url: URL, options: NetworkRequest): Promise<NetworkResponse> {
+    let current = url;
+    let headers = { "user-agent": "locallm", ...options.headers };
+    let startedPublic: boolean | null = null;
+    for (let hop = 0; ; hop++) {
+      options.signal.throwIfAborted();
+      const mayBePrivate: boolean = startedPublic !== true;
+      const answer = await this.#hop(current, { ...options, headers }, mayBePrivate);
+      startedPublic ??= answer.isPublic;
+      const { status } = answer.response;
+      const location = answer.response.headers.location;
+      if (
+        ![301, 302, 303, 307, 308].includes(status) ||
+        location === undefined ||
+        options.redirects === "return"
+      ) {
+        return answer.response;
+      }
+      answer.response.body.destroy();
+      if (hop === maxRedirects) throw refused(`more than ${maxRedirects} redirects`);
+      const next = parseLocation(location, current);
+      if (current.protocol === "https:" && next.protocol === "http:" && !options.insecure) {
+        throw refused("from https to http");
+      }
+      if (next.host !== current.host) headers = withoutCredentials(headers);
+      current = next;
+    }
+  }
+
+  /** Ends idle connections. */
+  close(): void {
+    for (const agent of this.#agents.values()) agent.destroy();
+  }
+
+  async #hop(url: URL, options: NetworkRequest, mayBePrivate: boolean) {
+    if (url.protocol !== "https:" && url.protocol !== "http:") throw refused(`to ${url.protocol}`);
+    const hostname = bareHostname(url);
+    if (url.protocol === "http:" && !options.insecure && !isLoopbackName(hostname)) {
+      throw new LocallmError("insecure_protocol", {});
+    }
+    let isPublic = false;
+    const check = (address: string) => {
+      isPublic = !isPrivateAddress(address);
+      if (!isPublic && !mayBePrivate)
+        throw refused(`from a public host to the private address of ${hostname}`);
+    };
+    if (isIP(hostname)) check(hostname);
+    const usesProxy = this.#proxyFor(url, hostname) !== null;
+    // Behind a proxy it is the proxy that resolves names; what the name itself says is all we can check.
+    if (usesProxy && !isIP(hostname)) {
+      isPublic = true;
+      if (isLoopbackName(hostname)) check("127.0.0.1");
+    }
+    const response = await this.#send(url, hostname, options, usesProxy ? null : check);
+    return { response, isPublic };
+  }
+
+  async #send(
+    url: URL,
+    hostname: string,
+    options: NetworkRequest,
+    check: ((address: string) => void) | null,
+  ): Promise<NetworkResponse> {
+    const isSecure = url.protocol === "https:";
+    const certificates = isSecure ? this.#certificatesOf(options.certificateFile ?? null) : null;
+    const send = isSecure ? secureRequest : plainRequest;
+    const request = send(url, {
+      method: options.method ?? "GET",
+      headers: { ...options.headers, ...bodyHeaders(options.body) },
+      agent: this.#agentFor(url, hostname),
+      signal: options.signal,
+      lookup: check === null ? undefined : checkedLookup(this.#settings.lookup ?? systemLookup, check),
+      ...(certificates === null ? {} : { ca: certificates }),
+    });
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const timeoutMs = this.#settings.connectTimeoutMs ?? 30_000;
+    request.setTimeout(timeoutMs, () =>
+      request.destroy(new Error(`no answer for ${Math.round(timeoutMs / 1000)} s`)),
+    );
+    request.on("response", (response) => {
+      request.setTimeout(0);
+      resolve(response);
+    });
+    request.on("error", (error) => reject(toNetworkError(error, url, options.signal)));
+    writeBody(request, options.body);
+    const body = await promise;
+    return { status: body.statusCode ?? 0, headers: body.headers, body, url };
+  }
+
+  #proxyFor(url: URL, hostname: string): string | null {
+    const { proxy } = this.#settings;
+    if (proxy === undefined || isLoopbackName(hostname) || isExcepted(url, hostname, proxy.except))
+      return null;
+    return url.protocol === "https:" ? proxy.https : proxy.http;
+  }
+
+  #agentFor(url: URL, hostname: string): PlainAgent | SecureAgent {
+    const proxy = this.#proxyFor(url, hostname) === null ? undefined : this.#settings.proxy;
+    const key = `${url.protocol}${proxy === undefined ? "" : " by proxy"}`;
+    let agent = this.#agents.get(key);
+    if (agent === undefined) {
+      const Agent = url.protocol === "https:" ? SecureAgent : PlainAgent;
+      agent = new Agent({
+        keepAlive: true,
+        ...(proxy === undefined
+          ? {}
+          : {
+              proxyEnv: {
+                HTTP_PROXY: proxy.http ?? undefined,
+                HTTPS_PROXY: proxy.https ?? undefined,
+              },
+            }),
+      });
+      this.#agents.set(key, agent);
+    }
+    return agent;
+  }
+
+  /** Null: Node's own list, to which NODE_EXTRA_CA_CERTS adds. */
+  #certificatesOf(file: string | null): string[] | null {
+    if (file === null) return null;
+    let certificates = this.#certificates.get(file);
+    if (certificates === undefined) {
+      certificates = [...rootCertificates, readFileSync(file, "utf8")];
+      this.#certificates.set(file, certificates);
+    }
+    return certificates;
+  }
+}
+
+/** Reads a small answer. Throws `source_failed` beyond the limit, so that no answer can fill the memory. */
+export async function readBody(response: NetworkResponse, limitBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of response.body as AsyncIterable<Buffer>) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > limitBytes) {
+      response.body.destroy();
+      throw new LocallmError("source_failed", {
+        host: response.url.host,
+        reason: `its answer is larger than ${limitBytes} bytes`,
+      });
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+export function isLoopbackName(hostname: string): boolean {
+  return (
+    hostname === "localhost" ||
+    hostname.endsWith(".localhost") ||
+    (isIP(hostname) > 0 && loopback.check(hostname, family(hostname)))
+  );
+}
+
+/** Addresses that only mean something inside a network: a public name that leads there is an attack. */
+export function isPrivateAddress(address: string): boolean {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
+  return isIP(mapped) === 0 || privateAddresses.check(mapped, family(mapped));
+}
+
+function family(address: string): "ipv4" | "ipv6" {
+  return isIP(address) === 6 ? "ipv6" : "ipv4";
+}
+
+const loopback = new BlockList();
+loopback.addSubnet("127.0.0.0", 8, "ipv4");
+loopback.addAddress("::1", "ipv6");
+
+const privateAddresses = new BlockList();
+for (const [net, bits] of [
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.168.0.0", 16],
+  ["198.18.0.0", 15],
+  ["224.0.0.0", 3],
+] as const) {
+  privateAddresses.addSubnet(net, bits, "ipv4");
+}
+for (const [net, bits] of [
+  ["::", 128],
+  ["::1", 128],
+  ["::ffff:0:0", 96],
+  ["64:ff9b::", 96],
+  ["fc00::", 7],
+  ["fe80::", 10],
+  ["ff00::", 8],
+] as const) {
+  privateAddresses.addSubnet(net, bits, "ipv6");
+}
+
+const systemLookup: LookupFunction = (hostname, options, callback) =>
+  resolveName(hostname, options, callback);
+
+/** Looks at every address before a connection is made to it. */
+function checkedLookup(lookup: LookupFunction, check: (address: string) => void): LookupFunction {
+  return (hostname, options, callback) =>
+    lookup(hostname, options, (error, address, addressFamily) => {
+      if (error === null) {
+        try {
+          for (const one of Array.isArray(address) ? address : [{ address }]) check(one.address);
+        } catch (refusal) {
+          callback(refusal as NodeJS.ErrnoException, address as string, addressFamily);
+          return;
+        }
+      }
+      callback(error, address as string, addressFamily);
+    });
+}
+
+/** NO_PROXY: host names, with or without a leading dot, that stand for themselves and what is below them. */
+function isExcepted(url: URL, hostname: string, except: string | null): boolean {
+  return (except ?? "").split(",").some((entry) => {
+    const [name = "", port] = entry
+      .trim()
+      .toLowerCase()
+      .replace(/^\*?\./, "")
+      .split(":");
+    if (name === "" || (port !== undefined && port !== url.port)) return false;
+    return name === "*" || hostname === name || hostname.endsWith(`.${name}`);
+  });
+}
+
+function bareHostname(url: URL): string {
+  return url.hostname
+    .replace(/^\[|\]$/g, "")
+    .replace(/\.$/, "")
+    .toLowerCase();
+}
+
+function parseLocation(location: string, base: URL): URL {
+  try {
+    return new URL(location, base);
+  } catch {
+    throw refused("to an address that is none");
+  }
+}
+
+function withoutCredentials(
+  headers: Readonly<Record<string, string>>,
+): typeof headers & { "user-agent": string } {
+  const kept = Object.entries(headers).filter(([name]) => !/^(authorization|cookie)$/i.test(name));
+  return Object.fromEntries(kept) as ReturnType<typeof withoutCredentials>;
+}
+
+function bodyHeaders(body: NetworkRequest["body"]): Record<string, string> {
+  if (typeof body === "string" || body instanceof Uint8Array)
+    return { "content-length": String(Buffer.byteLength(body)) };
+  return {};
+}
+
+function writeBody(request: ClientRequest, body: NetworkRequest["body"]): void {
+  if (body === undefined || typeof body === "string" || body instanceof Uint8Array) {
+    request.end(body);
+    return;
+  }
+  const send = async () => {
+    for await (const chunk of body) {
+      if (!request.write(chunk)) {
+        await new Promise<void>((resolve) => {
+          request.once("drain", resolve);
+          request.once("close", resolve);
+        });
+      }
+      if (request.destroyed) return;
+    }
+    request.end();
+  };
+  send().catch((error: unknown) => request.destroy(error as Error));
+}
+
+function toNetworkError(error: Error, url: URL, signal: AbortSignal): unknown {
+  if (signal.aborted) return signal.reason;
+  if (error instanceof LocallmError) return error;
+  const { code } = error as NodeJS.ErrnoException;
+  return new LocallmError(
+    "source_unreachable",
+    { host: url.host, reason: code === undefined ? error.message : code },
+    { cause: error },
+  );
+}
+
+function refused(reason: string): LocallmError {
+  return new LocallmError("redirect_refused", { reason });
+}

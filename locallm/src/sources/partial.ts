@@ -1,0 +1,119 @@
+import { mkdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { isMissing, readFolder } from "../library/blob.ts";
+import { type Digest, digestHex } from "../library/digest.ts";
+
+/**
+ * Unfinished downloads: one folder each, `partial/<64 hex>.<owner>/`. Only its owner writes in it; when the owner
+ * is dead, whoever renames the folder to its own name goes on where it stopped. A rename has one winner, so
+ * nobody needs a lock that could outlive its holder.
+ */
+export class Partials {
+  readonly folder: string;
+  #me: Promise<string> | null = null;
+
+  constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  /**
+   * A folder of this process for that content: its own, or one that a dead process left, or a new one.
+   * Returns the living owner instead, where another process is at work on it.
+   */
+  async claim(digest: Digest): Promise<{ folder: string } | { busyFolder: string }> {
+    const mine = join(this.folder, `${digestHex(digest)}.${await this.#owner()}`);
+    await mkdir(this.folder, { recursive: true });
+    for (;;) {
+      const others = (await readFolder(this.folder)).filter((name) =>
+        name.startsWith(`${digestHex(digest)}.`),
+      );
+      const free: string[] = [];
+      for (const name of others) {
+        const path = join(this.folder, name);
+        if (path === mine) return { folder: mine };
+        if (await isAlive(path, name.slice(65))) return { busyFolder: path };
+        free.push(path);
+      }
+      const left = free[0];
+      if (left === undefined) {
+        await mkdir(mine, { recursive: true });
+        return { folder: mine };
+      }
+      try {
+        await rename(left, mine);
+        return { folder: mine };
+      } catch (error) {
+        if (!isMissing(error)) throw error;
+      }
+    }
+  }
+
+  /** Removes what dead processes left. Returns the bytes that it freed, or with `dryRun` would free. */
+  async clean({ dryRun }: { dryRun: boolean }): Promise<{ folders: number; sizeBytes: number }> {
+    let folders = 0;
+    let sizeBytes = 0;
+    for (const name of await readFolder(this.folder)) {
+      const path = join(this.folder, name);
+      const isDownload = /^[0-9a-f]{64}\./.test(name);
+      if (isDownload && (await isAlive(path, name.slice(65)))) continue;
+      // A file being written right now is young; one that a crash left is not.
+      if (!isDownload && (await ageMs(path)) < foreignPatienceMs) continue;
+      folders += 1;
+      sizeBytes += await diskBytes(path);
+      if (!dryRun) await rm(path, { recursive: true, force: true });
+    }
+    return { folders, sizeBytes };
+  }
+
+  #owner(): Promise<string> {
+    this.#me ??= startTime(process.pid).then((started) => `${hostKey()}.${process.pid}.${started}`);
+    return this.#me;
+  }
+}
+
+/** How long another machine's download (a shared folder) may rest before it counts as left behind. */
+const foreignPatienceMs = 10 * 60_000;
+
+async function isAlive(path: string, owner: string): Promise<boolean> {
+  const [host, pid, started] = owner.split(".");
+  if (host !== hostKey()) return (await ageMs(join(path, "data"))) < foreignPatienceMs;
+  const id = Number(pid);
+  if (!Number.isSafeInteger(id) || id < 1) return false;
+  try {
+    process.kill(id, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
+  }
+  // The number may belong to another process by now.
+  return (await startTime(id)) === started;
+}
+
+async function startTime(pid: number): Promise<string> {
+  if (process.platform !== "linux") return "0";
+  try {
+    const line = await readFile(`/proc/${pid}/stat`, "latin1");
+    return line.slice(line.lastIndexOf(")") + 2).split(" ")[19] ?? "0";
+  } catch {
+    return "0";
+  }
+}
+
+function hostKey(): string {
+  return hostname().replace(/[^A-Za-z0-9-]/g, "-");
+}
+
+async function ageMs(path: string): Promise<number> {
+  const found = await stat(path).catch(() => null);
+  return found === null ? Number.POSITIVE_INFINITY : Date.now() - found.mtimeMs;
+}
+
+/** Blocks on disk, because a download's file is sparse until it is full. */
+async function diskBytes(path: string): Promise<number> {
+  const found = await stat(path).catch(() => null);
+  if (found === null) return 0;
+  if (!found.isDirectory()) return found.blocks * 512;
+  let sum = 0;
+  for (const name of await readFolder(path)) sum += await diskBytes(join(path, name));
+  return sum;
+}

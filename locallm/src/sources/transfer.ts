@@ -1,0 +1,441 @@
+import { createHash, type Hash } from "node:crypto";
+import { type FileHandle, open, readFile, rm, stat, statfs } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Digest, digestFromHex } from "../library/digest.ts";
+import { writeDurably } from "../library/durable.ts";
+import { LocallmError } from "../wire/errors.ts";
+import type { NetworkResponse } from "./network.ts";
+import type { Partials } from "./partial.ts";
+
+/** Both bounds in bytes; the last byte is `end - 1`. */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
+
+export interface TransferRequest {
+  digest: Digest;
+  sizeBytes: number;
+  /** Asks for a range, or for all of it; called anew for every part and every try. */
+  open(range: ByteRange | null, signal: AbortSignal): Promise<NetworkResponse>;
+  onProgress?(completedBytes: number): void;
+  /** True when somebody else's work made this one unnecessary; asked while another process downloads. */
+  isDone?(): Promise<boolean>;
+  signal: AbortSignal;
+}
+
+export interface TransferLimits {
+  parts: number;
+  partMinBytes: number;
+  /** A part without a byte for so long is asked for again; that does not count as a try. */
+  stallMs: number;
+  /** Failures in a row, without a byte between them, before the transfer gives up. */
+  tries: number;
+  /** Before the second try; doubles with each. */
+  retryDelayMs: number;
+  /** How often to look whether another process is done. */
+  waitMs: number;
+}
+
+const usualLimits: TransferLimits = {
+  parts: 8,
+  partMinBytes: 32 * 1024 * 1024,
+  stallMs: 30_000,
+  tries: 6,
+  retryDelayMs: 1000,
+  waitMs: 250,
+};
+
+/** A complete file whose content has the digest that was asked for. */
+export interface FinishedTransfer {
+  path: string;
+  /** Removes what is left of it; call it when the file was moved or is no longer needed. */
+  discard(): Promise<void>;
+}
+
+/**
+ * Downloads into `partial/`: several ranges at once, hashing along, going on where a killed process stopped. A
+ * file that turns out damaged after a resume is fetched once more from the start.
+ */
+export class Transfers {
+  #partials: Partials;
+  #limits: TransferLimits;
+
+  constructor(partials: Partials, limits: Partial<TransferLimits> = {}) {
+    this.#partials = partials;
+    this.#limits = { ...usualLimits, ...limits };
+  }
+
+  /** Null when `isDone` became true. Throws what the source throws, `download_damaged`, `disk_full`. */
+  async fetch(request: TransferRequest): Promise<FinishedTransfer | null> {
+    const folder = await this.#claim(request);
+    if (folder === null) return null;
+    const path = join(folder, "data");
+    const discard = () => rm(folder, { recursive: true, force: true });
+    let resumed = await hasState(folder);
+    for (;;) {
+      const state = await PartialFile.open(folder, request, this.#limits);
+      let found: Digest;
+      try {
+        found = await new Transfer(request, state, this.#limits).run();
+      } finally {
+        await state.close();
+      }
+      if (found === request.digest) return { path, discard };
+      await discard();
+      if (!resumed) throw new LocallmError("download_damaged", { expected: request.digest, found });
+      resumed = false;
+      await this.#claim(request);
+    }
+  }
+
+  async #claim(request: TransferRequest): Promise<string | null> {
+    for (;;) {
+      request.signal.throwIfAborted();
+      if (await request.isDone?.()) return null;
+      const claim = await this.#partials.claim(request.digest);
+      if ("folder" in claim) return claim.folder;
+      request.onProgress?.(await completedBytes(claim.busyFolder));
+      await sleep(this.#limits.waitMs, undefined, { signal: request.signal });
+    }
+  }
+}
+
+/** Bytes free for us below that folder. */
+export async function freeBytes(folder: string): Promise<number> {
+  const found = await statfs(folder);
+  return found.bavail * found.bsize;
+}
+
+/** Throws `disk_full` where less than `needBytes` is free. */
+export async function requireSpace(folder: string, needBytes: number): Promise<void> {
+  const haveBytes = await freeBytes(folder);
+  if (haveBytes < needBytes) throw new LocallmError("disk_full", { needBytes, haveBytes });
+}
+
+/** The server ignores ranges: what is there must be fetched from the start, in one stream. */
+class RangesIgnored extends Error {}
+class Stalled extends Error {}
+
+class Transfer {
+  #request: TransferRequest;
+  #file: PartialFile;
+  #limits: TransferLimits;
+  #stop = new AbortController();
+  #signal: AbortSignal;
+
+  constructor(request: TransferRequest, file: PartialFile, limits: TransferLimits) {
+    this.#request = request;
+    this.#file = file;
+    this.#limits = limits;
+    this.#signal = AbortSignal.any([request.signal, this.#stop.signal]);
+  }
+
+  async run(): Promise<Digest> {
+    this.#request.onProgress?.(this.#file.completedBytes);
+    try {
+      await this.#inParts();
+    } catch (error) {
+      if (!(error instanceof RangesIgnored)) throw error;
+      this.#stop = new AbortController();
+      this.#signal = AbortSignal.any([this.#request.signal, this.#stop.signal]);
+      await this.#file.startOver();
+      await this.#part(0, { whole: true });
+    }
+    return await this.#file.digest(this.#request.signal);
+  }
+
+  async #inParts(): Promise<void> {
+    let next = 0;
+    const worker = async () => {
+      while (next < this.#file.parts.length) await this.#part(next++, { whole: false });
+    };
+    const workers = Array.from({ length: Math.min(this.#limits.parts, this.#file.parts.length) }, worker);
+    try {
+      await Promise.all(workers);
+    } catch (error) {
+      this.#stop.abort(error);
+      await Promise.allSettled(workers);
+      throw error;
+    }
+  }
+
+  /** One part to its end, over as many tries as it takes while bytes keep coming. */
+  async #part(index: number, mode: { whole: boolean }): Promise<void> {
+    let failures = 0;
+    for (;;) {
+      const before = this.#file.parts[index]?.completedBytes ?? 0;
+      try {
+        await this.#try(index, mode);
+        return;
+      } catch (error) {
+        if (this.#signal.aborted) throw error;
+        if (!isWorthAnotherTry(error)) throw error instanceof HttpStatus ? toSourceError(error) : error;
+        const moved = (this.#file.parts[index]?.completedBytes ?? 0) > before;
+        failures = moved || error instanceof Stalled ? 0 : failures + 1;
+        if (failures >= this.#limits.tries) throw toSourceError(error);
+        if (failures > 0)
+          await sleep(this.#limits.retryDelayMs * 2 ** (failures - 1), undefined, { signal: this.#signal });
+      }
+    }
+  }
+
+  async #try(index: number, { whole }: { whole: boolean }): Promise<void> {
+    const part = this.#file.parts[index];
+    if (part === undefined) return;
+    if (whole) part.completedBytes = 0;
+    const range = { start: part.start + part.completedBytes, end: part.end };
+    if (range.start === range.end) return;
+    const watch = new AbortController();
+    const signal = AbortSignal.any([this.#signal, watch.signal]);
+    let timer = setTimeout(() => {}, 0);
+    const alive = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => watch.abort(new Stalled("no byte came")), this.#limits.stallMs);
+    };
+    alive();
+    try {
+      const response = await this.#request.open(whole ? null : range, signal);
+      try {
+        checkAnswer(response, range, this.#request.sizeBytes, whole);
+        for await (const chunk of response.body as AsyncIterable<Buffer>) {
+          alive();
+          if (chunk.length > part.end - part.start - part.completedBytes) throw tooMany(response, range);
+          await this.#file.write(index, chunk);
+          this.#request.onProgress?.(this.#file.completedBytes);
+        }
+      } finally {
+        response.body.destroy();
+      }
+      if (part.start + part.completedBytes < part.end) throw new Error("the answer ended early");
+    } catch (error) {
+      throw watch.signal.aborted && !this.#signal.aborted ? watch.signal.reason : error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function checkAnswer(response: NetworkResponse, range: ByteRange, sizeBytes: number, whole: boolean): void {
+  const { host } = response.url;
+  if (response.status === 206 && !whole) {
+    const [, start, end, total] =
+      /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(response.headers["content-range"] ?? "") ?? [];
+    const isAsked = Number(start) === range.start && Number(end) === range.end - 1;
+    if (!isAsked)
+      throw new LocallmError("source_failed", { host, reason: "it sent another range than asked for" });
+    if (total !== "*" && Number(total) !== sizeBytes) {
+      throw new LocallmError("size_mismatch", { host, expected: sizeBytes, found: Number(total) });
+    }
+    return;
+  }
+  if (response.status === 200) {
+    const announced = response.headers["content-length"];
+    if (announced !== undefined && Number(announced) !== sizeBytes) {
+      throw new LocallmError("size_mismatch", { host, expected: sizeBytes, found: Number(announced) });
+    }
+    if (whole || (range.start === 0 && range.end === sizeBytes)) return;
+    throw new RangesIgnored();
+  }
+  throw new HttpStatus(response.status, host);
+}
+
+/** A status that is no answer. 5xx and the like pass by; the rest does not. */
+class HttpStatus extends Error {
+  readonly status: number;
+  readonly host: string;
+  constructor(status: number, host: string) {
+    super(`status ${status}`);
+    this.status = status;
+    this.host = host;
+  }
+}
+
+function isWorthAnotherTry(error: unknown): boolean {
+  if (error instanceof RangesIgnored) return false;
+  if (error instanceof HttpStatus) return error.status >= 500 || error.status === 408 || error.status === 429;
+  if (error instanceof LocallmError) return error.code === "source_unreachable";
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  // Errors of our own disk carry a system call too; a network's come with these codes.
+  return syscall === undefined || /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET)/.test(code ?? "");
+}
+
+function toSourceError(error: unknown): unknown {
+  if (error instanceof LocallmError) return error;
+  if (error instanceof HttpStatus) {
+    return new LocallmError(
+      "source_failed",
+      { host: error.host, reason: `it answered ${error.status}` },
+      { cause: error },
+    );
+  }
+  const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+  return new LocallmError("source_failed", { host: "the source", reason }, { cause: error });
+}
+
+function tooMany(response: NetworkResponse, range: ByteRange): LocallmError {
+  const expected = range.end - range.start;
+  return new LocallmError("size_mismatch", {
+    host: response.url.host,
+    expected,
+    found: `more than ${expected}`,
+  });
+}
+
+interface Part extends ByteRange {
+  completedBytes: number;
+}
+
+/** Bytes of a part between two notes of how far it is. */
+const noteEveryBytes = 1024 * 1024;
+const entryBytes = 8;
+
+/**
+ * `data` (sparse until complete), `state.json` (digest, size, part length) and `done` (bytes of each part that
+ * are written, 8 bytes a part). The note may run ahead of the disk when the power fails; the digest tells.
+ */
+class PartialFile {
+  readonly parts: Part[];
+  #data: FileHandle;
+  #done: FileHandle;
+  #noted: number[];
+  #hash: Hash = createHash("sha256");
+  #hashedBytes = 0;
+  #sizeBytes: number;
+
+  static async open(folder: string, request: TransferRequest, limits: TransferLimits): Promise<PartialFile> {
+    const { digest, sizeBytes } = request;
+    let partBytes = Math.max(
+      Math.ceil(sizeBytes / limits.parts),
+      Math.min(limits.partMinBytes, sizeBytes),
+      1,
+    );
+    const state = await readState(folder);
+    const usable = state !== null && state.digest === digest && state.sizeBytes === sizeBytes;
+    if (usable) {
+      partBytes = state.partBytes;
+    } else {
+      await rm(join(folder, "done"), { force: true });
+      await requireSpace(folder, sizeBytes);
+      await writeDurably(
+        join(folder, "state.json"),
+        JSON.stringify({ digest, sizeBytes, partBytes }),
+        folder,
+      );
+    }
+    const data = await open(join(folder, "data"), usable ? "a" : "w");
+    await data.close();
+    const writable = await open(join(folder, "data"), "r+");
+    await writable.truncate(sizeBytes);
+    const done = await open(join(folder, "done"), "a").then(async (created) => {
+      await created.close();
+      return await open(join(folder, "done"), "r+");
+    });
+    const notes = await done.readFile();
+    const parts: Part[] = [];
+    for (let start = 0; start < sizeBytes; start += partBytes) {
+      const end = Math.min(start + partBytes, sizeBytes);
+      const at = parts.length * entryBytes;
+      const noted = at + entryBytes <= notes.length ? Number(notes.readBigUInt64LE(at)) : 0;
+      parts.push({ start, end, completedBytes: noted <= end - start ? noted : 0 });
+    }
+    return new PartialFile(writable, done, parts, sizeBytes);
+  }
+
+  private constructor(data: FileHandle, done: FileHandle, parts: Part[], sizeBytes: number) {
+    this.#data = data;
+    this.#done = done;
+    this.parts = parts;
+    this.#noted = parts.map((part) => part.completedBytes);
+    this.#sizeBytes = sizeBytes;
+  }
+
+  get completedBytes(): number {
+    return this.parts.reduce((sum, part) => sum + part.completedBytes, 0);
+  }
+
+  async write(index: number, chunk: Buffer): Promise<void> {
+    const part = this.parts[index];
+    if (part === undefined) return;
+    const position = part.start + part.completedBytes;
+    // Bytes that are written anew are hashed anew: what is hashed must be what lies in the file.
+    if (position < this.#hashedBytes) this.#forgetHash();
+    if (position === this.#hashedBytes) {
+      this.#hash.update(chunk);
+      this.#hashedBytes += chunk.length;
+    }
+    for (let written = 0; written < chunk.length; ) {
+      written += (await this.#data.write(chunk, written, chunk.length - written, position + written))
+        .bytesWritten;
+    }
+    part.completedBytes += chunk.length;
+    const isEnd = part.start + part.completedBytes === part.end;
+    if (isEnd || part.completedBytes - (this.#noted[index] ?? 0) >= noteEveryBytes) await this.#note(index);
+  }
+
+  /** Forgets what is there; one part that spans everything. */
+  async startOver(): Promise<void> {
+    this.parts.splice(0, this.parts.length, { start: 0, end: this.#sizeBytes, completedBytes: 0 });
+    this.#noted = [0];
+    this.#forgetHash();
+    await this.#done.truncate(0);
+  }
+
+  /** Makes the file last and hashes what was not hashed on its way in. */
+  async digest(signal: AbortSignal): Promise<Digest> {
+    const chunk = Buffer.allocUnsafe(1024 * 1024);
+    while (this.#hashedBytes < this.#sizeBytes) {
+      signal.throwIfAborted();
+      const { bytesRead } = await this.#data.read(chunk, 0, chunk.length, this.#hashedBytes);
+      if (bytesRead === 0) break;
+      this.#hash.update(chunk.subarray(0, bytesRead));
+      this.#hashedBytes += bytesRead;
+    }
+    await this.#data.sync();
+    return digestFromHex(this.#hash.digest("hex"));
+  }
+
+  async close(): Promise<void> {
+    for (const index of this.parts.keys()) await this.#note(index);
+    await this.#data.close();
+    await this.#done.close();
+  }
+
+  #forgetHash(): void {
+    this.#hash = createHash("sha256");
+    this.#hashedBytes = 0;
+  }
+
+  async #note(index: number): Promise<void> {
+    const completed = this.parts[index]?.completedBytes ?? 0;
+    if (this.#noted[index] === completed) return;
+    const bytes = Buffer.alloc(entryBytes);
+    bytes.writeBigUInt64LE(BigInt(completed));
+    await this.#done.write(bytes, 0, entryBytes, index * entryBytes);
+    this.#noted[index] = completed;
+  }
+}
+
+async function readState(folder: string) {
+  try {
+    const state: unknown = JSON.parse(await readFile(join(folder, "state.json"), "utf8"));
+    const { digest, sizeBytes, partBytes } = state as Record<string, unknown>;
+    if (typeof sizeBytes !== "number" || typeof partBytes !== "number" || !(partBytes >= 1)) return null;
+    return { digest, sizeBytes, partBytes };
+  } catch {
+    return null;
+  }
+}
+
+async function hasState(folder: string): Promise<boolean> {
+  return (await stat(join(folder, "state.json")).catch(() => null)) !== null;
+}
+
+async function completedBytes(folder: string): Promise<number> {
+  const notes = await readFile(join(folder, "done")).catch(() => Buffer.alloc(0));
+  let sum = 0;
+  for (let at = 0; at + entryBytes <= notes.length; at += entryBytes)
+    sum += Number(notes.readBigUInt64LE(at));
+  return sum;
+}
