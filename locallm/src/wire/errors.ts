@@ -97,6 +97,7 @@ export const errors = {
   },
   disk_full: { status: 507, message: "not enough disk space: need {needBytes} bytes, have {haveBytes}" },
   source_tool_missing: { status: 502, message: "{tool} is needed to pull from {source} and was not found" },
+  invalid_image: { status: 400, message: "invalid image data: {field}" },
   internal: { status: 500, message: "internal error; the server's log names it under request {requestId}" },
 } as const satisfies Record<string, { status: number; message: string }>;
 

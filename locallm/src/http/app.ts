@@ -1,0 +1,160 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { LocallmError } from "../wire/errors.ts";
+import { receiveBody } from "./body.ts";
+import { guard } from "./defences.ts";
+import { errorReply } from "./error-reply.ts";
+import { embedRoutes } from "./native/embed.ts";
+import { generateRoute } from "./native/generate.ts";
+import { psRoute } from "./native/ps.ts";
+import { statusRoutes } from "./native/status.ts";
+import { tokenizeRoutes } from "./native/tokenize.ts";
+import type { Parts } from "./parts.ts";
+import { logRequests } from "./request-log.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Aborted with `client_gone` when the connection closes before the answer is whole. */
+    clientGone: AbortSignal;
+    /** An error that came after the first byte: the status says 200, the log must not. */
+    lateError: unknown;
+    /** What a route adds to the request's log line. */
+    logFields: Record<string, unknown>;
+  }
+  interface FastifyContextConfig {
+    /** No log line, no metrics. */
+    quiet?: boolean;
+  }
+}
+
+/** The whole HTTP face: defences, errors, log and every route. */
+export function createApp(parts: Parts): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    genReqId: requestId,
+    // Bodies are bounded in `receiveBody`; uploads of blobs have rules of their own.
+    bodyLimit: Number.MAX_SAFE_INTEGER,
+    requestTimeout: 0,
+    forceCloseConnections: true,
+    clientErrorHandler: refuseBrokenRequest,
+    routerOptions: { maxParamLength: 1024, ignoreDuplicateSlashes: false },
+  });
+
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", async (request: FastifyRequest, payload: IncomingMessage) =>
+    receiveBody(request, payload, parts.settings.bodyLimits),
+  );
+
+  app.decorateRequest("clientGone");
+  app.decorateRequest("lateError", null);
+  app.decorateRequest("logFields");
+  app.addHook("onRequest", async (request, reply) => {
+    request.clientGone = watchClient(reply);
+    request.logFields = {};
+    reply.header("x-request-id", request.id);
+  });
+  logRequests(app, parts);
+  guard(app, parts.settings.defences);
+
+  const methodsOf = collectRoutes(app);
+  app.setErrorHandler((thrown: unknown, request, reply) => replyError(thrown, request, reply, parts));
+  app.setNotFoundHandler((request, reply) => replyError(noRoute(request, methodsOf), request, reply, parts));
+
+  statusRoutes(app, parts);
+  generateRoute(app, parts);
+  embedRoutes(app, parts);
+  psRoute(app, parts);
+  tokenizeRoutes(app, parts);
+  return app;
+}
+
+function replyError(thrown: unknown, request: FastifyRequest, reply: FastifyReply, parts: Parts) {
+  const error = knownFastifyError(thrown);
+  if (!(error instanceof LocallmError) || error.status >= 500) request.logFields["err"] = error;
+  const answer = errorReply(error, {
+    path: request.url,
+    requestId: request.id,
+    retryAfterSeconds: () => parts.scheduler.retryAfterSeconds(),
+  });
+  // What is left of a refused body would be read as the next request.
+  if (!request.raw.complete) reply.header("connection", "close");
+  return reply.code(answer.status).headers(answer.headers).send(answer.body);
+}
+
+/** Errors that the HTTP layer raises before any of our code runs. */
+function knownFastifyError(thrown: unknown): unknown {
+  const code = (thrown as { code?: unknown } | null)?.code;
+  if (code === "FST_ERR_BAD_URL")
+    return new LocallmError("not_found", { path: "the path is not a valid URL" });
+  return thrown;
+}
+
+type MethodsOf = (path: string) => readonly string[];
+
+/** Which methods a path knows, for 405 and its Allow header. */
+function collectRoutes(app: FastifyInstance): MethodsOf {
+  const routes: { pattern: RegExp; methods: readonly string[] }[] = [];
+  app.addHook("onRoute", ({ url, method }) => {
+    if (method === "OPTIONS") return;
+    const source = url
+      .split("/")
+      .map((part) => (part.startsWith(":") ? "[^/]+" : part === "*" ? ".*" : escapeRegExp(part)))
+      .join("/");
+    routes.push({ pattern: new RegExp(`^${source}$`), methods: [method].flat() });
+  });
+  return (path) => [
+    ...new Set(routes.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods)),
+  ];
+}
+
+function noRoute(request: FastifyRequest, methodsOf: MethodsOf): LocallmError {
+  const path = (request.url.split("?", 1)[0] ?? "").slice(0, 200);
+  const allowed = methodsOf(path);
+  if (allowed.length === 0) return new LocallmError("not_found", { path });
+  return new LocallmError("method_not_allowed", {
+    method: request.method,
+    path,
+    allowed: allowed.join(", "),
+  });
+}
+
+function watchClient(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once("close", () => {
+    if (!reply.raw.writableFinished) gone.abort(new LocallmError("client_gone", {}));
+  });
+  return gone.signal;
+}
+
+/** A client's own id is kept, so that its log and ours can be joined. */
+function requestId(request: { headers: IncomingMessage["headers"] }): string {
+  const given = request.headers["x-request-id"];
+  return typeof given === "string" && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID();
+}
+
+/** Answers what Node could not read as HTTP, where it still can. */
+function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, text] = brokenRequests[error.code ?? ""] ?? [
+    "400 Bad Request",
+    "the request is not valid HTTP",
+  ];
+  const body = JSON.stringify({ error: text });
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+const brokenRequests: Record<string, [status: string, text: string]> = {
+  HPE_HEADER_OVERFLOW: ["431 Request Header Fields Too Large", "the request's headers are too large"],
+  ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "the request's headers did not arrive in time"],
+};
+
+function escapeRegExp(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}

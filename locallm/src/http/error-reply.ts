@@ -1,0 +1,81 @@
+import { LocallmError } from "../wire/errors.ts";
+
+/** What a client gets for an error: the only place that knows how each API spells one. */
+export interface ErrorReply {
+  readonly status: number;
+  readonly body: NativeErrorBody | OpenAiErrorBody;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface NativeErrorBody {
+  readonly error: string;
+}
+
+export interface OpenAiErrorBody {
+  readonly error: {
+    readonly message: string;
+    readonly type: string;
+    readonly param: string | null;
+    readonly code: string | null;
+  };
+}
+
+export interface ErrorContext {
+  /** The request's path: below `/v1` errors have OpenAI's shape. */
+  readonly path: string;
+  readonly requestId: string;
+  readonly retryAfterSeconds: () => number;
+}
+
+/** Anything thrown becomes an answer; what is not one of our errors says nothing of its inside. */
+export function errorReply(thrown: unknown, context: ErrorContext): ErrorReply {
+  const error =
+    thrown instanceof LocallmError
+      ? thrown
+      : new LocallmError("internal", { requestId: context.requestId }, { cause: thrown });
+  const headers: Record<string, string> = {};
+  if (error.status === 503) headers["retry-after"] = String(context.retryAfterSeconds());
+  if (error.status === 401) headers["www-authenticate"] = "Bearer";
+  if (error.code === "method_not_allowed") headers["allow"] = String(error.details["allowed"]);
+  return { status: error.status, body: errorBody(error, context.path), headers };
+}
+
+export function errorBody(error: LocallmError, path: string): NativeErrorBody | OpenAiErrorBody {
+  return isOpenAiPath(path) ? openAiBody(error) : { error: error.message };
+}
+
+export function isOpenAiPath(path: string): boolean {
+  return path === "/v1" || path.startsWith("/v1/") || path.startsWith("/v1?");
+}
+
+function openAiBody(error: LocallmError): OpenAiErrorBody {
+  return {
+    error: {
+      message: error.message,
+      type: openAiType(error),
+      param: error.field ?? openAiParams[error.code] ?? null,
+      code: openAiCodes[error.code] ?? null,
+    },
+  };
+}
+
+function openAiType(error: LocallmError): string {
+  if (error.code === "queue_full") return "server_overloaded";
+  if (error.status === 401) return "authentication_error";
+  if (error.code === "model_not_found") return "not_found_error";
+  return error.status < 500 ? "invalid_request_error" : "api_error";
+}
+
+const openAiCodes: Partial<Record<LocallmError["code"], string>> = {
+  model_not_found: "model_not_found",
+  not_found: "unknown_url",
+  invalid_api_key: "invalid_api_key",
+  prompt_too_long: "context_length_exceeded",
+  input_too_long: "context_length_exceeded",
+};
+
+const openAiParams: Partial<Record<LocallmError["code"], string>> = {
+  model_required: "model",
+  invalid_model_name: "model",
+  model_not_found: "model",
+};

@@ -1,0 +1,50 @@
+import type { GenerateJob } from "../scheduler/lease.ts";
+import type { CompleteOptions } from "../wire/options.ts";
+
+/** What a request adds to its options. */
+export interface JobWish {
+  readonly prompt: GenerateJob["prompt"];
+  readonly numCtx: number;
+  /** Besides the options' own. */
+  readonly stop?: readonly string[];
+  readonly truncate?: boolean;
+  readonly shift?: boolean;
+  readonly grammar?: GenerateJob["grammar"];
+  readonly wantContext?: boolean;
+}
+
+/** The engine's job for a request's options. */
+export function generateJob(options: CompleteOptions, wish: JobWish): GenerateJob {
+  return {
+    prompt: wish.prompt,
+    numCtx: wish.numCtx,
+    sampling: {
+      temperature: options.temperature,
+      topK: Math.max(options.top_k, 0),
+      topP: options.top_p,
+      minP: options.min_p,
+      typicalP: options.typical_p,
+      repeatLastN: options.repeat_last_n,
+      repeatPenalty: options.repeat_penalty,
+      presencePenalty: options.presence_penalty,
+      frequencyPenalty: options.frequency_penalty,
+      mirostat: options.mirostat as 0 | 1 | 2,
+      mirostatTau: options.mirostat_tau,
+      mirostatEta: options.mirostat_eta,
+      logitBias: Object.entries(options.logit_bias ?? {}).map(([token, bias]) => ({
+        token: Number(token),
+        bias,
+      })),
+      seed: options.seed < 0 ? null : options.seed % 2 ** 32,
+    },
+    // An empty stop string would fire before the first token.
+    stop: [...options.stop, ...(wish.stop ?? [])].filter((text) => text !== ""),
+    numPredict: Math.max(options.num_predict, -1),
+    numKeep: options.num_keep,
+    truncate: wish.truncate ?? false,
+    shift: wish.shift ?? false,
+    deterministic: options.deterministic,
+    grammar: wish.grammar ?? null,
+    wantContext: wish.wantContext ?? false,
+  };
+}

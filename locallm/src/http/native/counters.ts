@@ -1,0 +1,46 @@
+import type { GenerateDone, Lease } from "../../scheduler/lease.ts";
+import type { Run } from "../run.ts";
+
+/** What every final chunk carries: all of it always, zeros included. Durations are integer nanoseconds. */
+export interface Counters {
+  readonly total_duration: number;
+  readonly load_duration: number;
+  readonly prompt_eval_count: number;
+  readonly prompt_eval_duration: number;
+  readonly eval_count: number;
+  readonly eval_duration: number;
+}
+
+/** What was left out of the prompt, so that nothing is ever cut silently. */
+export interface Truncated {
+  readonly messages: number;
+  readonly tokens: number;
+}
+
+export function counters(run: Run, lease: Lease, done: GenerateDone): Counters {
+  return {
+    total_duration: nanoseconds(performance.now() - run.startedMs),
+    load_duration: nanoseconds(lease.waitedMs),
+    prompt_eval_count: done.promptTokens,
+    prompt_eval_duration: Math.round(done.promptNs),
+    eval_count: done.evalTokens,
+    eval_duration: Math.round(done.evalNs),
+  };
+}
+
+/** Fields of ours that clients of Ollama do not know: only where there is something to say. */
+export function extras(done: GenerateDone, truncated: Truncated | null): Record<string, unknown> {
+  const tokens = (truncated?.tokens ?? 0) + done.truncatedTokens;
+  const messages = truncated?.messages ?? 0;
+  return {
+    ...(done.stopString === null ? {} : { stop_string: done.stopString }),
+    ...(done.cachedTokens === 0 ? {} : { prompt_cached_count: done.cachedTokens }),
+    ...(done.shiftedTokens === 0 ? {} : { shifted_count: done.shiftedTokens }),
+    ...(tokens + messages === 0 ? {} : { truncated: { messages, tokens } }),
+  };
+}
+
+/** Never 0: clients divide by it. */
+export function nanoseconds(ms: number): number {
+  return Math.max(1, Math.round(ms * 1e6));
+}

@@ -1,0 +1,53 @@
+import type { FastifyInstance } from "fastify";
+import type { Lease } from "../../scheduler/lease.ts";
+import { embeddingsRequest, embedRequest } from "../../wire/api/inference.ts";
+import { readBody } from "../body.ts";
+import { normalise, shorten } from "../embedding.ts";
+import type { Parts } from "../parts.ts";
+import { prepareRun, type Run, requireCapability } from "../run.ts";
+import { nanoseconds } from "./counters.ts";
+
+/** `POST /api/embed` and the older `/api/embeddings`. Never streamed. */
+export function embedRoutes(app: FastifyInstance, parts: Parts): void {
+  app.post("/api/embed", async (request, reply) => {
+    const body = readBody(request, reply, embedRequest);
+    const run = await prepareRun(parts, request, reply, body);
+    await requireCapability(parts, run, "embedding", "embeddings");
+    const inputs = body.input === undefined || body.input === "" ? [] : [body.input].flat();
+    const lease = await run.lease();
+    try {
+      const { vectors, tokens } = await embed(run, lease, inputs, body.truncate ?? true);
+      const count = tokens.reduce((sum, each) => sum + each, 0);
+      parts.metrics.promptTokens.inc({ model: run.runnable.name }, count);
+      return {
+        model: run.typedName,
+        embeddings: vectors.map((vector) => [...normalise(shorten(vector, body.dimensions))]),
+        total_duration: nanoseconds(performance.now() - run.startedMs),
+        load_duration: nanoseconds(lease.waitedMs),
+        prompt_eval_count: count,
+      };
+    } finally {
+      lease.release();
+    }
+  });
+
+  app.post("/api/embeddings", async (request, reply) => {
+    const body = readBody(request, reply, embeddingsRequest);
+    const run = await prepareRun(parts, request, reply, body);
+    await requireCapability(parts, run, "embedding", "embeddings");
+    const lease = await run.lease();
+    try {
+      const prompt = body.prompt ?? "";
+      if (prompt === "") return { embedding: [] };
+      const { vectors } = await embed(run, lease, [prompt], true);
+      return { embedding: [...(vectors[0] ?? [])] };
+    } finally {
+      lease.release();
+    }
+  });
+}
+
+async function embed(run: Run, lease: Lease, inputs: readonly string[], truncate: boolean) {
+  if (inputs.length === 0) return { vectors: [], tokens: [] };
+  return await lease.runner.embed({ inputs, truncate, numCtx: lease.numCtx }, run.signal);
+}

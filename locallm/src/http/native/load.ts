@@ -1,0 +1,16 @@
+import type { Parts } from "../parts.ts";
+import type { Run } from "../run.ts";
+
+/** An empty prompt loads the model, or with `keep_alive: 0` lets it go; `fields` is what the route answers with. */
+export async function loadOrUnload<Fields extends object>(parts: Parts, run: Run, fields: Fields) {
+  const unload = run.keepAliveMs === 0;
+  if (unload) parts.scheduler.expire(run.runnable);
+  else (await run.lease("visit")).release();
+  return {
+    model: run.typedName,
+    created_at: new Date().toISOString(),
+    ...fields,
+    done: true,
+    done_reason: unload ? "unload" : "load",
+  };
+}

@@ -1,0 +1,14 @@
+import type { FastifyRequest } from "fastify";
+import { errorReply } from "../error-reply.ts";
+import type { StreamFormat } from "../stream.ts";
+
+/** One JSON object a line; a failure after the first line is a line of its own, the last. */
+export function ndjson(request: FastifyRequest): StreamFormat {
+  return {
+    contentType: "application/x-ndjson",
+    lateError: (error) =>
+      `${JSON.stringify(
+        errorReply(error, { path: request.url, requestId: request.id, retryAfterSeconds: () => 1 }).body,
+      )}\n`,
+  };
+}

@@ -1,0 +1,69 @@
+import type { FastifyInstance } from "fastify";
+import { modelDetails } from "../../library/details.ts";
+import type { ResidentView, SchedulerView } from "../../scheduler/lease.ts";
+import { parseModelName } from "../../wire/model-name.ts";
+import type { Parts } from "../parts.ts";
+
+/** `GET /api/ps`: loaded models, longest remaining first; `?explain` adds why each thing happened. */
+export function psRoute(app: FastifyInstance, parts: Parts): void {
+  app.get("/api/ps", async (request) => {
+    const view = parts.scheduler.view();
+    const shown = view.residents.filter((resident) => resident.state !== "loading");
+    shown.sort((a, b) => (b.expiresAtMs ?? forEverMs) - (a.expiresAtMs ?? forEverMs));
+    const models = await Promise.all(shown.map((resident) => entry(parts, resident)));
+    const { explain } = request.query as { explain?: string };
+    if (explain === undefined || explain === "false" || explain === "0") return { models };
+    return { models, explain: explanation(view) };
+  });
+}
+
+async function entry(parts: Parts, resident: ResidentView) {
+  const { model } = resident;
+  return {
+    name: model.name,
+    model: model.name,
+    size: resident.sizeBytes,
+    digest: model.digest,
+    details: await details(parts, model.name),
+    expires_at: new Date(resident.expiresAtMs ?? forEverMs).toISOString(),
+    size_vram: 0,
+    context_length: resident.numCtx,
+  };
+}
+
+/** Ollama's `details` here know no lengths. A model that was deleted while loaded has none at all. */
+async function details(parts: Parts, name: string) {
+  const parsed = parseModelName(name);
+  const stored = parsed === null ? null : await parts.store.find(parsed).catch(() => null);
+  if (stored === null) return {};
+  const { context_length, embedding_length, ...rest } = await modelDetails(parts.store, stored);
+  return rest;
+}
+
+/** Ollama's way to say "never": a date that no client will see. */
+const forEverMs = Date.UTC(2300, 0, 1);
+
+function explanation(view: SchedulerView) {
+  return {
+    loaded: view.residents.map((resident) => ({
+      model: resident.model.name,
+      state: resident.state,
+      context_length: resident.numCtx,
+      slots: resident.slots,
+      active: resident.activeSlots,
+      waiting: resident.waiting,
+      keep_alive_seconds: Number.isFinite(resident.keepAliveMs) ? resident.keepAliveMs / 1000 : -1,
+      loaded_at: new Date(resident.loadedAtMs).toISOString(),
+      pid: resident.pid,
+    })),
+    waiting: view.waiting.map((line) => ({
+      model: line.model,
+      count: line.count,
+      oldest_seconds: line.oldestMs / 1000,
+    })),
+    decisions: view.decisions.map(({ atMs, ...decision }) => ({
+      at: new Date(atMs).toISOString(),
+      ...decision,
+    })),
+  };
+}

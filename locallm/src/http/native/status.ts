@@ -1,0 +1,39 @@
+import type { FastifyInstance } from "fastify";
+import type { Parts } from "../parts.ts";
+
+/** The routes that say how the server itself does. */
+export function statusRoutes(app: FastifyInstance, parts: Parts): void {
+  app.get("/", async (_, reply) => {
+    const notice = parts.settings.notice();
+    return reply.type("text/plain; charset=utf-8").send(notice === null ? running : `${running}. ${notice}`);
+  });
+
+  app.get("/api/version", async () => ({ version: parts.version }));
+
+  /** `live`: the process answers. `ready`: it would take a request now. */
+  app.get("/health", { config: { quiet: true } }, async (_, reply) => {
+    const { residents, waiting } = parts.scheduler.view();
+    const ready = parts.scheduler.accepts();
+    return reply.code(ready ? 200 : 503).send({
+      status: ready ? "ok" : "busy",
+      live: true,
+      ready,
+      loading: residents.some((resident) => resident.state === "loading"),
+      queued: waiting.reduce((sum, line) => sum + line.count, 0),
+    });
+  });
+
+  app.get("/metrics", { config: { quiet: true } }, async (_, reply) => {
+    const { residents, waiting } = parts.scheduler.view();
+    const { metrics } = parts;
+    for (const gauge of [metrics.waiting, metrics.slots, metrics.activeSlots]) gauge.reset();
+    for (const line of waiting) metrics.waiting.set({ model: line.model }, line.count);
+    for (const resident of residents) {
+      metrics.slots.set({ model: resident.model.name }, resident.slots);
+      metrics.activeSlots.set({ model: resident.model.name }, resident.activeSlots);
+    }
+    return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
+  });
+}
+
+const running = "locallm is running";

@@ -1,0 +1,33 @@
+import type { FastifyInstance } from "fastify";
+import { detokenizeRequest, tokenizeRequest } from "../../wire/api/inference.ts";
+import { readBody } from "../body.ts";
+import type { Parts } from "../parts.ts";
+import { prepareRun } from "../run.ts";
+
+/** `POST /api/tokenize` and `/api/detokenize`: not Ollama's; the field names are llama-server's. */
+export function tokenizeRoutes(app: FastifyInstance, parts: Parts): void {
+  app.post("/api/tokenize", async (request, reply) => {
+    const body = readBody(request, reply, tokenizeRequest);
+    const run = await prepareRun(parts, request, reply, body);
+    const lease = await run.lease("visit");
+    try {
+      const addSpecial = body.add_special ?? true;
+      const parseSpecial = body.parse_special ?? true;
+      const tokens = await lease.runner.tokenize(body.content, { addSpecial, parseSpecial });
+      return { model: run.typedName, tokens, count: tokens.length };
+    } finally {
+      lease.release();
+    }
+  });
+
+  app.post("/api/detokenize", async (request, reply) => {
+    const body = readBody(request, reply, detokenizeRequest);
+    const run = await prepareRun(parts, request, reply, body);
+    const lease = await run.lease("visit");
+    try {
+      return { model: run.typedName, content: await lease.runner.detokenize(body.tokens) };
+    } finally {
+      lease.release();
+    }
+  });
+}

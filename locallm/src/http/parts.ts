@@ -1,0 +1,30 @@
+import type { Logger } from "pino";
+import type { Store } from "../library/store.ts";
+import type { Scheduler } from "../scheduler/lease.ts";
+import type { BodyLimits } from "./body.ts";
+import type { DefenceSettings } from "./defences.ts";
+import type { Metrics } from "./metrics.ts";
+
+/** What every route works with, joined once in `server.ts`. */
+export interface Parts {
+  readonly version: string;
+  readonly store: Store;
+  readonly scheduler: Scheduler;
+  readonly settings: HttpSettings;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly now: () => Date;
+}
+
+export interface HttpSettings {
+  readonly defences: DefenceSettings;
+  readonly bodyLimits: BodyLimits;
+  /** How long a model stays loaded where its request does not say. */
+  readonly keepAliveMs: number;
+  /** `num_ctx` where neither request nor model says. */
+  readonly contextLength: number;
+  /** What `/api/generate` does with a plain prompt. */
+  readonly generate: "raw" | "template";
+  /** One of OpenAI's lists, or null: what a fresh installation says of missing models on `/`. */
+  readonly notice: () => string | null;
+}

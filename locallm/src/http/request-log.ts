@@ -1,0 +1,31 @@
+import type { FastifyInstance } from "fastify";
+import { LocallmError } from "../wire/errors.ts";
+import type { Parts } from "./parts.ts";
+
+/** One structured line a request. Never a prompt, an answer, a header or a query. */
+export function logRequests(app: FastifyInstance, parts: Parts): void {
+  app.addHook("onResponse", async (request, reply) => {
+    if (request.routeOptions.config.quiet === true) return;
+    const gone = request.clientGone.aborted;
+    const status = gone ? 499 : (statusOf(request.lateError) ?? reply.statusCode);
+    const route = request.routeOptions.url ?? "none";
+    parts.metrics.requests.inc({ route, status: String(status) });
+    const line = {
+      requestId: request.id,
+      method: request.method,
+      route,
+      status,
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+      from: request.ip,
+      ...(request.lateError ? { err: request.lateError } : {}),
+      ...request.logFields,
+    };
+    if (status >= 500) parts.log.error(line, "request");
+    else parts.log.info(line, "request");
+  });
+}
+
+function statusOf(lateError: unknown): number | null {
+  if (lateError === null || lateError === undefined) return null;
+  return lateError instanceof LocallmError ? lateError.status : 500;
+}

@@ -1,0 +1,120 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { headerLengths, headerOf, modelCapabilities } from "../library/details.ts";
+import type { Model } from "../library/model.ts";
+import type { GenerateDone, Lease, LoadWish, RunnableModel } from "../scheduler/lease.ts";
+import { parseKeepAlive } from "../wire/duration.ts";
+import { LocallmError } from "../wire/errors.ts";
+import { displayModelName, requireModelName } from "../wire/model-name.ts";
+import { type CompleteOptions, mergeOptions, parseOptions } from "../wire/options.ts";
+import { tellIgnored } from "./body.ts";
+import type { Parts } from "./parts.ts";
+
+/** The fields that every request which runs a model shares. */
+export interface RunRequest {
+  readonly model: string;
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
+  readonly keep_alive?: unknown;
+}
+
+/** A request that found its model; nothing is loaded yet. */
+export interface Run {
+  readonly model: Model;
+  /** As the client typed it: answers repeat it. */
+  readonly typedName: string;
+  readonly runnable: RunnableModel;
+  readonly options: CompleteOptions;
+  readonly keepAliveMs: number;
+  readonly signal: AbortSignal;
+  /** `performance.now()` at the request's start. */
+  readonly startedMs: number;
+  /** Waits for the model and a place in it. Release it when the answer is done. */
+  lease(uses?: "slot" | "visit"): Promise<Lease>;
+  /** Enters a finished generation into metrics and log. */
+  count(done: GenerateDone): void;
+}
+
+/** Resolves the model, merges and checks the options: everything that can be refused before any waiting. */
+export async function prepareRun(
+  parts: Parts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  body: RunRequest,
+): Promise<Run> {
+  const startedMs = performance.now() - reply.elapsedTime;
+  const model = await parts.store.require(requireModelName(body.model), body.model);
+  const { options: given, unknown } = parseOptions(body.options ?? {});
+  tellIgnored(
+    reply,
+    unknown.map((name) => `options.${name}`),
+  );
+  const own = parseOptions(model.params).options;
+  const options = mergeOptions({ num_ctx: parts.settings.contextLength }, own, given);
+  const keepAliveMs =
+    body.keep_alive === undefined ? parts.settings.keepAliveMs : parseKeepAlive(body.keep_alive);
+  const runnable = await runnableModel(parts, model);
+  request.logFields["model"] = runnable.name;
+  return {
+    model,
+    typedName: body.model,
+    runnable,
+    options,
+    keepAliveMs,
+    signal: request.clientGone,
+    startedMs,
+    lease: (uses = "slot") =>
+      parts.scheduler.lease({
+        model: runnable,
+        load: loadWish(options),
+        keepAliveMs,
+        uses,
+        signal: request.clientGone,
+      }),
+    count(done) {
+      const labels = { model: runnable.name };
+      parts.metrics.promptTokens.inc(labels, done.promptTokens);
+      parts.metrics.cachedTokens.inc(labels, done.cachedTokens);
+      parts.metrics.generatedTokens.inc(labels, done.evalTokens);
+      request.logFields["promptTokens"] = done.promptTokens;
+      request.logFields["cachedTokens"] = done.cachedTokens;
+      request.logFields["evalTokens"] = done.evalTokens;
+    },
+  };
+}
+
+/** Refuses a model that cannot do what is asked, before it is loaded. */
+export async function requireCapability(
+  parts: Parts,
+  run: Run,
+  needed: "completion" | "embedding" | "thinking" | "tools" | "insert" | "vision",
+  asked: string = needed,
+): Promise<void> {
+  const capabilities = await modelCapabilities(parts.store, run.model);
+  if (!capabilities.includes(needed))
+    throw new LocallmError("unsupported_capability", { model: run.typedName, capability: asked });
+}
+
+export async function runnableModel(parts: Parts, model: Model): Promise<RunnableModel> {
+  const [modelPath] = model.modelPaths;
+  const name = displayModelName(model.name);
+  if (modelPath === undefined) throw new LocallmError("model_load_failed", { reason: "it has no weights" });
+  const header = await headerOf(parts.store, model);
+  return {
+    name,
+    digest: model.digest,
+    modelPath,
+    weights: modelPath,
+    adapters: model.adapterPaths.map((path) => ({ path, scale: 1 })),
+    trainContext: header === null ? null : (headerLengths(header).contextLength ?? null),
+  };
+}
+
+function loadWish(options: CompleteOptions): LoadWish {
+  return {
+    numCtx: options.num_ctx,
+    numBatch: options.num_batch ?? null,
+    numThread: options.num_thread || null,
+    numGpu: options.num_gpu === undefined || options.num_gpu < 0 ? null : options.num_gpu,
+    mainGpu: options.main_gpu,
+    useMmap: options.use_mmap ?? null,
+  };
+}

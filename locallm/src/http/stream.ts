@@ -1,0 +1,62 @@
+import type { ServerResponse } from "node:http";
+import type { FastifyReply, FastifyRequest } from "fastify";
+
+/**
+ * Aborted with `client_gone` when the connection closes before the answer is whole. Everything that a request
+ * starts hangs on this signal.
+ */
+export function clientSignal(request: FastifyRequest): AbortSignal {
+  return request.clientGone;
+}
+
+export interface StreamFormat {
+  readonly contentType: string;
+  /** The last thing written when the source fails after the first byte; then the connection closes. */
+  readonly lateError: (error: unknown) => string;
+}
+
+/**
+ * Writes a stream of finished lines, one write each. Nothing is sent before the first line exists, so that an
+ * early failure still gets its own status. A reader that is slow holds back the source.
+ */
+export async function sendStream(
+  reply: FastifyReply,
+  lines: AsyncIterable<string>,
+  format: StreamFormat,
+): Promise<void> {
+  const source = lines[Symbol.asyncIterator]();
+  const first = await source.next();
+
+  reply.hijack();
+  const response = reply.raw;
+  for (const [name, value] of Object.entries(reply.getHeaders())) {
+    if (value !== undefined) response.setHeader(name, value);
+  }
+  response.writeHead(200, { "content-type": format.contentType });
+  try {
+    for (let next = first; !next.done; next = await source.next()) {
+      if (!response.write(next.value)) await drained(response);
+      if (response.destroyed) break;
+    }
+    response.end();
+  } catch (error) {
+    reply.request.lateError = error;
+    if (response.destroyed) return;
+    const { socket } = response;
+    response.end(format.lateError(error), () => socket?.destroySoon());
+  } finally {
+    await source.return?.();
+  }
+}
+
+/** Until the reader has taken what was written, or is gone. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off("drain", done).off("close", done);
+      resolve();
+    };
+    if (response.destroyed) resolve();
+    else response.on("drain", done).on("close", done);
+  });
+}

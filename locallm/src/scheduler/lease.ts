@@ -1,0 +1,96 @@
+import type { ModelInfo, Runner } from "../runner/handle.ts";
+
+export type { EmbedJob, GenerateDone, GenerateEvent, GenerateJob, Grammar } from "../runner/handle.ts";
+
+/** A model as the scheduler needs it. Names that share weights and adapters share a runner. */
+export interface RunnableModel {
+  /** As shown in `ps`. */
+  readonly name: string;
+  /** Of the manifest, bare hex. */
+  readonly digest: string;
+  readonly modelPath: string;
+  /** Identity of the weights, such as their blob's digest. */
+  readonly weights: string;
+  readonly adapters: readonly { readonly path: string; readonly scale: number }[];
+  /** Tokens that the model was trained on; null where its file does not say. */
+  readonly trainContext: number | null;
+}
+
+/** How a request wants its model loaded. Only `numCtx` may be more than asked for. */
+export interface LoadWish {
+  readonly numCtx: number;
+  readonly numBatch: number | null;
+  readonly numThread: number | null;
+  readonly numGpu: number | null;
+  readonly mainGpu: number;
+  readonly useMmap: boolean | null;
+}
+
+export interface LeaseRequest {
+  readonly model: RunnableModel;
+  readonly load: LoadWish;
+  /** `Infinity`: the model stays until its place is needed. */
+  readonly keepAliveMs: number;
+  /** `slot`: one of the model's parallel places; `visit`: only needs the model to be loaded. */
+  readonly uses: "slot" | "visit";
+  readonly signal: AbortSignal;
+}
+
+/** The right to use a loaded model until it is released. */
+export interface Lease {
+  readonly runner: Runner;
+  readonly info: ModelInfo;
+  /** The request's own window: what it asked for, cut to what the model was trained on. */
+  readonly numCtx: number;
+  /** From asking to holding: queue and load together. */
+  readonly waitedMs: number;
+  /** Once; later calls do nothing. */
+  release(): void;
+}
+
+export interface ResidentView {
+  readonly model: RunnableModel;
+  readonly state: "loading" | "ready" | "leaving";
+  readonly numCtx: number;
+  readonly sizeBytes: number;
+  /** Null: not before its place is needed. */
+  readonly expiresAtMs: number | null;
+  readonly loadedAtMs: number;
+  readonly slots: number;
+  readonly activeSlots: number;
+  readonly waiting: number;
+  readonly keepAliveMs: number;
+  readonly pid: number | null;
+}
+
+/** One thing that the scheduler did, and why. */
+export interface Decision {
+  readonly atMs: number;
+  readonly model: string;
+  readonly what: "load" | "ready" | "evict" | "unload" | "fail" | "died" | "keep" | "refuse" | "drain";
+  readonly why: string;
+}
+
+export interface SchedulerView {
+  readonly residents: readonly ResidentView[];
+  readonly waiting: readonly { readonly model: string; readonly count: number; readonly oldestMs: number }[];
+  readonly decisions: readonly Decision[];
+}
+
+export interface Scheduler {
+  /** Refused with `queue_full`, `shutting_down`, `model_too_large`, a load's failure or the signal's reason. */
+  lease(request: LeaseRequest): Promise<Lease>;
+  /** Unloads when the last request has ended; settled once the memory is back, at once if it is not loaded. */
+  unload(matches: (model: RunnableModel) => boolean, why: string): Promise<void>;
+  /** Starts no load: `keep_alive: 0` for a model that may or may not be loaded. */
+  expire(model: RunnableModel): void;
+  view(): SchedulerView;
+  /** False while the queue is full or the server stops. */
+  accepts(): boolean;
+  /** False while the queue is full or the server stops. */
+  accepts(): boolean;
+  /** Seconds after which a refused client may try again. */
+  retryAfterSeconds(): number;
+  /** Takes no more requests, gives the running ones until the deadline, then ends all children. */
+  close(deadlineMs: number): Promise<void>;
+}
