@@ -50,13 +50,6 @@ export const errors = {
     status: 415,
     message: 'Content-Encoding "{encoding}" is not supported; use gzip, zstd or none',
   },
-  invalid_setting: { status: 500, message: "{variable}={value}: {problem}" },
-  body_too_large: { status: 413, message: "request body is over the limit of {limitBytes} bytes" },
-  body_too_slow: { status: 408, message: "the request body did not arrive within {seconds} s" },
-  unsupported_encoding: {
-    status: 415,
-    message: 'Content-Encoding "{encoding}" is not supported; use gzip, zstd or none',
-  },
   host_refused: {
     status: 403,
     message:
