@@ -1,0 +1,42 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
+import { fileURLToPath } from "node:url";
+import { operationMethods } from "./operation-methods.ts";
+import { operationTypes } from "./operation-types.ts";
+
+/**
+ * `npm run generate --workspace dataq-client`: writes what the client takes from the contract, so that the
+ * published package has plain types and no dependency. A test fails when a written file is not what this gives.
+ */
+const source = fileURLToPath(new URL("../src/", import.meta.url));
+
+/** File below `src/` → its text. */
+export function generate(): Map<string, string> {
+  return new Map([
+    ["operations.ts", operationTypes()],
+    ["methods.ts", operationMethods()],
+    ["sync/worker-source.ts", workerSource()],
+  ]);
+}
+
+/** The worker as text, so that a bundler that knows nothing of workers still carries it along. */
+function workerSource(): string {
+  const exchange = strip("exchange.ts").replaceAll("export ", "");
+  const worker = strip("sync/worker.ts").replace(/^import .*exchange\.ts";$/m, "");
+  const text = `${exchange}\n${worker}`.replaceAll(/^\s*\n/gm, "").replaceAll(/ +$/gm, "");
+  return `${heading}\nexport const workerSource = ${JSON.stringify(text)};\n`;
+}
+
+function strip(path: string): string {
+  const text = readFileSync(source + path, "utf8").replaceAll(/\/\*\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
+  return stripTypeScriptTypes(text);
+}
+
+export const heading = "// Written by scripts/generate.ts; change the contract, or the script, and run it again.";
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const [path, text] of generate()) writeFileSync(source + path, text);
+  const biome = fileURLToPath(new URL("../../../node_modules/.bin/biome", import.meta.url));
+  execFileSync(biome, ["check", "--write", source], { stdio: "inherit" });
+}

@@ -1,0 +1,61 @@
+import { domains, type Operation, operations } from "@dataq/contract";
+import { heading } from "./generate.ts";
+import { comment, type JsonSchema } from "./json-schema.ts";
+import { pascal } from "./operation-types.ts";
+import { z } from "zod";
+
+/**
+ * `src/methods.ts`: the operations as methods, once for each face. Written out, because an editor then shows
+ * each with its description, and a wrong name does not compile.
+ */
+export function operationMethods(): string {
+  return [
+    heading,
+    'import type { OperationName } from "./operations.ts";',
+    'import type { AsyncQueryOptions, QueryOptions } from "./request.ts";',
+    'import type { ParamsOf, Result } from "./result.ts";',
+    "",
+    ...face("AsyncOperations", "AsyncQueryOptions", (result) => `Promise<${result}>`),
+    ...face("SyncOperations", "QueryOptions", (result) => result),
+  ].join("\n");
+}
+
+function face(name: string, options: string, wrap: (result: string) => string): string[] {
+  const all: readonly Operation[] = operations;
+  return [
+    `export abstract class ${name} {`,
+    `abstract query<Name extends OperationName>(operation: Name, params: ParamsOf<Name>, options?: ${options}): ${wrap("Result<Name>")};`,
+    "",
+    ...all.flatMap((operation) => [
+      `${comment(operation.description.en)}${operation.name}(params: ${paramsOf(operation)}, options?: ${options}): ${wrap(`Result<"${operation.name}">`)} {`,
+      `return this.query("${operation.name}", params, options);`,
+      "}",
+      "",
+    ]),
+    ...domains.flatMap((domain) => view(domain, all, options, wrap)),
+    "}",
+    "",
+  ];
+}
+
+/** The camelCase view of a domain: `client.legal.lawCatalog()`. */
+function view(domain: string, all: readonly Operation[], options: string, wrap: (result: string) => string): string[] {
+  const own = all.filter((operation) => operation.domain === domain);
+  if (own.length === 0) return [];
+  return [
+    `readonly ${domain} = {`,
+    ...own.map((operation) => {
+      const short = pascal(operation.name.slice(domain.length + 1));
+      const camel = (short[0] ?? "").toLowerCase() + short.slice(1);
+      return `${comment(operation.description.en)}${camel}: (params: ${paramsOf(operation)}, options?: ${options}): ${wrap(`Result<"${operation.name}">`)} => this.query("${operation.name}", params, options),`;
+    }),
+    "};",
+    "",
+  ];
+}
+
+/** A call without required parameters may leave them out altogether. */
+function paramsOf(operation: Operation): string {
+  const { required = [] } = z.toJSONSchema(operation.params, { io: "input", unrepresentable: "any" }) as JsonSchema;
+  return `ParamsOf<"${operation.name}">${required.length === 0 ? " = {}" : ""}`;
+}

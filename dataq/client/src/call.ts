@@ -1,0 +1,94 @@
+import { errorOf, type RawResponse, requestIdOf } from "./answer.ts";
+import { AbortError, ConnectionError, type DevnorsDataError, TimeoutError } from "./errors.ts";
+import type { HttpRequest, Outcome } from "./exchange.ts";
+import { delayBeforeRetry } from "./retry.ts";
+import type { Chance, RetrySettings, Settings } from "./settings.ts";
+
+/**
+ * What a call asks of the face that runs it: send this, or wait. A face answers `send` with the outcome. The
+ * core is a generator of these steps and so knows neither promises nor blocking.
+ */
+export type Step =
+  | { readonly kind: "send"; readonly request: HttpRequest; readonly timeoutMs: number; readonly attempt: number }
+  | { readonly kind: "wait"; readonly delayMs: number; readonly retry?: FailedAttempt };
+
+export interface FailedAttempt {
+  readonly attempt: number;
+  readonly error: DevnorsDataError;
+}
+
+export type Steps<Result> = Generator<Step, Result, Outcome | undefined>;
+
+/** Sends a request until it is answered well, or until the retry rule says stop. */
+export function* call(
+  settings: Settings,
+  retry: RetrySettings,
+  chance: Chance,
+  request: HttpRequest,
+): Steps<RawResponse> {
+  const deadline = chance.now() + retry.totalTimeoutMs;
+  for (let attempt = 1; ; attempt++) {
+    const timeoutMs = Math.max(1, Math.min(retry.timeoutMs, deadline - chance.now()));
+    const outcome = yield { kind: "send", request, timeoutMs, attempt };
+    const response = outcome?.kind === "reply" ? readReply(outcome, settings.apiKey, attempt) : undefined;
+    if (response !== undefined && response.status >= 200 && response.status < 300) return response;
+    const error =
+      response !== undefined
+        ? errorOf(response, chance.now())
+        : failureOf(outcome as Failed, settings, timeoutMs, attempt);
+    const delayMs = delayBeforeRetry(retry, error, attempt, chance.random);
+    if (delayMs === undefined || chance.now() + delayMs >= deadline) throw error;
+    yield { kind: "wait", delayMs, retry: { attempt, error } };
+  }
+}
+
+type Failed = Extract<Outcome, { kind: "failed" }>;
+
+/** The one gate for what comes from outside: after it, nothing holds the key, whatever the server echoes. */
+function readReply(
+  reply: Extract<Outcome, { kind: "reply" }>,
+  apiKey: string,
+  attempts: number,
+): RawResponse {
+  const headers = new Headers(reply.headers.map(([name, value]) => [name, redact(value, apiKey)]));
+  return {
+    status: reply.status,
+    headers,
+    requestId: requestIdOf(headers),
+    attempts,
+    text: redact(reply.text, apiKey),
+  };
+}
+
+export function redact(text: string, apiKey: string): string {
+  return text.includes(apiKey) ? text.replaceAll(apiKey, "[key]") : text;
+}
+
+function failureOf(outcome: Failed, settings: Settings, timeoutMs: number, attempts: number): DevnorsDataError {
+  const cause = String((outcome.error as Error | undefined)?.stack ?? "").includes(settings.apiKey)
+    ? undefined
+    : outcome.error;
+  const message = redact(outcome.message, settings.apiKey);
+  switch (outcome.reason) {
+    case "aborted":
+      return new AbortError("The call was aborted.", { code: "aborted", attempts, cause });
+    case "timeout":
+      return new TimeoutError(`No answer came from ${settings.baseUrl} within ${timeoutMs} ms.`, {
+        code: "timeout",
+        attempts,
+        cause,
+      });
+    case "too_large":
+      return new ConnectionError(`${message}; raise maxResponseBytes, or ask for smaller pages.`, {
+        code: "response_too_large",
+        attempts,
+        cause,
+      });
+    case "network":
+      return new ConnectionError(`${settings.baseUrl} cannot be reached: ${message}.`, {
+        code: outcome.code ?? "network_error",
+        attempts,
+        cause,
+      });
+  }
+}

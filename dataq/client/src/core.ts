@@ -1,0 +1,109 @@
+import { parseObject, type RawResponse } from "./answer.ts";
+import { call, type Steps } from "./call.ts";
+import type { HttpRequest } from "./exchange.ts";
+import type { OperationName } from "./operations.ts";
+import { PageCursor, type PageOptions } from "./pages.ts";
+import { type CallOptions, estimateRequest, getRequest, type QueryOptions, queryRequest } from "./request.ts";
+import { type ParamsOf, type Result, readResult } from "./result.ts";
+import { type Chance, readRetry, type Settings, wrong } from "./settings.ts";
+
+/** What a client can do, as steps that either face runs. */
+export class Core {
+  readonly settings: Settings;
+  readonly #chance: Chance;
+
+  constructor(settings: Settings, chance: Chance) {
+    this.settings = settings;
+    this.#chance = chance;
+  }
+
+  *query<Name extends OperationName>(
+    operation: Name,
+    params: ParamsOf<Name>,
+    options: QueryOptions,
+  ): Steps<Result<Name>> {
+    return readResult<Name>(yield* this.queryRaw(operation, params, options));
+  }
+
+  *queryRaw<Name extends OperationName>(
+    operation: Name,
+    params: ParamsOf<Name>,
+    options: QueryOptions,
+  ): Steps<RawResponse> {
+    return yield* this.#send(queryRequest(this.settings, operation, params, options), options);
+  }
+
+  *estimate<Name extends OperationName>(
+    operation: Name,
+    params: ParamsOf<Name>,
+    options: QueryOptions,
+  ): Steps<Estimate> {
+    const request = estimateRequest(this.settings, operation, params, options);
+    return parseObject(yield* this.#send(request, options)) as unknown as Estimate;
+  }
+
+  *balance(options: CallOptions): Steps<Balance> {
+    const request = getRequest(this.settings, "/v1/balance", {}, options);
+    return parseObject(yield* this.#send(request, options)) as unknown as Balance;
+  }
+
+  *usage(query: UsageQuery, options: CallOptions): Steps<UsageReport> {
+    const { from, to, group_by } = query;
+    const unknown = Object.keys(query).find((name) => !["from", "to", "group_by"].includes(name));
+    if (unknown !== undefined) throw wrong(unknown, "is not known to usage; there are from, to, group_by");
+    const search = { from, to, group_by: group_by === undefined ? undefined : String(group_by) };
+    const request = getRequest(this.settings, "/v1/usage", search, options);
+    return parseObject(yield* this.#send(request, options)) as unknown as UsageReport;
+  }
+
+  pages<Name extends OperationName>(operation: Name, params: ParamsOf<Name>, options: PageOptions) {
+    return new PageCursor(this.settings, this.#chance, operation, params, options);
+  }
+
+  #send(request: HttpRequest, options: CallOptions): Steps<RawResponse> {
+    return call(this.settings, readRetry(options, this.settings.retry), this.#chance, request);
+  }
+}
+
+/** What a query would cost now. */
+export interface Estimate {
+  readonly tokens: number;
+  /** Whether it would be answered from the cache. */
+  readonly cached: boolean;
+  readonly balance_after: number;
+}
+
+/** All in tokens; `balance` is what may be spent. */
+export interface Balance {
+  readonly balance: number;
+  readonly trial_balance: number;
+  readonly paid_balance: number;
+  /** Set aside for calls that are running. */
+  readonly held: number;
+  readonly currency: string;
+  readonly tokens_per_cny: number;
+}
+
+export interface UsageQuery {
+  /** First day, YYYY-MM-DD, China time. */
+  readonly from?: string;
+  /** Last day, YYYY-MM-DD, China time. */
+  readonly to?: string;
+  readonly group_by?: readonly UsageGroup[];
+}
+
+export type UsageGroup = "day" | "operation" | "key";
+
+export interface UsageReport {
+  readonly data: readonly UsageRow[];
+}
+
+export interface UsageRow {
+  readonly day?: string;
+  readonly operation?: string;
+  readonly key?: string;
+  readonly calls: number;
+  readonly billed_calls: number;
+  readonly cached_calls: number;
+  readonly tokens: number;
+}

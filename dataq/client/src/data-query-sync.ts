@@ -1,0 +1,167 @@
+import type { RawResponse } from "./answer.ts";
+import type { Step, Steps } from "./call.ts";
+import { type Balance, Core, type Estimate, type UsageQuery, type UsageReport } from "./core.ts";
+import type { Outcome } from "./exchange.ts";
+import { SyncOperations } from "./methods.ts";
+import type { OperationName } from "./operations.ts";
+import type { PageCursor, PageOptions, PageState } from "./pages.ts";
+import type { CallOptions, QueryOptions } from "./request.ts";
+import type { ParamsOf, RecordOf, Result } from "./result.ts";
+import { type Chance, type ClientOptions, chance, readSettings, wrong } from "./settings.ts";
+import { Channel, sleep, threads } from "./sync/channel.ts";
+
+/** Time and chance, for tests that want their own. */
+export interface SyncClock extends Chance {
+  sleep(delayMs: number): void;
+}
+
+/**
+ * The synchronous client: the same methods, whose answers are there when they return. The calling thread
+ * sleeps meanwhile, so a server in that same thread can never answer it.
+ */
+export class DataQuerySync extends SyncOperations {
+  readonly #core: Core;
+  readonly #clock: SyncClock;
+  readonly #channel = new Channel();
+
+  constructor(options: ClientOptions = {}, clock: Partial<SyncClock> = {}) {
+    super();
+    threads();
+    refuseFunctions(options);
+    this.#clock = { ...chance, sleep, ...clock };
+    this.#core = new Core(readSettings(options), this.#clock);
+    // A client that is forgotten takes its thread along.
+    forgotten.register(this, this.#channel, this);
+  }
+
+  /** One operation by its name. */
+  query<Name extends OperationName>(
+    operation: Name,
+    params: ParamsOf<Name>,
+    options: QueryOptions = {},
+  ): Result<Name> {
+    return this.#run(this.#core.query(operation, params, refuseSignal(options)));
+  }
+
+  /** As `query`, with the answer as it came: status, headers and the text of the body. Errors are thrown all the same. */
+  queryRaw<Name extends OperationName>(
+    operation: Name,
+    params: ParamsOf<Name>,
+    options: QueryOptions = {},
+  ): RawResponse {
+    return this.#run(this.#core.queryRaw(operation, params, refuseSignal(options)));
+  }
+
+  /** The pages of a search, one request for each, as they are asked for. */
+  paginate<Name extends OperationName>(
+    operation: Name,
+    params: ParamsOf<Name>,
+    options: PageOptions = {},
+  ): SyncPages<Name> {
+    const cursor = this.#core.pages(operation, params, refuseSignal(options));
+    return new SyncPages(cursor, (steps) => this.#run(steps));
+  }
+
+  /** What a query would cost now. Free. */
+  estimate<Name extends OperationName>(
+    operation: Name,
+    params: ParamsOf<Name>,
+    options: QueryOptions = {},
+  ): Estimate {
+    return this.#run(this.#core.estimate(operation, params, refuseSignal(options)));
+  }
+
+  /** The account's tokens. Free. */
+  balance(options: CallOptions = {}): Balance {
+    return this.#run(this.#core.balance(refuseSignal(options)));
+  }
+
+  /** Calls and tokens by day, operation and key. Free. */
+  usage(query: UsageQuery = {}, options: CallOptions = {}): UsageReport {
+    return this.#run(this.#core.usage(query, refuseSignal(options)));
+  }
+
+  /** Ends the client's thread. Nothing has to: a process exits without it. */
+  close(): void {
+    forgotten.unregister(this);
+    this.#channel.close();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  #run<Value>(steps: Steps<Value>): Value {
+    let step = steps.next();
+    while (!step.done) step = steps.next(this.#perform(step.value));
+    return step.value;
+  }
+
+  #perform(step: Step): Outcome | undefined {
+    if (step.kind === "send") {
+      const { maxBytes } = this.#core.settings;
+      return this.#channel.exchange(step.request, { timeoutMs: step.timeoutMs, maxBytes });
+    }
+    this.#clock.sleep(step.delayMs);
+    return undefined;
+  }
+}
+
+const forgotten = new FinalizationRegistry<Channel>((channel) => channel.close());
+
+type Run = <Value>(steps: Steps<Value>) => Value;
+
+/** The pages of a search. A loop that is left can be taken up again, here or by `state()` in another process. */
+export class SyncPages<Name extends OperationName> implements Iterable<Result<Name>> {
+  readonly #cursor: PageCursor<Name>;
+  readonly #run: Run;
+
+  constructor(cursor: PageCursor<Name>, run: Run) {
+    this.#cursor = cursor;
+    this.#run = run;
+  }
+
+  *[Symbol.iterator](): Generator<Result<Name>, void, undefined> {
+    for (;;) {
+      const page = this.#run(this.#cursor.nextPage());
+      if (page === undefined) return;
+      yield page;
+    }
+  }
+
+  /** The records of the pages, one by one. */
+  *items(): Generator<RecordOf<Name>, void, undefined> {
+    for (;;) {
+      const items = this.#run(this.#cursor.nextItems());
+      if (items === undefined) return;
+      for (const item of items) {
+        this.#cursor.gaveItem();
+        yield item;
+      }
+    }
+  }
+
+  /** The next records, `limit` of them at most. */
+  toArray({ limit }: { readonly limit: number }): RecordOf<Name>[] {
+    const taken: RecordOf<Name>[] = [];
+    if (!(limit > 0)) return taken;
+    for (const item of this.items()) if (taken.push(item) >= limit) break;
+    return taken;
+  }
+
+  /** Where the walk stands, as plain data for `resume`. */
+  state(): PageState {
+    return this.#cursor.state();
+  }
+}
+
+function refuseFunctions(options: object): void {
+  const names = ["fetch", "fetchOptions", "onRequest", "onResponse", "onRetry", "signal"];
+  const found = names.find((name) => Object(options)[name] !== undefined);
+  if (found !== undefined) throw wrong(found, "belongs to DataQuery, the asynchronous client, alone; use that one");
+}
+
+function refuseSignal<Options extends object>(options: Options): Options {
+  if ((options as { signal?: unknown }).signal === undefined) return options;
+  throw wrong("signal", "belongs to DataQuery, the asynchronous client, alone; use timeout or totalTimeout");
+}

@@ -1,0 +1,167 @@
+import { type RawResponse, requestIdOf } from "./answer.ts";
+import { redact, type Step, type Steps } from "./call.ts";
+import { type Balance, Core, type Estimate, type UsageQuery, type UsageReport } from "./core.ts";
+import { AbortError } from "./errors.ts";
+import { exchange, type Outcome } from "./exchange.ts";
+import { AsyncOperations } from "./methods.ts";
+import type { OperationName } from "./operations.ts";
+import type { PageCursor, PageOptions, PageState } from "./pages.ts";
+import type { AsyncCallOptions, AsyncQueryOptions } from "./request.ts";
+import type { ParamsOf, RecordOf, Result } from "./result.ts";
+import { type AsyncOnlyOptions, type Chance, type ClientOptions, chance, readSettings } from "./settings.ts";
+
+export type DataQueryOptions = ClientOptions & AsyncOnlyOptions;
+
+/** Time and chance, for tests that want their own. */
+export interface AsyncClock extends Chance {
+  /** Resolves after the time, or as soon as the signal is aborted. */
+  sleep(delayMs: number, signal: AbortSignal | undefined): Promise<void>;
+}
+
+/** The asynchronous client. One method for each operation, under the name of the interface document. */
+export class DataQuery extends AsyncOperations {
+  readonly #core: Core;
+  readonly #own: AsyncOnlyOptions;
+  readonly #clock: AsyncClock;
+
+  constructor(options: DataQueryOptions = {}, clock: Partial<AsyncClock> = {}) {
+    super();
+    const { fetch, fetchOptions, onRequest, onResponse, onRetry, ...rest } = options;
+    this.#own = { fetch, fetchOptions, onRequest, onResponse, onRetry };
+    this.#clock = { ...chance, sleep, ...clock };
+    this.#core = new Core(readSettings(rest), this.#clock);
+  }
+
+  /** One operation by its name. */
+  query<Name extends OperationName>(
+    operation: Name,
+    params: ParamsOf<Name>,
+    { signal, ...options }: AsyncQueryOptions = {},
+  ): Promise<Result<Name>> {
+    return this.#run(this.#core.query(operation, params, options), signal);
+  }
+
+  /** As `query`, with the answer as it came: status, headers and the text of the body. Errors are thrown all the same. */
+  queryRaw<Name extends OperationName>(
+    operation: Name,
+    params: ParamsOf<Name>,
+    { signal, ...options }: AsyncQueryOptions = {},
+  ): Promise<RawResponse> {
+    return this.#run(this.#core.queryRaw(operation, params, options), signal);
+  }
+
+  /** The pages of a search, one request for each, as they are asked for. */
+  paginate<Name extends OperationName>(
+    operation: Name,
+    params: ParamsOf<Name>,
+    { signal, ...options }: PageOptions & AsyncCallOptions = {},
+  ): AsyncPages<Name> {
+    const cursor = this.#core.pages(operation, params, options);
+    return new AsyncPages(cursor, (steps) => this.#run(steps, signal));
+  }
+
+  /** What a query would cost now. Free. */
+  estimate<Name extends OperationName>(
+    operation: Name,
+    params: ParamsOf<Name>,
+    { signal, ...options }: AsyncQueryOptions = {},
+  ): Promise<Estimate> {
+    return this.#run(this.#core.estimate(operation, params, options), signal);
+  }
+
+  /** The account's tokens. Free. */
+  balance({ signal, ...options }: AsyncCallOptions = {}): Promise<Balance> {
+    return this.#run(this.#core.balance(options), signal);
+  }
+
+  /** Calls and tokens by day, operation and key. Free. */
+  usage(query: UsageQuery = {}, { signal, ...options }: AsyncCallOptions = {}): Promise<UsageReport> {
+    return this.#run(this.#core.usage(query, options), signal);
+  }
+
+  async #run<Value>(steps: Steps<Value>, signal: AbortSignal | undefined): Promise<Value> {
+    let step = steps.next();
+    while (!step.done) step = steps.next(await this.#perform(step.value, signal));
+    return step.value;
+  }
+
+  async #perform(step: Step, signal: AbortSignal | undefined): Promise<Outcome | undefined> {
+    const { fetch = globalThis.fetch, fetchOptions, onRequest, onResponse, onRetry } = this.#own;
+    if (step.kind === "wait") {
+      const { delayMs, retry } = step;
+      if (retry !== undefined) onRetry?.({ ...retry, delayMs });
+      await this.#clock.sleep(delayMs, signal);
+      if (signal?.aborted) throw new AbortError("The call was aborted.", { code: "aborted", cause: signal.reason });
+      return undefined;
+    }
+    const { request, attempt, timeoutMs } = step;
+    const { apiKey, maxBytes } = this.#core.settings;
+    const { authorization: _key, ...headers } = request.headers;
+    onRequest?.({ ...request, headers, attempt });
+    const outcome = await exchange(fetch, request, { timeoutMs, maxBytes, signal, init: fetchOptions });
+    if (outcome.kind === "reply" && onResponse !== undefined) {
+      const seen = new Headers(outcome.headers.map(([name, value]) => [name, redact(value, apiKey)]));
+      onResponse({ attempt, url: request.url, status: outcome.status, headers: seen, requestId: requestIdOf(seen) });
+    }
+    return outcome;
+  }
+}
+
+type Run = <Value>(steps: Steps<Value>) => Promise<Value>;
+
+/** The pages of a search. A loop that is left can be taken up again, here or by `state()` in another process. */
+export class AsyncPages<Name extends OperationName> implements AsyncIterable<Result<Name>> {
+  readonly #cursor: PageCursor<Name>;
+  readonly #run: Run;
+
+  constructor(cursor: PageCursor<Name>, run: Run) {
+    this.#cursor = cursor;
+    this.#run = run;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Result<Name>, void, undefined> {
+    for (;;) {
+      const page = await this.#run(this.#cursor.nextPage());
+      if (page === undefined) return;
+      yield page;
+    }
+  }
+
+  /** The records of the pages, one by one. */
+  async *items(): AsyncGenerator<RecordOf<Name>, void, undefined> {
+    for (;;) {
+      const items = await this.#run(this.#cursor.nextItems());
+      if (items === undefined) return;
+      for (const item of items) {
+        this.#cursor.gaveItem();
+        yield item;
+      }
+    }
+  }
+
+  /** The next records, `limit` of them at most. */
+  async toArray({ limit }: { readonly limit: number }): Promise<RecordOf<Name>[]> {
+    const taken: RecordOf<Name>[] = [];
+    if (!(limit > 0)) return taken;
+    for await (const item of this.items()) if (taken.push(item) >= limit) break;
+    return taken;
+  }
+
+  /** Where the walk stands, as plain data for `resume`. */
+  state(): PageState {
+    return this.#cursor.state();
+  }
+}
+
+function sleep(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, delayMs);
+    signal?.addEventListener("abort", end, { once: true });
+    if (signal?.aborted) end();
+  });
+}

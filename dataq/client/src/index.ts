@@ -1,0 +1,44 @@
+export type { RawResponse } from "./answer.ts";
+export type { Balance, Estimate, UsageGroup, UsageQuery, UsageReport, UsageRow } from "./core.ts";
+export {
+  type AsyncClock,
+  type AsyncPages,
+  DataQuery,
+  DataQuery as AsyncDataQuery,
+  type DataQueryOptions,
+} from "./data-query.ts";
+export { DataQuerySync, type SyncClock, type SyncPages } from "./data-query-sync.ts";
+export {
+  AbortError,
+  APIError,
+  AuthenticationError,
+  BadRequestError,
+  BudgetExceededError,
+  ConfigurationError,
+  ConflictError,
+  ConnectionError,
+  DevnorsDataError,
+  DevnorsDataError as DataQueryError,
+  InsufficientBalanceError,
+  isDataQueryError,
+  NotFoundError,
+  PermissionDeniedError,
+  type ProblemDetail,
+  RateLimitError,
+  ServerError,
+  TimeoutError,
+  UnprocessableError,
+} from "./errors.ts";
+export * from "./operations.ts";
+export type { PageOptions, PageState } from "./pages.ts";
+export type { AsyncCallOptions, AsyncQueryOptions, CallOptions, QueryOptions } from "./request.ts";
+export type { Answer, ParamsOf, RecordOf, ResponseFacts, Result } from "./result.ts";
+export type {
+  AsyncOnlyOptions,
+  Chance,
+  ClientOptions,
+  RequestEvent,
+  ResponseEvent,
+  RetryEvent,
+  RetryOptions,
+} from "./settings.ts";

@@ -1,0 +1,166 @@
+import { call, type Steps } from "./call.ts";
+import { BudgetExceededError, isDataQueryError } from "./errors.ts";
+import type { OperationName } from "./operations.ts";
+import { pauseMs } from "./rate.ts";
+import { type QueryOptions, queryRequest } from "./request.ts";
+import { type ParamsOf, type RecordOf, type Result, readResult } from "./result.ts";
+import { type Chance, numberFrom, readRetry, type Settings, wholeFrom, wrong } from "./settings.ts";
+
+export interface PageOptions extends Omit<QueryOptions, "idempotencyKey" | "requestId"> {
+  /** Page to begin with. Default 1. */
+  readonly startPage?: number;
+  /** Most pages to fetch. */
+  readonly maxPages?: number;
+  /** Most records that `items()` gives; no page is fetched that it does not need. */
+  readonly maxItems?: number;
+  /** Budget in tokens for all pages together; a page that would pass it is refused free of charge. */
+  readonly maxTokens?: number;
+  /** Where an earlier run stopped: what its `state()` gave, also through JSON. */
+  readonly resume?: PageState;
+}
+
+/** A place between two records of a search; plain data. */
+export interface PageState {
+  readonly operation: string;
+  readonly params: object;
+  /** The page to fetch next. */
+  readonly page: number;
+  /** How many records of that page were already given. */
+  readonly offset: number;
+  /** The state of the index that the pages are read from. */
+  readonly snapshot?: string;
+  readonly done: boolean;
+}
+
+/** Walks through the pages of one search. It knows neither promises nor blocking; the faces run its steps. */
+export class PageCursor<Name extends OperationName> {
+  readonly #settings: Settings;
+  readonly #chance: Chance;
+  readonly #operation: Name;
+  readonly #params: ParamsOf<Name>;
+  readonly #options: PageOptions;
+  readonly #call: QueryOptions;
+  #state: PageState;
+  /** A page whose records are being given. */
+  #current: Result<Name> | undefined;
+  #pauseUntil = 0;
+  #pages = 0;
+  #items = 0;
+  #spent = 0;
+
+  constructor(
+    settings: Settings,
+    chance: Chance,
+    operation: Name,
+    params: ParamsOf<Name>,
+    options: PageOptions,
+  ) {
+    const { startPage, maxPages, maxItems, maxTokens, resume, snapshot, ...rest } = options;
+    numberFrom(maxTokens, "maxTokens", 0, 0, Number.MAX_SAFE_INTEGER);
+    wholeFrom(maxPages, "maxPages", 1, 1, Number.MAX_SAFE_INTEGER);
+    wholeFrom(maxItems, "maxItems", 1, 1, Number.MAX_SAFE_INTEGER);
+    // Wrong options are told here and not at the first page.
+    queryRequest(settings, operation, params, rest);
+    readRetry(rest, settings.retry);
+    this.#settings = settings;
+    this.#chance = chance;
+    this.#operation = operation;
+    this.#params = params;
+    this.#options = options;
+    this.#call = rest;
+    this.#state =
+      resume === undefined
+        ? firstState(operation, params, startPage, snapshot)
+        : checkedState(resume, operation, params);
+  }
+
+  state(): PageState {
+    return this.#state;
+  }
+
+  /** The next page, or undefined after the last. */
+  *nextPage(): Steps<Result<Name> | undefined> {
+    const page = this.#current ?? (yield* this.#fetch());
+    if (page !== undefined) this.#turn(page);
+    return page;
+  }
+
+  /** The records of the next page that were not given yet, or undefined after the last. */
+  *nextItems(): Steps<RecordOf<Name>[] | undefined> {
+    const { maxItems = Number.POSITIVE_INFINITY } = this.#options;
+    if (this.#items >= maxItems) return undefined;
+    const page = this.#current ?? (yield* this.#fetch());
+    if (page === undefined) return undefined;
+    this.#current = page;
+    const { offset } = this.#state;
+    const items = recordsOf(page);
+    if (items.length <= offset) this.#turn(page);
+    return items.slice(offset, offset + maxItems - this.#items);
+  }
+
+  /** Tells that one more record of the page was given, so that `state()` points behind it. */
+  gaveItem(): void {
+    this.#items++;
+    const offset = this.#state.offset + 1;
+    this.#state = { ...this.#state, offset };
+    if (this.#current !== undefined && offset >= recordsOf(this.#current).length) this.#turn(this.#current);
+  }
+
+  *#fetch(): Steps<Result<Name> | undefined> {
+    const { maxPages = Number.POSITIVE_INFINITY, maxTokens } = this.#options;
+    if (this.#state.done || this.#pages >= maxPages) return undefined;
+    const left = maxTokens === undefined ? undefined : maxTokens - this.#spent;
+    if (left !== undefined && left <= 0) throw new BudgetExceededError(this.#spent, maxTokens ?? 0);
+    const retry = readRetry(this.#call, this.#settings.retry);
+    const pause = this.#pauseUntil - this.#chance.now();
+    // A longer one, such as until tomorrow, is the server's to say, with an error.
+    if (pause > 0 && pause <= retry.maxRetryWaitS * 1_000) yield { kind: "wait", delayMs: pause };
+
+    const options = { ...this.#call, snapshot: this.#state.snapshot, maxTokens: left };
+    const params = { ...this.#params, page: this.#state.page };
+    try {
+      const request = queryRequest(this.#settings, this.#operation, params, options);
+      const response = yield* call(this.#settings, retry, this.#chance, request);
+      const page = readResult<Name>(response);
+      const now = this.#chance.now();
+      this.#pauseUntil = now + pauseMs(response.headers, now);
+      this.#pages++;
+      this.#spent += page.usage?.tokens ?? 0;
+      const snapshot = this.#state.snapshot ?? page.index?.snapshot;
+      if (snapshot !== undefined) this.#state = { ...this.#state, snapshot };
+      return page;
+    } catch (error) {
+      if (left !== undefined && isDataQueryError(error) && error.code === "price_above_max") {
+        throw new BudgetExceededError(this.#spent, maxTokens ?? 0, error);
+      }
+      throw error;
+    }
+  }
+
+  /** Moves behind a page. The newest count of pages holds: an index may shrink under a walk. */
+  #turn(page: Result<Name>): void {
+    const isEmpty = recordsOf(page).length === 0;
+    const isLast = !(page.total_pages > this.#state.page);
+    this.#state = { ...this.#state, page: this.#state.page + 1, offset: 0, done: isEmpty || isLast };
+    this.#current = undefined;
+  }
+}
+
+function recordsOf<Name extends OperationName>(page: Result<Name>): RecordOf<Name>[] {
+  return (Array.isArray(page.data) ? page.data : [page.data]) as RecordOf<Name>[];
+}
+
+function firstState(operation: string, params: object, startPage: unknown, snapshot?: string): PageState {
+  const given = startPage ?? (params as { page?: unknown }).page;
+  const page = wholeFrom(given, "startPage", 1, 1, Number.MAX_SAFE_INTEGER);
+  return { operation, params, page, offset: 0, ...(snapshot === undefined ? {} : { snapshot }), done: false };
+}
+
+function checkedState(state: PageState, operation: string, params: object): PageState {
+  if (state.operation !== operation || JSON.stringify(state.params) !== JSON.stringify(params)) {
+    throw wrong("resume", "is the state of another search; give the same operation and params");
+  }
+  wholeFrom(state.page, "resume.page", 1, 1, Number.MAX_SAFE_INTEGER);
+  wholeFrom(state.offset, "resume.offset", 0, 0, Number.MAX_SAFE_INTEGER);
+  return state;
+}

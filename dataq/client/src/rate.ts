@@ -1,0 +1,25 @@
+/**
+ * Milliseconds until the server lets another request through, by the rate headers of its last answer; 0 where
+ * it says nothing or lets one through now. Read are `RateLimit: "account";r=0;t=3` (any of its policies may be
+ * the one that is spent) and, where that is absent, the older `X-RateLimit-Remaining` and `X-RateLimit-Reset`.
+ */
+export function pauseMs(headers: Headers, now: number): number {
+  const current = headers.get("ratelimit");
+  if (current !== null) {
+    const waits = current
+      .split(",")
+      .filter((policy) => parameter(policy, "r") === 0)
+      .map((policy) => parameter(policy, "t") ?? 0);
+    return Math.max(0, ...waits) * 1_000;
+  }
+  if (headers.get("x-ratelimit-remaining")?.trim() !== "0") return 0;
+  const reset = Number(headers.get("x-ratelimit-reset") ?? Number.NaN);
+  if (!(reset >= 0)) return 0;
+  // Some servers send seconds from now, some the second since 1970.
+  return reset > 1_000_000_000 ? Math.max(0, reset * 1_000 - now) : reset * 1_000;
+}
+
+function parameter(policy: string, name: string): number | undefined {
+  const found = new RegExp(`;\\s*${name}=(\\d{1,9})\\s*(?:;|$)`).exec(policy);
+  return found === null ? undefined : Number(found[1]);
+}

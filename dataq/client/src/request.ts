@@ -1,0 +1,136 @@
+import type { HttpRequest } from "./exchange.ts";
+import { readHeaders, refuseUnknown, retryOptionNames, type RetryOptions, type Settings, wrong } from "./settings.ts";
+
+/** Options of one call, of both clients. */
+export interface CallOptions extends RetryOptions {
+  /** Sent on every attempt, so that a call is charged once. Default: a new one for each call. */
+  readonly idempotencyKey?: string;
+  /** A name of your own for the request, 1–64 of `A-Z a-z 0-9 . _ -`; the server echoes it. */
+  readonly requestId?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Options of one query. */
+export interface QueryOptions extends CallOptions {
+  /** `bypass`: fetch anew at list price. `only`: answer from the cache or not at all. */
+  readonly cache?: "default" | "bypass" | "only";
+  /** Only these fields of each record. */
+  readonly fields?: readonly string[];
+  /** The state of the index to read, from an earlier answer's `index.snapshot`. */
+  readonly snapshot?: string;
+  /** Refuse the call, free, where it would cost more tokens. */
+  readonly maxTokens?: number;
+}
+
+/** What a function or a signal can do belongs to the asynchronous client alone. */
+export interface AsyncCallOptions extends CallOptions {
+  /** Ends the call, also while it waits for another attempt. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface AsyncQueryOptions extends QueryOptions, AsyncCallOptions {}
+
+const callOptionNames = [...retryOptionNames, "idempotencyKey", "requestId", "headers"];
+const queryOptionNames = [...callOptionNames, "cache", "fields", "snapshot", "maxTokens"];
+
+/** The request of one query. `page` and `page_size` stand among the parameters and leave them here. */
+export function queryRequest(
+  settings: Settings,
+  operation: string,
+  params: object,
+  options: QueryOptions,
+): HttpRequest {
+  refuseUnknown(options, queryOptionNames, "call");
+  const key = options.idempotencyKey ?? newIdempotencyKey();
+  if (typeof key !== "string" || !/^[\x21-\x7e]{1,255}$/.test(key)) {
+    throw wrong("idempotencyKey", "must be 1–255 characters of printable ASCII without spaces");
+  }
+  return post(settings, "/v1/data/query", queryBody(operation, params, options), {
+    ...headersFor(settings, options),
+    "idempotency-key": key,
+  });
+}
+
+/** The request that asks what a query would cost. */
+export function estimateRequest(
+  settings: Settings,
+  operation: string,
+  params: object,
+  options: QueryOptions,
+): HttpRequest {
+  refuseUnknown(options, queryOptionNames, "call");
+  return post(
+    settings,
+    "/v1/data/estimate",
+    queryBody(operation, params, options),
+    headersFor(settings, options),
+  );
+}
+
+/** A free request that reads something of the account. */
+export function getRequest(
+  settings: Settings,
+  path: string,
+  search: Readonly<Record<string, string | undefined>>,
+  options: CallOptions,
+): HttpRequest {
+  refuseUnknown(options, callOptionNames, "call");
+  const asked = Object.entries(search).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const query = asked.length === 0 ? "" : `?${new URLSearchParams(asked)}`;
+  return { method: "GET", url: settings.baseUrl + path + query, headers: headersFor(settings, options) };
+}
+
+function queryBody(operation: string, params: object, options: QueryOptions): object {
+  if (typeof operation !== "string" || !/^[a-z]+(_[a-z]+)+$/.test(operation)) {
+    throw wrong("operation", "must be a name such as legal_cases");
+  }
+  if (typeof params !== "object" || params === null || Array.isArray(params)) {
+    throw wrong("params", 'must be an object such as { query: "民法典" }');
+  }
+  const { page, page_size, ...rest } = params as { page?: unknown; page_size?: unknown };
+  // JSON leaves out what is undefined.
+  return {
+    domain: operation.slice(0, operation.indexOf("_")),
+    operation,
+    params: rest,
+    page,
+    page_size,
+    cache: options.cache,
+    fields: options.fields,
+    snapshot: options.snapshot,
+    max_tokens: options.maxTokens,
+  };
+}
+
+function post(
+  settings: Settings,
+  path: string,
+  body: object,
+  headers: Readonly<Record<string, string>>,
+): HttpRequest {
+  return {
+    method: "POST",
+    url: settings.baseUrl + path,
+    headers: { ...headers, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  };
+}
+
+function headersFor(settings: Settings, { headers, requestId }: CallOptions): Record<string, string> {
+  if (requestId !== undefined && !/^[A-Za-z0-9._-]{1,64}$/.test(requestId)) {
+    throw wrong("requestId", "must be 1–64 of A-Z a-z 0-9 . _ -");
+  }
+  return {
+    ...settings.headers,
+    ...readHeaders(headers),
+    ...(requestId === undefined ? {} : { "x-request-id": requestId }),
+    accept: "application/json",
+    authorization: `Bearer ${settings.apiKey}`,
+  };
+}
+
+/** 128 random bits; `crypto.randomUUID` is missing on pages without https. */
+function newIdempotencyKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

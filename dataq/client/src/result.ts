@@ -1,0 +1,55 @@
+import { isObject, parseObject, type RawResponse } from "./answer.ts";
+import { APIError } from "./errors.ts";
+import type { Envelope, OperationName, Operations } from "./operations.ts";
+
+/**
+ * The answer of one query: the envelope as the server wrote it, and beside it `response` with status, headers
+ * and request id. An operation that answers one record also shows the record's fields on the answer
+ * (`company.name`), except where the envelope has the same name: those stand under `data`.
+ */
+export type Result<Name extends OperationName> = Answer<Name> &
+  (Operations[Name]["data"] extends readonly unknown[]
+    ? unknown
+    : Readonly<Omit<Operations[Name]["data"], keyof Answer<Name>>>);
+
+export interface Answer<Name extends OperationName> extends Readonly<Envelope> {
+  readonly operation: Name;
+  readonly data: Operations[Name]["data"];
+  /** What stands beside the records of a check or a ranking. */
+  readonly summary?: Operations[Name]["summary"];
+  /** Not part of the answer's JSON. */
+  readonly response: ResponseFacts;
+}
+
+export type ResponseFacts = Omit<RawResponse, "text">;
+
+/** One record of an operation. */
+export type RecordOf<Name extends OperationName> = Operations[Name]["data"] extends readonly (infer Item)[]
+  ? Item
+  : Operations[Name]["data"];
+
+export type ParamsOf<Name extends OperationName> = Operations[Name]["params"];
+
+export function readResult<Name extends OperationName>(response: RawResponse): Result<Name> {
+  const body = parseObject(response);
+  const { data } = body;
+  if (typeof data !== "object" || data === null) {
+    const { status, headers, requestId, attempts } = response;
+    const facts = { status, headers, requestId, attempts };
+    throw new APIError("The answer has no data.", { ...facts, code: "invalid_response", body });
+  }
+  hide(body, "response", factsOf(response));
+  if (isObject(data)) {
+    for (const [name, value] of Object.entries(data)) if (!(name in body)) hide(body, name, value);
+  }
+  return body as unknown as Result<Name>;
+}
+
+function factsOf({ status, headers, requestId, attempts }: RawResponse): ResponseFacts {
+  return { status, headers, requestId, attempts };
+}
+
+/** Readable, but left out of JSON, so that the answer prints as it came. */
+function hide(target: object, name: string, value: unknown): void {
+  Object.defineProperty(target, name, { value, enumerable: false, configurable: true });
+}

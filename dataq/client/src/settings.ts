@@ -1,0 +1,264 @@
+import { readEnvironment } from "./config.ts";
+import { AuthenticationError, ConfigurationError } from "./errors.ts";
+import type { Fetch, HttpRequest } from "./exchange.ts";
+
+/** Options of both clients. The environment's `DATAQ_API_KEY` and `DATAQ_BASE_URL` stand in where they are absent. */
+export interface ClientOptions extends RetryOptions {
+  readonly apiKey?: string | undefined;
+  /** Address of the service, without `/v1`. Default `http://127.0.0.1:11435`. */
+  readonly baseUrl?: string | undefined;
+  /** Headers to send with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Larger answers are refused. Default 64 MiB. */
+  readonly maxResponseBytes?: number;
+  /** A page that carries the key gives it to every visitor; say so here where that is meant. */
+  readonly dangerouslyAllowBrowser?: boolean;
+  /** As `apiKey`. */
+  readonly api_key?: string | undefined;
+  /** As `baseUrl`. */
+  readonly base_url?: string | undefined;
+}
+
+/** How long to wait and how often to try; for a client, or for one call. */
+export interface RetryOptions {
+  /** Milliseconds for each attempt. Default 30,000. */
+  readonly timeout?: number;
+  /** Milliseconds for the whole call, attempts and waits together. Default: no limit. */
+  readonly totalTimeout?: number;
+  /** Attempts after the first, on 429 and 5xx only. Default 3; 0 disables retries. */
+  readonly maxRetries?: number;
+  /** Seconds before the second attempt. Default 1. */
+  readonly retryDelay?: number;
+  /** Each wait is this many times the one before. Default 2. */
+  readonly retryBackoff?: number;
+  /** Seconds; where the server asks to wait longer, the error is thrown at once. Default 60. */
+  readonly maxRetryWait?: number;
+  /** Also try again when no answer came. Safe, because every attempt carries the same idempotency key. Default false. */
+  readonly retryNetworkErrors?: boolean;
+  /** As `maxRetries`. */
+  readonly max_retries?: number;
+  /** As `retryDelay`. */
+  readonly retry_delay?: number;
+  /** As `retryBackoff`. */
+  readonly retry_backoff?: number;
+}
+
+/** Options that only the asynchronous client has: a function cannot cross into the worker of the other. */
+export interface AsyncOnlyOptions {
+  /** In place of the global `fetch`. */
+  readonly fetch?: Fetch;
+  /** Handed to every `fetch`, such as a `dispatcher` for a proxy. */
+  readonly fetchOptions?: object;
+  /** Before each request is sent. The key does not stand in what a hook sees. */
+  readonly onRequest?: (event: RequestEvent) => void;
+  /** After each answer, also of one that will be tried again. */
+  readonly onResponse?: (event: ResponseEvent) => void;
+  /** Before each wait for another attempt. */
+  readonly onRetry?: (event: RetryEvent) => void;
+}
+
+export interface RequestEvent extends HttpRequest {
+  /** 1 for the first. */
+  readonly attempt: number;
+}
+
+export interface ResponseEvent {
+  readonly attempt: number;
+  readonly url: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly requestId: string | undefined;
+}
+
+export interface RetryEvent {
+  /** The attempt that failed, from 1. */
+  readonly attempt: number;
+  readonly delayMs: number;
+  readonly error: Error;
+}
+
+/** Where time and chance come from; tests put their own in. */
+export interface Chance {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** A number from 0 up to 1, as `Math.random`. */
+  random(): number;
+}
+
+export const chance: Chance = { now: Date.now, random: Math.random };
+
+export interface Settings {
+  readonly apiKey: string;
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly maxBytes: number;
+  readonly retry: RetrySettings;
+}
+
+export interface RetrySettings {
+  readonly timeoutMs: number;
+  readonly totalTimeoutMs: number;
+  readonly maxRetries: number;
+  readonly retryDelayS: number;
+  readonly retryBackoff: number;
+  readonly maxRetryWaitS: number;
+  readonly retryNetworkErrors: boolean;
+}
+
+export function readSettings(given: ClientOptions): Settings {
+  refuseUnknown(given, clientOptionNames, "client");
+  const options = joinSpellings(given);
+  if (isBrowserPage() && options.dangerouslyAllowBrowser !== true) {
+    throw wrong(
+      "dangerouslyAllowBrowser",
+      "is not set, and this is a web page, where every visitor can read the key; call from a server, or set dangerouslyAllowBrowser: true",
+    );
+  }
+  const environment = readEnvironment();
+  return {
+    apiKey: readKey(options.apiKey ?? environment.apiKey),
+    baseUrl: readBaseUrl(options.baseUrl ?? environment.baseUrl ?? "http://127.0.0.1:11435"),
+    headers: readHeaders(options.headers),
+    maxBytes: numberFrom(options.maxResponseBytes, "maxResponseBytes", 64 * 1024 * 1024, 1, 512 * 1024 * 1024),
+    retry: readRetry(options, defaultRetry),
+  };
+}
+
+export const defaultRetry: RetrySettings = {
+  timeoutMs: 30_000,
+  totalTimeoutMs: Number.POSITIVE_INFINITY,
+  maxRetries: 3,
+  retryDelayS: 1,
+  retryBackoff: 2,
+  maxRetryWaitS: 60,
+  retryNetworkErrors: false,
+};
+
+/** The retry options of a call over those of its client. */
+export function readRetry(given: RetryOptions, base: RetrySettings): RetrySettings {
+  const options = joinSpellings(given);
+  const longestMs = 86_400_000;
+  const retryNetworkErrors = options.retryNetworkErrors ?? base.retryNetworkErrors;
+  if (typeof retryNetworkErrors !== "boolean") throw wrong("retryNetworkErrors", "must be true or false");
+  return {
+    timeoutMs: numberFrom(options.timeout, "timeout", base.timeoutMs, 1, longestMs),
+    totalTimeoutMs: numberFrom(options.totalTimeout, "totalTimeout", base.totalTimeoutMs, 1, longestMs),
+    maxRetries: wholeFrom(options.maxRetries, "maxRetries", base.maxRetries, 0, 100),
+    retryDelayS: numberFrom(options.retryDelay, "retryDelay", base.retryDelayS, 0, 3_600),
+    retryBackoff: numberFrom(options.retryBackoff, "retryBackoff", base.retryBackoff, 0, 100),
+    maxRetryWaitS: numberFrom(options.maxRetryWait, "maxRetryWait", base.maxRetryWaitS, 0, 86_400),
+    retryNetworkErrors,
+  };
+}
+
+export const retryOptionNames = [
+  ...["timeout", "totalTimeout", "maxRetries", "retryDelay", "retryBackoff", "maxRetryWait"],
+  ...["retryNetworkErrors", "max_retries", "retry_delay", "retry_backoff"],
+];
+
+const clientOptionNames = [
+  ...retryOptionNames,
+  ...["apiKey", "baseUrl", "headers", "maxResponseBytes", "dangerouslyAllowBrowser", "api_key", "base_url"],
+];
+
+/** A misspelt option would be ignored in silence by plain JavaScript. */
+export function refuseUnknown(given: object, known: readonly string[], what: string): void {
+  if (typeof given !== "object" || given === null) throw wrong(`${what} options`, "must be an object");
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
+  if (unknown !== undefined) throw wrong(unknown, `is not a ${what} option; there are ${known.join(", ")}`);
+}
+
+/** Headers that a caller adds; those that the client sets itself are refused. */
+export function readHeaders(given: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(given)) {
+    const lower = name.toLowerCase();
+    const own = ownHeaders[lower];
+    if (own !== undefined) throw wrong(`headers.${name}`, `is set by the client; use ${own}`);
+    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(lower) || typeof value !== "string" || !/^[\t\x20-\x7e]*$/.test(value)) {
+      throw wrong(`headers.${name}`, "is not a header of printable ASCII");
+    }
+    headers[lower] = value;
+  }
+  return headers;
+}
+
+const ownHeaders: Record<string, string> = {
+  authorization: "apiKey",
+  "x-api-key": "apiKey",
+  "content-type": "nothing else: it is JSON",
+  "idempotency-key": "the call's idempotencyKey",
+  "x-request-id": "the call's requestId",
+};
+
+export function wrong(option: string, problem: string): ConfigurationError {
+  return new ConfigurationError(`${option} ${problem}.`, { code: "invalid_option" });
+}
+
+export function numberFrom(value: unknown, name: string, fallback: number, least: number, most: number): number {
+  if (value === undefined) return fallback;
+  if (typeof value === "number" && value >= least && value <= most) return value;
+  throw wrong(name, `must be a number from ${least} to ${most}`);
+}
+
+export function wholeFrom(value: unknown, name: string, fallback: number, least: number, most: number): number {
+  if (value === undefined || Number.isInteger(value)) return numberFrom(value, name, fallback, least, most);
+  throw wrong(name, `must be a whole number from ${least} to ${most}`);
+}
+
+/** The specification writes `max_retries`, JavaScript `maxRetries`: both are read. */
+function joinSpellings<Options extends RetryOptions & { api_key?: unknown; base_url?: unknown }>(
+  given: Options,
+): Options {
+  const joined: Record<string, unknown> = { ...given };
+  for (const [camel, snake] of spellings) {
+    if (joined[snake] === undefined) continue;
+    if (joined[camel] !== undefined && joined[camel] !== joined[snake]) {
+      throw wrong(`${camel} and ${snake}`, "are the same option and have different values");
+    }
+    joined[camel] = joined[snake];
+  }
+  return joined as Options;
+}
+
+const spellings = [
+  ["maxRetries", "max_retries"],
+  ["retryDelay", "retry_delay"],
+  ["retryBackoff", "retry_backoff"],
+  ["apiKey", "api_key"],
+  ["baseUrl", "base_url"],
+] as const;
+
+function readKey(given: unknown): string {
+  const key = typeof given === "string" ? given.trim() : given;
+  if (key === undefined || key === "") {
+    throw new AuthenticationError("There is no API key: give apiKey, or set DATAQ_API_KEY.", {
+      code: "missing_api_key",
+      status: 401,
+    });
+  }
+  if (typeof key !== "string" || !/^[\x21-\x7e]+$/.test(key)) {
+    throw wrong("apiKey", "must be one word of printable ASCII");
+  }
+  return key;
+}
+
+function readBaseUrl(given: unknown): string {
+  let url: URL;
+  try {
+    url = new URL(String(given));
+  } catch {
+    throw wrong("baseUrl", "must be an address such as http://127.0.0.1:11435");
+  }
+  if (url.protocol !== "http:" && url.protocol !== "https:") throw wrong("baseUrl", "must begin with http:// or https://");
+  if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
+    throw wrong("baseUrl", "must have no user name, password, query or fragment");
+  }
+  return url.href.replace(/\/+$/, "");
+}
+
+function isBrowserPage(): boolean {
+  const { window, document } = globalThis as { window?: unknown; document?: unknown };
+  return typeof window === "object" && typeof document === "object";
+}

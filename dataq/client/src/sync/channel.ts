@@ -1,0 +1,81 @@
+import { ConfigurationError } from "../errors.ts";
+import type { HttpRequest, Limits, Outcome } from "../exchange.ts";
+import type { Job, WorkerData } from "./worker.ts";
+import { workerSource } from "./worker-source.ts";
+
+/**
+ * A thread that fetches, and a caller that sleeps until it has. The thread starts with the first request and
+ * never keeps the process alive.
+ */
+export class Channel {
+  #open: Open | undefined;
+  #closed = false;
+
+  exchange(request: HttpRequest, limits: Limits): Outcome {
+    if (this.#closed) throw new ConfigurationError("The client is closed.", { code: "client_closed" });
+    this.#open ??= open();
+    const { port, flag, receive } = this.#open;
+    Atomics.store(flag, 0, 0);
+    port.postMessage({ request, limits } satisfies Job);
+    // The thread keeps the time limit; the reserve is for its start and for a thread that died.
+    Atomics.wait(flag, 0, 0, limits.timeoutMs + reserveMs);
+    const received = receive(port);
+    if (received !== undefined) return received.message as Outcome;
+    this.#stop();
+    return { kind: "failed", reason: "timeout", message: "The client's thread gave no answer", code: undefined };
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#stop();
+  }
+
+  #stop(): void {
+    this.#open?.stop();
+    this.#open = undefined;
+  }
+}
+
+const reserveMs = 10_000;
+
+interface Open {
+  readonly port: import("node:worker_threads").MessagePort;
+  readonly flag: Int32Array<SharedArrayBuffer>;
+  readonly receive: typeof import("node:worker_threads").receiveMessageOnPort;
+  stop(): void;
+}
+
+function open(): Open {
+  const { Worker, MessageChannel, receiveMessageOnPort } = threads();
+  const { port1: port, port2 } = new MessageChannel();
+  const flag = new Int32Array(new SharedArrayBuffer(4));
+  const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(workerSource)}`), {
+    workerData: { port: port2, flag } satisfies WorkerData,
+    transferList: [port2],
+    // Loaders given to this process would load again in the thread, some of them through the sleeping caller.
+    execArgv: [],
+    name: "dataq-client",
+  });
+  worker.unref();
+  port.unref();
+  const stop = (): void => {
+    port.close();
+    void worker.terminate();
+  };
+  return { port, flag, receive: receiveMessageOnPort, stop };
+}
+
+/** Asked for at run time: a bundle for browsers must not name a module of Node. */
+export function threads(): typeof import("node:worker_threads") {
+  const found = globalThis.process?.getBuiltinModule?.("node:worker_threads");
+  if (found !== undefined) return found;
+  throw new ConfigurationError(
+    "DataQuerySync needs threads that may sleep, which only Node, Deno and Bun have; use DataQuery here.",
+    { code: "sync_unsupported" },
+  );
+}
+
+/** Sleeps this thread. */
+export function sleep(delayMs: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, delayMs);
+}
