@@ -13,19 +13,33 @@ const source = fileURLToPath(new URL("../src/", import.meta.url));
 
 /** File below `src/` → its text. */
 export function generate(): Map<string, string> {
-  return new Map([
+  const files = new Map([
     ["operations.ts", operationTypes()],
     ["methods.ts", operationMethods()],
     ["sync/worker-source.ts", workerSource()],
   ]);
+  for (const [path, text] of files) files.set(path, format(path, `${heading}\n\n${text}`));
+  return files;
+}
+
+function format(path: string, text: string): string {
+  const biome = fileURLToPath(new URL("../../../node_modules/.bin/biome", import.meta.url));
+  return execFileSync(biome, ["check", "--write", `--stdin-file-path=${source}${path}`], {
+    input: text,
+    encoding: "utf8",
+    stdio: ["pipe", "pipe", "ignore"],
+  });
 }
 
 /** The worker as text, so that a bundler that knows nothing of workers still carries it along. */
 function workerSource(): string {
   const exchange = strip("exchange.ts").replaceAll("export ", "");
   const worker = strip("sync/worker.ts").replace(/^import .*exchange\.ts";$/m, "");
-  const text = `${exchange}\n${worker}`.replaceAll(/^\s*\n/gm, "").replaceAll(/ +$/gm, "");
-  return `${heading}\nexport const workerSource = ${JSON.stringify(text)};\n`;
+  const text = `${exchange}\n${worker}`
+    .replaceAll(/^\s*\n/gm, "")
+    .replaceAll(/(?<=\S) +(?=[,;:)]|$)/gm, "")
+    .replaceAll(/(?<=\S) {2,}/g, " ");
+  return `export const workerSource = ${JSON.stringify(text.trim().split("\n"))}.join("\\n");\n`;
 }
 
 function strip(path: string): string {
@@ -33,10 +47,8 @@ function strip(path: string): string {
   return stripTypeScriptTypes(text);
 }
 
-export const heading = "// Written by scripts/generate.ts; change the contract, or the script, and run it again.";
+const heading = "// Written by scripts/generate.ts; change the contract, or the script, and run it again.";
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const [path, text] of generate()) writeFileSync(source + path, text);
-  const biome = fileURLToPath(new URL("../../../node_modules/.bin/biome", import.meta.url));
-  execFileSync(biome, ["check", "--write", source], { stdio: "inherit" });
 }

@@ -15,9 +15,11 @@ export interface JsonSchema {
 export function typeOf(schema: JsonSchema, named: Named = () => undefined): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   // Open: a later server may send a value that this version does not know.
-  if (schema.enum !== undefined) return [...schema.enum.map((value) => JSON.stringify(value)), "(string & {})"].join(" | ");
+  if (schema.enum !== undefined)
+    return [...schema.enum.map((value) => JSON.stringify(value)), "(string & {})"].join(" | ");
   if (schema.anyOf !== undefined) return schema.anyOf.map((one) => typeOf(one, named)).join(" | ");
-  if (Array.isArray(schema.type)) return schema.type.map((type) => typeOf({ ...schema, type }, named)).join(" | ");
+  if (Array.isArray(schema.type))
+    return schema.type.map((type) => typeOf({ ...schema, type }, named)).join(" | ");
   switch (schema.type) {
     case "string":
     case "boolean":

@@ -1,8 +1,7 @@
 import { domains, type Operation, operations } from "@dataq/contract";
-import { heading } from "./generate.ts";
+import { z } from "zod";
 import { comment, type JsonSchema } from "./json-schema.ts";
 import { pascal } from "./operation-types.ts";
-import { z } from "zod";
 
 /**
  * `src/methods.ts`: the operations as methods, once for each face. Written out, because an editor then shows
@@ -10,7 +9,6 @@ import { z } from "zod";
  */
 export function operationMethods(): string {
   return [
-    heading,
     'import type { OperationName } from "./operations.ts";',
     'import type { AsyncQueryOptions, QueryOptions } from "./request.ts";',
     'import type { ParamsOf, Result } from "./result.ts";',
@@ -39,7 +37,12 @@ function face(name: string, options: string, wrap: (result: string) => string): 
 }
 
 /** The camelCase view of a domain: `client.legal.lawCatalog()`. */
-function view(domain: string, all: readonly Operation[], options: string, wrap: (result: string) => string): string[] {
+function view(
+  domain: string,
+  all: readonly Operation[],
+  options: string,
+  wrap: (result: string) => string,
+): string[] {
   const own = all.filter((operation) => operation.domain === domain);
   if (own.length === 0) return [];
   return [
@@ -56,6 +59,9 @@ function view(domain: string, all: readonly Operation[], options: string, wrap: 
 
 /** A call without required parameters may leave them out altogether. */
 function paramsOf(operation: Operation): string {
-  const { required = [] } = z.toJSONSchema(operation.params, { io: "input", unrepresentable: "any" }) as JsonSchema;
+  const { required = [] } = z.toJSONSchema(operation.params, {
+    io: "input",
+    unrepresentable: "any",
+  }) as JsonSchema;
   return `ParamsOf<"${operation.name}">${required.length === 0 ? " = {}" : ""}`;
 }

@@ -1,6 +1,5 @@
 import { envelopeSchema, type Operation, operations } from "@dataq/contract";
 import { z } from "zod";
-import { heading } from "./generate.ts";
 import { comment, type JsonSchema, typeOf } from "./json-schema.ts";
 
 /** `src/operations.ts`: parameters, records and the envelope of every operation as plain types. */
@@ -9,8 +8,6 @@ export function operationTypes(): string {
   const first = all[0];
   if (first === undefined) throw new Error("The contract has no operation.");
   return [
-    heading,
-    "",
     `export const operationNames = ${JSON.stringify(all.map(({ name }) => name))} as const;`,
     "",
     "/** Each operation's parameters, its `data`, and the summary beside it. */",
@@ -44,7 +41,9 @@ function typesOf(operation: Operation): string[] {
   const withPaging = { ...params, properties: { ...params.properties, ...paging } };
   const hasAny = Object.keys(withPaging.properties).length > 0;
   return [
-    hasAny ? `export interface ${name}Params ${typeOf(withPaging)}` : `export type ${name}Params = Record<never, never>;`,
+    hasAny
+      ? `export interface ${name}Params ${typeOf(withPaging)}`
+      : `export type ${name}Params = Record<string, never>;`,
     "",
     `export interface ${name}Record ${typeOf(jsonSchema(operation.record, "output"), named)}`,
     "",

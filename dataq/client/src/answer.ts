@@ -59,7 +59,8 @@ function retryAfterOf(
   now: number,
 ): number | undefined {
   for (const value of [body["retry_after"], nested["retry_after"], headers.get("retry-after")]) {
-    const seconds = typeof value === "string" && /^\d{1,9}(\.\d+)?$/.test(value.trim()) ? Number(value) : value;
+    const seconds =
+      typeof value === "string" && /^\d{1,9}(\.\d+)?$/.test(value.trim()) ? Number(value) : value;
     if (typeof seconds === "number" && seconds >= 0 && Number.isFinite(seconds)) return seconds;
     const date = typeof value === "string" && value.endsWith("GMT") ? Date.parse(value) : Number.NaN;
     if (Number.isFinite(date)) return Math.max(0, (date - now) / 1_000);

@@ -9,7 +9,12 @@ import type { Chance, RetrySettings, Settings } from "./settings.ts";
  * core is a generator of these steps and so knows neither promises nor blocking.
  */
 export type Step =
-  | { readonly kind: "send"; readonly request: HttpRequest; readonly timeoutMs: number; readonly attempt: number }
+  | {
+      readonly kind: "send";
+      readonly request: HttpRequest;
+      readonly timeoutMs: number;
+      readonly attempt: number;
+    }
   | { readonly kind: "wait"; readonly delayMs: number; readonly retry?: FailedAttempt };
 
 export interface FailedAttempt {
@@ -64,7 +69,12 @@ export function redact(text: string, apiKey: string): string {
   return text.includes(apiKey) ? text.replaceAll(apiKey, "[key]") : text;
 }
 
-function failureOf(outcome: Failed, settings: Settings, timeoutMs: number, attempts: number): DevnorsDataError {
+function failureOf(
+  outcome: Failed,
+  settings: Settings,
+  timeoutMs: number,
+  attempts: number,
+): DevnorsDataError {
   const cause = String((outcome.error as Error | undefined)?.stack ?? "").includes(settings.apiKey)
     ? undefined
     : outcome.error;
@@ -79,11 +89,14 @@ function failureOf(outcome: Failed, settings: Settings, timeoutMs: number, attem
         cause,
       });
     case "too_large":
-      return new ConnectionError(`${message}; raise maxResponseBytes, or ask for smaller pages.`, {
-        code: "response_too_large",
-        attempts,
-        cause,
-      });
+      return new ConnectionError(
+        `The answer is larger than ${settings.maxBytes} bytes: ask for smaller pages, or raise maxResponseBytes.`,
+        {
+          code: "response_too_large",
+          attempts,
+          cause,
+        },
+      );
     case "network":
       return new ConnectionError(`${settings.baseUrl} cannot be reached: ${message}.`, {
         code: outcome.code ?? "network_error",

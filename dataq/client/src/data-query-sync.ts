@@ -158,7 +158,8 @@ export class SyncPages<Name extends OperationName> implements Iterable<Result<Na
 function refuseFunctions(options: object): void {
   const names = ["fetch", "fetchOptions", "onRequest", "onResponse", "onRetry", "signal"];
   const found = names.find((name) => Object(options)[name] !== undefined);
-  if (found !== undefined) throw wrong(found, "belongs to DataQuery, the asynchronous client, alone; use that one");
+  if (found !== undefined)
+    throw wrong(found, "belongs to DataQuery, the asynchronous client, alone; use that one");
 }
 
 function refuseSignal<Options extends object>(options: Options): Options {

@@ -91,7 +91,8 @@ export class DataQuery extends AsyncOperations {
       const { delayMs, retry } = step;
       if (retry !== undefined) onRetry?.({ ...retry, delayMs });
       await this.#clock.sleep(delayMs, signal);
-      if (signal?.aborted) throw new AbortError("The call was aborted.", { code: "aborted", cause: signal.reason });
+      if (signal?.aborted)
+        throw new AbortError("The call was aborted.", { code: "aborted", cause: signal.reason });
       return undefined;
     }
     const { request, attempt, timeoutMs } = step;
@@ -101,7 +102,13 @@ export class DataQuery extends AsyncOperations {
     const outcome = await exchange(fetch, request, { timeoutMs, maxBytes, signal, init: fetchOptions });
     if (outcome.kind === "reply" && onResponse !== undefined) {
       const seen = new Headers(outcome.headers.map(([name, value]) => [name, redact(value, apiKey)]));
-      onResponse({ attempt, url: request.url, status: outcome.status, headers: seen, requestId: requestIdOf(seen) });
+      onResponse({
+        attempt,
+        url: request.url,
+        status: outcome.status,
+        headers: seen,
+        requestId: requestIdOf(seen),
+      });
     }
     return outcome;
   }

@@ -177,10 +177,13 @@ export class BudgetExceededError extends DevnorsDataError {
   readonly budget: number;
 
   constructor(spent: number, budget: number, cause?: unknown) {
-    super(`The next page would cost more than is left of the budget: ${spent} of ${budget} tokens are spent.`, {
-      code: "budget_exceeded",
-      cause,
-    });
+    super(
+      `The next page would cost more than is left of the budget: ${spent} of ${budget} tokens are spent.`,
+      {
+        code: "budget_exceeded",
+        cause,
+      },
+    );
     this.spent = spent;
     this.budget = budget;
   }

@@ -25,7 +25,10 @@ export async function exchange(fetcher: Fetch, request: HttpRequest, limits: Lim
     const text = await readText(response, limits.maxBytes, () => end("too_large"));
     return { kind: "reply", status: response.status, headers: [...response.headers], text };
   } catch (error) {
-    const { message, cause } = Object(error) as { message?: unknown; cause?: { code?: unknown; message?: unknown } };
+    const { message, cause } = Object(error) as {
+      message?: unknown;
+      cause?: { code?: unknown; message?: unknown };
+    };
     return {
       kind: "failed",
       reason: ended ?? "network",
@@ -51,7 +54,7 @@ async function readText(response: Response, maxBytes: number, onTooLarge: () => 
     read += value.byteLength;
     if (read > maxBytes) {
       onTooLarge();
-      throw new Error(`the answer is larger than ${maxBytes} bytes`);
+      throw new Error("the answer is too large");
     }
     text += decoder.decode(value, { stream: true });
   }

@@ -29,6 +29,7 @@ function mayRetry(retry: RetrySettings, error: DevnorsDataError): boolean {
   if (!(error instanceof APIError) || error.status === undefined) return false;
   if (error.status === 429) return true;
   // A 501 stays a 501: the one exception to the rule, where the server says that trying again cannot help.
-  const hopeless = error.retryable === false || error.headers?.get("x-should-retry")?.toLowerCase() === "false";
+  const hopeless =
+    error.retryable === false || error.headers?.get("x-should-retry")?.toLowerCase() === "false";
   return error.status >= 500 && !hopeless;
 }

@@ -120,7 +120,13 @@ export function readSettings(given: ClientOptions): Settings {
     apiKey: readKey(options.apiKey ?? environment.apiKey),
     baseUrl: readBaseUrl(options.baseUrl ?? environment.baseUrl ?? "http://127.0.0.1:11435"),
     headers: readHeaders(options.headers),
-    maxBytes: numberFrom(options.maxResponseBytes, "maxResponseBytes", 64 * 1024 * 1024, 1, 512 * 1024 * 1024),
+    maxBytes: numberFrom(
+      options.maxResponseBytes,
+      "maxResponseBytes",
+      64 * 1024 * 1024,
+      1,
+      512 * 1024 * 1024,
+    ),
     retry: readRetry(options, defaultRetry),
   };
 }
@@ -176,7 +182,11 @@ export function readHeaders(given: Readonly<Record<string, string>> = {}): Recor
     const lower = name.toLowerCase();
     const own = ownHeaders[lower];
     if (own !== undefined) throw wrong(`headers.${name}`, `is set by the client; use ${own}`);
-    if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(lower) || typeof value !== "string" || !/^[\t\x20-\x7e]*$/.test(value)) {
+    if (
+      !/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(lower) ||
+      typeof value !== "string" ||
+      !/^[\t\x20-\x7e]*$/.test(value)
+    ) {
       throw wrong(`headers.${name}`, "is not a header of printable ASCII");
     }
     headers[lower] = value;
@@ -196,22 +206,32 @@ export function wrong(option: string, problem: string): ConfigurationError {
   return new ConfigurationError(`${option} ${problem}.`, { code: "invalid_option" });
 }
 
-export function numberFrom(value: unknown, name: string, fallback: number, least: number, most: number): number {
+export function numberFrom(
+  value: unknown,
+  name: string,
+  fallback: number,
+  least: number,
+  most: number,
+): number {
   if (value === undefined) return fallback;
   if (typeof value === "number" && value >= least && value <= most) return value;
   throw wrong(name, `must be a number from ${least} to ${most}`);
 }
 
-export function wholeFrom(value: unknown, name: string, fallback: number, least: number, most: number): number {
+export function wholeFrom(
+  value: unknown,
+  name: string,
+  fallback: number,
+  least: number,
+  most: number,
+): number {
   if (value === undefined || Number.isInteger(value)) return numberFrom(value, name, fallback, least, most);
   throw wrong(name, `must be a whole number from ${least} to ${most}`);
 }
 
 /** The specification writes `max_retries`, JavaScript `maxRetries`: both are read. */
-function joinSpellings<Options extends RetryOptions & { api_key?: unknown; base_url?: unknown }>(
-  given: Options,
-): Options {
-  const joined: Record<string, unknown> = { ...given };
+function joinSpellings<Options extends object>(given: Options): Options {
+  const joined = { ...given } as Record<string, unknown>;
   for (const [camel, snake] of spellings) {
     if (joined[snake] === undefined) continue;
     if (joined[camel] !== undefined && joined[camel] !== joined[snake]) {
@@ -251,7 +271,8 @@ function readBaseUrl(given: unknown): string {
   } catch {
     throw wrong("baseUrl", "must be an address such as http://127.0.0.1:11435");
   }
-  if (url.protocol !== "http:" && url.protocol !== "https:") throw wrong("baseUrl", "must begin with http:// or https://");
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    throw wrong("baseUrl", "must begin with http:// or https://");
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
     throw wrong("baseUrl", "must have no user name, password, query or fragment");
   }

@@ -22,7 +22,12 @@ export class Channel {
     const received = receive(port);
     if (received !== undefined) return received.message as Outcome;
     this.#stop();
-    return { kind: "failed", reason: "timeout", message: "The client's thread gave no answer", code: undefined };
+    return {
+      kind: "failed",
+      reason: "timeout",
+      message: "The client's thread gave no answer",
+      code: undefined,
+    };
   }
 
   close(): void {
