@@ -35,6 +35,7 @@ export const errors = {
   runner_died: { status: 500, message: "the model's process ended while answering ({reason}); ask again" },
   decode_failed: { status: 500, message: "the engine could not compute the next step: {reason}" },
   invalid_gguf: { status: 400, message: "invalid GGUF: {rule}" },
+  invalid_modelfile: { status: 400, message: "{reason}" },
   invalid_digest: { status: 400, message: "invalid digest format" },
   digest_mismatch: { status: 400, message: 'digest mismatch, expected "{expected}", got "{found}"' },
   invalid_manifest: { status: 500, message: "the model's manifest is damaged: {reason}" },

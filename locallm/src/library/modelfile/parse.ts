@@ -1,0 +1,140 @@
+import { LocallmError } from "../../wire/errors.ts";
+import { type Instruction, jsonMark, messageRoles, type TextKind, textKinds } from "./instruction.ts";
+
+export const modelfileLimitBytes = 16 * 1024 * 1024;
+
+/**
+ * Reads a Modelfile: UTF-8 or UTF-16 with its mark. Throws `invalid_modelfile` with the line's number, and
+ * `(no FROM line)` where none stands.
+ */
+export function parseModelfile(bytes: Uint8Array): Instruction[] {
+  if (bytes.length > modelfileLimitBytes)
+    throw invalid(1, `a Modelfile has at most ${modelfileLimitBytes} bytes`);
+  const instructions = [...readInstructions(decode(bytes))];
+  if (!instructions.some(({ kind }) => kind === "from")) {
+    throw new LocallmError("invalid_modelfile", { reason: "no FROM line" });
+  }
+  return instructions;
+}
+
+function* readInstructions(text: string): Generator<Instruction> {
+  const lines = new Lines(text);
+  for (let line = lines.next(); line !== null; line = lines.next()) {
+    const content = trimStart(line);
+    if (content === "" || content.startsWith("#")) continue;
+    const number = lines.number;
+    const { word, rest } = firstWord(content);
+    const kind = word.toLowerCase();
+    if (isTextKind(kind)) yield { kind, value: readValue(rest, lines) };
+    else if (kind === "parameter") yield readParameter(rest, lines);
+    else if (kind === "message") yield readMessage(rest, lines);
+    else {
+      const known = [...textKinds, "parameter", "message"].join(", ");
+      throw invalid(number, `command must be one of ${known}`);
+    }
+  }
+}
+
+function readParameter(rest: string, lines: Lines): Instruction {
+  const { word, rest: value } = firstWord(rest);
+  if (word === "" || value === "") throw invalid(lines.number, "PARAMETER needs a name and a value");
+  return { kind: "parameter", name: word.toLowerCase(), value: readValue(value, lines) };
+}
+
+function readMessage(rest: string, lines: Lines): Instruction {
+  const { word, rest: value } = firstWord(rest);
+  const role = messageRoles.find((one) => one === word.toLowerCase());
+  if (role === undefined)
+    throw invalid(lines.number, `message role must be one of ${messageRoles.join(", ")}`);
+  return { kind: "message", role, value: readValue(value, lines) };
+}
+
+/** A value begins on its instruction's line; a quoted one ends with the first line that ends with its quote. */
+function readValue(rest: string, lines: Lines): string {
+  const begin = lines.number;
+  if (rest.startsWith(jsonMark)) return readJson(rest.slice(jsonMark.length), begin);
+  const quote = ['"""', '"'].find((one) => rest.startsWith(one));
+  if (quote === undefined) {
+    const value = trimEnd(rest);
+    if (value === "") throw invalid(begin, "a value is missing");
+    return value;
+  }
+  // The closing quote is not the opening one: `"""` alone opens a text.
+  const first = trimEnd(rest);
+  if (first.length >= 2 * quote.length && first.endsWith(quote))
+    return first.slice(quote.length, -quote.length);
+  const parts = [rest];
+  for (let line = lines.next(); line !== null; line = lines.next()) {
+    const last = trimEnd(line);
+    if (last.endsWith(quote)) return [...parts, last].join("\n").slice(quote.length, -quote.length);
+    parts.push(line);
+  }
+  throw invalid(begin, `the ${quote} that opens here is never closed`);
+}
+
+function readJson(text: string, line: number): string {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "string") return value;
+  } catch {}
+  throw invalid(line, `${jsonMark.trim()} wants a JSON string`);
+}
+
+/** Lines end with LF or CR LF; a CR LF within quotes is kept. */
+class Lines {
+  number = 0;
+  #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  next(): string | null {
+    if (this.#at > this.#text.length) return null;
+    const end = this.#text.indexOf("\n", this.#at);
+    const line = this.#text.slice(this.#at, end < 0 ? undefined : end);
+    this.#at = end < 0 ? this.#text.length + 1 : end + 1;
+    this.number += 1;
+    return line;
+  }
+}
+
+function firstWord(text: string): { word: string; rest: string } {
+  const end = text.search(/[ \t\r\f\v]/);
+  return end < 0 ? { word: text, rest: "" } : { word: text.slice(0, end), rest: trimStart(text.slice(end)) };
+}
+
+function isTextKind(kind: string): kind is TextKind {
+  return (textKinds as readonly string[]).includes(kind);
+}
+
+/** ASCII blanks only: a text that begins with a no-break space keeps it. */
+function trimStart(text: string): string {
+  return text.replace(/^[ \t\r\f\v]+/, "");
+}
+
+/** Not a regular expression: those look at each run of blanks anew from every one of its places. */
+function trimEnd(text: string): string {
+  let end = text.length;
+  while (end > 0 && " \t\r\f\v".includes(text.charAt(end - 1))) end--;
+  return text.slice(0, end);
+}
+
+function decode(bytes: Uint8Array): string {
+  const encoding =
+    bytes[0] === 0xff && bytes[1] === 0xfe
+      ? "utf-16le"
+      : bytes[0] === 0xfe && bytes[1] === 0xff
+        ? "utf-16be"
+        : "utf-8";
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new LocallmError("invalid_modelfile", { reason: `the text is not valid ${encoding}` }, { cause });
+  }
+}
+
+function invalid(line: number, reason: string): LocallmError {
+  return new LocallmError("invalid_modelfile", { reason: `(line ${line}): ${reason}` });
+}

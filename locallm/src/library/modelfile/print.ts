@@ -1,0 +1,27 @@
+import { type Instruction, jsonMark } from "./instruction.ts";
+
+/** Text that `parseModelfile` reads back to the same instructions; quotes only where they are needed. */
+export function printModelfile(instructions: readonly Instruction[]): string {
+  return instructions.map((instruction) => `${printInstruction(instruction)}\n`).join("");
+}
+
+export function printInstruction(instruction: Instruction): string {
+  const value = printValue(instruction.value);
+  switch (instruction.kind) {
+    case "parameter":
+      return `PARAMETER ${instruction.name} ${value}`;
+    case "message":
+      return `MESSAGE ${instruction.role} ${value}`;
+    default:
+      return `${instruction.kind.toUpperCase()} ${value}`;
+  }
+}
+
+function printValue(value: string): string {
+  const needsQuotes = value === "" || /^["\\ \t\r\f\v]|[ \t\r\f\v]$|\n/.test(value);
+  if (!needsQuotes) return value;
+  if (!value.includes('"')) return `"${value}"`;
+  // A line within the text that ends with the quote would end the text.
+  const endsEarly = /"""[ \t\r\f\v]*\n/.test(value);
+  return endsEarly ? `${jsonMark}${JSON.stringify(value)}` : `"""${value}"""`;
+}
