@@ -32,6 +32,12 @@ export const errors = {
     "page × page_size reaches beyond the first 10,000 results.",
     "narrow the query with a filter",
   ),
+  snapshot_expired: row(
+    400,
+    "invalid_request_error",
+    "The snapshot {snapshot} is no longer kept.",
+    "start again at page 1 without a snapshot",
+  ),
   missing_api_key: row(
     401,
     "authentication_error",
@@ -87,6 +93,12 @@ export const errors = {
     "The body is {type}, not JSON.",
     "send Content-Type: application/json",
   ),
+  verification_required: row(
+    422,
+    "invalid_request_error",
+    "{carrier} tells of a parcel only with {param}.",
+    "send {param}",
+  ),
   internal_error: row(
     500,
     "server_error",
@@ -100,6 +112,14 @@ export const errors = {
     "{operation} has no source on this service.",
     "ask the operator to import data or configure a connector",
   ),
+  upstream_error: row(
+    502,
+    "server_error",
+    "The source of {operation} gave an answer that cannot be used.",
+    "retry later",
+    true,
+  ),
+  upstream_timeout: row(504, "server_error", "The source of {operation} took too long.", "retry later", true),
   unavailable: row(
     503,
     "server_error",

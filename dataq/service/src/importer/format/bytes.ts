@@ -1,0 +1,28 @@
+import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
+import { createGunzip, createZstdDecompress } from "node:zlib";
+
+/** The kind of a file by its first bytes; names lie. */
+export type Container = "gzip" | "zstd" | "zip" | "sqlite" | "plain";
+
+export async function containerOf(path: string): Promise<Container> {
+  const file = await open(path);
+  try {
+    const { buffer } = await file.read(Buffer.alloc(16), 0, 16, 0);
+    if (buffer.readUInt16BE(0) === 0x1f8b) return "gzip";
+    if (buffer.readUInt32LE(0) === 0xfd2fb528) return "zstd";
+    if (buffer.readUInt32LE(0) === 0x04034b50) return "zip";
+    return buffer.toString("latin1").startsWith("SQLite format 3") ? "sqlite" : "plain";
+  } finally {
+    await file.close();
+  }
+}
+
+/** The file's content, decompressed on the way. */
+export function contentOf(path: string, container: Container): AsyncIterable<Uint8Array> {
+  const stream = createReadStream(path);
+  if (container !== "gzip" && container !== "zstd") return stream;
+  const inflater = container === "gzip" ? createGunzip() : createZstdDecompress();
+  stream.on("error", (error) => inflater.destroy(error));
+  return stream.pipe(inflater);
+}

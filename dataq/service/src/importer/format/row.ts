@@ -1,0 +1,4 @@
+/** A row of an input file with its line, or what is wrong with that line. */
+export type Row =
+  | { readonly line: number; readonly fields: Readonly<Record<string, unknown>> }
+  | { readonly line: number; readonly problem: string };

@@ -1,0 +1,28 @@
+import { createWriteStream } from "node:fs";
+import { pipeline } from "node:stream/promises";
+import yauzl from "yauzl";
+import { ImportError } from "../import-error.ts";
+
+/** Writes one file of a zip archive to `target`: the first whose name `wanted` accepts. Its name, or undefined. */
+export async function extractFromZip(
+  path: string,
+  wanted: (name: string) => boolean,
+  target: string,
+): Promise<string | undefined> {
+  const zip = await yauzl.openPromise(path);
+  try {
+    for await (const entry of zip.eachEntry()) {
+      if (!wanted(entry.fileName)) continue;
+      if (entry.uncompressedSize > largestBytes) {
+        throw new ImportError(`${entry.fileName} would be ${entry.uncompressedSize} bytes unpacked.`);
+      }
+      await pipeline(await zip.openReadStreamPromise(entry), createWriteStream(target));
+      return entry.fileName;
+    }
+    return undefined;
+  } finally {
+    zip.close();
+  }
+}
+
+const largestBytes = 8 * 2 ** 30;

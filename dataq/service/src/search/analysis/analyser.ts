@@ -1,0 +1,74 @@
+import { Jieba } from "@node-rs/jieba";
+import { dict } from "@node-rs/jieba/dict.js";
+
+/**
+ * Cuts texts into terms. Documents are cut into words and their parts (民间借贷 → 民间, 借贷, 民间借贷), queries
+ * into words only, so that a query's word is found wherever it is a word or a part of one. Both without guessing
+ * of unknown words: a guess depends on the neighbours, and then a name found in one sentence is lost in another.
+ */
+export class Analyser {
+  /** Names the rules and the dictionary; an index built under another name must be built anew. */
+  readonly version: string;
+  readonly #jieba: Jieba;
+
+  constructor(version: string = plainAnalysis, words: readonly string[] = []) {
+    this.#jieba = Jieba.withDict(dict);
+    const extra = words.filter((word) => addedWord.test(word));
+    if (extra.length > 0) {
+      this.#jieba.loadDict(Buffer.from(extra.map((word) => `${word} ${wordFrequency}\n`).join("")));
+    }
+    this.version = version;
+  }
+
+  /** Terms of a document's text, in order, with repeats. */
+  documentTerms(text: string): string[] {
+    return runs(text).flatMap((run) => this.runTerms(run));
+  }
+
+  /** Terms of one run of `runs`; equal runs have equal terms, so that a builder may remember them. */
+  runTerms(run: string): string[] {
+    return isHan(run) ? this.#jieba.cutForSearch(run, false).filter(isIndexed) : [run];
+  }
+
+  /** Words of a query, in order, without repeats. */
+  queryTerms(text: string): string[] {
+    const words = runs(text).flatMap((run) => (isHan(run) ? this.#jieba.cut(run, false) : [run]));
+    return [...new Set(words.filter(isIndexed))];
+  }
+
+  /** The smaller words that a query word is made of, for a second try. */
+  parts(word: string): string[] {
+    if (!isHan(word)) return [word];
+    const parts = this.#jieba.cutForSearch(word, false).filter((part) => part !== word && isIndexed(part));
+    return parts.length > 0 ? parts : [...word];
+  }
+}
+
+/** The rules with jieba's own dictionary and no further words. */
+export const plainAnalysis = "words-1";
+/** Longer words would hide their parts: of a word, only parts of two and three characters are indexed. */
+const addedWord = /^\p{Script=Han}{2,4}$/u;
+const wordFrequency = 50;
+const longestTerm = 64;
+/** Particles that nearly every sentence has. */
+const ignored = new Set(["的", "了"]);
+
+/** Runs of Chinese characters, and words of other letters and digits, in one form (NFKC, lower case). */
+export function runs(text: string): string[] {
+  const form = text.normalize("NFKC").toLowerCase();
+  return (form.match(/\p{Script=Han}+|[\p{L}\p{N}]+/gu) ?? []).flatMap((run) =>
+    /^\p{Script=Han}+$/u.test(run) || !/\p{Script=Han}/u.test(run)
+      ? [run.slice(0, isHan(run) ? undefined : longestTerm)]
+      : (run.match(/\p{Script=Han}+|[^\p{Script=Han}]+/gu) ?? []).map((part) =>
+          isHan(part) ? part : part.slice(0, longestTerm),
+        ),
+  );
+}
+
+function isIndexed(word: string): boolean {
+  return !ignored.has(word);
+}
+
+function isHan(run: string): boolean {
+  return /^\p{Script=Han}/u.test(run);
+}

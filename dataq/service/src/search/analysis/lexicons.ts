@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+import type { Pool } from "pg";
+import { Analyser, plainAnalysis } from "./analyser.ts";
+
+/**
+ * Analysers by version. Words that an import brings make a new version; a corpus keeps the version that its
+ * documents were cut with until it is built anew, and its queries are cut with the same.
+ */
+export class Lexicons {
+  readonly #pool: Pool;
+  readonly #analysers = new Map<string, Promise<Analyser>>();
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  analyser(version: string): Promise<Analyser> {
+    const known = this.#analysers.get(version);
+    if (known !== undefined) return known;
+    const made = this.#make(version);
+    this.#analysers.set(version, made);
+    made.catch(() => this.#analysers.delete(version));
+    return made;
+  }
+
+  /** The version that new corpora are cut with. */
+  async newest(): Promise<string> {
+    const found = await this.#pool.query<{ version: string }>(
+      "select version from search_lexicon order by created_at desc limit 1",
+    );
+    return found.rows[0]?.version ?? plainAnalysis;
+  }
+
+  /** Adds words to the newest version and returns the version that holds them. */
+  async add(words: readonly string[]): Promise<string> {
+    const before = await this.#words(await this.newest());
+    const all = [...new Set([...before, ...words])].sort();
+    const hash = createHash("sha256").update(all.join("\n")).digest("hex").slice(0, 12);
+    const version = `${plainAnalysis}+${hash}`;
+    await this.#pool.query(
+      "insert into search_lexicon (version, words) values ($1, $2) on conflict do nothing",
+      [version, all],
+    );
+    return version;
+  }
+
+  async #make(version: string): Promise<Analyser> {
+    return new Analyser(version, await this.#words(version));
+  }
+
+  async #words(version: string): Promise<string[]> {
+    if (version === plainAnalysis) return [];
+    const found = await this.#pool.query<{ words: string[] }>(
+      "select words from search_lexicon where version = $1",
+      [version],
+    );
+    const row = found.rows[0];
+    if (row === undefined) throw new Error(`The index names the lexicon ${version}, which is not stored.`);
+    return row.words;
+  }
+}

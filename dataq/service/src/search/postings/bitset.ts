@@ -1,0 +1,28 @@
+/** A set of small numbers as bits, low bit first; the form in which dead documents are stored. */
+export class BitSet {
+  readonly bytes: Uint8Array;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+  }
+
+  static ofSize(size: number): BitSet {
+    return new BitSet(new Uint8Array(Math.ceil(size / 8)));
+  }
+
+  has(member: number): boolean {
+    return ((this.bytes[member >>> 3] ?? 0) & (1 << (member & 7))) !== 0;
+  }
+
+  add(member: number): void {
+    this.bytes[member >>> 3] = (this.bytes[member >>> 3] ?? 0) | (1 << (member & 7));
+  }
+
+  count(): number {
+    let count = 0;
+    for (let byte of this.bytes) {
+      for (; byte !== 0; byte &= byte - 1) count++;
+    }
+    return count;
+  }
+}

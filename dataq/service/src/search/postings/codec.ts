@@ -1,0 +1,65 @@
+/**
+ * A posting block: for each document in ascending order its distance from the one before (varint, 7 bits a
+ * byte, low first) and one byte of term frequency. Two bytes a posting on real judgments.
+ */
+export interface Postings {
+  readonly ordinals: Uint32Array;
+  readonly frequencies: Uint8Array;
+}
+
+/** Grows a block posting by posting; ordinals must ascend. */
+export class BlockWriter {
+  documents = 0;
+  #bytes = new Uint8Array(8);
+  #length = 0;
+  #last = 0;
+
+  add(ordinal: number, frequency: number): void {
+    if (this.#length + 6 > this.#bytes.length) this.#grow();
+    const bytes = this.#bytes;
+    let length = this.#length;
+    let gap = ordinal - this.#last;
+    while (gap > 127) {
+      bytes[length++] = (gap & 127) | 128;
+      gap >>>= 7;
+    }
+    bytes[length++] = gap;
+    bytes[length++] = Math.min(frequency, 255);
+    this.#length = length;
+    this.#last = ordinal;
+    this.documents++;
+  }
+
+  bytes(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  #grow(): void {
+    const bigger = new Uint8Array(this.#bytes.length * 2);
+    bigger.set(this.#bytes);
+    this.#bytes = bigger;
+  }
+}
+
+/** Reads a block. A block that does not fit its own count, or ordinals beyond `limit`, is damaged and refused. */
+export function readBlock(bytes: Uint8Array, documents: number, limit: number): Postings {
+  const ordinals = new Uint32Array(documents);
+  const frequencies = new Uint8Array(documents);
+  let at = 0;
+  let ordinal = 0;
+  for (let i = 0; i < documents; i++) {
+    let byte = bytes[at++] as number;
+    let gap = byte & 127;
+    for (let shift = 7; byte > 127; shift += 7) {
+      byte = bytes[at++] as number;
+      gap |= (byte & 127) << shift;
+    }
+    ordinal += gap;
+    ordinals[i] = ordinal;
+    frequencies[i] = bytes[at++] as number;
+  }
+  if (at !== bytes.length || (documents > 0 && ordinal >= limit)) {
+    throw new Error(`A posting block of ${documents} documents and ${bytes.length} bytes is damaged.`);
+  }
+  return { ordinals, frequencies };
+}

@@ -1,0 +1,215 @@
+import { promisify } from "node:util";
+import { zstdDecompress } from "node:zlib";
+import type { IndexState } from "@dataq/contract";
+import type { Database } from "../../database/database.ts";
+import type { Analyser } from "../analysis/analyser.ts";
+import { Lexicons } from "../analysis/lexicons.ts";
+import type {
+  Found,
+  Hit,
+  IndexDocument,
+  Question,
+  RefreshOptions,
+  RefreshReport,
+  SearchIndex,
+  SearchPage,
+} from "../search-index.ts";
+import { BlockCache } from "./block-cache.ts";
+import { type Postings, readBlock } from "./codec.ts";
+import { matching, type Statistics, scoredTermsOf, scores, termsOf } from "./evaluate.ts";
+import { refresh } from "./refresh.ts";
+import { type OpenSnapshot, Snapshots } from "./snapshots.ts";
+import { type Ranked, Top } from "./top.ts";
+
+/** Posting blocks in PostgreSQL: the terms of a question come in one statement, the page's documents in another. */
+export class PostingIndex implements SearchIndex {
+  readonly #database: Database;
+  readonly #pool: Database["pool"];
+  readonly #snapshots: Snapshots;
+  readonly #lexicons: Lexicons;
+  readonly #cache: BlockCache;
+
+  constructor(database: Database, options: { now?: () => number; cacheBytes?: number } = {}) {
+    this.#database = database;
+    this.#pool = database.pool;
+    this.#snapshots = new Snapshots(database.pool, options.now ?? Date.now);
+    this.#lexicons = new Lexicons(database.pool);
+    this.#cache = new BlockCache(options.cacheBytes ?? 64 << 20);
+  }
+
+  /** Undefined when nothing was ever put into the corpus. */
+  async search(corpus: string, question: Question, page: SearchPage): Promise<Found | undefined> {
+    const snapshot = await this.#snapshots.open(corpus, page.snapshot);
+    if (snapshot === undefined) return undefined;
+    const { total, ranked } = await this.#rank(snapshot, question, page.offset + page.limit);
+    const hits = await this.#read(snapshot, ranked.slice(page.offset));
+    return { hits, total, index: stateOf(snapshot) };
+  }
+
+  /** How many living documents have all these terms. */
+  async count(corpus: string, terms: readonly string[]): Promise<number> {
+    const query = { all: terms.map((term) => ({ term, scored: false })) };
+    return (await this.search(corpus, { query }, { offset: 0, limit: 0 }))?.total ?? 0;
+  }
+
+  async refresh(
+    corpus: string,
+    documents: AsyncIterable<IndexDocument>,
+    options: RefreshOptions,
+  ): Promise<RefreshReport> {
+    const client = await this.#database.connect();
+    try {
+      const analyser = await this.#lexicons.analyser(await this.#analysisFor(corpus, options));
+      const report = await refresh(client, corpus, documents, analyser, options);
+      this.#snapshots.forget(corpus);
+      return report;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** The analyser of the corpus's documents, to cut its queries with. */
+  async analyser(corpus: string, snapshot?: string): Promise<Analyser | undefined> {
+    const open = await this.#snapshots.open(corpus, snapshot);
+    return open === undefined ? undefined : this.#lexicons.analyser(open.analysis);
+  }
+
+  /** Every living document of what serves now, in the order of the index. */
+  async *documents(corpus: string): AsyncGenerator<object> {
+    const snapshot = await this.#snapshots.open(corpus);
+    for (const segment of snapshot?.segments ?? []) {
+      for (let from = 0; from < segment.documents; from += scanRows) {
+        const rows = await this.#pool.query<{ ordinal: number; body: Buffer }>(
+          "select ordinal, body from search_document where segment = $1 and ordinal >= $2 and ordinal < $3 order by ordinal",
+          [segment.id, from, from + scanRows],
+        );
+        for (const { ordinal, body } of rows.rows) {
+          if (!segment.dead?.has(ordinal)) yield JSON.parse((await decompress(body)).toString()) as object;
+        }
+      }
+    }
+  }
+
+  /** What serves now; undefined for a corpus without snapshot. */
+  async state(corpus: string): Promise<IndexState | undefined> {
+    const snapshot = await this.#snapshots.open(corpus);
+    return snapshot === undefined ? undefined : stateOf(snapshot);
+  }
+
+  /** Segments of one snapshot are all cut alike; only a corpus that is replaced whole takes the newest words. */
+  async #analysisFor(corpus: string, options: RefreshOptions): Promise<string> {
+    const found = await this.#pool.query<{ dataset: string; analysis: string }>(
+      `select s.dataset, s.analysis from search_corpus c
+         join search_snapshot_segment p on p.snapshot = c.snapshot join search_segment s on s.id = p.segment
+        where c.corpus = $1`,
+      [corpus],
+    );
+    const gone = [...(options.mode === "replace" ? [options.dataset] : []), ...(options.drop ?? [])];
+    const kept = found.rows.find((row) => !gone.includes(row.dataset));
+    return kept?.analysis ?? this.#lexicons.newest();
+  }
+
+  async #rank(snapshot: OpenSnapshot, question: Question, keep: number) {
+    const terms = [...new Set(termsOf(question.query))];
+    const scored = scoredTermsOf(question.query);
+    const bySegment = await this.#postings(snapshot, terms);
+    const statistics = statisticsOf(snapshot, scored, bySegment);
+    const top = new Top(keep);
+    let total = 0;
+    for (const [place, segment] of snapshot.segments.entries()) {
+      const postings = bySegment[place] as Map<string, Postings>;
+      const matches = matching(question, segment, postings);
+      total += matches.length;
+      const values = scores(matches, scored, segment, postings, statistics);
+      for (let i = 0; i < matches.length; i++) {
+        const ordinal = matches[i] as number;
+        top.offer(values[i] as number, segment.dates[ordinal] as number, place, ordinal);
+      }
+    }
+    return { total, ranked: top.ranked() };
+  }
+
+  async #postings(snapshot: OpenSnapshot, terms: readonly string[]): Promise<Map<string, Postings>[]> {
+    const found = snapshot.segments.map(() => new Map<string, Postings>());
+    const missing = new Set<string>();
+    for (const [place, segment] of snapshot.segments.entries()) {
+      for (const term of terms) {
+        const block = this.#cache.get(segment.id, term);
+        if (block === undefined) missing.add(term);
+        else if (block !== null) found[place]?.set(term, block);
+      }
+    }
+    if (missing.size === 0) return found;
+    const places = new Map(snapshot.segments.map((segment, place) => [segment.id, place]));
+    const rows = await this.#pool.query<{ term: string; segment: number; documents: number; data: Buffer }>({
+      name: "search-postings",
+      text: "select term, segment, documents, data from search_posting where term = any($1) and segment = any($2)",
+      values: [[...missing], [...places.keys()]],
+    });
+    for (const { term, segment, documents, data } of rows.rows) {
+      const place = places.get(segment) as number;
+      const block = readBlock(data, documents, snapshot.segments[place]?.documents ?? 0);
+      this.#cache.put(segment, term, block);
+      found[place]?.set(term, block);
+    }
+    for (const term of missing) {
+      for (const segment of snapshot.segments) this.#cache.put(segment.id, term, null);
+    }
+    return found;
+  }
+
+  async #read(snapshot: OpenSnapshot, ranked: readonly Ranked[]): Promise<Hit[]> {
+    if (ranked.length === 0) return [];
+    const segments = ranked.map(({ segment }) => snapshot.segments[segment]?.id);
+    const rows = await this.#pool.query<{ place: number; body: Buffer }>({
+      name: "search-documents",
+      text: `select w.place::int as place, d.body
+               from unnest($1::bigint[], $2::int[]) with ordinality as w(segment, ordinal, place)
+               join search_document d on d.segment = w.segment and d.ordinal = w.ordinal`,
+      values: [segments, ranked.map(({ ordinal }) => ordinal)],
+    });
+    const bodies: object[] = [];
+    await Promise.all(
+      rows.rows.map(async ({ place, body }) => {
+        bodies[place - 1] = JSON.parse((await decompress(body)).toString()) as object;
+      }),
+    );
+    return ranked.map(({ score }, place) => ({ body: bodies[place] as object, score }));
+  }
+}
+
+const scanRows = 500;
+const decompress = promisify(zstdDecompress);
+
+function statisticsOf(
+  snapshot: OpenSnapshot,
+  terms: readonly string[],
+  bySegment: readonly Map<string, Postings>[],
+): Statistics {
+  const documents = snapshot.segments.reduce((sum, segment) => sum + segment.documents, 0);
+  const tokens = snapshot.segments.reduce((sum, segment) => sum + segment.tokens, 0);
+  return {
+    documents,
+    meanLength: Math.max(1, tokens / Math.max(1, documents)),
+    documentsWithTerm: new Map(
+      terms.map((term) => [
+        term,
+        bySegment.reduce((sum, postings) => sum + (postings.get(term)?.ordinals.length ?? 0), 0),
+      ]),
+    ),
+  };
+}
+
+function stateOf(snapshot: OpenSnapshot): IndexState {
+  return {
+    snapshot: String(snapshot.id),
+    refreshed_at: chinaInstant(snapshot.refreshedAt),
+    next_refresh_at: snapshot.nextRefreshAt === null ? null : chinaInstant(snapshot.nextRefreshAt),
+    size: snapshot.size,
+  };
+}
+
+/** RFC 3339 in China's time. */
+function chinaInstant(at: Date): string {
+  return `${new Date(at.getTime() + 8 * 3_600_000).toISOString().slice(0, 19)}+08:00`;
+}

@@ -1,0 +1,86 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { BitSet } from "./bitset.ts";
+import { BlockWriter, readBlock } from "./codec.ts";
+import { intersect, subtract, unite } from "./sets.ts";
+import { Top } from "./top.ts";
+
+const ordinals = fc
+  .uniqueArray(fc.integer({ min: 0, max: 300_000 }), { maxLength: 300 })
+  .map((list) => list.sort((a, b) => a - b));
+
+test("a block reads as it was written", () => {
+  fc.assert(
+    fc.property(ordinals, fc.integer({ min: 1, max: 400 }), (list, frequency) => {
+      const writer = new BlockWriter();
+      for (const ordinal of list) writer.add(ordinal, frequency);
+      const block = readBlock(writer.bytes(), writer.documents, 300_001);
+      expect([...block.ordinals]).toEqual(list);
+      expect([...block.frequencies]).toEqual(list.map(() => Math.min(frequency, 255)));
+    }),
+    { seed: 3 },
+  );
+});
+
+test("a damaged block is refused", () => {
+  const writer = new BlockWriter();
+  for (const ordinal of [1, 200, 70_000]) writer.add(ordinal, 2);
+  expect(() => readBlock(writer.bytes().slice(0, -1), 3, 100_000)).toThrow("damaged");
+  expect(() => readBlock(writer.bytes(), 2, 100_000)).toThrow("damaged");
+  expect(() => readBlock(writer.bytes(), 3, 70_000)).toThrow("damaged");
+});
+
+test("set algebra agrees with Set", () => {
+  fc.assert(
+    fc.property(ordinals, ordinals, ordinals, (a, b, c) => {
+      const [x, y, z] = [a, b, c].map((list) => Uint32Array.from(list)) as [
+        Uint32Array,
+        Uint32Array,
+        Uint32Array,
+      ];
+      const inB = new Set(b);
+      expect([...intersect(x, y)]).toEqual(a.filter((n) => inB.has(n)));
+      expect([...subtract(x, y)]).toEqual(a.filter((n) => !inB.has(n)));
+      const times = new Map<number, number>();
+      for (const n of [...a, ...b, ...c]) times.set(n, (times.get(n) ?? 0) + 1);
+      for (const atLeast of [1, 2, 3]) {
+        const expected = [...times].filter(([, count]) => count >= atLeast).map(([n]) => n);
+        expect([...unite([x, y, z], 300_001, atLeast)]).toEqual(expected.sort((p, q) => p - q));
+      }
+    }),
+    { seed: 4 },
+  );
+});
+
+test("the best few are those of a whole sort, in a total order", () => {
+  const match = fc.record({
+    score: fc.integer({ min: 0, max: 5 }),
+    date: fc.integer({ min: 0, max: 3 }),
+    segment: fc.integer({ min: 0, max: 2 }),
+    ordinal: fc.integer({ min: 0, max: 1000 }),
+  });
+  const matches = fc.uniqueArray(match, { selector: (m) => `${m.segment} ${m.ordinal}`, maxLength: 200 });
+  fc.assert(
+    fc.property(matches, fc.integer({ min: 0, max: 50 }), (list, size) => {
+      const top = new Top(size);
+      for (const m of list) top.offer(m.score, m.date, m.segment, m.ordinal);
+      const sorted = [...list].sort(
+        (a, b) => b.score - a.score || b.date - a.date || a.segment - b.segment || a.ordinal - b.ordinal,
+      );
+      expect(top.ranked()).toEqual(sorted.slice(0, size));
+    }),
+    { seed: 5 },
+  );
+});
+
+test("a bit set counts its members", () => {
+  fc.assert(
+    fc.property(ordinals, (list) => {
+      const bits = BitSet.ofSize(300_001);
+      for (const n of list) bits.add(n);
+      expect(bits.count()).toBe(list.length);
+      expect(list.every((n) => bits.has(n))).toBe(true);
+    }),
+    { seed: 6, numRuns: 20 },
+  );
+});

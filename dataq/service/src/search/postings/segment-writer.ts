@@ -1,0 +1,118 @@
+import type { ClientBase } from "pg";
+import type { Analyser } from "../analysis/analyser.ts";
+import type { IndexDocument } from "../search-index.ts";
+import { SegmentBuilder } from "./segment-builder.ts";
+
+/**
+ * Writes documents as segments of bounded size, so that memory does not grow with an import. Nothing written here
+ * is seen before a snapshot names it.
+ */
+export class SegmentWriter {
+  readonly segments: number[] = [];
+  readonly #client: ClientBase;
+  readonly #corpus: string;
+  readonly #dataset: string;
+  readonly #analyser: Analyser;
+  #builder: SegmentBuilder | undefined;
+  #pending: { id: string; ordinal: number; body: Uint8Array }[] = [];
+  #pendingBytes = 0;
+
+  constructor(client: ClientBase, corpus: string, dataset: string, analyser: Analyser) {
+    this.#client = client;
+    this.#corpus = corpus;
+    this.#dataset = dataset;
+    this.#analyser = analyser;
+  }
+
+  async add(document: IndexDocument): Promise<void> {
+    if (this.#builder === undefined) await this.#begin();
+    const builder = this.#builder as SegmentBuilder;
+    const ordinal = builder.documents;
+    const body = builder.add(document);
+    this.#pending.push({ id: document.id, ordinal, body });
+    this.#pendingBytes += body.length;
+    if (this.#pendingBytes > batchBytes || this.#pending.length === batchRows) await this.#writeDocuments();
+    if (builder.documents === mostDocuments) await this.finish();
+  }
+
+  /** Writes what is still in memory. */
+  async finish(): Promise<void> {
+    if (this.#builder === undefined) return;
+    await this.#writeDocuments();
+    const segment = this.#builder.finish();
+    this.#builder = undefined;
+    const id = this.#current();
+    let rows: { term: string; documents: number; data: Uint8Array }[] = [];
+    let bytes = 0;
+    for (const [place, term] of segment.terms.entries()) {
+      const block = segment.blocks[place];
+      if (block === undefined) continue;
+      rows.push({ term, documents: block.documents, data: block.bytes() });
+      bytes += block.bytes().length + term.length;
+      if (bytes > batchBytes || rows.length === batchRows) {
+        await this.#writePostings(id, rows);
+        rows = [];
+        bytes = 0;
+      }
+    }
+    if (rows.length > 0) await this.#writePostings(id, rows);
+    await this.#client.query(
+      "update search_segment set documents = $2, tokens = $3, lengths = $4, dates = $5, is_ready = true where id = $1",
+      [id, segment.documents, segment.tokens, bytesOf(segment.lengths), bytesOf(segment.dates)],
+    );
+  }
+
+  async #begin(): Promise<void> {
+    const made = await this.#client.query<{ id: number }>(
+      "insert into search_segment (corpus, dataset, analysis) values ($1, $2, $3) returning id",
+      [this.#corpus, this.#dataset, this.#analyser.version],
+    );
+    this.segments.push((made.rows[0] as { id: number }).id);
+    this.#builder = new SegmentBuilder(this.#analyser);
+  }
+
+  #current(): number {
+    return this.segments[this.segments.length - 1] as number;
+  }
+
+  async #writeDocuments(): Promise<void> {
+    const rows = this.#pending;
+    if (rows.length === 0) return;
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    await this.#client.query(
+      `insert into search_document (segment, ordinal, id, body)
+       select $1, ordinal, id, body from unnest($2::int[], $3::text[], $4::bytea[]) as d(ordinal, id, body)`,
+      [
+        this.#current(),
+        rows.map(({ ordinal }) => ordinal),
+        rows.map(({ id }) => id),
+        rows.map(({ body }) => Buffer.from(body)),
+      ],
+    );
+  }
+
+  async #writePostings(
+    segment: number,
+    rows: readonly { term: string; documents: number; data: Uint8Array }[],
+  ): Promise<void> {
+    await this.#client.query(
+      `insert into search_posting (term, segment, documents, data)
+       select term, $1, documents, data from unnest($2::text[], $3::int[], $4::bytea[]) as p(term, documents, data)`,
+      [
+        segment,
+        rows.map(({ term }) => term),
+        rows.map(({ documents }) => documents),
+        rows.map(({ data }) => Buffer.from(data)),
+      ],
+    );
+  }
+}
+
+const mostDocuments = 25_000;
+const batchBytes = 1 << 20;
+const batchRows = 2_000;
+
+function bytesOf(array: Uint32Array | Int32Array): Buffer {
+  return Buffer.from(array.buffer, array.byteOffset, array.byteLength);
+}

@@ -1,0 +1,72 @@
+/** Set algebra over ascending ordinals. */
+
+export function intersect(a: Uint32Array, b: Uint32Array): Uint32Array {
+  if (a.length > b.length) return intersect(b, a);
+  const out = new Uint32Array(a.length);
+  let length = 0;
+  if (b.length > 16 * a.length) {
+    let low = 0;
+    for (const ordinal of a) {
+      low = lowerBound(b, ordinal, low);
+      if (low === b.length) break;
+      if (b[low] === ordinal) out[length++] = ordinal;
+    }
+  } else {
+    let j = 0;
+    for (const ordinal of a) {
+      while (j < b.length && (b[j] as number) < ordinal) j++;
+      if (j === b.length) break;
+      if (b[j] === ordinal) out[length++] = ordinal;
+    }
+  }
+  return out.subarray(0, length);
+}
+
+/** Members of at least `atLeast` of the sets. */
+export function unite(sets: readonly Uint32Array[], limit: number, atLeast = 1): Uint32Array {
+  if (sets.length === 1 && atLeast === 1) return sets[0] as Uint32Array;
+  const times = new Uint8Array(limit);
+  let count = 0;
+  for (const set of sets) {
+    for (const ordinal of set) {
+      const before = times[ordinal] as number;
+      if (before === 255) continue;
+      times[ordinal] = before + 1;
+      if (before + 1 === atLeast) count++;
+    }
+  }
+  const out = new Uint32Array(count);
+  let length = 0;
+  for (let ordinal = 0; length < count; ordinal++) {
+    if ((times[ordinal] as number) >= atLeast) out[length++] = ordinal;
+  }
+  return out;
+}
+
+export function subtract(a: Uint32Array, b: Uint32Array): Uint32Array {
+  const out = new Uint32Array(a.length);
+  let length = 0;
+  let j = 0;
+  for (const ordinal of a) {
+    while (j < b.length && (b[j] as number) < ordinal) j++;
+    if (b[j] !== ordinal) out[length++] = ordinal;
+  }
+  return out.subarray(0, length);
+}
+
+/** First index at or after `from` whose value is not below `ordinal`; gallops, then halves. */
+export function lowerBound(set: Uint32Array, ordinal: number, from: number): number {
+  let step = 1;
+  let low = from;
+  while (low + step < set.length && (set[low + step] as number) < ordinal) {
+    low += step;
+    step *= 2;
+  }
+  let high = Math.min(low + step, set.length);
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((set[middle] as number) < ordinal) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,75 @@
+import type { Migration } from "../../database/migrations.ts";
+
+/**
+ * A corpus is served from a snapshot: a list of segments, each with a bit set of documents that no longer count.
+ * Segments never change once ready; a refresh adds one and makes a new snapshot.
+ */
+export const searchMigrations: readonly Migration[] = [
+  {
+    name: "search/1-posting-blocks",
+    up: `
+create table search_segment (
+  id bigint generated always as identity primary key,
+  corpus text not null,
+  dataset text not null,
+  documents int not null default 0,
+  tokens bigint not null default 0,
+  lengths bytea not null default '',
+  dates bytea not null default '',
+  analysis text not null,
+  is_ready boolean not null default false,
+  created_at timestamptz not null default now()
+);
+create index on search_segment (corpus);
+
+create table search_posting (
+  term text collate "C" not null,
+  segment bigint not null,
+  documents int not null,
+  data bytea not null,
+  primary key (term, segment)
+);
+alter table search_posting alter column data set storage external;
+
+create table search_document (
+  segment bigint not null,
+  ordinal int not null,
+  id text collate "C" not null,
+  body bytea not null,
+  primary key (segment, ordinal)
+);
+alter table search_document alter column body set storage external;
+create index on search_document (id, segment);
+
+create table search_snapshot (
+  id bigint generated always as identity primary key,
+  corpus text not null,
+  size int not null,
+  created_at timestamptz not null default now(),
+  retired_at timestamptz
+);
+create index on search_snapshot (corpus);
+
+create table search_snapshot_segment (
+  snapshot bigint not null references search_snapshot on delete cascade,
+  segment bigint not null references search_segment,
+  dead bytea,
+  primary key (snapshot, segment)
+);
+create index on search_snapshot_segment (segment);
+
+create table search_lexicon (
+  version text primary key,
+  words text[] not null,
+  created_at timestamptz not null default now()
+);
+
+create table search_corpus (
+  corpus text primary key,
+  snapshot bigint not null references search_snapshot,
+  refreshed_at timestamptz not null,
+  next_refresh_at timestamptz
+);
+`,
+  },
+];

@@ -1,0 +1,90 @@
+/** A match and what it is ranked by. */
+export interface Ranked {
+  readonly score: number;
+  readonly date: number;
+  /** Place of the segment in the snapshot, then of the document in the segment: makes the order total. */
+  readonly segment: number;
+  readonly ordinal: number;
+}
+
+/** Keeps the best `size` of what it is offered: a heap with the worst on top. */
+export class Top {
+  readonly #size: number;
+  readonly #heap: Ranked[] = [];
+
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  offer(score: number, date: number, segment: number, ordinal: number): void {
+    const heap = this.#heap;
+    if (heap.length === this.#size) {
+      const worst = heap[0];
+      if (
+        worst === undefined ||
+        compare(worst.score, worst.date, worst.segment, worst.ordinal, score, date, segment, ordinal) < 0
+      ) {
+        return;
+      }
+      heap[0] = { score, date, segment, ordinal };
+      this.#sink();
+      return;
+    }
+    heap.push({ score, date, segment, ordinal });
+    this.#rise();
+  }
+
+  /** Best first. */
+  ranked(): Ranked[] {
+    return [...this.#heap].sort(order);
+  }
+
+  #rise(): void {
+    const heap = this.#heap;
+    let at = heap.length - 1;
+    while (at > 0) {
+      const parent = (at - 1) >>> 1;
+      if (order(heap[parent] as Ranked, heap[at] as Ranked) >= 0) return;
+      swap(heap, parent, at);
+      at = parent;
+    }
+  }
+
+  #sink(): void {
+    const heap = this.#heap;
+    let at = 0;
+    for (;;) {
+      let worst = at;
+      for (const child of [2 * at + 1, 2 * at + 2]) {
+        if (child < heap.length && order(heap[child] as Ranked, heap[worst] as Ranked) > 0) worst = child;
+      }
+      if (worst === at) return;
+      swap(heap, worst, at);
+      at = worst;
+    }
+  }
+}
+
+/** Negative when `a` stands before `b`: higher score, newer date, earlier place. */
+function order(a: Ranked, b: Ranked): number {
+  return compare(a.score, a.date, a.segment, a.ordinal, b.score, b.date, b.segment, b.ordinal);
+}
+
+function compare(
+  score: number,
+  date: number,
+  segment: number,
+  ordinal: number,
+  otherScore: number,
+  otherDate: number,
+  otherSegment: number,
+  otherOrdinal: number,
+): number {
+  return otherScore - score || otherDate - date || segment - otherSegment || ordinal - otherOrdinal;
+}
+
+function swap(heap: Ranked[], a: number, b: number): void {
+  const held = heap[a] as Ranked;
+  heap[a] = heap[b] as Ranked;
+  heap[b] = held;
+}

@@ -1,0 +1,127 @@
+import { readNumber } from "./chinese-number.ts";
+
+/** An article of a law: 第二十条之一 is `{number: 20, sub: 1}`. */
+export interface ArticleNumber {
+  readonly number: number;
+  readonly sub: number | null;
+}
+
+export interface LawReference {
+  /** Key of the law as written (`lawKey`), aliases resolved; null where only an article is named. */
+  readonly law: string | null;
+  readonly article: ArticleNumber | null;
+  /** What stands beside the reference. */
+  readonly rest: string;
+}
+
+const number = "[0-9]{1,4}|[零〇一二两三四五六七八九十百千]{1,9}";
+const article = `第?\\s*(${number})\\s*条(?:\\s*之\\s*(${number}))?(?:第?(?:${number})款)?(?:第?\\(?(?:${number})\\)?项)?`;
+const quoted = /^\s*《([^《》]{1,60})》/;
+const articlePattern = new RegExp(article);
+const wholeArticle = new RegExp(`^${article}$`);
+/** 民法典577, 民法典 第577: digits straight behind a name. */
+const bareNumber = /^(.*?\D)\s*第?\s*([0-9]{1,4})\s*$/;
+const lawEnding =
+  /(?:法|法典|条例|规定|办法|规则|解释|决定|修正案(?:\([一二三四五六七八九十]+\))?|宪法|通则|总则|细则)$/;
+
+/** Reads what a query says of laws and articles. The text is in NFKC. */
+export function readLawReference(text: string): LawReference {
+  const inQuotes = quoted.exec(text);
+  const found = articlePattern.exec(inQuotes === null ? text : text.slice(inQuotes[0].length));
+  if (inQuotes !== null) {
+    const after = text.slice(inQuotes[0].length);
+    const rest = found === null ? after : after.replace(found[0], " ");
+    const bare = found === null ? /^\s*第?\s*([0-9]{1,4})\s*$/.exec(after) : null;
+    return {
+      law: lawKey(inQuotes[1] as string),
+      article: bare === null ? readArticle(found) : { number: Number(bare[1]), sub: null },
+      rest: bare === null ? rest.trim() : "",
+    };
+  }
+  if (found !== null) {
+    const before = text.slice(0, found.index).trim();
+    const rest = text.slice(found.index + found[0].length).trim();
+    if (before === "") return { law: null, article: readArticle(found), rest };
+    const name = /\S+$/.exec(before)?.[0] ?? before;
+    return {
+      law: lawKey(name),
+      article: readArticle(found),
+      rest: `${before.slice(0, before.length - name.length)} ${rest}`.trim(),
+    };
+  }
+  const bare = bareNumber.exec(text);
+  if (bare !== null && isLawName(bare[1] as string)) {
+    return { law: lawKey(bare[1] as string), article: { number: Number(bare[2]), sub: null }, rest: "" };
+  }
+  return { law: null, article: null, rest: text };
+}
+
+/** Whether a word may be the name of a law: by its ending, or as a known short name. */
+export function isLawName(text: string): boolean {
+  const plain = plainName(text);
+  return aliases.has(plain) || (plain.length >= 2 && lawEnding.test(plain));
+}
+
+/** One form of a law's name: without 《》, spaces and 中华人民共和国, with short names written out. */
+export function lawKey(name: string): string {
+  const plain = plainName(name);
+  return aliases.get(plain) ?? plain;
+}
+
+/** 第五百七十七条 or 第二十条之一, whole text; undefined for anything else. */
+export function readArticleNumber(text: string): ArticleNumber | undefined {
+  return readArticle(wholeArticle.exec(text.normalize("NFKC").trim())) ?? undefined;
+}
+
+function readArticle(found: RegExpExecArray | null): ArticleNumber | null {
+  if (found === null) return null;
+  const value = readNumber(found[1] ?? "");
+  if (value === undefined) return null;
+  return { number: value, sub: found[2] === undefined ? null : (readNumber(found[2]) ?? null) };
+}
+
+function plainName(text: string): string {
+  return text
+    .normalize("NFKC")
+    .replace(/[《》<>\s"“”]/g, "")
+    .replace(/^(?:中华人民共和国)(?=.{2,})/, "")
+    .replace(/\((?:19|20)\d{2}(?:年)?(?:修订|修正|修改)?\)$/, "");
+}
+
+/** Short names in daily use, and the law that each means. */
+const aliases = new Map(
+  Object.entries({
+    民诉法: "民事诉讼法",
+    刑诉法: "刑事诉讼法",
+    行诉法: "行政诉讼法",
+    消法: "消费者权益保护法",
+    消保法: "消费者权益保护法",
+    道交法: "道路交通安全法",
+    交法: "道路交通安全法",
+    反法: "反不正当竞争法",
+    个保法: "个人信息保护法",
+    个信法: "个人信息保护法",
+    数安法: "数据安全法",
+    网安法: "网络安全法",
+    未保法: "未成年人保护法",
+    治安处罚法: "治安管理处罚法",
+    治安法: "治安管理处罚法",
+    土管法: "土地管理法",
+    新公司法: "公司法",
+    劳合法: "劳动合同法",
+    劳动争议仲裁法: "劳动争议调解仲裁法",
+    环保法: "环境保护法",
+    香港国安法: "香港特别行政区维护国家安全法",
+    妇女权益法: "妇女权益保障法",
+    老年法: "老年人权益保障法",
+    破产法: "企业破产法",
+    电商法: "电子商务法",
+    税征法: "税收征收管理法",
+    税收征管法: "税收征收管理法",
+    个税法: "个人所得税法",
+    企税法: "企业所得税法",
+    城房法: "城市房地产管理法",
+    房地产管理法: "城市房地产管理法",
+    民典: "民法典",
+  }),
+);

@@ -1,0 +1,79 @@
+import type { IndexState } from "@dataq/contract";
+
+/**
+ * Finds records by words and exact terms. Two methods, so that another engine can stand behind them; the one we
+ * have keeps posting blocks in PostgreSQL (`postings/`).
+ */
+export interface SearchIndex {
+  /** Builds what `documents` holds beside what is being served and switches to it in one transaction. */
+  refresh(
+    corpus: string,
+    documents: AsyncIterable<IndexDocument>,
+    options: RefreshOptions,
+  ): Promise<RefreshReport>;
+  /** Undefined when nothing was ever put into the corpus. */
+  search(corpus: string, question: Question, page: SearchPage): Promise<Found | undefined>;
+}
+
+/** A record as the index sees it. */
+export interface IndexDocument {
+  readonly id: string;
+  /** Running text. A word's frequency counts `weight` times, at least 1. */
+  readonly texts: readonly { readonly text: string; readonly weight: number }[];
+  /** Exact terms with their prefix (`c:`, `k:`, …), for filters and look-ups; not scored. */
+  readonly terms: readonly string[];
+  /** YYYY-MM-DD; newer stands first among equal scores, and date ranges are read from it. */
+  readonly date: string | null;
+  /** What is given back: the record of the operation. */
+  readonly body: object;
+}
+
+export interface RefreshOptions {
+  /** Documents of one origin; a refresh replaces those of the same name. */
+  readonly dataset: string;
+  /** `replace`: the dataset is these documents. `update`: these documents replace those with the same id. */
+  readonly mode: "replace" | "update";
+  /** Datasets that leave the index with this switch, such as generated ones when real ones come. */
+  readonly drop?: readonly string[];
+  readonly signal?: AbortSignal;
+  readonly progress?: (documents: number) => void;
+}
+
+export interface RefreshReport {
+  readonly snapshot: string;
+  /** Documents served after the switch. */
+  readonly size: number;
+}
+
+/** What must hold of a document. Leaves are terms; scored leaves add to the rank. */
+export type Query =
+  | { readonly term: string; readonly scored: boolean }
+  | { readonly all: readonly Query[] }
+  | { readonly any: readonly Query[] }
+  | { readonly atLeast: number; readonly of: readonly Query[] }
+  | { readonly not: Query };
+
+export interface Question {
+  readonly query: Query;
+  /** Inclusive, YYYY-MM-DD; a document without date is in no range. */
+  readonly dates?: { readonly from?: string; readonly to?: string };
+}
+
+export interface SearchPage {
+  readonly offset: number;
+  readonly limit: number;
+  /** State to read from; without it, the one being served. */
+  readonly snapshot?: string;
+}
+
+export interface Found {
+  readonly hits: readonly Hit[];
+  /** Exact. */
+  readonly total: number;
+  readonly index: IndexState;
+}
+
+export interface Hit {
+  readonly body: object;
+  readonly score: number;
+}

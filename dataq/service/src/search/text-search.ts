@@ -1,0 +1,89 @@
+import type { IndexState } from "@dataq/contract";
+import type { Analyser } from "./analysis/analyser.ts";
+import type { PostingIndex } from "./postings/posting-index.ts";
+import type { Found, Hit, Query, Question, SearchPage } from "./search-index.ts";
+
+/** A question in words, after fields and look-ups were taken out of it. */
+export interface TextQuestion {
+  /** Every one must hold. */
+  readonly filters: readonly Query[];
+  /** Alternatives (OR) of words that must all be there. One empty text: filters alone. */
+  readonly alternatives: readonly string[];
+  /** Words in quotes: as they stand, side by side, and never relaxed. */
+  readonly phrases: readonly string[];
+  /** Words that must not be there. */
+  readonly without: readonly string[];
+  readonly dates?: Question["dates"];
+}
+
+export interface TextFound {
+  readonly hits: readonly Hit[];
+  readonly total: number;
+  readonly index: IndexState;
+  /** True when not all words were found together and fewer were asked for. */
+  readonly relaxed: boolean;
+  /** Words to mark in the texts. */
+  readonly words: readonly string[];
+}
+
+/**
+ * All words; failing that, all their parts; failing that, at least half of them. The last two say `relaxed`.
+ * Undefined when the corpus is empty.
+ */
+export async function searchText(
+  index: PostingIndex,
+  corpus: string,
+  question: TextQuestion,
+  page: SearchPage,
+): Promise<TextFound | undefined> {
+  const analyser = await index.analyser(corpus, page.snapshot);
+  if (analyser === undefined) return undefined;
+  const alternatives = question.alternatives.map((text) => analyser.queryTerms(text));
+  const phrases = question.phrases.map((text) => analyser.queryTerms(text));
+  const without = question.without.map((text) => analyser.queryTerms(text));
+  const words = [...alternatives.flat(), ...phrases.flat()];
+  const fixed: Query[] = [
+    ...question.filters,
+    ...phrases.flatMap((terms) => terms.map(scored)),
+    ...without.filter((terms) => terms.length > 0).map((terms) => ({ not: { all: terms.map(scored) } })),
+  ];
+  const ask = (query: Query): Promise<Found | undefined> =>
+    index.search(
+      corpus,
+      { query: { all: [...fixed, query] }, ...(question.dates && { dates: question.dates }) },
+      page,
+    );
+  let last: Found | undefined;
+  for (const { query, isRelaxed } of attempts(alternatives, analyser)) {
+    last = await ask(query);
+    if (last === undefined) return undefined;
+    if (last.total > 0) return { ...last, relaxed: isRelaxed, words };
+  }
+  return last === undefined ? undefined : { ...last, relaxed: false, words };
+}
+
+function attempts(alternatives: readonly string[][], analyser: Analyser) {
+  const out: { query: Query; isRelaxed: boolean }[] = [
+    { query: anyOf(alternatives.map((words) => ({ all: words.map(scored) }))), isRelaxed: false },
+  ];
+  const only = alternatives.length === 1 ? (alternatives[0] as string[]) : [];
+  if (only.some((word) => analyser.parts(word).length > 1)) {
+    const parts = [...new Set(only.flatMap((word) => analyser.parts(word)))];
+    out.push({ query: { all: parts.map(scored) }, isRelaxed: true });
+  }
+  if (only.length > 1) {
+    out.push({
+      query: { atLeast: Math.ceil(only.length / 2), of: only.map(scored) },
+      isRelaxed: true,
+    });
+  }
+  return out;
+}
+
+function anyOf(queries: readonly Query[]): Query {
+  return queries.length === 1 ? (queries[0] as Query) : { any: queries };
+}
+
+function scored(term: string): Query {
+  return { term, scored: true };
+}
