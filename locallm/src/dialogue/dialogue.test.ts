@@ -78,7 +78,7 @@ describe("text → content and thinking", () => {
   const thinking = { open: "<think>", close: "</think>" };
   const join = (pieces: AnswerPiece[]) => {
     const text = (kind: string) =>
-      pieces.flatMap((piece) => (piece.kind === kind ? [piece.text] : [])).join("");
+      pieces.flatMap((piece) => (piece.kind === kind && "text" in piece ? [piece.text] : [])).join("");
     return { content: text("content"), thinking: text("thinking") };
   };
   const read = (parts: string[], open = false) => {

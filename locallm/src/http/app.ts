@@ -11,6 +11,7 @@ import { generateRoute } from "./native/generate.ts";
 import { psRoute } from "./native/ps.ts";
 import { statusRoutes } from "./native/status.ts";
 import { tokenizeRoutes } from "./native/tokenize.ts";
+import { openAiRoutes } from "./openai/routes.ts";
 import type { Parts } from "./parts.ts";
 import { logRequests } from "./request-log.ts";
 
@@ -67,6 +68,7 @@ export function createApp(parts: Parts): FastifyInstance {
   embedRoutes(app, parts);
   psRoute(app, parts);
   tokenizeRoutes(app, parts);
+  openAiRoutes(app, parts);
   return app;
 }
 

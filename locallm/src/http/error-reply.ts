@@ -70,12 +70,14 @@ const openAiCodes: Partial<Record<LocallmError["code"], string>> = {
   model_not_found: "model_not_found",
   not_found: "unknown_url",
   invalid_api_key: "invalid_api_key",
+  unsupported_parameter: "unsupported_parameter",
   prompt_too_long: "context_length_exceeded",
   input_too_long: "context_length_exceeded",
 };
 
 const openAiParams: Partial<Record<LocallmError["code"], string>> = {
   model_required: "model",
+  messages_empty: "messages",
   invalid_model_name: "model",
   model_not_found: "model",
 };

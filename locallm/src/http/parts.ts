@@ -3,12 +3,14 @@ import type { Store } from "../library/store.ts";
 import type { Scheduler } from "../scheduler/lease.ts";
 import type { BodyLimits } from "./body.ts";
 import type { DefenceSettings } from "./defences.ts";
+import type { Dialogues } from "./dialogues.ts";
 import type { Metrics } from "./metrics.ts";
 
 /** What every route works with, joined once in `server.ts`. */
 export interface Parts {
   readonly version: string;
   readonly store: Store;
+  readonly dialogues: Dialogues;
   readonly scheduler: Scheduler;
   readonly settings: HttpSettings;
   readonly log: Logger;

@@ -77,6 +77,9 @@ export const errors = {
   unsupported_capability: { status: 400, message: '"{model}" does not support {capability}' },
   raw_conflict: { status: 400, message: "raw mode does not support template, system, or context" },
   invalid_format: { status: 400, message: 'invalid format: expected "json" or a JSON schema{detail}' },
+  unsupported_parameter: { status: 400, message: "{field} is not supported{hint}" },
+  // OpenAI's and Ollama's own words.
+  messages_empty: { status: 400, message: "[] is too short - 'messages'" },
   client_gone: { status: 499, message: "the client went away" },
   template_invalid: { status: 400, message: "template error: {problem}" },
   template_failed: { status: 500, message: "the model's chat template failed: it {problem}" },

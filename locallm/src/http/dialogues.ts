@@ -1,0 +1,43 @@
+import { createDialogue, type Dialogue } from "../dialogue/dialogue.ts";
+import { headerOf, modelTemplate } from "../library/details.ts";
+import type { Model } from "../library/model.ts";
+import type { Store } from "../library/store.ts";
+
+const capacity = 32;
+
+/** Weights without any template: the messages one after the other, as they are. */
+const bare =
+  "{% for message in messages %}{{ message.content }}{% if not loop.last %}\n\n{% endif %}{% endfor %}";
+
+/** The way each model talks, read once per manifest and kept. */
+export class Dialogues {
+  readonly #store: Store;
+  readonly #byDigest = new Map<string, Promise<Dialogue>>();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Throws `template_invalid`, and what reading the model throws. */
+  async of(model: Model): Promise<Dialogue> {
+    const known = this.#byDigest.get(model.digest);
+    if (known !== undefined) return await known;
+    const reading = this.#read(model);
+    this.#byDigest.set(model.digest, reading);
+    const oldest = this.#byDigest.keys().next().value;
+    if (this.#byDigest.size > capacity && oldest !== undefined) this.#byDigest.delete(oldest);
+    reading.catch(() => this.#byDigest.delete(model.digest));
+    return await reading;
+  }
+
+  async #read(model: Model): Promise<Dialogue> {
+    const header = await headerOf(this.#store, model);
+    const [path] = model.modelPaths;
+    const special = path === undefined ? null : await this.#store.headers.specialTokens(path);
+    return createDialogue({
+      template: modelTemplate(model, header) ?? { language: "jinja", text: bare },
+      bosText: special?.bosText ?? "",
+      eosText: special?.eosText ?? "",
+    });
+  }
+}

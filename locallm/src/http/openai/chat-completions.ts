@@ -1,0 +1,146 @@
+import type { FastifyInstance } from "fastify";
+import type { GenerateDone } from "../../scheduler/lease.ts";
+import { chatCompletionsRequest, type Usage } from "../../wire/openai/chat-completions.ts";
+import { readBody } from "../body.ts";
+import type { Parts } from "../parts.ts";
+import { prepareRun, type Run, requireCapability } from "../run.ts";
+import { sendStream } from "../stream.ts";
+import { conversation, requireTraits, runTurn, type TurnEvent } from "../turn.ts";
+import { tellDropped } from "./dropped.ts";
+import { requestTurn } from "./request-turn.ts";
+import { refuse, samplingOptions } from "./sampling.ts";
+import { done, event, fingerprint, newId, sse } from "./sse.ts";
+
+/** `POST /v1/chat/completions`, streamed and not. */
+export function chatCompletionsRoute(app: FastifyInstance, parts: Parts): void {
+  app.post("/v1/chat/completions", async (request, reply) => {
+    const body = readBody(request, reply, chatCompletionsRequest);
+    refuse("n", (body.n ?? 1) > 1, ": one choice an answer");
+    refuse("logprobs", body.logprobs === true);
+    refuse("top_logprobs", (body.top_logprobs ?? 0) > 0);
+    const asked = requestTurn(body);
+    const options = samplingOptions(body, body.max_completion_tokens ?? body.max_tokens);
+    const run = await prepareRun(parts, request, reply, { ...body, options });
+    await requireCapability(parts, run, "completion", "chat");
+    const dialogue = await parts.dialogues.of(run.model);
+    requireTraits(run, dialogue, asked);
+    const turn = { ...asked, messages: conversation(run.model, asked.messages) };
+    const events = runTurn(run, dialogue, {
+      turn,
+      truncate: true,
+      shift: false,
+      onDropped: (dropped) => tellDropped(reply, dropped),
+    });
+    const head = answerHead(run);
+    if (body.stream !== true) return await wholeAnswer(head, events);
+    await sendStream(reply, encode(head, events, body.stream_options?.include_usage === true), sse(request));
+    return reply;
+  });
+}
+
+export interface AnswerHead {
+  readonly id: string;
+  readonly created: number;
+  readonly model: string;
+}
+
+function answerHead(run: Run): AnswerHead {
+  return { id: newId("chatcmpl-"), created: Math.floor(Date.now() / 1000), model: run.typedName };
+}
+
+/** One event per piece; what does not change from token to token is written once. */
+export async function* encode(
+  head: AnswerHead,
+  events: AsyncIterable<TurnEvent>,
+  withUsage: boolean,
+): AsyncGenerator<string> {
+  const base = { ...head, object: "chat.completion.chunk", system_fingerprint: fingerprint };
+  const start = `data: ${JSON.stringify(base).slice(0, -1)},"choices":[{"index":0,"delta":`;
+  const delta = (json: string) => `${start}${json},"finish_reason":null}]}\n\n`;
+  const call = (fields: Record<string, unknown>) => delta(JSON.stringify({ tool_calls: [fields] }));
+
+  let called = false;
+  let first = delta('{"role":"assistant","content":""}');
+  for await (const piece of events) {
+    const lead = first;
+    first = "";
+    switch (piece.kind) {
+      case "content":
+        yield `${lead}${delta(`{"content":${JSON.stringify(piece.text)}}`)}`;
+        break;
+      case "thinking":
+        yield `${lead}${delta(`{"reasoning":${JSON.stringify(piece.text)}}`)}`;
+        break;
+      case "call": {
+        const { index, id, name } = piece;
+        called = true;
+        yield lead + call({ index, id, type: "function", function: { name, arguments: "" } });
+        break;
+      }
+      case "arguments":
+        yield lead + call({ index: piece.index, function: { arguments: piece.text } });
+        break;
+      case "called":
+        first = lead;
+        break;
+      case "done": {
+        const reason = JSON.stringify(finishReason(piece.done, called));
+        const usage = withUsage ? event({ ...base, choices: [], usage: usageOf(piece.done) }) : "";
+        yield `${lead}${start}{},"finish_reason":${reason}}]}\n\n${usage}${done}`;
+      }
+    }
+  }
+}
+
+export async function wholeAnswer(head: AnswerHead, events: AsyncIterable<TurnEvent>) {
+  let content = "";
+  let reasoning = "";
+  const calls: unknown[] = [];
+  for await (const piece of events) {
+    switch (piece.kind) {
+      case "content":
+        content += piece.text;
+        break;
+      case "thinking":
+        reasoning += piece.text;
+        break;
+      case "called": {
+        const { id, name, text } = piece.call;
+        calls.push({ id, type: "function", function: { name, arguments: text } });
+        break;
+      }
+      case "done": {
+        const message = {
+          role: "assistant",
+          content: content === "" && calls.length > 0 ? null : content,
+          ...(reasoning === "" ? {} : { reasoning }),
+          ...(calls.length === 0 ? {} : { tool_calls: calls }),
+        };
+        return {
+          ...head,
+          object: "chat.completion",
+          system_fingerprint: fingerprint,
+          choices: [
+            { index: 0, message, finish_reason: finishReason(piece.done, calls.length > 0), logprobs: null },
+          ],
+          usage: usageOf(piece.done),
+        };
+      }
+    }
+  }
+  throw new Error("the answer ended without its end");
+}
+
+/** A call that the length cut is `length`, as at OpenAI: its arguments are not whole. */
+function finishReason(ended: GenerateDone, called: boolean): "stop" | "length" | "tool_calls" {
+  return ended.reason === "length" ? "length" : called ? "tool_calls" : "stop";
+}
+
+export function usageOf(ended: GenerateDone): Usage {
+  return {
+    prompt_tokens: ended.promptTokens,
+    completion_tokens: ended.evalTokens,
+    total_tokens: ended.promptTokens + ended.evalTokens,
+    prompt_tokens_details: { cached_tokens: ended.cachedTokens },
+  };
+}

@@ -1,0 +1,121 @@
+import type { Message, ToolChoice, Turn } from "../../dialogue/turn.ts";
+import type { Think } from "../../wire/api/message.ts";
+import { LocallmError } from "../../wire/errors.ts";
+import type { ChatCompletionsMessage, ChatCompletionsRequest } from "../../wire/openai/chat-completions.ts";
+
+/** OpenAI's messages, tools and wishes as one turn. */
+export function requestTurn(body: ChatCompletionsRequest): Turn {
+  const given = body.messages ?? [];
+  if (given.length === 0) throw new LocallmError("messages_empty", {});
+  const tools = body.tools ?? [];
+  return {
+    messages: given.map((message, index) =>
+      turnMessage(message, given.slice(0, index), `messages[${index}]`),
+    ),
+    tools,
+    toolChoice: toolChoiceOf(body),
+    think: thinkOf(body.reasoning_effort ?? body.reasoning?.effort),
+    format: formatOf(body.response_format),
+  };
+}
+
+function turnMessage(
+  message: ChatCompletionsMessage,
+  before: readonly ChatCompletionsMessage[],
+  field: string,
+): Message {
+  const thinking = message.reasoning ?? message.reasoning_content;
+  return {
+    role: message.role === "developer" ? "system" : message.role,
+    content: textOf(message.content, field),
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(message.tool_calls === undefined ? {} : { tool_calls: message.tool_calls.map(turnCall) }),
+    ...(message.tool_call_id === undefined ? {} : { tool_call_id: message.tool_call_id }),
+    ...(message.role === "tool" ? toolName(message, before) : {}),
+  };
+}
+
+function textOf(content: ChatCompletionsMessage["content"], field: string): string {
+  if (content === undefined || typeof content === "string") return content ?? "";
+  const texts = content.map((part, index) => {
+    if (part.type === "text") return part.text;
+    if (part.type === "refusal") return part.refusal;
+    const web = part.type === "image_url" && !part.image_url.url.startsWith("data:");
+    const hint = web
+      ? ": web addresses are never fetched, and this model takes text only"
+      : ": this model takes text only";
+    throw new LocallmError("unsupported_parameter", {
+      field: `${field}.content[${index}].${part.type}`,
+      hint,
+    });
+  });
+  return texts.join("\n");
+}
+
+type WireCall = NonNullable<ChatCompletionsMessage["tool_calls"]>[number];
+
+function turnCall(call: WireCall, index: number) {
+  return {
+    ...(call.id === undefined ? {} : { id: call.id }),
+    function: { index, name: call.function.name, arguments: argumentsOf(call.function.arguments ?? "") },
+  };
+}
+
+/** What is no JSON object, because a model once wrote it so, goes back to the model as it was. */
+function argumentsOf(text: string): Record<string, unknown> {
+  if (text.trim() === "") return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      return value as Record<string, unknown>;
+  } catch {}
+  return { arguments: text };
+}
+
+/** OpenAI names the call that a result answers; many templates want the function's name. */
+function toolName(message: ChatCompletionsMessage, before: readonly ChatCompletionsMessage[]) {
+  const calls = before.flatMap(({ tool_calls }) => tool_calls ?? []);
+  const name = calls.findLast(({ id }) => id === message.tool_call_id)?.function.name ?? message.name;
+  return name === undefined ? {} : { tool_name: name };
+}
+
+function toolChoiceOf({ tool_choice: choice, tools = [] }: ChatCompletionsRequest): ToolChoice {
+  if (choice === undefined) return { kind: "auto" };
+  if (choice !== "none" && choice !== "auto" && tools.length === 0)
+    throw new LocallmError("invalid_field", { field: "tool_choice", problem: "needs tools to choose from" });
+  if (typeof choice === "string") return { kind: choice };
+  const { name } = choice.function;
+  if (!tools.some((tool) => tool.function.name === name))
+    throw new LocallmError("invalid_field", {
+      field: "tool_choice",
+      problem: `names "${name}", which is not in tools`,
+    });
+  return { kind: "named", name };
+}
+
+function thinkOf(effort: ChatCompletionsRequest["reasoning_effort"]): Think | null {
+  switch (effort) {
+    case undefined:
+      return null;
+    case "none":
+      return false;
+    case "minimal":
+      return "low";
+    case "xhigh":
+      return "max";
+    default:
+      return effort;
+  }
+}
+
+function formatOf(format: ChatCompletionsRequest["response_format"]): Turn["format"] {
+  if (format === undefined || format.type === "text") return null;
+  if (format.type === "json_object") return { kind: "json" };
+  const { schema } = format.json_schema;
+  if (schema === undefined)
+    throw new LocallmError("invalid_field", {
+      field: "response_format.json_schema.schema",
+      problem: "is required",
+    });
+  return { kind: "schema", schema };
+}

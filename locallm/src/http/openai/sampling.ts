@@ -1,0 +1,29 @@
+import { LocallmError } from "../../wire/errors.ts";
+import type { SamplingFields } from "../../wire/openai/chat-completions.ts";
+
+/**
+ * OpenAI's sampling fields as native options. What is absent stays absent, so that the model's own parameters
+ * hold; `options` is the native extension and comes first.
+ */
+export function samplingOptions(body: SamplingFields, maxTokens = body.max_tokens): Record<string, unknown> {
+  const stop = body.stop === undefined ? undefined : [body.stop].flat();
+  const bias =
+    body.logit_bias !== undefined && Object.keys(body.logit_bias).length > 0 ? body.logit_bias : undefined;
+  const given = {
+    temperature: body.temperature,
+    top_p: body.top_p,
+    frequency_penalty: body.frequency_penalty,
+    presence_penalty: body.presence_penalty,
+    seed: body.seed,
+    stop,
+    logit_bias: bias,
+    num_predict: maxTokens,
+  };
+  const set = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { ...body.options, ...Object.fromEntries(set) };
+}
+
+/** Refuses by name what would change the answer if it were ignored. */
+export function refuse(field: string, isAsked: boolean, hint = ""): void {
+  if (isAsked) throw new LocallmError("unsupported_parameter", { field, hint });
+}

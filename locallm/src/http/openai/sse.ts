@@ -1,0 +1,27 @@
+import { randomBytes } from "node:crypto";
+import type { FastifyRequest } from "fastify";
+import { errorReply } from "../error-reply.ts";
+import type { StreamFormat } from "../stream.ts";
+
+/** Server-sent events. A failure after the first event is an event of its own, the last: no `[DONE]` follows. */
+export function sse(request: FastifyRequest): StreamFormat {
+  return {
+    contentType: "text/event-stream; charset=utf-8",
+    lateError: (error) =>
+      event(errorReply(error, { path: request.url, requestId: request.id, retryAfterSeconds: () => 1 }).body),
+  };
+}
+
+export function event(data: unknown): string {
+  return `data: ${JSON.stringify(data)}\n\n`;
+}
+
+export const done = "data: [DONE]\n\n";
+
+/** 128 random bits: ids of different answers do not meet. */
+export function newId(prefix: string): string {
+  return `${prefix}${randomBytes(16).toString("hex")}`;
+}
+
+/** What `system_fingerprint` says: answers of one version come from one kind of engine. */
+export const fingerprint = "fp_locallm";

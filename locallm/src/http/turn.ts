@@ -1,0 +1,69 @@
+import type { AnswerPiece } from "../dialogue/answer.ts";
+import type { Dialogue } from "../dialogue/dialogue.ts";
+import { type FittedTurn, fitTurn } from "../dialogue/fit.ts";
+import type { Message, Turn } from "../dialogue/turn.ts";
+import type { Model } from "../library/model.ts";
+import type { GenerateDone, Lease } from "../scheduler/lease.ts";
+import { LocallmError } from "../wire/errors.ts";
+import { generateJob } from "./generate-job.ts";
+import type { Run } from "./run.ts";
+
+export type Dropped = FittedTurn["dropped"];
+
+export type TurnEvent =
+  | AnswerPiece
+  | { readonly kind: "done"; readonly done: GenerateDone; readonly lease: Lease; readonly dropped: Dropped };
+
+export interface TurnWish {
+  readonly turn: Turn;
+  /** Leave out the oldest messages where the conversation is too long, or refuse it. */
+  readonly truncate: boolean;
+  /** On a full window drop the older half and go on, or stop. */
+  readonly shift: boolean;
+  /** Called before the first piece: the last moment for a header. */
+  readonly onDropped?: (dropped: Dropped) => void;
+}
+
+/** One turn of a conversation, whatever API asked: render, fit, generate, read. Leaving the loop cancels. */
+export async function* runTurn(run: Run, dialogue: Dialogue, wish: TurnWish): AsyncGenerator<TurnEvent> {
+  const { turn } = wish;
+  const lease = await run.lease();
+  try {
+    const fitted = await fitTurn(dialogue, turn, {
+      contextLength: lease.numCtx,
+      addBos: lease.info.addBos,
+      truncate: wish.truncate,
+      tokenize: (text) => lease.runner.tokenize(text, { addSpecial: true, parseSpecial: true }),
+    });
+    if (fitted.dropped.tokens > 0) wish.onDropped?.(fitted.dropped);
+    const reader = dialogue.reader(turn, fitted.text);
+    const job = generateJob(run.options, { prompt: fitted.prompt, numCtx: lease.numCtx, shift: wish.shift });
+    for await (const event of lease.runner.generate(job, run.signal)) {
+      if (event.kind === "text") yield* reader.push(event.text);
+      else {
+        yield* reader.end();
+        run.count(event);
+        yield { kind: "done", done: event, lease, dropped: fitted.dropped };
+      }
+    }
+  } finally {
+    lease.release();
+  }
+}
+
+/** Refuses what the model's template cannot say. */
+export function requireTraits(run: Run, dialogue: Dialogue, turn: Turn): void {
+  const lacks = (capability: string) =>
+    new LocallmError("unsupported_capability", { model: run.typedName, capability });
+  if (turn.tools.length > 0 && !dialogue.traits.tools) throw lacks("tools");
+  if (turn.think !== null && turn.think !== false && !dialogue.traits.thinking) throw lacks("thinking");
+}
+
+/** The conversation as the model's maker begins it: its example messages, and its system text unless the client has one. */
+export function conversation(model: Model, messages: readonly Message[]): Message[] {
+  const own =
+    model.system !== null && messages[0]?.role !== "system"
+      ? [{ role: "system", content: model.system }]
+      : [];
+  return [...own, ...model.messages, ...messages];
+}

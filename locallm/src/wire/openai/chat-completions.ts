@@ -1,0 +1,101 @@
+import { z } from "zod";
+import { optional } from "../body.ts";
+
+const text = z.object({ type: z.literal("text"), text: z.string() });
+const part = z.discriminatedUnion("type", [
+  text,
+  z.object({ type: z.literal("refusal"), refusal: z.string() }),
+  z.object({ type: z.literal("image_url"), image_url: z.object({ url: z.string() }) }),
+  z.object({ type: z.literal("input_audio"), input_audio: z.unknown() }),
+  z.object({ type: z.literal("file"), file: z.unknown() }),
+]);
+
+const toolCall = z.object({
+  id: optional(z.string()),
+  type: optional(z.string()),
+  /** `arguments` is JSON in a string, and may be what a model wrote: not always JSON. */
+  function: z.object({ name: z.string(), arguments: optional(z.string()) }),
+});
+
+const message = z.object({
+  role: z.enum(["system", "developer", "user", "assistant", "tool"]),
+  content: optional(z.union([z.string(), z.array(part)])),
+  name: optional(z.string()),
+  reasoning: optional(z.string()),
+  reasoning_content: optional(z.string()),
+  tool_calls: optional(z.array(toolCall)),
+  tool_call_id: optional(z.string()),
+});
+
+const tool = z.object({
+  type: z.literal("function"),
+  function: z.looseObject({
+    name: z.string().min(1).max(128),
+    description: optional(z.string()),
+    parameters: optional(z.record(z.string(), z.unknown())),
+  }),
+});
+
+const toolChoice = z.union([
+  z.enum(["none", "auto", "required"]),
+  z.object({ type: z.literal("function"), function: z.object({ name: z.string() }) }),
+]);
+
+const responseFormat = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("text") }),
+  z.object({ type: z.literal("json_object") }),
+  z.object({
+    type: z.literal("json_schema"),
+    json_schema: z.looseObject({
+      name: optional(z.string()),
+      schema: optional(z.record(z.string(), z.unknown())),
+    }),
+  }),
+]);
+
+export const reasoningEffort = z.enum(["none", "minimal", "low", "medium", "high", "xhigh"]);
+
+/** Sampling fields that chat/completions and completions share. Ranges are OpenAI's own. */
+export const samplingFields = {
+  temperature: optional(z.number().min(0).max(2)),
+  top_p: optional(z.number().min(0).max(1)),
+  frequency_penalty: optional(z.number().min(-2).max(2)),
+  presence_penalty: optional(z.number().min(-2).max(2)),
+  seed: optional(z.int()),
+  stop: optional(z.union([z.string(), z.array(z.string()).max(4)])),
+  logit_bias: optional(z.record(z.string().regex(/^\d+$/), z.number().min(-100).max(100))),
+  max_tokens: optional(z.int().min(1)),
+  stream: optional(z.boolean()),
+  stream_options: optional(z.object({ include_usage: optional(z.boolean()) })),
+  n: optional(z.int().min(1)),
+  /** Ours, as in the native API. */
+  options: optional(z.record(z.string(), z.unknown())),
+  keep_alive: optional(z.unknown()),
+};
+
+export const chatCompletionsRequest = z.object({
+  model: z.string(),
+  messages: optional(z.array(message)),
+  ...samplingFields,
+  max_completion_tokens: optional(z.int().min(1)),
+  logprobs: optional(z.boolean()),
+  top_logprobs: optional(z.int()),
+  tools: optional(z.array(tool)),
+  tool_choice: optional(toolChoice),
+  response_format: optional(responseFormat),
+  reasoning_effort: optional(reasoningEffort),
+  reasoning: optional(z.object({ effort: optional(reasoningEffort) })),
+});
+
+export type ChatCompletionsRequest = z.output<typeof chatCompletionsRequest>;
+export type ChatCompletionsMessage = z.output<typeof message>;
+export type SamplingFields = {
+  [Name in keyof typeof samplingFields]?: z.output<(typeof samplingFields)[Name]>;
+};
+
+export interface Usage {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly total_tokens: number;
+  readonly prompt_tokens_details: { readonly cached_tokens: number };
+}
