@@ -49,7 +49,8 @@ interface Chunk {
 }
 
 async function stream(events: TurnEvent[], withUsage = false) {
-  const text = (await Array.fromAsync(encode(head, from(events), withUsage))).join("");
+  let text = "";
+  for await (const part of encode(head, from(events), withUsage)) text += part;
   const lines = text.split("\n\n").filter((line) => line !== "");
   expect(lines.pop()).toBe("data: [DONE]");
   return lines.map((line) => JSON.parse(line.replace(/^data: /, "")) as Chunk);
