@@ -1,5 +1,6 @@
 import type { GgufHeader } from "./gguf/header.ts";
 import { fileTypeName } from "./gguf/quantisation.ts";
+import { mediaTypes } from "./manifest.ts";
 import type { Model } from "./model.ts";
 import type { Store } from "./store.ts";
 
@@ -28,7 +29,7 @@ export async function modelDetails(store: Store, model: Model): Promise<ModelDet
   const contextLength = config.context_length || lengths.contextLength;
   const embeddingLength = config.embedding_length || lengths.embeddingLength;
   return {
-    parent_model: "",
+    parent_model: model.manifest.layers.find(({ mediaType }) => mediaType === mediaTypes.model)?.from ?? "",
     format: config.model_format ?? "",
     family: config.model_family ?? "",
     families: config.model_families ?? null,

@@ -4,7 +4,7 @@ import { LocallmError } from "../wire/errors.ts";
 import { displayModelName, type ModelName, parseModelName } from "../wire/model-name.ts";
 import { Blobs, isMissing, readFolder } from "./blob.ts";
 import { type Digest, digestHex, digestOf } from "./digest.ts";
-import { removeEmptyFolders, writeDurably } from "./durable.ts";
+import { removeEmptyFolders, syncFolder, writeDurably } from "./durable.ts";
 import { Headers } from "./headers.ts";
 import {
   type Manifest,
@@ -19,6 +19,13 @@ import { type Model, readModel } from "./model.ts";
 export interface BrokenModel {
   name: ModelName;
   error: LocallmError;
+}
+
+export interface RemovedModel {
+  name: ModelName;
+  /** Files that no model names any more; a loaded one may still be read. */
+  unusedPaths: string[];
+  freeBlobs(): Promise<void>;
 }
 
 /**
@@ -120,17 +127,26 @@ export class Store {
     });
   }
 
-  /** Removes the name, then the blobs that no other manifest names. False where there was no such model. */
-  async remove(name: ModelName): Promise<boolean> {
+  /**
+   * Removes the name at once, so that no new request finds it. The blobs that only it named are removed by
+   * `freeBlobs`, when nobody reads them any more. Null where there was no such model.
+   */
+  async remove(name: ModelName): Promise<RemovedModel | null> {
     return await this.#change(async () => {
       const spelled = await this.#spelling(name);
-      if (spelled === null) return false;
+      if (spelled === null) return null;
       const path = this.#path(spelled);
-      const named = await this.#digestsNamedBy(path);
+      const digests = await this.#digestsNamedBy(path);
       await rm(path, { force: true });
+      await syncFolder(dirname(path));
       await removeEmptyFolders(dirname(path), this.#manifestFolder);
-      await this.#removeUnused(named);
-      return true;
+      const used = await this.usedDigests();
+      const unused = [...new Set(digests)].filter((digest) => !used.has(digest));
+      return {
+        name: spelled,
+        unusedPaths: unused.map((digest) => this.blobs.path(digest)),
+        freeBlobs: () => this.#change(() => this.#removeUnused(unused)),
+      };
     });
   }
 

@@ -1,6 +1,6 @@
 import type { ModelName } from "../wire/model-name.ts";
 import { configBytes } from "./config-blob.ts";
-import { detailsFromHeader, headerLengths } from "./details.ts";
+import { configFields } from "./create.ts";
 import type { Digest } from "./digest.ts";
 import { type Layer, mediaTypes } from "./manifest.ts";
 import type { Store } from "./store.ts";
@@ -19,13 +19,7 @@ export async function writeWeightsModel(
     throw error;
   });
   const layers: Layer[] = [{ mediaType: mediaTypes.model, ...blob }];
-  const { contextLength, embeddingLength } = headerLengths(header);
-  const fields = {
-    ...detailsFromHeader(header),
-    ...(contextLength === undefined ? {} : { context_length: contextLength }),
-    ...(embeddingLength === undefined ? {} : { embedding_length: embeddingLength }),
-  };
-  const config = await store.blobs.writeBytes(configBytes(fields, layers));
+  const config = await store.blobs.writeBytes(configBytes(configFields(header), layers));
   await store.write(name, {
     config: { mediaType: mediaTypes.config, digest: config.digest, sizeBytes: config.sizeBytes },
     layers,

@@ -75,6 +75,8 @@ export interface GgufReadOptions {
   arrays?: "short" | "all" | ((key: string) => boolean);
   /** Single strings out of one array, without reading the rest of it into memory. */
   pick?: { key: string; indices: ReadonlySet<number> };
+  /** In place of `ggufLimits.keptBytes`, for a file that passed once. */
+  keptBytes?: number;
 }
 
 /**
@@ -130,11 +132,13 @@ class HeaderReader {
   #metadata = new Map<string, GgufScalar | GgufArray>();
   #scalarTypes = new Map<string, GgufItemType>();
   #keptBytes = 0;
+  #keptLimitBytes: number;
 
   constructor(bytes: ForwardReader, options: GgufReadOptions) {
     this.#bytes = bytes;
     this.#arrays = options.arrays ?? "short";
     this.#pick = options.pick;
+    this.#keptLimitBytes = options.keptBytes ?? ggufLimits.keptBytes;
   }
 
   async read(): Promise<GgufHeader> {
@@ -256,8 +260,8 @@ class HeaderReader {
 
   #keep(bytes: number): void {
     this.#keptBytes += bytes;
-    if (this.#keptBytes > ggufLimits.keptBytes) {
-      throw broken(`its metadata takes more than ${ggufLimits.keptBytes} bytes`);
+    if (this.#keptBytes > this.#keptLimitBytes) {
+      throw broken(`its metadata takes more than ${this.#keptLimitBytes} bytes`);
     }
   }
 

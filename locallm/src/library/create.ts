@@ -1,0 +1,274 @@
+import type { CreateRequest } from "../wire/api/library.ts";
+import { LocallmError } from "../wire/errors.ts";
+import { displayModelName, type ModelName, requireModelName } from "../wire/model-name.ts";
+import { checkOption, isOptionName } from "../wire/options.ts";
+import { configBytes } from "./config-blob.ts";
+import { detailsFromHeader, headerLengths } from "./details.ts";
+import { type Digest, requireDigest } from "./digest.ts";
+import type { GgufHeader } from "./gguf/header.ts";
+import { ggufKind } from "./gguf/rules.ts";
+import { goJson, type Layer, mediaTypes } from "./manifest.ts";
+import type { Model, ModelConfig } from "./model.ts";
+import type { Store } from "./store.ts";
+
+export interface CreateContext {
+  store: Store;
+  /** Throws where the text is no Go template. */
+  checkTemplate(text: string): void;
+  onStatus(status: string): void;
+}
+
+/**
+ * Makes a model of another one or of uploaded files, with what the request adds or replaces. Everything is checked
+ * before the first layer is written; the name changes its meaning in one step at the end.
+ */
+export async function createModel(
+  name: ModelName,
+  request: CreateRequest,
+  context: CreateContext,
+): Promise<void> {
+  refuseUnbuilt(request);
+  const base = await readBase(request, context.store);
+  const adapters = await readAdapters(request, base, context.store);
+  if (request.template !== undefined) checkTemplate(request.template, context);
+  const params = checkParameters(request.parameters);
+  const messages = checkMessages(request.messages);
+
+  const layers = new Layers(context, [...base.layers, ...adapters]);
+  if (request.template !== undefined) await layers.replace(mediaTypes.template, request.template);
+  if (request.system !== undefined) await layers.replace(mediaTypes.system, request.system);
+  if (Object.keys(params).length > 0) {
+    await layers.replace(mediaTypes.params, goJson({ ...base.params, ...params }));
+  }
+  if (messages.length > 0) await layers.replace(mediaTypes.messages, goJson(messages));
+  for (const license of [request.license ?? []].flat()) await layers.add(mediaTypes.license, license);
+
+  const fields: ModelConfig = {
+    ...base.config,
+    ...(request.renderer === undefined ? {} : { renderer: request.renderer }),
+    ...(request.parser === undefined ? {} : { parser: request.parser }),
+    ...(request.requires === undefined ? {} : { requires: request.requires }),
+  };
+  const config = await context.store.blobs.writeBytes(configBytes(fields, layers.list));
+  layers.announce();
+  context.onStatus("writing manifest");
+  await context.store.write(name, {
+    config: { mediaType: mediaTypes.config, digest: config.digest, sizeBytes: config.sizeBytes },
+    layers: layers.list,
+  });
+  context.onStatus("success");
+}
+
+/** What the new model starts from. */
+interface Base {
+  layers: Layer[];
+  config: ModelConfig;
+  params: Readonly<Record<string, unknown>>;
+  architecture: string;
+}
+
+function refuseUnbuilt(request: CreateRequest): void {
+  if (request.quantize !== undefined && request.quantize !== "") {
+    throw new LocallmError("not_built_yet", {
+      what: `quantize (${request.quantize.slice(0, 40)})`,
+      instead: "upload a file that is quantised already",
+    });
+  }
+  const files = [...Object.entries(request.files ?? {}), ...Object.entries(request.adapters ?? {})];
+  for (const [path, digest] of files) {
+    checkFileName(path);
+    requireDigest(digest);
+    if (/\.safetensors(\.index\.json)?$/i.test(path)) {
+      throw new LocallmError("not_built_yet", { what: "safetensors", instead: "upload a GGUF file" });
+    }
+  }
+}
+
+/** Names only tell files apart, but a client that sends a way out of a folder means harm. */
+function checkFileName(path: string): void {
+  const parts = path.split("/");
+  if (
+    path === "" ||
+    /^[\\/]|^[A-Za-z]:|\\|\0/.test(path) ||
+    parts.some((part) => part === ".." || part === "")
+  ) {
+    throw new LocallmError("invalid_field", {
+      field: "files",
+      problem: "must be named by plain relative paths",
+    });
+  }
+}
+
+async function readBase(request: CreateRequest, store: Store): Promise<Base> {
+  const files = Object.values(request.files ?? {}).map(requireDigest);
+  if (request.from !== undefined && request.from !== "") {
+    if (files.length > 0) {
+      throw new LocallmError("invalid_field", { field: "files", problem: "cannot stand together with from" });
+    }
+    return await baseFromModel(request.from, store);
+  }
+  if (files.length === 0) throw new LocallmError("nothing_to_create_from", {});
+  return await baseFromFiles(files, store);
+}
+
+async function baseFromModel(typed: string, store: Store): Promise<Base> {
+  const model = await store.require(requireModelName(typed), typed);
+  const from = displayModelName(model.name);
+  const layers = model.manifest.layers.map((layer) => ({ ...layer, from: layer.from ?? from }));
+  return {
+    layers,
+    config: model.config,
+    params: model.params,
+    architecture: await architectureOf(store, model),
+  };
+}
+
+async function architectureOf(store: Store, model: Model): Promise<string> {
+  const path = model.modelPaths[0];
+  return path === undefined ? "" : architecture(await store.headers.of(path));
+}
+
+async function baseFromFiles(files: Digest[], store: Store): Promise<Base> {
+  const layers: Layer[] = [];
+  let weights: GgufHeader | null = null;
+  for (const digest of new Set(files)) {
+    const { header, layer } = await readUpload(digest, store);
+    const kind = ggufKind(header);
+    if (kind === "adapter") {
+      throw new LocallmError("invalid_field", {
+        field: "files",
+        problem: "holds an adapter; it belongs in adapters",
+      });
+    }
+    if (kind !== "projector" && weights !== null) {
+      throw new LocallmError("invalid_field", { field: "files", problem: "holds more than one model" });
+    }
+    if (kind === "projector") layers.push({ ...layer, mediaType: mediaTypes.projector });
+    else {
+      weights = header;
+      layers.unshift({ ...layer, mediaType: mediaTypes.model });
+    }
+  }
+  if (weights === null) throw new LocallmError("nothing_to_create_from", {});
+  return { layers, config: configFields(weights), params: {}, architecture: architecture(weights) };
+}
+
+/** The configuration's fields for these weights. */
+export function configFields(header: GgufHeader): ModelConfig {
+  const { contextLength, embeddingLength } = headerLengths(header);
+  return {
+    ...detailsFromHeader(header),
+    ...(contextLength === undefined ? {} : { context_length: contextLength }),
+    ...(embeddingLength === undefined ? {} : { embedding_length: embeddingLength }),
+  };
+}
+
+async function readAdapters(request: CreateRequest, base: Base, store: Store): Promise<Layer[]> {
+  const layers: Layer[] = [];
+  for (const digest of new Set(Object.values(request.adapters ?? {}).map(requireDigest))) {
+    const { header, layer } = await readUpload(digest, store);
+    const problem = adapterProblem(header, base.architecture);
+    if (problem !== null) throw new LocallmError("invalid_field", { field: "adapters", problem });
+    layers.push({ ...layer, mediaType: mediaTypes.adapter });
+  }
+  return layers;
+}
+
+function adapterProblem(header: GgufHeader, baseArchitecture: string): string | null {
+  if (ggufKind(header) !== "adapter") return "must be a LoRA adapter, and this is another kind of GGUF file";
+  if (header.metadata.get("adapter.type") !== "lora") return "must be of the type lora";
+  if (architecture(header) !== baseArchitecture) {
+    return `is made for ${architecture(header)}, the model is ${baseArchitecture}`;
+  }
+  return null;
+}
+
+async function readUpload(digest: Digest, store: Store) {
+  const sizeBytes = await store.blobs.size(digest);
+  if (sizeBytes === null) throw new LocallmError("upload_missing", { digest });
+  const header = await store.headers.of(store.blobs.path(digest));
+  return { header, layer: { digest, sizeBytes } };
+}
+
+function architecture(header: GgufHeader): string {
+  return String(header.metadata.get("general.architecture") ?? "");
+}
+
+function checkTemplate(text: string, context: CreateContext): void {
+  try {
+    context.checkTemplate(text);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new LocallmError("invalid_template", { reason }, { cause });
+  }
+}
+
+/** Known options with their types; Ollama's retired ones are taken and dropped, as Ollama does. */
+function checkParameters(given: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+  const params: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(given)) {
+    if (retiredParameters.has(name) || value === null) continue;
+    if (!isOptionName(name)) throw new LocallmError("unknown_parameter", { name: name.slice(0, 80) });
+    params[name] = checkOption(name, name === "stop" && typeof value === "string" ? [value] : value);
+  }
+  return params;
+}
+
+export const retiredParameters: ReadonlySet<string> = new Set([
+  "penalize_newline",
+  "low_vram",
+  "f16_kv",
+  "logits_all",
+  "vocab_only",
+  "use_mlock",
+  "numa",
+  "tfs_z",
+  "draft_num_predict",
+]);
+
+function checkMessages(messages: CreateRequest["messages"] = []) {
+  return messages.map(({ role, content }, index) => {
+    const lowered = role.toLowerCase();
+    if (!["system", "user", "assistant"].includes(lowered)) {
+      throw new LocallmError("invalid_field", {
+        field: `messages[${index}].role`,
+        problem: "must be one of system, user, assistant",
+      });
+    }
+    return { role: lowered, content };
+  });
+}
+
+/** The layers of the model to be, and what became of each. */
+class Layers {
+  list: Layer[];
+  #context: CreateContext;
+  #created = new Set<Digest>();
+
+  constructor(context: CreateContext, base: Layer[]) {
+    this.list = base;
+    this.#context = context;
+  }
+
+  async replace(mediaType: string, text: string): Promise<void> {
+    const isReplaced = (layer: Layer) =>
+      layer.mediaType === mediaType ||
+      (mediaType === mediaTypes.template && layer.mediaType === mediaTypes.prompt);
+    this.list = this.list.filter((layer) => !isReplaced(layer));
+    if (text !== "") await this.add(mediaType, text);
+  }
+
+  async add(mediaType: string, text: string): Promise<void> {
+    const { digest, sizeBytes, isNew } = await this.#context.store.blobs.writeBytes(text);
+    if (isNew) this.#created.add(digest);
+    this.list.push({ mediaType, digest, sizeBytes });
+  }
+
+  announce(): void {
+    for (const { digest } of this.list) {
+      this.#context.onStatus(
+        `${this.#created.has(digest) ? "creating new" : "using existing"} layer ${digest}`,
+      );
+    }
+  }
+}

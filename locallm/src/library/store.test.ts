@@ -1,0 +1,249 @@
+import { createHash } from "node:crypto";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ggufBytes, tinyModel } from "../../test/tiny-gguf.ts";
+import { LocallmError } from "../wire/errors.ts";
+import { displayModelName, type ModelName, parseModelName } from "../wire/model-name.ts";
+import { modelCapabilities, modelDetails } from "./details.ts";
+import { parseDigest } from "./digest.ts";
+import { parseManifest, printManifest } from "./manifest.ts";
+import { Store } from "./store.ts";
+import { writeWeightsModel } from "./weights.ts";
+
+let root = "";
+let store: Store;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "store-"));
+  store = new Store(root);
+});
+afterEach(() => rm(root, { recursive: true }));
+
+const named = (text: string): ModelName => parseModelName(text) ?? expect.unreachable(text);
+const names = async () => (await store.list()).models.map(({ name }) => displayModelName(name)).sort();
+const blobs = async () => (await readdir(join(root, "blobs"))).sort();
+
+/** Puts a blob where Ollama would, and returns its descriptor. */
+async function blob(mediaType: string, content: string | Buffer) {
+  const bytes = Buffer.from(content as Buffer);
+  const hex = createHash("sha256").update(bytes).digest("hex");
+  await mkdir(join(root, "blobs"), { recursive: true });
+  await writeFile(join(root, "blobs", `sha256-${hex}`), bytes);
+  return { mediaType, digest: `sha256:${hex}`, size: bytes.length };
+}
+
+async function manifestFile(path: string, content: string) {
+  const full = join(root, "manifests", path);
+  await mkdir(dirname(full), { recursive: true });
+  await writeFile(full, content);
+}
+
+const kind = (type: string) => `application/vnd.ollama.image.${type}`;
+
+async function ollamaModel(path: string, system = "Be brief.") {
+  const weights = await blob(kind("model"), ggufBytes(tinyModel()));
+  const layers = [
+    weights,
+    await blob(kind("template"), "{{ .System }} {{ range .Tools }}{{ . }}{{ end }}{{ .Prompt }}"),
+    await blob(kind("system"), system),
+    await blob(kind("params"), '{"stop":["</s>"],"temperature":0.5}'),
+    await blob(kind("messages"), '[{"role":"user","content":"hi"}]'),
+    await blob(kind("license"), "MIT"),
+  ];
+  const config = await blob(
+    "application/vnd.docker.container.image.v1+json",
+    '{"model_format":"gguf","model_family":"llama","model_families":["llama"],"model_type":"224","file_type":"F32"}',
+  );
+  const manifest = {
+    schemaVersion: 2,
+    mediaType: "application/vnd.docker.distribution.manifest.v2+json",
+    config,
+    layers,
+  };
+  await manifestFile(path, JSON.stringify(manifest));
+  return { weights, layers, config };
+}
+
+describe("a store that Ollama wrote", () => {
+  test("is read as it is", async () => {
+    const { weights, layers, config } = await ollamaModel("registry.ollama.ai/library/tiny/latest");
+    const model = await store.require(named("tiny"));
+    expect(model).toMatchObject({
+      system: "Be brief.",
+      params: { stop: ["</s>"], temperature: 0.5 },
+      messages: [{ role: "user", content: "hi" }],
+      licenses: ["MIT"],
+      modelPaths: [join(root, "blobs", weights.digest.replace(":", "-"))],
+    });
+    expect(model.sizeBytes).toBe([...layers, config].reduce((sum, { size }) => sum + size, 0));
+    const bytes = await readFile(join(root, "manifests/registry.ollama.ai/library/tiny/latest"));
+    expect(model.digest).toBe(createHash("sha256").update(bytes).digest("hex"));
+    expect(await modelDetails(store, model)).toEqual({
+      parent_model: "",
+      format: "gguf",
+      family: "llama",
+      families: ["llama"],
+      parameter_size: "224",
+      quantization_level: "F32",
+      context_length: 64,
+      embedding_length: 32,
+    });
+    expect(await modelCapabilities(store, model)).toEqual(["completion", "tools"]);
+  });
+
+  test("gives back its manifests byte for byte when they are written again", async () => {
+    const text = await ollamaModel("h.example/ns/tiny/v1").then(() =>
+      readFile(join(root, "manifests/h.example/ns/tiny/v1"), "utf8"),
+    );
+    expect(printManifest(parseManifest(Buffer.from(text))).toString()).toBe(`${text}\n`);
+  });
+
+  test("finds names in any case and keeps their spelling", async () => {
+    await ollamaModel("Host.Example/Ns/Tiny/V1");
+    expect(displayModelName((await store.require(named("host.example/ns/TINY:v1"))).name)).toBe(
+      "Host.Example/Ns/Tiny:V1",
+    );
+    await store.copy(named("host.example/ns/tiny:v1"), named("HOST.example/ns/TINY:other"));
+    expect(await names()).toEqual(["Host.Example/Ns/Tiny:V1", "Host.Example/Ns/Tiny:other"]);
+  });
+});
+
+describe("a damaged store", () => {
+  test.each([
+    ["an empty manifest", ""],
+    ["no JSON", "{"],
+    ["no layers", '{"schemaVersion":2}'],
+    [
+      "a digest that leaves the folder",
+      '{"schemaVersion":2,"config":{"mediaType":"x","digest":"../../etc/passwd","size":1}}',
+    ],
+    [
+      "a negative size",
+      `{"schemaVersion":2,"config":{"mediaType":"x","digest":"sha256:${"0".repeat(64)}","size":-1}}`,
+    ],
+    [
+      "a missing blob",
+      `{"schemaVersion":2,"config":{"mediaType":"x","digest":"sha256:${"0".repeat(64)}","size":1},"layers":[]}`,
+    ],
+  ])("with %s lists the other models and names the broken one", async (_, text) => {
+    await ollamaModel("registry.ollama.ai/library/good/latest");
+    await manifestFile("registry.ollama.ai/library/bad/latest", text);
+    const { models, broken } = await store.list();
+    expect(models.map(({ name }) => name.model)).toEqual(["good"]);
+    expect(broken.map(({ name }) => name.model)).toEqual(["bad"]);
+    expect(broken[0]?.error.message).not.toContain(root);
+    await expect(store.require(named("bad"))).rejects.toBeInstanceOf(LocallmError);
+  });
+
+  test("keeps the blobs that an unreadable manifest seems to name", async () => {
+    const { weights } = await ollamaModel("registry.ollama.ai/library/good/latest");
+    await manifestFile("registry.ollama.ai/library/bad/latest", `{"layers":[{"digest":"${weights.digest}"`);
+    await (await store.remove(named("good")))?.freeBlobs();
+    expect(await blobs()).toEqual([weights.digest.replace(":", "-")]);
+  });
+
+  test("can lose the broken name", async () => {
+    await manifestFile("registry.ollama.ai/library/bad/latest", "");
+    expect(await store.remove(named("bad"))).not.toBeNull();
+    expect((await store.list()).broken).toEqual([]);
+  });
+});
+
+describe("deleting", () => {
+  test("removes what only this model used, and empty folders", async () => {
+    const first = await ollamaModel("registry.ollama.ai/library/a/latest", "first");
+    await ollamaModel("registry.ollama.ai/library/b/latest", "second");
+    const before = await blobs();
+    const removed = await store.remove(named("a"));
+    expect(await names()).toEqual(["b:latest"]);
+    expect(await blobs()).toEqual(before);
+    await removed?.freeBlobs();
+    const own = first.layers[2]?.digest.replace(":", "-");
+    expect(await blobs()).toEqual(before.filter((one) => one !== own));
+    await (await store.remove(named("b")))?.freeBlobs();
+    expect(await blobs()).toEqual([]);
+    expect(await readdir(join(root, "manifests"))).toEqual([]);
+  });
+
+  test("says when there is nothing", async () => {
+    expect(await store.remove(named("a"))).toBeNull();
+  });
+
+  test("keeps a blob that a copy made meanwhile still names", async () => {
+    const { layers } = await ollamaModel("registry.ollama.ai/library/a/latest");
+    const copied = store.copy(named("a"), named("b"));
+    const removed = await store.remove(named("a"));
+    await copied;
+    await removed?.freeBlobs();
+    expect(await names()).toEqual(["b:latest"]);
+    expect(await store.blobs.size(parseDigest(layers[0]?.digest) ?? expect.unreachable())).toBe(
+      layers[0]?.size,
+    );
+  });
+});
+
+describe("writing", () => {
+  test("gives what Ollama reads: names, manifests and blobs", async () => {
+    const weights = await store.blobs.writeBytes(ggufBytes(tinyModel()));
+    await writeWeightsModel(store, named("Mine/tiny:v2"), weights);
+    const text = await readFile(join(root, "manifests/registry.ollama.ai/Mine/tiny/v2"), "utf8");
+    const manifest = JSON.parse(text);
+    expect(manifest).toEqual({
+      schemaVersion: 2,
+      mediaType: "application/vnd.docker.distribution.manifest.v2+json",
+      config: {
+        mediaType: "application/vnd.docker.container.image.v1+json",
+        digest: manifest.config.digest,
+        size: manifest.config.size,
+      },
+      layers: [{ mediaType: kind("model"), digest: weights.digest, size: weights.sizeBytes }],
+    });
+    const config = await readFile(join(root, "blobs", manifest.config.digest.replace(":", "-")));
+    expect(config.length).toBe(manifest.config.size);
+    expect(JSON.parse(config.toString())).toEqual({
+      model_format: "gguf",
+      model_family: "llama",
+      model_families: ["llama"],
+      model_type: "224",
+      file_type: "F32",
+      context_length: 64,
+      embedding_length: 32,
+      architecture: "amd64",
+      os: "linux",
+      rootfs: { type: "layers", diff_ids: [weights.digest] },
+    });
+    for (const file of await blobs()) {
+      const hash = createHash("sha256").update(await readFile(join(root, "blobs", file)));
+      expect(file).toBe(`sha256-${hash.digest("hex")}`);
+    }
+    expect(await readdir(join(root, "partial"))).toEqual([]);
+  });
+
+  test("refuses a manifest whose blobs are not there", async () => {
+    const { layers } = await ollamaModel("registry.ollama.ai/library/a/latest");
+    const manifest = (await store.require(named("a"))).manifest;
+    await rm(join(root, "blobs", String(layers[2]?.digest.replace(":", "-"))));
+    await expect(store.write(named("b"), manifest)).rejects.toMatchObject({ code: "blob_missing" });
+    expect(await store.find(named("b"))).toBeNull();
+  });
+
+  test("sees what another process changed", async () => {
+    await ollamaModel("registry.ollama.ai/library/a/latest", "one");
+    expect((await store.require(named("a"))).system).toBe("one");
+    await ollamaModel("registry.ollama.ai/library/a/latest", "another one");
+    expect((await store.require(named("a"))).system).toBe("another one");
+  });
+
+  test("keeps a stream out whose content has another digest", async () => {
+    async function* source() {
+      yield Buffer.from("abc");
+    }
+    const expected = parseDigest(`sha256:${"0".repeat(64)}`) ?? expect.unreachable();
+    await expect(store.blobs.writeStream(source(), expected)).rejects.toMatchObject({
+      code: "digest_mismatch",
+    });
+    expect(await readdir(join(root, "partial"))).toEqual([]);
+    expect(await store.blobs.list()).toEqual([]);
+  });
+});
