@@ -8,7 +8,7 @@ export interface Clock {
 
 /** Timers never keep the process alive. */
 export const systemClock: Clock = {
-  now: () => Date.now(),
+  now: () => performance.timeOrigin + performance.now(),
   after(delayMs, callback) {
     const timer = setTimeout(callback, Math.min(delayMs, longestTimerMs));
     timer.unref();

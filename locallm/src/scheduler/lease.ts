@@ -69,6 +69,8 @@ export interface Decision {
   readonly model: string;
   readonly what: "load" | "ready" | "evict" | "unload" | "fail" | "died" | "keep" | "refuse" | "drain";
   readonly why: string;
+  /** For `ready`: how long the load took. */
+  readonly tookMs: number | null;
 }
 
 export interface SchedulerView {

@@ -1,0 +1,27 @@
+import type { Decision } from "./lease.ts";
+
+/** The last things the scheduler did, and why: `ps?explain` shows them, the debug log has all of them. */
+export class Decisions {
+  readonly #kept: Decision[] = [];
+  readonly #listener: (decision: Decision) => void;
+  readonly #now: () => number;
+
+  constructor(now: () => number, listener: (decision: Decision) => void) {
+    this.#now = now;
+    this.#listener = listener;
+  }
+
+  add(model: string, what: Decision["what"], why: string, tookMs: number | null = null): void {
+    const decision: Decision = { atMs: this.#now(), model, what, why, tookMs };
+    this.#kept.push(decision);
+    if (this.#kept.length > keptDecisions) this.#kept.shift();
+    this.#listener(decision);
+  }
+
+  /** Oldest first. */
+  list(): Decision[] {
+    return [...this.#kept];
+  }
+}
+
+const keptDecisions = 100;

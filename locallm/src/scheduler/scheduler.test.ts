@@ -1,0 +1,547 @@
+import fc from "fast-check";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Runner, RunnerExit, StartRunner } from "../runner/handle.ts";
+import type { Clock } from "./clock.ts";
+import type { Lease, LeaseRequest, RunnableModel, Scheduler } from "./lease.ts";
+import { createScheduler, type SchedulerParts, type SchedulerSettings } from "./scheduler.ts";
+
+/** Time that moves only when told. */
+class ManualClock implements Clock {
+  #now = 0;
+  #timers = new Set<{ atMs: number; callback: () => void }>();
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(delayMs: number, callback: () => void): () => void {
+    const timer = { atMs: this.#now + delayMs, callback };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  }
+
+  async pass(ms: number): Promise<void> {
+    const endMs = this.#now + ms;
+    await settled();
+    for (;;) {
+      const next = [...this.#timers].filter((t) => t.atMs <= endMs).sort((a, b) => a.atMs - b.atMs)[0];
+      if (next === undefined) break;
+      this.#timers.delete(next);
+      this.#now = next.atMs;
+      next.callback();
+      await settled();
+    }
+    this.#now = endMs;
+  }
+}
+
+/** Lets everything run that waits for nothing but its turn. */
+const settled = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
+
+interface World {
+  clock: ManualClock;
+  scheduler: Scheduler;
+  /** Model names in the order their loads began. */
+  loads: string[];
+  running: Set<string>;
+  kill(model: string): void;
+  failNext: { error: Error | null };
+  sizes: Map<string, number>;
+  hold: { loads: boolean; release: (() => void)[] };
+}
+
+function world(settings: Partial<SchedulerSettings> = {}, availableBytes = 1e12): World {
+  const clock = new ManualClock();
+  const loads: string[] = [];
+  const running = new Set<string>();
+  const exits = new Map<string, (exit: RunnerExit) => void>();
+  const failNext: World["failNext"] = { error: null };
+  const sizes: World["sizes"] = new Map();
+  const hold: World["hold"] = { loads: false, release: [] };
+  const complete: SchedulerSettings = {
+    slots: 1,
+    maxLoadedModels: 1,
+    maxQueue: 512,
+    loadTimeoutMs: 60_000,
+    flashAttention: "auto",
+    kvCacheType: "f16",
+    environment: {},
+    ...settings,
+  };
+  const startRunner: StartRunner = async (load, start) => {
+    loads.push(load.modelPath);
+    if (hold.loads)
+      await new Promise<void>((resolve, reject) => {
+        hold.release.push(resolve);
+        start?.signal?.addEventListener("abort", () => reject(start.signal?.reason));
+      });
+    if (failNext.error !== null) throw failNext.error;
+    running.add(load.modelPath);
+    const exited = Promise.withResolvers<RunnerExit>();
+    const end = (asked: boolean) => {
+      running.delete(load.modelPath);
+      const exit = { code: 0, signal: null, asked, log: [] };
+      exited.resolve(exit);
+      return Promise.resolve(exit);
+    };
+    exits.set(load.modelPath, () => void end(false));
+    return {
+      pid: 1,
+      slots: load.slots,
+      info: { contextLength: load.numCtx, sizeBytes: { weights: 1, context: 0, compute: 0 } },
+      exited: exited.promise,
+      close: () => end(true),
+      kill: () => end(true),
+    } as unknown as Runner;
+  };
+  const parts: SchedulerParts = {
+    clock,
+    startRunner,
+    estimate: async (model) => sizes.get(model.name) ?? 1,
+    availableBytes: () =>
+      availableBytes - [...running].reduce((sum, name) => sum + (sizes.get(name) ?? 1), 0),
+  };
+  return {
+    clock,
+    scheduler: createScheduler(complete, parts),
+    loads,
+    running,
+    kill: (model) => exits.get(model)?.({ code: null, signal: "SIGKILL", asked: false, log: [] }),
+    failNext,
+    sizes,
+    hold,
+  };
+}
+
+function model(name: string, trainContext: number | null = null): RunnableModel {
+  return { name, digest: name, modelPath: name, weights: name, adapters: [], trainContext };
+}
+
+interface Ask {
+  numCtx?: number;
+  keepAliveMs?: number;
+  uses?: "slot" | "visit";
+  signal?: AbortSignal;
+  trainContext?: number;
+}
+
+function request(name: string, ask: Ask = {}): LeaseRequest {
+  return {
+    model: model(name, ask.trainContext ?? null),
+    load: {
+      numCtx: ask.numCtx ?? 2048,
+      numBatch: null,
+      numThread: null,
+      numGpu: null,
+      mainGpu: 0,
+      useMmap: null,
+    },
+    keepAliveMs: ask.keepAliveMs ?? 300_000,
+    uses: ask.uses ?? "slot",
+    signal: ask.signal ?? new AbortController().signal,
+  };
+}
+
+const leases: Lease[] = [];
+afterEach(() => {
+  leases.length = 0;
+});
+
+describe("places", () => {
+  it("loads a model once and grants its slots first in, first out", async () => {
+    const { scheduler, loads } = world({ slots: 2 });
+    const order: number[] = [];
+    const asked = [0, 1, 2, 3].map((index) =>
+      scheduler.lease(request("a")).then((lease) => {
+        order.push(index);
+        return lease;
+      }),
+    );
+    await settled();
+    expect(order).toEqual([0, 1]);
+    (await asked[1]!).release();
+    await settled();
+    expect(order).toEqual([0, 1, 2]);
+    expect(loads).toEqual(["a"]);
+  });
+
+  it("evicts the least recently used idle model, a pinned one last", async () => {
+    const { scheduler, running, clock } = world({ maxLoadedModels: 3 });
+    for (const [name, keepAliveMs] of [
+      ["pinned", Infinity],
+      ["old", 1e6],
+      ["new", 1e6],
+    ] as const)
+      (await scheduler.lease(request(name, { keepAliveMs }))).release();
+    const use = async (name: string) => {
+      (await scheduler.lease(request(name))).release();
+      await clock.pass(1);
+    };
+    await use("new");
+    await use("old");
+    await use("x");
+    expect([...running].sort()).toEqual(["old", "pinned", "x"]);
+    await use("y");
+    await use("z");
+    expect([...running].sort()).toEqual(["pinned", "y", "z"]);
+  });
+
+  it("evicts even a pinned model when nothing else can go", async () => {
+    const { scheduler, running } = world();
+    (await scheduler.lease(request("pinned", { keepAliveMs: Infinity }))).release();
+    await scheduler.lease(request("a"));
+    expect([...running]).toEqual(["a"]);
+    expect(scheduler.view().decisions.find((d) => d.what === "evict")?.why).toContain("pinned");
+  });
+
+  it("never evicts a busy model, and waits for its last request", async () => {
+    const { scheduler, running, clock } = world();
+    const busy = await scheduler.lease(request("a"));
+    const waiting = scheduler.lease(request("b"));
+    await clock.pass(60_000);
+    expect([...running]).toEqual(["a"]);
+    busy.release();
+    await waiting;
+    expect([...running]).toEqual(["b"]);
+  });
+
+  it("lets a visit in beside a full model, but not a second generation", async () => {
+    const { scheduler } = world();
+    await scheduler.lease(request("a"));
+    (await scheduler.lease(request("a", { uses: "visit" }))).release();
+    let granted = false;
+    void scheduler.lease(request("a")).then(() => {
+      granted = true;
+    });
+    await settled();
+    expect(granted).toBe(false);
+  });
+});
+
+describe("competition for a place", () => {
+  /** Serves whatever is granted, one after the other, each taking `ms`. */
+  async function serve(clock: ManualClock, requests: Promise<Lease>[], ms: number): Promise<void> {
+    let open = requests.length;
+    const held: Lease[] = [];
+    for (const each of requests)
+      void each.then((lease) => {
+        held.push(lease);
+        open--;
+      });
+    while (open > 0 || held.length > 0) {
+      await clock.pass(ms);
+      held.shift()?.release();
+      await settled();
+    }
+  }
+
+  it("swaps after 16 requests: 200 requests over two models take 14 loads, all answered in order", async () => {
+    const { scheduler, loads, clock } = world();
+    const order: Record<string, number[]> = { a: [], b: [] };
+    const asked = Array.from({ length: 200 }, (_, index) => {
+      const name = index % 2 === 0 ? "a" : "b";
+      return scheduler.lease(request(name)).then((lease) => {
+        order[name]!.push(index);
+        return lease;
+      });
+    });
+    await serve(clock, asked, 10);
+    expect(loads).toHaveLength(2 * Math.ceil(100 / 16));
+    expect(order["a"]).toEqual(Array.from({ length: 100 }, (_, index) => 2 * index));
+    expect(order["b"]).toEqual(Array.from({ length: 100 }, (_, index) => 2 * index + 1));
+  });
+
+  it("swaps after 2 s when requests are long", async () => {
+    const { scheduler, loads, clock } = world();
+    const asked = Array.from({ length: 12 }, (_, index) => scheduler.lease(request(index < 6 ? "a" : "b")));
+    await serve(clock, asked, 700);
+    // 700, 1400, 2100 ms: three requests begin within 2 s of the other's waiting.
+    expect(loads).toEqual(["a", "b", "a", "b"]);
+  });
+
+  it("keeps a model that nobody competes with, however many its requests", async () => {
+    const { scheduler, loads, clock } = world();
+    await serve(
+      clock,
+      Array.from({ length: 100 }, () => scheduler.lease(request("a"))),
+      100,
+    );
+    expect(loads).toEqual(["a"]);
+  });
+
+  it("gives the place to whoever has waited longest, so that nobody starves", async () => {
+    const { scheduler, loads, clock } = world();
+    const asked = [..."abcab"].map((name) => scheduler.lease(request(name)));
+    await serve(clock, asked, 10);
+    expect(loads).toEqual(["a", "b", "c"]);
+  });
+
+  it("goes on as before when the competitor gives up", async () => {
+    const { scheduler, loads, clock } = world();
+    const holding = await scheduler.lease(request("a"));
+    const gone = new AbortController();
+    const lost = scheduler.lease(request("b", { signal: gone.signal }));
+    await clock.pass(3_000);
+    gone.abort(new Error("gone"));
+    await expect(lost).rejects.toThrow("gone");
+    const next = scheduler.lease(request("a"));
+    holding.release();
+    await next;
+    expect(loads).toEqual(["a"]);
+  });
+});
+
+describe("windows", () => {
+  it("serves a smaller window with a larger one, each request bound by its own", async () => {
+    const { scheduler, loads } = world({ slots: 2 });
+    const large = await scheduler.lease(request("a", { numCtx: 8192 }));
+    const small = await scheduler.lease(request("a", { numCtx: 512 }));
+    expect([large.numCtx, small.numCtx, loads.length]).toEqual([8192, 512, 1]);
+  });
+
+  it("loads again for a larger one, once its requests have ended", async () => {
+    const { scheduler, loads } = world({ maxLoadedModels: 2 });
+    const small = await scheduler.lease(request("a", { numCtx: 512 }));
+    const large = scheduler.lease(request("a", { numCtx: 4096 }));
+    await settled();
+    expect(loads).toEqual(["a"]);
+    small.release();
+    expect((await large).numCtx).toBe(4096);
+    expect(loads).toEqual(["a", "a"]);
+  });
+
+  it("cuts a window to what the model was trained on, and does not reload for more", async () => {
+    const { scheduler, loads } = world();
+    const lease = await scheduler.lease(request("a", { numCtx: 4096, trainContext: 1024 }));
+    lease.release();
+    (await scheduler.lease(request("a", { numCtx: 1e6, trainContext: 1024 }))).release();
+    expect([lease.numCtx, loads.length]).toEqual([1024, 1]);
+  });
+
+  it("loads for the largest window among those that wait", async () => {
+    const { scheduler, loads } = world({ slots: 2 });
+    const both = [scheduler.lease(request("x")), scheduler.lease(request("a"))];
+    const larger = scheduler.lease(request("a", { numCtx: 4096 }));
+    (await both[0]!).release();
+    await Promise.all([both[1], larger]);
+    expect(loads).toEqual(["x", "a"]);
+  });
+});
+
+describe("keep-alive", () => {
+  it("unloads after the period, counted from the end of the last request; the latest request's value holds", async () => {
+    const { scheduler, running, clock } = world();
+    const first = await scheduler.lease(request("a", { keepAliveMs: 1_000 }));
+    await clock.pass(5_000);
+    first.release();
+    (await scheduler.lease(request("a", { keepAliveMs: 3_000 }))).release();
+    await clock.pass(2_999);
+    expect([...running]).toEqual(["a"]);
+    await clock.pass(1);
+    expect([...running]).toEqual([]);
+  });
+
+  it("keeps for ever, or not at all", async () => {
+    const { scheduler, running, clock } = world();
+    (await scheduler.lease(request("a", { keepAliveMs: Infinity }))).release();
+    expect(scheduler.view().residents[0]?.expiresAtMs).toBeNull();
+    await clock.pass(1e9);
+    expect([...running]).toEqual(["a"]);
+    (await scheduler.lease(request("a", { keepAliveMs: 0 }))).release();
+    await clock.pass(0);
+    expect([...running]).toEqual([]);
+  });
+
+  it("lets go of an idle model when told, and loads nothing for that", async () => {
+    const { scheduler, loads, running, clock } = world();
+    scheduler.expire(model("a"));
+    const lease = await scheduler.lease(request("a"));
+    scheduler.expire(model("a"));
+    await clock.pass(10);
+    expect([...running]).toEqual(["a"]);
+    lease.release();
+    await clock.pass(0);
+    expect([[...running], loads]).toEqual([[], ["a"]]);
+  });
+
+  it("unloads for a delete once the last request has ended", async () => {
+    const { scheduler, running } = world();
+    const lease = await scheduler.lease(request("a"));
+    let gone = false;
+    const unloading = scheduler
+      .unload((loaded) => loaded.name === "a", "deleted")
+      .then(() => {
+        gone = true;
+      });
+    await settled();
+    expect(gone).toBe(false);
+    lease.release();
+    await unloading;
+    expect([...running]).toEqual([]);
+  });
+});
+
+describe("trouble", () => {
+  it("refuses what goes beyond the queue, wherever it would have waited", async () => {
+    const { scheduler } = world({ maxQueue: 3 });
+    const waiting = [..."abca"].map((name) => scheduler.lease(request(name)));
+    const refused = waiting.pop()!;
+    expect(scheduler.accepts()).toBe(false);
+    expect(scheduler.retryAfterSeconds()).toBeGreaterThanOrEqual(1);
+    await expect(refused).rejects.toThrow("maximum pending requests exceeded");
+  });
+
+  it("fails everybody who waits for a load that fails, pauses, then tries again", async () => {
+    const { scheduler, loads, failNext, clock } = world();
+    failNext.error = new Error("bad tensor");
+    const asked = [1, 2, 3].map(() => scheduler.lease(request("a")));
+    for (const each of asked) await expect(each).rejects.toThrow("model failed to load: bad tensor");
+    await expect(scheduler.lease(request("a"))).rejects.toThrow("bad tensor");
+    expect(loads).toHaveLength(1);
+    failNext.error = null;
+    await clock.pass(1_000);
+    await scheduler.lease(request("a"));
+    expect(loads).toHaveLength(2);
+  });
+
+  it("gives up a load that stalls", async () => {
+    const { scheduler, hold, clock } = world({ loadTimeoutMs: 5_000 });
+    hold.loads = true;
+    const asked = scheduler.lease(request("a"));
+    asked.catch(() => {});
+    await clock.pass(5_000);
+    await expect(asked).rejects.toThrow("model failed to load: no progress for 5 s");
+  });
+
+  it("stops a load that nobody waits for any more", async () => {
+    const { scheduler, hold, loads } = world();
+    hold.loads = true;
+    const gone = new AbortController();
+    const asked = scheduler.lease(request("a", { signal: gone.signal }));
+    asked.catch(() => {});
+    await settled();
+    gone.abort(new Error("gone"));
+    await expect(asked).rejects.toThrow("gone");
+    await settled();
+    expect(scheduler.view().residents).toEqual([]);
+    hold.loads = false;
+    await scheduler.lease(request("a"));
+    expect(loads).toHaveLength(2);
+  });
+
+  it("refuses a model that is too large for the machine", async () => {
+    const { scheduler, sizes } = world({}, 4 * 2 ** 30);
+    sizes.set("huge", 5 * 2 ** 30);
+    await expect(scheduler.lease(request("huge"))).rejects.toThrow(
+      "model requires more memory (5.0 GiB) than is available (4.0 GiB)",
+    );
+  });
+
+  it("makes room in memory although there are free places, busy models first served out", async () => {
+    const { scheduler, sizes, running, clock } = world({ maxLoadedModels: 4 }, 10);
+    for (const name of "abc") sizes.set(name, 6);
+    const a = await scheduler.lease(request("a"));
+    const b = scheduler.lease(request("b"));
+    await clock.pass(2_000);
+    const late = scheduler.lease(request("a"));
+    await settled();
+    expect([...running]).toEqual(["a"]);
+    a.release();
+    (await b).release();
+    await late;
+    expect([...running]).toEqual(["a"]);
+  });
+
+  it("loads again after a runner died", async () => {
+    const { scheduler, loads, kill } = world();
+    const lease = await scheduler.lease(request("a"));
+    kill("a");
+    await settled();
+    expect(scheduler.view().residents).toEqual([]);
+    await scheduler.lease(request("a"));
+    lease.release();
+    expect(loads).toEqual(["a", "a"]);
+  });
+
+  it("stops: nobody new, the running ones until the deadline, no process left", async () => {
+    const { scheduler, running, clock } = world();
+    await scheduler.lease(request("a"));
+    const waiting = scheduler.lease(request("a"));
+    waiting.catch(() => {});
+    const closed = scheduler.close(10_000);
+    await expect(waiting).rejects.toThrow("shutting down");
+    await expect(scheduler.lease(request("a"))).rejects.toThrow("shutting down");
+    expect([...running]).toEqual(["a"]);
+    await clock.pass(10_000);
+    await closed;
+    expect([...running]).toEqual([]);
+  });
+});
+
+describe("under any order of events", () => {
+  it("answers everybody, never overfills a place, and keeps each model's order", async () => {
+    const step = fc.oneof(
+      fc.record({
+        kind: fc.constant("ask" as const),
+        name: fc.constantFrom("a", "b", "c"),
+        numCtx: fc.constantFrom(512, 2048),
+      }),
+      fc.record({ kind: fc.constant("release" as const), index: fc.nat(20) }),
+      fc.record({ kind: fc.constant("leave" as const), index: fc.nat(20) }),
+      fc.record({ kind: fc.constant("die" as const), name: fc.constantFrom("a", "b", "c") }),
+      fc.record({ kind: fc.constant("pass" as const), ms: fc.nat(3000) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { maxLength: 40 }),
+        fc.integer({ min: 1, max: 2 }),
+        async (steps, places) => {
+          const { scheduler, clock, kill, running } = world({ slots: 2, maxLoadedModels: places });
+          const held: { name: string; lease: Lease }[] = [];
+          const waiting: { ticket: number; name: string; gone: AbortController }[] = [];
+          const granted: Record<string, number[]> = { a: [], b: [], c: [] };
+          let ticket = 0;
+          const outcomes: Promise<unknown>[] = [];
+          const check = () => {
+            expect(running.size).toBeLessThanOrEqual(places);
+            for (const view of scheduler.view().residents) expect(view.activeSlots).toBeLessThanOrEqual(2);
+          };
+          for (const each of steps) {
+            if (each.kind === "ask") {
+              const mine = { ticket: ticket++, name: each.name, gone: new AbortController() };
+              waiting.push(mine);
+              const asked = scheduler.lease(
+                request(each.name, { numCtx: each.numCtx, signal: mine.gone.signal }),
+              );
+              outcomes.push(
+                asked.then(
+                  (lease) => {
+                    waiting.splice(waiting.indexOf(mine), 1);
+                    granted[each.name]!.push(mine.ticket);
+                    held.push({ name: each.name, lease });
+                  },
+                  () => waiting.splice(waiting.indexOf(mine), 1),
+                ),
+              );
+            } else if (each.kind === "release")
+              held.splice(each.index % Math.max(1, held.length), 1)[0]?.lease.release();
+            else if (each.kind === "leave")
+              waiting[each.index % Math.max(1, waiting.length)]?.gone.abort(new Error("gone"));
+            else if (each.kind === "die") kill(each.name);
+            else await clock.pass(each.ms);
+            await settled();
+            check();
+          }
+          for (let rounds = 0; waiting.length + held.length > 0 && rounds < 200; rounds++) {
+            held.shift()?.lease.release();
+            await clock.pass(100);
+            check();
+          }
+          await Promise.all(outcomes);
+          for (const order of Object.values(granted)) expect(order).toEqual(order.toSorted((x, y) => x - y));
+        },
+      ),
+      { seed: 4, numRuns: 60 },
+    );
+  });
+});
