@@ -62,12 +62,31 @@ export const errors = {
     "The balance of {balance} tokens is {shortfall} short of the {required} that this call costs.",
     "top up and call again",
   ),
+  spend_limit_reached: row(
+    402,
+    "billing_error",
+    "This key may spend {cap} tokens in {month}, and has.",
+    "raise the key's monthly_cap, or wait for the next month (China time)",
+  ),
+  price_above_max: row(
+    402,
+    "billing_error",
+    "The call costs {required} tokens, more than the max_tokens of {max_tokens}.",
+    "raise max_tokens or leave it out",
+  ),
   scope_denied: row(
     403,
     "permission_error",
     "This key lacks the scope {scope}.",
     "use a key with the scope {scope}",
   ),
+  ip_denied: row(
+    403,
+    "permission_error",
+    "This key may not be used from this address.",
+    "call from an address on the key's ip_list, or change the list",
+  ),
+  account_frozen: row(403, "permission_error", "The account is frozen.", "ask the operator of this service"),
   not_found: row(404, "not_found_error", "{what} was not found.", "check the value"),
   no_such_route: row(
     404,

@@ -1,0 +1,279 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Database, openDatabase } from "../database/database.ts";
+import { migrate } from "../database/migrations.ts";
+import { charge, hold, settle } from "./hold.ts";
+import { recover, startInstance } from "./instance.ts";
+import { ledgerMigrations } from "./migrations.ts";
+import { adjust, expireTrial, grantTrial, openWallet, reverse, setCreditLimit, topUp } from "./movement.ts";
+import { readWallet } from "./wallet.ts";
+
+let folder: string;
+let database: Database;
+const now = new Date("2026-03-01T00:00:00Z");
+const why = { actor: "test", note: "test", now };
+const trialEnd = new Date("2026-05-30T00:00:00Z");
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "dataq-ledger-"));
+  database = await openDatabase({ folder, progress: () => {} });
+  await migrate(database, ledgerMigrations);
+}, 60_000);
+
+afterAll(async () => {
+  await database.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+let serial = 0;
+async function account(paid: number, trial = 0): Promise<string> {
+  const id = `acc_${++serial}`;
+  await openWallet(database, id, now);
+  if (paid > 0) await topUp(database, id, paid, `test:${id}`, why);
+  if (trial > 0) await grantTrial(database, id, { tokens: trial, expiresAt: trialEnd }, why);
+  return id;
+}
+
+function call(accountId: string, tokens: number, over = {}) {
+  return {
+    requestId: `req_${++serial}`,
+    accountId,
+    keyId: "key_1",
+    operation: "legal_laws",
+    tokens,
+    priceVersion: 1,
+    cached: false,
+    instanceId: 0,
+    now,
+    deadline: new Date(now.getTime() + 60_000),
+    ...over,
+  };
+}
+
+async function entriesOf(accountId: string) {
+  const found = await database.pool.query(
+    "select kind, tokens, balance_after, held, earnings from entry where account_id = $1 order by seq",
+    [accountId],
+  );
+  return found.rows;
+}
+
+test("hold and capture move tokens from the balance to earnings", async () => {
+  const id = await account(10_000);
+  const request = call(id, 5_000);
+  expect(await hold(database, request)).toEqual({ balance: 5_000, trialBalance: 0 });
+  expect(await readWallet(database, id, now)).toMatchObject({ balance: 5_000, held: 5_000 });
+  await settle(database, request.requestId, { kind: "capture", tokens: 5_000, note: "done", now });
+  expect(await readWallet(database, id, now)).toMatchObject({ balance: 5_000, held: 0 });
+  expect(await entriesOf(id)).toEqual([
+    { kind: "topup", tokens: 10_000, balance_after: 10_000, held: 0, earnings: 0 },
+    { kind: "hold", tokens: -5_000, balance_after: 5_000, held: 5_000, earnings: 0 },
+    { kind: "capture", tokens: 0, balance_after: 5_000, held: -5_000, earnings: 5_000 },
+  ]);
+});
+
+test("a void gives everything back to where it came from", async () => {
+  const id = await account(3_000, 4_000);
+  const request = call(id, 5_000);
+  expect(await hold(database, request)).toEqual({ balance: 2_000, trialBalance: 0 });
+  await settle(database, request.requestId, { kind: "void", tokens: 0, note: "failed", now });
+  expect(await readWallet(database, id, now)).toMatchObject({
+    trialBalance: 4_000,
+    paidBalance: 3_000,
+    held: 0,
+  });
+});
+
+test("a capture of less gives the rest back, trial spent first", async () => {
+  const id = await account(3_000, 4_000);
+  const request = call(id, 5_000);
+  await hold(database, request);
+  await settle(database, request.requestId, { kind: "capture", tokens: 2_500, note: "half", now });
+  expect(await readWallet(database, id, now)).toMatchObject({
+    trialBalance: 1_500,
+    paidBalance: 3_000,
+    held: 0,
+  });
+});
+
+test("a hold ends once: the second end moves nothing", async () => {
+  const id = await account(10_000);
+  const request = call(id, 5_000);
+  await hold(database, request);
+  const end = { kind: "capture", tokens: 5_000, note: "done", now } as const;
+  const ends = await Promise.all([1, 2, 3, 4].map(() => settle(database, request.requestId, end)));
+  expect(ends.filter(Boolean)).toHaveLength(1);
+  expect(await entriesOf(id)).toHaveLength(3);
+});
+
+test("more than was held is never captured, and the hold stays", async () => {
+  const id = await account(10_000);
+  const request = call(id, 5_000);
+  await hold(database, request);
+  const end = { kind: "capture", tokens: 5_001, note: "too much", now } as const;
+  expect(await settle(database, request.requestId, end)).toBeUndefined();
+  expect(await readWallet(database, id, now)).toMatchObject({ held: 5_000 });
+});
+
+test("too little balance: nothing moves, and the failure says how much is missing", async () => {
+  const id = await account(4_999);
+  await expect(hold(database, call(id, 5_000))).rejects.toMatchObject({
+    code: "insufficient_balance",
+    details: { required: 5_000, balance: 4_999, shortfall: 1 },
+  });
+  expect(await entriesOf(id)).toHaveLength(1);
+});
+
+test("of 32 parallel holds with money for 7, exactly 7 succeed", async () => {
+  const id = await account(35_000);
+  const results = await Promise.allSettled(Array.from({ length: 32 }, () => hold(database, call(id, 5_000))));
+  expect(results.filter((result) => result.status === "fulfilled")).toHaveLength(7);
+  for (const result of results)
+    if (result.status === "rejected") expect(result.reason).toMatchObject({ code: "insufficient_balance" });
+  expect(await readWallet(database, id, now)).toMatchObject({ balance: 0, held: 35_000 });
+});
+
+test("the table itself refuses a balance below zero", async () => {
+  const id = await account(1_000);
+  for (const column of ["trial", "paid", "credit", "held"])
+    await expect(
+      database.pool.query(`update wallet set ${column} = -1 where account_id = $1`, [id]),
+    ).rejects.toMatchObject({ code: "23514", constraint: `wallet_${column}_not_negative` });
+});
+
+test("an entry that does not balance, a change and a deletion are refused by the table", async () => {
+  const id = await account(1_000);
+  await expect(
+    database.pool.query(
+      "insert into entry (account_id, seq, at, kind, paid, balance_after, actor, note) values ($1, 99, now(), 'adjust', 5, 5, 'x', 'x')",
+      [id],
+    ),
+  ).rejects.toMatchObject({ constraint: "entry_is_balanced" });
+  await expect(
+    database.pool.query("update entry set note = 'x' where account_id = $1", [id]),
+  ).rejects.toThrow("never changed");
+  await expect(database.pool.query("delete from entry where account_id = $1", [id])).rejects.toThrow(
+    "never changed",
+  );
+  await expect(database.pool.query("truncate entry")).rejects.toThrow();
+});
+
+test("a charge writes hold and capture at once", async () => {
+  const id = await account(10_000);
+  expect(await charge(database, call(id, 2_500, { cached: true }))).toEqual({
+    balance: 7_500,
+    trialBalance: 0,
+  });
+  expect(await readWallet(database, id, now)).toMatchObject({ balance: 7_500, held: 0 });
+  expect((await entriesOf(id)).map((entry) => [entry.kind, entry.tokens])).toEqual([
+    ["topup", 10_000],
+    ["hold", -2_500],
+    ["capture", 0],
+  ]);
+});
+
+test("the same payment is credited once, the trial once an account", async () => {
+  const id = await account(0);
+  expect(await topUp(database, id, 1_000, "pay:77", why)).toBe(true);
+  expect(await topUp(database, id, 1_000, "pay:77", why)).toBe(false);
+  const trial = { tokens: 2_000_000, expiresAt: trialEnd };
+  const grants = await Promise.all([1, 2, 3].map(() => grantTrial(database, id, trial, why)));
+  expect(grants.filter(Boolean)).toHaveLength(1);
+  expect(await readWallet(database, id, now)).toMatchObject({ balance: 2_001_000, trialBalance: 2_000_000 });
+});
+
+test("an expired trial is not spent, and is booked away", async () => {
+  const id = await account(6_000, 4_000);
+  const later = new Date(trialEnd.getTime() + 1);
+  expect(await hold(database, call(id, 5_000, { now: later }))).toEqual({ balance: 1_000, trialBalance: 0 });
+  expect((await entriesOf(id)).map((entry) => entry.kind)).toEqual(["topup", "grant", "expire", "hold"]);
+  await expireTrial(database, id, later);
+  expect(await entriesOf(id)).toHaveLength(4);
+});
+
+test("a credit line is spent last, filled up first, and cannot be taken back once drawn", async () => {
+  const id = await account(1_000);
+  await setCreditLimit(database, id, 10_000, why);
+  await charge(database, call(id, 5_000));
+  expect(await readWallet(database, id, now)).toMatchObject({
+    balance: 6_000,
+    paidBalance: 0,
+    creditBalance: 6_000,
+  });
+  await setCreditLimit(database, id, 0, why);
+  expect(await readWallet(database, id, now)).toMatchObject({ balance: 0, creditLimit: 4_000 });
+  await topUp(database, id, 5_000, "pay:credit", why);
+  expect(await readWallet(database, id, now)).toMatchObject({ paidBalance: 1_000, creditBalance: 4_000 });
+});
+
+test("a hold on credit that is given back after the line was filled goes to paid", async () => {
+  const id = await account(0);
+  await setCreditLimit(database, id, 5_000, why);
+  const request = call(id, 5_000);
+  await hold(database, request);
+  await topUp(database, id, 5_000, "pay:held", why);
+  await settle(database, request.requestId, { kind: "void", tokens: 0, note: "failed", now });
+  expect(await readWallet(database, id, now)).toMatchObject({
+    creditBalance: 5_000,
+    paidBalance: 5_000,
+    held: 0,
+  });
+});
+
+test("an adjustment downwards stops at zero", async () => {
+  const id = await account(1_000, 500);
+  await adjust(database, id, -1_200, why);
+  expect(await readWallet(database, id, now)).toMatchObject({ paidBalance: 0, trialBalance: 300 });
+  await expect(adjust(database, id, -301, why)).rejects.toMatchObject({ code: "insufficient_balance" });
+});
+
+test("a capture is reversed at most once, and at most in full", async () => {
+  const id = await account(10_000);
+  const request = call(id, 5_000);
+  await charge(database, request);
+  expect(await reverse(database, request.requestId, 5_001, why)).toBeUndefined();
+  expect(await reverse(database, request.requestId, 5_000, why)).toMatchObject({ balance: 10_000 });
+  expect(await reverse(database, request.requestId, 1, why)).toBeUndefined();
+});
+
+test("a key's monthly cap holds under parallel calls, and a void frees it again", async () => {
+  const id = await account(1_000_000);
+  const cap = { tokens: 15_000, month: "2026-03" };
+  const requests = Array.from({ length: 8 }, () => call(id, 5_000, { keyId: "key_capped", cap }));
+  const results = await Promise.allSettled(requests.map((request) => hold(database, request)));
+  expect(results.filter((result) => result.status === "fulfilled")).toHaveLength(3);
+  expect(results.find((result) => result.status === "rejected")).toMatchObject({
+    reason: { code: "spend_limit_reached" },
+  });
+  const first = requests[results.findIndex((result) => result.status === "fulfilled")]!;
+  await settle(database, first.requestId, { kind: "void", tokens: 0, note: "failed", now });
+  await hold(database, call(id, 5_000, { keyId: "key_capped", cap }));
+});
+
+test("recovery gives back the holds of an instance that is gone, not those of one that lives", async () => {
+  const id = await account(10_000);
+  const living = await startInstance(database, now);
+  const dead = await startInstance(database, now);
+  await hold(database, call(id, 1_000, { instanceId: living.id }));
+  const lost = call(id, 2_000, { instanceId: dead.id });
+  await hold(database, lost);
+  expect(await recover(database, now)).toBe(0);
+  // What a SIGKILL does to it: its session ends, its row stays.
+  await database.pool.query(
+    "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid = $1",
+    [dead.id],
+  );
+  await dead.close();
+  await database.pool.query(
+    "insert into instance (id, started_at) overriding system value values ($1, now()) on conflict do nothing",
+    [dead.id],
+  );
+  expect(await recover(database, now)).toBe(1);
+  expect(await readWallet(database, id, now)).toMatchObject({ balance: 9_000, held: 1_000 });
+  const afterDeadline = new Date(now.getTime() + 61_000);
+  expect(await recover(database, afterDeadline)).toBeGreaterThanOrEqual(1);
+  expect(await readWallet(database, id, now)).toMatchObject({ balance: 10_000, held: 0 });
+  await living.close();
+});

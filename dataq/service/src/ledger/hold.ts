@@ -1,0 +1,268 @@
+import { Failure } from "@dataq/contract";
+import type { PoolClient } from "pg";
+import type { Database } from "../database/database.ts";
+import { expireTrial } from "./movement.ts";
+
+/** What a call wants to set aside before it runs. */
+export interface HoldRequest {
+  readonly requestId: string;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly operation: string;
+  /** The right price already: half of it for an answer from the cache. Above 0. */
+  readonly tokens: number;
+  readonly priceVersion: number;
+  readonly cached: boolean;
+  readonly instanceId: number;
+  readonly now: Date;
+  /** Nobody can need the hold after this; the sweeper then gives it back. */
+  readonly deadline: Date;
+  /** The key's own limit of the month, `YYYY-MM` in China's time. */
+  readonly cap?: { readonly tokens: number; readonly month: string } | undefined;
+}
+
+/** The wallet after a movement. */
+export interface Balance {
+  /** What can be spent: trial, paid and what is left of the credit line, after open holds. */
+  readonly balance: number;
+  readonly trialBalance: number;
+}
+
+/** The outcome kept for a retry under the same Idempotency-Key, written with the money or not at all. */
+export interface KeptOutcome {
+  readonly accountId: string;
+  readonly key: string;
+  readonly outcome: Buffer;
+}
+
+/**
+ * Sets tokens aside: trial first, then paid, then credit. One statement; it moves nothing unless the balance
+ * suffices at the moment it has the wallet's lock. Throws `insufficient_balance`, `spend_limit_reached`,
+ * `account_frozen`.
+ */
+export async function hold(database: Database, request: HoldRequest): Promise<Balance> {
+  return take(database, HOLD, request);
+}
+
+/** Hold and capture at once, for an answer that is in hand already. The entries are the same two. */
+export async function charge(database: Database, request: HoldRequest, kept?: KeptOutcome): Promise<Balance> {
+  return take(database, CHARGE, request, kept);
+}
+
+/**
+ * Ends a hold: `tokens` of it are earned, the rest goes back where it came from; 0 with `void` gives all of it
+ * back. Returns undefined when the hold is no more: then somebody else ended it, and nothing was moved.
+ */
+export async function settle(
+  database: Database,
+  requestId: string,
+  end: {
+    readonly kind: "capture" | "void";
+    readonly tokens: number;
+    readonly note: string;
+    readonly now: Date;
+  },
+  kept?: KeptOutcome,
+): Promise<Balance | undefined> {
+  const found = await database.pool.query<WalletRow>({
+    name: kept ? "ledger-settle-keep" : "ledger-settle",
+    text: kept ? SETTLE_AND_KEEP : SETTLE,
+    values: [
+      requestId,
+      end.kind,
+      end.kind === "void" ? 0 : end.tokens,
+      end.note,
+      end.now,
+      ...(kept ? [kept.accountId, kept.key, kept.outcome] : []),
+    ],
+  });
+  return found.rows[0] && toBalance(found.rows[0]);
+}
+
+interface WalletRow {
+  balance: number;
+  trial: number;
+}
+
+function toBalance(row: WalletRow): Balance {
+  return { balance: row.balance, trialBalance: row.trial };
+}
+
+async function take(
+  database: Database,
+  statement: { readonly name: string; readonly text: string },
+  request: HoldRequest,
+  kept?: KeptOutcome,
+): Promise<Balance> {
+  const values = [
+    request.accountId,
+    request.tokens,
+    request.now,
+    request.requestId,
+    request.keyId,
+    request.operation,
+    request.priceVersion,
+    request.cached,
+    ...(statement === HOLD ? [request.cap?.month ?? null, request.instanceId, request.deadline] : []),
+  ];
+  for (let attempt = 0; ; attempt++) {
+    const moved =
+      request.cap || kept
+        ? await takeTogether(database, statement, values, request, kept)
+        : (await database.pool.query<WalletRow>({ ...statement, values })).rows[0];
+    if (moved) return toBalance(moved);
+    await explain(database, request, attempt);
+  }
+}
+
+/** With a key's cap or an outcome to keep: all of it in one transaction. */
+async function takeTogether(
+  database: Database,
+  statement: { readonly name: string; readonly text: string },
+  values: unknown[],
+  request: HoldRequest,
+  kept: KeptOutcome | undefined,
+): Promise<WalletRow | undefined> {
+  const client = await database.pool.connect();
+  try {
+    await client.query("begin");
+    if (request.cap) await spend(client, request.keyId, request.tokens, request.cap);
+    const moved = (await client.query<WalletRow>({ ...statement, values })).rows[0];
+    if (moved && kept) await client.query(KEEP, [kept.accountId, kept.key, kept.outcome]);
+    await client.query(moved ? "commit" : "rollback");
+    return moved;
+  } catch (error) {
+    await client.query("rollback").catch(() => {});
+    throw error;
+  } finally {
+    client.release();
+  }
+}
+
+async function spend(
+  client: PoolClient,
+  keyId: string,
+  tokens: number,
+  cap: { readonly tokens: number; readonly month: string },
+): Promise<void> {
+  const spent = await client.query(
+    `insert into key_spend as s (key_id, month, tokens) select $1, $2, $3 where $3 <= $4::bigint
+     on conflict (key_id, month) do update set tokens = s.tokens + $3 where s.tokens + $3 <= $4 returning 1`,
+    [keyId, cap.month, tokens, cap.tokens],
+  );
+  if (spent.rowCount === 0) throw new Failure("spend_limit_reached", { cap: cap.tokens, month: cap.month });
+}
+
+/** Why nothing was moved. Returns when the reason is gone and another try makes sense. */
+async function explain(database: Database, request: HoldRequest, attempt: number): Promise<void> {
+  const found = await database.pool.query<{ balance: number; frozen: boolean; expired: boolean }>(
+    `select trial + paid + credit as balance, frozen, trial > 0 and trial_expires_at <= $2 as expired
+     from wallet where account_id = $1`,
+    [request.accountId, request.now],
+  );
+  const wallet = found.rows[0];
+  if (!wallet) throw new Error(`The account ${request.accountId} has no wallet.`);
+  if (wallet.frozen) throw new Failure("account_frozen");
+  if (wallet.expired) return void (await expireTrial(database, request.accountId, request.now));
+  // It sufficed a moment later: a hold was given back in between.
+  if (wallet.balance >= request.tokens && attempt < 3) return;
+  throw new Failure("insufficient_balance", {
+    required: request.tokens,
+    balance: wallet.balance,
+    shortfall: Math.max(0, request.tokens - wallet.balance),
+  });
+}
+
+/** Trial first, then paid, then credit. In SET every name on the right is the value before. */
+const TAKE = `
+  part_trial = least(trial, $2),
+  part_paid = least(paid, $2 - least(trial, $2)),
+  part_credit = $2 - least(trial, $2) - least(paid, $2 - least(trial, $2)),
+  trial = trial - least(trial, $2),
+  paid = paid - least(paid, $2 - least(trial, $2)),
+  credit = credit - ($2 - least(trial, $2) - least(paid, $2 - least(trial, $2))),
+  touched_at = greatest(touched_at, $3)`;
+
+const IF_IT_SUFFICES = `
+  account_id = $1 and trial + paid + credit >= $2 and not frozen
+  and (trial = 0 or trial_expires_at is null or trial_expires_at > $3)`;
+
+const HOLD = {
+  name: "ledger-hold",
+  text: `
+with input as (select $2::bigint, $3::timestamptz),
+moved as (
+  update wallet set ${TAKE}, held = held + $2, seq = seq + 1
+  where ${IF_IT_SUFFICES}
+  returning *
+), holding as (
+  insert into hold (request_id, account_id, key_id, operation, price_version, cached,
+                    trial, paid, credit, tokens, spend_month, instance_id, deadline)
+  select $4, $1, $5, $6, $7, $8, part_trial, part_paid, part_credit, $2, $9, $10, $11 from moved
+), written as (
+  insert into entry (account_id, seq, at, kind, request_id, operation, key_id, price_version, cached,
+                     trial, paid, credit, held, balance_after, actor, note)
+  select $1, seq, touched_at, 'hold', $4, $6, $5, $7, $8,
+         -part_trial, -part_paid, -part_credit, $2, trial + paid + credit, $5, 'call' from moved
+)
+select trial + paid + credit as balance, trial from moved`,
+};
+
+const CHARGE = {
+  name: "ledger-charge",
+  text: `
+with input as (select $2::bigint, $3::timestamptz),
+moved as (
+  update wallet set ${TAKE}, seq = seq + 2
+  where ${IF_IT_SUFFICES}
+  returning *
+), written as (
+  insert into entry (account_id, seq, at, kind, request_id, operation, key_id, price_version, cached,
+                     trial, paid, credit, held, earnings, balance_after, actor, note)
+  select $1, seq - 1, touched_at, 'hold', $4::text, $6::text, $5::text, $7::int, $8::boolean,
+         -part_trial, -part_paid, -part_credit, $2, 0, trial + paid + credit, $5, 'call' from moved
+  union all
+  select $1, seq, touched_at, 'capture', $4, $6, $5, $7, $8,
+         0, 0, 0, -$2, $2, trial + paid + credit, $5, 'call' from moved
+)
+select trial + paid + credit as balance, trial from moved`,
+};
+
+/** What is kept of a hold comes from its trial part first, as it was taken. Deleting the hold is the claim. */
+const SETTLE_PARTS = `
+ended as (
+  delete from hold where request_id = $1 and tokens >= $3::bigint returning *
+), part as (
+  select *, trial - least(trial, $3) as back_trial,
+         paid - least(paid, $3 - least(trial, $3)) as back_paid,
+         credit - ($3 - least(trial, $3) - least(paid, $3 - least(trial, $3))) as back_credit
+  from ended
+), moved as (
+  update wallet w set part_trial = part.back_trial,
+         part_credit = least(part.back_credit, w.credit_limit - w.credit),
+         part_paid = part.back_paid + part.back_credit - least(part.back_credit, w.credit_limit - w.credit),
+         trial = w.trial + part.back_trial,
+         credit = w.credit + least(part.back_credit, w.credit_limit - w.credit),
+         paid = w.paid + part.back_paid + part.back_credit - least(part.back_credit, w.credit_limit - w.credit),
+         held = w.held - part.tokens, seq = w.seq + 1, touched_at = greatest(w.touched_at, $5::timestamptz)
+  from part where w.account_id = part.account_id
+  returning w.*
+), unspent as (
+  update key_spend s set tokens = s.tokens - (part.tokens - $3)
+  from part where s.key_id = part.key_id and s.month = part.spend_month
+), written as (
+  insert into entry (account_id, seq, at, kind, request_id, operation, key_id, price_version, cached,
+                     trial, paid, credit, held, earnings, balance_after, actor, note)
+  select moved.account_id, moved.seq, moved.touched_at, $2::text, $1, part.operation, part.key_id,
+         part.price_version, part.cached, moved.part_trial, moved.part_paid, moved.part_credit, -part.tokens, $3,
+         moved.trial + moved.paid + moved.credit, coalesce(part.key_id, 'system'), $4::text
+  from moved, part
+)`;
+
+const SETTLE = `with ${SETTLE_PARTS} select trial + paid + credit as balance, trial from moved`;
+
+const SETTLE_AND_KEEP = `with ${SETTLE_PARTS}, kept as (
+  update idempotency set outcome = $8 where account_id = $6 and key = $7 and exists (select from ended)
+) select trial + paid + credit as balance, trial from moved`;
+
+const KEEP = "update idempotency set outcome = $3 where account_id = $1 and key = $2";

@@ -1,0 +1,98 @@
+import type pg from "pg";
+import type { Database } from "../database/database.ts";
+import { settle } from "./hold.ts";
+
+/**
+ * A running service on this database. It proves that it is alive by a session lock on its number: when the process
+ * dies, however it dies, PostgreSQL lets go of the lock, and others give its open holds back at once.
+ */
+export interface Instance {
+  readonly id: number;
+  close(): Promise<void>;
+}
+
+/** First number of the advisory locks; the second is the instance's. */
+const INSTANCE_LOCKS = 7_140_002;
+
+export async function startInstance(database: Database, now: Date): Promise<Instance> {
+  const session = await database.connect();
+  const made = await session.query<{ id: number }>(
+    "insert into instance (started_at) values ($1) returning id",
+    [now],
+  );
+  const { id } = made.rows[0]!;
+  await session.query("select pg_advisory_lock($1, $2)", [INSTANCE_LOCKS, id]);
+  let current: pg.Client | undefined = session;
+  const revive = (client: pg.Client) =>
+    client.once("end", async () => {
+      // The server was restarted under us. Holds of before may be voided meanwhile; new ones are ours again.
+      while (current) {
+        try {
+          const next = await database.connect();
+          await next.query("select pg_advisory_lock($1, $2)", [INSTANCE_LOCKS, id]);
+          current = next;
+          revive(next);
+          return;
+        } catch {
+          await new Promise((resolve) => setTimeout(resolve, 500).unref());
+        }
+      }
+    });
+  revive(session);
+  return {
+    id,
+    async close() {
+      const last = current;
+      current = undefined;
+      await last?.query("delete from instance where id = $1", [id]).catch(() => {});
+      await last?.end().catch(() => {});
+    },
+  };
+}
+
+/**
+ * Gives back the holds of instances that are gone, and those past their deadline; forgets the idempotency keys
+ * that the dead were busy with. Returns how many holds were voided. Safe to run in several instances at once.
+ */
+export async function recover(database: Database, now: Date): Promise<number> {
+  const gone = await database.pool.query<{ id: number }>("select id from instance");
+  let voided = 0;
+  for (const { id } of gone.rows) {
+    const client = await database.pool.connect();
+    try {
+      const taken = await client.query<{ taken: boolean }>("select pg_try_advisory_lock($1, $2) as taken", [
+        INSTANCE_LOCKS,
+        id,
+      ]);
+      if (!taken.rows[0]!.taken) continue;
+      try {
+        voided += await voidAll(database, "instance_id = $1", id, "the service stopped in mid-call", now);
+        await client.query("delete from idempotency where instance_id = $1 and outcome is null", [id]);
+        await client.query("delete from instance where id = $1", [id]);
+      } finally {
+        await client.query("select pg_advisory_unlock($1, $2)", [INSTANCE_LOCKS, id]);
+      }
+    } finally {
+      client.release();
+    }
+  }
+  return voided + (await voidAll(database, "deadline < $1", now, "the call did not end in time", now));
+}
+
+async function voidAll(
+  database: Database,
+  condition: string,
+  value: unknown,
+  note: string,
+  now: Date,
+): Promise<number> {
+  const open = await database.pool.query<{ request_id: string }>(
+    `select request_id from hold where ${condition}`,
+    [value],
+  );
+  let voided = 0;
+  for (const { request_id } of open.rows) {
+    if (await settle(database, request_id, { kind: "void", tokens: 0, note, now })) voided += 1;
+  }
+  return voided;
+}

@@ -1,0 +1,130 @@
+import type { Migration } from "../database/migrations.ts";
+
+/**
+ * Tokens are whole numbers. A wallet is what an account can spend (trial, paid, and what is left of its credit
+ * line) and what open calls hold. An entry is one balanced movement: its columns are the accounts of the journal,
+ * and a row whose columns do not sum to zero cannot be written. `tokens`, what the customer sees, is the change
+ * of the spendable balance; `seq` counts an account's entries without a gap, given out under the wallet's lock.
+ */
+export const ledgerMigrations: readonly Migration[] = [
+  {
+    name: "ledger/1-tables",
+    up: `
+create table wallet (
+  account_id text primary key,
+  trial bigint not null default 0 constraint wallet_trial_not_negative check (trial >= 0),
+  paid bigint not null default 0 constraint wallet_paid_not_negative check (paid >= 0),
+  credit bigint not null default 0 constraint wallet_credit_not_negative check (credit >= 0),
+  held bigint not null default 0 constraint wallet_held_not_negative check (held >= 0),
+  credit_limit bigint not null default 0 constraint wallet_credit_within_limit check (credit <= credit_limit),
+  trial_expires_at timestamptz,
+  frozen boolean not null default false,
+  seq bigint not null default 0,
+  touched_at timestamptz not null,
+  -- How the latest movement was split; the statement that moves reads it back for its entry.
+  part_trial bigint not null default 0,
+  part_paid bigint not null default 0,
+  part_credit bigint not null default 0
+) with (fillfactor = 50);
+
+create table entry (
+  account_id text not null references wallet,
+  seq bigint not null,
+  at timestamptz not null,
+  kind text not null check (kind in ('grant','topup','hold','capture','void','reverse','expire','adjust')),
+  request_id text,
+  operation text,
+  key_id text,
+  price_version int,
+  cached boolean not null default false,
+  trial bigint not null default 0,
+  paid bigint not null default 0,
+  credit bigint not null default 0,
+  held bigint not null default 0,
+  earnings bigint not null default 0,
+  breakage bigint not null default 0,
+  promotions bigint not null default 0,
+  payments bigint not null default 0,
+  adjustments bigint not null default 0,
+  credit_line bigint not null default 0,
+  tokens bigint generated always as (trial + paid + credit) stored,
+  balance_after bigint not null check (balance_after >= 0),
+  actor text not null,
+  note text not null,
+  -- Of a top-up or a grant: what makes a second delivery of the same one known. Of a reverse: the request undone.
+  reference text,
+  primary key (account_id, seq),
+  constraint entry_is_balanced check
+    (trial + paid + credit + held + earnings + breakage + promotions + payments + adjustments + credit_line = 0)
+);
+create unique index entry_once_a_request on entry (request_id, kind) where request_id is not null;
+create unique index entry_once_a_reference on entry (kind, reference) where reference is not null;
+create index entry_time on entry using brin (at);
+
+create function entries_are_final() returns trigger language plpgsql as
+  $$ begin raise exception 'entries are never changed; write a new one'; end $$;
+create trigger entries_are_final before update or delete on entry for each row execute function entries_are_final();
+create trigger entries_stay before truncate on entry for each statement execute function entries_are_final();
+
+create table hold (
+  request_id text primary key,
+  account_id text not null references wallet,
+  key_id text,
+  operation text not null,
+  price_version int not null,
+  cached boolean not null,
+  trial bigint not null,
+  paid bigint not null,
+  credit bigint not null,
+  tokens bigint not null check (tokens > 0 and tokens = trial + paid + credit),
+  spend_month text,
+  instance_id bigint not null,
+  deadline timestamptz not null
+);
+create index hold_instance on hold (instance_id);
+
+create table key_spend (
+  key_id text not null,
+  month text not null,
+  tokens bigint not null check (tokens >= 0),
+  primary key (key_id, month)
+) with (fillfactor = 50);
+
+create table price (
+  operation text not null,
+  version int not null,
+  tokens bigint not null check (tokens >= 0),
+  cached_tokens bigint check (cached_tokens >= 0 and cached_tokens <= tokens),
+  effective_from timestamptz not null,
+  actor text not null,
+  primary key (operation, version)
+);
+
+create table instance (
+  id bigint generated always as identity primary key,
+  started_at timestamptz not null
+);
+
+create table idempotency (
+  account_id text not null,
+  key text not null,
+  body_sha256 bytea not null,
+  request_id text not null,
+  instance_id bigint not null,
+  created_at timestamptz not null,
+  -- Null while the first call runs.
+  outcome bytea,
+  primary key (account_id, key)
+);
+create index idempotency_age on idempotency (created_at);
+
+create table seal (
+  account_id text not null references wallet,
+  seq bigint not null,
+  sha256 bytea not null,
+  sealed_at timestamptz not null,
+  primary key (account_id, seq)
+);
+`,
+  },
+];

@@ -1,0 +1,87 @@
+import { findOperation, type Operation, operations, priceGroups } from "@dataq/contract";
+import type { Database } from "../database/database.ts";
+
+/** What an operation costs from a moment on. Rows are only added. */
+export interface PriceVersion {
+  readonly operation: string;
+  readonly version: number;
+  readonly tokens: number;
+  /** Null: a repeat costs the list price, and is not answered from the cache. */
+  readonly cachedTokens: number | null;
+  readonly effectiveFrom: Date;
+}
+
+/** How long an instance may go on with the list that it read; a new price is announced longer ahead than that. */
+const FRESH_MS = 30_000;
+
+/** The price list as this process last read it. */
+export class PriceList {
+  readonly #database: Database;
+  #versions: readonly PriceVersion[] = [];
+  #readAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** The price in force at `now`. */
+  async find(operation: string, now: Date): Promise<PriceVersion> {
+    const inForce = inForceAt(await this.all(now), operation, now);
+    if (!inForce) throw new Error(`The operation ${operation} has no price.`);
+    return inForce;
+  }
+
+  /** Every version: past, in force and announced. */
+  async all(now: Date): Promise<readonly PriceVersion[]> {
+    if (Math.abs(now.getTime() - this.#readAtMs) > FRESH_MS) {
+      const found = await this.#database.pool.query<PriceVersion>(
+        `select operation, version, tokens, cached_tokens as "cachedTokens", effective_from as "effectiveFrom"
+         from price order by operation, version`,
+      );
+      this.#versions = found.rows;
+      this.#readAtMs = now.getTime();
+    }
+    return this.#versions;
+  }
+}
+
+/** Of several versions in force the newest counts. */
+export function inForceAt(
+  versions: readonly PriceVersion[],
+  operation: string,
+  now: Date,
+): PriceVersion | undefined {
+  return versions.findLast((version) => version.operation === operation && version.effectiveFrom <= now);
+}
+
+/** Gives operations without a price their first version, from the contract. */
+export async function publishFirstPrices(database: Database, now: Date): Promise<void> {
+  const list: readonly Operation[] = operations;
+  for (const { name, priceGroup } of list) {
+    const { tokens, cachedTokens } = priceGroups[priceGroup];
+    await database.pool.query(
+      "insert into price (operation, version, tokens, cached_tokens, effective_from, actor) values ($1, 1, $2, $3, $4, 'system') on conflict do nothing",
+      [name, tokens, cachedTokens, now],
+    );
+  }
+}
+
+/** Announces a new price. Returns the version, or undefined when there is no such operation. */
+export async function publishPrice(
+  database: Database,
+  price: {
+    readonly operation: string;
+    readonly tokens: number;
+    readonly cachedTokens: number | null;
+    readonly effectiveFrom: Date;
+    readonly actor: string;
+  },
+): Promise<number | undefined> {
+  if (!findOperation(price.operation)) return undefined;
+  const made = await database.pool.query<{ version: number }>(
+    `insert into price (operation, version, tokens, cached_tokens, effective_from, actor)
+     select $1, coalesce(max(version), 0) + 1, $2, $3, $4, $5 from price where operation = $1 returning version`,
+    [price.operation, price.tokens, price.cachedTokens, price.effectiveFrom, price.actor],
+  );
+  return made.rows[0]!.version;
+}

@@ -1,0 +1,45 @@
+import type { Database } from "../database/database.ts";
+import { expireTrial } from "./movement.ts";
+
+/** A wallet as its owner sees it. `balance` is what can be spent: after open holds, trial and credit line included. */
+export interface Wallet {
+  readonly balance: number;
+  readonly trialBalance: number;
+  readonly paidBalance: number;
+  readonly creditBalance: number;
+  readonly creditLimit: number;
+  readonly held: number;
+  readonly trialExpiresAt: Date | null;
+  readonly frozen: boolean;
+}
+
+export async function readWallet(
+  database: Database,
+  accountId: string,
+  now: Date,
+): Promise<Wallet | undefined> {
+  const read = async () =>
+    (
+      await database.pool.query<Wallet>(
+        `select trial + paid + credit as balance, trial as "trialBalance", paid as "paidBalance",
+                credit as "creditBalance", credit_limit as "creditLimit", held,
+                trial_expires_at as "trialExpiresAt", frozen
+         from wallet where account_id = $1`,
+        [accountId],
+      )
+    ).rows[0];
+  const wallet = await read();
+  const isOver = wallet?.trialExpiresAt && wallet.trialBalance > 0 && wallet.trialExpiresAt <= now;
+  if (!isOver) return wallet;
+  await expireTrial(database, accountId, now);
+  return read();
+}
+
+/** Stops or allows spending; open calls end as they would. */
+export async function setFrozen(database: Database, accountId: string, frozen: boolean): Promise<boolean> {
+  const changed = await database.pool.query("update wallet set frozen = $2 where account_id = $1", [
+    accountId,
+    frozen,
+  ]);
+  return changed.rowCount === 1;
+}
