@@ -8,6 +8,7 @@ import { guard } from "./defences.ts";
 import { errorReply } from "./error-reply.ts";
 import { embedRoutes } from "./native/embed.ts";
 import { generateRoute } from "./native/generate.ts";
+import { libraryRoutes } from "./native/library.ts";
 import { psRoute } from "./native/ps.ts";
 import { statusRoutes } from "./native/status.ts";
 import { tokenizeRoutes } from "./native/tokenize.ts";
@@ -69,6 +70,7 @@ export function createApp(parts: Parts): FastifyInstance {
   psRoute(app, parts);
   tokenizeRoutes(app, parts);
   openAiRoutes(app, parts);
+  libraryRoutes(app, parts);
   return app;
 }
 

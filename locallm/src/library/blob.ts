@@ -3,6 +3,7 @@ import { constants, copyFile, link, mkdir, open, readdir, readFile, rm, stat } f
 import { join } from "node:path";
 import { LocallmError } from "../wire/errors.ts";
 import { type Digest, digestFromHex, digestHex, digestOf, parseDigest } from "./digest.ts";
+import { asDiskError, requireSpace } from "./disk-space.ts";
 import { moveDurably, writeDurably } from "./durable.ts";
 
 /** How an import put a file into the store: sharing its blocks, sharing the file, or by copying the bytes. */
@@ -57,13 +58,14 @@ export class Blobs {
 
   /**
    * Stores a stream, hashing while it writes. With `expected` a different content is refused
-   * (`digest_mismatch`); nothing is left behind by a failure.
+   * (`digest_mismatch`); nothing is left behind by a failure. `announcedBytes` must fit on the disk (`disk_full`).
    */
   async writeStream(
     source: AsyncIterable<Uint8Array>,
-    expected?: Digest,
+    { expected, announcedBytes = 0 }: { expected?: Digest; announcedBytes?: number } = {},
   ): Promise<{ digest: Digest; sizeBytes: number }> {
     await mkdir(this.partialFolder, { recursive: true });
+    await requireSpace(this.partialFolder, announcedBytes);
     const temporary = join(this.partialFolder, `new-${randomBytes(8).toString("hex")}`);
     const hash = createHash("sha256");
     let sizeBytes = 0;
@@ -85,6 +87,8 @@ export class Blobs {
       }
       await moveDurably(temporary, this.path(digest));
       return { digest, sizeBytes };
+    } catch (error) {
+      throw await asDiskError(error, this.partialFolder, announcedBytes);
     } finally {
       await rm(temporary, { force: true });
     }

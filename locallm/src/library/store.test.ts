@@ -240,7 +240,7 @@ describe("writing", () => {
       yield Buffer.from("abc");
     }
     const expected = parseDigest(`sha256:${"0".repeat(64)}`) ?? expect.unreachable();
-    await expect(store.blobs.writeStream(source(), expected)).rejects.toMatchObject({
+    await expect(store.blobs.writeStream(source(), { expected })).rejects.toMatchObject({
       code: "digest_mismatch",
     });
     expect(await readdir(join(root, "partial"))).toEqual([]);

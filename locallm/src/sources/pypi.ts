@@ -4,12 +4,13 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { hashFile } from "../library/blob.ts";
 import { type Digest, parseDigest } from "../library/digest.ts";
+import { requireSpace } from "../library/disk-space.ts";
 import type { Store } from "../library/store.ts";
 import { writeWeightsModel } from "../library/weights.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { type ModelName, parseModelName } from "../wire/model-name.ts";
 import type { Network } from "./network.ts";
-import { requireSpace, type Transfers } from "./transfer.ts";
+import type { Transfers } from "./transfer.ts";
 import { withZip } from "./zip.ts";
 
 export interface PullProgress {

@@ -1,8 +1,9 @@
 import { createHash, type Hash } from "node:crypto";
-import { type FileHandle, open, readFile, rm, stat, statfs } from "node:fs/promises";
+import { type FileHandle, open, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Digest, digestFromHex } from "../library/digest.ts";
+import { requireSpace } from "../library/disk-space.ts";
 import { writeDurably } from "../library/durable.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { NetworkResponse } from "./network.ts";
@@ -100,18 +101,6 @@ export class Transfers {
       await sleep(this.#limits.waitMs, undefined, { signal: request.signal });
     }
   }
-}
-
-/** Bytes free for us below that folder. */
-export async function freeBytes(folder: string): Promise<number> {
-  const found = await statfs(folder);
-  return found.bavail * found.bsize;
-}
-
-/** Throws `disk_full` where less than `needBytes` is free. */
-export async function requireSpace(folder: string, needBytes: number): Promise<void> {
-  const haveBytes = await freeBytes(folder);
-  if (haveBytes < needBytes) throw new LocallmError("disk_full", { needBytes, haveBytes });
 }
 
 /** The server ignores ranges: what is there must be fetched from the start, in one stream. */

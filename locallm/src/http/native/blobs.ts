@@ -1,0 +1,57 @@
+import type { IncomingMessage } from "node:http";
+import type { FastifyInstance } from "fastify";
+import { requireDigest } from "../../library/digest.ts";
+import { LocallmError } from "../../wire/errors.ts";
+import type { Parts } from "../parts.ts";
+
+/** `HEAD` and `POST /api/blobs/:digest`: files for create, of any size, checked against their digest. */
+export function blobRoutes(app: FastifyInstance, parts: Parts): void {
+  app.head("/api/blobs/:digest", async (request, reply) => {
+    const { digest } = request.params as { digest: string };
+    const sizeBytes = await parts.store.blobs.size(requireDigest(digest));
+    if (sizeBytes === null) return reply.code(404).send();
+    return reply.code(200).header("content-length", sizeBytes).send();
+  });
+
+  // Uploads are gigabytes: they are not read into memory as other bodies are.
+  void app.register(async (uploads) => {
+    uploads.removeAllContentTypeParsers();
+    uploads.addContentTypeParser("*", (_request, payload, done) => done(null, payload));
+    uploads.post("/api/blobs/:digest", async (request, reply) => {
+      const digest = requireDigest((request.params as { digest: string }).digest);
+      if ((await parts.store.blobs.size(digest)) !== null) {
+        request.raw.resume();
+        return reply.code(200).send();
+      }
+      const body = (request.body ?? []) as AsyncIterable<Buffer>;
+      await parts.store.blobs.writeStream(watched(request.raw, body), {
+        expected: digest,
+        announcedBytes: Number(request.headers["content-length"] ?? 0),
+      });
+      return reply.code(201).send();
+    });
+  });
+}
+
+/** A client that sends nothing for so long is gone, even if its connection stands. */
+const idleMs = 60_000;
+
+async function* watched(raw: IncomingMessage, body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let timer = setTimeout(() => {}, 0);
+  const rearm = () => {
+    clearTimeout(timer);
+    timer = setTimeout(
+      () => raw.destroy(new LocallmError("body_too_slow", { seconds: idleMs / 1000 })),
+      idleMs,
+    );
+  };
+  rearm();
+  try {
+    for await (const chunk of body) {
+      rearm();
+      yield chunk;
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}

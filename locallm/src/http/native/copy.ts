@@ -1,0 +1,20 @@
+import type { FastifyInstance } from "fastify";
+import { copyRequest } from "../../wire/api/library.ts";
+import { LocallmError } from "../../wire/errors.ts";
+import { parseModelName, requireModelName } from "../../wire/model-name.ts";
+import { readBody } from "../body.ts";
+import type { Parts } from "../parts.ts";
+
+/** `POST /api/copy`: a second name for the same files; 200 with an empty body. */
+export function copyRoute(app: FastifyInstance, parts: Parts): void {
+  app.post("/api/copy", async (request, reply) => {
+    const body = readBody(request, reply, copyRequest);
+    const source = requireModelName(body.source);
+    const destination = parseModelName(body.destination);
+    if (destination === null) {
+      throw new LocallmError("invalid_destination", { destination: body.destination.slice(0, 200) });
+    }
+    await parts.store.copy(source, destination, body.source);
+    return reply.code(200).send();
+  });
+}

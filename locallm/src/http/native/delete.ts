@@ -1,0 +1,26 @@
+import type { FastifyInstance } from "fastify";
+import { deleteRequest } from "../../wire/api/library.ts";
+import { LocallmError } from "../../wire/errors.ts";
+import { requireModelName } from "../../wire/model-name.ts";
+import { readBody } from "../body.ts";
+import type { Parts } from "../parts.ts";
+
+/**
+ * `DELETE /api/delete`: the name goes at once, so that nobody new comes; who still runs the model ends in peace;
+ * then the files go that no other model uses.
+ */
+export function deleteRoute(app: FastifyInstance, parts: Parts): void {
+  app.delete("/api/delete", async (request, reply) => {
+    const body = readBody(request, reply, deleteRequest);
+    const typed = body.model || body.name;
+    const removed = await parts.store.remove(requireModelName(typed));
+    if (removed === null) throw new LocallmError("model_not_found", { model: typed ?? "" });
+    const unused = new Set(removed.unusedPaths);
+    await parts.scheduler.unload(
+      (model) => unused.has(model.modelPath) || model.adapters.some(({ path }) => unused.has(path)),
+      "deleted",
+    );
+    await removed.freeBlobs();
+    return reply.code(200).send();
+  });
+}
