@@ -13,3 +13,9 @@ export { type Domain, domains, type Operation, type Params } from "./operation.t
 export { editDistance, type ReadParams, readParams } from "./parameters.ts";
 export { type Price, type PriceGroup, priceGroups, tokensPerCny } from "./price.ts";
 export { type Provenance, type SourceKind, sourceKinds } from "./provenance.ts";
+export { carriersOf, findCarrier, postalCheck } from "./values/express-number.ts";
+export { splitInvoice } from "./values/invoice.ts";
+export { issnCheck, looksLikeIssn, readIssn } from "./values/issn.ts";
+export { patentCheck, readPatentNumber } from "./values/patent-number.ts";
+export { platforms, readPlatform } from "./values/platform.ts";
+export { checkCharacter, organisationCheck } from "./values/tax-id.ts";

@@ -34,7 +34,7 @@ export interface Operation {
 
 export type Params = Record<string, string>;
 
-type Completed =
+export type Completed =
   | { readonly params: Params; readonly warnings?: readonly string[] }
   | { readonly problem: Problem & { readonly param: string } };
 

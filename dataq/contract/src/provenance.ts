@@ -21,4 +21,6 @@ export function record<Fields extends z.ZodRawShape>(fields: Fields) {
   return z.object({ id: z.string(), ...fields, source: provenance });
 }
 
+/** Amounts are decimal strings, never floats. */
+export const amount = z.string().regex(/^-?\d+(\.\d+)?$/);
 export const date = z.iso.date();

@@ -7,7 +7,7 @@ export function text(description: string) {
   return parameter(description, readText);
 }
 
-function readText(raw: string): Reading<string> {
+export function readText(raw: string): Reading<string> {
   if (raw.length > 4 * longest) return tooLong(raw.length);
   if (!raw.isWellFormed()) return bad("invalid_text", "is not valid Unicode", "send well-formed text");
   const value = raw.normalize("NFKC").replace(/\s+/g, " ").trim();

@@ -1,0 +1,83 @@
+import { z } from "zod";
+import { defineOperation } from "../../operation.ts";
+import { record } from "../../provenance.ts";
+import { expressNumber, findCarrier } from "../../values/express-number.ts";
+import { bad, parameter } from "../../values/reading.ts";
+
+export const parcelStates = [
+  "pending",
+  "collected",
+  "in_transit",
+  "out_for_delivery",
+  "delivered",
+  "exception",
+  "returning",
+  "returned",
+  "refused",
+  "transferred",
+  "customs",
+  "customs_exception",
+  "cancelled",
+] as const;
+
+export const cloudExpressTracking = defineOperation({
+  name: "cloud_express_tracking",
+  domain: "cloud",
+  olderType: "express",
+  title: { en: "Parcel tracking", zh: "快递查询" },
+  description: {
+    en: "Where a parcel is, for the major carriers. SF and ZTO tell only with the last four digits of the phone number.",
+    zh: "主要快递公司的物流轨迹。顺丰和中通需要手机号后四位。",
+  },
+  params: z.object({
+    express_no: expressNumber("Parcel number"),
+    carrier: parameter("Carrier's code or name where the number does not show it", (raw) => {
+      const found = raw.length > 100 ? undefined : findCarrier(raw.normalize("NFKC").trim());
+      return found === undefined
+        ? bad(
+            "unknown_carrier",
+            "is not a carrier that is known",
+            "send a code such as shunfeng, or leave it out",
+          )
+        : { value: found.code };
+    }).optional(),
+    phone_tail: parameter("Last four digits of the receiver's or sender's phone number", (raw) => {
+      const value = raw.length > 20 ? "" : raw.normalize("NFKC").trim();
+      return /^\d{4}$/.test(value)
+        ? { value }
+        : bad("format", "is not four digits", "send the last four digits");
+    }).optional(),
+  }),
+  record: record({
+    express_no: z.string(),
+    carrier_code: z.string(),
+    carrier_name: z.string(),
+    carrier_candidates: z.array(z.object({ code: z.string(), name: z.string() })).nullable(),
+    state: z.enum(parcelStates),
+    state_raw: z.string(),
+    state_vocabulary: z.string(),
+    signed: z.boolean(),
+    signed_at: z.string().nullable(),
+    origin: z.string().nullable(),
+    destination: z.string().nullable(),
+    eta: z.string().nullable(),
+    last_event_at: z.string().nullable(),
+    events: z
+      .array(
+        z.object({
+          time: z.string(),
+          state: z.enum(parcelStates).nullable(),
+          description: z.string(),
+          location: z.string().nullable(),
+          area_code: z.string().nullable(),
+        }),
+      )
+      .describe("Newest first"),
+    courier: z.object({ name: z.string().nullable(), phone_masked: z.string().nullable() }).nullable(),
+  }),
+  kind: "single",
+  paged: false,
+  priceGroup: "standard",
+  cacheS: 1_800,
+  example: { express_no: "YT1000000000017" },
+});

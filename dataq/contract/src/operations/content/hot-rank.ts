@@ -1,0 +1,46 @@
+import { z } from "zod";
+import { defineOperation } from "../../operation.ts";
+import { date, record } from "../../provenance.ts";
+import { calendarDate } from "../../values/calendar-date.ts";
+import { platform, platforms } from "../../values/platform.ts";
+import { completeDay } from "./day.ts";
+
+export const contentHotRank = defineOperation({
+  name: "content_hot_rank",
+  domain: "content",
+  olderType: "hot_rank",
+  title: { en: "Trending topics", zh: "热榜" },
+  description: {
+    en: `Trending topics of a platform on a day: ${platforms.join(", ")}, and every platform with an imported archive.`,
+    zh: "某平台某日的热门话题榜。",
+  },
+  params: z.object({
+    platform: platform(`Platform: ${platforms.join(", ")}, or one with an imported archive`),
+    date: calendarDate("Day of the ranking; today in China if left out").optional(),
+  }),
+  complete: completeDay,
+  record: record({
+    rank: z.number().int(),
+    title: z.string(),
+    heat: z.number().nullable(),
+    heat_text: z.string().nullable(),
+    label: z.string().nullable(),
+    category: z.string().nullable(),
+    url: z.string().nullable(),
+    first_seen_at: z.string().nullable(),
+    peak_rank: z.number().int().nullable(),
+    is_ad: z.boolean(),
+    is_pinned: z.boolean(),
+  }),
+  summary: z.object({
+    platform: z.string(),
+    date,
+    captured_at: z.string().nullable(),
+    snapshot_kind: z.enum(["latest", "end_of_day"]),
+  }),
+  kind: "list",
+  paged: false,
+  priceGroup: "standard",
+  cacheS: 600,
+  example: { platform: "weibo" },
+});

@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { defineOperation } from "../../operation.ts";
+import { date, record } from "../../provenance.ts";
+import { calendarDate } from "../../values/calendar-date.ts";
+import { text } from "../../values/text.ts";
+import { completeDay } from "./day.ts";
+
+const percent = z.number().nullable();
+
+export const contentKeywordIndex = defineOperation({
+  name: "content_keyword_index",
+  domain: "content",
+  olderType: "keyword_index",
+  title: { en: "Keyword index", zh: "关键词指数" },
+  description: {
+    en: "Search volume trend of a keyword over the 30 days up to a date.",
+    zh: "关键词截至某日三十天的搜索热度趋势。",
+  },
+  params: z.object({
+    keyword: text("Keyword"),
+    date: calendarDate("Last day of the trend; today in China if left out").optional(),
+  }),
+  complete: completeDay,
+  record: record({
+    keyword: z.string(),
+    date,
+    engine: z.string(),
+    granularity: z.literal("day"),
+    index: z.number(),
+    pc: z.number().nullable(),
+    mobile: z.number().nullable(),
+    average_30d: z.number(),
+    yoy_percent: percent,
+    mom_percent: percent,
+    trend: z.array(
+      z.object({ date, index: z.number(), pc: z.number().nullable(), mobile: z.number().nullable() }),
+    ),
+    related: z.array(z.object({ keyword: z.string(), index: z.number() })).nullable(),
+    estimated: z.boolean(),
+    disclaimer: z.string(),
+  }),
+  kind: "single",
+  paged: false,
+  priceGroup: "standard",
+  cacheS: 21_600,
+  example: { keyword: "人工智能" },
+});

@@ -1,0 +1,81 @@
+import { z } from "zod";
+import { defineOperation } from "../../operation.ts";
+import { amount, date, record } from "../../provenance.ts";
+import { hasOrganisationCode, taxId } from "../../values/tax-id.ts";
+
+export const capital = z.object({
+  amount: amount.nullable(),
+  unit: z.string().nullable(),
+  currency: z.string().nullable(),
+  text: z.string(),
+});
+
+export const companyStatuses = [
+  "active",
+  "cancelled",
+  "revoked",
+  "rescinded",
+  "moved_out",
+  "establishing",
+  "liquidating",
+  "suspended",
+  "other",
+] as const;
+
+export const enterpriseCompanyDetail = defineOperation({
+  name: "enterprise_company_detail",
+  domain: "enterprise",
+  olderType: "company_detail",
+  title: { en: "Company details", zh: "企业详情" },
+  description: {
+    en: "Registration details of a company by unified social credit code.",
+    zh: "按统一社会信用代码查询企业工商登记信息。",
+  },
+  params: z.object({ tax_id: taxId("Unified social credit code, 18 characters") }),
+  complete: (params) => ({ params, warnings: organisationWarnings(params["tax_id"]) }),
+  record: record({
+    tax_id: z.string(),
+    name: z.string(),
+    name_en: z.string().nullable(),
+    former_names: z.array(z.string()),
+    status: z.string(),
+    status_code: z.enum(companyStatuses),
+    legal_representative: z.string().nullable(),
+    registered_capital: capital.nullable(),
+    paid_in_capital: capital.nullable(),
+    registration_date: date.nullable(),
+    approved_date: date.nullable(),
+    term_start: date.nullable(),
+    term_end: date.nullable().describe("null: without end"),
+    company_type: z.string().nullable(),
+    industry: z.string().nullable(),
+    registration_authority: z.string().nullable(),
+    registration_no: z.string().nullable(),
+    organization_code: z.string().nullable(),
+    address: z.string().nullable(),
+    province: z.string().nullable(),
+    city: z.string().nullable(),
+    district: z.string().nullable(),
+    business_scope: z.string().nullable(),
+    cancelled_date: date.nullable(),
+    revoked_date: date.nullable(),
+    revoked_reason: z.string().nullable(),
+    staff_range: z.string().nullable(),
+    insured_count: z.number().int().nullable(),
+    taxpayer_type: z.string().nullable(),
+    listed: z.object({ exchange: z.string(), code: z.string() }).nullable(),
+  }),
+  kind: "single",
+  paged: false,
+  priceGroup: "registry",
+  cacheS: 86_400,
+  example: { tax_id: "91330106MA0000007Q" },
+});
+
+/** The organisation code inside a credit code has a check of its own; some real ones fail it. */
+export function organisationWarnings(code: string | undefined): string[] {
+  if (code === undefined || code.length !== 18 || hasOrganisationCode(code)) return [];
+  return [
+    "Characters 9 to 17 of tax_id are not an organisation code by its own check; look at the code again.",
+  ];
+}

@@ -1,0 +1,101 @@
+import { z } from "zod";
+import { defineOperation } from "../../operation.ts";
+import { amount, date, record } from "../../provenance.ts";
+import { calendarDate } from "../../values/calendar-date.ts";
+import {
+  amountText,
+  checkCode,
+  invoiceCode,
+  invoiceNumber,
+  problemOfInvoice,
+  splitInvoice,
+} from "../../values/invoice.ts";
+
+const party = z.object({
+  name: z.string().nullable(),
+  tax_no: z.string().nullable(),
+  address_phone: z.string().nullable(),
+  bank: z.string().nullable(),
+});
+
+export const enterpriseTaxInvoice = defineOperation({
+  name: "enterprise_tax_invoice",
+  domain: "enterprise",
+  olderType: "tax_invoice",
+  title: { en: "Tax invoice check", zh: "发票查验" },
+  description: {
+    en: "Authenticity check of a tax invoice by code and number. Invoices of the day cannot be checked yet, those older than 5 years no more.",
+    zh: "按发票代码和号码查验真伪。当日发票尚不可查，五年以前的不再可查。",
+  },
+  params: z.object({
+    invoice_code: invoiceCode("Invoice code, number of a digital invoice, or code and number together"),
+    invoice_number: invoiceNumber("Invoice number, 8 or 20 digits").optional(),
+    issue_date: calendarDate("Date of issue").optional(),
+    amount: amountText("Amount before tax (special, vehicle) or with tax (digital), yuan").optional(),
+    check_code: checkCode("Last 6 digits of the check code (ordinary, electronic, roll)").optional(),
+  }),
+  complete: ({ invoice_code: joined = "", ...rest }) => {
+    const name = splitInvoice(joined);
+    const problem = problemOfInvoice(name, rest["invoice_number"]);
+    if (problem !== undefined) return { problem: { ...problem, param: "invoice_number" } };
+    const number = name.number ?? rest["invoice_number"];
+    return {
+      params: {
+        ...rest,
+        invoice_code: name.code ?? joined,
+        ...(number !== undefined && { invoice_number: number }),
+      },
+    };
+  },
+  record: record({
+    invoice_code: z.string().nullable(),
+    invoice_number: z.string().nullable(),
+    result: z.enum([
+      "match",
+      "mismatch",
+      "not_found",
+      "insufficient_elements",
+      "not_yet_verifiable",
+      "expired",
+      "too_many_checks",
+    ]),
+    authentic: z.boolean().nullable(),
+    missing: z.array(z.string()).describe("Parameters that this kind of invoice needs too"),
+    invoice_type: z
+      .string()
+      .nullable()
+      .describe("01 special, 04 ordinary, 10 electronic, 32 digital ordinary, …"),
+    invoice_type_text: z.string().nullable(),
+    status: z.enum(["normal", "void", "red", "red_flushed", "partly_red_flushed"]).nullable(),
+    status_text: z.string().nullable(),
+    issue_date: date.nullable(),
+    check_code: z.string().nullable(),
+    machine_no: z.string().nullable(),
+    seller: party.nullable(),
+    buyer: party.nullable(),
+    amount: amount.nullable(),
+    tax: amount.nullable(),
+    total: amount.nullable(),
+    total_text: z.string().nullable(),
+    items: z.array(
+      z.object({
+        name: z.string(),
+        spec: z.string().nullable(),
+        unit: z.string().nullable(),
+        quantity: amount.nullable(),
+        unit_price: amount.nullable(),
+        amount: amount.nullable(),
+        tax_rate: z.string().nullable(),
+        tax: amount.nullable(),
+      }),
+    ),
+    remark: z.string().nullable(),
+    check_count: z.number().int().nullable(),
+    checked_at: z.string(),
+  }),
+  kind: "single",
+  paged: false,
+  priceGroup: "registry",
+  cacheS: 86_400,
+  example: { invoice_code: "033002100111", invoice_number: "10000001" },
+});

@@ -1,0 +1,38 @@
+import { z } from "zod";
+import { defineOperation } from "../../operation.ts";
+import { amount, date, record } from "../../provenance.ts";
+import { text } from "../../values/text.ts";
+
+export const enterpriseZhixingCheck = defineOperation({
+  name: "enterprise_zhixing_check",
+  domain: "enterprise",
+  olderType: "zhixing_check",
+  title: { en: "Enforcement check", zh: "被执行人查询" },
+  description: {
+    en: "Enforcement cases against a company or person, with status and amount.",
+    zh: "查询企业或个人的被执行案件、状态和执行标的。",
+  },
+  params: z.object({ company_name: text("Full name of the company or person") }),
+  record: record({
+    case_no: z.string(),
+    name: z.string(),
+    id_no_masked: z.string().nullable(),
+    court: z.string(),
+    filed_date: date.nullable(),
+    amount: amount.nullable().describe("Yuan"),
+    unperformed_amount: amount.nullable(),
+    status: z.enum(["in_progress", "terminated_this_round", "concluded", "resumed", "removed"]),
+    status_text: z.string(),
+    ended_date: date.nullable(),
+  }),
+  summary: z.object({
+    record_count: z.number().int(),
+    total_amount: amount,
+    open_count: z.number().int(),
+  }),
+  kind: "list",
+  paged: false,
+  priceGroup: "registry",
+  cacheS: 86_400,
+  example: { company_name: "杭州示例云图科技有限公司" },
+});

@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { defineOperation } from "../../operation.ts";
+import { date, record } from "../../provenance.ts";
+import { text } from "../../values/text.ts";
+
+export const researchPaperSearch = defineOperation({
+  name: "research_paper_search",
+  domain: "research",
+  olderType: "paper_search",
+  title: { en: "Papers", zh: "论文" },
+  description: {
+    en: "Papers by words of title, abstract or keywords, by author or DOI.",
+    zh: "按标题、摘要、关键词、作者或 DOI 检索论文。",
+  },
+  params: z.object({ query: text("Words, an author, or a DOI") }),
+  record: record({
+    paper_id: z.string(),
+    doi: z.string().nullable(),
+    title: z.string(),
+    title_en: z.string().nullable(),
+    authors: z.array(
+      z.object({
+        name: z.string(),
+        scholar_id: z.string().nullable(),
+        affiliation: z.string().nullable(),
+        orcid: z.string().nullable(),
+        corresponding: z.boolean(),
+      }),
+    ),
+    abstract: z.string().nullable(),
+    keywords: z.array(z.string()),
+    publication_date: date.nullable(),
+    year: z.number().int().nullable(),
+    journal: z
+      .object({
+        name: z.string(),
+        issn: z.string().nullable(),
+        volume: z.string().nullable(),
+        issue: z.string().nullable(),
+        pages: z.string().nullable(),
+      })
+      .nullable(),
+    citation_count: z.number().int().nullable(),
+    references_count: z.number().int().nullable(),
+    type: z.string(),
+    language: z.string().nullable(),
+    indexed_in: z.array(z.string()),
+    open_access: z.object({ is_oa: z.boolean(), url: z.string().nullable() }).nullable(),
+    retracted: z.boolean(),
+    highlights: z.array(z.string()),
+    score: z.number().nullable(),
+  }),
+  kind: "list",
+  paged: true,
+  priceGroup: "research",
+  cacheS: 86_400,
+  example: { query: "神经网络" },
+});

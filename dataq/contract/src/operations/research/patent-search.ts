@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { defineOperation } from "../../operation.ts";
+import { date, record } from "../../provenance.ts";
+import { text } from "../../values/text.ts";
+
+export const researchPatentSearch = defineOperation({
+  name: "research_patent_search",
+  domain: "research",
+  olderType: "patent_search",
+  title: { en: "Patents", zh: "专利" },
+  description: {
+    en: "Patents by words, number or applicant.",
+    zh: "按关键词、专利号或申请人检索专利。",
+  },
+  params: z.object({ query: text("Words, an application or publication number, or an applicant") }),
+  record: record({
+    patent_id: z.string(),
+    application_no: z.string().nullable(),
+    publication_no: z.string().nullable(),
+    grant_no: z.string().nullable(),
+    title: z.string(),
+    abstract: z.string().nullable(),
+    type: z.enum(["invention", "utility_model", "design"]),
+    applicants: z.array(z.string()),
+    inventors: z.array(z.string()),
+    agency: z.string().nullable(),
+    ipc: z.array(z.string()),
+    cpc: z.array(z.string()).nullable(),
+    application_date: date.nullable(),
+    publication_date: date.nullable(),
+    grant_date: date.nullable(),
+    priority: z.array(z.string()).nullable(),
+    legal_status: z.enum(["pending", "granted", "rejected", "withdrawn", "expired", "lapsed", "invalidated"]),
+    legal_status_text: z.string(),
+    first_claim: z.string().nullable(),
+    citation_count: z.number().int().nullable(),
+    highlights: z.array(z.string()),
+    score: z.number().nullable(),
+  }),
+  kind: "list",
+  paged: true,
+  priceGroup: "research",
+  cacheS: 86_400,
+  example: { query: "电池" },
+});

@@ -1,0 +1,44 @@
+import { z } from "zod";
+import { defineOperation } from "../../operation.ts";
+import { record } from "../../provenance.ts";
+import { text } from "../../values/text.ts";
+
+export const researchScholarSearch = defineOperation({
+  name: "research_scholar_search",
+  domain: "research",
+  olderType: "scholar_search",
+  title: { en: "Scholars", zh: "学者" },
+  description: { en: "Researchers by name, with their publications.", zh: "按姓名检索学者及其论文。" },
+  params: z.object({ name: text("Name of the researcher") }),
+  record: record({
+    scholar_id: z.string(),
+    name: z.string(),
+    name_en: z.string().nullable(),
+    affiliations: z.array(z.object({ name: z.string(), current: z.boolean() })),
+    titles: z.array(z.string()),
+    research_areas: z.array(z.string()),
+    works_count: z.number().int(),
+    citation_count: z.number().int().nullable(),
+    h_index: z.number().int().nullable(),
+    orcid: z.string().nullable(),
+    publications: z.array(
+      z.object({
+        paper_id: z.string(),
+        title: z.string(),
+        year: z.number().int().nullable(),
+        venue: z.string().nullable(),
+        citation_count: z.number().int().nullable(),
+      }),
+    ),
+    publications_total: z.number().int(),
+    coauthors: z.array(z.string()).nullable(),
+    homepage: z.string().nullable(),
+    highlights: z.array(z.string()),
+    score: z.number().nullable(),
+  }),
+  kind: "list",
+  paged: true,
+  priceGroup: "research",
+  cacheS: 86_400,
+  example: { name: "陈明" },
+});

@@ -1,0 +1,92 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { findOperation, operations } from "./catalog.ts";
+import type { Operation } from "./operation.ts";
+import { readParams } from "./parameters.ts";
+
+const today = "2026-11-21";
+
+test("there are the sixteen operations of the specification, each under its domain", () => {
+  expect(operations.map(({ name }) => name)).toHaveLength(16);
+  for (const { name, domain } of operations) expect(name.startsWith(`${domain}_`)).toBe(true);
+  expect(new Set(operations.map(({ olderType }) => olderType)).size).toBe(16);
+});
+
+test.each(operations.map((operation) => [operation.name, operation as Operation] as const))(
+  "%s takes its example, and the same again in its one form",
+  (_, operation) => {
+    const read = readParams(operation, operation.example, today);
+    expect(read).toHaveProperty("params");
+    if ("params" in read) expect(readParams(operation, read.params, today)).toEqual(read);
+  },
+);
+
+test.each(operations.map((operation) => [operation.name, operation as Operation] as const))(
+  "%s names what is missing, unknown or of a wrong type",
+  (_, operation) => {
+    for (const [name, schema] of Object.entries(operation.params.shape)) {
+      const { [name]: _left, ...rest } = operation.example;
+      const without = readParams(operation, rest, today);
+      if (schema.safeParse(undefined).success) expect(without).toHaveProperty("params");
+      else
+        expect(without).toMatchObject({ code: "missing_parameter", details: [{ param: `params.${name}` }] });
+      for (const wrong of [1, true, null, {}, [], ["x"]]) {
+        expect(readParams(operation, { ...operation.example, [name]: wrong }, today)).toMatchObject({
+          code: "invalid_params",
+          details: [{ param: `params.${name}` }],
+        });
+      }
+      const typo = `${name}s`;
+      expect(readParams(operation, { ...operation.example, [typo]: "x" }, today)).toMatchObject({
+        code: "unknown_parameter",
+        details: [{ param: `params.${typo}`, fix: `did you mean ${name}?` }],
+      });
+    }
+  },
+);
+
+test.each(operations.map((operation) => [operation.name, operation as Operation] as const))(
+  "%s reads any text without failing, and reads its own answer as the same",
+  (_, operation) => {
+    for (const name of Object.keys(operation.params.shape)) {
+      fc.assert(
+        fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => {
+          const read = readParams(operation, { ...operation.example, [name]: text }, today);
+          if ("params" in read)
+            expect(readParams(operation, read.params, today)).toMatchObject({ params: read.params });
+          else expect(read.details[0]?.fix).not.toBe("");
+        }),
+        { seed: 8, numRuns: 60 },
+      );
+    }
+  },
+);
+
+test("a day is today in China where it is left out, and never to come", () => {
+  const rank = findOperation("content_hot_rank") as Operation;
+  expect(readParams(rank, { platform: "微博" }, today)).toMatchObject({
+    params: { platform: "weibo", date: today },
+  });
+  expect(readParams(rank, { platform: "weibo", date: "2026-11-22" }, today)).toMatchObject({
+    details: [{ param: "params.date", code: "future" }],
+  });
+  expect(readParams(rank, { platform: "weibo", date: "2010-12-31" }, today)).toMatchObject({
+    details: [{ param: "params.date", code: "too_early" }],
+  });
+});
+
+test("code and number of an invoice must agree", () => {
+  const invoice = findOperation("enterprise_tax_invoice") as Operation;
+  expect(readParams(invoice, { invoice_code: "3300210011-12345678" }, today)).toMatchObject({
+    params: { invoice_code: "3300210011", invoice_number: "12345678" },
+  });
+  expect(
+    readParams(invoice, { invoice_code: "330021001112345678", invoice_number: "87654321" }, today),
+  ).toMatchObject({ details: [{ param: "params.invoice_number", code: "conflict" }] });
+});
+
+test("an operation without parameters takes none", () => {
+  const catalog = findOperation("legal_law_catalog") as Operation;
+  expect(readParams(catalog, {}, today)).toMatchObject({ params: {} });
+  expect(readParams(catalog, { query: "x" }, today)).toMatchObject({ code: "unknown_parameter" });
+});

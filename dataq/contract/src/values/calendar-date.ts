@@ -1,0 +1,28 @@
+import { bad, type Problem, parameter, type Reading } from "./reading.ts";
+
+/** A real calendar date, YYYY-MM-DD. */
+export function calendarDate(description: string) {
+  return parameter(description, readCalendarDate);
+}
+
+export function readCalendarDate(raw: string): Reading<string> {
+  const found = /^(\d{4})-(\d{2})-(\d{2})$/.exec(raw.length > 20 ? "" : raw.trim());
+  if (found === null) return bad("format", "is not of the form YYYY-MM-DD", "send a date such as 2024-03-15");
+  const [value, year, month, day] = found as unknown as [string, string, string, string];
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+  if (Number(year) < 1000 || date.toISOString().slice(0, 10) !== value) {
+    return bad("no_such_date", "is not a day of the calendar", "send a day that exists");
+  }
+  return { value };
+}
+
+/** Days that indexes and rankings exist for; `today` is China's. */
+export function problemOfDay(date: string, today: string): Problem | undefined {
+  if (date > today)
+    return bad("future", `${date} has not come yet in China`, `send ${today} or earlier`).problem;
+  if (date < firstDay)
+    return bad("too_early", `${date} is before ${firstDay}`, `send ${firstDay} or later`).problem;
+  return undefined;
+}
+
+const firstDay = "2011-01-01";

@@ -1,0 +1,75 @@
+import { bad, type Problem, parameter, type Reading } from "./reading.ts";
+
+/**
+ * Invoice code, invoice number of a fully digital invoice, or code and number joined. The form is settled here;
+ * `splitInvoice` takes joined ones apart.
+ */
+export function invoiceCode(description: string) {
+  return parameter(description, readInvoiceCode);
+}
+
+export function readInvoiceCode(raw: string): Reading<string> {
+  if (raw.length > 200) return bad("length", "is far too long", fix);
+  const value = raw.normalize("NFKC").replace(/[\s\-—_/.,;:、]/g, "");
+  if (!/^\d+$/.test(value)) return bad("character", "holds something other than digits", fix);
+  if ([10, 12, 18].includes(value.length)) return { value };
+  if (value.length !== 20) return bad("length", `has ${value.length} digits`, fix);
+  return /^[012]/.test(value)
+    ? { value }
+    : bad("format", "has 20 digits that begin with neither 0, 1 nor 2", fix);
+}
+
+export interface InvoiceName {
+  readonly code: string | null;
+  readonly number: string | null;
+}
+
+/** 18 digits are a code of 10 and a number of 8, 20 from 0 or 1 of 12 and 8, 20 from 2 a digital invoice's number. */
+export function splitInvoice(digits: string): InvoiceName {
+  if (digits.length === 18) return { code: digits.slice(0, 10), number: digits.slice(10) };
+  if (digits.length === 20) {
+    return digits.startsWith("2")
+      ? { code: null, number: digits }
+      : { code: digits.slice(0, 12), number: digits.slice(12) };
+  }
+  return { code: digits, number: null };
+}
+
+export function invoiceNumber(description: string) {
+  return parameter(description, (raw) => {
+    const value = raw.length > 100 ? "" : raw.normalize("NFKC").replace(/[\s-]/g, "");
+    return /^(\d{8}|\d{20})$/.test(value)
+      ? { value }
+      : bad("format", "is not 8 or 20 digits", "send the printed number");
+  });
+}
+
+export function amountText(description: string) {
+  return parameter(description, (raw) => {
+    const value = raw.length > 100 ? "" : raw.normalize("NFKC").replace(/[\s,¥]/g, "");
+    return /^-?\d{1,12}(\.\d{1,2})?$/.test(value)
+      ? { value }
+      : bad("format", "is not an amount in yuan", "send digits such as 1280.50");
+  });
+}
+
+export function checkCode(description: string) {
+  return parameter(description, (raw) => {
+    const value = raw.length > 100 ? "" : raw.normalize("NFKC").replace(/\s/g, "");
+    return /^(\d{6}|\d{20})$/.test(value)
+      ? { value: value.slice(-6) }
+      : bad("format", "is not a check code", "send its last 6 digits");
+  });
+}
+
+/** What does not fit together among the numbers given. */
+export function problemOfInvoice(name: InvoiceName, given: string | undefined): Problem | undefined {
+  if (given === undefined || name.number === null || name.number === given) return undefined;
+  return bad(
+    "conflict",
+    `is ${given}, but invoice_code already holds the number ${name.number}`,
+    "send one of them",
+  ).problem;
+}
+
+const fix = "send 10 or 12 digits (code), 20 beginning with 2 (digital invoice), or code and number together";
