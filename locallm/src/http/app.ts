@@ -6,6 +6,7 @@ import { LocallmError } from "../wire/errors.ts";
 import { receiveBody } from "./body.ts";
 import { guard } from "./defences.ts";
 import { errorReply } from "./error-reply.ts";
+import { chatRoute } from "./native/chat.ts";
 import { embedRoutes } from "./native/embed.ts";
 import { generateRoute } from "./native/generate.ts";
 import { libraryRoutes } from "./native/library.ts";
@@ -39,7 +40,7 @@ export function createApp(parts: Parts): FastifyInstance {
     // Bodies are bounded in `receiveBody`; uploads of blobs have rules of their own.
     bodyLimit: Number.MAX_SAFE_INTEGER,
     requestTimeout: 0,
-    forceCloseConnections: true,
+    forceCloseConnections: "idle",
     clientErrorHandler: refuseBrokenRequest,
     routerOptions: { maxParamLength: 1024, ignoreDuplicateSlashes: false },
   });
@@ -66,6 +67,7 @@ export function createApp(parts: Parts): FastifyInstance {
 
   statusRoutes(app, parts);
   generateRoute(app, parts);
+  chatRoute(app, parts);
   embedRoutes(app, parts);
   psRoute(app, parts);
   tokenizeRoutes(app, parts);

@@ -51,6 +51,11 @@ export const errors = {
   },
   blob_too_large: { status: 500, message: "blob {digest} is larger than {limitBytes} bytes" },
   invalid_setting: { status: 500, message: "{variable}={value}: {problem}" },
+  address_in_use: {
+    status: 500,
+    message: "{address} is in use: another server runs there; stop it or set LOCALLM_HOST",
+  },
+  cannot_listen: { status: 500, message: "cannot listen on {address}: {reason}" },
   body_too_large: { status: 413, message: "request body is over the limit of {limitBytes} bytes" },
   body_too_slow: { status: 408, message: "the request body did not arrive within {seconds} s" },
   unsupported_encoding: {

@@ -1,0 +1,98 @@
+import { Command } from "commander";
+import { type Config, readConfig, settings } from "../../config.ts";
+import { createServer, type Server } from "../../server.ts";
+import { Network } from "../../sources/network.ts";
+import { ensureStarterModel } from "../../sources/starter.ts";
+
+export function serveCommand(): Command {
+  return new Command("serve")
+    .alias("start")
+    .description("start the server")
+    .option("--starter-model", "fetch a small model first if there is none")
+    .addHelpText("after", `\nEnvironment variables:\n${settingsTable()}`)
+    .action(async (options: { starterModel?: boolean }) => {
+      await serve(readConfig(), options.starterModel === true);
+    });
+}
+
+/** What a program that started us as a child is told over its channel. */
+interface Ready {
+  readonly url: string;
+  readonly model: string | null;
+}
+
+async function serve(config: Config, wantsStarter: boolean): Promise<void> {
+  const server = await createServer(config);
+  const stopping = new AbortController();
+  stopOnSignals(server, stopping);
+  console.log(`locallm is listening on ${server.url}; models are in ${config.modelsFolder}`);
+  if (config.apiKey === null && !isLocalOnly(config))
+    console.log("Anybody who reaches this address can use it; LOCALLM_API_KEY sets a key.");
+  const model = wantsStarter ? await fetchStarter(server, config, stopping.signal) : null;
+  if (stopping.signal.aborted) return;
+  const ready: Ready = { url: server.url, model };
+  process.send?.({ ready });
+}
+
+async function fetchStarter(server: Server, config: Config, signal: AbortSignal): Promise<string | null> {
+  server.notify("The starter model is on its way");
+  const network = new Network({ proxy: config.proxy });
+  try {
+    const found = await ensureStarterModel(server.store, { network, onProgress: progressLines(), signal });
+    if (!("missing" in found)) {
+      server.notify(null);
+      return found.name;
+    }
+    server.notify(found.missing);
+    console.log(found.missing);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    network.close();
+  }
+  return null;
+}
+
+/** One line for each new status and each tenth of a download. */
+function progressLines() {
+  let last = "";
+  return ({ status, total, completed }: { status: string; total?: number; completed?: number }) => {
+    const tenths = total === undefined || total === 0 ? null : Math.floor((10 * (completed ?? 0)) / total);
+    const line = tenths === null ? status : `${status}: ${tenths * 10} % of ${(total! / 1e6).toFixed(0)} MB`;
+    if (line === last) return;
+    last = line;
+    console.log(line);
+  };
+}
+
+/** The first signal drains, the second ends at once. A parent that is gone counts as a signal. */
+function stopOnSignals(server: Server, stopping: AbortController): void {
+  const stop = (reason: string) => {
+    if (stopping.signal.aborted) process.exit(130);
+    stopping.abort();
+    console.log(`${reason}: stopping`);
+    server.close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        console.error(error);
+        process.exit(1);
+      },
+    );
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop(signal));
+  if (process.channel !== undefined) process.once("disconnect", () => stop("the parent process is gone"));
+}
+
+function isLocalOnly({ host }: Config): boolean {
+  return host.hostname !== null && /^(127\.|::1$|localhost$)/.test(host.hostname);
+}
+
+function settingsTable(): string {
+  const width = Math.max(...settings.map(({ variable }) => variable.length));
+  return settings
+    .map(({ variable, byDefault, meaning }) => {
+      const value = byDefault === "" ? "" : ` (default ${byDefault})`;
+      return `  ${variable.padEnd(width)}  ${meaning}${value}`;
+    })
+    .join("\n");
+}

@@ -1,0 +1,114 @@
+import type { FastifyInstance } from "fastify";
+import { plainTurn } from "../../dialogue/turn.ts";
+import { type ChatRequest, chatRequest } from "../../wire/api/inference.ts";
+import { readBody } from "../body.ts";
+import { answerFormat } from "../format.ts";
+import { tellDropped } from "../openai/dropped.ts";
+import type { Parts } from "../parts.ts";
+import { prepareRun, type Run, requireCapability } from "../run.ts";
+import { sendStream } from "../stream.ts";
+import { conversation, requireTraits, runTurn, type TurnEvent } from "../turn.ts";
+import { counters, extras } from "./counters.ts";
+import { loadOrUnload } from "./load.ts";
+import { ndjson } from "./ndjson.ts";
+import { refuseImages, refuseLogprobs } from "./refusals.ts";
+
+/** `POST /api/chat`: the model's own template over the client's whole history. */
+export function chatRoute(app: FastifyInstance, parts: Parts): void {
+  app.post("/api/chat", async (request, reply) => {
+    const body = readBody(request, reply, chatRequest);
+    const run = await prepareRun(parts, request, reply, body);
+    await requireCapability(parts, run, "completion", "chat");
+    refuseLogprobs(body);
+    const messages = body.messages ?? [];
+    if (messages.length === 0)
+      return await loadOrUnload(parts, run, { message: { role: "assistant", content: "" } });
+    messages.forEach((message, index) => {
+      refuseImages(run, message.images, `messages[${index}].images`);
+    });
+
+    const dialogue = await parts.dialogues.of(run.model);
+    const turn = plainTurn(conversation(run.model, messages), wishes(body));
+    requireTraits(run, dialogue, turn);
+    const events = runTurn(run, dialogue, {
+      turn,
+      truncate: body.truncate ?? true,
+      shift: body.shift ?? false,
+      onDropped: (dropped) => tellDropped(reply, dropped),
+    });
+    if (body.stream === false) return await wholeAnswer(run, events);
+    await sendStream(reply, encode(run, events), ndjson(request));
+    return reply;
+  });
+}
+
+function wishes(body: ChatRequest) {
+  return { tools: body.tools ?? [], think: body.think ?? null, format: answerFormat(body.format) };
+}
+
+interface NativeCall {
+  readonly id: string;
+  readonly function: { readonly index: number; readonly name: string; readonly arguments: unknown };
+}
+
+type DoneEvent = Extract<TurnEvent, { kind: "done" }>;
+type CalledEvent = Extract<TurnEvent, { kind: "called" }>;
+
+function nativeCall({ index, call }: CalledEvent): NativeCall {
+  return {
+    id: call.id,
+    function: { index, name: call.name, arguments: call.arguments ?? { arguments: call.text } },
+  };
+}
+
+function finalFields(run: Run, { done, lease, dropped }: DoneEvent): Record<string, unknown> {
+  return {
+    done: true,
+    done_reason: done.reason,
+    ...counters(run, lease, done),
+    ...extras(done, dropped),
+  };
+}
+
+/** What does not change from token to token is made once. A tool call comes whole, in a line of its own. */
+async function* encode(run: Run, events: AsyncIterable<TurnEvent>): AsyncGenerator<string> {
+  const head = `{"model":${JSON.stringify(run.typedName)},"created_at":"`;
+  const line = (fields: string) =>
+    `${head}${new Date().toISOString()}","message":{"role":"assistant",${fields}}`;
+  for await (const event of events) {
+    switch (event.kind) {
+      case "content":
+        yield `${line(`"content":${JSON.stringify(event.text)}`)},"done":false}\n`;
+        break;
+      case "thinking":
+        yield `${line(`"content":"","thinking":${JSON.stringify(event.text)}`)},"done":false}\n`;
+        break;
+      case "called":
+        yield `${line(`"content":"","tool_calls":${JSON.stringify([nativeCall(event)])}`)},"done":false}\n`;
+        break;
+      case "done":
+        yield `${line('"content":""')},${JSON.stringify(finalFields(run, event)).slice(1)}\n`;
+        break;
+    }
+  }
+}
+
+async function wholeAnswer(run: Run, events: AsyncIterable<TurnEvent>) {
+  let content = "";
+  let thinking = "";
+  const calls: NativeCall[] = [];
+  let final: Record<string, unknown> = {};
+  for await (const event of events) {
+    if (event.kind === "content") content += event.text;
+    else if (event.kind === "thinking") thinking += event.text;
+    else if (event.kind === "called") calls.push(nativeCall(event));
+    else if (event.kind === "done") final = finalFields(run, event);
+  }
+  const message = {
+    role: "assistant",
+    content,
+    ...(thinking === "" ? {} : { thinking }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+  };
+  return { model: run.typedName, created_at: new Date().toISOString(), message, ...final };
+}

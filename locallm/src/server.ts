@@ -1,0 +1,160 @@
+import { readFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import pino, { type Logger } from "pino";
+import { baseUrl, type Config, type HostAddress } from "./config.ts";
+import { createApp } from "./http/app.ts";
+import { type BodyLimits, defaultBodyLimits } from "./http/body.ts";
+import { Dialogues } from "./http/dialogues.ts";
+import { createMetrics, type Metrics } from "./http/metrics.ts";
+import { Store } from "./library/store.ts";
+import type { StartRunner } from "./runner/handle.ts";
+import { startRunner } from "./runner/start.ts";
+import { systemClock } from "./scheduler/clock.ts";
+import { availableBytes, estimateBytes } from "./scheduler/estimate.ts";
+import type { Decision } from "./scheduler/lease.ts";
+import { createScheduler } from "./scheduler/scheduler.ts";
+import { LocallmError } from "./wire/errors.ts";
+
+/** A listening server, in this process; its models run in children. */
+export interface Server {
+  readonly url: string;
+  readonly store: Store;
+  readonly log: Logger;
+  /** What `/` adds to its line: why there is no model yet and what mends it. Null: nothing. */
+  notify(notice: string | null): void;
+  /** Answers what is running until the deadline, refuses the rest, ends every child. */
+  close(deadlineMs?: number): Promise<void>;
+}
+
+/** What an embedding program may put in place of our own. */
+export interface ServerParts {
+  readonly log?: Logger;
+  readonly startRunner?: StartRunner;
+  readonly bodyLimits?: BodyLimits;
+}
+
+/** Joins the parts by hand and listens. Throws `address_in_use` and what the folder of models throws. */
+export async function createServer(config: Config, parts: ServerParts = {}): Promise<Server> {
+  const log = parts.log ?? createLog(config);
+  await mkdir(config.modelsFolder, { recursive: true });
+  const store = new Store(config.modelsFolder);
+  const metrics = createMetrics();
+  const scheduler = createScheduler(
+    {
+      slots: config.numParallel,
+      maxLoadedModels: config.maxLoadedModels,
+      maxQueue: config.maxQueue,
+      loadTimeoutMs: config.loadTimeoutMs,
+      flashAttention: config.flashAttention,
+      kvCacheType: config.kvCacheType,
+      environment: gpuEnvironment(config),
+    },
+    {
+      clock: systemClock,
+      startRunner: parts.startRunner ?? startRunner,
+      estimate: (model, load) => estimateBytes(store, model, load),
+      availableBytes,
+      onDecision: (decision) => record(decision, metrics, log),
+      onLog: (model, line) => log.debug({ model, line }, "engine"),
+    },
+  );
+
+  let notice: string | null = null;
+  const app = createApp({
+    version,
+    store,
+    dialogues: new Dialogues(store),
+    scheduler,
+    settings: {
+      defences: {
+        loopbackOnly: isLoopback(config.host),
+        origins: config.origins,
+        apiKey: config.apiKey,
+      },
+      bodyLimits: parts.bodyLimits ?? defaultBodyLimits,
+      keepAliveMs: config.keepAliveMs,
+      contextLength: config.contextLength,
+      generate: config.generate,
+      notice: () => notice,
+    },
+    log,
+    metrics,
+    now: () => new Date(),
+  });
+  const port = await listen(app, config.host);
+
+  let closing: Promise<void> | null = null;
+  return {
+    url: baseUrl({ ...config.host, port, scheme: "http", path: "" }),
+    store,
+    log,
+    notify(text) {
+      notice = text;
+    },
+    close(deadlineMs = drainMs) {
+      closing ??= close(deadlineMs);
+      return closing;
+    },
+  };
+
+  async function close(deadlineMs: number): Promise<void> {
+    await scheduler.close(deadlineMs);
+    const closed = app.close();
+    // The last bytes of slow readers; then nobody holds the process any longer.
+    systemClock.after(lastBytesMs, () => app.server.closeAllConnections());
+    await closed;
+  }
+}
+
+export const version: string = (
+  JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }
+).version;
+
+const drainMs = 8_000;
+const lastBytesMs = 500;
+
+function createLog(config: Config): Logger {
+  const level = config.debug ? "debug" : "info";
+  return pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    pino.destination({ dest: 2, sync: true }),
+  );
+}
+
+function record(decision: Decision, metrics: Metrics, log: Logger): void {
+  const { model, what, why, tookMs } = decision;
+  if (what === "ready") metrics.loadSeconds.observe({ model }, (tookMs ?? 0) / 1000);
+  if (what === "evict") metrics.evictions.inc({ model });
+  const line = { model, what, why, ...(tookMs === null ? {} : { ms: Math.round(tookMs) }) };
+  if (what === "fail" || what === "died") log.warn(line, "scheduler");
+  else log.debug(line, "scheduler");
+}
+
+/** What makes the engine see the GPUs that the user chose. */
+function gpuEnvironment(config: Config): Record<string, string> {
+  return {
+    ...(config.cudaVisibleDevices === null ? {} : { CUDA_VISIBLE_DEVICES: config.cudaVisibleDevices }),
+    ...(config.intelGpu ? { LOCALLM_INTEL_GPU: "1" } : {}),
+  };
+}
+
+async function listen(app: ReturnType<typeof createApp>, address: HostAddress): Promise<number> {
+  const { port } = address;
+  const where = `${address.hostname ?? "every interface"}, port ${port}`;
+  try {
+    await app.listen({ port, host: address.hostname ?? "::" });
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code;
+    if (code === "EADDRINUSE") throw new LocallmError("address_in_use", { address: where }, { cause });
+    const noIpv6 = address.hostname === null && (code === "EAFNOSUPPORT" || code === "EADDRNOTAVAIL");
+    if (!noIpv6)
+      throw new LocallmError("cannot_listen", { address: where, reason: String(code ?? cause) }, { cause });
+    await app.listen({ port, host: "0.0.0.0" });
+  }
+  return (app.server.address() as AddressInfo).port;
+}
+
+function isLoopback({ hostname }: HostAddress): boolean {
+  return hostname !== null && (hostname === "localhost" || hostname === "::1" || hostname.startsWith("127."));
+}

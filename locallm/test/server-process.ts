@@ -1,0 +1,120 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
+
+/** `locallm serve` as a user starts it, in a process of its own on a free port. */
+export interface ServerProcess {
+  readonly url: string;
+  readonly pid: number;
+  /** The structured log so far, one entry a line. */
+  readonly log: Record<string, unknown>[];
+  readonly stdout: () => string;
+  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  post(path: string, body: unknown, init?: RequestInit): Promise<Response>;
+  /** The answer's JSON; throws where the status is not 200. */
+  ask<Answer = Record<string, unknown>>(path: string, body?: unknown): Promise<Answer>;
+  signal(name: NodeJS.Signals): void;
+  /** SIGTERM, then the end of the process. */
+  stop(): Promise<void>;
+}
+
+export interface ServerOptions {
+  readonly env?: Record<string, string>;
+  /** A folder of models; without it an empty one of its own, removed at the end. */
+  readonly models?: string;
+}
+
+export async function startServer(options: ServerOptions = {}): Promise<ServerProcess> {
+  const started = launch(["serve"], {
+    LOCALLM_HOST: "127.0.0.1:0",
+    LOCALLM_MODELS: options.models ?? (await mkdtemp(join(tmpdir(), "locallm-models-"))),
+    ...options.env,
+  });
+  const { child } = started;
+  const { url } = await new Promise<{ url: string }>((resolve, reject) => {
+    child.once("message", (message: { ready: { url: string } }) => resolve(message.ready));
+    void started.exited.then(({ code }) =>
+      reject(new Error(`the server ended with ${code}:\n${started.stdout()}${started.stderr()}`)),
+    );
+  });
+  const post: ServerProcess["post"] = (path, body, init) =>
+    fetch(url + path, {
+      method: "POST",
+      body: typeof body === "string" ? body : JSON.stringify(body),
+      ...init,
+    });
+  return {
+    url,
+    pid: child.pid ?? 0,
+    log: started.log,
+    stdout: started.stdout,
+    exited: started.exited,
+    post,
+    async ask<Answer>(path: string, body?: unknown) {
+      const response = body === undefined ? await fetch(url + path) : await post(path, body);
+      const text = await response.text();
+      if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${text}`);
+      return JSON.parse(text) as Answer;
+    },
+    signal: (name) => void child.kill(name),
+    async stop() {
+      child.kill("SIGTERM");
+      await started.exited;
+      if (options.models === undefined)
+        await rm(started.env["LOCALLM_MODELS"]!, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Any command line of locallm, with an environment that holds nothing of this machine's own settings. */
+export function launch(args: readonly string[], env: Record<string, string> = {}) {
+  const clean = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(LOCALLM_|CUDA_|NODE_|VITEST)/.test(name)),
+  );
+  const child: ChildProcess = spawn(process.execPath, ["-C", "source", main, ...args], {
+    env: { ...clean, ...env },
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+  });
+  let stdout = "";
+  let stderr = "";
+  let rest = "";
+  const log: Record<string, unknown>[] = [];
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) if (line.startsWith("{")) log.push(JSON.parse(line) as Record<string, unknown>);
+  });
+  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
+    child.once("exit", (code, signal) => resolve({ code, signal }));
+  });
+  return { child, log, env, exited, stdout: () => stdout, stderr: () => stderr };
+}
+
+/** The lines of an NDJSON answer, each as it comes. */
+export async function* lines(response: Response): AsyncGenerator<Record<string, unknown>> {
+  let rest = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body ?? []) {
+    const whole = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = whole.pop() ?? "";
+    for (const line of whole) yield JSON.parse(line) as Record<string, unknown>;
+  }
+  if (rest !== "") throw new Error(`a stream ended within a line: ${rest}`);
+}
+
+/** Waits until something is true, looking again and again; never for a fixed time. */
+export async function until(what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  const endMs = Date.now() + 20_000;
+  while (!(await isTrue())) {
+    if (Date.now() > endMs) throw new Error(`never happened: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
