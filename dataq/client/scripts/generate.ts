@@ -34,7 +34,7 @@ function format(path: string, text: string): string {
 /** The worker as text, so that a bundler that knows nothing of workers still carries it along. */
 function workerSource(): string {
   const exchange = strip("exchange.ts").replaceAll("export ", "");
-  const worker = strip("sync/worker.ts").replace(/^import .*exchange\.ts";$/m, "");
+  const worker = strip("sync/worker.ts").replaceAll(/^import .*\.ts";$/gm, "");
   const text = `${exchange}\n${worker}`
     .replaceAll(/^\s*\n/gm, "")
     .replaceAll(/(?<=\S) +(?=[,;:)]|$)/gm, "")

@@ -1,6 +1,5 @@
 import { ConfigurationError } from "../errors.ts";
 import type { HttpRequest, Limits, Outcome } from "../exchange.ts";
-import type { Job, WorkerData } from "./worker.ts";
 import { workerSource } from "./worker-source.ts";
 
 /**
@@ -42,6 +41,17 @@ export class Channel {
 }
 
 const reserveMs = 10_000;
+
+/** What the thread is given at its start. */
+export interface WorkerData {
+  readonly port: import("node:worker_threads").MessagePort;
+  readonly flag: Int32Array<SharedArrayBuffer>;
+}
+
+export interface Job {
+  readonly request: HttpRequest;
+  readonly limits: Limits;
+}
 
 interface Open {
   readonly port: import("node:worker_threads").MessagePort;

@@ -1,5 +1,6 @@
 import { workerData } from "node:worker_threads";
-import { exchange, type HttpRequest, type Limits } from "../exchange.ts";
+import { exchange } from "../exchange.ts";
+import type { Job, WorkerData } from "./channel.ts";
 
 /**
  * The synchronous client's other thread: it fetches while the caller's thread sleeps. A flag says that the
@@ -8,18 +9,9 @@ import { exchange, type HttpRequest, type Limits } from "../exchange.ts";
 const { port, flag } = workerData as WorkerData;
 
 port.on("message", async ({ request, limits }: Job) => {
-  const { error: _error, ...outcome } = { error: undefined, ...(await exchange(fetch, request, limits)) };
-  port.postMessage(outcome);
+  const outcome = await exchange(fetch, request, limits);
+  // Not every error can cross; its message and code stand beside it.
+  port.postMessage(outcome.kind === "failed" ? { ...outcome, error: undefined } : outcome);
   Atomics.store(flag, 0, 1);
   Atomics.notify(flag, 0);
 });
-
-export interface WorkerData {
-  readonly port: import("node:worker_threads").MessagePort;
-  readonly flag: Int32Array<SharedArrayBuffer>;
-}
-
-export interface Job {
-  readonly request: HttpRequest;
-  readonly limits: Limits;
-}
