@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { RawResponse } from "./answer.ts";
 import type { Step, Steps } from "./call.ts";
 import { type Balance, Core, type Estimate, type UsageQuery, type UsageReport } from "./core.ts";

@@ -1,0 +1,116 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { AuthenticationError, ConfigurationError, DataQuery, DataQuerySync } from "./index.ts";
+import { defaultRetry, readRetry, readSettings } from "./settings.ts";
+
+afterEach(() => vi.unstubAllEnvs());
+
+describe("the key and the address", () => {
+  test("come from the environment where no option says otherwise", () => {
+    vi.stubEnv("DATAQ_API_KEY", "dq_live_from_environment");
+    vi.stubEnv("DATAQ_BASE_URL", "https://data.example/api/");
+    expect(readSettings({})).toMatchObject({
+      apiKey: "dq_live_from_environment",
+      baseUrl: "https://data.example/api",
+    });
+    expect(readSettings({ apiKey: "mine", base_url: "http://other:1" })).toMatchObject({
+      apiKey: "mine",
+      baseUrl: "http://other:1",
+    });
+  });
+
+  test("a missing key is an AuthenticationError before anything is sent", () => {
+    vi.stubEnv("DATAQ_API_KEY", "");
+    for (const make of [() => new DataQuery(), () => new DataQuerySync()]) {
+      expect(make).toThrow(AuthenticationError);
+      expect(make).toThrow(expect.objectContaining({ code: "missing_api_key", status: 401 }));
+    }
+  });
+
+  test("a key that was pasted with its line end is trimmed; one with a space inside is refused, unseen", () => {
+    expect(readSettings({ apiKey: "dq_live_x\n" }).apiKey).toBe("dq_live_x");
+    expect(() => readSettings({ apiKey: "two words" })).toThrow(
+      /^apiKey must be one word of printable ASCII\.$/,
+    );
+  });
+
+  test.each(["localhost:1", "ftp://a", "http://user:pass@a", "http://a?x=1", "http://a#x", ""])(
+    "the address %j is refused",
+    (baseUrl) => {
+      expect(() => readSettings({ apiKey: "k", baseUrl })).toThrow(/^baseUrl must/);
+    },
+  );
+});
+
+describe("options", () => {
+  test("are read in camelCase and in the specification's spelling", () => {
+    const spelt = readRetry({ max_retries: 5, retry_delay: 0.5, retry_backoff: 3 }, defaultRetry);
+    expect(readRetry({ maxRetries: 5, retryDelay: 0.5, retryBackoff: 3 }, defaultRetry)).toEqual(spelt);
+    expect(spelt).toMatchObject({ maxRetries: 5, retryDelayS: 0.5, retryBackoff: 3 });
+  });
+
+  test("contradict each other only with an error", () => {
+    expect(readRetry({ max_retries: 1, maxRetries: 1 }, defaultRetry).maxRetries).toBe(1);
+    expect(() => readRetry({ max_retries: 1, maxRetries: 2 }, defaultRetry)).toThrow(
+      /maxRetries and max_retries/,
+    );
+  });
+
+  test("have the specification's defaults", () => {
+    expect(readRetry({}, defaultRetry)).toMatchObject({ maxRetries: 3, retryDelayS: 1, retryBackoff: 2 });
+  });
+
+  test.each([
+    { maxRetries: -1 },
+    { maxRetries: 1.5 },
+    { max_retries: Number.NaN },
+    { timeout: 0 },
+    { retryDelay: -1 },
+    { retryDelay: "1" },
+    { retryBackoff: Number.POSITIVE_INFINITY },
+    { retryNetworkErrors: 1 },
+    { maxResponseBytes: 0 },
+    { maxRetry: 3 },
+    { headers: { authorization: "Bearer other" } },
+    { headers: { "Idempotency-Key": "x" } },
+    { headers: { "x-bad": "line\nbreak" } },
+  ])("%j is refused by its name", (option) => {
+    const [name = ""] = Object.keys(option);
+    const make = () => new DataQuery({ apiKey: "k", ...(option as object) });
+    expect(make).toThrow(ConfigurationError);
+    expect(make).toThrow(new RegExp(name.replace("max_retries", "maxRetries")));
+  });
+
+  test.each(["fetch", "fetchOptions", "onRequest", "onResponse", "onRetry"])(
+    "the synchronous client refuses %s by its name",
+    (name) => {
+      const make = () => new DataQuerySync({ apiKey: "k", [name]: () => {} });
+      expect(make).toThrow(ConfigurationError);
+      expect(make).toThrow(new RegExp(`^${name} belongs to DataQuery`));
+    },
+  );
+
+  test("the synchronous client refuses a signal and names timeout", () => {
+    const client = new DataQuerySync({ apiKey: "k" });
+    const options = { signal: new AbortController().signal } as object;
+    for (const call of [
+      () => client.query("legal_laws", { query: "x" }, options),
+      () => client.paginate("legal_laws", { query: "x" }, options),
+      () => client.estimate("legal_laws", { query: "x" }, options),
+      () => client.balance(options),
+      () => client.usage({}, options),
+    ]) {
+      expect(call).toThrow(/^signal belongs to DataQuery.*timeout/);
+    }
+  });
+});
+
+test("a web page must say that it means to carry the key", () => {
+  vi.stubGlobal("window", {});
+  vi.stubGlobal("document", {});
+  try {
+    expect(() => new DataQuery({ apiKey: "k" })).toThrow(/^dangerouslyAllowBrowser/);
+    expect(new DataQuery({ apiKey: "k", dangerouslyAllowBrowser: true })).toBeInstanceOf(DataQuery);
+  } finally {
+    vi.unstubAllGlobals();
+  }
+});

@@ -1,0 +1,114 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
+import { publint } from "publint";
+import { rolldown } from "rolldown";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+const client = fileURLToPath(new URL("../", import.meta.url));
+const tsc = fileURLToPath(new URL("../../../node_modules/.bin/tsc", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "dataq-client-"));
+const project = join(folder, "project");
+let tarball: Uint8Array<ArrayBuffer>;
+
+beforeAll(() => {
+  execFileSync("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: client, stdio: "pipe" });
+  const [name = ""] = readdirSync(folder);
+  tarball = new Uint8Array(readFileSync(join(folder, name)));
+  mkdirSync(project);
+  writeFileSync(join(project, "package.json"), '{ "private": true, "type": "module" }');
+  const install = ["install", "--silent", "--offline", "--no-audit", "--no-fund", join(folder, name)];
+  execFileSync("npm", install, { cwd: project, stdio: "pipe" });
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("the package", () => {
+  test("installs without anything else", () => {
+    expect(readdirSync(join(project, "node_modules")).filter((name) => !name.startsWith("."))).toEqual([
+      "dataq-client",
+    ]);
+    const manifest = JSON.parse(
+      readFileSync(join(project, "node_modules/dataq-client/package.json"), "utf8"),
+    ) as Record<string, unknown>;
+    expect(manifest["dependencies"]).toBeUndefined();
+    expect(manifest["version"]).toBe("0.1.0");
+  });
+
+  test("has nothing that publint finds", async () => {
+    const { messages } = await publint({ strict: true, pack: { tarball: tarball.buffer } });
+    expect(messages).toEqual([]);
+  });
+
+  test("has nothing that are-the-types-wrong finds", async () => {
+    const result = await checkPackage(createPackageFromTarballData(tarball));
+    if (result.types === false) throw new Error("The package has no types.");
+    // An ES module alone: what `require` gives on an old Node is known (its profile esm-only).
+    expect(result.problems.filter(({ kind }) => kind !== "CJSResolvesToESM")).toEqual([]);
+  });
+
+  test("loads by import and by require", () => {
+    const names = "DataQuery DataQuerySync DevnorsDataError RateLimitError".split(" ");
+    const shown = names.map((name) => `typeof m.${name}`).join(" + ' ' + ");
+    for (const program of [
+      `import * as m from "dataq-client"; console.log(${shown})`,
+      `const m = require("dataq-client"); console.log(${shown})`,
+    ]) {
+      const type = program.startsWith("import") ? "module" : "commonjs";
+      const output = execFileSync(process.execPath, [`--input-type=${type}`, "--eval", program], {
+        cwd: project,
+        encoding: "utf8",
+      });
+      expect(output.trim()).toBe("function function function function");
+    }
+  });
+
+  test("types a right program, and names what is wrong in a wrong one", () => {
+    expect(compile('client.legal_laws({ query: "x" }).then(({ data }) => data[0]?.article_no.length);')).toBe(
+      "",
+    );
+    expect(compile('client.legal_lawz({ query: "x" });')).toContain("'legal_lawz' does not exist");
+    expect(compile('client.legal_laws({ quary: "x" });')).toContain("'quary' does not exist");
+    expect(compile('client.paginate("legal_lawz", { query: "x" });')).toContain('"legal_lawz"');
+    expect(compile("client.legal_laws({ query: 5 });")).toContain("'number' is not assignable");
+  });
+
+  test("is less than 15 kB in a bundle, gzipped, with both faces", async () => {
+    const bundle = await rolldown({
+      input: join(project, "node_modules/dataq-client/dist/index.js"),
+      platform: "browser",
+    });
+    const { output } = await bundle.generate({ format: "esm", minify: true });
+    expect(output).toHaveLength(1);
+    expect(output[0].imports, "modules that are not in it").toEqual([]);
+    expect(gzipSync(output[0].code).length).toBeLessThan(15_000);
+  });
+});
+
+/** What the compiler of the clean project says of a line that uses the client; no library but the language's and the DOM's. */
+function compile(line: string): string {
+  writeFileSync(
+    join(project, "program.ts"),
+    `import { DataQuery } from "dataq-client";\nconst client = new DataQuery();\n${line}\n`,
+  );
+  const options = [
+    "--noEmit",
+    "--strict",
+    "--module",
+    "nodenext",
+    "--target",
+    "es2024",
+    "--lib",
+    "es2024,dom",
+    "--types",
+    "",
+  ];
+  try {
+    return execFileSync(tsc, [...options, "program.ts"], { cwd: project, encoding: "utf8" });
+  } catch (error) {
+    return (error as { stdout: string }).stdout;
+  }
+}

@@ -1,0 +1,73 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ConfigurationError, DataQuerySync, RateLimitError, TimeoutError } from "../src/index.ts";
+import { caseKey, startScriptedServer } from "./client-case.ts";
+
+const answer = { body: { data: [{ id: "a" }], page: 1, total_pages: 1 } };
+const run = promisify(execFile);
+
+let server: Awaited<ReturnType<typeof startScriptedServer>>;
+beforeAll(async () => {
+  server = await startScriptedServer();
+});
+afterAll(() => server.close());
+
+test("1,000 calls of one client end, each with its own answer", async () => {
+  await server.script(Array.from({ length: 1_000 }, (_, id) => ({ body: { data: [{ id }] } })));
+  using client = new DataQuerySync({ apiKey: caseKey, baseUrl: server.url });
+  const ids = Array.from({ length: 1_000 }, () => client.legal_laws({ query: "x" }).data[0]?.id);
+  expect(ids).toEqual(Array.from({ length: 1_000 }, (_, id) => id));
+});
+
+test("a process ends by itself, without close()", async () => {
+  await server.script([answer, answer]);
+  const index = fileURLToPath(new URL("../src/index.ts", import.meta.url));
+  const program = `
+    import { DataQuerySync } from ${JSON.stringify(index)};
+    const client = new DataQuerySync();
+    console.log(client.legal_laws({ query: "x" }).data[0].id);
+    console.log(client.legal.laws({ query: "x" }).data[0].id);
+  `;
+  const env = { ...process.env, DATAQ_API_KEY: caseKey, DATAQ_BASE_URL: server.url };
+  const args = ["--input-type=module", "--eval", program];
+  const { stdout, stderr } = await run(process.execPath, args, { env, timeout: 30_000 });
+  expect(stdout).toBe("a\na\n");
+  expect(stderr).toBe("");
+});
+
+test("an error has the class and the fields that the asynchronous client gives", async () => {
+  await server.script([{ status: 429, headers: { "x-request-id": "req_1" }, body: { retry_after: 90 } }]);
+  using client = new DataQuerySync({ apiKey: caseKey, baseUrl: server.url });
+  try {
+    client.legal_laws({ query: "x" });
+    expect.unreachable();
+  } catch (error) {
+    expect(error).toBeInstanceOf(RateLimitError);
+    expect(error).toMatchObject({ status: 429, requestId: "req_1", retryAfter: 90 });
+    expect((error as RateLimitError).headers?.get("content-type")).toBe("application/json");
+  }
+});
+
+test("a call that timed out leaves the client usable", async () => {
+  await server.script([{ hang: true }, answer]);
+  using client = new DataQuerySync({ apiKey: caseKey, baseUrl: server.url });
+  expect(() => client.legal_laws({ query: "x" }, { timeout: 100 })).toThrow(TimeoutError);
+  expect(client.legal_laws({ query: "x" }).data).toHaveLength(1);
+});
+
+test("two clients in turn do not mix their answers", async () => {
+  await server.script([1, 2, 3, 4].map((id) => ({ body: { data: [{ id }] } })));
+  using one = new DataQuerySync({ apiKey: caseKey, baseUrl: server.url });
+  using two = new DataQuerySync({ apiKey: caseKey, baseUrl: server.url });
+  const ids = [one, two, one, two].map((client) => client.legal_laws({ query: "x" }).data[0]?.id);
+  expect(ids).toEqual([1, 2, 3, 4]);
+});
+
+test("a closed client says so", () => {
+  const client = new DataQuerySync({ apiKey: caseKey, baseUrl: server.url });
+  client.close();
+  client.close();
+  expect(() => client.balance()).toThrow(ConfigurationError);
+});
