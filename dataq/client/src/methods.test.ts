@@ -1,6 +1,6 @@
 import { operations } from "@dataq/contract";
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { DataQuery, DataQuerySync, operationNames, type Result } from "./index.ts";
+import { DataQuery, DataQuerySync, type IndexState, operationNames, type Result } from "./index.ts";
 
 const asked: unknown[] = [];
 const fetch = async (_url: string, init: RequestInit): Promise<Response> => {
@@ -70,5 +70,13 @@ test("answers are typed by their operation", () => {
   expectTypeOf<Result<"legal_laws">["data"][number]["chapter"]>().toEqualTypeOf<string | null>();
   expectTypeOf<Result<"legal_laws">["operation"]>().toEqualTypeOf<"legal_laws">();
   expectTypeOf<Result<"legal_laws">["response"]["requestId"]>().toEqualTypeOf<string | undefined>();
+  expectTypeOf<Result<"enterprise_company_detail">["name"]>().toEqualTypeOf<string>();
+  expectTypeOf<Result<"enterprise_shixin_check">["data"]>().items.toHaveProperty("case_no");
+  expectTypeOf<
+    NonNullable<Result<"enterprise_shixin_check">["summary"]>["listed"]
+  >().toEqualTypeOf<boolean>();
+  // Both the record and the envelope have an `index`: the envelope's stands, the record's is under `data`.
+  expectTypeOf<Result<"content_keyword_index">["index"]>().toEqualTypeOf<IndexState | undefined>();
+  expectTypeOf<Result<"content_keyword_index">["data"]["index"]>().toEqualTypeOf<number>();
   expectTypeOf<DataQuerySync["legal_laws"]>().returns.toEqualTypeOf<Result<"legal_laws">>();
 });

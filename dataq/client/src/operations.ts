@@ -1,13 +1,110 @@
 // Written by scripts/generate.ts; change the contract, or the script, and run it again.
 
-export const operationNames = ["legal_laws", "legal_law_catalog"] as const;
+export const operationNames = [
+  "legal_cases",
+  "legal_laws",
+  "legal_law_catalog",
+  "enterprise_company_detail",
+  "enterprise_annual_report",
+  "enterprise_tax_invoice",
+  "enterprise_shixin_check",
+  "enterprise_zhixing_check",
+  "content_keyword_index",
+  "content_wechat_index",
+  "content_hot_rank",
+  "cloud_express_tracking",
+  "research_paper_search",
+  "research_patent_search",
+  "research_journal_search",
+  "research_scholar_search",
+] as const;
 
 /** Each operation's parameters, its `data`, and the summary beside it. */
 export interface Operations {
+  /** Judgment documents by words, court, judge or legal basis. Fields: court:, judge:, basis:, type:, date:2024..2025; quotes, OR and minus are understood. */
+  legal_cases: { params: LegalCasesParams; data: LegalCasesRecord[]; summary: undefined };
   /** Text of law articles by law name and article number (Chinese or Arabic numerals) or by words, with revision history. */
   legal_laws: { params: LegalLawsParams; data: LegalLawsRecord[]; summary: undefined };
   /** Catalogue of laws and regulations by legal domain. */
   legal_law_catalog: { params: LegalLawCatalogParams; data: LegalLawCatalogRecord[]; summary: undefined };
+  /** Registration details of a company by unified social credit code. */
+  enterprise_company_detail: {
+    params: EnterpriseCompanyDetailParams;
+    data: EnterpriseCompanyDetailRecord;
+    summary: undefined;
+  };
+  /** Latest annual report of a company, with financial highlights and employee count where they are public. */
+  enterprise_annual_report: {
+    params: EnterpriseAnnualReportParams;
+    data: EnterpriseAnnualReportRecord;
+    summary: undefined;
+  };
+  /** Authenticity check of a tax invoice by code and number. Invoices of the day cannot be checked yet, those older than 5 years no more. */
+  enterprise_tax_invoice: {
+    params: EnterpriseTaxInvoiceParams;
+    data: EnterpriseTaxInvoiceRecord;
+    summary: undefined;
+  };
+  /** Whether a company or person is on the courts' list of dishonest debtors. An empty list is an answer too. */
+  enterprise_shixin_check: {
+    params: EnterpriseShixinCheckParams;
+    data: EnterpriseShixinCheckRecord[];
+    summary: EnterpriseShixinCheckSummary;
+  };
+  /** Enforcement cases against a company or person, with status and amount. */
+  enterprise_zhixing_check: {
+    params: EnterpriseZhixingCheckParams;
+    data: EnterpriseZhixingCheckRecord[];
+    summary: EnterpriseZhixingCheckSummary;
+  };
+  /** Search volume trend of a keyword over the 30 days up to a date. */
+  content_keyword_index: {
+    params: ContentKeywordIndexParams;
+    data: ContentKeywordIndexRecord;
+    summary: undefined;
+  };
+  /** Popularity of a keyword on a messaging platform over the 30 days up to a date. */
+  content_wechat_index: {
+    params: ContentWechatIndexParams;
+    data: ContentWechatIndexRecord;
+    summary: undefined;
+  };
+  /** Trending topics of a platform on a day: weibo, douyin, baidu, zhihu, bilibili, toutiao, kuaishou, xiaohongshu, and every platform with an imported archive. */
+  content_hot_rank: {
+    params: ContentHotRankParams;
+    data: ContentHotRankRecord[];
+    summary: ContentHotRankSummary;
+  };
+  /** Where a parcel is, for the major carriers. SF and ZTO tell only with the last four digits of the phone number. */
+  cloud_express_tracking: {
+    params: CloudExpressTrackingParams;
+    data: CloudExpressTrackingRecord;
+    summary: undefined;
+  };
+  /** Papers by words of title, abstract or keywords, by author or DOI. */
+  research_paper_search: {
+    params: ResearchPaperSearchParams;
+    data: ResearchPaperSearchRecord[];
+    summary: undefined;
+  };
+  /** Patents by words, number or applicant. */
+  research_patent_search: {
+    params: ResearchPatentSearchParams;
+    data: ResearchPatentSearchRecord[];
+    summary: undefined;
+  };
+  /** Journals by name, ISSN or CN number. */
+  research_journal_search: {
+    params: ResearchJournalSearchParams;
+    data: ResearchJournalSearchRecord[];
+    summary: undefined;
+  };
+  /** Researchers by name, with their publications. */
+  research_scholar_search: {
+    params: ResearchScholarSearchParams;
+    data: ResearchScholarSearchRecord[];
+    summary: undefined;
+  };
 }
 
 export type OperationName = keyof Operations;
@@ -62,6 +159,65 @@ export interface Source {
   licence?: string;
   /** SHA-256 of the record's other fields as canonical JSON */
   content_sha256: string;
+}
+
+export interface LegalCasesParams {
+  /** Words, fields, a case number, or a law with article */
+  query: string;
+  /** From 1, the default. */
+  page?: number;
+  /** 1–200, default 20. */
+  page_size?: number;
+}
+
+export interface LegalCasesRecord {
+  id: string;
+  case_id: string;
+  case_no: string | null;
+  title: string;
+  court_name: string;
+  court_level: "supreme" | "high" | "intermediate" | "basic" | "special" | (string & {}) | null;
+  province: string | null;
+  city: string | null;
+  case_type:
+    | "civil"
+    | "criminal"
+    | "administrative"
+    | "compensation"
+    | "enforcement"
+    | "other"
+    | (string & {});
+  case_type_text: string;
+  document_type: string | null;
+  trial_procedure: string | null;
+  cause_of_action: string | null;
+  judgment_date: string | null;
+  published_date: string | null;
+  judges: Array<{
+    name: string;
+    role: string;
+  }>;
+  parties: Array<{
+    name: string;
+    role: string;
+    type: "company" | "person" | (string & {});
+  }>;
+  legal_basis: Array<{
+    law_name: string;
+    article_no: string | null;
+  }>;
+  result: string | null;
+  summary: string | null;
+  full_text: string;
+  sections: {
+    facts: string | null;
+    claims: string | null;
+    reasoning: string | null;
+    ruling: string | null;
+  } | null;
+  highlights: Array<string>;
+  score: number | null;
+  source: Source;
 }
 
 export interface LegalLawsParams {
@@ -144,5 +300,632 @@ export interface LegalLawCatalogRecord {
     status_text: string;
     article_count: number;
   }>;
+  source: Source;
+}
+
+export interface EnterpriseCompanyDetailParams {
+  /** Unified social credit code, 18 characters */
+  tax_id: string;
+}
+
+export interface EnterpriseCompanyDetailRecord {
+  id: string;
+  tax_id: string;
+  name: string;
+  name_en: string | null;
+  former_names: Array<string>;
+  status: string;
+  status_code:
+    | "active"
+    | "cancelled"
+    | "revoked"
+    | "rescinded"
+    | "moved_out"
+    | "establishing"
+    | "liquidating"
+    | "suspended"
+    | "other"
+    | (string & {});
+  legal_representative: string | null;
+  registered_capital: {
+    amount: string | null;
+    unit: string | null;
+    currency: string | null;
+    text: string;
+  } | null;
+  paid_in_capital: {
+    amount: string | null;
+    unit: string | null;
+    currency: string | null;
+    text: string;
+  } | null;
+  registration_date: string | null;
+  approved_date: string | null;
+  term_start: string | null;
+  /** null: without end */
+  term_end: string | null;
+  company_type: string | null;
+  industry: string | null;
+  registration_authority: string | null;
+  registration_no: string | null;
+  organization_code: string | null;
+  address: string | null;
+  province: string | null;
+  city: string | null;
+  district: string | null;
+  business_scope: string | null;
+  cancelled_date: string | null;
+  revoked_date: string | null;
+  revoked_reason: string | null;
+  staff_range: string | null;
+  insured_count: number | null;
+  taxpayer_type: string | null;
+  listed: {
+    exchange: string;
+    code: string;
+  } | null;
+  source: Source;
+}
+
+export interface EnterpriseAnnualReportParams {
+  /** Unified social credit code, 18 characters */
+  tax_id: string;
+}
+
+export interface EnterpriseAnnualReportRecord {
+  id: string;
+  tax_id: string;
+  name: string;
+  report_year: number;
+  published_date: string | null;
+  status: string | null;
+  address: string | null;
+  phone: string | null;
+  email: string | null;
+  employee_count: number | null;
+  employee_count_public: boolean;
+  insured: {
+    pension: number | null;
+    unemployment: number | null;
+    medical: number | null;
+    injury: number | null;
+    maternity: number | null;
+  } | null;
+  financials: {
+    /** CNY */
+    total_assets: {
+      amount: string | null;
+      public: boolean;
+    };
+    /** CNY */
+    total_liabilities: {
+      amount: string | null;
+      public: boolean;
+    };
+    /** CNY */
+    owners_equity: {
+      amount: string | null;
+      public: boolean;
+    };
+    /** CNY */
+    revenue: {
+      amount: string | null;
+      public: boolean;
+    };
+    /** CNY */
+    main_revenue: {
+      amount: string | null;
+      public: boolean;
+    };
+    /** CNY */
+    total_profit: {
+      amount: string | null;
+      public: boolean;
+    };
+    /** CNY */
+    net_profit: {
+      amount: string | null;
+      public: boolean;
+    };
+    /** CNY */
+    tax_paid: {
+      amount: string | null;
+      public: boolean;
+    };
+  };
+  shareholders: Array<{
+    name: string;
+    subscribed: string | null;
+    subscribed_date: string | null;
+    paid_in: string | null;
+    paid_in_date: string | null;
+    method: string | null;
+  }>;
+  investments: Array<{
+    name: string;
+    tax_id: string | null;
+  }>;
+  guarantees: Array<{
+    creditor: string;
+    debtor: string;
+    amount: string | null;
+    kind: string | null;
+  }>;
+  websites: Array<{
+    name: string | null;
+    url: string;
+  }>;
+  equity_changes: Array<{
+    shareholder: string;
+    before_percent: string | null;
+    after_percent: string | null;
+    date: string | null;
+  }>;
+  has_guarantee: boolean | null;
+  years_available: Array<number>;
+  source: Source;
+}
+
+export interface EnterpriseTaxInvoiceParams {
+  /** Invoice code, number of a digital invoice, or code and number together */
+  invoice_code: string;
+  /** Invoice number, 8 or 20 digits */
+  invoice_number?: string;
+  /** Date of issue */
+  issue_date?: string;
+  /** Amount before tax (special, vehicle) or with tax (digital), yuan */
+  amount?: string;
+  /** Last 6 digits of the check code (ordinary, electronic, roll) */
+  check_code?: string;
+}
+
+export interface EnterpriseTaxInvoiceRecord {
+  id: string;
+  invoice_code: string | null;
+  invoice_number: string | null;
+  result:
+    | "match"
+    | "mismatch"
+    | "not_found"
+    | "insufficient_elements"
+    | "not_yet_verifiable"
+    | "expired"
+    | "too_many_checks"
+    | (string & {});
+  authentic: boolean | null;
+  /** Parameters that this kind of invoice needs too */
+  missing: Array<string>;
+  /** 01 special, 04 ordinary, 10 electronic, 32 digital ordinary, … */
+  invoice_type: string | null;
+  invoice_type_text: string | null;
+  status: "normal" | "void" | "red" | "red_flushed" | "partly_red_flushed" | (string & {}) | null;
+  status_text: string | null;
+  issue_date: string | null;
+  check_code: string | null;
+  machine_no: string | null;
+  seller: {
+    name: string | null;
+    tax_no: string | null;
+    address_phone: string | null;
+    bank: string | null;
+  } | null;
+  buyer: {
+    name: string | null;
+    tax_no: string | null;
+    address_phone: string | null;
+    bank: string | null;
+  } | null;
+  amount: string | null;
+  tax: string | null;
+  total: string | null;
+  total_text: string | null;
+  items: Array<{
+    name: string;
+    spec: string | null;
+    unit: string | null;
+    quantity: string | null;
+    unit_price: string | null;
+    amount: string | null;
+    tax_rate: string | null;
+    tax: string | null;
+  }>;
+  remark: string | null;
+  check_count: number | null;
+  checked_at: string;
+  source: Source;
+}
+
+export interface EnterpriseShixinCheckParams {
+  /** Full name of the company or person */
+  company_name: string;
+}
+
+export interface EnterpriseShixinCheckRecord {
+  id: string;
+  case_no: string;
+  name: string;
+  subject_type: "company" | "person" | (string & {});
+  id_no_masked: string | null;
+  legal_representative: string | null;
+  court: string;
+  province: string | null;
+  basis_no: string | null;
+  basis_unit: string | null;
+  obligation: string | null;
+  performance: string;
+  performance_code: "none" | "partial" | "full" | "unknown" | (string & {});
+  performed_part: string | null;
+  unperformed_part: string | null;
+  conduct: Array<string>;
+  filed_date: string | null;
+  published_date: string | null;
+  delisted_date: string | null;
+  source: Source;
+}
+
+export interface EnterpriseShixinCheckSummary {
+  listed: boolean;
+  record_count: number;
+  matched_by: "name" | "tax_id" | (string & {});
+  subject_type: "company" | "person" | (string & {});
+}
+
+export interface EnterpriseZhixingCheckParams {
+  /** Full name of the company or person */
+  company_name: string;
+}
+
+export interface EnterpriseZhixingCheckRecord {
+  id: string;
+  case_no: string;
+  name: string;
+  id_no_masked: string | null;
+  court: string;
+  filed_date: string | null;
+  /** Yuan */
+  amount: string | null;
+  unperformed_amount: string | null;
+  status: "in_progress" | "terminated_this_round" | "concluded" | "resumed" | "removed" | (string & {});
+  status_text: string;
+  ended_date: string | null;
+  source: Source;
+}
+
+export interface EnterpriseZhixingCheckSummary {
+  record_count: number;
+  total_amount: string;
+  open_count: number;
+}
+
+export interface ContentKeywordIndexParams {
+  /** Keyword */
+  keyword: string;
+  /** Last day of the trend; today in China if left out */
+  date?: string;
+}
+
+export interface ContentKeywordIndexRecord {
+  id: string;
+  keyword: string;
+  date: string;
+  engine: string;
+  granularity: "day";
+  index: number;
+  pc: number | null;
+  mobile: number | null;
+  average_30d: number;
+  yoy_percent: number | null;
+  mom_percent: number | null;
+  trend: Array<{
+    date: string;
+    index: number;
+    pc: number | null;
+    mobile: number | null;
+  }>;
+  related: Array<{
+    keyword: string;
+    index: number;
+  }> | null;
+  estimated: boolean;
+  disclaimer: string;
+  source: Source;
+}
+
+export interface ContentWechatIndexParams {
+  /** Keyword */
+  keyword: string;
+  /** Last day of the trend; today in China if left out */
+  date?: string;
+}
+
+export interface ContentWechatIndexRecord {
+  id: string;
+  keyword: string;
+  date: string;
+  index: number;
+  day_change_percent: number | null;
+  channels: {
+    search: number;
+    official_accounts: number;
+    channels_video: number;
+    mini_programs: number;
+    moments: number;
+    other: number;
+  } | null;
+  trend: Array<{
+    date: string;
+    index: number;
+  }>;
+  disclaimer: string;
+  source: Source;
+}
+
+export interface ContentHotRankParams {
+  /** Platform: weibo, douyin, baidu, zhihu, bilibili, toutiao, kuaishou, xiaohongshu, or one with an imported archive */
+  platform: string;
+  /** Day of the ranking; today in China if left out */
+  date?: string;
+}
+
+export interface ContentHotRankRecord {
+  id: string;
+  rank: number;
+  title: string;
+  heat: number | null;
+  heat_text: string | null;
+  label: string | null;
+  category: string | null;
+  url: string | null;
+  first_seen_at: string | null;
+  peak_rank: number | null;
+  is_ad: boolean;
+  is_pinned: boolean;
+  source: Source;
+}
+
+export interface ContentHotRankSummary {
+  platform: string;
+  date: string;
+  captured_at: string | null;
+  snapshot_kind: "latest" | "end_of_day" | (string & {});
+}
+
+export interface CloudExpressTrackingParams {
+  /** Parcel number */
+  express_no: string;
+  /** Carrier's code or name where the number does not show it */
+  carrier?: string;
+  /** Last four digits of the receiver's or sender's phone number */
+  phone_tail?: string;
+}
+
+export interface CloudExpressTrackingRecord {
+  id: string;
+  express_no: string;
+  carrier_code: string;
+  carrier_name: string;
+  carrier_candidates: Array<{
+    code: string;
+    name: string;
+  }> | null;
+  state:
+    | "pending"
+    | "collected"
+    | "in_transit"
+    | "out_for_delivery"
+    | "delivered"
+    | "exception"
+    | "returning"
+    | "returned"
+    | "refused"
+    | "transferred"
+    | "customs"
+    | "customs_exception"
+    | "cancelled"
+    | (string & {});
+  state_raw: string;
+  state_vocabulary: string;
+  signed: boolean;
+  signed_at: string | null;
+  origin: string | null;
+  destination: string | null;
+  eta: string | null;
+  last_event_at: string | null;
+  /** Newest first */
+  events: Array<{
+    time: string;
+    state:
+      | "pending"
+      | "collected"
+      | "in_transit"
+      | "out_for_delivery"
+      | "delivered"
+      | "exception"
+      | "returning"
+      | "returned"
+      | "refused"
+      | "transferred"
+      | "customs"
+      | "customs_exception"
+      | "cancelled"
+      | (string & {})
+      | null;
+    description: string;
+    location: string | null;
+    area_code: string | null;
+  }>;
+  courier: {
+    name: string | null;
+    phone_masked: string | null;
+  } | null;
+  source: Source;
+}
+
+export interface ResearchPaperSearchParams {
+  /** Words, an author, or a DOI */
+  query: string;
+  /** From 1, the default. */
+  page?: number;
+  /** 1–200, default 20. */
+  page_size?: number;
+}
+
+export interface ResearchPaperSearchRecord {
+  id: string;
+  paper_id: string;
+  doi: string | null;
+  title: string;
+  title_en: string | null;
+  authors: Array<{
+    name: string;
+    scholar_id: string | null;
+    affiliation: string | null;
+    orcid: string | null;
+    corresponding: boolean;
+  }>;
+  abstract: string | null;
+  keywords: Array<string>;
+  publication_date: string | null;
+  year: number | null;
+  journal: {
+    name: string;
+    issn: string | null;
+    volume: string | null;
+    issue: string | null;
+    pages: string | null;
+  } | null;
+  citation_count: number | null;
+  references_count: number | null;
+  type: string;
+  language: string | null;
+  indexed_in: Array<string>;
+  open_access: {
+    is_oa: boolean;
+    url: string | null;
+  } | null;
+  retracted: boolean;
+  highlights: Array<string>;
+  score: number | null;
+  source: Source;
+}
+
+export interface ResearchPatentSearchParams {
+  /** Words, an application or publication number, or an applicant */
+  query: string;
+  /** From 1, the default. */
+  page?: number;
+  /** 1–200, default 20. */
+  page_size?: number;
+}
+
+export interface ResearchPatentSearchRecord {
+  id: string;
+  patent_id: string;
+  application_no: string | null;
+  publication_no: string | null;
+  grant_no: string | null;
+  title: string;
+  abstract: string | null;
+  type: "invention" | "utility_model" | "design" | (string & {});
+  applicants: Array<string>;
+  inventors: Array<string>;
+  agency: string | null;
+  ipc: Array<string>;
+  cpc: Array<string> | null;
+  application_date: string | null;
+  publication_date: string | null;
+  grant_date: string | null;
+  priority: Array<string> | null;
+  legal_status:
+    | "pending"
+    | "granted"
+    | "rejected"
+    | "withdrawn"
+    | "expired"
+    | "lapsed"
+    | "invalidated"
+    | (string & {});
+  legal_status_text: string;
+  first_claim: string | null;
+  citation_count: number | null;
+  highlights: Array<string>;
+  score: number | null;
+  source: Source;
+}
+
+export interface ResearchJournalSearchParams {
+  /** Name, ISSN or CN number */
+  query: string;
+  /** From 1, the default. */
+  page?: number;
+  /** 1–200, default 20. */
+  page_size?: number;
+}
+
+export interface ResearchJournalSearchRecord {
+  id: string;
+  journal_id: string;
+  name: string;
+  name_en: string | null;
+  issn: string | null;
+  eissn: string | null;
+  cn_no: string | null;
+  sponsor: string | null;
+  publisher: string | null;
+  frequency: string | null;
+  founded_year: number | null;
+  language: string | null;
+  subjects: Array<string>;
+  impact_factor: {
+    value: number;
+    year: number;
+    kind: string;
+  } | null;
+  indexed_in: Array<string>;
+  is_oa: boolean | null;
+  homepage: string | null;
+  works_count: number | null;
+  citation_count: number | null;
+  highlights: Array<string>;
+  score: number | null;
+  source: Source;
+}
+
+export interface ResearchScholarSearchParams {
+  /** Name of the researcher */
+  name: string;
+  /** From 1, the default. */
+  page?: number;
+  /** 1–200, default 20. */
+  page_size?: number;
+}
+
+export interface ResearchScholarSearchRecord {
+  id: string;
+  scholar_id: string;
+  name: string;
+  name_en: string | null;
+  affiliations: Array<{
+    name: string;
+    current: boolean;
+  }>;
+  titles: Array<string>;
+  research_areas: Array<string>;
+  works_count: number;
+  citation_count: number | null;
+  h_index: number | null;
+  orcid: string | null;
+  publications: Array<{
+    paper_id: string;
+    title: string;
+    year: number | null;
+    venue: string | null;
+    citation_count: number | null;
+  }>;
+  publications_total: number;
+  coauthors: Array<string> | null;
+  homepage: string | null;
+  highlights: Array<string>;
+  score: number | null;
   source: Source;
 }
