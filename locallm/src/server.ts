@@ -117,7 +117,12 @@ const lastBytesMs = 500;
 function createLog(config: Config): Logger {
   const level = config.debug ? "debug" : "info";
   return pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
     pino.destination({ dest: 2, sync: true }),
   );
 }

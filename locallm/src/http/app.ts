@@ -42,6 +42,7 @@ export function createApp(parts: Parts): FastifyInstance {
     requestTimeout: 0,
     forceCloseConnections: "idle",
     clientErrorHandler: refuseBrokenRequest,
+    frameworkErrors: (error, request, reply) => replyError(error, request, reply, parts),
     routerOptions: { maxParamLength: 1024, ignoreDuplicateSlashes: false },
   });
 
@@ -56,6 +57,8 @@ export function createApp(parts: Parts): FastifyInstance {
   app.addHook("onRequest", async (request, reply) => {
     request.clientGone = watchClient(reply);
     request.logFields = {};
+    // Every body is JSON or a blob, whatever it calls itself: curl says it sends a form.
+    if (request.headers["content-type"] !== undefined) request.headers["content-type"] = anyType;
     reply.header("x-request-id", request.id);
   });
   logRequests(app, parts);
@@ -76,9 +79,12 @@ export function createApp(parts: Parts): FastifyInstance {
   return app;
 }
 
+const anyType = "application/octet-stream";
+
 function replyError(thrown: unknown, request: FastifyRequest, reply: FastifyReply, parts: Parts) {
   const error = knownFastifyError(thrown);
-  if (!(error instanceof LocallmError) || error.status >= 500) request.logFields["err"] = error;
+  if (!(error instanceof LocallmError) || error.status >= 500)
+    request.logFields = { ...request.logFields, err: error };
   const answer = errorReply(error, {
     path: request.url,
     requestId: request.id,

@@ -1,0 +1,139 @@
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { rawRequest } from "./raw-http.ts";
+import { launch, type ServerProcess, startServer } from "./server-process.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "locallm-configuration-"));
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Starts a server, looks at it, stops it. */
+async function withServer<Result>(
+  env: Record<string, string>,
+  look: (server: ServerProcess) => Promise<Result>,
+): Promise<Result> {
+  const server = await startServer({ env, models: join(folder, "models") });
+  try {
+    return await look(server);
+  } finally {
+    await server.stop();
+  }
+}
+
+describe("a bad value stops the start and names its variable", () => {
+  it.each([
+    ["LOCALLM_HOST", "127.0.0.1:notaport"],
+    ["LOCALLM_HOST", "127.0.0.1:65536"],
+    ["LOCALLM_NUM_PARALLEL", "none"],
+    ["LOCALLM_MAX_LOADED_MODELS", "0"],
+    ["LOCALLM_KEEP_ALIVE", "soon"],
+    ["LOCALLM_DEBUG", "perhaps"],
+    ["LOCALLM_INTEL_GPU", "arc"],
+    ["LOCALLM_MAX_QUEUE", "-1"],
+    ["LOCALLM_ORIGINS", "not an origin"],
+    ["LOCALLM_API_KEY", "two words"],
+    ["LOCALLM_LOAD_TIMEOUT", "long"],
+    ["LOCALLM_CONTEXT_LENGTH", "2k"],
+    ["LOCALLM_FLASH_ATTENTION", "sometimes"],
+    ["LOCALLM_KV_CACHE_TYPE", "q2_k"],
+    ["LOCALLM_GENERATE", "both"],
+  ])("%s=%s", { concurrent: true }, async (variable, value) => {
+    const started = launch(["serve"], { LOCALLM_MODELS: join(folder, "models"), [variable]: value });
+    expect((await started.exited).code).toBe(1);
+    expect(started.stderr()).toMatch(new RegExp(`^Error: ${variable}=`));
+    expect(started.stderr()).not.toContain("    at ");
+  });
+});
+
+describe("LOCALLM_HOST", () => {
+  it.each([
+    ["127.0.0.1:0", "127.0.0.1"],
+    ["localhost:0", "localhost"],
+    ["0.0.0.0:0", "127.0.0.1"],
+    [":0", "127.0.0.1"],
+    ["[::1]:0", "[::1]"],
+    ["http://127.0.0.1:0/", "127.0.0.1"],
+    ["  '127.0.0.1:0' ", "127.0.0.1"],
+  ])("%s listens where a client can say %s", { concurrent: true }, async (host, shown) => {
+    await withServer({ LOCALLM_HOST: host }, async (server) => {
+      expect(new URL(server.url).hostname).toBe(shown);
+      expect(server.stdout()).toContain(`listening on ${server.url}`);
+      expect((await fetch(`${server.url}/api/version`)).status).toBe(200);
+    });
+  });
+
+  it("opened to the network drops the Host rule and says that anybody can come in", async () => {
+    await withServer({ LOCALLM_HOST: "0.0.0.0:0" }, async (server) => {
+      const answer = await rawRequest(server.url, {
+        path: "/api/version",
+        headers: { host: "evil.example" },
+      });
+      expect(answer.status).toBe(200);
+      expect(server.stdout()).toContain("LOCALLM_API_KEY");
+    });
+  });
+
+  it("in use by another program is said in one line", async () => {
+    const other: Server = createServer();
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const { port } = other.address() as { port: number };
+    const started = launch(["serve"], {
+      LOCALLM_HOST: `127.0.0.1:${port}`,
+      LOCALLM_MODELS: join(folder, "models"),
+    });
+    expect((await started.exited).code).toBe(1);
+    expect(started.stderr()).toBe(
+      `Error: 127.0.0.1, port ${port} is in use: another server runs there; stop it or set LOCALLM_HOST\n`,
+    );
+    other.close();
+  });
+});
+
+describe("LOCALLM_API_KEY", () => {
+  it("guards /api and /v1, and nothing else", async () => {
+    await withServer({ LOCALLM_API_KEY: "s3cret" }, async ({ url }) => {
+      const ask = (path: string, authorization?: string) =>
+        rawRequest(url, { path, ...(authorization === undefined ? {} : { headers: { authorization } }) });
+      for (const path of ["/", "/health", "/metrics"]) expect((await ask(path)).status).toBe(200);
+      for (const path of ["/api/version", "/api/tags", "/api/nope"]) {
+        const refused = await ask(path);
+        expect([refused.status, refused.headers["www-authenticate"]]).toEqual([401, "Bearer"]);
+        expect(refused.json()["error"]).toMatch(/^a valid API key is required/);
+      }
+      for (const wrong of ["Bearer wrong!", "Bearer ", "s3cret", "Basic s3cret", "Bearer s3cret2"])
+        expect((await ask("/v1/models", wrong)).json()["error"]).toMatchObject({
+          type: "authentication_error",
+          code: "invalid_api_key",
+        });
+      expect((await ask("/v1/models", "Bearer s3cret")).status).toBe(200);
+      expect((await ask("/api/tags", "bearer s3cret")).status).toBe(200);
+    });
+  });
+});
+
+describe("the others", () => {
+  it("LOCALLM_ORIGINS adds origins, LOCALLM_MODELS makes its folder, LOCALLM_DEBUG logs more", async () => {
+    const models = join(folder, "made", "here");
+    const env = { LOCALLM_ORIGINS: "https://*.app.example,null", LOCALLM_MODELS: models, LOCALLM_DEBUG: "1" };
+    await withServer(env, async ({ url }) => {
+      for (const [origin, status] of [
+        ["https://my.app.example", 200],
+        ["null", 200],
+        ["https://app.example", 403],
+        ["http://my.app.example", 403],
+        ["https://my.app.example.evil.example", 403],
+      ] as const) {
+        const answer = await rawRequest(url, { path: "/api/version", headers: { origin } });
+        expect([origin, answer.status]).toEqual([origin, status]);
+      }
+      expect((await stat(models)).isDirectory()).toBe(true);
+    });
+  });
+});

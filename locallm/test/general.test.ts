@@ -1,0 +1,313 @@
+import { gzipSync, zstdCompressSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { rawBytes, rawRequest } from "./raw-http.ts";
+import { launch, type ServerProcess, startServer, until } from "./server-process.ts";
+
+let server: ServerProcess;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(async () => {
+  await server.stop();
+});
+
+const ask = (method: string, path: string, body?: string | Uint8Array, headers?: Record<string, string>) =>
+  rawRequest(server.url, {
+    method,
+    path,
+    ...(body === undefined ? {} : { body }),
+    ...(headers ? { headers } : {}),
+  });
+
+describe("status line", () => {
+  it("answers GET and HEAD on /", async () => {
+    const get = await ask("GET", "/");
+    expect([get.status, get.headers["content-type"], get.text]).toEqual([
+      200,
+      "text/plain; charset=utf-8",
+      "locallm is running",
+    ]);
+    const head = await ask("HEAD", "/");
+    expect([head.status, head.text]).toEqual([200, ""]);
+  });
+
+  it("tells its version, its health and its metrics", async () => {
+    expect((await ask("GET", "/api/version")).json()["version"]).toMatch(/^\d+\.\d+\.\d+/);
+    expect((await ask("GET", "/health")).json()).toEqual({
+      status: "ok",
+      live: true,
+      ready: true,
+      loading: false,
+      queued: 0,
+    });
+    expect((await ask("GET", "/metrics")).text).toContain('locallm_requests_total{route="/",status="200"}');
+    expect((await ask("GET", "/api/ps")).json()).toEqual({ models: [] });
+  });
+});
+
+describe("paths and methods", () => {
+  it.each(["/nope", "/api/nope", "/api/generate/x", "/api", "/%zz", "/api/status"])(
+    "does not know %s",
+    async (path) => {
+      const answer = await ask("GET", path);
+      expect([answer.status, answer.json()["error"]]).toEqual([404, expect.stringMatching(/^not found: /)]);
+    },
+  );
+
+  it.each(["/v1/files", "/v1/images/generations", "/v1/assistants", "/v1/fine_tuning/jobs", "/v1"])(
+    "does not know %s, in OpenAI's shape",
+    async (path) => {
+      const answer = await ask("POST", path, "{}");
+      expect([answer.status, answer.json()["error"]]).toEqual([
+        404,
+        { message: `not found: ${path}`, type: "invalid_request_error", param: null, code: "unknown_url" },
+      ]);
+    },
+  );
+
+  it.each([
+    ["GET", "/api/generate", "POST"],
+    ["GET", "/api/chat", "POST"],
+    ["PUT", "/api/embed", "POST"],
+    ["GET", "/api/embeddings", "POST"],
+    ["DELETE", "/api/tokenize", "POST"],
+    ["GET", "/api/detokenize", "POST"],
+    ["POST", "/api/ps", "GET, HEAD"],
+    ["POST", "/api/version", "GET, HEAD"],
+    ["POST", "/api/tags", "GET, HEAD"],
+    ["POST", "/api/delete", "DELETE"],
+    ["POST", "/", "GET, HEAD"],
+    ["DELETE", "/health", "GET, HEAD"],
+    ["GET", "/v1/chat/completions", "POST"],
+  ])("refuses %s %s and says what is allowed", async (method, path, allowed) => {
+    const answer = await ask(method, path);
+    expect([answer.status, answer.headers["allow"]]).toEqual([405, allowed]);
+    const message = `${method} is not allowed on ${path}; use ${allowed}`;
+    expect(answer.json()["error"]).toEqual(
+      path.startsWith("/v1") ? { message, type: "invalid_request_error", param: null, code: null } : message,
+    );
+  });
+});
+
+/** The rows that hold for every endpoint that takes a body. */
+describe.each([
+  ["/api/generate", "POST"],
+  ["/api/chat", "POST"],
+  ["/api/embed", "POST"],
+  ["/api/embeddings", "POST"],
+  ["/api/tokenize", "POST"],
+  ["/api/detokenize", "POST"],
+  ["/v1/chat/completions", "POST"],
+])("a body for %s", (path, method) => {
+  const message = (json: Record<string, unknown>) =>
+    path.startsWith("/v1") ? (json["error"] as { message: string }).message : json["error"];
+
+  it.each([
+    ["", "missing request body"],
+    ['{"model": ', "invalid JSON: the text ends too early"],
+    ["{]", /^invalid JSON: unexpected text at position 1/],
+    ["[]", "body must be a JSON object"],
+    ['"x"', "body must be a JSON object"],
+    ["{}", "model is required"],
+    ['{"model":5}', "model must be a string"],
+    ['{"model":"m","options":5}', "options must be an object"],
+    ['{"__proto__":{"model":"m"}}', 'invalid JSON: the key "__proto__" is not allowed'],
+    ["[".repeat(200), "invalid JSON: nested deeper than 128 levels"],
+  ])("refuses %j", async (body, expected) => {
+    const answer = await ask(method, path, body);
+    expect([answer.status, message(answer.json())]).toEqual([
+      400,
+      typeof expected === "string" ? expected : expect.stringMatching(expected),
+    ]);
+  });
+});
+
+describe("bodies", () => {
+  const unknownModel = JSON.stringify({ model: "no-such-model", prompt: "x" });
+
+  it.each([{}, { "content-type": "application/x-www-form-urlencoded" }, { "content-type": "nonsense" }])(
+    "are read as JSON whatever their type says: %j",
+    async (headers) => {
+      const answer = await ask("POST", "/api/generate", unknownModel, headers as Record<string, string>);
+      expect(answer.json()).toEqual({ error: "model 'no-such-model' not found" });
+    },
+  );
+
+  it.each([
+    ["gzip", gzipSync(unknownModel)],
+    ["zstd", zstdCompressSync(unknownModel)],
+  ])("may be packed with %s", async (encoding, body) => {
+    const answer = await ask("POST", "/api/generate", body, { "content-encoding": encoding });
+    expect(answer.json()).toEqual({ error: "model 'no-such-model' not found" });
+  });
+
+  it("packed in another way or not at all as said are refused", async () => {
+    expect((await ask("POST", "/api/generate", "{}", { "content-encoding": "br" })).status).toBe(415);
+    expect((await ask("POST", "/api/generate", "{}", { "content-encoding": "gzip" })).status).toBe(400);
+  });
+
+  it("over the limit are 413, announced, sent or unpacked", async () => {
+    const limit = 32 * 2 ** 20;
+    const announced = await rawBytes(
+      server.url,
+      `POST /api/generate HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${limit + 1}\r\n\r\n{`,
+    );
+    expect(announced).toMatch(/^HTTP\/1\.1 413 [\s\S]*request body is over the limit of 33554432 bytes/);
+    const bomb = zstdCompressSync(Buffer.alloc(limit + 1, 0x20));
+    expect(bomb.length).toBeLessThan(10_000);
+    const unpacked = await ask("POST", "/v1/chat/completions", bomb, { "content-encoding": "zstd" });
+    expect([unpacked.status, unpacked.json()["error"]]).toMatchObject([
+      413,
+      { type: "invalid_request_error" },
+    ]);
+  });
+
+  it("with unknown fields are answered, and the fields named in a header", async () => {
+    const answer = await ask("POST", "/api/generate", '{"model":"x","a b":1,"nonsense":2}');
+    expect([answer.status, answer.headers["x-ignored-fields"]]).toEqual([404, "a%20b, nonsense"]);
+  });
+
+  it("with a key twice count its last value; polluting keys change nothing", async () => {
+    const twice = await ask("POST", "/api/generate", '{"model":"one","model":"two"}');
+    expect(twice.json()).toEqual({ error: "model 'two' not found" });
+    await ask("POST", "/api/generate", '{"constructor":{"prototype":{"polluted":1}},"model":"m"}');
+    expect((await ask("GET", "/health")).json()).not.toHaveProperty("polluted");
+  });
+
+  it("that are not UTF-8 are refused", async () => {
+    const answer = await ask("POST", "/api/generate", Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x7d]));
+    expect([answer.status, answer.json()]).toEqual([
+      400,
+      { error: "invalid JSON: the text is not valid UTF-8" },
+    ]);
+  });
+});
+
+describe("hostile requests", () => {
+  it("with too large headers get 431, and the server lives", async () => {
+    const headers = Array.from({ length: 10_000 }, (_, index) => `x-${index}: ${index}\r\n`).join("");
+    const answer = await rawBytes(server.url, `GET / HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 431 /);
+    expect((await ask("GET", "/")).status).toBe(200);
+  });
+
+  it("that are not HTTP get 400", async () => {
+    expect(await rawBytes(server.url, "\0\x01nonsense\r\n\r\n")).toMatch(
+      /^HTTP\/1\.1 400 [\s\S]*not valid HTTP/,
+    );
+  });
+
+  it("keep their own request id only when it is harmless", async () => {
+    expect((await ask("GET", "/", undefined, { "x-request-id": "abc-1" })).headers["x-request-id"]).toBe(
+      "abc-1",
+    );
+    const odd = await ask("GET", "/", undefined, { "x-request-id": "a b{}" });
+    expect(odd.headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+describe("Host and Origin", () => {
+  it.each([
+    "localhost",
+    "LOCALHOST:11434",
+    "localhost.",
+    "127.0.0.1:1",
+    "[::1]:11434",
+    "192.168.1.5",
+    "printer.local",
+    "models.internal",
+  ])("lets Host %s in", async (host) => {
+    expect((await ask("GET", "/api/version", undefined, { host })).status).toBe(200);
+  });
+
+  it.each([
+    "evil.example",
+    "evil.example:11434",
+    "localhost.evil.example",
+    "evil.example.",
+    "8.8.8.8",
+    "[2001:4860:4860::8888]:80",
+    "user@localhost",
+    "localhost:x",
+    "127.0.0.1.evil.example",
+    "evil.example#.local",
+  ])("refuses Host %s and runs nothing", async (host) => {
+    const answer = await ask("POST", "/api/generate", '{"model":"x"}', { host });
+    expect([answer.status, answer.json()["error"]]).toEqual([403, expect.stringContaining(`host "${host}"`)]);
+    expect(answer.json()["error"]).toContain("LOCALLM_HOST");
+  });
+
+  it.each([
+    "http://localhost:3000",
+    "https://127.0.0.1",
+    "http://0.0.0.0:1",
+    "http://[::1]:5173",
+    "app://obsidian.md",
+    "tauri://localhost",
+    "vscode-webview://abc",
+  ])("lets Origin %s in", async (origin) => {
+    const answer = await ask("GET", "/api/version", undefined, { origin });
+    expect([answer.status, answer.headers["access-control-allow-origin"]]).toEqual([200, origin]);
+  });
+
+  it.each([
+    "http://evil.example",
+    "null",
+    "http://localhost.evil.example",
+    "http://localhost:3000.evil.example",
+  ])("refuses Origin %s, also for a simple POST", async (origin) => {
+    const answer = await ask("POST", "/api/generate", '{"model":"x"}', {
+      origin,
+      "content-type": "text/plain",
+    });
+    expect([answer.status, answer.json()["error"]]).toEqual([
+      403,
+      expect.stringContaining(`origin "${origin}"`),
+    ]);
+    expect(answer.json()["error"]).toContain("LOCALLM_ORIGINS");
+    expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
+  });
+
+  it("answers a preflight from an allowed origin", async () => {
+    const headers = {
+      origin: "http://localhost:3000",
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "content-type, x-stainless-os",
+    };
+    const answer = await ask("OPTIONS", "/api/chat", undefined, headers);
+    expect(answer.status).toBe(204);
+    expect(answer.headers).toMatchObject({
+      "access-control-allow-origin": "http://localhost:3000",
+      "access-control-allow-headers": "content-type, x-stainless-os",
+      "access-control-max-age": "43200",
+    });
+    const refused = await ask("OPTIONS", "/api/chat", undefined, {
+      ...headers,
+      origin: "http://evil.example",
+    });
+    expect(refused.status).toBe(403);
+  });
+});
+
+describe("the log", () => {
+  it("has one line a request, with its id and without what was asked", async () => {
+    await ask("POST", "/api/generate?secret=in-the-query", '{"model":"m","prompt":"the secret"}', {
+      "x-request-id": "looked-for",
+      authorization: "Bearer the-key",
+    });
+    const own = () => server.log.filter((line) => line["requestId"] === "looked-for");
+    await until("the line is written", () => own().length > 0);
+    const lines = own();
+    expect(lines).toMatchObject([{ level: "info", method: "POST", route: "/api/generate", status: 404 }]);
+    expect(JSON.stringify(server.log)).not.toMatch(/secret|the-key/);
+  });
+});
+
+describe("the command line", () => {
+  it("prints every setting", async () => {
+    const help = launch(["serve", "--help"]);
+    await help.exited;
+    expect(help.stdout()).toMatch(/LOCALLM_HOST .*127\.0\.0\.1:11434/);
+    expect(help.stdout()).toMatch(/LOCALLM_KEEP_ALIVE .*5m/);
+  });
+});
