@@ -157,6 +157,7 @@ function firstState(operation: string, params: object, startPage: unknown, snaps
 }
 
 function checkedState(state: PageState, operation: string, params: object): PageState {
+  if (typeof state !== "object" || state === null) throw wrong("resume", "must be what state() gave");
   if (state.operation !== operation || JSON.stringify(state.params) !== JSON.stringify(params)) {
     throw wrong("resume", "is the state of another search; give the same operation and params");
   }

@@ -1,0 +1,81 @@
+import { readFileSync } from "node:fs";
+import { Command } from "commander";
+import {
+  ConfigurationError,
+  DataQuery,
+  type DataQueryOptions,
+  type OperationName,
+  type PageState,
+} from "dataq-client";
+import writeFileAtomic from "write-file-atomic";
+import { readList, readParameters, readWhole } from "../query-arguments.ts";
+import { processTerminal, type Terminal } from "../terminal.ts";
+import { answerTable, footer, reportErrors } from "./query.ts";
+
+interface PaginateCommandOptions {
+  readonly pageSize?: number;
+  readonly startPage?: number;
+  readonly maxPages?: number;
+  readonly maxTokens?: number;
+  readonly fields?: string[];
+  readonly state?: string;
+  readonly json?: boolean;
+}
+
+/** `dataq paginate`. `connect` says where the service is and which key to use. */
+export function paginateCommand(connect: () => DataQueryOptions, terminal?: Terminal): Command {
+  return new Command("paginate")
+    .description("walk through all pages: tables on a terminal, a record a line (JSON Lines) in a pipe")
+    .argument("<operation>", "such as legal_cases; GET /v1/catalog lists all")
+    .argument("[parameters...]", "name=value, or a value alone for the first parameter")
+    .option("--page-size <n>", "records on a page, 1–200", readWhole)
+    .option("--start-page <n>", "page to begin with", readWhole)
+    .option("--max-pages <n>", "stop after so many pages", readWhole)
+    .option("--max-tokens <n>", "stop before the pages together cost more", readWhole)
+    .option("--fields <names>", "only these fields of each record, with commas between", readList)
+    .option("--state <file>", "keep the place in this file, and go on from there if it exists")
+    .option("--json", "JSON Lines on a terminal too")
+    .action(async (operation: OperationName, words: string[], options: PaginateCommandOptions) => {
+      await reportErrors(async () =>
+        paginate(operation, words, options, connect(), terminal ?? processTerminal()),
+      );
+    });
+}
+
+async function paginate(
+  operation: OperationName,
+  words: readonly string[],
+  options: PaginateCommandOptions,
+  connection: DataQueryOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const { pageSize: page_size, startPage, maxPages, maxTokens, fields, state, json } = options;
+  const params = { ...readParameters(operation, words), ...(page_size === undefined ? {} : { page_size }) };
+  const resume = state === undefined ? undefined : readState(state);
+  const walk = { startPage, maxPages, maxTokens, fields, resume };
+  const pages = new DataQuery(connection).paginate(operation, params as never, walk);
+  for await (const page of pages) {
+    if (json === true || !terminal.isTTY) {
+      const records = (Array.isArray(page.data) ? page.data : [page.data]) as object[];
+      for (const record of records) terminal.out(JSON.stringify(record));
+    } else {
+      terminal.out(answerTable(page, fields, terminal.columns));
+      terminal.note(footer(page));
+    }
+    // After the page is out: a run that dies between the two gives it again and never leaves it out.
+    if (state !== undefined) await writeFileAtomic(state, `${JSON.stringify(pages.state())}\n`);
+  }
+}
+
+function readState(path: string): PageState | undefined {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as PageState;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    const options = { code: "invalid_option", cause: error };
+    throw new ConfigurationError(
+      `--state ${path} does not hold the place of a walk; remove it to begin anew.`,
+      options,
+    );
+  }
+}

@@ -1,0 +1,29 @@
+import { findOperation } from "@dataq/contract";
+import { InvalidArgumentError } from "commander";
+
+/**
+ * `name=value` words as parameters; a word without a name is the operation's first parameter, so that
+ * `dataq query legal_laws "民法典 第五百七十七条"` needs none.
+ */
+export function readParameters(operation: string, words: readonly string[]): Record<string, string> {
+  const known = Object.keys(findOperation(operation)?.params.shape ?? {});
+  const params: Record<string, string> = {};
+  for (const word of words) {
+    const named = /^([a-z_]+)=(.*)$/s.exec(word);
+    const isNamed = named !== null && (known.length === 0 || known.includes(named[1] ?? ""));
+    const name = isNamed ? named[1] : known[0];
+    if (name === undefined) throw new InvalidArgumentError(`${operation} has no parameters.`);
+    if (params[name] !== undefined) throw new InvalidArgumentError(`${name} is given twice.`);
+    params[name] = isNamed ? (named[2] ?? "") : word;
+  }
+  return params;
+}
+
+export function readWhole(given: string): number {
+  if (/^\d{1,15}$/.test(given)) return Number(given);
+  throw new InvalidArgumentError("It must be a whole number.");
+}
+
+export function readList(given: string): string[] {
+  return given.split(",").map((name) => name.trim());
+}
