@@ -26,6 +26,12 @@ export class Blobs {
     return join(this.folder, `sha256-${digestHex(digest)}`);
   }
 
+  /** Makes the folder for unfinished files, which lies on the same disk. */
+  async preparedFolder(): Promise<string> {
+    await mkdir(this.partialFolder, { recursive: true });
+    return this.partialFolder;
+  }
+
   /** Null where the blob is not in the store. */
   async size(digest: Digest): Promise<number | null> {
     try {

@@ -96,19 +96,16 @@ export class Store {
    * Blobs that only the replaced manifest used are removed.
    */
   async write(name: ModelName, manifest: Manifest): Promise<void> {
+    await this.writeBytes(name, printManifest(manifest));
+  }
+
+  /** As `write`, for a manifest whose own bytes must stay: they have a digest elsewhere. */
+  async writeBytes(name: ModelName, bytes: Uint8Array): Promise<void> {
     await this.#change(async () => {
-      for (const layer of manifestLayers(manifest)) {
-        const size = await this.blobs.size(layer.digest);
-        if (size === null) throw new LocallmError("blob_missing", { digest: layer.digest });
-        if (size !== layer.sizeBytes) {
-          throw new LocallmError("invalid_manifest", {
-            reason: `blob ${layer.digest} has ${size} bytes, the manifest says ${layer.sizeBytes}`,
-          });
-        }
-      }
+      await this.#requireBlobs(parseManifest(bytes));
       const path = this.#path(await this.#spellingForWrite(name));
       const replaced = await this.#digestsNamedBy(path);
-      await writeDurably(path, printManifest(manifest), this.blobs.partialFolder);
+      await writeDurably(path, bytes, this.blobs.partialFolder);
       await this.#removeUnused(replaced);
     });
   }
@@ -220,6 +217,18 @@ export class Store {
       folder = join(folder, spelled[part]);
     }
     return { ...name, ...spelled };
+  }
+
+  async #requireBlobs(manifest: Manifest): Promise<void> {
+    for (const layer of manifestLayers(manifest)) {
+      const size = await this.blobs.size(layer.digest);
+      if (size === null) throw new LocallmError("blob_missing", { digest: layer.digest });
+      if (size !== layer.sizeBytes) {
+        throw new LocallmError("invalid_manifest", {
+          reason: `blob ${layer.digest} has ${size} bytes, the manifest says ${layer.sizeBytes}`,
+        });
+      }
+    }
   }
 
   async #digestsNamedBy(manifestPath: string): Promise<Digest[]> {

@@ -102,6 +102,15 @@ export const errors = {
     status: 400,
     message: "insecure protocol http; ask for it with insecure: true, or use https",
   },
+  manifest_unknown: { status: 404, message: "pull model manifest: file does not exist" },
+  registry_not_allowed: {
+    status: 403,
+    message: "the registry {host} is not among LOCALLM_REGISTRIES",
+  },
+  registry_unauthorized: {
+    status: 502,
+    message: "{host} wants other credentials than it was given, or none would do",
+  },
   source_unreachable: { status: 502, message: "{host} could not be reached: {reason}" },
   source_failed: { status: 502, message: "{host} did not give what was asked: {reason}" },
   redirect_refused: { status: 502, message: "a redirect was refused: {reason}" },

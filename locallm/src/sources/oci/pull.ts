@@ -1,0 +1,140 @@
+import { rm } from "node:fs/promises";
+import { type Digest, digestOf, parseDigest } from "../../library/digest.ts";
+import { requireSpace } from "../../library/disk-space.ts";
+import {
+  type Layer,
+  type Manifest,
+  manifestLayers,
+  mediaTypes,
+  parseManifest,
+} from "../../library/manifest.ts";
+import { readModel } from "../../library/model.ts";
+import { LocallmError } from "../../wire/errors.ts";
+import type { ModelName } from "../../wire/model-name.ts";
+import type { PullContext } from "../pull-context.ts";
+import { type Credentials, Registry } from "./registry.ts";
+
+/**
+ * Pulls a model from a registry: manifest, then each missing blob, everything checked before the name means it. What
+ * arrived whole stays when the network fails, so that the next pull goes on; what is wrong goes at once.
+ */
+export async function pullFromRegistry(
+  name: ModelName,
+  context: PullContext,
+  options: { insecure: boolean; credentials: Credentials | null },
+): Promise<void> {
+  const { store, onProgress, signal } = context;
+  onProgress({ status: "pulling manifest" });
+  const registry = new Registry(name, { network: context.network, ...options });
+  const { bytes, manifest } = await fetchManifest(registry, name, signal);
+  const layers = manifestLayers(manifest);
+  const missing = await missingLayers(layers, context);
+  await requireRoom(missing, context);
+  const arrived: Digest[] = [];
+  try {
+    for (const layer of layers) await pullLayer(registry, layer, missing.includes(layer), context, arrived);
+    onProgress({ status: "verifying sha256 digest" });
+    await checkModel(name, manifest, context);
+  } catch (error) {
+    if (isContentWrong(error)) await removeArrived(arrived, context);
+    throw error;
+  }
+  onProgress({ status: "writing manifest" });
+  await store.writeBytes(name, bytes);
+  onProgress({ status: "success" });
+}
+
+async function fetchManifest(registry: Registry, name: ModelName, signal: AbortSignal) {
+  const found = await registry.manifest(name.tag, signal);
+  if (found === null) throw new LocallmError("manifest_unknown", {});
+  const { bytes, announcedDigest } = found;
+  const announced = parseDigest(announcedDigest);
+  if (announced !== null && announced !== digestOf(bytes)) {
+    throw new LocallmError("source_failed", {
+      host: registry.host,
+      reason: "its manifest has another digest than it says",
+    });
+  }
+  let manifest: Manifest;
+  try {
+    manifest = parseManifest(bytes);
+  } catch (cause) {
+    const reason = cause instanceof LocallmError ? String(cause.details["reason"]) : "it cannot be read";
+    throw new LocallmError(
+      "source_failed",
+      { host: registry.host, reason: `its manifest is wrong: ${reason}` },
+      { cause },
+    );
+  }
+  if (!manifest.layers.some(({ mediaType }) => mediaType === mediaTypes.model)) {
+    throw new LocallmError("source_failed", {
+      host: registry.host,
+      reason: "what it has by that name is no model",
+    });
+  }
+  return { bytes, manifest };
+}
+
+async function missingLayers(layers: readonly Layer[], { store }: PullContext): Promise<Layer[]> {
+  const missing: Layer[] = [];
+  for (const layer of layers) {
+    if ((await store.blobs.size(layer.digest)) !== layer.sizeBytes) missing.push(layer);
+  }
+  return missing;
+}
+
+async function requireRoom(missing: readonly Layer[], { store }: PullContext): Promise<void> {
+  const needBytes = missing.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  if (needBytes > 0) await requireSpace(await store.blobs.preparedFolder(), needBytes);
+}
+
+async function pullLayer(
+  registry: Registry,
+  layer: Layer,
+  isMissing: boolean,
+  { store, transfers, onProgress, signal }: PullContext,
+  arrived: Digest[],
+): Promise<void> {
+  const { digest, sizeBytes: total } = layer;
+  const status = `pulling ${digest.slice(7, 19)}`;
+  if (isMissing) {
+    await transfers.fetch({
+      digest,
+      sizeBytes: total,
+      signal,
+      open: (range, partSignal) => registry.blob(digest, range, partSignal),
+      onProgress: (completed) => onProgress({ status, digest, total, completed }),
+      isDone: async () => (await store.blobs.size(digest)) === total,
+      finish: (path) => store.blobs.adopt(path, digest),
+    });
+    arrived.push(digest);
+  }
+  onProgress({ status, digest, total, completed: total });
+}
+
+/** The gate: the weights' header and every small layer are read as a request would read them. */
+async function checkModel(name: ModelName, manifest: Manifest, { store }: PullContext): Promise<void> {
+  const model = await readModel(store.blobs, { name, digest: "", modifiedAt: new Date(0), manifest });
+  for (const path of [...model.modelPaths, ...model.projectorPaths, ...model.adapterPaths]) {
+    await store.headers.of(path);
+  }
+}
+
+const wrongContent: ReadonlySet<string> = new Set([
+  "download_damaged",
+  "size_mismatch",
+  "invalid_gguf",
+  "invalid_manifest",
+  "blob_too_large",
+]);
+
+function isContentWrong(error: unknown): boolean {
+  return error instanceof LocallmError && wrongContent.has(error.code);
+}
+
+async function removeArrived(arrived: readonly Digest[], { store }: PullContext): Promise<void> {
+  const used = await store.usedDigests();
+  for (const digest of arrived) {
+    if (!used.has(digest)) await rm(store.blobs.path(digest), { force: true });
+  }
+}

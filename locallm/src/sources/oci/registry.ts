@@ -1,0 +1,196 @@
+import type { Digest } from "../../library/digest.ts";
+import { manifestLimitBytes, mediaTypes } from "../../library/manifest.ts";
+import { LocallmError } from "../../wire/errors.ts";
+import type { ModelName } from "../../wire/model-name.ts";
+import {
+  isLoopbackName,
+  type Network,
+  type NetworkRequest,
+  type NetworkResponse,
+  readBody,
+} from "../network.ts";
+import type { ByteRange } from "../transfer.ts";
+import { type Challenge, parseChallenge } from "./challenge.ts";
+
+export interface Credentials {
+  username: string;
+  password: string;
+}
+
+export interface RegistryOptions {
+  network: Network;
+  /** Plain http, and no care for redirects from https to it. */
+  insecure: boolean;
+  credentials: Credentials | null;
+}
+
+/**
+ * One repository of a registry that speaks Docker's version 2 protocol (Ollama's, OCI's, the model hub's). Credentials
+ * go to the registry's own host alone; a token may be asked for there only.
+ */
+export class Registry {
+  readonly #base: URL;
+  readonly #repository: string;
+  readonly #options: RegistryOptions;
+  #authorization: string | null = null;
+  /** Where blobs really lie, once a redirect told. */
+  readonly #direct = new Map<Digest, URL>();
+
+  constructor(name: ModelName, options: RegistryOptions) {
+    this.#base = new URL(`${schemeOf(name, options.insecure)}://${name.host}`);
+    this.#repository = `${name.namespace}/${name.model}`;
+    this.#options = options;
+  }
+
+  get host(): string {
+    return this.#base.host;
+  }
+
+  /** Null where the registry has no such manifest. */
+  async manifest(
+    tag: string,
+    signal: AbortSignal,
+  ): Promise<{ bytes: Buffer; announcedDigest: string | null } | null> {
+    const accept = `${mediaTypes.manifest}, ${mediaTypes.ociManifest}`;
+    const response = await this.send(`manifests/${tag}`, { headers: { accept }, signal }, "pull");
+    if (response.status === 404) {
+      response.body.destroy();
+      return null;
+    }
+    await this.#requireStatus(response, [200]);
+    if (
+      response.headers["content-encoding"] !== undefined &&
+      response.headers["content-encoding"] !== "identity"
+    ) {
+      response.body.destroy();
+      throw this.#failed("it sent a packed manifest that was not asked for");
+    }
+    const bytes = await readBody(response, manifestLimitBytes);
+    const announced = response.headers["docker-content-digest"];
+    return { bytes, announcedDigest: typeof announced === "string" ? announced : null };
+  }
+
+  /** A blob or a range of it, from wherever the registry keeps it. Any status is handed back. */
+  async blob(digest: Digest, range: ByteRange | null, signal: AbortSignal): Promise<NetworkResponse> {
+    const headers: Record<string, string> =
+      range === null ? {} : { range: `bytes=${range.start}-${range.end - 1}` };
+    const direct = this.#direct.get(digest);
+    if (direct !== undefined) {
+      const response = await this.#options.network.request(direct, {
+        headers,
+        signal,
+        insecure: this.#options.insecure,
+      });
+      if (response.status < 400) return response;
+      // Such addresses expire; the registry gives a new one.
+      response.body.destroy();
+      this.#direct.delete(digest);
+    }
+    const response = await this.send(`blobs/${digest}`, { headers, signal }, "pull");
+    if (response.status < 300 && response.url.host !== this.#base.host)
+      this.#direct.set(digest, response.url);
+    return response;
+  }
+
+  /** Any request to this repository; signs in when asked to, once. */
+  async send(
+    path: string | URL,
+    request: Omit<NetworkRequest, "insecure">,
+    action: "pull" | "push",
+  ): Promise<NetworkResponse> {
+    const url = path instanceof URL ? path : new URL(`/v2/${this.#repository}/${path}`, this.#base);
+    const isOwnHost = url.host === this.#base.host;
+    for (let attempt = 1; ; attempt++) {
+      const headers = { ...request.headers };
+      if (isOwnHost && this.#authorization !== null) headers["authorization"] = this.#authorization;
+      const response = await this.#options.network.request(url, {
+        ...request,
+        headers,
+        insecure: this.#options.insecure || isLoopbackName(url.hostname.replace(/^\[|\]$/g, "")),
+      });
+      if (response.status !== 401 || !isOwnHost || attempt === 2) return response;
+      response.body.destroy();
+      const challenge = parseChallenge(response.headers["www-authenticate"]);
+      this.#authorization = await this.#signIn(challenge, action, request.signal);
+    }
+  }
+
+  async #signIn(challenge: Challenge | null, action: string, signal: AbortSignal): Promise<string> {
+    const { credentials, insecure, network } = this.#options;
+    const basic =
+      credentials === null
+        ? null
+        : `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString("base64")}`;
+    if (challenge === null || (challenge.scheme === "basic" && basic === null)) {
+      throw new LocallmError("registry_unauthorized", { host: this.host });
+    }
+    if (challenge.scheme === "basic") return basic ?? "";
+    const url = this.#realm(challenge.realm);
+    if (challenge.service !== null) url.searchParams.set("service", challenge.service);
+    url.searchParams.set("scope", challenge.scope ?? `repository:${this.#repository}:${action}`);
+    const response = await network.request(url, {
+      headers: basic === null ? {} : { authorization: basic },
+      signal,
+      insecure,
+      redirects: "return",
+    });
+    if (response.status !== 200) {
+      response.body.destroy();
+      throw new LocallmError("registry_unauthorized", { host: this.host });
+    }
+    return `Bearer ${readToken(await readBody(response, 64 * 1024)) ?? this.#noToken()}`;
+  }
+
+  /** A realm elsewhere would get our credentials and give us its tokens: it is not even asked. */
+  #realm(realm: string): URL {
+    let url: URL;
+    try {
+      url = new URL(realm);
+    } catch {
+      throw this.#failed("it asks to sign in at an address that is none");
+    }
+    if (url.host !== this.#base.host || url.protocol !== this.#base.protocol) {
+      throw this.#failed(`it asks to sign in at another host (${url.host.slice(0, 200)})`);
+    }
+    return url;
+  }
+
+  async #requireStatus(response: NetworkResponse, allowed: readonly number[]): Promise<void> {
+    if (allowed.includes(response.status)) return;
+    response.body.destroy();
+    if (response.status === 401 || response.status === 403) {
+      throw new LocallmError("registry_unauthorized", { host: this.host });
+    }
+    throw this.#failed(`it answered ${response.status}`);
+  }
+
+  #noToken(): never {
+    throw this.#failed("its sign-in gave no token");
+  }
+
+  #failed(reason: string): LocallmError {
+    return new LocallmError("source_failed", { host: this.host, reason });
+  }
+}
+
+function readToken(bytes: Buffer): string | null {
+  try {
+    const { token, access_token: accessToken } = JSON.parse(bytes.toString()) as Record<string, unknown>;
+    const found = token ?? accessToken;
+    return typeof found === "string" && /^[\x21-\x7e]+$/.test(found) ? found : null;
+  } catch {
+    return null;
+  }
+}
+
+function schemeOf(name: ModelName, insecure: boolean): string {
+  if (name.scheme === "http" && !insecure && !isLoopbackName(hostnameOf(name.host))) {
+    throw new LocallmError("insecure_protocol", {});
+  }
+  if (name.scheme !== null) return name.scheme;
+  return insecure || isLoopbackName(hostnameOf(name.host)) ? "http" : "https";
+}
+
+function hostnameOf(host: string): string {
+  return host.replace(/:\d+$/, "").toLowerCase();
+}
