@@ -26,6 +26,8 @@ export interface Config {
   readonly generate: "raw" | "template";
   readonly intelGpu: boolean;
   readonly cudaVisibleDevices: string | null;
+  /** Host names that models may be pulled from; null: any. */
+  readonly registries: readonly string[] | null;
   readonly proxy: {
     readonly http: string | null;
     readonly https: string | null;
@@ -74,6 +76,7 @@ export const settings: readonly Setting[] = [
   setting("LOCALLM_GENERATE", "raw", "what /api/generate does with a plain prompt: raw or template"),
   setting("LOCALLM_FLASH_ATTENTION", "auto", "auto, on or off"),
   setting("LOCALLM_KV_CACHE_TYPE", "f16", "f16, q8_0 or q4_0"),
+  setting("LOCALLM_REGISTRIES", "", "hosts that models may be pulled from, by comma; empty allows any"),
   setting("LOCALLM_DEBUG", "false", "true logs every decision"),
   setting("LOCALLM_INTEL_GPU", "", "1 uses an Intel GPU, by Vulkan, on Linux"),
   setting("CUDA_VISIBLE_DEVICES", "", "which NVIDIA GPUs the engine sees"),
@@ -113,6 +116,7 @@ export function readConfig(environment: Environment = process.env): Config {
     generate: read("LOCALLM_GENERATE", oneOf("raw", "template")),
     intelGpu: read("LOCALLM_INTEL_GPU", (text) => (text === "" ? false : parseBoolean(text))),
     cudaVisibleDevices: trimmed(environment["CUDA_VISIBLE_DEVICES"]) ?? null,
+    registries: read("LOCALLM_REGISTRIES", parseRegistries),
     proxy: { http: proxy("HTTP_PROXY"), https: proxy("HTTPS_PROXY"), except: proxy("NO_PROXY") },
   };
 }
@@ -208,6 +212,13 @@ function parseFolder(text: string): string | Problem {
   if (text.includes("\0")) return new Problem("must be a path");
   const expanded = text === "~" || text.startsWith("~/") ? join(homedir(), text.slice(1)) : text;
   return isAbsolute(expanded) ? expanded : resolve(expanded);
+}
+
+function parseRegistries(text: string): readonly string[] | null | Problem {
+  if (text === "") return null;
+  const hosts = text.split(",").map((host) => host.trim().toLowerCase());
+  const isHost = (host: string) => /^[a-z0-9_][a-z0-9_.-]*(:\d{1,5})?$/.test(host);
+  return hosts.every(isHost) ? hosts : new Problem("must be host names with commas between them");
 }
 
 function parseOrigins(text: string): readonly string[] | Problem {

@@ -14,6 +14,7 @@ import { systemClock } from "./scheduler/clock.ts";
 import { availableBytes, estimateBytes } from "./scheduler/estimate.ts";
 import type { Decision } from "./scheduler/lease.ts";
 import { createScheduler } from "./scheduler/scheduler.ts";
+import { Pulls } from "./sources/pulls.ts";
 import { LocallmError } from "./wire/errors.ts";
 
 /** A listening server, in this process; its models run in children. */
@@ -60,12 +61,14 @@ export async function createServer(config: Config, parts: ServerParts = {}): Pro
     },
   );
 
+  const pulls = new Pulls(store, { network: { proxy: config.proxy }, registries: config.registries });
   let notice: string | null = null;
   const app = createApp({
     version,
     store,
     dialogues: new Dialogues(store),
     scheduler,
+    pulls,
     settings: {
       defences: {
         loopbackOnly: isLoopback(config.host),
@@ -100,6 +103,7 @@ export async function createServer(config: Config, parts: ServerParts = {}): Pro
 
   async function close(deadlineMs: number): Promise<void> {
     await scheduler.close(deadlineMs);
+    pulls.close();
     const closed = app.close();
     // The last bytes of slow readers; then nobody holds the process any longer.
     systemClock.after(lastBytesMs, () => app.server.closeAllConnections());

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Store } from "../library/store.ts";
 import type { Scheduler } from "../scheduler/lease.ts";
+import type { Pulls } from "../sources/pulls.ts";
 import type { BodyLimits } from "./body.ts";
 import type { DefenceSettings } from "./defences.ts";
 import type { Dialogues } from "./dialogues.ts";
@@ -12,6 +13,7 @@ export interface Parts {
   readonly store: Store;
   readonly dialogues: Dialogues;
   readonly scheduler: Scheduler;
+  readonly pulls: Pulls;
   readonly settings: HttpSettings;
   readonly log: Logger;
   readonly metrics: Metrics;

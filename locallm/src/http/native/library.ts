@@ -4,6 +4,7 @@ import { blobRoutes } from "./blobs.ts";
 import { copyRoute } from "./copy.ts";
 import { createRoute } from "./create.ts";
 import { deleteRoute } from "./delete.ts";
+import { pullRoute } from "./pull.ts";
 import { showRoute } from "./show.ts";
 import { tagsRoute } from "./tags.ts";
 
@@ -15,4 +16,5 @@ export function libraryRoutes(app: FastifyInstance, parts: Parts): void {
   copyRoute(app, parts);
   deleteRoute(app, parts);
   blobRoutes(app, parts);
+  pullRoute(app, parts);
 }

@@ -12,20 +12,19 @@ import { readModel } from "../../library/model.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import type { ModelName } from "../../wire/model-name.ts";
 import type { PullContext } from "../pull-context.ts";
-import { type Credentials, Registry } from "./registry.ts";
+import type { Registry } from "./registry.ts";
 
 /**
  * Pulls a model from a registry: manifest, then each missing blob, everything checked before the name means it. What
  * arrived whole stays when the network fails, so that the next pull goes on; what is wrong goes at once.
  */
 export async function pullFromRegistry(
+  registry: Registry,
   name: ModelName,
   context: PullContext,
-  options: { insecure: boolean; credentials: Credentials | null },
 ): Promise<void> {
   const { store, onProgress, signal } = context;
   onProgress({ status: "pulling manifest" });
-  const registry = new Registry(name, { network: context.network, ...options });
   const { bytes, manifest } = await fetchManifest(registry, name, signal);
   const layers = manifestLayers(manifest);
   const missing = await missingLayers(layers, context);

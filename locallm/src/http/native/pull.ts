@@ -1,0 +1,21 @@
+import type { FastifyInstance } from "fastify";
+import { pullRequest } from "../../wire/api/library.ts";
+import { LocallmError } from "../../wire/errors.ts";
+import { readBody } from "../body.ts";
+import type { Parts } from "../parts.ts";
+import { sendProgress } from "./progress.ts";
+
+/** `POST /api/pull`: a model from a registry or another source, with its progress. */
+export function pullRoute(app: FastifyInstance, parts: Parts): void {
+  app.post("/api/pull", async (request, reply) => {
+    const body = readBody(request, reply, pullRequest);
+    const reference = body.model || body.name;
+    if (reference === undefined || reference === "") throw new LocallmError("model_required", {});
+    const task = parts.pulls.prepare(reference, {
+      insecure: body.insecure ?? false,
+      credentials:
+        body.username === undefined ? null : { username: body.username, password: body.password ?? "" },
+    });
+    return await sendProgress(request, reply, body.stream, task);
+  });
+}
