@@ -22,6 +22,7 @@ describe("readConfig", () => {
       generate: "raw",
       intelGpu: false,
       cudaVisibleDevices: null,
+      registries: null,
       proxy: { http: null, https: null, except: null },
     });
   });
@@ -66,6 +67,12 @@ describe("readConfig", () => {
       ["https://a.example", "http://*.b.example:80"],
     ],
     ["LOCALLM_ORIGINS", "*", "origins", ["*"]],
+    [
+      "LOCALLM_REGISTRIES",
+      "Models.Example, 10.0.0.5:5000",
+      "registries",
+      ["models.example", "10.0.0.5:5000"],
+    ],
     ["LOCALLM_API_KEY", "s3cret", "apiKey", "s3cret"],
     ["LOCALLM_CONTEXT_LENGTH", "8192", "contextLength", 8192],
     ["LOCALLM_FLASH_ATTENTION", "off", "flashAttention", "off"],
@@ -96,6 +103,7 @@ describe("readConfig", () => {
     ["LOCALLM_MODELS", "a\0b"],
     ["LOCALLM_DEBUG", "maybe"],
     ["LOCALLM_ORIGINS", "not an origin"],
+    ["LOCALLM_REGISTRIES", "https://models.example"],
     ["LOCALLM_API_KEY", "two words"],
     ["LOCALLM_CONTEXT_LENGTH", "0"],
     ["LOCALLM_FLASH_ATTENTION", "sometimes"],

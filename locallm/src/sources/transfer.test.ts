@@ -240,10 +240,12 @@ describe("sharing", () => {
   });
 
   test("a download that fails keeps what it has, and the next goes on from there", async () => {
+    const second = Promise.withResolvers<void>();
     await serve((_, response, range) => {
       const start = range?.start ?? 0;
-      if (start > 0 && start < 500_000) response.writeHead(503).end();
+      if (start > 0 && start < 500_000) void second.promise.then(() => response.writeHead(503).end());
       else send(response, range, start === 0 ? 200_000 : undefined);
+      if (start === 500_000) response.on("close", second.resolve);
     });
     const { fetch, taken } = fetcher({ tries: 1, parts: 2, partMinBytes: 500_000 });
     await expect(fetch()).rejects.toMatchObject({ code: "source_failed" });
