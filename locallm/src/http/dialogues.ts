@@ -1,5 +1,5 @@
 import { createDialogue, type Dialogue } from "../dialogue/dialogue.ts";
-import { headerOf, modelTemplate } from "../library/details.ts";
+import { headerOf, modelTemplate, type TemplateSource } from "../library/details.ts";
 import type { Model } from "../library/model.ts";
 import type { Store } from "../library/store.ts";
 
@@ -18,11 +18,15 @@ export class Dialogues {
     this.#store = store;
   }
 
-  /** Throws `template_invalid`, and what reading the model throws. */
-  async of(model: Model): Promise<Dialogue> {
+  /**
+   * With `template` (a request's own, in Go's language) in place of the model's. Throws `template_invalid`, and
+   * what reading the model throws.
+   */
+  async of(model: Model, template?: string): Promise<Dialogue> {
+    if (template !== undefined) return await this.#read(model, { language: "go", text: template });
     const known = this.#byDigest.get(model.digest);
     if (known !== undefined) return await known;
-    const reading = this.#read(model);
+    const reading = this.#read(model, null);
     this.#byDigest.set(model.digest, reading);
     const oldest = this.#byDigest.keys().next().value;
     if (this.#byDigest.size > capacity && oldest !== undefined) this.#byDigest.delete(oldest);
@@ -30,12 +34,12 @@ export class Dialogues {
     return await reading;
   }
 
-  async #read(model: Model): Promise<Dialogue> {
+  async #read(model: Model, template: TemplateSource | null): Promise<Dialogue> {
     const header = await headerOf(this.#store, model);
     const [path] = model.modelPaths;
     const special = path === undefined ? null : await this.#store.headers.specialTokens(path);
     return createDialogue({
-      template: modelTemplate(model, header) ?? { language: "jinja", text: bare },
+      template: template ?? modelTemplate(model, header) ?? { language: "jinja", text: bare },
       bosText: special?.bosText ?? "",
       eosText: special?.eosText ?? "",
     });

@@ -1,28 +1,31 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { LocallmError } from "../wire/errors.ts";
 import type { Parts } from "./parts.ts";
 
-/** One structured line a request. Never a prompt, an answer, a header or a query. */
+/** One structured line a request, also for those whose client left. Never a prompt, an answer, a header or a query. */
 export function logRequests(app: FastifyInstance, parts: Parts): void {
-  app.addHook("onResponse", async (request, reply) => {
+  app.addHook("onRequest", async (request, reply) => {
     if (request.routeOptions.config.quiet === true) return;
-    const gone = request.clientGone.aborted;
-    const status = gone ? 499 : (statusOf(request.lateError) ?? reply.statusCode);
-    const route = request.routeOptions.url ?? "none";
-    parts.metrics.requests.inc({ route, status: String(status) });
-    const line = {
-      requestId: request.id,
-      method: request.method,
-      route,
-      status,
-      ms: Math.round(reply.elapsedTime * 10) / 10,
-      from: request.ip,
-      ...(request.lateError ? { err: request.lateError } : {}),
-      ...request.logFields,
-    };
-    if (status >= 500) parts.log.error(line, "request");
-    else parts.log.info(line, "request");
+    reply.raw.once("close", () => writeLine(request, reply, parts));
   });
+}
+
+function writeLine(request: FastifyRequest, reply: FastifyReply, parts: Parts): void {
+  const status = request.clientGone.aborted ? 499 : (statusOf(request.lateError) ?? reply.raw.statusCode);
+  const route = request.routeOptions.url ?? "none";
+  parts.metrics.requests.inc({ route, status: String(status) });
+  const line = {
+    requestId: request.id,
+    method: request.method,
+    route,
+    status,
+    ms: Math.round(reply.elapsedTime * 10) / 10,
+    from: request.ip,
+    ...(request.lateError ? { err: request.lateError } : {}),
+    ...request.logFields,
+  };
+  if (status >= 500) parts.log.error(line, "request");
+  else parts.log.info(line, "request");
 }
 
 function statusOf(lateError: unknown): number | null {
