@@ -1,7 +1,9 @@
+import { compileGo } from "../template/go/template.ts";
 import { compileJinja } from "../template/jinja.ts";
 import { TemplateError, TemplateRefusal } from "../template/limits.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { type AnswerReader, createReader } from "./answer.ts";
+import { goPrompter } from "./go-prompt.ts";
 import { jinjaPrompter } from "./jinja-prompt.ts";
 import { findThinking, type ThinkingTags } from "./thinking.ts";
 import type { Turn } from "./turn.ts";
@@ -29,6 +31,8 @@ export interface Dialogue {
    * itself) the template's own one is left out. Throws `conversation_refused` and `template_failed`.
    */
   prompt(turn: Turn, vocabulary: { readonly addBos: boolean }): string;
+  /** The prompt that asks for what stands between `prompt` and `suffix`. Throws `template_failed`. */
+  insert(prompt: string, suffix: string, vocabulary: { readonly addBos: boolean }): string;
   /** A reader for the answer to this prompt. */
   reader(turn: Turn, prompt: string): AnswerReader;
 }
@@ -37,26 +41,29 @@ export interface Dialogue {
 export interface Prompter {
   readonly traits: Omit<DialogueTraits, "thinking">;
   render(turn: Turn): string;
+  insert(prompt: string, suffix: string): string;
 }
 
 /** Throws `template_invalid`. */
 export function createDialogue(source: DialogueSource): Dialogue {
   const prompter = asError("template_invalid", () => prompterFor(source));
   const thinking = findThinking(source.template);
+  const rendered = ({ addBos }: { readonly addBos: boolean }, render: () => string) => {
+    const prompt = asError("template_failed", render);
+    const doubled = addBos && source.bosText !== "" && prompt.startsWith(source.bosText);
+    return doubled ? prompt.slice(source.bosText.length) : prompt;
+  };
   return {
     traits: { ...prompter.traits, thinking: thinking !== null },
-    prompt: (turn, { addBos }) => {
-      const prompt = asError("template_failed", () => prompter.render(turn));
-      const doubled = addBos && source.bosText !== "" && prompt.startsWith(source.bosText);
-      return doubled ? prompt.slice(source.bosText.length) : prompt;
-    },
+    prompt: (turn, vocabulary) => rendered(vocabulary, () => prompter.render(turn)),
+    insert: (prompt, suffix, vocabulary) => rendered(vocabulary, () => prompter.insert(prompt, suffix)),
     reader: (_turn, prompt) => createReader({ thinking, open: isOpen(thinking, prompt) }),
   };
 }
 
 function prompterFor(source: DialogueSource): Prompter {
   const { language, text } = source.template;
-  if (language === "go") throw new TemplateError("Go templates are not read yet");
+  if (language === "go") return goPrompter(compileGo(text, source.now));
   return jinjaPrompter(compileJinja(text, source.now), source);
 }
 

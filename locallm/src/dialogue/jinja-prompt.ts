@@ -1,7 +1,7 @@
 import type { JinjaTemplate } from "../template/jinja.ts";
 import { TemplateError, TemplateRefusal } from "../template/limits.ts";
 import type { DialogueSource, Prompter } from "./dialogue.ts";
-import { type Message, plainTurn, type Turn } from "./turn.ts";
+import { type Message, mergeNeighbours, offeredTools, plainTurn, type Turn } from "./turn.ts";
 
 /**
  * Jinja templates agree on `messages`, `tools` and `add_generation_prompt`, and differ in the rest: whether a
@@ -12,7 +12,7 @@ export function jinjaPrompter(template: JinjaTemplate, source: DialogueSource): 
   const print = (turn: Turn, habits: Habits) =>
     template.render({
       messages: turn.messages.map((message) => asVariables(message, habits)),
-      ...(turn.tools.length > 0 && turn.toolChoice.kind !== "none" ? { tools: turn.tools } : {}),
+      ...(offeredTools(turn).length > 0 ? { tools: offeredTools(turn) } : {}),
       add_generation_prompt: turn.messages.at(-1)?.role !== "assistant",
       continue_final_message: false,
       bos_token: source.bosText,
@@ -32,6 +32,9 @@ export function jinjaPrompter(template: JinjaTemplate, source: DialogueSource): 
         if (!(error instanceof TemplateRefusal) || merged.length === messages.length) throw error;
         return print({ ...turn, messages: merged }, habits);
       }
+    },
+    insert: () => {
+      throw new TemplateError("has no place for a suffix");
     },
   };
 }
@@ -145,15 +148,4 @@ function systemIntoUser(messages: readonly Message[]): Message[] {
   const first = others.findIndex(({ role }) => role === "user");
   if (words.length === 0 || first === -1) return others;
   return others.with(first, { ...others[first]!, content: [...words, others[first]!.content].join("\n\n") });
-}
-
-function mergeNeighbours(messages: readonly Message[]): Message[] {
-  const merged: Message[] = [];
-  for (const message of messages) {
-    const last = merged.at(-1);
-    if (last?.role === message.role && message.role !== "tool" && !last.tool_calls && !message.tool_calls)
-      merged[merged.length - 1] = { ...message, content: `${last.content}\n\n${message.content}` };
-    else merged.push(message);
-  }
-  return merged;
 }

@@ -50,3 +50,20 @@ export type AnswerFormat = { readonly kind: "json" } | { readonly kind: "schema"
 export function plainTurn(messages: readonly Message[], parts: Partial<Turn> = {}): Turn {
   return { messages, tools: [], toolChoice: { kind: "auto" }, think: null, format: null, ...parts };
 }
+
+/** Nothing is offered when no tool may be called. */
+export function offeredTools(turn: Turn): readonly Tool[] {
+  return turn.toolChoice.kind === "none" ? [] : turn.tools;
+}
+
+/** Neighbours of one role become one message, a blank line between them. Calls and their results stay apart. */
+export function mergeNeighbours(messages: readonly Message[]): Message[] {
+  const merged: Message[] = [];
+  for (const message of messages) {
+    const last = merged.at(-1);
+    if (last?.role === message.role && message.role !== "tool" && !last.tool_calls && !message.tool_calls)
+      merged[merged.length - 1] = { ...message, content: `${last.content}\n\n${message.content}` };
+    else merged.push(message);
+  }
+  return merged;
+}

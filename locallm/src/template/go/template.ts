@@ -1,0 +1,75 @@
+import { TemplateError, templateLimits } from "../limits.ts";
+import { evaluateGo } from "./evaluate.ts";
+import { goFunctions } from "./functions.ts";
+import { parseGo } from "./parser.ts";
+import { type Block, fieldNames, type GoNode } from "./syntax.ts";
+import { GoFloat, GoStruct, type GoValue } from "./value.ts";
+
+export interface GoTemplate {
+  readonly source: string;
+  /** Fields that it reads anywhere, such as `Messages`; what it knows of follows from them. */
+  readonly fields: ReadonlySet<string>;
+  /** Throws TemplateError. */
+  render(data: Readonly<Record<string, GoValue>>): string;
+  /** The same template up to and including the first `.Response`; the rest is left out. */
+  upToResponse(): GoTemplate;
+  /** The same template with `.Response` after its end. */
+  withResponse(): GoTemplate;
+}
+
+/** A template of Go's `text/template`, as Ollama's TEMPLATE layers carry. Throws TemplateError. */
+export function compileGo(source: string, now: () => Date = () => new Date()): GoTemplate {
+  if (source.length > templateLimits.sourceChars)
+    throw new TemplateError(`is longer than ${templateLimits.sourceChars} characters`);
+  const functions = goFunctions(now);
+  const isFunction = (name: string) => functions.has(name) || name === "and" || name === "or";
+  const syntax = parseGo(source, isFunction);
+  const compiled = (root: Block): GoTemplate => ({
+    source,
+    fields: new Set([root, ...syntax.templates.values()].flatMap((block) => [...fieldNames(block)])),
+    render: (data) => {
+      const values = new Map(Object.entries(data));
+      return evaluateGo({ ...syntax, root }, functions, values, sizeOf(values));
+    },
+    upToResponse: () => compiled(cutAfterResponse(root)[0]),
+    withResponse: () => compiled([...root, response]),
+  });
+  return compiled(syntax.root);
+}
+
+const response: GoNode = {
+  kind: "action",
+  pipe: { variables: [], declares: false, commands: [[{ kind: "field", names: ["Response"] }]] },
+  line: 0,
+};
+
+/** Everything after the first `.Response` goes, also in the blocks around it. */
+function cutAfterResponse(block: Block): [Block, boolean] {
+  const kept: GoNode[] = [];
+  for (const node of block) {
+    if (node.kind === "action" && fieldNames([node]).has("Response")) return [[...kept, node], true];
+    if ("body" in node) {
+      const [body, cut] = cutAfterResponse(node.body);
+      if (cut) {
+        const inCondition = { ...node, body };
+        return [[...kept, inCondition], true];
+      }
+    }
+    kept.push(node);
+  }
+  return [kept, false];
+}
+
+function sizeOf(value: GoValue): number {
+  if (typeof value === "string") return value.length;
+  if (value === null || typeof value !== "object" || value instanceof GoFloat) return 1;
+  const items: Iterable<GoValue> =
+    value instanceof GoStruct
+      ? value.fields.values()
+      : value instanceof Map
+        ? value.values()
+        : (value as readonly GoValue[]);
+  let size = 1;
+  for (const item of items) size += sizeOf(item);
+  return size;
+}
