@@ -8,9 +8,11 @@ import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/co
 import { publint } from "publint";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { operationNames } from "../src/index.ts";
 
-const client = fileURLToPath(new URL("../", import.meta.url));
-const tsc = fileURLToPath(new URL("../../../node_modules/.bin/tsc", import.meta.url));
+const repository = fileURLToPath(new URL("../../../", import.meta.url));
+const client = `${repository}dataq/client`;
+const tsc = `${repository}node_modules/.bin/tsc`;
 const folder = mkdtempSync(join(tmpdir(), "dataq-client-"));
 const project = join(folder, "project");
 let tarball: Uint8Array<ArrayBuffer>;
@@ -76,6 +78,27 @@ describe("the package", () => {
     expect(compile("client.legal_laws({ query: 5 });")).toContain("'number' is not assignable");
   });
 
+  test.each(["docs/dataq/client.md", "docs/dataq/client.zh.md", "dataq/client/README.md"])(
+    "compiles every program of %s",
+    (page) => {
+      const programs = codeBlocks(page);
+      expect(programs.length).toBeGreaterThan(0);
+      const paths = programs.map((program, index) => {
+        writeFileSync(join(project, `block-${index}.ts`), program);
+        return `block-${index}.ts`;
+      });
+      expect(typeCheck(paths)).toBe("");
+    },
+  );
+
+  test("is described in two languages with every method", () => {
+    for (const page of ["docs/dataq/client.md", "docs/dataq/client.zh.md"]) {
+      const text = readFileSync(repository + page, "utf8");
+      const methods = [...text.matchAll(/^\| `([a-z]+_[a-z_]+)` \|/gm)].map(([, name]) => name);
+      expect(methods, page).toEqual([...operationNames]);
+    }
+  });
+
   test("is less than 15 kB in a bundle, gzipped, with both faces", async () => {
     const bundle = await rolldown({
       input: join(project, "node_modules/dataq-client/dist/index.js"),
@@ -88,26 +111,25 @@ describe("the package", () => {
   });
 });
 
-/** What the compiler of the clean project says of a line that uses the client; no library but the language's and the DOM's. */
+function codeBlocks(page: string): string[] {
+  const text = readFileSync(repository + page, "utf8");
+  return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, program]) => program ?? "");
+}
+
+/** What the compiler says of a line that uses the client. */
 function compile(line: string): string {
-  writeFileSync(
-    join(project, "program.ts"),
-    `import { DataQuery } from "dataq-client";\nconst client = new DataQuery();\n${line}\n`,
-  );
-  const options = [
-    "--noEmit",
-    "--strict",
-    "--module",
-    "nodenext",
-    "--target",
-    "es2024",
-    "--lib",
-    "es2024,dom",
-    "--types",
-    "",
-  ];
+  const program = `import { DataQuery } from "dataq-client";\nconst client = new DataQuery();\n${line}\n`;
+  writeFileSync(join(project, "line.ts"), program);
+  return typeCheck(["line.ts"]);
+}
+
+/** The compiler in the clean project, with no library but the language's and the DOM's. */
+function typeCheck(paths: readonly string[]): string {
+  const options =
+    "--noEmit --strict --module nodenext --target es2024 --lib es2024,dom --noUncheckedIndexedAccess";
   try {
-    return execFileSync(tsc, [...options, "program.ts"], { cwd: project, encoding: "utf8" });
+    const args = [...options.split(" "), "--types", "", ...paths];
+    return execFileSync(tsc, args, { cwd: project, encoding: "utf8" });
   } catch (error) {
     return (error as { stdout: string }).stdout;
   }
