@@ -1,0 +1,92 @@
+import { Failure } from "@dataq/contract";
+import type { Database } from "../database/database.ts";
+import { makeIdentifier } from "../database/identifier.ts";
+import { grantTrial, openWallet, topUp } from "../ledger/movement.ts";
+import { type Author, writeAudit } from "./audit.ts";
+
+/** Rate limits go by tier; `trial` becomes `standard` with the first top-up. */
+export const tiers = ["trial", "standard", "pro", "operator"] as const;
+export type Tier = (typeof tiers)[number];
+
+export interface Account {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string | null;
+  readonly role: "admin" | "customer";
+  readonly tier: Tier;
+  readonly createdAt: Date;
+}
+
+export interface NewAccount {
+  readonly name: string;
+  readonly email?: string | undefined;
+  readonly role?: Account["role"];
+  readonly tier?: Tier | undefined;
+  /** Paid tokens to begin with. Left out, the account gets the trial. */
+  readonly tokens?: number | undefined;
+}
+
+/** 2,000,000 tokens for 90 days, once an account. */
+export const trial = { tokens: 2_000_000, days: 90 } as const;
+
+export async function createAccount(
+  database: Database,
+  wanted: NewAccount,
+  author: Author,
+): Promise<Account> {
+  const { now } = author;
+  const account: Account = {
+    id: makeIdentifier("acc", now),
+    name: wanted.name,
+    email: wanted.email ?? null,
+    role: wanted.role ?? "customer",
+    tier: wanted.tier ?? "trial",
+    createdAt: now,
+  };
+  try {
+    await database.pool.query(
+      "insert into account (id, name, email, role, tier, created_at) values ($1, $2, $3, $4, $5, $6)",
+      [account.id, account.name, account.email, account.role, account.tier, now],
+    );
+  } catch (error) {
+    if ((error as { constraint?: string }).constraint === "account_email")
+      throw new Failure("already_exists", { what: `An account with the email ${account.email}` }, error);
+    throw error;
+  }
+  await openWallet(database, account.id, now);
+  if (wanted.tokens === undefined) {
+    const expiresAt = new Date(now.getTime() + trial.days * 86_400_000);
+    await grantTrial(database, account.id, { tokens: trial.tokens, expiresAt }, reason(author, "trial"));
+  } else if (wanted.tokens > 0) {
+    await topUp(database, account.id, wanted.tokens, `opening:${account.id}`, reason(author, "opening balance"));
+  }
+  await writeAudit(database, author, "account.create", account.id, null, { ...account });
+  return account;
+}
+
+export async function findAccount(database: Database, id: string): Promise<Account | undefined> {
+  return (await database.pool.query<Account>(`${SELECT} where id = $1`, [id])).rows[0];
+}
+
+/** Newest first; `after` is the id of the last one seen. */
+export async function listAccounts(database: Database, limit: number, after?: string): Promise<Account[]> {
+  const found = await database.pool.query<Account>(
+    `${SELECT} where ($2::text is null or id < $2) order by id desc limit $1`,
+    [limit, after ?? null],
+  );
+  return found.rows;
+}
+
+export async function setTier(database: Database, id: string, tier: Tier, author: Author): Promise<void> {
+  const before = await findAccount(database, id);
+  if (!before) throw new Failure("not_found", { what: `The account ${id}` });
+  if (before.tier === tier) return;
+  await database.pool.query("update account set tier = $2 where id = $1", [id, tier]);
+  await writeAudit(database, author, "account.tier", id, { tier: before.tier }, { tier });
+}
+
+const SELECT = `select id, name, email, role, tier, created_at as "createdAt" from account`;
+
+function reason(author: Author, note: string) {
+  return { actor: author.actor, note, now: author.now };
+}

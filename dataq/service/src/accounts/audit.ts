@@ -1,0 +1,59 @@
+import type { Database } from "../database/database.ts";
+
+/** On whose behalf something is changed, and through which request. */
+export interface Author {
+  /** `key_…`, `system`, or `operator` for the command line. */
+  readonly actor: string;
+  readonly now: Date;
+  readonly ip?: string | undefined;
+  readonly userAgent?: string | undefined;
+  readonly requestId?: string | undefined;
+}
+
+/** One line of the audit log. Neither keys nor query texts belong in `before` and `after`. */
+export async function writeAudit(
+  database: Database,
+  author: Author,
+  action: string,
+  target: string,
+  before: object | null,
+  after: object | null,
+): Promise<void> {
+  await database.pool.query(
+    `insert into audit (at, actor, action, target, before, after, ip, user_agent, request_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [
+      author.now,
+      author.actor,
+      action,
+      target,
+      before && JSON.stringify(before),
+      after && JSON.stringify(after),
+      author.ip ?? null,
+      author.userAgent?.slice(0, 200) ?? null,
+      author.requestId ?? null,
+    ],
+  );
+}
+
+export interface AuditLine {
+  readonly id: number;
+  readonly at: Date;
+  readonly actor: string;
+  readonly action: string;
+  readonly target: string;
+  readonly before: object | null;
+  readonly after: object | null;
+  readonly ip: string | null;
+  readonly request_id: string | null;
+}
+
+/** Newest first, below `before` when given. */
+export async function readAudit(database: Database, limit: number, before?: number): Promise<AuditLine[]> {
+  const found = await database.pool.query<AuditLine>(
+    `select id, at, actor, action, target, before, after, ip, request_id from audit
+     where ($2::bigint is null or id < $2) order by id desc limit $1`,
+    [limit, before ?? null],
+  );
+  return found.rows;
+}

@@ -1,0 +1,216 @@
+import { Failure } from "@dataq/contract";
+import type { Database } from "../database/database.ts";
+import { makeIdentifier } from "../database/identifier.ts";
+import type { Account, Tier } from "./account.ts";
+import { isAmong } from "./address.ts";
+import { type Author, writeAudit } from "./audit.ts";
+import { hmacOf, type KeyMode, makeKeyText, readKeyText } from "./key-text.ts";
+import { defaultScopes, type Scope } from "./scope.ts";
+
+/** A key as anybody but its first reader knows it. */
+export interface ApiKey {
+  readonly id: string;
+  readonly accountId: string;
+  readonly mode: KeyMode;
+  readonly name: string;
+  readonly prefix: string;
+  readonly last4: string;
+  readonly scopes: readonly Scope[];
+  /** Tokens that it may spend in a month of China's calendar; null: as many as the account has. */
+  readonly monthlyCap: number | null;
+  /** Addresses and blocks that it may be used from; none: from anywhere. */
+  readonly ipList: readonly string[];
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+  readonly lastUsedAt: Date | null;
+}
+
+/** The one who calls. */
+export interface Principal {
+  readonly key: ApiKey;
+  readonly account: { readonly id: string; readonly role: Account["role"]; readonly tier: Tier };
+}
+
+export interface NewKey {
+  readonly mode?: KeyMode | undefined;
+  readonly name?: string | undefined;
+  readonly scopes?: readonly Scope[] | undefined;
+  readonly monthlyCap?: number | null | undefined;
+  readonly ipList?: readonly string[] | undefined;
+  readonly expiresAt?: Date | null | undefined;
+}
+
+/** Makes, finds and ends keys. `pepper` is the service's secret that the stored HMACs are made with. */
+export class Keys {
+  readonly #database: Database;
+  readonly #pepper: string;
+
+  constructor(database: Database, pepper: string) {
+    this.#database = database;
+    this.#pepper = pepper;
+  }
+
+  /** The text is in this answer and nowhere else. */
+  async create(accountId: string, wanted: NewKey, author: Author): Promise<{ key: ApiKey; text: string }> {
+    const mode = wanted.mode ?? "live";
+    const text = makeKeyText(mode);
+    const made = await this.#database.pool.query<ApiKey>(
+      `insert into api_key (id, account_id, mode, name, hmac, prefix, last4, scopes, monthly_cap, ip_list, created_at, expires_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning ${COLUMNS}`,
+      [
+        makeIdentifier("key", author.now),
+        accountId,
+        mode,
+        wanted.name ?? "",
+        hmacOf(text, this.#pepper),
+        text.slice(0, 12),
+        text.slice(-4),
+        wanted.scopes ?? defaultScopes,
+        wanted.monthlyCap ?? null,
+        wanted.ipList ?? [],
+        author.now,
+        wanted.expiresAt ?? null,
+      ],
+    );
+    const key = made.rows[0]!;
+    await writeAudit(this.#database, author, "key.create", key.id, null, describe(key));
+    return { key, text };
+  }
+
+  /**
+   * Who calls with this text from this address. Throws `invalid_api_key` for every text that is not a key of ours
+   * in force: callers are not told which of the reasons it is; `onRefused` is.
+   */
+  async authenticate(
+    text: string,
+    address: string,
+    now: Date,
+    onRefused?: (reason: string) => void,
+  ): Promise<Principal> {
+    const refuse = (reason: string) => {
+      onRefused?.(reason);
+      return new Failure("invalid_api_key");
+    };
+    if (!readKeyText(text)) throw refuse("malformed");
+    const found = await this.#database.pool.query<ApiKey & { role: Account["role"]; tier: Tier }>({
+      name: "accounts-authenticate",
+      text: `select ${COLUMNS}, role, tier from api_key k join lateral
+               (select role, tier from account a where a.id = k.account_id) a on true where hmac = $1`,
+      values: [hmacOf(text, this.#pepper)],
+    });
+    const row = found.rows[0];
+    if (!row) throw refuse("unknown");
+    const { role, tier, ...key } = row;
+    if (key.revokedAt && key.revokedAt <= now) throw refuse("revoked");
+    if (key.expiresAt && key.expiresAt <= now) throw refuse("expired");
+    if (key.ipList.length > 0 && !isAmong(address, key.ipList)) throw new Failure("ip_denied");
+    return { key, account: { id: key.accountId, role, tier } };
+  }
+
+  async list(accountId: string): Promise<ApiKey[]> {
+    const found = await this.#database.pool.query<ApiKey>(
+      `select ${COLUMNS} from api_key where account_id = $1 order by id`,
+      [accountId],
+    );
+    return found.rows;
+  }
+
+  async find(accountId: string, id: string): Promise<ApiKey> {
+    const found = await this.#database.pool.query<ApiKey>(
+      `select ${COLUMNS} from api_key where account_id = $1 and id = $2`,
+      [accountId, id],
+    );
+    if (!found.rows[0]) throw new Failure("not_found", { what: `The key ${id}` });
+    return found.rows[0];
+  }
+
+  async change(
+    accountId: string,
+    id: string,
+    wanted: Omit<NewKey, "mode">,
+    author: Author,
+  ): Promise<ApiKey> {
+    const before = await this.find(accountId, id);
+    const changed = await this.#database.pool.query<ApiKey>(
+      `update api_key set name = $3, scopes = $4, monthly_cap = $5, ip_list = $6, expires_at = $7
+       where account_id = $1 and id = $2 returning ${COLUMNS}`,
+      [
+        accountId,
+        id,
+        wanted.name ?? before.name,
+        wanted.scopes ?? before.scopes,
+        wanted.monthlyCap === undefined ? before.monthlyCap : wanted.monthlyCap,
+        wanted.ipList ?? before.ipList,
+        wanted.expiresAt === undefined ? before.expiresAt : wanted.expiresAt,
+      ],
+    );
+    const key = changed.rows[0]!;
+    await writeAudit(this.#database, author, "key.change", id, describe(before), describe(key));
+    return key;
+  }
+
+  /** A new text with the same rights. The old one works for `graceS` seconds more; with 0 it is over at once. */
+  async rotate(
+    accountId: string,
+    id: string,
+    graceS: number,
+    author: Author,
+  ): Promise<{ key: ApiKey; text: string }> {
+    const old = await this.find(accountId, id);
+    if (old.revokedAt) throw new Failure("not_found", { what: `The key ${id}` });
+    const made = await this.create(accountId, old, author);
+    if (graceS === 0) {
+      await this.revoke(accountId, id, "rotated", author);
+    } else {
+      const end = new Date(author.now.getTime() + graceS * 1000);
+      await this.#database.pool.query(
+        "update api_key set expires_at = least(expires_at, $3) where account_id = $1 and id = $2",
+        [accountId, id, end],
+      );
+    }
+    await writeAudit(this.#database, author, "key.rotate", id, null, { to: made.key.id, grace_s: graceS });
+    return made;
+  }
+
+  /** From the next request on, in every instance. */
+  async revoke(accountId: string, id: string, reason: string, author: Author): Promise<void> {
+    const changed = await this.#database.pool.query(
+      `update api_key set revoked_at = coalesce(revoked_at, $3), revoked_reason = coalesce(revoked_reason, $4)
+       where account_id = $1 and id = $2`,
+      [accountId, id, author.now, reason],
+    );
+    if (changed.rowCount === 0) throw new Failure("not_found", { what: `The key ${id}` });
+    await writeAudit(this.#database, author, "key.revoke", id, null, { reason });
+  }
+
+  /** A key that somebody found in the open: revoked if it is ours. Says nothing about whether it was. */
+  async reportLeak(text: string, author: Author): Promise<void> {
+    if (!readKeyText(text)) return;
+    const found = await this.#database.pool.query<{ id: string; account_id: string }>(
+      "select id, account_id from api_key where hmac = $1 and revoked_at is null",
+      [hmacOf(text, this.#pepper)],
+    );
+    const key = found.rows[0];
+    if (!key) return;
+    await this.revoke(key.account_id, key.id, "leaked", author);
+    await writeAudit(this.#database, author, "key.leak", key.id, null, null);
+  }
+
+  /** Noted at most once a minute and key: it is shown to people, not counted. */
+  async noteUse(id: string, now: Date): Promise<void> {
+    await this.#database.pool.query(
+      "update api_key set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $2::timestamptz - interval '1 minute')",
+      [id, now],
+    );
+  }
+}
+
+const COLUMNS = `id, account_id as "accountId", mode, name, prefix, last4, scopes, monthly_cap as "monthlyCap",
+  ip_list as "ipList", created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt",
+  last_used_at as "lastUsedAt"`;
+
+function describe(key: ApiKey): object {
+  const { name, mode, scopes, monthlyCap, ipList, expiresAt } = key;
+  return { name, mode, scopes, monthly_cap: monthlyCap, ip_list: ipList, expires_at: expiresAt };
+}

@@ -1,0 +1,96 @@
+import { createHash, randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import writeFileAtomic from "write-file-atomic";
+import type { Database } from "../database/database.ts";
+import { createAccount } from "./account.ts";
+import { Keys } from "./key.ts";
+import { scopes } from "./scope.ts";
+
+/** Any fixed number: two first starts on one database make one local account. */
+const LOCAL_ACCOUNT_LOCK = 7_140_003;
+const LOCAL_NAME = "local";
+
+/** The service's own secret and keys, and the account of whoever runs it. */
+export interface Identity {
+  readonly keys: Keys;
+  /** The text of the local account's key. */
+  readonly localKey: string;
+}
+
+/**
+ * Opens what a first start makes: the secret that key HMACs are made with (`givenSecret`, or `<data folder>/secret`),
+ * the local account, and its key in `<data folder>/local-key`, readable by its owner alone and the only key that is
+ * ever kept in clear. Several starts at once take turns.
+ */
+export async function openIdentity(
+  database: Database,
+  folder: string,
+  givenSecret: string | undefined,
+  now: Date,
+): Promise<Identity> {
+  const lock = await database.connect();
+  try {
+    await lock.query("select pg_advisory_lock($1)", [LOCAL_ACCOUNT_LOCK]);
+    const keys = new Keys(database, await openPepper(database, folder, givenSecret));
+    return { keys, localKey: await openLocalKey(database, keys, folder, now) };
+  } finally {
+    await lock.end();
+  }
+}
+
+async function openLocalKey(database: Database, keys: Keys, folder: string, now: Date): Promise<string> {
+  const path = join(folder, "local-key");
+  const kept = await readText(path);
+  if (kept && (await isInForce(keys, kept, now))) return kept;
+  const author = { actor: "system", now };
+  const found = await database.pool.query<{ id: string }>(
+    "select id from account where role = 'admin' and name = $1 order by id limit 1",
+    [LOCAL_NAME],
+  );
+  const id =
+    found.rows[0]?.id ??
+    (await createAccount(database, { name: LOCAL_NAME, role: "admin", tier: "operator" }, author)).id;
+  const { text } = await keys.create(id, { name: "local key", scopes }, author);
+  await writeFileAtomic(path, `${text}\n`, { mode: 0o600 });
+  return text;
+}
+
+/** Services with different secrets on one database would refuse each other's keys: a second one is refused. */
+async function openPepper(database: Database, folder: string, given: string | undefined): Promise<string> {
+  const pepper = given ?? (await keepSecret(join(folder, "secret")));
+  const sha256 = createHash("sha256").update(`dataq pepper ${pepper}`).digest();
+  await database.pool.query("insert into pepper (sha256) select $1 where not exists (select from pepper)", [
+    sha256,
+  ]);
+  const known = await database.pool.query("select 1 from pepper where sha256 = $1", [sha256]);
+  if (known.rowCount === 0)
+    throw new Error(
+      `The keys in this database were made with another secret. Set DATAQ_SECRET to that of the first service (its data folder has it in the file "secret").`,
+    );
+  return pepper;
+}
+
+async function keepSecret(path: string): Promise<string> {
+  const kept = await readText(path);
+  if (kept) return kept;
+  const secret = randomBytes(32).toString("base64url");
+  await writeFileAtomic(path, `${secret}\n`, { mode: 0o600 });
+  return secret;
+}
+
+async function isInForce(keys: Keys, text: string, now: Date): Promise<boolean> {
+  return keys.authenticate(text, "127.0.0.1", now).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  try {
+    return (await readFile(path, "utf8")).trim() || undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,69 @@
+import type { Migration } from "../database/migrations.ts";
+
+/** Who may call, and who did what. Keys are stored as HMACs: the text of a key is in no table. */
+export const accountMigrations: readonly Migration[] = [
+  {
+    name: "accounts/1-tables",
+    up: `
+create table account (
+  id text primary key,
+  name text not null,
+  email text,
+  role text not null check (role in ('admin', 'customer')),
+  tier text not null check (tier in ('trial', 'standard', 'pro', 'operator')),
+  created_at timestamptz not null
+);
+create unique index account_email on account (lower(email)) where email is not null;
+
+create table api_key (
+  id text primary key,
+  account_id text not null references account,
+  mode text not null check (mode in ('live', 'test')),
+  name text not null,
+  hmac bytea not null unique,
+  -- What may be shown of it: its beginning and its last four characters.
+  prefix text not null,
+  last4 text not null,
+  scopes text[] not null,
+  monthly_cap bigint check (monthly_cap >= 0),
+  ip_list text[] not null default '{}',
+  created_at timestamptz not null,
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  revoked_reason text,
+  last_used_at timestamptz
+) with (fillfactor = 80);
+create index api_key_account on api_key (account_id);
+
+create table audit (
+  id bigint generated always as identity primary key,
+  at timestamptz not null,
+  actor text not null,
+  action text not null,
+  target text not null,
+  before jsonb,
+  after jsonb,
+  ip text,
+  user_agent text,
+  request_id text
+);
+create function audit_is_final() returns trigger language plpgsql as
+  $$ begin raise exception 'the audit log is never changed'; end $$;
+create trigger audit_is_final before update or delete on audit for each row execute function audit_is_final();
+
+create table voucher (
+  code_sha256 bytea primary key,
+  hint text not null,
+  tokens bigint not null check (tokens > 0),
+  batch text not null,
+  created_at timestamptz not null,
+  expires_at timestamptz,
+  redeemed_at timestamptz,
+  redeemed_by text references account
+);
+
+-- The pepper's fingerprint: services with another pepper would know none of the keys.
+create table pepper (sha256 bytea primary key);
+`,
+  },
+];
