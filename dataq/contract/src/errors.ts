@@ -56,6 +56,12 @@ export const errors = {
     "Two different API keys were sent.",
     "send one of Authorization and X-API-Key",
   ),
+  key_in_url: row(
+    401,
+    "authentication_error",
+    "An API key was sent in the URL or the body, where logs may keep it.",
+    "send Authorization: Bearer <API_KEY>, and rotate this key",
+  ),
   insufficient_balance: row(
     402,
     "billing_error",
@@ -88,6 +94,12 @@ export const errors = {
   ),
   account_frozen: row(403, "permission_error", "The account is frozen.", "ask the operator of this service"),
   not_found: row(404, "not_found_error", "{what} was not found.", "check the value"),
+  not_cached: row(
+    404,
+    "not_found_error",
+    "The answer is not in the cache.",
+    "leave cache: only out to ask the source",
+  ),
   no_such_route: row(
     404,
     "not_found_error",
@@ -100,6 +112,13 @@ export const errors = {
     "{method} is not allowed on {path}.",
     "use {allowed}",
   ),
+  idempotency_conflict: row(
+    409,
+    "conflict_error",
+    "The first call with this Idempotency-Key is still running.",
+    "wait for its answer, or call again with the same key later",
+  ),
+  already_exists: row(409, "conflict_error", "{what} exists already.", "use the one there is"),
   body_too_large: row(
     413,
     "invalid_request_error",
@@ -112,11 +131,23 @@ export const errors = {
     "The body is {type}, not JSON.",
     "send Content-Type: application/json",
   ),
+  idempotency_mismatch: row(
+    422,
+    "invalid_request_error",
+    "This Idempotency-Key came with another question before.",
+    "use a new key for a new question",
+  ),
   verification_required: row(
     422,
     "invalid_request_error",
     "{carrier} tells of a parcel only with {param}.",
     "send {param}",
+  ),
+  client_closed_request: row(
+    499,
+    "invalid_request_error",
+    "The client left before the answer.",
+    "call again",
   ),
   internal_error: row(
     500,

@@ -93,8 +93,8 @@ create table key_spend (
 create table price (
   operation text not null,
   version int not null,
-  tokens bigint not null check (tokens >= 0),
-  cached_tokens bigint check (cached_tokens >= 0 and cached_tokens <= tokens),
+  tokens bigint not null check (tokens > 0),
+  cached_tokens bigint check (cached_tokens > 0 and cached_tokens <= tokens),
   effective_from timestamptz not null,
   actor text not null,
   primary key (operation, version)

@@ -1,0 +1,104 @@
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { type Failpoint, failpoints } from "./query/pipeline.ts";
+
+/** Every setting of the service; the only file that reads the environment. */
+export interface Config {
+  /** DATAQ_HOST, 127.0.0.1:11435: address and port to listen on. Port 0 takes a free one. */
+  readonly host: string;
+  readonly port: number;
+  /** DATAQ_DATA: database, keys, imports. /var/lib/dataq for root, else the user's data folder. */
+  readonly dataFolder: string;
+  /** DATABASE_URL: any PostgreSQL ≥ 15 instead of the embedded one. */
+  readonly databaseUrl: string | undefined;
+  /** DATAQ_MODE, local: `hosted` adds verification and approval of sign-ups. */
+  readonly mode: "local" | "hosted";
+  /** DATAQ_SIGNUP: who may open an account. Open on loopback, else closed. */
+  readonly signup: "open" | "approve" | "closed";
+  /** DATAQ_SECRET: the pepper of stored keys. Made once in the data folder when unset. */
+  readonly secret: string | undefined;
+  /** DATAQ_CHARGE_EMPTY, true: an answer without records costs the list price. */
+  readonly chargeEmpty: boolean;
+  /** DATAQ_ORIGINS: web origins that may call, comma-separated. */
+  readonly origins: readonly string[];
+  /** DATAQ_SAMPLES, on: marked samples where no real source is. */
+  readonly samples: boolean;
+  /** DATAQ_LOCALLM: address of a model server for the console's page. */
+  readonly locallm: string | undefined;
+  /** SMTP_URL: mail for hosted sign-ups. */
+  readonly smtpUrl: string | undefined;
+  /** DATAQ_FAILPOINT: for crash tests; the process kills itself at this step of a call. */
+  readonly failpoint: Failpoint | undefined;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Throws an error that names the variable and what it may be. An empty value is an unset one. */
+export function readConfig(environment: Environment = process.env): Config {
+  const get = (name: string) => environment[name]?.trim() || undefined;
+  const { host, port } = readHost(get("DATAQ_HOST") ?? "127.0.0.1:11435");
+  const isLoopback = /^(127\.|::1$|localhost$)/.test(host);
+  return {
+    host,
+    port,
+    dataFolder: resolve(get("DATAQ_DATA") ?? defaultFolder(environment)),
+    databaseUrl: readUrl("DATABASE_URL", get("DATABASE_URL"), ["postgres:", "postgresql:"]),
+    mode: readChoice("DATAQ_MODE", get("DATAQ_MODE"), ["local", "hosted"]) ?? "local",
+    signup:
+      readChoice("DATAQ_SIGNUP", get("DATAQ_SIGNUP"), ["open", "approve", "closed"]) ??
+      (isLoopback ? "open" : "closed"),
+    secret: readSecret(get("DATAQ_SECRET")),
+    chargeEmpty: readChoice("DATAQ_CHARGE_EMPTY", get("DATAQ_CHARGE_EMPTY"), ["true", "false"]) !== "false",
+    origins: readOrigins(get("DATAQ_ORIGINS")),
+    samples: readChoice("DATAQ_SAMPLES", get("DATAQ_SAMPLES"), ["on", "off"]) !== "off",
+    locallm: readUrl("DATAQ_LOCALLM", get("DATAQ_LOCALLM"), ["http:", "https:"]),
+    smtpUrl: readUrl("SMTP_URL", get("SMTP_URL"), ["smtp:", "smtps:"]),
+    failpoint: readChoice("DATAQ_FAILPOINT", get("DATAQ_FAILPOINT"), failpoints),
+  };
+}
+
+function readHost(text: string): { host: string; port: number } {
+  const match = /^(?:https?:\/\/)?(\[[0-9a-fA-F:.]+\]|[^:/\s]*)(?::(\d{1,5}))?\/?$/.exec(text);
+  const port = match?.[2] === undefined ? 11_435 : Number(match[2]);
+  if (!match || port > 65_535)
+    throw new Error(`DATAQ_HOST is "${text}"; set it to an address and port such as 127.0.0.1:11435 or 0.0.0.0:8080.`);
+  return { host: match[1]!.replace(/^\[|\]$/g, "") || "127.0.0.1", port };
+}
+
+function defaultFolder(environment: Environment): string {
+  if (process.getuid?.() === 0) return "/var/lib/dataq";
+  if (process.platform === "darwin") return join(homedir(), "Library", "Application Support", "dataq");
+  if (process.platform === "win32") return join(environment["LOCALAPPDATA"] ?? homedir(), "dataq");
+  return join(environment["XDG_DATA_HOME"] || join(homedir(), ".local", "share"), "dataq");
+}
+
+function readChoice<const Choice extends string>(
+  name: string,
+  value: string | undefined,
+  choices: readonly Choice[],
+): Choice | undefined {
+  if (value === undefined) return undefined;
+  const found = choices.find((choice) => choice === value.toLowerCase());
+  if (found === undefined) throw new Error(`${name} is "${value}"; set it to one of ${choices.join(", ")}.`);
+  return found;
+}
+
+/** The value may hold a password, so an error does not repeat it. */
+function readUrl(name: string, value: string | undefined, protocols: readonly string[]): string | undefined {
+  if (value === undefined) return undefined;
+  if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value;
+  throw new Error(`${name} is not a URL that begins with ${protocols.map((one) => `${one}//`).join(" or ")}.`);
+}
+
+function readSecret(value: string | undefined): string | undefined {
+  if (value !== undefined && value.length < 16) throw new Error("DATAQ_SECRET is too short; set 16 characters or more.");
+  return value;
+}
+
+function readOrigins(value: string | undefined): string[] {
+  const origins = (value ?? "").split(",").map((origin) => origin.trim()).filter(Boolean);
+  for (const origin of origins)
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin)
+      throw new Error(`DATAQ_ORIGINS has "${origin}"; write origins such as https://console.example.com, comma-separated.`);
+  return origins;
+}

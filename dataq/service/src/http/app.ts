@@ -1,0 +1,126 @@
+import { Failure } from "@dataq/contract";
+import fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import type { Keys, Principal } from "../accounts/key.ts";
+import type { Scope } from "../accounts/scope.ts";
+import type { Database } from "../database/database.ts";
+import { makeIdentifier } from "../database/identifier.ts";
+import type { PipelineParts } from "../query/pipeline.ts";
+import { keyPattern } from "../accounts/key-text.ts";
+import { readCredentials } from "./credentials.ts";
+import { sendFailure, toFailure } from "./error-reply.ts";
+
+/** What the routes are made of. Each takes what it needs. */
+export interface HttpParts {
+  readonly database: Database;
+  readonly keys: Keys;
+  readonly pipeline: PipelineParts;
+  readonly clock: () => Date;
+  readonly logger: Logger;
+}
+
+/** Told by the handlers as they learn it; written as one line when the answer is out. */
+export interface RequestNotes {
+  principal?: Principal;
+  operation?: string;
+  code?: string;
+  tokens?: number;
+  clientRequestId?: string;
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    notes: RequestNotes;
+    receivedAtMs: number;
+  }
+}
+
+export const BODY_LIMIT_BYTES = 65_536;
+
+/** The empty app: ids, headers, errors, one log line a request. Routes are added by `server.ts`. */
+export function createApp(parts: Pick<HttpParts, "clock" | "logger">): FastifyInstance {
+  const app = fastify({
+    bodyLimit: BODY_LIMIT_BYTES,
+    genReqId: () => makeIdentifier("req", parts.clock()),
+    logger: false,
+    requestTimeout: 30_000,
+    forceCloseConnections: "idle",
+    routerOptions: { maxParamLength: 200, ignoreTrailingSlash: true },
+  });
+  app.removeAllContentTypeParsers();
+  // The body stays bytes until the caller is known; each route reads it as it needs.
+  app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+  app.decorateRequest("notes");
+  app.decorateRequest("receivedAtMs", 0);
+  app.addHook("onRequest", async (request, reply) => {
+    request.receivedAtMs = performance.now();
+    const proposed = readClientRequestId(request);
+    request.notes = proposed === undefined ? {} : { clientRequestId: proposed };
+    reply.header("x-request-id", request.id);
+    reply.header("x-api-version", "v1");
+    if (proposed !== undefined) reply.header("x-client-request-id", proposed);
+  });
+  app.addHook("onResponse", async (request, reply) => {
+    const { principal, ...notes } = request.notes;
+    parts.logger.info(
+      {
+        request_id: request.id,
+        method: request.method,
+        route: request.routeOptions.url ?? "none",
+        status: reply.statusCode,
+        ms: Math.round((performance.now() - request.receivedAtMs) * 10) / 10,
+        ...(principal && { account: principal.account.id, key: principal.key.id }),
+        ...(notes.operation && { operation: notes.operation }),
+        ...(notes.code && { code: notes.code }),
+        ...(notes.tokens !== undefined && { tokens: notes.tokens }),
+        ...(notes.clientRequestId && { client_request_id: notes.clientRequestId }),
+      },
+      "request",
+    );
+  });
+  app.setErrorHandler((error, request, reply) => {
+    const failure = toFailure(error);
+    if (failure.code === "internal_error")
+      parts.logger.error({ request_id: request.id, err: failure.cause }, "internal error");
+    request.notes.code = sendFailure(request, reply, failure);
+  });
+  refuseUnknownRoutes(app);
+  return app;
+}
+
+/** The caller, when the key has the scope. */
+export async function admit(parts: HttpParts, request: FastifyRequest, scope: Scope): Promise<Principal> {
+  const principal = await parts.keys.authenticate(readCredentials(request), request.ip, parts.clock());
+  request.notes.principal = principal;
+  if (!principal.key.scopes.includes(scope)) throw new Failure("scope_denied", { scope });
+  return principal;
+}
+
+/** Aborted when the client leaves before its answer is out. */
+export function leaveSignal(request: FastifyRequest): AbortSignal {
+  const controller = new AbortController();
+  request.raw.socket.once("close", () => controller.abort());
+  return controller.signal;
+}
+
+/** A path that exists for another method is 405 and says which; one that does not is 404. */
+function refuseUnknownRoutes(app: FastifyInstance): void {
+  const routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = [];
+  app.addHook("onRoute", ({ url, method }) => {
+    const source = url.replace(/[.+*]/g, "\\$&").replace(/:[^/]+/g, "[^/]+");
+    routes.push({ pattern: new RegExp(`^${source}/?$`), methods: [method].flat() });
+  });
+  app.setNotFoundHandler((request) => {
+    const path = request.url.split("?", 1)[0]!;
+    const allowed = routes.flatMap(({ pattern, methods }) => (pattern.test(path) ? methods : []));
+    if (allowed.length > 0)
+      throw new Failure("method_not_allowed", { method: request.method, path, allowed: [...new Set(allowed)].join(", ") });
+    throw new Failure("no_such_route", { method: request.method, path: path.slice(0, 200) });
+  });
+}
+
+function readClientRequestId(request: FastifyRequest): string | undefined {
+  const header = request.headers["x-request-id"];
+  if (typeof header !== "string" || !/^[A-Za-z0-9._-]{1,64}$/.test(header)) return undefined;
+  return header.match(keyPattern) ? undefined : header;
+}

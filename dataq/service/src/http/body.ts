@@ -1,0 +1,36 @@
+import { Failure, type ParameterProblem } from "@dataq/contract";
+import type { FastifyRequest } from "fastify";
+import type { z } from "zod";
+import { parseStrictJson } from "./strict-json.ts";
+
+/** The JSON of a request; an absent body is an empty object where `whenEmpty` says so. */
+export function readJson(request: FastifyRequest, whenEmpty?: object): unknown {
+  const type = request.headers["content-type"];
+  if (type !== undefined && !/^application\/(?:[\w.-]+\+)?json\s*(?:;\s*charset=["']?utf-?8["']?\s*)?$/i.test(type)) {
+    const shown = type.split(";", 1)[0]!.slice(0, 60);
+    throw new Failure("unsupported_media_type", { type: shown });
+  }
+  const bytes = request.body as Buffer | undefined;
+  if (whenEmpty && (bytes === undefined || bytes.length === 0)) return whenEmpty;
+  return parseStrictJson(bytes ?? new Uint8Array());
+}
+
+/** Checks a value from outside against a schema; the failure names each field and what to send. */
+export function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
+  const read = schema.safeParse(value);
+  if (read.success) return read.data;
+  const details = read.error.issues.map((issue): ParameterProblem => {
+    const unknown = issue.code === "unrecognized_keys" ? issue.keys.join(", ").slice(0, 100) : undefined;
+    const param = unknown ?? (issue.path.join(".") || "body");
+    return { param, code: issue.code, message: `${param}: ${lowerFirst(issue.message)}`, fix: "" };
+  });
+  throw new Failure("invalid_params", {
+    param: details[0]!.param,
+    summary: `${details.map(({ message }) => message).join("; ")}.`,
+    details,
+  });
+}
+
+function lowerFirst(text: string): string {
+  return text[0]!.toLowerCase() + text.slice(1);
+}

@@ -1,0 +1,12 @@
+import type { FastifyInstance } from "fastify";
+import type { HttpParts } from "../app.ts";
+
+/** For whoever watches the process: alive; and able to serve. */
+export function addHealthRoutes(app: FastifyInstance, parts: HttpParts): void {
+  app.get("/healthz", async () => ({ status: "ok" }));
+
+  app.get("/readyz", async () => {
+    await parts.database.pool.query("select 1");
+    return { status: "ready" };
+  });
+}

@@ -1,0 +1,58 @@
+import { Failure } from "@dataq/contract";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { answerCall, estimateCall } from "../../query/pipeline.ts";
+import { admit, type HttpParts, leaveSignal } from "../app.ts";
+import { readJson } from "../body.ts";
+
+/** The one paid call, and what it would cost. */
+export function addQueryRoutes(app: FastifyInstance, parts: HttpParts): void {
+  app.post("/v1/data/query", async (request, reply) => {
+    const principal = await admit(parts, request, "data:query");
+    const idempotencyKey = readIdempotencyKey(request);
+    const answer = await answerCall(parts.pipeline, {
+      requestId: request.id,
+      principal,
+      body: readJson(request),
+      idempotencyKey,
+      lenient: /\bhandling=lenient\b/.test(String(request.headers["prefer"] ?? "")),
+      cacheControl: readCacheControl(request),
+      signal: leaveSignal(request),
+      onOperation: (operation) => {
+        request.notes.operation = operation;
+      },
+    });
+    request.notes.tokens = answer.tokens;
+    reply.headers({
+      "x-tokens-used": answer.tokens,
+      "x-tokens-balance": answer.balance,
+      "x-cache": answer.cache,
+      ...(answer.ageS !== undefined && { age: answer.ageS }),
+      ...(answer.replayed && { "idempotent-replayed": "true" }),
+      "server-timing": `total;dur=${(performance.now() - request.receivedAtMs).toFixed(1)}`,
+    });
+    return reply.type("application/json; charset=utf-8").send(answer.json);
+  });
+
+  app.post("/v1/data/estimate", async (request) => {
+    const principal = await admit(parts, request, "data:query");
+    return estimateCall(parts.pipeline, principal, readJson(request));
+  });
+}
+
+function readIdempotencyKey(request: FastifyRequest): string | undefined {
+  const header = request.headers["idempotency-key"];
+  if (header === undefined) return undefined;
+  if (typeof header === "string" && /^[\x20-\x7e]{1,255}$/.test(header)) return header;
+  const fix = "send 1 to 255 printable characters";
+  throw new Failure("invalid_params", {
+    param: "Idempotency-Key",
+    summary: `Idempotency-Key is not of 1 to 255 printable characters (${fix}).`,
+    details: [{ param: "Idempotency-Key", code: "format", message: "Idempotency-Key is malformed", fix }],
+  });
+}
+
+function readCacheControl(request: FastifyRequest): "bypass" | "only" | undefined {
+  const header = request.headers["cache-control"];
+  if (header?.includes("only-if-cached")) return "only";
+  return header?.includes("no-cache") ? "bypass" : undefined;
+}

@@ -1,0 +1,43 @@
+import type { Migration } from "../database/migrations.ts";
+
+/**
+ * Answers kept for a while, who asked for them, and one line for each call. The first two are unlogged: a crash
+ * empties them, which costs a caller half a price and nobody a balance.
+ */
+export const queryMigrations: readonly Migration[] = [
+  {
+    name: "query/1-tables",
+    up: `
+create unlogged table kept_answer (
+  key bytea primary key,
+  payload text not null,
+  made_at timestamptz not null,
+  expires_at timestamptz not null
+);
+create index kept_answer_expiry on kept_answer (expires_at);
+-- One account's repeat costs half; that somebody else asked is nobody's business.
+create unlogged table asked (
+  account_id text not null,
+  key bytea not null,
+  expires_at timestamptz not null,
+  primary key (account_id, key)
+);
+create index asked_expiry on asked (expires_at);
+create table request (
+  id text primary key,
+  at timestamptz not null,
+  account_id text not null,
+  key_id text not null,
+  mode text not null,
+  route text not null,
+  operation text,
+  status int not null,
+  code text,
+  cached boolean not null,
+  latency_ms int not null,
+  client_request_id text
+);
+create index request_account on request (account_id, at desc);
+`,
+  },
+];

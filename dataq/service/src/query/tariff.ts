@@ -1,0 +1,39 @@
+import type { PriceVersion } from "../ledger/price.ts";
+import type { Answer } from "../sources/source.ts";
+import type { QueryRequest } from "./request.ts";
+
+/** What a call costs, and why it is not the list price. */
+export interface Charge {
+  readonly tokens: number;
+  readonly reason: "cache_hit" | "no_result" | "insufficient_elements" | "sandbox" | "replayed" | null;
+}
+
+/**
+ * What a call is going to cost: the one place that estimate, dry run, max_tokens and the hold itself ask.
+ * `isOwnRepeat`: the same account asked the same within the answer's time.
+ */
+export function quote(price: PriceVersion, isOwnRepeat: boolean): Charge {
+  return isOwnRepeat && price.cachedTokens !== null
+    ? { tokens: price.cachedTokens, reason: "cache_hit" }
+    : { tokens: price.tokens, reason: null };
+}
+
+/** What an answer costs once it is known: never more than was quoted. */
+export function chargeFor(quoted: Charge, outcome: Answer["outcome"], chargeEmpty: boolean): Charge {
+  switch (outcome) {
+    case "found":
+      return quoted;
+    case "empty":
+      return chargeEmpty ? quoted : { tokens: 0, reason: "no_result" };
+    case "past_end":
+    case "not_found":
+      return { tokens: 0, reason: "no_result" };
+    case "insufficient_elements":
+      return { tokens: 0, reason: "insufficient_elements" };
+  }
+}
+
+/** Whether an answer to this question may come from the cache at all. Research has no cache price. */
+export function isCacheable(request: QueryRequest, price: PriceVersion): boolean {
+  return price.cachedTokens !== null && request.operation.cacheS > 0;
+}
