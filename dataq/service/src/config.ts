@@ -27,6 +27,9 @@ export interface Config {
   readonly locallm: string | undefined;
   /** SMTP_URL: mail for hosted sign-ups. */
   readonly smtpUrl: string | undefined;
+  /** DATAQ_API_KEY and DATAQ_BASE_URL: for the commands that call a service. */
+  readonly apiKey: string | undefined;
+  readonly baseUrl: string | undefined;
   /** DATAQ_FAILPOINT: for crash tests; the process kills itself at this step of a call. */
   readonly failpoint: Failpoint | undefined;
 }
@@ -53,6 +56,8 @@ export function readConfig(environment: Environment = process.env): Config {
     samples: readChoice("DATAQ_SAMPLES", get("DATAQ_SAMPLES"), ["on", "off"]) !== "off",
     locallm: readUrl("DATAQ_LOCALLM", get("DATAQ_LOCALLM"), ["http:", "https:"]),
     smtpUrl: readUrl("SMTP_URL", get("SMTP_URL"), ["smtp:", "smtps:"]),
+    apiKey: get("DATAQ_API_KEY"),
+    baseUrl: readUrl("DATAQ_BASE_URL", get("DATAQ_BASE_URL"), ["http:", "https:"]),
     failpoint: readChoice("DATAQ_FAILPOINT", get("DATAQ_FAILPOINT"), failpoints),
   };
 }
@@ -61,7 +66,9 @@ function readHost(text: string): { host: string; port: number } {
   const match = /^(?:https?:\/\/)?(\[[0-9a-fA-F:.]+\]|[^:/\s]*)(?::(\d{1,5}))?\/?$/.exec(text);
   const port = match?.[2] === undefined ? 11_435 : Number(match[2]);
   if (!match || port > 65_535)
-    throw new Error(`DATAQ_HOST is "${text}"; set it to an address and port such as 127.0.0.1:11435 or 0.0.0.0:8080.`);
+    throw new Error(
+      `DATAQ_HOST is "${text}"; set it to an address and port such as 127.0.0.1:11435 or 0.0.0.0:8080.`,
+    );
   return { host: match[1]!.replace(/^\[|\]$/g, "") || "127.0.0.1", port };
 }
 
@@ -87,18 +94,26 @@ function readChoice<const Choice extends string>(
 function readUrl(name: string, value: string | undefined, protocols: readonly string[]): string | undefined {
   if (value === undefined) return undefined;
   if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value;
-  throw new Error(`${name} is not a URL that begins with ${protocols.map((one) => `${one}//`).join(" or ")}.`);
+  throw new Error(
+    `${name} is not a URL that begins with ${protocols.map((one) => `${one}//`).join(" or ")}.`,
+  );
 }
 
 function readSecret(value: string | undefined): string | undefined {
-  if (value !== undefined && value.length < 16) throw new Error("DATAQ_SECRET is too short; set 16 characters or more.");
+  if (value !== undefined && value.length < 16)
+    throw new Error("DATAQ_SECRET is too short; set 16 characters or more.");
   return value;
 }
 
 function readOrigins(value: string | undefined): string[] {
-  const origins = (value ?? "").split(",").map((origin) => origin.trim()).filter(Boolean);
+  const origins = (value ?? "")
+    .split(",")
+    .map((origin) => origin.trim())
+    .filter(Boolean);
   for (const origin of origins)
     if (!URL.canParse(origin) || new URL(origin).origin !== origin)
-      throw new Error(`DATAQ_ORIGINS has "${origin}"; write origins such as https://console.example.com, comma-separated.`);
+      throw new Error(
+        `DATAQ_ORIGINS has "${origin}"; write origins such as https://console.example.com, comma-separated.`,
+      );
   return origins;
 }

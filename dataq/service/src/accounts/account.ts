@@ -58,7 +58,13 @@ export async function createAccount(
     const expiresAt = new Date(now.getTime() + trial.days * 86_400_000);
     await grantTrial(database, account.id, { tokens: trial.tokens, expiresAt }, reason(author, "trial"));
   } else if (wanted.tokens > 0) {
-    await topUp(database, account.id, wanted.tokens, `opening:${account.id}`, reason(author, "opening balance"));
+    await topUp(
+      database,
+      account.id,
+      wanted.tokens,
+      `opening:${account.id}`,
+      reason(author, "opening balance"),
+    );
   }
   await writeAudit(database, author, "account.create", account.id, null, { ...account });
   return account;

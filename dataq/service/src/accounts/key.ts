@@ -125,12 +125,7 @@ export class Keys {
     return found.rows[0];
   }
 
-  async change(
-    accountId: string,
-    id: string,
-    wanted: Omit<NewKey, "mode">,
-    author: Author,
-  ): Promise<ApiKey> {
+  async change(accountId: string, id: string, wanted: Omit<NewKey, "mode">, author: Author): Promise<ApiKey> {
     const before = await this.find(accountId, id);
     const changed = await this.#database.pool.query<ApiKey>(
       `update api_key set name = $3, scopes = $4, monthly_cap = $5, ip_list = $6, expires_at = $7

@@ -2,11 +2,11 @@ import { Failure } from "@dataq/contract";
 import fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { Keys, Principal } from "../accounts/key.ts";
+import { keyPattern } from "../accounts/key-text.ts";
 import type { Scope } from "../accounts/scope.ts";
 import type { Database } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
 import type { PipelineParts } from "../query/pipeline.ts";
-import { keyPattern } from "../accounts/key-text.ts";
 import { readCredentials } from "./credentials.ts";
 import { sendFailure, toFailure } from "./error-reply.ts";
 
@@ -114,7 +114,11 @@ function refuseUnknownRoutes(app: FastifyInstance): void {
     const path = request.url.split("?", 1)[0]!;
     const allowed = routes.flatMap(({ pattern, methods }) => (pattern.test(path) ? methods : []));
     if (allowed.length > 0)
-      throw new Failure("method_not_allowed", { method: request.method, path, allowed: [...new Set(allowed)].join(", ") });
+      throw new Failure("method_not_allowed", {
+        method: request.method,
+        path,
+        allowed: [...new Set(allowed)].join(", "),
+      });
     throw new Failure("no_such_route", { method: request.method, path: path.slice(0, 200) });
   });
 }

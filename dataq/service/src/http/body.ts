@@ -6,7 +6,10 @@ import { parseStrictJson } from "./strict-json.ts";
 /** The JSON of a request; an absent body is an empty object where `whenEmpty` says so. */
 export function readJson(request: FastifyRequest, whenEmpty?: object): unknown {
   const type = request.headers["content-type"];
-  if (type !== undefined && !/^application\/(?:[\w.-]+\+)?json\s*(?:;\s*charset=["']?utf-?8["']?\s*)?$/i.test(type)) {
+  if (
+    type !== undefined &&
+    !/^application\/(?:[\w.-]+\+)?json\s*(?:;\s*charset=["']?utf-?8["']?\s*)?$/i.test(type)
+  ) {
     const shown = type.split(";", 1)[0]!.slice(0, 60);
     throw new Failure("unsupported_media_type", { type: shown });
   }

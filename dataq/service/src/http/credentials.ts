@@ -8,7 +8,8 @@ export function readCredentials(request: FastifyRequest): string {
   const bearer = readBearer(request.headers.authorization);
   const header = request.headers["x-api-key"];
   const plain = (Array.isArray(header) ? header[0] : header)?.trim() || undefined;
-  if (bearer !== undefined && plain !== undefined && bearer !== plain) throw new Failure("ambiguous_credentials");
+  if (bearer !== undefined && plain !== undefined && bearer !== plain)
+    throw new Failure("ambiguous_credentials");
   const text = bearer ?? plain;
   if (text !== undefined) return text;
   if (Buffer.isBuffer(request.body) && request.body.toString("latin1").match(keyPattern))

@@ -60,7 +60,8 @@ export function toFailure(error: unknown): Failure {
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return new Failure("body_too_large", { limit: 65_536 }, error);
   if (code === "FST_ERR_CTP_INVALID_CONTENT_LENGTH")
     return new Failure("invalid_json", { reason: "its length is not what Content-Length says" }, error);
-  if (code !== undefined && isDatabaseAway(code)) return new Failure("unavailable", { retry_after: 1 }, error);
+  if (code !== undefined && isDatabaseAway(code))
+    return new Failure("unavailable", { retry_after: 1 }, error);
   return new Failure("internal_error", {}, error);
 }
 

@@ -15,13 +15,19 @@ export function parseStrictJson(bytes: Uint8Array): unknown {
   } catch (cause) {
     throw new Failure("invalid_json", { reason: "it is not UTF-8" }, cause);
   }
-  if (text.includes("\0") || /\\u0000/i.test(text)) throw new Failure("invalid_json", { reason: "it has a NUL character" });
+  if (text.includes("\0") || /\\u0000/i.test(text))
+    throw new Failure("invalid_json", { reason: "it has a NUL character" });
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
     const place = /position (\d+)/.exec((cause as Error).message)?.[1];
-    const reason = text.trim() === "" ? "it is empty" : place ? `unexpected text at position ${place}` : "it ends too early";
+    const reason =
+      text.trim() === ""
+        ? "it is empty"
+        : place
+          ? `unexpected text at position ${place}`
+          : "it ends too early";
     throw new Failure("invalid_json", { reason }, cause);
   }
   checkObjects(text);
@@ -35,7 +41,8 @@ function checkObjects(text: string): void {
     const character = text[at];
     if (character === "{" || character === "[") {
       open.push(character === "{" ? new Set() : undefined);
-      if (open.length > MAX_DEPTH) throw new Failure("invalid_json", { reason: `it is nested deeper than ${MAX_DEPTH}` });
+      if (open.length > MAX_DEPTH)
+        throw new Failure("invalid_json", { reason: `it is nested deeper than ${MAX_DEPTH}` });
     } else if (character === "}" || character === "]") {
       open.pop();
     } else if (character === '"') {
@@ -56,7 +63,9 @@ function isFollowedByColon(text: string, from: number): boolean {
 function addName(names: Set<string>, name: string): void {
   if (names.has(name)) {
     const shown = name.length > 40 ? `${name.slice(0, 40)}…` : name;
-    throw new Failure("invalid_json", { reason: `the name ${JSON.stringify(shown)} stands twice in one object` });
+    throw new Failure("invalid_json", {
+      reason: `the name ${JSON.stringify(shown)} stands twice in one object`,
+    });
   }
   names.add(name);
 }

@@ -74,5 +74,11 @@ export function fingerprintOf(request: QueryRequest): Buffer {
 function identityOf(request: QueryRequest): unknown[] {
   const { operation, params, page, pageSize, fields, snapshot } = request;
   const sorted = Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1));
-  return [operation.name, sorted, ...(operation.paged ? [page, pageSize] : []), fields ?? null, snapshot ?? null];
+  return [
+    operation.name,
+    sorted,
+    ...(operation.paged ? [page, pageSize] : []),
+    fields ?? null,
+    snapshot ?? null,
+  ];
 }

@@ -1,5 +1,5 @@
-import { Failure, type Usage } from "@dataq/contract";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Failure, type Usage } from "@dataq/contract";
 import type { Principal } from "../accounts/key.ts";
 import type { Database } from "../database/database.ts";
 import { type Balance, charge, type HoldRequest, hold, type KeptOutcome, settle } from "../ledger/hold.ts";
@@ -321,9 +321,12 @@ async function runSource({ request, source, call, now }: Question, sandbox: bool
   };
   let stop: (() => void) | undefined;
   const stopped = new Promise<never>((_, reject) => {
-    stop = () => reject(new Failure(limit.aborted ? "upstream_timeout" : "client_closed_request", {
-      operation: request.operation.name,
-    }));
+    stop = () =>
+      reject(
+        new Failure(limit.aborted ? "upstream_timeout" : "client_closed_request", {
+          operation: request.operation.name,
+        }),
+      );
     if (signal.aborted) stop();
     signal.addEventListener("abort", stop, { once: true });
   });

@@ -4,8 +4,8 @@ import {
   findOperation,
   type Operation,
   operations,
-  type Params,
   type ParameterProblem,
+  type Params,
   readParams,
 } from "@dataq/contract";
 
@@ -74,7 +74,9 @@ function readOperation(body: Readonly<Record<string, unknown>>): Operation {
   if (named === undefined)
     throw new Failure("missing_parameter", {
       param: "operation",
-      details: [problem("operation", "missing", "operation is missing", "send operation, such as legal_laws")],
+      details: [
+        problem("operation", "missing", "operation is missing", "send operation, such as legal_laws"),
+      ],
     });
   if (typeof named !== "string")
     throw invalid("operation", "type", "operation is not a string", "send operation, such as legal_laws");
@@ -91,7 +93,12 @@ function readOperation(body: Readonly<Record<string, unknown>>): Operation {
       domain: shorten(inDomain),
       param: "domain",
       details: [
-        problem("domain", "mismatch", `domain is not ${found.domain}`, `send ${found.domain}, or leave it out`),
+        problem(
+          "domain",
+          "mismatch",
+          `domain is not ${found.domain}`,
+          `send ${found.domain}, or leave it out`,
+        ),
       ],
     });
   return found;
@@ -109,7 +116,9 @@ function unknownOperation(name: string): Failure {
     .map((operation) => ({ name: operation.name, distance: editDistance(shown, operation.name) }))
     .sort((a, b) => a.distance - b.distance)[0];
   const fix =
-    near && near.distance <= 4 ? `did you mean ${near.name}?` : "see /v1/catalog for the operations there are";
+    near && near.distance <= 4
+      ? `did you mean ${near.name}?`
+      : "see /v1/catalog for the operations there are";
   return new Failure("unknown_operation", {
     operation: shown,
     fix,
@@ -131,7 +140,9 @@ function separate(body: Readonly<Record<string, unknown>>): {
     if (Object.hasOwn(into, name) && JSON.stringify(into[name]) !== JSON.stringify(value))
       throw new Failure("ambiguous_parameter", {
         param: name,
-        details: [problem(name, "ambiguous", `${shorten(name)} is given twice with different values`, "send it once")],
+        details: [
+          problem(name, "ambiguous", `${shorten(name)} is given twice with different values`, "send it once"),
+        ],
       });
     into[name] = value;
   };
@@ -237,7 +248,12 @@ function readChoice<const Choice extends string>(
   if (value === undefined) return undefined;
   const found = choices.find((choice) => choice === value);
   if (found !== undefined) return found;
-  throw invalid(name, "choice", `${name} is not one of ${choices.join(", ")}`, `send one of ${choices.join(", ")}`);
+  throw invalid(
+    name,
+    "choice",
+    `${name} is not one of ${choices.join(", ")}`,
+    `send one of ${choices.join(", ")}`,
+  );
 }
 
 function readText(
@@ -248,7 +264,12 @@ function readText(
   const value = controls[name];
   if (value === undefined || value === null) return undefined;
   if (typeof value === "string" && value.length > 0 && value.length <= longest) return value;
-  throw invalid(name, "type", `${name} is not a string of 1 to ${longest} characters`, "send what an answer gave");
+  throw invalid(
+    name,
+    "type",
+    `${name} is not a string of 1 to ${longest} characters`,
+    "send what an answer gave",
+  );
 }
 
 function invalid(param: string, code: string, message: string, fix: string): Failure {

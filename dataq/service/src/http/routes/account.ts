@@ -17,7 +17,10 @@ export function addAccountRoutes(app: FastifyInstance, parts: HttpParts): void {
       currency: "CNY",
       tokens_per_cny: tokensPerCny,
       trial_expires_at: wallet.trialExpiresAt,
-      ...(wallet.creditLimit > 0 && { credit_balance: wallet.creditBalance, credit_limit: wallet.creditLimit }),
+      ...(wallet.creditLimit > 0 && {
+        credit_balance: wallet.creditBalance,
+        credit_limit: wallet.creditLimit,
+      }),
     };
   });
 }

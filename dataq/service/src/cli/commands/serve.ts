@@ -1,0 +1,41 @@
+import { Command } from "commander";
+import { readConfig } from "../../config.ts";
+import { createService, type Service } from "../../server.ts";
+
+/** The first start waits this long for its data before it says that it is ready. */
+const FIRST_DATA_LIMIT_MS = 90_000;
+
+/** `dataq serve`: everything that the service needs, in one process and its database. */
+export function serveCommand(): Command {
+  return new Command("serve")
+    .description("start the service; settings come from the environment (docs/dataq/operating.md)")
+    .option("--json", "print one line of JSON when ready: {url, key}")
+    .action(async (options: { json?: boolean }) => {
+      const config = readConfig();
+      const stopping = Promise.withResolvers<void>();
+      // A parent that goes away, however it went, takes us along.
+      for (const event of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"] as const)
+        process.on(event, () => stopping.resolve());
+      const starting = createService(config, { progress: (line) => console.error(line) });
+      const service = await Promise.race([starting, stopping.promise]);
+      if (!service) return void (await starting.then((late) => late.close()));
+      const limit = new Promise((resolve) => setTimeout(resolve, FIRST_DATA_LIMIT_MS).unref());
+      await Promise.race([service.firstData, limit, stopping.promise]);
+      announce(service, options.json === true);
+      await stopping.promise;
+      await service.close();
+      process.exit(0);
+    });
+}
+
+function announce(service: Service, asJson: boolean): void {
+  const { url, localKey } = service;
+  if (process.send) process.send({ ready: { url, key: localKey } });
+  else if (asJson) console.log(JSON.stringify({ url, key: localKey }));
+  else {
+    console.log(`dataq listens on ${url}`);
+    console.log(`key: ${localKey}`);
+    console.log(`curl ${url}/v1/data/query -H 'Authorization: Bearer ${localKey}' -H 'Content-Type: application/json' \\
+  -d '{"operation":"legal_laws","params":{"query":"民法典 第五百七十七条"}}'`);
+  }
+}

