@@ -61,14 +61,18 @@ export async function prepareRun(
     keepAliveMs,
     signal: request.clientGone,
     startedMs,
-    lease: (uses = "slot") =>
-      parts.scheduler.lease({
+    async lease(uses = "slot") {
+      const lease = await parts.scheduler.lease({
         model: runnable,
         load: loadWish(options),
         keepAliveMs,
         uses,
         signal: request.clientGone,
-      }),
+      });
+      parts.metrics.queueSeconds.observe({ model: runnable.name }, lease.waitedMs / 1000);
+      request.logFields["waitedMs"] = Math.round(lease.waitedMs);
+      return lease;
+    },
     count(done) {
       const labels = { model: runnable.name };
       parts.metrics.promptTokens.inc(labels, done.promptTokens);

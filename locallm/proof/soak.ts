@@ -1,0 +1,60 @@
+import { readFileSync } from "node:fs";
+import { type Explained, seeded, vanishing } from "../test/crowd.ts";
+import { createTwinStore } from "../test/model-store.ts";
+import { startServer } from "../test/server-process.ts";
+
+export const title = "Soak: memory and slots over thousands of requests, a third of them abandoned";
+
+const model = "smollm2:135m";
+const total = 6_000;
+const step = 500;
+const batch = 50;
+
+/** Resident memory of server and runner after each step; the first 1,000 requests warm up. */
+export async function run(print: (line: string) => void): Promise<void> {
+  const store = await createTwinStore();
+  if (store === null) {
+    print("The starter model cannot be had here.");
+    return;
+  }
+  const server = await startServer({ models: store.folder, env: { LOCALLM_NUM_PARALLEL: "4" } });
+  try {
+    const random = seeded(11);
+    print("| requests | served | left | server RSS, MiB | runner RSS, MiB | slots taken | waiting |");
+    print("|---|---|---|---|---|---|---|");
+    const warm = { requests: 0, bytes: 0 };
+    const counts = { served: 0, left: 0 };
+    let bytes = 0;
+    for (let done = step; done <= total; done += step) {
+      for (let sent = 0; sent < step; sent += batch) {
+        const { served, left } = await vanishing(server, model, batch, random);
+        counts.served += served;
+        counts.left += left;
+      }
+      const { loaded, waiting } = (await server.ask<Explained>("/api/ps?explain")).explain;
+      const serverBytes = residentBytes(server.pid);
+      const runnerBytes = residentBytes(loaded[0]?.pid ?? 0);
+      bytes = serverBytes + runnerBytes;
+      if (done === 1_000) Object.assign(warm, { requests: done, bytes });
+      const active = loaded.reduce((sum, each) => sum + each.active, 0);
+      print(
+        `| ${done} | ${counts.served} | ${counts.left} | ${mib(serverBytes)} | ${mib(runnerBytes)} | ${active} | ${waiting.length} |`,
+      );
+    }
+    const perThousand = (bytes - warm.bytes) / ((total - warm.requests) / 1_000);
+    print("");
+    print(`After the first 1,000 requests memory grew by ${mib(perThousand)} MiB per 1,000 (bar: 1).`);
+  } finally {
+    await server.stop();
+    await store.remove();
+  }
+}
+
+function residentBytes(pid: number): number {
+  const pages = Number(readFileSync(`/proc/${pid}/statm`, "utf8").split(" ")[1]);
+  return pages * 4096;
+}
+
+function mib(bytes: number): string {
+  return (bytes / 2 ** 20).toFixed(1);
+}

@@ -1,0 +1,116 @@
+import { lines, type ServerProcess, until } from "./server-process.ts";
+
+export interface Answered {
+  readonly index: number;
+  readonly model: string;
+  readonly done: boolean;
+}
+
+/**
+ * Many requests over several models, in the queue in the order of their index. A stream that is held open takes
+ * the first model's only slot until all have arrived.
+ */
+export async function crowd(
+  server: ServerProcess,
+  models: readonly string[],
+  count: number,
+  options: Record<string, unknown>,
+): Promise<Answered[]> {
+  const gone = new AbortController();
+  const held = await server.post(
+    "/api/generate",
+    { model: models[0], prompt: "1 2 3", options: { ...options, num_predict: -1 }, shift: true },
+    { signal: gone.signal },
+  );
+  await lines(held).next();
+  const answers: Promise<Answered>[] = [];
+  for (let index = 0; index < count; index++) {
+    const model = models[index % models.length]!;
+    answers.push(
+      server
+        .post(
+          "/api/generate",
+          { model, prompt: `${index}`, stream: false, options },
+          {
+            headers: { "x-request-id": `crowd-${index}` },
+          },
+        )
+        .then(async (response) => {
+          const { done } = (await response.json()) as { done?: boolean };
+          return { index, model, done: done === true };
+        }),
+    );
+    await until(`${index + 1} requests wait`, async () => {
+      const { explain } = await server.ask<Explained>("/api/ps?explain");
+      return explain.waiting.reduce((sum, line) => sum + line.count, 0) === index + 1;
+    });
+  }
+  gone.abort();
+  return Promise.all(answers);
+}
+
+/** The indices of a crowd in the order in which the server was done with them. */
+export function endedOrder(server: ServerProcess): number[] {
+  return server.log
+    .map((line) => /^crowd-(\d+)$/.exec(String(line["requestId"]))?.[1])
+    .filter((index) => index !== undefined)
+    .map(Number);
+}
+
+/** Clients that leave at a random moment: before the first line, between lines, or never. */
+export async function vanishing(
+  server: ServerProcess,
+  model: string,
+  count: number,
+  random: () => number,
+): Promise<{ left: number; served: number }> {
+  let left = 0;
+  let served = 0;
+  await Promise.all(
+    Array.from({ length: count }, async () => {
+      const gone = new AbortController();
+      const leavesAfter = Math.floor(random() * 8) - 1;
+      const options = { num_predict: 6, temperature: 0 };
+      try {
+        if (leavesAfter < 0) setTimeout(() => gone.abort(), random() * 300);
+        const response = await server.post(
+          "/api/generate",
+          { model, prompt: "1 2 3", options },
+          { signal: gone.signal },
+        );
+        let seen = 0;
+        for await (const line of lines(response)) {
+          if (seen++ === leavesAfter) gone.abort();
+          if (line["done"] === true) served++;
+        }
+      } catch (error) {
+        if (!gone.signal.aborted) throw error;
+        left++;
+      }
+    }),
+  );
+  return { left, served };
+}
+
+export interface Explained {
+  readonly explain: {
+    readonly loaded: readonly {
+      model: string;
+      active: number;
+      slots: number;
+      waiting: number;
+      pid: number;
+    }[];
+    readonly waiting: readonly { model: string; count: number }[];
+    readonly decisions: readonly { model: string; what: string; why: string }[];
+  };
+}
+
+/** A small generator of numbers between 0 and 1, the same for the same seed. */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}

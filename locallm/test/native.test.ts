@@ -1,0 +1,502 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createModelStore, embeddingModelPath, type ModelStore } from "./model-store.ts";
+import { rawRequest } from "./raw-http.ts";
+import { lines, type ServerProcess, startServer, until } from "./server-process.ts";
+import { starterModelPath } from "./starter-model.ts";
+
+type Answer = Record<string, unknown>;
+
+const path = await starterModelPath();
+const model = "smollm2:135m";
+const hi = [{ role: "user", content: "hi" }];
+const greedy = { temperature: 0, num_predict: 4 };
+
+describe.skipIf(path === null)("the native API with the starter model", () => {
+  let store: ModelStore;
+  let server: ServerProcess;
+  beforeAll(async () => {
+    store = await createModelStore();
+    await store.add(model, path!);
+    await store.derive("stops:1", { from: model, parameters: { stop: [" Paris"], num_predict: 12 } });
+    await store.derive("pirate:1", { from: model, system: "Talk like a pirate." });
+    if (embeddingModelPath !== null) await store.add("all-minilm:22m", embeddingModelPath);
+    server = await startServer({ models: store.folder });
+  });
+  afterAll(async () => {
+    await server.stop();
+    await store.remove();
+  });
+
+  const status = async (route: string, body: unknown) => {
+    const response = await server.post(route, body);
+    return [response.status, ((await response.json()) as Answer)["error"]];
+  };
+  const generate = (body: Answer) =>
+    server.ask("/api/generate", { model, stream: false, options: greedy, ...body });
+  const collect = async (response: Response) => {
+    const all: Answer[] = [];
+    for await (const line of lines(response)) all.push(line);
+    return all;
+  };
+
+  describe("refusals, before anything is loaded", () => {
+    it.each<[string, Answer, number, string | RegExp]>([
+      ["/api/generate", { model: "", prompt: "x" }, 400, "model is required"],
+      ["/api/generate", { model: "bad name!", prompt: "x" }, 400, "invalid model name"],
+      ["/api/generate", { model: "absent", prompt: "x" }, 404, "model 'absent' not found"],
+      ["/api/chat", { model: "absent", messages: hi }, 404, "model 'absent' not found"],
+      ["/api/embed", { model: "absent", input: "x" }, 404, "model 'absent' not found"],
+      ["/api/embeddings", { model: "absent", prompt: "x" }, 404, "model 'absent' not found"],
+      ["/api/tokenize", { model: "absent", content: "x" }, 404, "model 'absent' not found"],
+      ["/api/generate", { model, prompt: ["x"] }, 400, "prompt must be a string"],
+      ["/api/generate", { model, prompt: "x", stream: "yes" }, 400, "stream must be a boolean"],
+      [
+        "/api/generate",
+        { model, prompt: "x", options: { temperature: "hot" } },
+        400,
+        'option "temperature" must be of type number',
+      ],
+      [
+        "/api/generate",
+        { model, prompt: "x", options: { stop: "x" } },
+        400,
+        'option "stop" must be of type array of strings',
+      ],
+      [
+        "/api/generate",
+        { model, prompt: "x", options: { temperature: 2.5 } },
+        400,
+        'option "temperature" must be between 0 and 2',
+      ],
+      [
+        "/api/generate",
+        { model, prompt: "x", options: { top_p: -1 } },
+        400,
+        'option "top_p" must be between 0 and 1',
+      ],
+      [
+        "/api/generate",
+        { model, prompt: "x", options: { num_ctx: 0 } },
+        400,
+        'option "num_ctx" must be between 1 and 2147483647',
+      ],
+      [
+        "/api/generate",
+        { model, prompt: "x", options: { num_ctx: 2 ** 31 } },
+        400,
+        'option "num_ctx" must be between 1 and 2147483647',
+      ],
+      [
+        "/api/generate",
+        { model, prompt: "x", options: { num_predict: -3 } },
+        400,
+        'option "num_predict" must be between -2 and 2147483647',
+      ],
+      ["/api/generate", { model, prompt: "x", keep_alive: "soon" }, 400, 'invalid keep_alive "soon"'],
+      ["/api/generate", { model, prompt: "x", keep_alive: true }, 400, 'invalid keep_alive "true"'],
+      [
+        "/api/generate",
+        { model, prompt: "x", raw: true, system: "s" },
+        400,
+        "raw mode does not support template, system, or context",
+      ],
+      [
+        "/api/generate",
+        { model, prompt: "x", raw: true, context: [1] },
+        400,
+        "raw mode does not support template, system, or context",
+      ],
+      ["/api/generate", { model, prompt: "x", suffix: "y" }, 400, `"${model}" does not support insert`],
+      ["/api/generate", { model, prompt: "x", think: true }, 400, `"${model}" does not support thinking`],
+      [
+        "/api/generate",
+        { model, prompt: "x", format: "xml" },
+        400,
+        'invalid format: expected "json" or a JSON schema',
+      ],
+      ["/api/generate", { model, prompt: "x", images: ["%%%"] }, 400, "invalid image data: images[0]"],
+      ["/api/generate", { model, prompt: "x", images: ["aGk="] }, 400, `"${model}" does not support vision`],
+      ["/api/generate", { model, prompt: "x", logprobs: true }, 400, "logprobs is not supported"],
+      [
+        "/api/generate",
+        { model, prompt: "x", top_logprobs: 99 },
+        400,
+        "top_logprobs must be between 0 and 20",
+      ],
+      ["/api/chat", { model, messages: "x" }, 400, "messages must be an array"],
+      ["/api/chat", { model, messages: hi, think: "high" }, 400, `"${model}" does not support thinking`],
+      [
+        "/api/chat",
+        { model, messages: hi, tools: [{ function: { name: "f" } }] },
+        400,
+        `"${model}" does not support tools`,
+      ],
+      [
+        "/api/chat",
+        { model, messages: hi, format: 5 },
+        400,
+        'invalid format: expected "json" or a JSON schema',
+      ],
+      [
+        "/api/chat",
+        { model, messages: [{ role: "user", content: "x", images: ["%"] }] },
+        400,
+        "invalid image data: messages[0].images[0]",
+      ],
+      ["/api/embed", { model, input: "x" }, 400, `"${model}" does not support embeddings`],
+      ["/api/embed", { model, input: 5 }, 400, "input must be a string or an array"],
+      ["/api/tokenize", { model }, 400, "content is required"],
+      ["/api/detokenize", { model, tokens: ["x"] }, 400, "tokens[0] must be a number"],
+    ])("%s %j", async (route, body, expectedStatus, message) => {
+      expect(await status(route, body)).toEqual([expectedStatus, message]);
+      expect(await server.ask("/api/ps")).toEqual({ models: [] });
+    });
+  });
+
+  describe("loading", () => {
+    it("loads on an empty prompt, keeps as long as told, unloads on keep_alive 0", async () => {
+      expect(await server.ask("/api/generate", { model, keep_alive: "10m" })).toEqual({
+        model,
+        created_at: expect.any(String),
+        response: "",
+        done: true,
+        done_reason: "load",
+      });
+      const { models } = await server.ask<{ models: Answer[] }>("/api/ps");
+      expect(models).toMatchObject([{ name: model, model, context_length: 2048, size_vram: 0 }]);
+      expect(models[0]).toMatchObject({
+        details: { format: "gguf", family: "llama" },
+        size: expect.any(Number),
+      });
+      const remaining = Date.parse(String(models[0]!["expires_at"])) - Date.now();
+      expect(remaining).toBeGreaterThan(500_000);
+
+      expect(await server.ask("/api/chat", { model, messages: [], keep_alive: 0 })).toMatchObject({
+        message: { role: "assistant", content: "" },
+        done_reason: "unload",
+      });
+      await until(
+        "it is unloaded",
+        async () => (await server.ask<{ models: [] }>("/api/ps")).models.length === 0,
+      );
+      await server.ask("/api/chat", { model, messages: [], keep_alive: -1 });
+      const pinned = await server.ask<{ models: Answer[] }>("/api/ps");
+      expect(String(pinned.models[0]!["expires_at"])).toMatch(/^2300-/);
+    });
+
+    it("serves a smaller window with what is loaded, and cuts a larger one to the model's training", async () => {
+      const loads = async () => {
+        const view = await server.ask<{ explain: { decisions: Answer[] } }>("/api/ps?explain");
+        return view.explain.decisions.filter((decision) => decision["what"] === "load").length;
+      };
+      await generate({ prompt: "x", options: { ...greedy, num_ctx: 1024 } });
+      const before = await loads();
+      await generate({ prompt: "x", options: { ...greedy, num_ctx: 512 } });
+      expect(await loads()).toBe(before);
+      await generate({ prompt: "x", options: { ...greedy, num_ctx: 100_000 } });
+      expect(await loads()).toBe(before + 1);
+      const { models } = await server.ask<{ models: Answer[] }>("/api/ps");
+      expect(models[0]!["context_length"]).toBe(8192);
+    });
+  });
+
+  describe("generate", () => {
+    it("gives the model exactly what was sent", async () => {
+      const prompt = "The capital of France is";
+      const { tokens } = await server.ask<{ tokens: number[] }>("/api/tokenize", { model, content: prompt });
+      const answer = await generate({ prompt });
+      expect(answer).toMatchObject({
+        prompt_eval_count: tokens.length,
+        response: expect.stringContaining("Paris"),
+      });
+      expect(await generate({ prompt, raw: true })).toMatchObject({ response: answer["response"] });
+    });
+
+    it("streams lines, the last with every counter as integer nanoseconds", async () => {
+      const response = await server.post("/api/generate", { model, prompt: "Once upon", options: greedy });
+      expect(response.headers.get("content-type")).toBe("application/x-ndjson");
+      const all = await collect(response);
+      const last = all.pop()!;
+      expect(all.map((line) => line["done"])).toEqual(all.map(() => false));
+      const whole = await generate({ prompt: "Once upon" });
+      expect(all.map((line) => line["response"]).join("")).toBe(whole["response"]);
+      expect(last).toMatchObject({ model, response: "", done: true, done_reason: "length", eval_count: 4 });
+      for (const name of ["total_duration", "load_duration", "prompt_eval_duration", "eval_duration"])
+        expect([name, Number.isInteger(last[name]) && Number(last[name]) > 0]).toEqual([name, true]);
+      expect(last["context"]).toHaveLength(Number(last["prompt_eval_count"]) + 4);
+    });
+
+    it("applies the template when the request has a system text", async () => {
+      const plain = await generate({ prompt: "hi" });
+      const templated = await generate({ prompt: "hi", system: "Be brief." });
+      const rendered =
+        "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n";
+      const { tokens } = await server.ask<{ tokens: number[] }>("/api/tokenize", {
+        model,
+        content: rendered,
+      });
+      expect(templated["prompt_eval_count"]).toBe(tokens.length);
+      expect(plain["prompt_eval_count"]).not.toBe(tokens.length);
+    });
+
+    it("puts the context of an earlier answer in front", async () => {
+      const first = await generate({ prompt: "One, two," });
+      const second = await generate({ prompt: " three", context: first["context"] });
+      expect(second["prompt_eval_count"]).toBeGreaterThan((first["context"] as []).length);
+    });
+
+    it("generates nothing with num_predict 0, and stops where told", async () => {
+      expect(await generate({ prompt: "x", options: { num_predict: 0 } })).toMatchObject({
+        response: "",
+        done_reason: "length",
+        eval_count: 0,
+      });
+      const stopped = await generate({
+        prompt: "The capital of France is",
+        options: { temperature: 0, num_predict: 20, stop: ["nothing", " Paris"] },
+      });
+      expect(stopped).toMatchObject({ response: "", done_reason: "stop", stop_string: " Paris" });
+    });
+
+    it("takes options of the model, and lets the request's win", async () => {
+      const prompt = "The capital of France is";
+      const own = await server.ask("/api/generate", {
+        model: "stops:1",
+        prompt,
+        stream: false,
+        options: { temperature: 0 },
+      });
+      expect(own).toMatchObject({ model: "stops:1", response: "", done_reason: "stop" });
+      const given = await server.ask("/api/generate", {
+        model: "stops:1",
+        prompt,
+        stream: false,
+        options: { temperature: 0, stop: ["zzz"], num_predict: 3 },
+      });
+      expect(given).toMatchObject({ done_reason: "length", eval_count: 3 });
+    });
+
+    it("names ignored options in a header and answers", async () => {
+      const response = await server.post("/api/generate", {
+        model,
+        prompt: "x",
+        stream: false,
+        odd: 1,
+        options: { ...greedy, nonsense: 1, low_vram: true },
+      });
+      expect([response.status, response.headers.get("x-ignored-fields")]).toEqual([
+        200,
+        "odd, options.nonsense, options.low_vram",
+      ]);
+    });
+
+    it("refuses a prompt beyond the window, or cuts it when asked and says so", async () => {
+      const prompt = "The lazy dog the quick brown fox. ".repeat(60);
+      const options = { ...greedy, num_ctx: 128 };
+      const [code, message] = await status("/api/generate", { model, prompt, options });
+      expect([code, message]).toEqual([
+        400,
+        expect.stringMatching(/^prompt of \d+ tokens exceeds context length 128$/),
+      ]);
+      const tokens = Number(/\d+/.exec(String(message))?.[0]);
+      const cut = await generate({ prompt, truncate: true, options });
+      const { truncated } = cut as { truncated: { messages: number; tokens: number } };
+      expect(truncated.messages).toBe(0);
+      expect(Number(cut["prompt_eval_count"]) + truncated.tokens).toBe(tokens);
+    });
+
+    it("ends with length on a full window, or shifts when asked", async () => {
+      const options = { temperature: 0, num_ctx: 64, num_predict: 120 };
+      const full = await generate({ prompt: "Count: 1, 2, 3, 4,", options });
+      expect(full).toMatchObject({ done_reason: "length" });
+      expect(Number(full["prompt_eval_count"]) + Number(full["eval_count"])).toBeLessThanOrEqual(64);
+      const shifted = await generate({ prompt: "Count: 1, 2, 3, 4,", shift: true, options });
+      expect(shifted).toMatchObject({ eval_count: 120, shifted_count: expect.any(Number) });
+    });
+  });
+
+  describe("chat", () => {
+    const chat = (body: Answer) =>
+      server.ask("/api/chat", { model, stream: false, options: greedy, ...body });
+
+    it("answers in one object or in lines with the same text", async () => {
+      const whole = await chat({ messages: hi });
+      expect(whole).toMatchObject({
+        message: { role: "assistant" },
+        done: true,
+        done_reason: "length",
+        eval_count: 4,
+      });
+      const all = await collect(await server.post("/api/chat", { model, messages: hi, options: greedy }));
+      const text = all.map((line) => (line["message"] as { content: string }).content).join("");
+      expect(text).toBe((whole["message"] as { content: string }).content);
+      expect(all.at(-1)).toMatchObject({ done: true, message: { role: "assistant", content: "" } });
+    });
+
+    it("keeps nothing between requests: the history is the client's", async () => {
+      const alone = await chat({ messages: hi });
+      await chat({ messages: [{ role: "user", content: "My name is Ada." }] });
+      expect((await chat({ messages: hi }))["prompt_eval_count"]).toBe(alone["prompt_eval_count"]);
+      const longer = await chat({ messages: [...hi, { role: "assistant", content: "Hello." }, ...hi] });
+      expect(Number(longer["prompt_eval_count"])).toBeGreaterThan(Number(alone["prompt_eval_count"]));
+    });
+
+    it("begins with the model's own system text unless the client brings one", async () => {
+      const own = await server.ask("/api/chat", {
+        model: "pirate:1",
+        messages: hi,
+        stream: false,
+        options: greedy,
+      });
+      const same = await chat({ messages: [{ role: "system", content: "Talk like a pirate." }, ...hi] });
+      expect(own["prompt_eval_count"]).toBe(same["prompt_eval_count"]);
+    });
+
+    it("drops the oldest messages beyond the window and says how many, in the last line and a header", async () => {
+      const long = Array.from({ length: 9 }, (_, index) => ({
+        role: index % 2 === 0 ? "user" : "assistant",
+        content: `Message ${index}: ${"word ".repeat(20)}`,
+      }));
+      const options = { ...greedy, num_ctx: 128 };
+      const response = await server.post("/api/chat", { model, messages: long, stream: false, options });
+      const answer = (await response.json()) as { truncated: { messages: number; tokens: number } };
+      expect(answer.truncated.messages).toBeGreaterThan(3);
+      expect(response.headers.get("x-truncated")).toBe(
+        `messages=${answer.truncated.messages}, tokens=${answer.truncated.tokens}`,
+      );
+      const refused = await status("/api/chat", { model, messages: long, truncate: false, options });
+      expect(refused).toEqual([
+        400,
+        expect.stringMatching(/^prompt of \d+ tokens exceeds context length 128$/),
+      ]);
+      const last = [{ role: "user", content: "word ".repeat(300) }];
+      expect(await status("/api/chat", { model, messages: last, options })).toEqual([
+        400,
+        expect.stringMatching(/^prompt of \d+ tokens exceeds context length 128$/),
+      ]);
+    });
+  });
+
+  describe("tokens", () => {
+    it("go there and back", async () => {
+      const content = "Ünïcode 🙂 and <|im_start|> words";
+      const { tokens, count } = await server.ask<{ tokens: number[]; count: number }>("/api/tokenize", {
+        model,
+        content,
+      });
+      expect(tokens).toHaveLength(count);
+      expect(await server.ask("/api/detokenize", { model, tokens })).toEqual({ model, content });
+      const plain = await server.ask<{ count: number }>("/api/tokenize", {
+        model,
+        content,
+        parse_special: false,
+      });
+      expect(plain.count).toBeGreaterThan(count);
+      expect(await status("/api/detokenize", { model, tokens: [10 ** 6] })).toEqual([
+        400,
+        expect.stringContaining("not in the vocabulary"),
+      ]);
+    });
+  });
+
+  describe.skipIf(embeddingModelPath === null)("embeddings (needs TEST_MODELS)", () => {
+    const embedder = "all-minilm:22m";
+    const embed = (body: Answer) =>
+      server.ask<{ embeddings: number[][] }>("/api/embed", { model: embedder, ...body });
+    const length = (vector: number[]) => Math.sqrt(vector.reduce((sum, x) => sum + x * x, 0));
+    const cosine = (a: number[], b: number[]) => a.reduce((sum, x, index) => sum + x * b[index]!, 0);
+
+    it("have length 1, one for each input, in order", async () => {
+      const one = await embed({ input: "a cat on a mat" });
+      expect(one).toMatchObject({
+        model: embedder,
+        prompt_eval_count: expect.any(Number),
+        load_duration: expect.any(Number),
+      });
+      expect(one.embeddings[0]).toHaveLength(384);
+      expect(length(one.embeddings[0]!)).toBeCloseTo(1, 5);
+      const many = await embed({ input: ["stock prices fell", "a cat on a mat", ""], stream: true });
+      expect(many.embeddings).toHaveLength(3);
+      expect(cosine(many.embeddings[1]!, one.embeddings[0]!)).toBeGreaterThan(0.9999);
+      expect(cosine(many.embeddings[0]!, one.embeddings[0]!)).toBeLessThan(0.5);
+    });
+
+    it("of nothing are nothing", async () => {
+      expect((await embed({ input: [] })).embeddings).toEqual([]);
+      expect((await embed({ input: "" })).embeddings).toEqual([]);
+      expect((await embed({})).embeddings).toEqual([]);
+      expect(await server.ask("/api/embeddings", { model: embedder, prompt: "" })).toEqual({ embedding: [] });
+    });
+
+    it("can be shortened and keep their length; the older route does not normalise", async () => {
+      const { embeddings } = await embed({ input: "hello", dimensions: 100 });
+      expect(embeddings[0]).toHaveLength(100);
+      expect(length(embeddings[0]!)).toBeCloseTo(1, 5);
+      const older = await server.ask<{ embedding: number[] }>("/api/embeddings", {
+        model: embedder,
+        prompt: "hello",
+      });
+      expect(older.embedding).toHaveLength(384);
+    });
+
+    it("of what is too long are cut, or refused with its index", async () => {
+      const input = ["short", "word ".repeat(900)];
+      expect((await embed({ input })).embeddings).toHaveLength(2);
+      expect(await status("/api/embed", { model: embedder, input, truncate: false })).toEqual([
+        400,
+        expect.stringMatching(/^the input length exceeds the context length: input 1 has \d+ tokens/),
+      ]);
+    });
+
+    it.each([
+      ["/api/generate", { prompt: "x" }, "generate"],
+      ["/api/chat", { messages: hi }, "chat"],
+    ])("are all that the model does: %s", async (route, body, what) => {
+      expect(await status(route, { model: embedder, ...body })).toEqual([
+        400,
+        `"${embedder}" does not support ${what}`,
+      ]);
+    });
+  });
+
+  describe("leaving", () => {
+    it("frees the slot: the next request does not wait for what was left", async () => {
+      const gone = new AbortController();
+      const options = { num_predict: -1, temperature: 0, num_ctx: 8192, stop: [] };
+      const response = await server.post(
+        "/api/generate",
+        { model, prompt: "1 2 3", options, shift: true },
+        { signal: gone.signal },
+      );
+      await lines(response).next();
+      gone.abort();
+      await until("the slot is free", async () => {
+        const { explain } = await server.ask<{ explain: { loaded: { active: number }[] } }>(
+          "/api/ps?explain",
+        );
+        return explain.loaded.every(({ active }) => active === 0);
+      });
+      await until("the log has it", () => server.log.some((line) => line["status"] === 499));
+    });
+
+    it("of a reader that never reads does not hold the others", async () => {
+      const { hostname, port } = new URL(server.url);
+      const { connect } = await import("node:net");
+      const body = JSON.stringify({ model, prompt: "1 2 3", options: { num_predict: 2000, num_ctx: 8192 } });
+      const socket = connect(Number(port), hostname);
+      socket.pause();
+      socket.write(
+        `POST /api/generate HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      );
+      await until("it runs", async () => {
+        const { explain } = await server.ask<{ explain: { loaded: { active: number }[] } }>(
+          "/api/ps?explain",
+        );
+        return explain.loaded.some(({ active }) => active > 0);
+      });
+      expect((await rawRequest(server.url, { path: "/api/version" })).status).toBe(200);
+      socket.destroy();
+      expect(await generate({ prompt: "x" })).toMatchObject({ done: true });
+    });
+  });
+});

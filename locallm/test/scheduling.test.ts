@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { crowd, type Explained, endedOrder, seeded, vanishing } from "./crowd.ts";
+import { createTwinStore, type ModelStore } from "./model-store.ts";
+import { lines, type ServerProcess, startServer, until } from "./server-process.ts";
+import { starterModelPath } from "./starter-model.ts";
+
+const hasModel = (await starterModelPath()) !== null;
+const model = "smollm2:135m";
+const short = { num_predict: 1, temperature: 0, num_ctx: 512 };
+
+describe.skipIf(!hasModel)("many requests (needs the starter model)", () => {
+  let store: ModelStore;
+  beforeAll(async () => {
+    store = (await createTwinStore())!;
+    await store.derive("alias:1", { from: model, system: "x" });
+  });
+  afterAll(() => store.remove());
+
+  async function withServer(env: Record<string, string>, use: (server: ServerProcess) => Promise<void>) {
+    const server = await startServer({ models: store.folder, env });
+    try {
+      await use(server);
+    } finally {
+      await server.stop();
+    }
+  }
+  const explain = (server: ServerProcess) =>
+    server.ask<Explained>("/api/ps?explain").then((view) => view.explain);
+
+  it("200 at once over two models and one place: all answered, in order, with as few loads as the rule gives", async () => {
+    await withServer({}, async (server) => {
+      const answers = await crowd(server, [model, "twin:135m"], 200, short);
+      expect(answers.filter(({ done }) => !done)).toEqual([]);
+      const { decisions } = await explain(server);
+      const loads = decisions.filter(({ what }) => what === "load");
+      // One load each 16 requests, or each 2 s where those are over sooner.
+      const cutShort = decisions.filter(({ why }) => why.endsWith("served 2 s")).length;
+      expect(loads.length).toBeLessThanOrEqual(14 + cutShort);
+      expect(loads.length).toBeGreaterThanOrEqual(14);
+      await until("all are in the log", () => endedOrder(server).length === 200);
+      for (const parity of [0, 1]) {
+        const order = endedOrder(server).filter((index) => index % 2 === parity);
+        expect(order).toEqual(order.toSorted((a, b) => a - b));
+      }
+    });
+  });
+
+  it("two names of the same weights share one runner", async () => {
+    await withServer({ LOCALLM_MAX_LOADED_MODELS: "3" }, async (server) => {
+      for (const name of [model, "alias:1", "twin:135m"])
+        await server.ask("/api/generate", { model: name, prompt: "x", stream: false, options: short });
+      const { loaded } = await explain(server);
+      expect(loaded.map((each) => each.model).sort()).toEqual([model, "twin:135m"]);
+    });
+  });
+
+  it("the queue is bounded: what goes beyond gets 503 and is told when to come back", async () => {
+    await withServer({ LOCALLM_MAX_QUEUE: "2" }, async (server) => {
+      await server.ask("/api/generate", { model });
+      const gone = new AbortController();
+      const long = { num_predict: 400, temperature: 0 };
+      const held = [1, 2, 3].map((index) =>
+        server
+          .post("/api/generate", { model, prompt: `${index}`, options: long }, { signal: gone.signal })
+          .catch(() => null),
+      );
+      await until("two wait", async () => (await explain(server)).waiting[0]?.count === 2);
+      const refused = await server.post("/api/generate", { model, prompt: "x" });
+      expect([refused.status, await refused.json()]).toEqual([
+        503,
+        { error: "server busy, please try again.  maximum pending requests exceeded" },
+      ]);
+      expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+      const openAi = await server.post("/v1/chat/completions", {
+        model,
+        messages: [{ role: "user", content: "x" }],
+      });
+      expect([openAi.status, await openAi.json()]).toMatchObject([
+        503,
+        { error: { type: "server_overloaded" } },
+      ]);
+      expect((await fetch(`${server.url}/health`)).status).toBe(503);
+      gone.abort();
+      await Promise.all(held);
+      await until("nobody waits", async () => (await explain(server)).waiting.length === 0);
+      expect((await fetch(`${server.url}/health`)).status).toBe(200);
+    });
+  });
+
+  it("clients that vanish at random leave no slot taken and no place in the queue", async () => {
+    await withServer({ LOCALLM_NUM_PARALLEL: "3" }, async (server) => {
+      const { left, served } = await vanishing(server, model, 60, seeded(5));
+      expect(left + served).toBe(60);
+      expect(Math.min(left, served)).toBeGreaterThan(5);
+      await until("all slots are free", async () => {
+        const view = await explain(server);
+        return view.waiting.length === 0 && view.loaded.every(({ active }) => active === 0);
+      });
+      expect((await explain(server)).decisions.filter(({ what }) => what === "load")).toHaveLength(1);
+    });
+  });
+
+  it("a runner killed under 8 streams ends each with one clear line, and the next request loads again", async () => {
+    await withServer({ LOCALLM_NUM_PARALLEL: "8" }, async (server) => {
+      const options = { num_predict: 1500, temperature: 0, num_ctx: 2048 };
+      const streams = await Promise.all(
+        Array.from({ length: 8 }, (_, index) =>
+          server.post("/api/generate", { model, prompt: `${index} 1 2 3`, options, shift: true }),
+        ),
+      );
+      const readers = streams.map((response) => lines(response));
+      await Promise.all(readers.map((reader) => reader.next()));
+      const { loaded } = await explain(server);
+      process.kill(loaded[0]!.pid, "SIGKILL");
+      for (const reader of readers) {
+        let last: Record<string, unknown> = {};
+        for await (const line of reader) last = line;
+        expect(last).toEqual({ error: expect.stringMatching(/^the model's process ended while answering/) });
+      }
+      expect(
+        await server.ask("/api/generate", { model, prompt: "x", stream: false, options: short }),
+      ).toMatchObject({
+        done: true,
+      });
+      const { decisions } = await explain(server);
+      expect(decisions.map(({ what }) => what)).toEqual(["load", "ready", "died", "load", "ready"]);
+      expect(server.log.filter((line) => line["level"] === "error").length).toBe(8);
+    });
+  });
+
+  it("SIGTERM lets running answers end, refuses new ones and leaves no process behind", async () => {
+    const server = await startServer({ models: store.folder });
+    const options = { num_predict: 60, temperature: 0 };
+    const running = lines(await server.post("/api/generate", { model, prompt: "1 2 3", options }));
+    await running.next();
+    const [{ pid } = { pid: 0 }] = (await explain(server)).loaded;
+    server.signal("SIGTERM");
+    await until("it refuses", async () => {
+      const refused = await server.post("/api/generate", { model, prompt: "x" });
+      if (refused.status !== 503) return false;
+      expect(await refused.json()).toEqual({ error: "the server is shutting down" });
+      expect(refused.headers.get("retry-after")).not.toBeNull();
+      return true;
+    });
+    let last: Record<string, unknown> = {};
+    for await (const line of running) last = line;
+    expect(last).toMatchObject({ done: true, eval_count: 60 });
+    expect((await server.exited).code).toBe(0);
+    expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+  });
+
+  it("kill -9 of the server ends its runners too", async () => {
+    const server = await startServer({ models: store.folder });
+    await server.ask("/api/generate", { model });
+    const [{ pid } = { pid: 0 }] = (await explain(server)).loaded;
+    server.signal("SIGKILL");
+    await server.exited;
+    await until("the runner is gone", () => {
+      try {
+        process.kill(pid, 0);
+        return false;
+      } catch {
+        return true;
+      }
+    });
+  });
+});
