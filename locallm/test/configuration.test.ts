@@ -102,7 +102,7 @@ describe("LOCALLM_API_KEY", () => {
       const ask = (path: string, authorization?: string) =>
         rawRequest(url, { path, ...(authorization === undefined ? {} : { headers: { authorization } }) });
       for (const path of ["/", "/health", "/metrics"]) expect((await ask(path)).status).toBe(200);
-      for (const path of ["/api/version", "/api/tags", "/api/nope"]) {
+      for (const path of ["/api/version", "/api/tags", "/api/nope", "/%61pi/tags", "/api/%74ags"]) {
         const refused = await ask(path);
         expect([refused.status, refused.headers["www-authenticate"]]).toEqual([401, "Bearer"]);
         expect(refused.json()["error"]).toMatch(/^a valid API key is required/);

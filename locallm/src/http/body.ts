@@ -48,22 +48,38 @@ export async function receiveBody(
 ): Promise<Buffer> {
   const announced = Number(request.headers["content-length"] ?? 0);
   if (announced > limits.maxBytes) throw tooLarge(limits);
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const timer = setTimeout(
-    () => payload.destroy(new LocallmError("body_too_slow", { seconds: limits.timeoutMs / 1000 })),
-    limits.timeoutMs,
-  );
-  try {
-    for await (const chunk of payload as AsyncIterable<Buffer>) {
+  const body = await collect(payload, limits);
+  return unpack(body, request.headers["content-encoding"], limits);
+}
+
+/** Leaves the connection as it is when it gives up, so that the refusal can still be sent. */
+function collect(payload: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const finish = (error: Error | null) => {
+      clearTimeout(timer);
+      payload.off("data", onData).off("end", onEnd).off("error", onError).off("close", onClose);
+      if (error === null) resolve(Buffer.concat(chunks, size));
+      else {
+        payload.pause();
+        reject(error);
+      }
+    };
+    const onData = (chunk: Buffer) => {
       size += chunk.length;
-      if (size > limits.maxBytes) throw tooLarge(limits);
       chunks.push(chunk);
-    }
-  } finally {
-    clearTimeout(timer);
-  }
-  return unpack(Buffer.concat(chunks, size), request.headers["content-encoding"], limits);
+      if (size > limits.maxBytes) finish(tooLarge(limits));
+    };
+    const onEnd = () => finish(null);
+    const onError = (error: Error) => finish(error);
+    const onClose = () => finish(new LocallmError("client_gone", {}));
+    const timer = setTimeout(
+      () => finish(new LocallmError("body_too_slow", { seconds: limits.timeoutMs / 1000 })),
+      limits.timeoutMs,
+    );
+    payload.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose);
+  });
 }
 
 async function unpack(body: Buffer, encoding: string | undefined, limits: BodyLimits): Promise<Buffer> {

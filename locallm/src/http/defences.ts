@@ -31,8 +31,9 @@ export function guard(app: FastifyInstance, settings: DefenceSettings): void {
       reply.header("access-control-expose-headers", exposedHeaders);
     }
     if (request.method === "OPTIONS") return;
-    if (isGuarded(request.url) && !isRightKey(request.headers.authorization))
-      throw new LocallmError("invalid_api_key", {});
+    // The route too: the router reads an encoded path, and so would pass where the raw one is looked at alone.
+    const guarded = isGuarded(request.url) || isGuarded(request.routeOptions.url ?? "");
+    if (guarded && !isRightKey(request.headers.authorization)) throw new LocallmError("invalid_api_key", {});
   });
 
   app.options("/*", { config: { quiet: true } }, async (request, reply) => {

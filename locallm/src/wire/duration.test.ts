@@ -34,6 +34,7 @@ describe("parseKeepAlive", () => {
     [-1, Number.POSITIVE_INFINITY],
     ["-1", Number.POSITIVE_INFINITY],
     ["-1s", Number.POSITIVE_INFINITY],
+    [1e300, Number.POSITIVE_INFINITY],
   ])("reads %j", (value, valueMs) => {
     expect(parseKeepAlive(value)).toBe(valueMs);
   });

@@ -27,8 +27,11 @@ export function parseDuration(text: string): number | null {
 export function parseKeepAlive(value: unknown): number {
   const valueMs = keepAliveMs(value);
   if (valueMs === null) throw new LocallmError("invalid_keep_alive", { value: show(value) });
-  return valueMs < 0 ? Number.POSITIVE_INFINITY : valueMs;
+  return valueMs < 0 || valueMs > longestMs ? Number.POSITIVE_INFINITY : valueMs;
 }
+
+/** About what Go's durations can hold; beyond it is for ever. */
+const longestMs = 290 * 365 * 24 * 3600e3;
 
 const unitMs = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1e3, m: 60e3, h: 3600e3 };
 const piece = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/y;

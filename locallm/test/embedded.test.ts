@@ -1,0 +1,68 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pino from "pino";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readConfig } from "../src/config.ts";
+import { createServer, type Server } from "../src/server.ts";
+import { rawBytes } from "./raw-http.ts";
+
+describe("a server inside another program", () => {
+  let folder: string;
+  let server: Server;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "locallm-embedded-"));
+    server = await createServer(readConfig({ LOCALLM_HOST: "127.0.0.1:0", LOCALLM_MODELS: folder }), {
+      log: pino({ level: "silent" }),
+      bodyLimits: { maxBytes: 1000, timeoutMs: 150 },
+    });
+  });
+  afterAll(async () => {
+    await server.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it("says where it listens and what is missing", async () => {
+    server.notify("No model yet: locallm pull smollm2:135m");
+    expect(await (await fetch(server.url)).text()).toBe(
+      "locallm is running. No model yet: locallm pull smollm2:135m",
+    );
+    server.notify(null);
+    expect(await (await fetch(server.url)).text()).toBe("locallm is running");
+  });
+
+  it("refuses a body that grows over the limit without having been announced", async () => {
+    const chunk = `3e8\r\n${" ".repeat(1000)}\r\n`;
+    const answer = await rawBytes(
+      server.url,
+      `POST /api/generate HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}${chunk}`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 413 [\s\S]*over the limit of 1000 bytes/);
+  });
+
+  it("gives up a body that comes too slowly", async () => {
+    const head = "POST /api/generate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{";
+    expect(await rawBytes(server.url, head)).toMatch(/^HTTP\/1\.1 408 [\s\S]*did not arrive within 0\.15 s/);
+  });
+
+  it("does not mind a client that leaves in the middle of its body", async () => {
+    const { hostname, port } = new URL(server.url);
+    const socket = connect(Number(port), hostname);
+    await new Promise<void>((resolve) => {
+      socket.write("POST /api/generate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{", () =>
+        resolve(),
+      );
+    });
+    socket.destroy();
+    expect((await fetch(`${server.url}/api/version`)).status).toBe(200);
+  });
+
+  it("closes twice as well as once, and answers nothing afterwards", async () => {
+    const other = await createServer(readConfig({ LOCALLM_HOST: "127.0.0.1:0", LOCALLM_MODELS: folder }), {
+      log: pino({ level: "silent" }),
+    });
+    await Promise.all([other.close(), other.close()]);
+    await expect(fetch(other.url)).rejects.toThrow();
+  });
+});
