@@ -110,6 +110,8 @@ export interface GenerateJob {
   readonly grammar: Grammar | null;
   /** Whether the done event carries the token ids of prompt and answer. */
   readonly wantContext: boolean;
+  /** Whether control tokens come out as their text; by default they give none. */
+  readonly renderSpecial?: boolean;
 }
 
 export type GenerateEvent =

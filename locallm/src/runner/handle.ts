@@ -54,6 +54,19 @@ export interface Runner {
   kill(): Promise<RunnerExit>;
 }
 
+/** How the scheduler starts a model; its tests bring one of their own. */
+export type StartRunner = (load: LoadRequest, start?: RunnerStart) => Promise<Runner>;
+
+/**
+ * Starts a process and loads the model into it. Refused with `engine_missing`, `engine_mismatch`,
+ * `model_load_failed`, `runner_died`, or the signal's reason.
+ */
+export const startRunner: StartRunner = async (load, start = {}) => {
+  const process = new RunnerProcess(start);
+  await process.load(load);
+  return process;
+};
+
 export type {
   Embeddings,
   EmbedJob,
@@ -67,6 +80,3 @@ export type {
   Sampling,
 } from "../engine/job.ts";
 export { defaultSampling } from "../engine/job.ts";
-
-/** Starts a process and loads the model into it. */
-export type StartRunner = (load: LoadRequest, start?: RunnerStart) => Promise<Runner>;

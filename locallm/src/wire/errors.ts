@@ -25,6 +25,7 @@ export const errors = {
   },
   invalid_grammar: { status: 400, message: "invalid grammar: {reason}" },
   invalid_token: { status: 400, message: "token {token} is not in the vocabulary of {vocabSize} tokens" },
+  model_cannot: { status: 400, message: "this model cannot {ability}" },
   engine_missing: { status: 500, message: "no engine for {platform}: {reason}" },
   engine_mismatch: {
     status: 500,

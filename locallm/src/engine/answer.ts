@@ -1,0 +1,145 @@
+import { LocallmError } from "../wire/errors.ts";
+import type { GenerateDone, GenerateJob } from "./job.ts";
+import type { Functions, Pointer } from "./libllama/functions.ts";
+import { cutPrompt } from "./prefix.ts";
+import { Sampler } from "./sampler.ts";
+import { AnswerText } from "./text.ts";
+import type { Vocabulary } from "./vocabulary.ts";
+
+export interface AnswerMakers {
+  readonly library: Functions;
+  readonly vocabulary: Vocabulary;
+  /** Nanoseconds from any fixed point. */
+  readonly now: () => number;
+  /** A whole number below 2³². */
+  readonly randomSeed: () => number;
+}
+
+/** What one sampled token gave. */
+export interface Piece {
+  readonly text: string;
+  readonly tokens: number;
+  readonly done: GenerateDone | null;
+}
+
+/** One running job: its prompt, its sampler, its text and its counters. It knows no slot and no cache. */
+export class Answer {
+  readonly job: GenerateJob;
+  readonly prompt: readonly number[];
+  /** Prompt and answer together may have as many tokens. */
+  readonly window: number;
+  /** Whether a repeat on an idle server must give the same answer. */
+  readonly repeatable: boolean;
+  /** Its last sampled token, which the next step computes. */
+  next = -1;
+  readonly #makers: AnswerMakers;
+  readonly #sampler: Sampler;
+  readonly #text: AnswerText;
+  readonly #truncatedTokens: number;
+  readonly #generated: number[] = [];
+  readonly #startedNs: number;
+  #cachedTokens = 0;
+  #promptNs = 0;
+  #evalStartNs = 0;
+  #unsentTokens = 0;
+  #shiftedTokens = 0;
+
+  constructor(makers: AnswerMakers, job: GenerateJob, contextLength: number) {
+    this.#makers = makers;
+    this.job = job;
+    this.window = Math.min(job.numCtx, contextLength);
+    const whole = makers.vocabulary.encodePrompt(job.prompt);
+    if (whole.length > this.window && !job.truncate) {
+      throw new LocallmError("prompt_too_long", { promptTokens: whole.length, contextLength: this.window });
+    }
+    this.prompt = whole.length > this.window ? this.#cut(whole) : whole;
+    this.#truncatedTokens = whole.length - this.prompt.length;
+    const { sampling } = job;
+    this.repeatable = job.deterministic || sampling.seed !== null || sampling.temperature <= 0;
+    const seed = sampling.seed === null ? makers.randomSeed() : sampling.seed >>> 0;
+    this.#sampler = new Sampler(makers.library, makers.vocabulary, sampling, seed, this.window, job.grammar);
+    this.#sampler.seePrompt(this.prompt);
+    this.#text = new AnswerText(job.stop);
+    this.#startedNs = makers.now();
+  }
+
+  /** The slot found so many of the prompt's tokens in its cache. */
+  begin(cachedTokens: number): void {
+    this.#cachedTokens = cachedTokens;
+  }
+
+  /** The prompt is computed. Not null: nothing was to be generated. */
+  promptDone(): GenerateDone | null {
+    const now = this.#makers.now();
+    this.#promptNs = now - this.#startedNs;
+    this.#evalStartNs = now;
+    return this.job.numPredict === 0 ? this.finish("length") : null;
+  }
+
+  /** Takes the next token from the output at `index` of the last step. */
+  take(context: Pointer, index: number): Piece {
+    const token = this.#sampler.sample(context, index);
+    this.next = token;
+    this.#unsentTokens++;
+    this.#evalTokens++;
+    if (this.#makers.vocabulary.isEnd(token)) return this.#last("stop");
+    this.#generated.push(token);
+    const text = this.#text.push(this.#makers.vocabulary.piece(token, this.job.renderSpecial));
+    if (this.#text.stop !== null) return this.#last("stop", text);
+    const { numPredict } = this.job;
+    if (numPredict >= 0 && this.#evalTokens >= numPredict) return this.#last("length", text);
+    return this.#send(text, null);
+  }
+
+  #evalTokens = 0;
+
+  /** The window is full and may not shift. */
+  full(): Piece {
+    return this.#last("length");
+  }
+
+  shifted(tokens: number): void {
+    this.#shiftedTokens += tokens;
+  }
+
+  finish(reason: "stop" | "length"): GenerateDone {
+    const stop = this.#text.stop;
+    return {
+      kind: "done",
+      reason,
+      stopString: stop,
+      promptTokens: this.prompt.length,
+      cachedTokens: this.#cachedTokens,
+      promptNs: Math.round(this.#promptNs),
+      evalTokens: this.#evalTokens,
+      evalNs: Math.round(this.#makers.now() - this.#evalStartNs),
+      truncatedTokens: this.#truncatedTokens,
+      shiftedTokens: this.#shiftedTokens,
+      context: this.job.wantContext ? [...this.prompt, ...this.#generated] : null,
+    };
+  }
+
+  free(): void {
+    this.#sampler.free();
+  }
+
+  #last(reason: "stop" | "length", text = ""): Piece {
+    return this.#send(text + this.#text.end(), this.finish(reason));
+  }
+
+  #send(text: string, done: GenerateDone | null): Piece {
+    if (text === "" && done === null) return { text, tokens: 0, done };
+    const tokens = this.#unsentTokens;
+    this.#unsentTokens = 0;
+    return { text, tokens, done };
+  }
+
+  /** Leaves room for an answer: what was asked for, at most a quarter of the window. */
+  #cut(whole: readonly number[]): number[] {
+    const { numPredict, numKeep } = this.job;
+    const quarter = Math.floor(this.window / 4);
+    const answer = numPredict < 0 ? quarter : Math.min(numPredict, quarter);
+    const keep = Math.max(numKeep, this.#makers.vocabulary.addBos ? 1 : 0);
+    return cutPrompt(whole, keep, Math.max(1, this.window - answer));
+  }
+}

@@ -1,0 +1,84 @@
+import koffi from "koffi";
+import { LocallmError } from "../wire/errors.ts";
+import type { Context } from "./context.ts";
+import type { Embeddings, EmbedJob } from "./job.ts";
+import type { Functions } from "./libllama/functions.ts";
+import type { Vocabulary } from "./vocabulary.ts";
+
+export interface EmbedderRequest {
+  readonly library: Pick<Functions, "llama_get_embeddings_seq">;
+  readonly vocabulary: Vocabulary;
+  readonly context: Context;
+  readonly sequences: number;
+  readonly embeddingLength: number;
+}
+
+/** Vectors of texts, several texts in one batch. One call runs at a time; others wait in order. */
+export class Embedder {
+  readonly #request: EmbedderRequest;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(request: EmbedderRequest) {
+    this.#request = request;
+  }
+
+  /** Throws the signal's reason within a batch after an abort. */
+  embed(job: EmbedJob, signal: AbortSignal): Promise<Embeddings> {
+    const result = this.#last.then(() => this.#embed(job, signal));
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  async #embed(job: EmbedJob, signal: AbortSignal): Promise<Embeddings> {
+    const { context, sequences } = this.#request;
+    const window = Math.min(job.numCtx ?? context.contextPerSequence, context.capacity);
+    const inputs = job.inputs.map((input, index) => this.#tokens(input, index, window, job.truncate));
+    const vectors: Float32Array[] = [];
+    for (let from = 0; from < inputs.length; ) {
+      signal.throwIfAborted();
+      let to = from;
+      let room = context.capacity;
+      while (to < inputs.length && to - from < sequences && inputs[to]!.length <= room) {
+        room -= inputs[to]!.length;
+        to++;
+      }
+      vectors.push(...(await this.#batch(inputs.slice(from, to), signal)));
+      from = to;
+    }
+    return { vectors, tokens: inputs.map((tokens) => tokens.length) };
+  }
+
+  async #batch(inputs: readonly (readonly number[])[], signal: AbortSignal): Promise<Float32Array[]> {
+    const { context, library, embeddingLength } = this.#request;
+    context.clearMemory();
+    context.clearBatch();
+    for (const [sequence, tokens] of inputs.entries()) {
+      for (const [position, token] of tokens.entries()) context.add(token, position, sequence, true);
+    }
+    const abort = () => context.abort();
+    signal.addEventListener("abort", abort, { once: true });
+    const outcome = await context.stepAside();
+    signal.removeEventListener("abort", abort);
+    signal.throwIfAborted();
+    if (outcome !== "done") throw new LocallmError("decode_failed", { reason: outcome });
+    return inputs.map((_, sequence) => {
+      const address = library.llama_get_embeddings_seq(context.pointer, sequence);
+      if (address === null) throw new LocallmError("decode_failed", { reason: "the step gave no vector" });
+      return new Float32Array(koffi.view(address, embeddingLength * 4).slice(0));
+    });
+  }
+
+  #tokens(input: string | readonly number[], index: number, window: number, truncate: boolean): number[] {
+    const { vocabulary } = this.#request;
+    const tokens = vocabulary.encodePrompt(input);
+    if (tokens.length === 0) tokens.push(Math.max(0, vocabulary.bos));
+    if (tokens.length <= window) return tokens;
+    if (!truncate) {
+      throw new LocallmError("input_too_long", { index, inputTokens: tokens.length, contextLength: window });
+    }
+    // A vocabulary that closes every text with a token of its own wants it on a cut one as well.
+    const closing = vocabulary.encodePrompt("")[1];
+    if (closing === undefined) return tokens.slice(0, window);
+    return [...tokens.slice(0, Math.max(1, window - 1)), closing].slice(0, Math.max(1, window));
+  }
+}

@@ -1,0 +1,187 @@
+import { randomInt } from "node:crypto";
+import koffi from "koffi";
+import { LocallmError } from "../wire/errors.ts";
+import { Allocation } from "./allocation.ts";
+import { Context } from "./context.ts";
+import { Embedder } from "./embedder.ts";
+import type { LoadRequest, ModelInfo } from "./job.ts";
+import type { Pointer } from "./libllama/functions.ts";
+import { type Library, openLibrary } from "./libllama/library.ts";
+import { Model, poolingValue } from "./model.ts";
+import { type SlotEvent, Slots } from "./slots.ts";
+import { physicalCores } from "./threads.ts";
+import type { Vocabulary } from "./vocabulary.ts";
+
+/** One loaded model, ready to answer. The process ends rather than unload it. */
+export interface Engine {
+  readonly info: ModelInfo;
+  readonly vocabulary: Vocabulary;
+  /** Null for a model that only makes vectors. */
+  readonly slots: Slots | null;
+  /** Made when first asked for: it has a context of its own. */
+  embedder(): Embedder;
+}
+
+export interface EngineEvents {
+  readonly onProgress: (fraction: number) => void;
+  readonly onLog: (line: string) => void;
+  readonly onStep: (events: readonly SlotEvent[]) => void;
+}
+
+const defaultBatch = 512;
+/** Inputs of one batch of vectors. */
+const embedSequences = 64;
+/** How eagerly waiting threads look for the next step, 0 to 100: see docs/decisions on the engine. */
+const poll = 50;
+
+/** Blocks while it loads. Throws `engine_missing`, `engine_mismatch` or `model_load_failed`. */
+export function loadEngine(request: LoadRequest, events: EngineEvents): Engine {
+  const library = openLibrary();
+  const allocation = new Allocation();
+  return withLog(
+    library,
+    (line) => {
+      allocation.hear(line);
+      events.onLog(line);
+    },
+    () => load(library, request, events, allocation),
+  );
+}
+
+function load(library: Library, request: LoadRequest, events: EngineEvents, allocation: Allocation): Engine {
+  const model = Model.load(library, request, events.onProgress);
+  const threads = request.numThread ?? physicalCores();
+  const threadpool = library.newThreadpool(threads, poll);
+  const window = Math.max(1, Math.min(request.numCtx, model.trainContext));
+  const { vocabulary, canGenerate } = model;
+  const makeEmbedder = (pool: Pointer | null) => newEmbedder(library, model, request, window, threads, pool);
+
+  let slots: Slots | null = null;
+  let embedder: Embedder | null = null;
+  let contextLength = window;
+  if (canGenerate) {
+    const context = newSlotsContext(library, model, request, window, threads, threadpool);
+    contextLength = Math.min(context.contextPerSequence, model.trainContext);
+    slots = new Slots({
+      context,
+      slots: request.slots,
+      onStep: events.onStep,
+      breathe: () => new Promise((resolve) => setImmediate(resolve)),
+      makers: {
+        library,
+        vocabulary,
+        now: () => performance.now() * 1e6,
+        randomSeed: () => randomInt(2 ** 32),
+      },
+    });
+  } else {
+    embedder = makeEmbedder(threadpool);
+  }
+
+  const pooling = model.pooling ?? "mean";
+  return {
+    vocabulary,
+    slots,
+    embedder() {
+      if (pooling === "rank")
+        throw new LocallmError("decode_failed", { reason: "a ranking model has no vectors" });
+      // Not the slots' pool: two contexts may compute at once, and a pool serves one.
+      embedder ??= makeEmbedder(null);
+      return embedder;
+    },
+    info: {
+      description: model.description,
+      trainContext: model.trainContext,
+      contextLength,
+      slots: request.slots,
+      vocabSize: vocabulary.size,
+      embeddingLength: model.embeddingLength,
+      addBos: vocabulary.addBos,
+      pooling,
+      canGenerate,
+      canEmbed: pooling !== "rank",
+      sizeBytes: {
+        weights: model.sizeBytes,
+        context: allocation.contextBytes,
+        compute: allocation.computeBytes,
+      },
+      engine: { version: library.version, threads, library: library.folder },
+    },
+  };
+}
+
+function newSlotsContext(
+  library: Library,
+  model: Model,
+  request: LoadRequest,
+  window: number,
+  threads: number,
+  threadpool: Pointer | null,
+): Context {
+  const batch = Math.max(request.numBatch ?? defaultBatch, request.slots, 2);
+  const context = new Context(library, model.pointer, {
+    sequences: request.slots,
+    contextPerSequence: window,
+    batch,
+    microBatch: batch,
+    outputs: request.slots,
+    threads,
+    threadpool,
+    flashAttention: request.flashAttention,
+    kvCacheType: request.kvCacheType,
+    embeddings: false,
+    pooling: 0,
+    unified: false,
+  });
+  model.applyAdapters(context.pointer);
+  return context;
+}
+
+function newEmbedder(
+  library: Library,
+  model: Model,
+  request: LoadRequest,
+  window: number,
+  threads: number,
+  threadpool: Pointer | null,
+): Embedder {
+  const context = new Context(library, model.pointer, {
+    sequences: embedSequences,
+    // One cache for all: texts of any length share it.
+    contextPerSequence: Math.ceil(window / embedSequences),
+    batch: window,
+    microBatch: window,
+    outputs: 0,
+    threads,
+    threadpool,
+    flashAttention: request.flashAttention,
+    kvCacheType: "f16",
+    embeddings: true,
+    pooling:
+      model.pooling === null || model.pooling === "none" ? poolingValue("mean") : poolingValue(model.pooling),
+    unified: true,
+  });
+  model.applyAdapters(context.pointer);
+  return new Embedder({
+    library,
+    vocabulary: model.vocabulary,
+    context,
+    sequences: embedSequences,
+    embeddingLength: model.embeddingLength,
+  });
+}
+
+/** Hears the engine's log while `work` runs; afterwards it goes to the error output by itself. */
+function withLog<Result>(library: Library, onLine: (line: string) => void, work: () => Result): Result {
+  const callback = koffi.register(
+    (_level: number, text: string) => onLine(text.trimEnd()),
+    koffi.pointer(koffi.proto("void", ["int32_t", "str", "void *"])),
+  );
+  library.llama_log_set(callback as Pointer, null);
+  try {
+    return work();
+  } finally {
+    library.llama_log_set(null, null);
+    koffi.unregister(callback);
+  }
+}

@@ -1,0 +1,207 @@
+import koffi, { type LibraryHandle, type TypeObject } from "koffi";
+import type { ContextParams, layout as Layout, ModelParams } from "./layout-0.5.0.ts";
+
+/** An address in the library's memory; null is C's NULL. */
+export type Pointer = bigint;
+
+/** A `llama_batch`: addresses of its arrays, and how many of their entries count. */
+export interface Batch {
+  n_tokens: number;
+  token: Pointer;
+  embd: Pointer | null;
+  pos: Pointer;
+  n_seq_id: Pointer;
+  seq_id: Pointer;
+  logits: Pointer;
+}
+
+export interface Decode {
+  (context: Pointer, batch: Batch): number;
+  async(context: Pointer, batch: Batch, done: (error: unknown, status: number) => void): void;
+}
+
+/** The functions that we call, under their C names. Addresses may be null where the library says so. */
+export interface Functions {
+  ggml_backend_load_all_from_path(folder: string): void;
+  llama_backend_init(): void;
+  llama_version(): string;
+  llama_log_set(callback: Pointer | null, data: null): void;
+  llama_model_default_params(): ModelParams;
+  llama_context_default_params(): ContextParams;
+  llama_model_load_from_file(path: string, params: object): Pointer | null;
+  llama_model_free(model: Pointer): void;
+  llama_init_from_model(model: Pointer, params: object): Pointer | null;
+  llama_free(context: Pointer): void;
+  llama_n_ctx_seq(context: Pointer): number;
+  llama_get_memory(context: Pointer): Pointer | null;
+  llama_model_get_vocab(model: Pointer): Pointer;
+  llama_model_n_ctx_train(model: Pointer): number;
+  llama_model_n_embd_out(model: Pointer): number;
+  llama_model_size(model: Pointer): number;
+  llama_model_has_decoder(model: Pointer): boolean;
+  llama_model_desc(model: Pointer, buffer: Buffer, size: number): number;
+  llama_model_meta_val_str(model: Pointer, key: string, buffer: Buffer, size: number): number;
+  llama_adapter_lora_init(model: Pointer, path: string): Pointer | null;
+  llama_set_adapters_lora(
+    context: Pointer,
+    adapters: BigUint64Array,
+    count: number,
+    scales: Float32Array,
+  ): number;
+  llama_vocab_n_tokens(vocab: Pointer): number;
+  llama_vocab_is_eog(vocab: Pointer, token: number): boolean;
+  llama_vocab_bos(vocab: Pointer): number;
+  llama_vocab_get_add_bos(vocab: Pointer): boolean;
+  llama_tokenize(
+    vocab: Pointer,
+    text: Buffer,
+    textBytes: number,
+    tokens: Int32Array,
+    max: number,
+    addSpecial: boolean,
+    parseSpecial: boolean,
+  ): number;
+  llama_token_to_piece(
+    vocab: Pointer,
+    token: number,
+    buffer: Buffer,
+    size: number,
+    lstrip: number,
+    special: boolean,
+  ): number;
+  llama_decode: Decode;
+  llama_get_logits_ith(context: Pointer, index: number): Pointer | null;
+  llama_get_embeddings_seq(context: Pointer, seq: number): Pointer | null;
+  llama_memory_clear(memory: Pointer, data: boolean): void;
+  llama_memory_seq_rm(memory: Pointer, seq: number, from: number, to: number): boolean;
+  llama_memory_seq_add(memory: Pointer, seq: number, from: number, to: number, delta: number): void;
+  llama_memory_can_shift(memory: Pointer): boolean;
+  llama_attach_threadpool(context: Pointer, pool: Pointer, poolBatch: Pointer): void;
+  llama_sampler_chain_init(params: { no_perf: boolean }): Pointer;
+  llama_sampler_chain_add(chain: Pointer, sampler: Pointer): void;
+  llama_sampler_sample(chain: Pointer, context: Pointer, index: number): number;
+  llama_sampler_accept(chain: Pointer, token: number): void;
+  llama_sampler_apply(sampler: Pointer, candidates: BigInt64Array): void;
+  llama_sampler_free(chain: Pointer): void;
+  llama_sampler_init_greedy(): Pointer;
+  llama_sampler_init_dist(seed: number): Pointer;
+  llama_sampler_init_top_k(k: number): Pointer;
+  llama_sampler_init_top_p(p: number, minKeep: number): Pointer;
+  llama_sampler_init_min_p(p: number, minKeep: number): Pointer;
+  llama_sampler_init_typical(p: number, minKeep: number): Pointer;
+  llama_sampler_init_temp(temperature: number): Pointer;
+  llama_sampler_init_mirostat(vocab: number, seed: number, tau: number, eta: number, m: number): Pointer;
+  llama_sampler_init_mirostat_v2(seed: number, tau: number, eta: number): Pointer;
+  llama_sampler_init_penalties(
+    vocab: number,
+    lastN: number,
+    repeat: number,
+    frequency: number,
+    presence: number,
+  ): Pointer;
+  llama_sampler_init_logit_bias(
+    vocab: number,
+    count: number,
+    biases: readonly { readonly token: number; readonly bias: number }[],
+  ): Pointer;
+  llama_sampler_init_grammar(vocab: Pointer, gbnf: string, root: string): Pointer | null;
+  /** `ggml_threadpool_params_default`. */
+  defaultThreadpoolParams(threads: number): Record<string, unknown>;
+  /** The CPU backend's `ggml_threadpool_new`; null where the backend has none. */
+  newThreadpool(threads: number, poll: number): Pointer | null;
+}
+
+/** Parameter types first to last, the result in front, in koffi's words. */
+function signatures(layout: typeof Layout): Record<string, (TypeObject | string)[]> {
+  const { modelParams, contextParams, batch, samplerChainParams } = layout;
+  return {
+    llama_backend_init: ["void"],
+    llama_version: ["str"],
+    llama_log_set: ["void", "void *", "void *"],
+    llama_model_default_params: [modelParams],
+    llama_context_default_params: [contextParams],
+    llama_model_load_from_file: ["void *", "str", modelParams],
+    llama_model_free: ["void", "void *"],
+    llama_init_from_model: ["void *", "void *", contextParams],
+    llama_free: ["void", "void *"],
+    llama_n_ctx_seq: ["uint32_t", "void *"],
+    llama_get_memory: ["void *", "void *"],
+    llama_model_get_vocab: ["void *", "void *"],
+    llama_model_n_ctx_train: ["int32_t", "void *"],
+    llama_model_n_embd_out: ["int32_t", "void *"],
+    llama_model_size: ["uint64_t", "void *"],
+    llama_model_has_decoder: ["bool", "void *"],
+    llama_model_desc: ["int32_t", "void *", "void *", "size_t"],
+    llama_model_meta_val_str: ["int32_t", "void *", "str", "void *", "size_t"],
+    llama_adapter_lora_init: ["void *", "void *", "str"],
+    llama_set_adapters_lora: ["int32_t", "void *", "void *", "size_t", "void *"],
+    llama_vocab_n_tokens: ["int32_t", "void *"],
+    llama_vocab_is_eog: ["bool", "void *", "int32_t"],
+    llama_vocab_bos: ["int32_t", "void *"],
+    llama_vocab_get_add_bos: ["bool", "void *"],
+    llama_tokenize: ["int32_t", "void *", "void *", "int32_t", "void *", "int32_t", "bool", "bool"],
+    llama_token_to_piece: ["int32_t", "void *", "int32_t", "void *", "int32_t", "int32_t", "bool"],
+    llama_decode: ["int32_t", "void *", batch],
+    llama_get_logits_ith: ["void *", "void *", "int32_t"],
+    llama_get_embeddings_seq: ["void *", "void *", "int32_t"],
+    llama_memory_clear: ["void", "void *", "bool"],
+    llama_memory_seq_rm: ["bool", "void *", "int32_t", "int32_t", "int32_t"],
+    llama_memory_seq_add: ["void", "void *", "int32_t", "int32_t", "int32_t", "int32_t"],
+    llama_memory_can_shift: ["bool", "void *"],
+    llama_attach_threadpool: ["void", "void *", "void *", "void *"],
+    llama_sampler_chain_init: ["void *", samplerChainParams],
+    llama_sampler_chain_add: ["void", "void *", "void *"],
+    llama_sampler_sample: ["int32_t", "void *", "void *", "int32_t"],
+    llama_sampler_accept: ["void", "void *", "int32_t"],
+    llama_sampler_apply: ["void", "void *", "void *"],
+    llama_sampler_free: ["void", "void *"],
+    llama_sampler_init_greedy: ["void *"],
+    llama_sampler_init_dist: ["void *", "uint32_t"],
+    llama_sampler_init_top_k: ["void *", "int32_t"],
+    llama_sampler_init_top_p: ["void *", "float", "size_t"],
+    llama_sampler_init_min_p: ["void *", "float", "size_t"],
+    llama_sampler_init_typical: ["void *", "float", "size_t"],
+    llama_sampler_init_temp: ["void *", "float"],
+    llama_sampler_init_mirostat: ["void *", "int32_t", "uint32_t", "float", "float", "int32_t"],
+    llama_sampler_init_mirostat_v2: ["void *", "uint32_t", "float", "float"],
+    llama_sampler_init_penalties: ["void *", "int32_t", "int32_t", "float", "float", "float"],
+    llama_sampler_init_logit_bias: ["void *", "int32_t", "int32_t", koffi.pointer(layout.logitBias)],
+    llama_sampler_init_grammar: ["void *", "void *", "str", "str"],
+  };
+}
+
+export function declareFunctions(
+  llama: LibraryHandle,
+  ggml: LibraryHandle,
+  layout: typeof Layout,
+): Functions {
+  const declared = Object.entries(signatures(layout)).map(([name, [result, ...parameters]]) => [
+    name,
+    llama.func(name, result ?? "void", parameters),
+  ]);
+  const loadBackends = ggml.func("ggml_backend_load_all_from_path", "void", ["str"]);
+  const defaultThreadpoolParams = ggml.func("ggml_threadpool_params_default", layout.threadpoolParams, [
+    "int32_t",
+  ]);
+  return {
+    ...(Object.fromEntries(declared) as Functions),
+    ggml_backend_load_all_from_path: (folder) => loadBackends(folder) as undefined,
+    defaultThreadpoolParams: (threads) => defaultThreadpoolParams(threads) as Record<string, unknown>,
+    newThreadpool: (threads, poll) =>
+      newThreadpool(ggml, layout, { ...defaultThreadpoolParams(threads), poll }),
+  };
+}
+
+/** The pool lives in the CPU backend, a library of its own that is picked at run time: asked for by name. */
+function newThreadpool(ggml: LibraryHandle, layout: typeof Layout, params: object): Pointer | null {
+  const registry = ggml.func("ggml_backend_reg_by_name", "void *", ["str"])("CPU") as Pointer | null;
+  if (registry === null) return null;
+  const getProcedure = ggml.func("ggml_backend_reg_get_proc_address", "void *", ["void *", "str"]);
+  const create = getProcedure(registry, "ggml_threadpool_new") as Pointer | null;
+  if (create === null) return null;
+  return koffi.call(
+    create,
+    koffi.proto("void *", [koffi.pointer(layout.threadpoolParams)]),
+    params,
+  ) as Pointer | null;
+}

@@ -1,0 +1,112 @@
+import { existsSync, readdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import koffi, { type LibraryHandle } from "koffi";
+import { LocallmError } from "../../wire/errors.ts";
+import { declareFunctions, type Functions } from "./functions.ts";
+import { layout } from "./layout-0.5.0.ts";
+
+/** llama.cpp's shared libraries, opened and checked. */
+export interface Library extends Functions {
+  readonly folder: string;
+  readonly version: string;
+}
+
+/**
+ * Opens the libraries in `folder` (by default those of the installed platform package) and compares their
+ * version and the defaults of their structures with the layout compiled in here. Throws `engine_missing`
+ * or `engine_mismatch`.
+ */
+export function openLibrary(folder: string = platformFolder()): Library {
+  const functions = declareFunctions(open(folder, "llama"), open(folder, "ggml"), layout);
+  const version = functions.llama_version();
+  checkLayout(functions, version);
+  functions.ggml_backend_load_all_from_path(folder);
+  functions.llama_backend_init();
+  return { ...functions, folder, version };
+}
+
+/** Exported for the test: a structure that moved shows in the defaults. */
+export function checkLayout(
+  functions: Pick<
+    Functions,
+    "llama_model_default_params" | "llama_context_default_params" | "defaultThreadpoolParams"
+  >,
+  version: string,
+): void {
+  const found: Record<keyof typeof layout.defaults, Record<string, unknown>> = {
+    modelParams: functions.llama_model_default_params(),
+    contextParams: functions.llama_context_default_params(),
+    threadpoolParams: functions.defaultThreadpoolParams(2),
+  };
+  const differences = Object.entries(layout.defaults).flatMap(([struct, expected]) =>
+    Object.entries(expected)
+      .filter(([member, value]) => found[struct as keyof typeof found][member] !== value)
+      .map(([member, value]) => {
+        const other = found[struct as keyof typeof found][member];
+        return `${struct}.${member} is ${String(other)}, not ${String(value)}`;
+      }),
+  );
+  const release = version.split("-")[0];
+  if (release !== layout.version) differences.unshift(`version ${version}`);
+  if (differences.length === 0) return;
+  throw new LocallmError("engine_mismatch", {
+    found: `llama.cpp ${version}`,
+    wanted: `llama.cpp ${layout.version} of package version ${layout.packageVersion}`,
+    reason: differences.slice(0, 3).join("; "),
+  });
+}
+
+function open(folder: string, name: string): LibraryHandle {
+  const path = libraryPath(folder, name);
+  try {
+    return koffi.load(path);
+  } catch (cause) {
+    throw new LocallmError(
+      "engine_missing",
+      { platform: platform(), reason: cause instanceof Error ? cause.message : String(cause) },
+      { cause },
+    );
+  }
+}
+
+/** File names carry the release on some platforms and not on others. */
+function libraryPath(folder: string, name: string): string {
+  const [prefix, suffix] =
+    process.platform === "win32" ? ["", ".dll"] : ["lib", process.platform === "darwin" ? ".dylib" : ".so"];
+  const names = [`${prefix}${name}.v${layout.version}${suffix}`, `${prefix}${name}${suffix}`];
+  const found = names.find((file) => existsSync(join(folder, file)));
+  if (found !== undefined) return join(folder, found);
+  throw new LocallmError("engine_missing", {
+    platform: platform(),
+    reason: `neither ${names.join(" nor ")} is among ${listing(folder)}`,
+  });
+}
+
+function listing(folder: string): string {
+  try {
+    return readdirSync(folder).slice(0, 8).join(", ") || "no files";
+  } catch {
+    return "no files: the folder is not there";
+  }
+}
+
+function platformFolder(): string {
+  const name = `@node-llama-cpp/${platform()}`;
+  try {
+    // The package exports no package.json; its entry file stands in `dist/` beside `bins/`.
+    const entry = createRequire(import.meta.url).resolve(name);
+    return join(dirname(dirname(entry)), "bins", platform());
+  } catch (cause) {
+    throw new LocallmError(
+      "engine_missing",
+      { platform: platform(), reason: `install ${name}@${layout.packageVersion}` },
+      { cause },
+    );
+  }
+}
+
+function platform(): string {
+  const systems: Record<string, string> = { win32: "win", darwin: "mac" };
+  return `${systems[process.platform] ?? process.platform}-${process.arch}`;
+}

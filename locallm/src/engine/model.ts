@@ -1,0 +1,136 @@
+import koffi from "koffi";
+import { LocallmError } from "../wire/errors.ts";
+import type { LoadRequest } from "./job.ts";
+import type { Functions, Pointer } from "./libllama/functions.ts";
+import { Vocabulary } from "./vocabulary.ts";
+
+const poolings = ["none", "mean", "cls", "last", "rank"] as const;
+export type Pooling = (typeof poolings)[number];
+
+/** The weights of one file with its adapters. */
+export class Model {
+  readonly #library: Functions;
+  readonly pointer: Pointer;
+  readonly vocabulary: Vocabulary;
+  readonly adapters: readonly { readonly pointer: Pointer; readonly scale: number }[];
+
+  private constructor(library: Functions, pointer: Pointer, adapters: Model["adapters"]) {
+    this.#library = library;
+    this.pointer = pointer;
+    this.adapters = adapters;
+    this.vocabulary = new Vocabulary(library, library.llama_model_get_vocab(pointer));
+  }
+
+  /** Blocks until the weights are there; `onProgress` is called in between. */
+  static load(library: Functions, request: LoadRequest, onProgress: (fraction: number) => void): Model {
+    const callback = koffi.register(
+      (fraction: number) => {
+        onProgress(fraction);
+        return true;
+      },
+      koffi.pointer(koffi.proto("bool", ["float", "void *"])),
+    );
+    try {
+      const pointer = library.llama_model_load_from_file(request.modelPath, {
+        ...library.llama_model_default_params(),
+        n_gpu_layers: request.numGpu ?? -1,
+        main_gpu: request.mainGpu,
+        load_mode: loadMode(request.useMmap),
+        progress_callback: callback,
+      });
+      if (pointer === null) {
+        throw new LocallmError("model_load_failed", { reason: "the engine refused the file" });
+      }
+      return new Model(library, pointer, loadAdapters(library, pointer, request.adapters));
+    } finally {
+      koffi.unregister(callback);
+    }
+  }
+
+  get trainContext(): number {
+    return this.#library.llama_model_n_ctx_train(this.pointer);
+  }
+
+  get embeddingLength(): number {
+    return this.#library.llama_model_n_embd_out(this.pointer);
+  }
+
+  get sizeBytes(): number {
+    return this.#library.llama_model_size(this.pointer);
+  }
+
+  get description(): string {
+    const buffer = Buffer.alloc(256);
+    this.#library.llama_model_desc(this.pointer, buffer, buffer.length);
+    return cString(buffer);
+  }
+
+  /** The model's own pooling; null where its file names none. */
+  get pooling(): Pooling | null {
+    const value = this.#metadata("pooling_type");
+    return value === null ? null : (poolings[Number(value)] ?? null);
+  }
+
+  /** Reads left to right and has a decoder: a model for answers, not only for vectors. */
+  get canGenerate(): boolean {
+    const causal = this.#metadata("attention.causal") !== "false";
+    const embedder = this.pooling !== null && this.pooling !== "none";
+    return causal && !embedder && this.#library.llama_model_has_decoder(this.pointer);
+  }
+
+  applyAdapters(context: Pointer): void {
+    if (this.adapters.length === 0) return;
+    const status = this.#library.llama_set_adapters_lora(
+      context,
+      BigUint64Array.from(this.adapters, (adapter) => adapter.pointer),
+      this.adapters.length,
+      Float32Array.from(this.adapters, (adapter) => adapter.scale),
+    );
+    if (status !== 0) {
+      throw new LocallmError("model_load_failed", { reason: "the adapters do not go with the model" });
+    }
+  }
+
+  free(): void {
+    this.#library.llama_model_free(this.pointer);
+  }
+
+  /** A value of the file's own architecture, as text. */
+  #metadata(key: string): string | null {
+    const architecture = this.#value("general.architecture");
+    return architecture === null ? null : this.#value(`${architecture}.${key}`);
+  }
+
+  #value(key: string): string | null {
+    const buffer = Buffer.alloc(256);
+    const length = this.#library.llama_model_meta_val_str(this.pointer, key, buffer, buffer.length);
+    return length < 0 ? null : cString(buffer);
+  }
+}
+
+export function poolingValue(name: Pooling): number {
+  return poolings.indexOf(name);
+}
+
+function loadMode(useMmap: boolean | null): number {
+  if (useMmap === null) return -1;
+  return useMmap ? 1 : 0;
+}
+
+function loadAdapters(
+  library: Functions,
+  model: Pointer,
+  adapters: LoadRequest["adapters"],
+): Model["adapters"] {
+  return adapters.map(({ path, scale }, index) => {
+    const pointer = library.llama_adapter_lora_init(model, path);
+    if (pointer !== null) return { pointer, scale };
+    throw new LocallmError("model_load_failed", {
+      reason: `adapter ${index + 1} is no adapter of this model`,
+    });
+  });
+}
+
+function cString(buffer: Buffer): string {
+  return buffer.toString("utf8", 0, Math.max(0, buffer.indexOf(0)));
+}

@@ -1,0 +1,131 @@
+import { GrammarGate } from "./grammar.ts";
+import type { Grammar, Sampling } from "./job.ts";
+import type { Functions, Pointer } from "./libllama/functions.ts";
+import type { Vocabulary } from "./vocabulary.ts";
+
+/** Picks one token after another for one answer. Holds native memory until `free`. */
+export class Sampler {
+  readonly #library: Functions;
+  readonly #chain: Pointer;
+  readonly #gate: GrammarGate | null;
+  readonly #seesTokens: boolean;
+
+  constructor(
+    library: Functions,
+    vocabulary: Vocabulary,
+    sampling: Sampling,
+    seed: number,
+    window: number,
+    grammar: Grammar | null,
+  ) {
+    this.#library = library;
+    this.#gate = grammar === null ? null : new GrammarGate(library, vocabulary, grammar);
+    const chain = library.llama_sampler_chain_init({ no_perf: true });
+    const stages = samplerStages(sampling, seed, window);
+    this.#seesTokens = stages.some((stage) => stage.name === "penalties");
+    for (const stage of stages) library.llama_sampler_chain_add(chain, make(library, vocabulary, stage));
+    this.#chain = chain;
+  }
+
+  /** Penalties count the prompt's tokens too. */
+  seePrompt(tokens: readonly number[]): void {
+    if (!this.#seesTokens) return;
+    for (const token of tokens) this.#library.llama_sampler_accept(this.#chain, token);
+  }
+
+  /** The token for the output at `index` of the last step; it counts as taken. */
+  sample(context: Pointer, index: number): number {
+    if (this.#gate === null) return this.#library.llama_sampler_sample(this.#chain, context, index);
+    return this.#gate.sample(this.#chain, context, index);
+  }
+
+  free(): void {
+    this.#gate?.free();
+    this.#library.llama_sampler_free(this.#chain);
+  }
+}
+
+export type Stage =
+  | { readonly name: "logit_bias"; readonly biases: Sampling["logitBias"] }
+  | {
+      readonly name: "penalties";
+      readonly lastN: number;
+      readonly repeat: number;
+      readonly frequency: number;
+      readonly presence: number;
+    }
+  | { readonly name: "top_k"; readonly k: number }
+  | { readonly name: "typical_p" | "top_p" | "min_p"; readonly p: number }
+  | { readonly name: "temperature"; readonly temperature: number }
+  | { readonly name: "greedy" }
+  | { readonly name: "dist"; readonly seed: number }
+  | { readonly name: "mirostat"; readonly seed: number; readonly tau: number; readonly eta: number }
+  | { readonly name: "mirostat_v2"; readonly seed: number; readonly tau: number; readonly eta: number };
+
+/**
+ * The stages in llama.cpp's default order: bias, penalties, top_k, typical_p, top_p, min_p, temperature,
+ * draw. A stage that its setting turns off is left out. Mirostat takes the place of the cuts.
+ */
+export function samplerStages(sampling: Sampling, seed: number, window: number): Stage[] {
+  const stages: Stage[] = [];
+  if (sampling.logitBias.length > 0) stages.push({ name: "logit_bias", biases: sampling.logitBias });
+  const lastN = sampling.repeatLastN < 0 ? window : sampling.repeatLastN;
+  const { repeatPenalty: repeat, frequencyPenalty: frequency, presencePenalty: presence } = sampling;
+  if (lastN > 0 && (repeat !== 1 || frequency !== 0 || presence !== 0)) {
+    stages.push({ name: "penalties", lastN, repeat, frequency, presence });
+  }
+  if (sampling.temperature <= 0) return [...stages, { name: "greedy" }];
+  const temperature: Stage = { name: "temperature", temperature: sampling.temperature };
+  if (sampling.mirostat !== 0) {
+    const name = sampling.mirostat === 1 ? "mirostat" : "mirostat_v2";
+    return [...stages, temperature, { name, seed, tau: sampling.mirostatTau, eta: sampling.mirostatEta }];
+  }
+  if (sampling.topK > 0) stages.push({ name: "top_k", k: sampling.topK });
+  if (sampling.typicalP < 1) stages.push({ name: "typical_p", p: sampling.typicalP });
+  if (sampling.topP < 1) stages.push({ name: "top_p", p: sampling.topP });
+  if (sampling.minP > 0) stages.push({ name: "min_p", p: sampling.minP });
+  return [...stages, temperature, { name: "dist", seed }];
+}
+
+/** The paper's number of tokens for mirostat 1's estimate. */
+const mirostatTokens = 100;
+
+function make(library: Functions, vocabulary: Vocabulary, stage: Stage): Pointer {
+  switch (stage.name) {
+    case "logit_bias":
+      vocabulary.checkIds(stage.biases.map((bias) => bias.token));
+      return library.llama_sampler_init_logit_bias(vocabulary.size, stage.biases.length, stage.biases);
+    case "penalties":
+      return library.llama_sampler_init_penalties(
+        vocabulary.size,
+        stage.lastN,
+        stage.repeat,
+        stage.frequency,
+        stage.presence,
+      );
+    case "top_k":
+      return library.llama_sampler_init_top_k(stage.k);
+    case "typical_p":
+      return library.llama_sampler_init_typical(stage.p, 1);
+    case "top_p":
+      return library.llama_sampler_init_top_p(stage.p, 1);
+    case "min_p":
+      return library.llama_sampler_init_min_p(stage.p, 1);
+    case "temperature":
+      return library.llama_sampler_init_temp(stage.temperature);
+    case "greedy":
+      return library.llama_sampler_init_greedy();
+    case "dist":
+      return library.llama_sampler_init_dist(stage.seed);
+    case "mirostat":
+      return library.llama_sampler_init_mirostat(
+        vocabulary.size,
+        stage.seed,
+        stage.tau,
+        stage.eta,
+        mirostatTokens,
+      );
+    case "mirostat_v2":
+      return library.llama_sampler_init_mirostat_v2(stage.seed, stage.tau, stage.eta);
+  }
+}

@@ -1,0 +1,350 @@
+import { LocallmError } from "../wire/errors.ts";
+import { Answer, type AnswerMakers } from "./answer.ts";
+import type { Context, StepOutcome } from "./context.ts";
+import type { GenerateDone, GenerateJob } from "./job.ts";
+import { blocksEnd, type Cached, chunkEnd, coldEnd, reusable } from "./prefix.ts";
+
+/** What a step gave one job. After `done` or `error` nothing more comes for it. */
+export interface SlotEvent {
+  readonly id: number;
+  readonly text: string;
+  readonly tokens: number;
+  readonly done: GenerateDone | null;
+  readonly error: LocallmError | null;
+}
+
+export interface SlotsRequest {
+  readonly makers: AnswerMakers;
+  readonly context: Context;
+  readonly slots: number;
+  /** All events of one step in one call. */
+  readonly onStep: (events: readonly SlotEvent[]) => void;
+  /** Resolves once the process has looked at its messages. */
+  readonly breathe: () => Promise<void>;
+}
+
+/** While others are generating, a prompt's batch may keep them waiting for about so long. */
+const sharedChunkNs = 100e6;
+/** The least part of a prompt that a cache must hold to be taken over rather than the oldest one. */
+const worthwhileShare = 0.1;
+
+/**
+ * The slots of one context, decoded together: each step computes one token of every generating slot in one
+ * batch, then one batch of the oldest unfinished prompt. Jobs beyond the slots wait in order.
+ */
+export class Slots {
+  readonly #request: SlotsRequest;
+  readonly #context: Context;
+  readonly #slots: readonly Slot[];
+  readonly #waiting: { readonly id: number; readonly job: GenerateJob }[] = [];
+  readonly #paused = new Set<number>();
+  #events: SlotEvent[] = [];
+  /** The slot whose prompt is being computed on another thread. */
+  #aside: Slot | null = null;
+  #running: Promise<void> | null = null;
+  #turn = 0;
+  #promptTokenNs = 4e6;
+
+  constructor(request: SlotsRequest) {
+    this.#request = request;
+    this.#context = request.context;
+    this.#slots = Array.from({ length: request.slots }, (_, index) => new Slot(index));
+  }
+
+  get busy(): number {
+    return this.#slots.filter((slot) => slot.answer !== null).length;
+  }
+
+  submit(id: number, job: GenerateJob): void {
+    this.#waiting.push({ id, job });
+    this.#wake();
+  }
+
+  /** The job gives no further event. Its slot is free before the next step. */
+  cancel(id: number): void {
+    this.#paused.delete(id);
+    const waiting = this.#waiting.findIndex((entry) => entry.id === id);
+    if (waiting >= 0) this.#waiting.splice(waiting, 1);
+    const slot = this.#slots.find((candidate) => candidate.id === id);
+    if (slot === undefined) return;
+    if (slot === this.#aside) {
+      slot.cancelled = true;
+      this.#context.abort();
+    } else {
+      slot.release();
+    }
+    this.#wake();
+  }
+
+  /** Its reader is slow: the slot keeps its place and computes nothing. */
+  pause(id: number): void {
+    this.#paused.add(id);
+  }
+
+  resume(id: number): void {
+    this.#paused.delete(id);
+    this.#wake();
+  }
+
+  /** Resolves when nothing is left to compute. */
+  async idle(): Promise<void> {
+    while (this.#running !== null) await this.#running;
+  }
+
+  #wake(): void {
+    this.#running ??= this.#run().finally(() => {
+      this.#running = null;
+      // Something may have come between the loop's last look and its end.
+      if (this.#hasWork()) this.#wake();
+    });
+  }
+
+  async #run(): Promise<void> {
+    while (this.#hasWork()) {
+      this.#admit();
+      await this.#step();
+      if (this.#events.length > 0) {
+        this.#request.onStep(this.#events);
+        this.#events = [];
+      }
+      await this.#request.breathe();
+    }
+  }
+
+  #hasWork(): boolean {
+    return (
+      this.#slots.some((slot) => this.#isReady(slot)) ||
+      (this.#waiting.length > 0 && this.#slots.some((slot) => slot.answer === null))
+    );
+  }
+
+  #isReady(slot: Slot): boolean {
+    return slot.answer !== null && !this.#paused.has(slot.id);
+  }
+
+  /** Gives free slots to waiting jobs, to each the one whose cache serves it best. */
+  #admit(): void {
+    while (this.#waiting.length > 0 && this.#slots.some((slot) => slot.answer === null)) {
+      const { id, job } = this.#waiting.shift()!;
+      try {
+        const answer = new Answer(this.#request.makers, job, this.#context.contextPerSequence);
+        this.#place(id, answer);
+      } catch (error) {
+        this.#fail(id, error);
+      }
+    }
+  }
+
+  #place(id: number, answer: Answer): void {
+    const free = this.#slots.filter((slot) => slot.answer === null);
+    const shares = free.map((slot) => ({
+      slot,
+      tokens: answer.job.deterministic ? 0 : reusable(slot.cached, answer.prompt, answer.repeatable),
+    }));
+    const best = shares.reduce((a, b) => (b.tokens > a.tokens ? b : a));
+    const oldest = shares.reduce((a, b) => (b.slot.lastTurn < a.slot.lastTurn ? b : a));
+    const { slot, tokens } = best.tokens >= answer.prompt.length * worthwhileShare ? best : oldest;
+    const kept = this.#keep(slot, tokens);
+    answer.begin(kept);
+    slot.take(id, answer, ++this.#turn);
+  }
+
+  /** Cuts a slot's cache to its first tokens; 0 when its kind of memory cannot be cut there. */
+  #keep(slot: Slot, tokens: number): number {
+    const kept = this.#context.truncate(slot.index, tokens) ? tokens : 0;
+    slot.cached.tokens.length = kept;
+    slot.cached.blocks = Math.min(slot.cached.blocks, kept);
+    slot.cached.cold = Math.min(slot.cached.cold, kept);
+    return kept;
+  }
+
+  async #step(): Promise<void> {
+    const ready = this.#slots.filter((slot) => this.#isReady(slot));
+    const generating = ready.filter((slot) => slot.generating);
+    const together = generating.filter((slot) => !slot.answer!.job.deterministic);
+    if (together.length > 0) this.#generate(together);
+    for (const slot of generating) if (slot.answer?.job.deterministic) this.#generate([slot]);
+
+    const prefilling = ready.filter((slot) => slot.answer !== null && !slot.generating);
+    if (prefilling.length === 0) return;
+    const slot = prefilling.reduce((a, b) => (b.lastTurn < a.lastTurn ? b : a));
+    await this.#prefill(slot, generating.length > 0);
+  }
+
+  /** One token of each of these slots. */
+  #generate(slots: readonly Slot[]): void {
+    const context = this.#context;
+    context.clearBatch();
+    const computed: { slot: Slot; index: number }[] = [];
+    for (const slot of slots) {
+      if (!this.#makeRoom(slot)) continue;
+      const answer = slot.answer!;
+      const { tokens } = slot.cached;
+      computed.push({ slot, index: context.add(answer.next, tokens.length, slot.index, true) });
+      tokens.push(answer.next);
+    }
+    if (computed.length === 0) return;
+    const failure = attempt(() => context.step());
+    for (const { slot, index } of computed) {
+      if (failure === null) this.#sample(slot, index);
+      else this.#drop(slot, failure);
+    }
+  }
+
+  /** The next batch of a slot's prompt, on another thread; its last one gives the first token. */
+  async #prefill(slot: Slot, shared: boolean): Promise<void> {
+    const answer = slot.answer!;
+    const { prompt, repeatable, job } = answer;
+    const { tokens } = slot.cached;
+    const from = tokens.length;
+    const limit = shared && !job.deterministic ? this.#sharedChunk() : this.#context.capacity;
+    const onGrid = repeatable && limit === this.#context.capacity;
+    const to = chunkEnd(from, prompt.length, limit, onGrid);
+    const context = this.#context;
+    context.clearBatch();
+    let index = 0;
+    for (let at = from; at < to; at++)
+      index = context.add(prompt[at]!, at, slot.index, at === prompt.length - 1);
+    const begin = this.#request.makers.now();
+    this.#aside = slot;
+    const failure = await attemptAside(() => context.stepAside());
+    this.#aside = null;
+    if (slot.cancelled) {
+      this.#keep(slot, Math.min(from, slot.cached.tokens.length));
+      slot.release();
+      return;
+    }
+    if (failure !== null) {
+      this.#drop(slot, failure);
+      return;
+    }
+    for (let at = from; at < to; at++) tokens.push(prompt[at]!);
+    if (to - from >= 16) this.#promptTokenNs = (this.#request.makers.now() - begin) / (to - from);
+    if (!onGrid) slot.onGrid = false;
+    if (to < prompt.length) return;
+    if (slot.onGrid) {
+      slot.cached.blocks = blocksEnd(prompt.length);
+      slot.cached.cold = coldEnd(prompt.length);
+    }
+    const done = answer.promptDone();
+    slot.generating = true;
+    if (done !== null) this.#finish(slot, "", 0, done);
+    else this.#sample(slot, index);
+  }
+
+  #sharedChunk(): number {
+    const tokens = Math.floor(sharedChunkNs / this.#promptTokenNs / 8) * 8;
+    return Math.max(8, Math.min(this.#context.capacity - 1, tokens));
+  }
+
+  #sample(slot: Slot, index: number): void {
+    try {
+      const { text, tokens, done } = slot.answer!.take(this.#context.pointer, index);
+      if (done !== null) this.#finish(slot, text, tokens, done);
+      else if (text !== "") this.#events.push({ id: slot.id, text, tokens, done, error: null });
+    } catch (error) {
+      this.#drop(slot, error);
+    }
+  }
+
+  /** On a full window drops the older half of what may go, or ends the answer. */
+  #makeRoom(slot: Slot): boolean {
+    const answer = slot.answer!;
+    const { tokens } = slot.cached;
+    if (tokens.length < answer.window) return true;
+    if (!answer.job.shift || !this.#context.canShift) {
+      const { text, tokens: count, done } = answer.full();
+      this.#finish(slot, text, count, done!);
+      return false;
+    }
+    const { numKeep } = answer.job;
+    const asked = numKeep < 0 ? answer.prompt.length : numKeep;
+    const keep = Math.min(Math.max(asked, 1), answer.window - Math.min(4, answer.window - 1));
+    const dropped = Math.max(1, Math.floor((tokens.length - keep) / 2));
+    this.#context.cutOut(slot.index, keep, keep + dropped);
+    tokens.splice(keep, dropped);
+    slot.cached.cold = Math.min(slot.cached.cold, keep);
+    slot.cached.blocks = Math.min(slot.cached.blocks, keep);
+    answer.shifted(dropped);
+    return true;
+  }
+
+  #finish(slot: Slot, text: string, tokens: number, done: GenerateDone): void {
+    this.#events.push({ id: slot.id, text, tokens, done, error: null });
+    this.#paused.delete(slot.id);
+    slot.release();
+  }
+
+  /** A step failed: what the slot's cache holds is not known any more. */
+  #drop(slot: Slot, error: unknown): void {
+    const { id } = slot;
+    this.#keep(slot, 0);
+    slot.release();
+    this.#fail(id, error);
+  }
+
+  #fail(id: number, error: unknown): void {
+    this.#paused.delete(id);
+    const reason = error instanceof Error ? error.message : String(error);
+    const named =
+      error instanceof LocallmError ? error : new LocallmError("decode_failed", { reason }, { cause: error });
+    this.#events.push({ id, text: "", tokens: 0, done: null, error: named });
+  }
+}
+
+/** A sequence of the context: what its cache holds, and the job that has it. */
+class Slot {
+  readonly index: number;
+  readonly cached: { -readonly [Key in keyof Cached]: Key extends "tokens" ? number[] : Cached[Key] } = {
+    tokens: [],
+    blocks: 0,
+    cold: 0,
+  };
+  id = -1;
+  answer: Answer | null = null;
+  generating = false;
+  cancelled = false;
+  /** Whether all of the prompt was computed as a cold prefill would. */
+  onGrid = true;
+  lastTurn = 0;
+
+  constructor(index: number) {
+    this.index = index;
+  }
+
+  take(id: number, answer: Answer, turn: number): void {
+    this.id = id;
+    this.answer = answer;
+    this.generating = false;
+    this.cancelled = false;
+    this.onGrid = answer.repeatable;
+    this.lastTurn = turn;
+  }
+
+  release(): void {
+    this.answer?.free();
+    this.answer = null;
+    this.id = -1;
+  }
+}
+
+function attempt(step: () => StepOutcome): unknown {
+  try {
+    return failureOf(step());
+  } catch (error) {
+    return error;
+  }
+}
+
+async function attemptAside(step: () => Promise<StepOutcome>): Promise<unknown> {
+  try {
+    return failureOf(await step());
+  } catch (error) {
+    return error;
+  }
+}
+
+function failureOf(outcome: StepOutcome): LocallmError | null {
+  if (outcome === "done") return null;
+  return new LocallmError("decode_failed", { reason: outcome });
+}

@@ -1,0 +1,117 @@
+// The runner process: one model, driven by messages of its parent. It dies with its parent.
+import { type Engine, loadEngine } from "../engine/engine.ts";
+import type { EmbedJob, LoadRequest } from "../engine/job.ts";
+import type { SlotEvent } from "../engine/slots.ts";
+import { LocallmError } from "../wire/errors.ts";
+import { type Command, type Report, sendError } from "./protocol.ts";
+
+let engine: Engine | null = null;
+const embeds = new Map<number, AbortController>();
+
+process.on("disconnect", () => process.exit(0));
+// The terminal's Ctrl-C reaches the whole group; the server decides when its runners end.
+process.on("SIGINT", () => {});
+process.on("message", (command: Command) => {
+  if (command.kind === "load") load(command.load);
+  else if (engine !== null) obey(engine, command);
+});
+
+function load(request: LoadRequest): void {
+  let told = 0;
+  try {
+    engine = loadEngine(request, {
+      onProgress(fraction) {
+        if (fraction < 1 && fraction - told < 0.01) return;
+        told = fraction;
+        report({ kind: "progress", fraction });
+      },
+      onLog: (line) => process.stderr.write(`${line}\n`),
+      onStep: reportStep,
+    });
+    report({ kind: "ready", info: engine.info });
+  } catch (error) {
+    report({ kind: "refused", error: sendError(error) });
+    process.disconnect();
+  }
+}
+
+function obey(engine: Engine, command: Exclude<Command, { kind: "load" }>): void {
+  switch (command.kind) {
+    case "generate":
+      if (engine.slots !== null) engine.slots.submit(command.id, command.job);
+      else fail(command.id, new LocallmError("model_cannot", { ability: "generate" }));
+      break;
+    case "embed":
+      void embed(engine, command.id, command.job);
+      break;
+    case "tokenize":
+      answer(command.id, () => ({
+        kind: "tokens",
+        id: command.id,
+        tokens: engine.vocabulary.tokenize(command.text, command),
+      }));
+      break;
+    case "detokenize":
+      answer(command.id, () => ({
+        kind: "text",
+        id: command.id,
+        text: engine.vocabulary.detokenize(command.tokens),
+      }));
+      break;
+    case "cancel":
+      engine.slots?.cancel(command.id);
+      embeds.get(command.id)?.abort();
+      break;
+    case "pause":
+      engine.slots?.pause(command.id);
+      break;
+    case "resume":
+      engine.slots?.resume(command.id);
+      break;
+    case "close":
+      process.exit(0);
+  }
+}
+
+async function embed(engine: Engine, id: number, job: EmbedJob): Promise<void> {
+  const abort = new AbortController();
+  embeds.set(id, abort);
+  try {
+    const { vectors, tokens } = await engine.embedder().embed(job, abort.signal);
+    const length = engine.info.embeddingLength;
+    const all = new Float32Array(vectors.length * length);
+    for (const [index, vector] of vectors.entries()) all.set(vector, index * length);
+    report({ kind: "embedded", id, floats: Buffer.from(all.buffer).toString("base64"), length, tokens });
+  } catch (error) {
+    if (!abort.signal.aborted) fail(id, error);
+  } finally {
+    embeds.delete(id);
+  }
+}
+
+function reportStep(events: readonly SlotEvent[]): void {
+  const texts = events
+    .filter((event) => event.text !== "")
+    .map((event) => [event.id, event.text, event.tokens] as const);
+  if (texts.length > 0) report({ kind: "step", texts });
+  for (const { id, done, error } of events) {
+    if (done !== null) report({ kind: "done", id, done });
+    else if (error !== null) fail(id, error);
+  }
+}
+
+function answer(id: number, work: () => Report): void {
+  try {
+    report(work());
+  } catch (error) {
+    fail(id, error);
+  }
+}
+
+function fail(id: number, error: unknown): void {
+  report({ kind: "failed", id, error: sendError(error) });
+}
+
+function report(message: Report): void {
+  process.send?.(message);
+}

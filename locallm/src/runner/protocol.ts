@@ -1,0 +1,53 @@
+import type { EmbedJob, GenerateDone, GenerateJob, LoadRequest, ModelInfo } from "../engine/job.ts";
+import { type ErrorCode, LocallmError } from "../wire/errors.ts";
+
+/** An error on its way through the pipe. */
+export interface SentError {
+  readonly code: ErrorCode;
+  readonly details: Readonly<Record<string, string | number>>;
+}
+
+/** Server to runner. `id` is the server's number for a call; `load` comes first and once. */
+export type Command =
+  | { readonly kind: "load"; readonly load: LoadRequest }
+  | { readonly kind: "generate"; readonly id: number; readonly job: GenerateJob }
+  | { readonly kind: "embed"; readonly id: number; readonly job: EmbedJob }
+  | {
+      readonly kind: "tokenize";
+      readonly id: number;
+      readonly text: string;
+      readonly addSpecial: boolean;
+      readonly parseSpecial: boolean;
+    }
+  | { readonly kind: "detokenize"; readonly id: number; readonly tokens: readonly number[] }
+  | { readonly kind: "cancel" | "pause" | "resume"; readonly id: number }
+  | { readonly kind: "close" };
+
+/** Runner to server. `step` carries what one decode step gave all jobs: id, text, tokens. */
+export type Report =
+  | { readonly kind: "progress"; readonly fraction: number }
+  | { readonly kind: "ready"; readonly info: ModelInfo }
+  | { readonly kind: "refused"; readonly error: SentError }
+  | { readonly kind: "step"; readonly texts: readonly (readonly [id: number, text: string, tokens: number])[] }
+  | { readonly kind: "done"; readonly id: number; readonly done: GenerateDone }
+  | { readonly kind: "failed"; readonly id: number; readonly error: SentError }
+  /** Vectors one after the other, as base64 of 32-bit floats in the machine's order. */
+  | {
+      readonly kind: "embedded";
+      readonly id: number;
+      readonly floats: string;
+      readonly length: number;
+      readonly tokens: readonly number[];
+    }
+  | { readonly kind: "tokens"; readonly id: number; readonly tokens: readonly number[] }
+  | { readonly kind: "text"; readonly id: number; readonly text: string };
+
+export function sendError(error: unknown): SentError {
+  if (error instanceof LocallmError) return { code: error.code, details: error.details };
+  const reason = error instanceof Error ? error.message : String(error);
+  return { code: "decode_failed", details: { reason } };
+}
+
+export function receiveError(sent: SentError): LocallmError {
+  return new LocallmError(sent.code, sent.details as never);
+}
