@@ -171,10 +171,14 @@ function newEmbedder(
   });
 }
 
+const debugLevel = 1;
+
 /** Hears the engine's log while `work` runs; afterwards it goes to the error output by itself. */
 function withLog<Result>(library: Library, onLine: (line: string) => void, work: () => Result): Result {
   const callback = koffi.register(
-    (_level: number, text: string) => onLine(text.trimEnd()),
+    (level: number, text: string) => {
+      if (level !== debugLevel) onLine(text.trimEnd());
+    },
     koffi.pointer(koffi.proto("void", ["int32_t", "str", "void *"])),
   );
   library.llama_log_set(callback as Pointer, null);

@@ -57,16 +57,6 @@ export interface Runner {
 /** How the scheduler starts a model; its tests bring one of their own. */
 export type StartRunner = (load: LoadRequest, start?: RunnerStart) => Promise<Runner>;
 
-/**
- * Starts a process and loads the model into it. Refused with `engine_missing`, `engine_mismatch`,
- * `model_load_failed`, `runner_died`, or the signal's reason.
- */
-export const startRunner: StartRunner = async (load, start = {}) => {
-  const process = new RunnerProcess(start);
-  await process.load(load);
-  return process;
-};
-
 export type {
   Embeddings,
   EmbedJob,

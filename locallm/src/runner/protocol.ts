@@ -28,7 +28,10 @@ export type Report =
   | { readonly kind: "progress"; readonly fraction: number }
   | { readonly kind: "ready"; readonly info: ModelInfo }
   | { readonly kind: "refused"; readonly error: SentError }
-  | { readonly kind: "step"; readonly texts: readonly (readonly [id: number, text: string, tokens: number])[] }
+  | {
+      readonly kind: "step";
+      readonly texts: readonly (readonly [id: number, text: string, tokens: number])[];
+    }
   | { readonly kind: "done"; readonly id: number; readonly done: GenerateDone }
   | { readonly kind: "failed"; readonly id: number; readonly error: SentError }
   /** Vectors one after the other, as base64 of 32-bit floats in the machine's order. */

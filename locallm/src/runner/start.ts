@@ -1,10 +1,25 @@
-import { LocallmError } from "../wire/errors.ts";
-import type { StartRunner } from "./handle.ts";
+import { fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import type { RunnerStart, StartRunner } from "./handle.ts";
+import { RunnerProcess } from "./process.ts";
 
-/** The engine's own start comes in place of this. */
-export const startRunner: StartRunner = async () => {
-  throw new LocallmError("engine_missing", {
-    platform: `${process.platform} ${process.arch}`,
-    reason: "it is not joined yet",
-  });
+/**
+ * Starts a process and loads the model into it. Refused with `engine_missing`, `engine_mismatch`,
+ * `model_load_failed`, `runner_died`, or the signal's reason.
+ */
+export const startRunner: StartRunner = async (load, start = {}) => {
+  start.signal?.throwIfAborted();
+  const child = new RunnerProcess(forkRunner(start), start);
+  await child.load(load, start.signal);
+  return child;
 };
+
+function forkRunner({ env }: RunnerStart) {
+  // As source it runs as it is; published, both are JavaScript.
+  const file = import.meta.url.endsWith(".ts") ? "./child.ts" : "./child.js";
+  return fork(fileURLToPath(new URL(file, import.meta.url)), {
+    // biome-ignore lint/style/noProcessEnv: handed on whole, not read
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+  });
+}

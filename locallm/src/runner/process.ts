@@ -1,0 +1,221 @@
+import type { ChildProcess } from "node:child_process";
+import { createInterface } from "node:readline";
+import { LocallmError } from "../wire/errors.ts";
+import type {
+  Embeddings,
+  EmbedJob,
+  GenerateEvent,
+  GenerateJob,
+  LoadRequest,
+  ModelInfo,
+  Runner,
+  RunnerExit,
+  RunnerStart,
+} from "./handle.ts";
+import { JobStream } from "./job-stream.ts";
+import { type Command, type Report, receiveError } from "./protocol.ts";
+
+const keptLogLines = 40;
+/** After so long a runner that was asked to end is killed. */
+const closeMs = 2_000;
+
+interface Call {
+  answer(report: Report): void;
+  fail(error: unknown): void;
+}
+
+/** The server's end of a runner process: matches reports to calls, and knows when the process is gone. */
+export class RunnerProcess implements Runner {
+  readonly pid: number;
+  readonly exited: Promise<RunnerExit>;
+  readonly #child: ChildProcess;
+  readonly #calls = new Map<number, Call>();
+  readonly #streams = new Map<number, JobStream>();
+  readonly #log: string[] = [];
+  readonly #onProgress: ((fraction: number) => void) | undefined;
+  #info: ModelInfo | null = null;
+  #loading: Call | null = null;
+  #nextId = 1;
+  #asked = false;
+  #gone: LocallmError | null = null;
+
+  constructor(child: ChildProcess, start: Pick<RunnerStart, "onProgress" | "onLog">) {
+    this.#child = child;
+    this.#onProgress = start.onProgress;
+    this.pid = child.pid ?? -1;
+    this.exited = new Promise((resolve) => {
+      const settle = (code: number | null, signal: NodeJS.Signals | null) => {
+        this.#end(code, signal);
+        resolve({ code, signal, asked: this.#asked, log: this.#log });
+      };
+      child.once("exit", settle);
+      // It could not be started at all: no exit follows.
+      child.once("error", () => settle(null, null));
+    });
+    child.on("message", (report: Report) => this.#receive(report));
+    if (child.stderr !== null) {
+      createInterface({ input: child.stderr }).on("line", (line) => {
+        this.#log.push(line);
+        if (this.#log.length > keptLogLines) this.#log.shift();
+        start.onLog?.(line);
+      });
+    }
+  }
+
+  get info(): ModelInfo {
+    if (this.#info === null) throw new Error("a runner has no info before it has loaded");
+    return this.#info;
+  }
+
+  get slots(): number {
+    return this.info.slots;
+  }
+
+  /** Once, before anything else. On failure the process is ended. */
+  async load(load: LoadRequest, signal?: AbortSignal): Promise<void> {
+    const abort = () => {
+      this.#loading?.fail(signal?.reason);
+      void this.kill();
+    };
+    signal?.addEventListener("abort", abort, { once: true });
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#loading = { answer: () => resolve(), fail: reject };
+        if (this.#gone !== null) reject(this.#gone);
+        else this.#send({ kind: "load", load });
+      });
+    } catch (error) {
+      void this.kill();
+      throw error;
+    } finally {
+      this.#loading = null;
+      signal?.removeEventListener("abort", abort);
+    }
+  }
+
+  async *generate(job: GenerateJob, signal?: AbortSignal): AsyncGenerator<GenerateEvent, void> {
+    signal?.throwIfAborted();
+    if (this.#gone !== null) throw this.#gone;
+    const id = this.#nextId++;
+    const stream = new JobStream((kind) => this.#send({ kind, id }));
+    this.#streams.set(id, stream);
+    const abort = () => stream.fail(signal?.reason);
+    signal?.addEventListener("abort", abort, { once: true });
+    this.#send({ kind: "generate", id, job });
+    try {
+      for (;;) {
+        const event = stream.take() ?? (await stream.next());
+        yield event;
+        if (event.kind === "done") return;
+      }
+    } finally {
+      signal?.removeEventListener("abort", abort);
+      this.#streams.delete(id);
+      if (!stream.ended) this.#send({ kind: "cancel", id });
+    }
+  }
+
+  async embed(job: EmbedJob, signal?: AbortSignal): Promise<Embeddings> {
+    const report = await this.#call((id) => ({ kind: "embed", id, job }), signal);
+    if (report.kind !== "embedded") throw unexpected(report);
+    const bytes = Buffer.from(report.floats, "base64");
+    const floats = new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+    const vectors = report.tokens.map((_, index) =>
+      floats.subarray(index * report.length, (index + 1) * report.length),
+    );
+    return { vectors, tokens: report.tokens };
+  }
+
+  async tokenize(text: string, options: { addSpecial: boolean; parseSpecial: boolean }): Promise<number[]> {
+    const report = await this.#call((id) => ({ kind: "tokenize", id, text, ...options }));
+    if (report.kind !== "tokens") throw unexpected(report);
+    return [...report.tokens];
+  }
+
+  async detokenize(tokens: readonly number[]): Promise<string> {
+    const report = await this.#call((id) => ({ kind: "detokenize", id, tokens }));
+    if (report.kind !== "text") throw unexpected(report);
+    return report.text;
+  }
+
+  close(): Promise<RunnerExit> {
+    this.#asked = true;
+    this.#send({ kind: "close" });
+    const timer = setTimeout(() => this.#child.kill("SIGKILL"), closeMs);
+    return this.exited.finally(() => clearTimeout(timer));
+  }
+
+  kill(): Promise<RunnerExit> {
+    this.#asked = true;
+    this.#child.kill("SIGKILL");
+    return this.exited;
+  }
+
+  async #call(command: (id: number) => Command, signal?: AbortSignal): Promise<Report> {
+    signal?.throwIfAborted();
+    if (this.#gone !== null) throw this.#gone;
+    const id = this.#nextId++;
+    const abort = () => {
+      this.#send({ kind: "cancel", id });
+      this.#calls.get(id)?.fail(signal?.reason);
+    };
+    signal?.addEventListener("abort", abort, { once: true });
+    try {
+      return await new Promise<Report>((answer, fail) => {
+        this.#calls.set(id, { answer, fail });
+        this.#send(command(id));
+      });
+    } finally {
+      signal?.removeEventListener("abort", abort);
+      this.#calls.delete(id);
+    }
+  }
+
+  #receive(report: Report): void {
+    switch (report.kind) {
+      case "step":
+        for (const [id, text, tokens] of report.texts) {
+          this.#streams.get(id)?.push({ kind: "text", text, tokens });
+        }
+        break;
+      case "done":
+        this.#streams.get(report.id)?.push(report.done);
+        break;
+      case "failed": {
+        const error = receiveError(report.error);
+        this.#streams.get(report.id)?.refuse(error);
+        this.#calls.get(report.id)?.fail(error);
+        break;
+      }
+      case "progress":
+        this.#onProgress?.(report.fraction);
+        break;
+      case "ready":
+        this.#info = report.info;
+        this.#loading?.answer(report);
+        break;
+      case "refused":
+        this.#loading?.fail(receiveError(report.error));
+        break;
+      default:
+        this.#calls.get(report.id)?.answer(report);
+    }
+  }
+
+  #end(code: number | null, signal: NodeJS.Signals | null): void {
+    const reason = signal ?? (code === null ? "it could not be started" : `exit code ${code}`);
+    this.#gone = new LocallmError("runner_died", { reason });
+    this.#loading?.fail(this.#gone);
+    for (const call of this.#calls.values()) call.fail(this.#gone);
+    for (const stream of this.#streams.values()) stream.refuse(this.#gone);
+  }
+
+  /** A process that is going hears nothing; its exit tells every open call. */
+  #send(command: Command): void {
+    if (this.#child.connected) this.#child.send(command, () => {});
+  }
+}
+
+function unexpected(report: Report): Error {
+  return new Error(`the runner answered with ${report.kind}`);
+}
