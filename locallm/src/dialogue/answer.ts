@@ -1,23 +1,13 @@
+import { randomInt } from "node:crypto";
+import { type AnswerPiece, content, type Reading, thought } from "./answer-piece.ts";
+import { Calls } from "./calls.ts";
 import { Cursor, more, skipSpace, takeMarker, upTo } from "./cursor.ts";
+import { takeSpace } from "./json-text.ts";
 import type { ThinkingTags } from "./thinking.ts";
+import type { ToolFormat } from "./tool-format.ts";
+import type { Tool } from "./turn.ts";
 
-/** A part of an answer, in the order the model wrote it. */
-export type AnswerPiece =
-  | { readonly kind: "content" | "thinking"; readonly text: string }
-  /** A tool call begins; `index` counts from 0. */
-  | { readonly kind: "call"; readonly index: number; readonly id: string; readonly name: string }
-  /** The next part of its arguments, as JSON text. */
-  | { readonly kind: "arguments"; readonly index: number; readonly text: string }
-  /** The call is whole; `arguments` is null where the model's text was cut or is no JSON object. */
-  | { readonly kind: "called"; readonly index: number; readonly call: FinishedCall };
-
-export interface FinishedCall {
-  readonly id: string;
-  readonly name: string;
-  readonly arguments: Readonly<Record<string, unknown>> | null;
-  /** The arguments as the model wrote them. */
-  readonly text: string;
-}
+export type { AnswerPiece, FinishedCall } from "./answer-piece.ts";
 
 /** Splits a model's text as it arrives. Any split of the same text gives the same parts. */
 export interface AnswerReader {
@@ -30,11 +20,17 @@ export interface AnswerSyntax {
   readonly thinking: ThinkingTags | null;
   /** The prompt ended inside the thinking. */
   readonly open: boolean;
+  readonly format: ToolFormat | null;
+  /** What may be called; where it is empty nothing is read as a call. */
+  readonly tools: readonly Tool[];
+  /** How calls without an id of their own are named. */
+  readonly newId?: () => string;
 }
 
 export function createReader(syntax: AnswerSyntax): AnswerReader {
   const cursor = new Cursor();
-  const reading = readAnswer(cursor, syntax);
+  const newId = syntax.newId ?? (() => randomId(syntax.format?.id));
+  const reading = readAnswer(cursor, syntax, new Calls(syntax.tools, newId));
   const run = () => {
     const pieces: AnswerPiece[] = [];
     while (true) {
@@ -55,28 +51,49 @@ export function createReader(syntax: AnswerSyntax): AnswerReader {
   };
 }
 
-type Reading = Generator<AnswerPiece | undefined, void>;
-
-const content = (text: string): AnswerPiece => ({ kind: "content", text });
-const thought = (text: string): AnswerPiece => ({ kind: "thinking", text });
-
-function* readAnswer(cursor: Cursor, { thinking, open }: AnswerSyntax): Reading {
+function* readAnswer(
+  cursor: Cursor,
+  { thinking, open, format, tools }: AnswerSyntax,
+  calls: Calls,
+): Reading<void> {
+  if (format?.readAll !== undefined) {
+    yield* format.readAll(cursor, calls);
+    return;
+  }
   if (thinking !== null && (open || (yield* opensThinking(cursor, thinking)))) {
     yield* skipSpace(cursor);
     yield* upTo(cursor, [thinking.close], thought);
     yield* skipSpace(cursor);
   }
-  while (yield* more(cursor)) yield* upTo(cursor, [], content);
+  const mayCall = format !== null && tools.length > 0;
+  if (mayCall && format.readStart !== undefined) {
+    const space = yield* takeSpace(cursor);
+    const rest = yield* format.readStart(cursor, calls);
+    if (calls.count === 0 && space + rest !== "") yield content(space + rest);
+    if (calls.count > 0) yield* skipSpace(cursor);
+  }
+  const silent = format?.silent ?? [];
+  const markers = [...(mayCall ? format.markers : []), ...silent];
+  while (yield* more(cursor)) {
+    const found = yield* upTo(cursor, markers, content);
+    if (found === null || format === null) return;
+    if (silent.includes(found.marker)) continue;
+    const rest = yield* format.read(cursor, calls, found.marker);
+    if (rest === "") yield* skipSpace(cursor);
+    else yield content(found.space + rest);
+  }
 }
 
-function* opensThinking(cursor: Cursor, { open }: ThinkingTags): Generator<AnswerPiece | undefined, boolean> {
-  let space = "";
-  while (yield* more(cursor)) {
-    const length = cursor.text.length - cursor.text.trimStart().length;
-    space += cursor.take(length);
-    if (cursor.text !== "") break;
-  }
+/** Space in front of the tag goes; where there is no tag it was the answer's own. */
+function* opensThinking(cursor: Cursor, { open }: ThinkingTags): Reading<boolean> {
+  const space = yield* takeSpace(cursor);
   if ((yield* takeMarker(cursor, [open])) !== null) return true;
   if (space !== "") yield content(space);
   return false;
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyz0123456789";
+
+function randomId({ prefix, length } = { prefix: "call_", length: 8 }): string {
+  return prefix + Array.from({ length }, () => letters[randomInt(letters.length)]).join("");
 }

@@ -49,15 +49,21 @@ export function* takeMarker(cursor: Cursor, markers: readonly string[]): Generat
   }
 }
 
+export interface Found {
+  readonly marker: string;
+  /** What stood before it; not handed on. */
+  readonly space: string;
+}
+
 /**
  * Hands on all text up to the first of these markers, as soon as it cannot be part of one, and takes the
- * marker. Space in front of a marker is held back too and left out. Returns the marker, or null at the end.
+ * marker. Space in front of a marker is held back too. Null at the end of the answer.
  */
 export function* upTo<Piece>(
   cursor: Cursor,
   markers: readonly string[],
   piece: (text: string) => Piece,
-): Generator<Piece | undefined, string | null> {
+): Generator<Piece | undefined, Found | null> {
   while (true) {
     let first = -1;
     let found: string | null = null;
@@ -73,10 +79,11 @@ export function* upTo<Piece>(
       !cursor.ended &&
       markers.some((marker) => waitsFor(marker, cursor.text.slice(first), found!));
     if (found !== null && !longer) {
-      const before = cursor.take(first).trimEnd();
+      const before = cursor.take(first);
+      const text = before.trimEnd();
       cursor.take(found.length);
-      if (before !== "") yield piece(before);
-      return found;
+      if (text !== "") yield piece(text);
+      return { marker: found, space: before.slice(text.length) };
     }
     const free = cursor.ended ? cursor.text.length : first === -1 ? freeLength(cursor.text, markers) : 0;
     const text = cursor.take(free);

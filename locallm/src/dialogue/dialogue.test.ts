@@ -82,7 +82,7 @@ describe("text → content and thinking", () => {
     return { content: text("content"), thinking: text("thinking") };
   };
   const read = (parts: string[], open = false) => {
-    const reader = createReader({ thinking, open });
+    const reader = createReader({ thinking, open, format: null, tools: [] });
     return join([...parts.flatMap((part) => reader.push(part)), ...reader.end()]);
   };
 

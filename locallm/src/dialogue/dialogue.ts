@@ -3,10 +3,12 @@ import { compileJinja } from "../template/jinja.ts";
 import { TemplateError, TemplateRefusal } from "../template/limits.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { type AnswerReader, createReader } from "./answer.ts";
+import { findToolFormat } from "./formats/find.ts";
+import { harmony } from "./formats/harmony.ts";
 import { goPrompter } from "./go-prompt.ts";
 import { jinjaPrompter } from "./jinja-prompt.ts";
 import { findThinking, type ThinkingTags } from "./thinking.ts";
-import type { Turn } from "./turn.ts";
+import { offeredTools, type Turn } from "./turn.ts";
 
 export interface DialogueSource {
   readonly template: { readonly language: "go" | "jinja"; readonly text: string };
@@ -48,16 +50,18 @@ export interface Prompter {
 export function createDialogue(source: DialogueSource): Dialogue {
   const prompter = asError("template_invalid", () => prompterFor(source));
   const thinking = findThinking(source.template);
+  const format = findToolFormat(source.template.text, prompter);
   const rendered = ({ addBos }: { readonly addBos: boolean }, render: () => string) => {
     const prompt = asError("template_failed", render);
     const doubled = addBos && source.bosText !== "" && prompt.startsWith(source.bosText);
     return doubled ? prompt.slice(source.bosText.length) : prompt;
   };
   return {
-    traits: { ...prompter.traits, thinking: thinking !== null },
+    traits: { ...prompter.traits, thinking: thinking !== null || format === harmony },
     prompt: (turn, vocabulary) => rendered(vocabulary, () => prompter.render(turn)),
     insert: (prompt, suffix, vocabulary) => rendered(vocabulary, () => prompter.insert(prompt, suffix)),
-    reader: (_turn, prompt) => createReader({ thinking, open: isOpen(thinking, prompt) }),
+    reader: (turn, prompt) =>
+      createReader({ thinking, open: isOpen(thinking, prompt), format, tools: offeredTools(turn) }),
   };
 }
 

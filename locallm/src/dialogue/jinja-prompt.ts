@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { JinjaTemplate } from "../template/jinja.ts";
 import { TemplateError, TemplateRefusal } from "../template/limits.ts";
 import type { DialogueSource, Prompter } from "./dialogue.ts";
@@ -24,14 +25,18 @@ export function jinjaPrompter(template: JinjaTemplate, source: DialogueSource): 
     traits: { tools: habits.tools, insert: false },
     render: (turn) => {
       const messages = habits.system ? turn.messages : systemIntoUser(turn.messages);
-      try {
-        return print({ ...turn, messages }, habits);
-      } catch (error) {
-        // Many templates demand that roles take turns; clients need not know.
-        const merged = mergeNeighbours(messages);
-        if (!(error instanceof TemplateRefusal) || merged.length === messages.length) throw error;
-        return print({ ...turn, messages: merged }, habits);
+      let refusal: unknown;
+      // Some templates demand that roles take turns, some that ids of calls have nine letters; clients need
+      // not know.
+      for (const attempt of [messages, mergeNeighbours(messages), shortIds(mergeNeighbours(messages))]) {
+        try {
+          return print({ ...turn, messages: attempt }, habits);
+        } catch (error) {
+          if (!(error instanceof TemplateRefusal)) throw error;
+          refusal ??= error;
+        }
       }
+      throw refusal;
     },
     insert: () => {
       throw new TemplateError("has no place for a suffix");
@@ -148,4 +153,16 @@ function systemIntoUser(messages: readonly Message[]): Message[] {
   const first = others.findIndex(({ role }) => role === "user");
   if (words.length === 0 || first === -1) return others;
   return others.with(first, { ...others[first]!, content: [...words, others[first]!.content].join("\n\n") });
+}
+
+/** Mistral's templates refuse ids that are not nine letters and digits. The same id stays the same. */
+function shortIds(messages: readonly Message[]): Message[] {
+  const short = (id: string) => createHash("sha256").update(id).digest("hex").slice(0, 9);
+  return messages.map((message) => ({
+    ...message,
+    ...(message.tool_call_id ? { tool_call_id: short(message.tool_call_id) } : {}),
+    ...(message.tool_calls
+      ? { tool_calls: message.tool_calls.map((call) => ({ ...call, id: short(call.id ?? "") })) }
+      : {}),
+  }));
 }

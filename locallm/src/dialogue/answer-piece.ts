@@ -1,0 +1,23 @@
+/** A part of an answer, in the order the model wrote it. */
+export type AnswerPiece =
+  | { readonly kind: "content" | "thinking"; readonly text: string }
+  /** A tool call begins; `index` counts from 0. */
+  | { readonly kind: "call"; readonly index: number; readonly id: string; readonly name: string }
+  /** The next part of its arguments, as JSON text. */
+  | { readonly kind: "arguments"; readonly index: number; readonly text: string }
+  /** The call is whole; `arguments` is null where the model's text was cut or is no JSON object. */
+  | { readonly kind: "called"; readonly index: number; readonly call: FinishedCall };
+
+export interface FinishedCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>> | null;
+  /** The arguments as the model wrote them. */
+  readonly text: string;
+}
+
+/** A reader of a part of the text: yields pieces, and `undefined` where it needs more text. */
+export type Reading<Result> = Generator<AnswerPiece | undefined, Result>;
+
+export const content = (text: string): AnswerPiece => ({ kind: "content", text });
+export const thought = (text: string): AnswerPiece => ({ kind: "thinking", text });

@@ -1,0 +1,79 @@
+import type { Prompter } from "../dialogue.ts";
+import { asObject, parseJson } from "../json-text.ts";
+import type { ToolFormat } from "../tool-format.ts";
+import { type Message, plainTurn } from "../turn.ts";
+import { commandR } from "./command-r.ts";
+import { deepseek } from "./deepseek.ts";
+import { gemma } from "./gemma.ts";
+import { genericFormat } from "./generic.ts";
+import { harmony } from "./harmony.ts";
+import { hermes } from "./hermes.ts";
+import { llama3 } from "./llama3.ts";
+import { mistral } from "./mistral.ts";
+
+/** A family is known by marks that only its templates hold; the first that fits is it. */
+const families: readonly { format: ToolFormat; isMeant: (template: string) => boolean }[] = [
+  { format: harmony, isMeant: (text) => text.includes("<|channel|>") && text.includes("<|message|>") },
+  { format: deepseek, isMeant: (text) => text.includes("<｜tool▁call▁begin｜>") },
+  { format: mistral, isMeant: (text) => text.includes("[TOOL_CALLS]") },
+  {
+    format: commandR,
+    isMeant: (text) => text.includes("<|START_ACTION|>") || /Action:\s*```json/.test(text),
+  },
+  { format: gemma, isMeant: (text) => text.includes("<start_function_call>") },
+  { format: hermes, isMeant: (text) => text.includes("<tool_call>") },
+  {
+    format: llama3,
+    isMeant: (text) =>
+      text.includes("<|python_tag|>") ||
+      (text.includes("<|start_header_id|>") && text.includes("parameters")),
+  },
+];
+
+/** How the models of a template write calls; null where they do not. */
+export function findToolFormat(template: string, prompter: Prompter): ToolFormat | null {
+  const family = families.find(({ isMeant }) => isMeant(template));
+  if (family !== undefined) return family.format;
+  return prompter.traits.tools ? probe(prompter) : null;
+}
+
+/** Looks at how the template prints a call: what stands around its JSON is the mark that models learned. */
+function probe(prompter: Prompter): ToolFormat | null {
+  const user: Message = { role: "user", content: "probe-question" };
+  const call = {
+    id: "call00001",
+    function: { index: 0, name: "probe_tool", arguments: { probe_key: "probe_value" } },
+  };
+  const end: Message = { role: "user", content: "probe-end" };
+  const render = (answer: Message) => prompter.render(plainTurn([user, answer, end]));
+  let called: string;
+  let said: string;
+  try {
+    called = render({ role: "assistant", content: "", tool_calls: [call] });
+    said = render({ role: "assistant", content: "probe-answer" });
+  } catch {
+    return null;
+  }
+  const start = called.indexOf("{", commonLength(called, said.slice(0, said.indexOf("probe-answer"))));
+  if (start === -1) return null;
+  const length = jsonLength(called.slice(start));
+  const holdsCall = called.slice(start, start + length).includes("probe_tool");
+  if (!holdsCall) return null;
+  const open = called.slice(commonLength(called, said.slice(0, said.indexOf("probe-answer"))), start);
+  const close = /^\s*\]?\s*(<\/[^<>\s]+>|\[\/[A-Z_]+\])/.exec(called.slice(start + length))?.[1] ?? "";
+  return genericFormat(open.trim().replace(/\[$/, "").trim(), close);
+}
+
+function commonLength(a: string, b: string): number {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at += 1;
+  return at;
+}
+
+/** Of the JSON object at the start of a text; 0 where there is none. */
+function jsonLength(text: string): number {
+  for (let end = text.indexOf("}"); end !== -1; end = text.indexOf("}", end + 1)) {
+    if (asObject(parseJson(text.slice(0, end + 1))) !== null) return end + 1;
+  }
+  return 0;
+}

@@ -1,0 +1,29 @@
+import { readCallList } from "../calls.ts";
+import { takeMarker } from "../cursor.ts";
+import { peek, takeSpace } from "../json-text.ts";
+import type { ToolFormat } from "../tool-format.ts";
+
+/** Calls as JSON between the marks that a template prints around them. */
+export function genericFormat(open: string, close: string): ToolFormat {
+  const closing = close === "" ? [] : [close];
+  return {
+    name: "generic",
+    markers: open === "" ? [] : [open],
+    silent: closing,
+    *read(cursor, calls, marker) {
+      const rest = yield* readCallList(cursor, calls);
+      if (rest !== "") return marker + rest;
+      yield* takeSpace(cursor);
+      yield* takeMarker(cursor, closing);
+      return "";
+    },
+    ...(open === ""
+      ? {
+          *readStart(cursor, calls) {
+            const first = yield* peek(cursor);
+            return first === "{" || first === "[" ? yield* readCallList(cursor, calls) : "";
+          },
+        }
+      : {}),
+  };
+}
