@@ -82,6 +82,8 @@ export interface Balance {
   readonly held: number;
   readonly currency: string;
   readonly tokens_per_cny: number;
+  /** When trial tokens end, RFC 3339; null where there are none. */
+  readonly trial_expires_at?: string | null;
 }
 
 export interface UsageQuery {

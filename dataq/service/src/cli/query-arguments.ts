@@ -1,4 +1,4 @@
-import { findOperation } from "@dataq/contract";
+import { editDistance, findOperation, operations } from "@dataq/contract";
 import { InvalidArgumentError } from "commander";
 
 /**
@@ -6,17 +6,25 @@ import { InvalidArgumentError } from "commander";
  * `dataq query legal_laws "民法典 第五百七十七条"` needs none.
  */
 export function readParameters(operation: string, words: readonly string[]): Record<string, string> {
-  const known = Object.keys(findOperation(operation)?.params.shape ?? {});
+  const known = Object.keys((findOperation(operation) ?? noSuchOperation(operation)).params.shape);
   const params: Record<string, string> = {};
   for (const word of words) {
     const named = /^([a-z_]+)=(.*)$/s.exec(word);
-    const isNamed = named !== null && (known.length === 0 || known.includes(named[1] ?? ""));
+    const isNamed = named !== null && known.includes(named[1] ?? "");
     const name = isNamed ? named[1] : known[0];
     if (name === undefined) throw new InvalidArgumentError(`${operation} has no parameters.`);
     if (params[name] !== undefined) throw new InvalidArgumentError(`${name} is given twice.`);
     params[name] = isNamed ? (named[2] ?? "") : word;
   }
   return params;
+}
+
+function noSuchOperation(name: string): never {
+  const [near] = operations
+    .map((operation) => ({ name: operation.name, distance: editDistance(name.slice(0, 64), operation.name) }))
+    .sort((a, b) => a.distance - b.distance);
+  const hint = near !== undefined && near.distance <= 6 ? ` Did you mean ${near.name}?` : "";
+  throw new InvalidArgumentError(`There is no operation ${name}.${hint}`);
 }
 
 export function readWhole(given: string): number {
