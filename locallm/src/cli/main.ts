@@ -2,17 +2,38 @@
 import { Command } from "commander";
 import { version } from "../server.ts";
 import { LocallmError } from "../wire/errors.ts";
+import { ServerError } from "./client.ts";
+import { cpCommand } from "./commands/cp.ts";
+import { createCommand } from "./commands/create.ts";
+import { listCommand } from "./commands/list.ts";
+import { psCommand } from "./commands/ps.ts";
+import { pullCommand } from "./commands/pull.ts";
+import { rmCommand } from "./commands/rm.ts";
 import { serveCommand } from "./commands/serve.ts";
+import { showCommand } from "./commands/show.ts";
+import { stopCommand } from "./commands/stop.ts";
+import { plain } from "./text.ts";
 
 const program = new Command("locallm")
   .description("Runs language models on this machine, behind Ollama's API and OpenAI's")
   .version(version, "-v, --version")
-  .addCommand(serveCommand());
+  .addCommand(serveCommand())
+  .addCommand(pullCommand())
+  .addCommand(createCommand())
+  .addCommand(listCommand())
+  .addCommand(psCommand())
+  .addCommand(showCommand())
+  .addCommand(cpCommand())
+  .addCommand(rmCommand())
+  .addCommand(stopCommand());
 
 try {
   await program.parseAsync();
 } catch (error) {
-  if (!(error instanceof LocallmError)) throw error;
-  console.error(`Error: ${error.message}`);
+  if (!(error instanceof LocallmError || error instanceof ServerError)) throw error;
+  console.error(plain(`Error: ${error.message}`));
+  if (error instanceof ServerError && error.status === 404) {
+    console.error("`locallm list` shows the models that are here; `locallm pull` fetches others.");
+  }
   process.exitCode = 1;
 }

@@ -36,6 +36,11 @@ export const errors = {
   runner_died: { status: 500, message: "the model's process ended while answering ({reason}); ask again" },
   decode_failed: { status: 500, message: "the engine could not compute the next step: {reason}" },
   invalid_gguf: { status: 400, message: "invalid GGUF: {rule}" },
+  server_not_running: {
+    status: 503,
+    message: "no locallm server answers at {url}; start one with: locallm serve",
+  },
+  file_unusable: { status: 400, message: "{path} cannot be used: {reason}" },
   nothing_to_create_from: { status: 400, message: "neither 'from' or 'files' was specified" },
   upload_missing: { status: 400, message: "blob {digest} is not here; send it to /api/blobs/{digest} first" },
   unknown_parameter: { status: 400, message: 'unknown parameter "{name}"' },

@@ -1,0 +1,15 @@
+import { Command } from "commander";
+import { readConfig } from "../../config.ts";
+import { Client } from "../client.ts";
+import { plain } from "../text.ts";
+
+export function cpCommand(): Command {
+  return new Command("cp")
+    .description("give a model a second name")
+    .argument("<source>")
+    .argument("<destination>")
+    .action(async (source: string, destination: string) => {
+      await new Client(readConfig()).json("/api/copy", { body: { source, destination } });
+      console.log(plain(`copied '${source}' to '${destination}'`));
+    });
+}

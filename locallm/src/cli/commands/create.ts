@@ -1,0 +1,101 @@
+import { open } from "node:fs/promises";
+import { basename, dirname, resolve } from "node:path";
+import { Command } from "commander";
+import { type Config, readConfig } from "../../config.ts";
+import { modelfileLimitBytes, parseModelfile } from "../../library/modelfile/parse.ts";
+import { modelfileRequest } from "../../library/modelfile/request.ts";
+import type { ProgressLine } from "../../wire/api/library.ts";
+import { LocallmError } from "../../wire/errors.ts";
+import { Client } from "../client.ts";
+import { progressView } from "../progress.ts";
+import { plain } from "../text.ts";
+import { bringFile, modelFiles, uploadNames } from "../upload.ts";
+
+interface Options {
+  file: string;
+  quantize?: string;
+}
+
+export function createCommand(): Command {
+  return new Command("create")
+    .description("make a model from a Modelfile")
+    .argument("<model>")
+    .option("-f, --file <path>", "the Modelfile", "Modelfile")
+    .option("-q, --quantize <level>", "not supported yet")
+    .action(async (model: string, options: Options) => {
+      await create(model, options, readConfig());
+    });
+}
+
+async function create(model: string, options: Options, config: Config): Promise<void> {
+  const client = new Client(config);
+  const view = progressView(process.stderr);
+  const folder = dirname(resolve(options.file));
+  const { from, adapters, fields, retired } = modelfileRequest(
+    parseModelfile(await readModelfile(options.file)),
+  );
+  for (const name of retired)
+    console.error(plain(`parameter ${name} no longer means anything; it is left out`));
+  const base = await readBase(from, folder);
+  const adapterFiles: string[] = [];
+  for (const path of adapters) {
+    const found = await modelFiles(path, folder);
+    if (found === null) throw new LocallmError("file_unusable", { path, reason: "nothing lies there" });
+    adapterFiles.push(...found);
+  }
+  const bring = async (paths: readonly string[]) => {
+    const names = uploadNames(paths);
+    const digests: Record<string, string> = {};
+    for (const [index, path] of paths.entries()) {
+      view.show({ status: `reading ${basename(path)}` });
+      const { digest, how } = await bringFile(path, client, config);
+      view.show({ status: `${basename(path)}: ${how}` });
+      digests[names[index] ?? path] = digest;
+    }
+    return digests;
+  };
+  try {
+    const body = {
+      model,
+      ...fields,
+      ...(base.name === null ? { files: await bring(base.files) } : { from: base.name }),
+      ...(adapterFiles.length === 0 ? {} : { adapters: await bring(adapterFiles) }),
+      ...(options.quantize === undefined ? {} : { quantize: options.quantize }),
+    };
+    for await (const line of client.lines<ProgressLine>("/api/create", { body })) view.show(line);
+  } finally {
+    view.end();
+  }
+}
+
+/** One name of a model, or files: what lies on disk under that text counts as files. */
+async function readBase(
+  from: readonly string[],
+  folder: string,
+): Promise<{ name: string | null; files: string[] }> {
+  const files: string[] = [];
+  for (const text of from) {
+    const found = await modelFiles(text, folder);
+    if (found !== null) files.push(...found);
+    else if (from.length === 1 && !/^[./~]|\.gguf$/i.test(text)) return { name: text, files: [] };
+    else throw new LocallmError("file_unusable", { path: text, reason: "nothing lies there" });
+  }
+  return { name: null, files };
+}
+
+async function readModelfile(path: string): Promise<Uint8Array> {
+  const file = await open(path, "r").catch((cause: NodeJS.ErrnoException) => {
+    const reason =
+      cause.code === "ENOENT" ? "nothing lies there; name the Modelfile with -f" : String(cause.code);
+    throw new LocallmError("file_unusable", { path, reason }, { cause });
+  });
+  try {
+    const { size } = await file.stat();
+    // A pipe (`-f /dev/stdin`) has no size; what is read is bounded all the same.
+    if (size > modelfileLimitBytes)
+      throw new LocallmError("file_unusable", { path, reason: "it is too large" });
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,36 @@
+import { Command } from "commander";
+import { readConfig } from "../../config.ts";
+import { Client } from "../client.ts";
+import { humanBytes, humanTime, table } from "../text.ts";
+
+interface Loaded {
+  name: string;
+  digest: string;
+  size: number;
+  size_vram: number;
+  context_length: number;
+  expires_at: string;
+}
+
+export function psCommand(): Command {
+  return new Command("ps").description("list the models that are loaded").action(async () => {
+    const { models } = await new Client(readConfig()).json<{ models: Loaded[] }>("/api/ps");
+    const now = new Date();
+    const rows = models.map((model) => [
+      model.name,
+      model.digest.slice(0, 12),
+      humanBytes(model.size),
+      processor(model),
+      String(model.context_length),
+      humanTime(new Date(model.expires_at), now),
+    ]);
+    console.log(table(["NAME", "ID", "SIZE", "PROCESSOR", "CONTEXT", "UNTIL"], rows));
+  });
+}
+
+function processor({ size, size_vram: onGpu }: Loaded): string {
+  if (onGpu <= 0) return "100% CPU";
+  if (onGpu >= size) return "100% GPU";
+  const cpu = Math.round((100 * (size - onGpu)) / size);
+  return `${cpu}%/${100 - cpu}% CPU/GPU`;
+}

@@ -1,0 +1,17 @@
+import { Command } from "commander";
+import { readConfig } from "../../config.ts";
+import { Client } from "../client.ts";
+import { plain } from "../text.ts";
+
+export function rmCommand(): Command {
+  return new Command("rm")
+    .description("remove models; what is answering ends in peace first")
+    .argument("<model...>")
+    .action(async (models: string[]) => {
+      const client = new Client(readConfig());
+      for (const model of models) {
+        await client.json("/api/delete", { method: "DELETE", body: { model } });
+        console.log(plain(`deleted '${model}'`));
+      }
+    });
+}

@@ -1,0 +1,18 @@
+import { Command } from "commander";
+import { readConfig } from "../../config.ts";
+import { Client } from "../client.ts";
+
+export function stopCommand(): Command {
+  return new Command("stop")
+    .description("unload a model when it has answered")
+    .argument("<model>")
+    .action(async (model: string) => {
+      const client = new Client(readConfig());
+      const { capabilities } = await client.json<{ capabilities: string[] }>("/api/show", {
+        body: { model },
+      });
+      const embeds = capabilities.includes("embedding");
+      const body = embeds ? { model, input: [], keep_alive: 0 } : { model, keep_alive: 0, stream: false };
+      await client.json(embeds ? "/api/embed" : "/api/generate", { body });
+    });
+}

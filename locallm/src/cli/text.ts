@@ -1,0 +1,57 @@
+/** For texts from outside: a terminal obeys control characters, so none reaches it but tab and line end. */
+export function plain(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "");
+}
+
+/** 98362745 → `98 MB`, as Ollama prints sizes: thousands, one digit below ten. */
+export function humanBytes(bytes: number): string {
+  const units = ["B", "KB", "MB", "GB", "TB"];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000;
+    unit++;
+  }
+  const digits = unit > 0 && value < 10 ? 1 : 0;
+  return `${value.toFixed(digits)} ${units[unit]}`;
+}
+
+/** `3 minutes ago`, `4 minutes from now`, `Forever`. */
+export function humanTime(time: Date, now: Date): string {
+  const ms = time.getTime() - now.getTime();
+  if (ms > 100 * 365 * 86_400_000) return "Forever";
+  return ms > 0 ? `${humanDuration(ms)} from now` : `${humanDuration(-ms)} ago`;
+}
+
+const spans: readonly [upToSeconds: number, seconds: number, word: string][] = [
+  [60, 1, "second"],
+  [3600, 60, "minute"],
+  [48 * 3600, 3600, "hour"],
+  [14 * 86_400, 86_400, "day"],
+  [60 * 86_400, 7 * 86_400, "week"],
+  [730 * 86_400, 30 * 86_400, "month"],
+  [Number.POSITIVE_INFINITY, 365 * 86_400, "year"],
+];
+
+function humanDuration(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 1) return "Less than a second";
+  const [, size, word] = spans.find(([upTo]) => seconds < upTo) ?? [0, 1, "second"];
+  const count = Math.round(seconds / size);
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
+}
+
+/** Columns under their heads, four spaces between them. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [head, ...rows].map((row) => row.map(plain));
+  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  return all
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("    ")
+        .trimEnd(),
+    )
+    .join("\n");
+}

@@ -1,0 +1,69 @@
+import { createReadStream } from "node:fs";
+import { lstat, readdir, realpath, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { basename, join, resolve, sep } from "node:path";
+import type { Config } from "../config.ts";
+import { Blobs, hashFile } from "../library/blob.ts";
+import { LocallmError } from "../wire/errors.ts";
+import type { Client } from "./client.ts";
+
+/** The model files that a path of a Modelfile stands for; null where nothing lies there. */
+export async function modelFiles(path: string, folder: string): Promise<string[] | null> {
+  const full = resolve(folder, path.replace(/^~(?=[\\/]|$)/, homedir()));
+  const found = await stat(full).catch(() => null);
+  if (found === null) return null;
+  if (found.isFile()) return [full];
+  if (!found.isDirectory()) throw unusable(path, "it is neither a file nor a folder");
+  const inside: string[] = [];
+  const root = await realpath(full);
+  for (const name of (await readdir(full)).toSorted()) {
+    if (!/\.(gguf|safetensors)$/i.test(name)) continue;
+    const member = join(full, name);
+    const target = await realpath(member).catch(() => "");
+    if (!target.startsWith(root + sep)) throw unusable(name, "it is a link that leaves the folder");
+    if ((await lstat(target)).isFile()) inside.push(member);
+  }
+  if (inside.length === 0) throw unusable(path, "the folder holds no .gguf file");
+  return inside;
+}
+
+export type Brought = { digest: string; how: "already there" | "reflink" | "hard link" | "copy" | "upload" };
+
+/**
+ * Brings a file to the server. Where the server's models folder is this machine's, the file is put there without
+ * copying its bytes if the file system can; whether it is that folder, the server itself tells.
+ */
+export async function bringFile(path: string, client: Client, config: Config): Promise<Brought> {
+  const digest = await hashFile(path);
+  const real = await realpath(path);
+  const route = `/api/blobs/${digest}`;
+  if (await client.exists(route)) return { digest, how: "already there" };
+  const blobs = new Blobs(config.modelsFolder);
+  if (await isFolder(config.modelsFolder)) {
+    const how = await blobs.importFile(real, digest).catch(() => null);
+    if (how !== null) {
+      if (await client.exists(route)) return { digest, how };
+      await blobs.remove(digest);
+    }
+  }
+  const { size } = await stat(path);
+  await client.json(route, { method: "POST", stream: { source: createReadStream(path), sizeBytes: size } });
+  return { digest, how: "upload" };
+}
+
+/** Names for `files`, unlike each other. */
+export function uploadNames(paths: readonly string[]): string[] {
+  return paths.map((path, index) =>
+    paths.findIndex((one) => basename(one) === basename(path)) === index
+      ? basename(path)
+      : `${index}-${basename(path)}`,
+  );
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.isDirectory() ?? false;
+}
+
+function unusable(path: string, reason: string): LocallmError {
+  return new LocallmError("file_unusable", { path, reason });
+}

@@ -1,0 +1,72 @@
+import type { CreateRequest } from "../../wire/api/library.ts";
+import { LocallmError } from "../../wire/errors.ts";
+import { isOptionName, optionRules, parseOptionText } from "../../wire/options.ts";
+import { retiredParameters } from "../create.ts";
+import type { Instruction } from "./instruction.ts";
+
+/** What a Modelfile asks of `/api/create`; files are still paths or names, which only the caller can tell apart. */
+export interface ModelfileRequest {
+  /** Each FROM: a model's name or a path. */
+  from: string[];
+  adapters: string[];
+  fields: Partial<
+    Pick<
+      CreateRequest,
+      "template" | "system" | "license" | "parameters" | "messages" | "renderer" | "parser" | "requires"
+    >
+  >;
+  /** Parameters that no longer mean anything: left out, and said. */
+  retired: string[];
+}
+
+/** Throws `unknown_parameter`, and what a parameter of the wrong type throws. */
+export function modelfileRequest(instructions: readonly Instruction[]): ModelfileRequest {
+  const request: ModelfileRequest = { from: [], adapters: [], fields: {}, retired: [] };
+  const parameters: Record<string, unknown> = {};
+  const licenses: string[] = [];
+  const messages: { role: string; content: string }[] = [];
+  for (const instruction of instructions) {
+    switch (instruction.kind) {
+      case "from":
+        request.from.push(instruction.value);
+        break;
+      case "adapter":
+        request.adapters.push(instruction.value);
+        break;
+      case "license":
+        licenses.push(instruction.value);
+        break;
+      case "message":
+        messages.push({ role: instruction.role, content: instruction.value });
+        break;
+      case "draft":
+        throw new LocallmError("not_built_yet", { what: "DRAFT", instead: "leave the line out" });
+      case "parameter":
+        addParameter(parameters, instruction, request.retired);
+        break;
+      default:
+        request.fields[instruction.kind] = instruction.value;
+    }
+  }
+  if (Object.keys(parameters).length > 0) request.fields.parameters = parameters;
+  if (licenses.length > 0) request.fields.license = licenses;
+  if (messages.length > 0) request.fields.messages = messages;
+  return request;
+}
+
+function addParameter(
+  parameters: Record<string, unknown>,
+  { name, value }: { name: string; value: string },
+  retired: string[],
+): void {
+  if (retiredParameters.has(name)) {
+    retired.push(name);
+    return;
+  }
+  if (!isOptionName(name)) throw new LocallmError("unknown_parameter", { name: name.slice(0, 80) });
+  const parsed = parseOptionText(name, value);
+  // Each line of a list adds to it.
+  const isList = optionRules[name].type === "strings";
+  const before = isList ? ((parameters[name] as string[] | undefined) ?? []) : [];
+  parameters[name] = isList ? [...before, ...(parsed as string[])] : parsed;
+}
