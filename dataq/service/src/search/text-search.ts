@@ -3,6 +3,11 @@ import type { Analyser } from "./analysis/analyser.ts";
 import type { PostingIndex } from "./postings/posting-index.ts";
 import type { Found, Hit, Query, Question, SearchPage } from "./search-index.ts";
 
+/** A question of words alone. */
+export function wordsOnly(text: string): TextQuestion {
+  return { filters: [], alternatives: [text], phrases: [], without: [] };
+}
+
 /** A question in words, after fields and look-ups were taken out of it. */
 export interface TextQuestion {
   /** Every one must hold. */
@@ -14,6 +19,8 @@ export interface TextQuestion {
   /** Words that must not be there. */
   readonly without: readonly string[];
   readonly dates?: Question["dates"];
+  /** Exact terms that are an answer by themselves and stand before what was found by words. */
+  readonly exact?: readonly string[];
 }
 
 export interface TextFound {
@@ -54,7 +61,7 @@ export async function searchText(
       page,
     );
   let last: Found | undefined;
-  for (const { query, isRelaxed } of attempts(alternatives, analyser)) {
+  for (const { query, isRelaxed } of attempts(alternatives, question.exact ?? [], analyser)) {
     last = await ask(query);
     if (last === undefined) return undefined;
     if (last.total > 0) return { ...last, relaxed: isRelaxed, words };
@@ -62,9 +69,12 @@ export async function searchText(
   return last === undefined ? undefined : { ...last, relaxed: false, words };
 }
 
-function attempts(alternatives: readonly string[][], analyser: Analyser) {
+function attempts(alternatives: readonly string[][], exact: readonly string[], analyser: Analyser) {
   const out: { query: Query; isRelaxed: boolean }[] = [
-    { query: anyOf(alternatives.map((words) => ({ all: words.map(scored) }))), isRelaxed: false },
+    {
+      query: anyOf([...alternatives.map((words) => ({ all: words.map(scored) })), ...exact.map(scored)]),
+      isRelaxed: false,
+    },
   ];
   const only = alternatives.length === 1 ? (alternatives[0] as string[]) : [];
   if (only.some((word) => analyser.parts(word).length > 1)) {

@@ -52,6 +52,19 @@ export class PostingIndex implements SearchIndex {
     return (await this.search(corpus, { query }, { offset: 0, limit: 0 }))?.total ?? 0;
   }
 
+  /** Terms of the corpus that begin with a prefix; for short lists, such as all platforms. */
+  async terms(corpus: string, prefix: string): Promise<string[]> {
+    const snapshot = await this.#snapshots.open(corpus);
+    if (snapshot === undefined) return [];
+    const found = await this.#pool.query<{ term: string }>({
+      name: "search-terms",
+      text: `select distinct term from search_posting
+              where term >= $1 and term < $2 and segment = any($3) order by term limit 1000`,
+      values: [prefix, `${prefix}\u{10ffff}`, snapshot.segments.map(({ id }) => id)],
+    });
+    return found.rows.map(({ term }) => term);
+  }
+
   async refresh(
     corpus: string,
     documents: AsyncIterable<IndexDocument>,

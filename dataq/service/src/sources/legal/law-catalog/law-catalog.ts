@@ -1,18 +1,23 @@
 import type { Params } from "@dataq/contract";
-import { everyLaw, lawEntriesCorpus, type StoredLaw } from "../../../search/corpora/law-entries.ts";
+import { everyLaw, type StoredLaw } from "../../../search/corpora/law-entries.ts";
 import type { PostingIndex } from "../../../search/postings/posting-index.ts";
 import { chinaDate } from "../../china-time.ts";
-import type { Answer, Page, Source, SourceContext } from "../../source.ts";
+import type { OptionalSource } from "../../layered.ts";
+import type { Answer, Page, SourceContext } from "../../source.ts";
 import { levelOf, statusOf } from "../laws/status.ts";
 
 /** All laws by legal domain, in the order in which the legal system is taught. */
-export class LawCatalogSource implements Source {
+export class LawCatalogSource implements OptionalSource {
   readonly #index: PostingIndex;
   readonly #corpus: string;
 
-  constructor(index: PostingIndex, corpus: string = lawEntriesCorpus) {
+  constructor(index: PostingIndex, corpus: string) {
     this.#index = index;
     this.#corpus = corpus;
+  }
+
+  async exists(): Promise<boolean> {
+    return (await this.#index.state(this.#corpus)) !== undefined;
   }
 
   async version(): Promise<string> {

@@ -1,0 +1,133 @@
+import { checkCharacter, organisationCheck } from "@dataq/contract";
+import { type District, districts } from "./districts.ts";
+import { companyBrand, type Industry, industries, personName } from "./names.ts";
+import { asSample } from "./provenance.ts";
+import { Random } from "./random.ts";
+
+/** The companies of the sample world; every other sample of the enterprise domain is about one of them. */
+export const companyCount = 2_000;
+
+/** What the other samples need of a company. */
+export interface SampleCompany {
+  readonly number: number;
+  readonly taxId: string;
+  readonly name: string;
+  readonly district: District;
+  readonly industry: Industry;
+  readonly legalRepresentative: string;
+  readonly capitalYuan: number;
+  readonly registered: string;
+}
+
+export function sampleCompany(number: number): SampleCompany {
+  const random = new Random(`company ${number}`);
+  const isFirst = number === 0;
+  const district = isFirst
+    ? (districts.find(({ code }) => code === "330106") as District)
+    : random.pick(districts);
+  const industry = isFirst ? (industries[0] as Industry) : random.pick(industries);
+  const brand = isFirst ? "示例云图" : companyBrand(random);
+  const city = district.city.replace(
+    /(市|地区|盟|自治州|藏族|彝族|回族|苗族|土家族|侗族|壮族|傣族|景颇族|朝鲜族|哈萨克|蒙古族?)+$/,
+    "",
+  );
+  return {
+    number,
+    taxId: creditCode(district.code, number),
+    name: `${city}${brand}${industry.word}有限公司`,
+    district,
+    industry,
+    legalRepresentative: personName(random),
+    capitalYuan: random.pick([50, 100, 200, 300, 500, 1_000, 2_000, 5_000, 10_000]) * 10_000,
+    registered: random.day(2003, 2024),
+  };
+}
+
+/** The number of the company with this credit code, if it is one of ours. */
+export function numberOfCreditCode(taxId: string): number | undefined {
+  const found = /^91\d{6}MA(\d{6})/.exec(taxId);
+  const number = found === null ? Number.NaN : Number(found[1]);
+  return number < companyCount && sampleCompany(number).taxId === taxId ? number : undefined;
+}
+
+/** Companies of a name; a few share theirs. Looks through all, which takes some milliseconds. */
+export function companiesNamed(name: string): SampleCompany[] {
+  const wanted = name.normalize("NFKC").replace(/\s/g, "");
+  if (!wanted.includes("示例")) return [];
+  return Array.from({ length: companyCount }, (_, number) => sampleCompany(number)).filter(
+    (company) => company.name === wanted,
+  );
+}
+
+export function companyDetail(company: SampleCompany) {
+  const random = new Random(`company detail ${company.number}`);
+  const { district, industry } = company;
+  const state =
+    company.number === 0 ? "active" : random.pick([...Array(9).fill("active"), "cancelled", "revoked"]);
+  const ended = state === "active" ? null : random.day(2024, 2025);
+  const employees = random.whole(3, 400);
+  return asSample({
+    id: company.taxId,
+    tax_id: company.taxId,
+    name: company.name,
+    name_en: null,
+    former_names: random.chance(0.1) ? [company.name.replace("示例", "示例旧名")] : [],
+    status: { active: "存续（在营、开业、在册）", cancelled: "注销", revoked: "吊销，未注销" }[
+      state as "active"
+    ],
+    status_code: state,
+    legal_representative: company.legalRepresentative,
+    registered_capital: capital(company.capitalYuan),
+    paid_in_capital: random.chance(0.5) ? capital(company.capitalYuan / 2) : null,
+    registration_date: company.registered,
+    approved_date: random.day(2024, 2025),
+    term_start: company.registered,
+    term_end: random.chance(0.6)
+      ? null
+      : `${Number(company.registered.slice(0, 4)) + 30}${company.registered.slice(4)}`,
+    company_type: "有限责任公司（自然人投资或控股）",
+    industry: industry.name,
+    registration_authority: `${district.name}市场监督管理局`,
+    registration_no: null,
+    organization_code: `${company.taxId.slice(8, 16)}-${company.taxId[16]}`,
+    address: address(company, random),
+    province: district.province,
+    city: district.city,
+    district: district.name,
+    business_scope: `一般项目：${random.several(industry.scope, 4).join("；")}（除依法须经批准的项目外，凭营业执照依法自主开展经营活动）。`,
+    cancelled_date: state === "cancelled" ? ended : null,
+    revoked_date: state === "revoked" ? ended : null,
+    revoked_reason: state === "revoked" ? "成立后无正当理由超过六个月未开业" : null,
+    staff_range: employees < 50 ? "少于50人" : employees < 100 ? "50-99人" : "100-499人",
+    insured_count: employees,
+    taxpayer_type: random.chance(0.6) ? "一般纳税人" : "小规模纳税人",
+    listed: null,
+  });
+}
+
+export function address(company: SampleCompany, random: Random): string {
+  const { district } = company;
+  const city = district.city === district.province ? "" : district.city;
+  const road = random.pick([
+    "人民路",
+    "建设路",
+    "中山路",
+    "解放路",
+    "文化路",
+    "创新大道",
+    "科技园路",
+    "滨江大道",
+  ]);
+  return `${district.province}${city}${district.name}${road}${random.whole(1, 999)}号${random.whole(1, 30)}层`;
+}
+
+export function capital(yuan: number) {
+  const amount = String(yuan / 10_000);
+  return { amount, unit: "万元", currency: "CNY", text: `${amount}万元人民币` };
+}
+
+function creditCode(division: string, number: number): string {
+  const body = `MA${String(number).padStart(6, "0")}`;
+  const first17 = `91${division}${body}${organisationCheck(body)}`;
+  return first17 + checkCharacter(first17);
+}

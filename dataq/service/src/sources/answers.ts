@@ -1,0 +1,23 @@
+import type { Answer } from "./source.ts";
+
+/** A single record, or none of that name. */
+export function single(record: object | undefined, warnings: readonly string[] = []): Answer {
+  if (record === undefined) return { outcome: "not_found", total: 0, totalRelation: "eq", warnings };
+  return { outcome: "found", record, total: 1, totalRelation: "eq", warnings };
+}
+
+/** A whole list that has no pages. An empty one is an answer. */
+export function whole(
+  records: readonly object[],
+  summary?: object,
+  warnings: readonly string[] = [],
+): Answer {
+  return {
+    outcome: records.length === 0 ? "empty" : "found",
+    records,
+    total: records.length,
+    totalRelation: "eq",
+    warnings,
+    ...(summary !== undefined && { summary }),
+  };
+}

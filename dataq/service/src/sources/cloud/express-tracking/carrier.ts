@@ -1,0 +1,32 @@
+import { carriersOf, Failure, findCarrier, type Params } from "@dataq/contract";
+
+/** The carrier of a call: the one it names, else the likeliest of the number's form. Undefined when none fits. */
+export function carrierOf(params: Params) {
+  const candidates = carriersOf(params["express_no"] ?? "");
+  const named = params["carrier"] === undefined ? undefined : findCarrier(params["carrier"]);
+  const carrier = named ?? candidates[0];
+  return carrier === undefined ? undefined : { carrier, candidates };
+}
+
+/** Carriers that tell nothing without the last four digits of a phone number. */
+export function demandPhoneTail(carrier: { code: string; name: string }, params: Params): void {
+  if (!["shunfeng", "shunfengkuaiyun", "zhongtong"].includes(carrier.code)) return;
+  if (params["phone_tail"] !== undefined) return;
+  throw new Failure("verification_required", {
+    carrier: carrier.name,
+    param: "params.phone_tail",
+    details: [
+      {
+        param: "params.phone_tail",
+        code: "missing",
+        message: `${carrier.name} tells of a parcel only with params.phone_tail`,
+        fix: "send the last four digits of the receiver's or sender's phone number",
+      },
+    ],
+  });
+}
+
+/** A signed parcel does not move any more. Seconds. */
+export function cacheOf(parcel: { readonly signed: boolean }): number {
+  return parcel.signed ? 604_800 : 1_800;
+}

@@ -1,0 +1,13 @@
+import type { Params } from "@dataq/contract";
+import { annualReport } from "../../../sample/annual-reports.ts";
+import { numberOfCreditCode, sampleCompany } from "../../../sample/companies.ts";
+import { single } from "../../answers.ts";
+import type { Answer, Source } from "../../source.ts";
+
+export const sampleReports: Source = {
+  version: async () => "sample-1",
+  async run(params: Params): Promise<Answer> {
+    const number = numberOfCreditCode(params["tax_id"] ?? "");
+    return single(number === undefined ? undefined : annualReport(sampleCompany(number)));
+  },
+};

@@ -1,0 +1,28 @@
+import { keyTerm } from "../search/corpora/keyed.ts";
+import type { PostingIndex } from "../search/postings/posting-index.ts";
+
+/** Imported records that are looked up by key. */
+export class KeyedRecords {
+  readonly #index: PostingIndex;
+  readonly #corpus: string;
+
+  constructor(index: PostingIndex, corpus: string) {
+    this.#index = index;
+    this.#corpus = corpus;
+  }
+
+  async exists(): Promise<boolean> {
+    return (await this.#index.state(this.#corpus)) !== undefined;
+  }
+
+  async version(): Promise<string> {
+    return (await this.#index.state(this.#corpus))?.snapshot ?? "none";
+  }
+
+  /** Records with any of the keys, the newest first. */
+  async find(keys: readonly string[], limit: number): Promise<object[]> {
+    const query = { any: keys.map((key) => ({ term: keyTerm(key), scored: false })) };
+    const found = await this.#index.search(this.#corpus, { query }, { offset: 0, limit });
+    return (found?.hits ?? []).map(({ body }) => body);
+  }
+}

@@ -1,0 +1,14 @@
+import type { Params } from "@dataq/contract";
+import type { JudgmentRecord } from "../../../search/corpora/judgments.ts";
+import type { PostingIndex } from "../../../search/postings/posting-index.ts";
+import type { ReadQuestion, Searching } from "../../search-source.ts";
+import { readCaseQuestion } from "./question.ts";
+
+/** Judgments by words and fields. */
+export const cases: Searching = {
+  read: (params: Params, index: PostingIndex, corpus: string): Promise<ReadQuestion> =>
+    readCaseQuestion(params["query"] ?? "", (terms) => index.count(corpus, terms)),
+  render: (body) => body,
+  text: (body) => (body as JudgmentRecord).full_text,
+  prefer: "本院认为",
+};

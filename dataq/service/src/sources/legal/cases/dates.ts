@@ -1,0 +1,23 @@
+/** 2024, 2024-03, 2024-03-15, or two of them with `..` between, either of which may be missing. */
+export function readDates(text: string): { from?: string; to?: string } | undefined {
+  const parts = text.split("..");
+  if (parts.length > 2) return undefined;
+  const [first = "", last = first] = parts;
+  if (first === "" && last === "") return undefined;
+  const from = first === "" ? null : edge(first, "from");
+  const to = last === "" ? null : edge(last, "to");
+  if (from === undefined || to === undefined) return undefined;
+  return { ...(from !== null && { from }), ...(to !== null && { to }) };
+}
+
+function edge(text: string, side: "from" | "to"): string | undefined {
+  const found = /^(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?$/.exec(text);
+  if (found === null) return undefined;
+  const [, year, month, day] = found;
+  const whole = [
+    year,
+    (month ?? (side === "from" ? "1" : "12")).padStart(2, "0"),
+    (day ?? (side === "from" ? "1" : "31")).padStart(2, "0"),
+  ];
+  return Number(whole[1]) > 12 || Number(whole[2]) > 31 ? undefined : whole.join("-");
+}

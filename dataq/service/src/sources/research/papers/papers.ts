@@ -1,0 +1,21 @@
+import { doiTerm, type PaperRecord, personTerm } from "../../../search/corpora/papers.ts";
+import { wordsOnly } from "../../../search/text-search.ts";
+import type { Searching } from "../../search-source.ts";
+
+/** Papers by words, author or DOI. */
+export const papers: Searching = {
+  read: (params) => {
+    const text = params["query"] ?? "";
+    const doi = /^(?:https?:\/\/)?(?:(?:dx\.)?doi\.org\/|doi:\s*)?(10\.\d{4,9}\/\S+)$/i.exec(text)?.[1];
+    const question = wordsOnly(doi === undefined ? text : "");
+    if (doi !== undefined) {
+      return { question: { ...question, filters: [{ term: doiTerm(doi), scored: false }] }, warnings: [] };
+    }
+    return { question: { ...question, exact: [personTerm(text)] }, warnings: [] };
+  },
+  render: (body) => body,
+  text: (body) => {
+    const { title, abstract } = body as PaperRecord;
+    return abstract ?? title;
+  },
+};

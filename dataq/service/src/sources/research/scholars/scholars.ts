@@ -1,0 +1,17 @@
+import { personTerm } from "../../../search/corpora/papers.ts";
+import type { ScholarRecord } from "../../../search/corpora/scholars.ts";
+import { wordsOnly } from "../../../search/text-search.ts";
+import type { Searching } from "../../search-source.ts";
+
+/** Researchers by name; who is called just so stands first. */
+export const scholars: Searching = {
+  read: (params) => {
+    const name = params["name"] ?? "";
+    return { question: { ...wordsOnly(name), exact: [personTerm(name)] }, warnings: [] };
+  },
+  render: (body) => body,
+  text: (body) => {
+    const { name, affiliations } = body as ScholarRecord;
+    return [name, ...affiliations.map((each) => each.name)].join(" ");
+  },
+};
