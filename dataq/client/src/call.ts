@@ -1,8 +1,9 @@
 import { errorOf, type RawResponse, requestIdOf } from "./answer.ts";
+import type { Chance } from "./chance.ts";
 import { AbortError, ConnectionError, type DevnorsDataError, TimeoutError } from "./errors.ts";
 import type { HttpRequest, Outcome } from "./exchange.ts";
 import { delayBeforeRetry } from "./retry.ts";
-import type { Chance, RetrySettings, Settings } from "./settings.ts";
+import type { RetrySettings, Settings } from "./settings.ts";
 
 /**
  * What a call asks of the face that runs it: send this, or wait. A face answers `send` with the outcome. The
@@ -17,7 +18,7 @@ export type Step =
     }
   | { readonly kind: "wait"; readonly delayMs: number; readonly retry?: FailedAttempt };
 
-export interface FailedAttempt {
+interface FailedAttempt {
   readonly attempt: number;
   readonly error: DevnorsDataError;
 }

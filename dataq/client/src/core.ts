@@ -1,11 +1,12 @@
 import { parseObject, type RawResponse } from "./answer.ts";
 import { call, type Steps } from "./call.ts";
+import type { Chance } from "./chance.ts";
 import type { HttpRequest } from "./exchange.ts";
 import type { OperationName } from "./operations.ts";
 import { PageCursor, type PageOptions } from "./pages.ts";
 import { type CallOptions, estimateRequest, getRequest, type QueryOptions, queryRequest } from "./request.ts";
 import { type ParamsOf, type Result, readResult } from "./result.ts";
-import { type Chance, readRetry, type Settings, wrong } from "./settings.ts";
+import { readRetry, type Settings, wrong } from "./settings.ts";
 
 /** What a client can do, as steps that either face runs. */
 export class Core {

@@ -1,14 +1,16 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { RawResponse } from "./answer.ts";
 import type { Step, Steps } from "./call.ts";
+import { type Chance, chance } from "./chance.ts";
 import { type Balance, Core, type Estimate, type UsageQuery, type UsageReport } from "./core.ts";
 import type { Outcome } from "./exchange.ts";
 import { SyncOperations } from "./methods.ts";
 import type { OperationName } from "./operations.ts";
+import type { ClientOptions } from "./options.ts";
 import type { PageCursor, PageOptions, PageState } from "./pages.ts";
 import type { CallOptions, QueryOptions } from "./request.ts";
 import type { ParamsOf, RecordOf, Result } from "./result.ts";
-import { type Chance, type ClientOptions, chance, readSettings, wrong } from "./settings.ts";
+import { readSettings, requireObject, wrong } from "./settings.ts";
 import { Channel, sleep, threads } from "./sync/channel.ts";
 
 /** Time and chance, for tests that want their own. */
@@ -27,6 +29,7 @@ export class DataQuerySync extends SyncOperations {
 
   constructor(options: ClientOptions = {}, clock: Partial<SyncClock> = {}) {
     super();
+    requireObject(options);
     threads();
     refuseFunctions(options);
     this.#clock = { ...chance, sleep, ...clock };

@@ -196,6 +196,13 @@ describe("paginate", () => {
     expect(requests).toEqual([1, 2, 3]);
   });
 
+  test("has no idempotency key of its own: each page has one", () => {
+    const options = { idempotencyKey: "x" } as object;
+    expect(() => searchOf(1).paginate("legal_laws", { query: "x" }, options)).toThrow(
+      /^idempotencyKey belongs/,
+    );
+  });
+
   test.each([{ maxPages: 0 }, { maxItems: 1.5 }, { maxTokens: -1 }, { startPage: 0 }])(
     "%j is refused before anything is sent",
     (options) => {

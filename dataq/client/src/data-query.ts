@@ -1,14 +1,16 @@
 import { type RawResponse, requestIdOf } from "./answer.ts";
 import { redact, type Step, type Steps } from "./call.ts";
+import { type Chance, chance } from "./chance.ts";
 import { type Balance, Core, type Estimate, type UsageQuery, type UsageReport } from "./core.ts";
 import { AbortError } from "./errors.ts";
 import { exchange, type Outcome } from "./exchange.ts";
 import { AsyncOperations } from "./methods.ts";
 import type { OperationName } from "./operations.ts";
+import type { AsyncOnlyOptions, ClientOptions } from "./options.ts";
 import type { PageCursor, PageOptions, PageState } from "./pages.ts";
 import type { AsyncCallOptions, AsyncQueryOptions } from "./request.ts";
 import type { ParamsOf, RecordOf, Result } from "./result.ts";
-import { type AsyncOnlyOptions, type Chance, type ClientOptions, chance, readSettings } from "./settings.ts";
+import { readSettings, requireObject } from "./settings.ts";
 
 export type DataQueryOptions = ClientOptions & AsyncOnlyOptions;
 
@@ -26,6 +28,7 @@ export class DataQuery extends AsyncOperations {
 
   constructor(options: DataQueryOptions = {}, clock: Partial<AsyncClock> = {}) {
     super();
+    requireObject(options);
     const { fetch, fetchOptions, onRequest, onResponse, onRetry, ...rest } = options;
     this.#own = { fetch, fetchOptions, onRequest, onResponse, onRetry };
     this.#clock = { ...chance, sleep, ...clock };

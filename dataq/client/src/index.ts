@@ -1,4 +1,5 @@
 export type { RawResponse } from "./answer.ts";
+export type { Chance } from "./chance.ts";
 export type { Balance, Estimate, UsageGroup, UsageQuery, UsageReport, UsageRow } from "./core.ts";
 export {
   type AsyncClock,
@@ -30,15 +31,14 @@ export {
   UnprocessableError,
 } from "./errors.ts";
 export * from "./operations.ts";
-export type { PageOptions, PageState } from "./pages.ts";
-export type { AsyncCallOptions, AsyncQueryOptions, CallOptions, QueryOptions } from "./request.ts";
-export type { Answer, ParamsOf, RecordOf, ResponseFacts, Result } from "./result.ts";
 export type {
   AsyncOnlyOptions,
-  Chance,
   ClientOptions,
   RequestEvent,
   ResponseEvent,
   RetryEvent,
   RetryOptions,
-} from "./settings.ts";
+} from "./options.ts";
+export type { PageOptions, PageState } from "./pages.ts";
+export type { AsyncCallOptions, AsyncQueryOptions, CallOptions, QueryOptions } from "./request.ts";
+export type { Answer, ParamsOf, RecordOf, ResponseFacts, Result } from "./result.ts";

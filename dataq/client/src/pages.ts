@@ -1,10 +1,11 @@
 import { call, type Steps } from "./call.ts";
+import type { Chance } from "./chance.ts";
 import { BudgetExceededError, isDataQueryError } from "./errors.ts";
 import type { OperationName } from "./operations.ts";
 import { pauseMs } from "./rate.ts";
 import { type QueryOptions, queryRequest } from "./request.ts";
 import { type ParamsOf, type RecordOf, type Result, readResult } from "./result.ts";
-import { type Chance, numberFrom, readRetry, type Settings, wholeFrom, wrong } from "./settings.ts";
+import { numberFrom, readRetry, type Settings, wholeFrom, wrong } from "./settings.ts";
 
 export interface PageOptions extends Omit<QueryOptions, "idempotencyKey" | "requestId"> {
   /** Page to begin with. Default 1. */
@@ -59,6 +60,7 @@ export class PageCursor<Name extends OperationName> {
     numberFrom(maxTokens, "maxTokens", 0, 0, Number.MAX_SAFE_INTEGER);
     wholeFrom(maxPages, "maxPages", 1, 1, Number.MAX_SAFE_INTEGER);
     wholeFrom(maxItems, "maxItems", 1, 1, Number.MAX_SAFE_INTEGER);
+    if ("idempotencyKey" in rest) throw wrong("idempotencyKey", "belongs to one call; each page has its own");
     // Wrong options are told here and not at the first page.
     queryRequest(settings, operation, params, rest);
     readRetry(rest, settings.retry);

@@ -1,12 +1,6 @@
 import type { HttpRequest } from "./exchange.ts";
-import {
-  type RetryOptions,
-  readHeaders,
-  refuseUnknown,
-  retryOptionNames,
-  type Settings,
-  wrong,
-} from "./settings.ts";
+import type { RetryOptions } from "./options.ts";
+import { readHeaders, refuseUnknown, retryOptionNames, type Settings, wrong } from "./settings.ts";
 
 /** Options of one call, of both clients. */
 export interface CallOptions extends RetryOptions {

@@ -80,6 +80,12 @@ describe("options", () => {
     expect(make).toThrow(new RegExp(name.replace("max_retries", "maxRetries")));
   });
 
+  test.each(["dq_live_x", null, 5])("%j in place of the options is refused, unseen", (options) => {
+    for (const face of [DataQuery, DataQuerySync]) {
+      expect(() => new face(options as never)).toThrow(/^The client's options must be an object/);
+    }
+  });
+
   test.each(["fetch", "fetchOptions", "onRequest", "onResponse", "onRetry"])(
     "the synchronous client refuses %s by its name",
     (name) => {
