@@ -8,6 +8,7 @@ import { createCommand } from "./commands/create.ts";
 import { listCommand } from "./commands/list.ts";
 import { psCommand } from "./commands/ps.ts";
 import { pullCommand } from "./commands/pull.ts";
+import { pushCommand } from "./commands/push.ts";
 import { rmCommand } from "./commands/rm.ts";
 import { serveCommand } from "./commands/serve.ts";
 import { showCommand } from "./commands/show.ts";
@@ -19,6 +20,7 @@ const program = new Command("locallm")
   .version(version, "-v, --version")
   .addCommand(serveCommand())
   .addCommand(pullCommand())
+  .addCommand(pushCommand())
   .addCommand(createCommand())
   .addCommand(listCommand())
   .addCommand(psCommand())

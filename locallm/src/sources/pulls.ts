@@ -4,6 +4,7 @@ import { LocallmError } from "../wire/errors.ts";
 import { defaultModelName, type ModelName, requireModelName } from "../wire/model-name.ts";
 import { Network, type NetworkSettings } from "./network.ts";
 import { pullFromRegistry } from "./oci/pull.ts";
+import { pushToRegistry } from "./oci/push.ts";
 import { type Credentials, Registry } from "./oci/registry.ts";
 import { Partials } from "./partial.ts";
 import { parsePypiReference, pullFromPypi } from "./pypi.ts";
@@ -57,6 +58,15 @@ export class Pulls {
     return async (onProgress, signal) => {
       if (await this.#isNew(name)) onProgress({ status: `first pull from ${name.host}` });
       await pullFromRegistry(registry, name, { ...context, onProgress, signal });
+    };
+  }
+
+  /** A push of a model of the store to the registry that its name says. Throws as `prepare` does. */
+  preparePush(name: ModelName, options: PullOptions): PullTask {
+    this.#requireAllowed(name);
+    const registry = new Registry(name, { network: this.network, ...options });
+    return async (onProgress, signal) => {
+      await pushToRegistry(registry, name, { store: this.store, onProgress, signal });
     };
   }
 

@@ -55,6 +55,10 @@ export const errors = {
     status: 500,
     message: "blob {digest} is not in the store; `locallm doctor` says what it belongs to",
   },
+  blob_damaged: {
+    status: 500,
+    message: "blob {digest} is not what its name says; `locallm doctor` repairs the store",
+  },
   blob_too_large: { status: 500, message: "blob {digest} is larger than {limitBytes} bytes" },
   invalid_setting: { status: 500, message: "{variable}={value}: {problem}" },
   address_in_use: {
@@ -116,6 +120,10 @@ export const errors = {
   registry_unauthorized: {
     status: 502,
     message: "{host} wants other credentials than it was given, or none would do",
+  },
+  push_unauthorized: {
+    status: 401,
+    message: "{host} does not let you push there; give username and password of an account that may",
   },
   source_unreachable: { status: 502, message: "{host} could not be reached: {reason}" },
   source_failed: { status: 502, message: "{host} did not give what was asked: {reason}" },

@@ -5,6 +5,7 @@ import { copyRoute } from "./copy.ts";
 import { createRoute } from "./create.ts";
 import { deleteRoute } from "./delete.ts";
 import { pullRoute } from "./pull.ts";
+import { pushRoute } from "./push.ts";
 import { showRoute } from "./show.ts";
 import { tagsRoute } from "./tags.ts";
 
@@ -17,4 +18,5 @@ export function libraryRoutes(app: FastifyInstance, parts: Parts): void {
   deleteRoute(app, parts);
   blobRoutes(app, parts);
   pullRoute(app, parts);
+  pushRoute(app, parts);
 }

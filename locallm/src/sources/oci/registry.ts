@@ -24,6 +24,10 @@ export interface RegistryOptions {
   credentials: Credentials | null;
 }
 
+export type RegistryRequest = Omit<NetworkRequest, "insecure" | "body"> & {
+  body?: () => NetworkRequest["body"];
+};
+
 /**
  * One repository of a registry that speaks Docker's version 2 protocol (Ollama's, OCI's, the model hub's). Credentials
  * go to the registry's own host alone; a token may be asked for there only.
@@ -40,6 +44,10 @@ export class Registry {
     this.#base = new URL(`${schemeOf(name, options.insecure)}://${name.host}`);
     this.#repository = `${name.namespace}/${name.model}`;
     this.#options = options;
+  }
+
+  get repository(): string {
+    return this.#repository;
   }
 
   get host(): string {
@@ -92,10 +100,10 @@ export class Registry {
     return response;
   }
 
-  /** Any request to this repository; signs in when asked to, once. */
+  /** Any request to this repository; signs in when asked to, once. A body is asked for anew with each try. */
   async send(
     path: string | URL,
-    request: Omit<NetworkRequest, "insecure">,
+    request: RegistryRequest,
     action: "pull" | "push",
   ): Promise<NetworkResponse> {
     const url = path instanceof URL ? path : new URL(`/v2/${this.#repository}/${path}`, this.#base);
@@ -103,8 +111,10 @@ export class Registry {
     for (let attempt = 1; ; attempt++) {
       const headers = { ...request.headers };
       if (isOwnHost && this.#authorization !== null) headers["authorization"] = this.#authorization;
+      const { body, ...rest } = request;
       const response = await this.#options.network.request(url, {
-        ...request,
+        ...rest,
+        ...(body === undefined ? {} : { body: body() }),
         headers,
         insecure: this.#options.insecure || isLoopbackName(url.hostname.replace(/^\[|\]$/g, "")),
       });

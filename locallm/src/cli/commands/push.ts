@@ -1,0 +1,23 @@
+import { Command } from "commander";
+import { readConfig } from "../../config.ts";
+import type { ProgressLine } from "../../wire/api/library.ts";
+import { Client } from "../client.ts";
+import { progressView } from "../progress.ts";
+
+export function pushCommand(): Command {
+  return new Command("push")
+    .description("send a model to the registry that its name says")
+    .argument("<model>")
+    .option("--insecure", "allow plain http")
+    .action(async (model: string, { insecure = false }: { insecure?: boolean }) => {
+      const view = progressView(process.stderr);
+      try {
+        const client = new Client(readConfig());
+        for await (const line of client.lines<ProgressLine>("/api/push", { body: { model, insecure } })) {
+          view.show(line);
+        }
+      } finally {
+        view.end();
+      }
+    });
+}

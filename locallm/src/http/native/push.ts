@@ -1,0 +1,22 @@
+import type { FastifyInstance } from "fastify";
+import { pushRequest } from "../../wire/api/library.ts";
+import { requireModelName } from "../../wire/model-name.ts";
+import { readBody } from "../body.ts";
+import type { Parts } from "../parts.ts";
+import { sendProgress } from "./progress.ts";
+
+/** `POST /api/push`: a model of the store to the registry that its name says. */
+export function pushRoute(app: FastifyInstance, parts: Parts): void {
+  app.post("/api/push", async (request, reply) => {
+    const body = readBody(request, reply, pushRequest);
+    const typed = body.model || body.name;
+    const name = requireModelName(typed);
+    await parts.store.require(name, typed);
+    const task = parts.pulls.preparePush(name, {
+      insecure: body.insecure ?? false,
+      credentials:
+        body.username === undefined ? null : { username: body.username, password: body.password ?? "" },
+    });
+    return await sendProgress(request, reply, body.stream, task);
+  });
+}

@@ -1,0 +1,190 @@
+import { createReadStream } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Layer, manifestLayers, mediaTypes, parseManifest } from "../../library/manifest.ts";
+import type { Store } from "../../library/store.ts";
+import type { ProgressLine } from "../../wire/api/library.ts";
+import { LocallmError } from "../../wire/errors.ts";
+import { displayModelName, type ModelName, parseModelName } from "../../wire/model-name.ts";
+import type { NetworkResponse } from "../network.ts";
+import type { Registry } from "./registry.ts";
+
+export interface PushContext {
+  store: Store;
+  onProgress(line: ProgressLine): void;
+  signal: AbortSignal;
+  /** Before the second try of a chunk; doubles with each. */
+  retryDelayMs?: number;
+}
+
+const chunkBytes = 64 * 1024 * 1024;
+const tries = 6;
+
+/** Pushes a model: the blobs that the registry lacks, each verified before a byte of it leaves, then the manifest. */
+export async function pushToRegistry(
+  registry: Registry,
+  name: ModelName,
+  context: PushContext,
+): Promise<void> {
+  const { store, onProgress, signal } = context;
+  onProgress({ status: "retrieving manifest" });
+  const bytes = await store.manifestBytes(name);
+  if (bytes === null) throw new LocallmError("model_not_found", { model: displayModelName(name) });
+  const manifest = parseManifest(bytes);
+  for (const layer of manifestLayers(manifest)) await pushLayer(registry, layer, name, context);
+  onProgress({ status: "pushing manifest" });
+  const { mediaType } = JSON.parse(bytes.toString()) as { mediaType?: string };
+  const answer = await registry.send(
+    `manifests/${name.tag}`,
+    {
+      method: "PUT",
+      headers: { "content-type": mediaType ?? mediaTypes.manifest },
+      body: () => bytes,
+      signal,
+    },
+    "push",
+  );
+  finish(answer, registry, [200, 201, 202]);
+  onProgress({ status: "success" });
+}
+
+async function pushLayer(
+  registry: Registry,
+  layer: Layer,
+  name: ModelName,
+  context: PushContext,
+): Promise<void> {
+  const { digest, sizeBytes: total } = layer;
+  const status = `pushing ${digest.slice(7, 19)}`;
+  const { store, onProgress, signal } = context;
+  const head = await registry.send(`blobs/${digest}`, { method: "HEAD", signal }, "push");
+  head.body.destroy();
+  if (head.status !== 200) {
+    if (!(await store.blobs.verify(digest, signal))) throw new LocallmError("blob_damaged", { digest });
+    const location = await beginUpload(registry, layer, name, context);
+    if (location !== null) {
+      await upload(registry, layer, location, {
+        ...context,
+        onProgress: (line) => onProgress({ ...line, status }),
+      });
+    }
+  }
+  onProgress({ status, digest, total, completed: total });
+}
+
+/** Null where the registry took the blob from another of its repositories. */
+async function beginUpload(
+  registry: Registry,
+  layer: Layer,
+  name: ModelName,
+  { signal }: PushContext,
+): Promise<URL | null> {
+  const from = layer.from === undefined ? null : parseModelName(layer.from);
+  const mount =
+    from !== null && from.host === name.host
+      ? `?mount=${layer.digest}&from=${from.namespace}/${from.model}`
+      : "";
+  const answer = await registry.send(`blobs/uploads/${mount}`, { method: "POST", signal }, "push");
+  finish(answer, registry, [201, 202]);
+  return answer.status === 201 ? null : locationOf(answer, registry);
+}
+
+async function upload(registry: Registry, layer: Layer, begin: URL, context: PushContext): Promise<void> {
+  const { digest, sizeBytes: total } = layer;
+  const path = context.store.blobs.path(digest);
+  let location = begin;
+  let completed = 0;
+  let failures = 0;
+  while (completed < total) {
+    const end = Math.min(completed + chunkBytes, total);
+    const start = completed;
+    try {
+      const answer = await registry.send(
+        location,
+        {
+          method: "PATCH",
+          headers: {
+            "content-type": "application/octet-stream",
+            "content-length": String(end - start),
+            "content-range": `${start}-${end - 1}`,
+          },
+          body: () =>
+            counted(path, start, end, (sent) =>
+              context.onProgress({ status: "", digest, total, completed: start + sent }),
+            ),
+          signal: context.signal,
+        },
+        "push",
+      );
+      finish(answer, registry, [202]);
+      location = locationOf(answer, registry);
+      completed = end;
+      failures = 0;
+    } catch (error) {
+      context.signal.throwIfAborted();
+      failures += 1;
+      if (failures === tries || !isPassing(error)) throw error;
+      await sleep((context.retryDelayMs ?? 1000) * 2 ** (failures - 1), undefined, {
+        signal: context.signal,
+      });
+      ({ location, completed } = await uploadState(registry, location, start, context));
+    }
+  }
+  const close = new URL(location);
+  close.searchParams.set("digest", digest);
+  const answer = await registry.send(
+    close,
+    { method: "PUT", headers: { "content-length": "0" }, signal: context.signal },
+    "push",
+  );
+  finish(answer, registry, [201, 204]);
+}
+
+/** After a broken chunk the registry says how much of it arrived. */
+async function uploadState(registry: Registry, location: URL, before: number, { signal }: PushContext) {
+  const answer = await registry.send(location, { method: "GET", signal }, "push");
+  finish(answer, registry, [204]);
+  const [, last] = /^(?:bytes=)?0-(\d+)$/.exec(answer.headers["range"] ?? "") ?? [];
+  const completed = last === undefined ? before : Number(last) + 1;
+  return {
+    location: answer.headers.location === undefined ? location : locationOf(answer, registry),
+    completed,
+  };
+}
+
+async function* counted(path: string, start: number, end: number, onSent: (bytes: number) => void) {
+  let sent = 0;
+  for await (const chunk of createReadStream(path, {
+    start,
+    end: end - 1,
+    highWaterMark: 256 * 1024,
+  }) as AsyncIterable<Buffer>) {
+    yield chunk;
+    sent += chunk.length;
+    onSent(sent);
+  }
+}
+
+function locationOf(answer: NetworkResponse, registry: Registry): URL {
+  try {
+    return new URL(answer.headers.location ?? "", answer.url);
+  } catch {
+    throw new LocallmError("source_failed", {
+      host: registry.host,
+      reason: "it does not say where to upload",
+    });
+  }
+}
+
+function finish(answer: NetworkResponse, registry: Registry, allowed: readonly number[]): void {
+  answer.body.resume();
+  if (allowed.includes(answer.status)) return;
+  if (answer.status === 401 || answer.status === 403) {
+    throw new LocallmError("push_unauthorized", { host: registry.host });
+  }
+  const code = answer.status >= 500 ? "source_unreachable" : "source_failed";
+  throw new LocallmError(code, { host: registry.host, reason: `it answered ${answer.status}` });
+}
+
+function isPassing(error: unknown): boolean {
+  return error instanceof LocallmError && error.code === "source_unreachable";
+}
