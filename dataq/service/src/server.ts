@@ -8,14 +8,17 @@ import { migrate } from "./database/migrations.ts";
 import { createApp, type HttpParts } from "./http/app.ts";
 import { addAccountRoutes } from "./http/routes/account.ts";
 import { addHealthRoutes } from "./http/routes/health.ts";
+import { addLedgerRoutes } from "./http/routes/ledger.ts";
 import { addQueryRoutes } from "./http/routes/query.ts";
 import { scrub } from "./http/scrub.ts";
 import { sweepKeys } from "./ledger/idempotency.ts";
 import { recover, startInstance } from "./ledger/instance.ts";
 import { PriceList, publishFirstPrices } from "./ledger/price.ts";
+import { sealEntries } from "./ledger/seal.ts";
 import { AnswerCache } from "./query/answer-cache.ts";
 import { Flights } from "./query/flights.ts";
 import type { Failpoint } from "./query/pipeline.ts";
+import { RequestLog } from "./query/request-log.ts";
 import { migrations } from "./schema.ts";
 import { PostingIndex } from "./search/postings/posting-index.ts";
 import { FirstData } from "./sources/first-data/first-data.ts";
@@ -90,10 +93,15 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       clock,
       failpoint: failpointOf(config.failpoint),
     };
-    const parts: HttpParts = { database, keys, pipeline, clock, logger };
+    const requestLog = new RequestLog(database, (error) =>
+      logger.warn({ err: error.message }, "request log"),
+    );
+    closers.push(() => requestLog.flush());
+    const parts: HttpParts = { database, keys, pipeline, requestLog, clock, logger };
     const app = createApp(parts);
     addQueryRoutes(app, parts);
     addAccountRoutes(app, parts);
+    addLedgerRoutes(app, parts);
     addHealthRoutes(app, parts);
     closers.push(() => app.close());
     closers.push(startSweeper(database, cache, clock, logger));
@@ -135,6 +143,7 @@ function startSweeper(
       if (voided > 0) logger.warn({ voided }, "open holds given back");
       await cache.sweep(clock());
       await sweepKeys(database, clock());
+      await sealEntries(database, clock());
     } catch (error) {
       logger.warn({ err: (error as Error).message }, "sweep failed");
     }

@@ -7,6 +7,7 @@ import type { Scope } from "../accounts/scope.ts";
 import type { Database } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
 import type { PipelineParts } from "../query/pipeline.ts";
+import type { RequestLog } from "../query/request-log.ts";
 import { readCredentials } from "./credentials.ts";
 import { sendFailure, toFailure } from "./error-reply.ts";
 
@@ -15,6 +16,7 @@ export interface HttpParts {
   readonly database: Database;
   readonly keys: Keys;
   readonly pipeline: PipelineParts;
+  readonly requestLog: RequestLog;
   readonly clock: () => Date;
   readonly logger: Logger;
 }
@@ -25,6 +27,7 @@ export interface RequestNotes {
   operation?: string;
   code?: string;
   tokens?: number;
+  cached?: boolean;
   clientRequestId?: string;
 }
 
@@ -38,7 +41,7 @@ declare module "fastify" {
 export const BODY_LIMIT_BYTES = 65_536;
 
 /** The empty app: ids, headers, errors, one log line a request. Routes are added by `server.ts`. */
-export function createApp(parts: Pick<HttpParts, "clock" | "logger">): FastifyInstance {
+export function createApp(parts: Pick<HttpParts, "clock" | "logger" | "requestLog">): FastifyInstance {
   const app = fastify({
     bodyLimit: BODY_LIMIT_BYTES,
     genReqId: () => makeIdentifier("req", parts.clock()),
@@ -62,13 +65,29 @@ export function createApp(parts: Pick<HttpParts, "clock" | "logger">): FastifyIn
   });
   app.addHook("onResponse", async (request, reply) => {
     const { principal, ...notes } = request.notes;
+    const ms = performance.now() - request.receivedAtMs;
+    if (principal && request.routeOptions.url?.startsWith("/v1/data/"))
+      parts.requestLog.add({
+        id: request.id,
+        at: parts.clock(),
+        accountId: principal.account.id,
+        keyId: principal.key.id,
+        mode: principal.key.mode,
+        route: request.routeOptions.url,
+        operation: notes.operation ?? null,
+        status: reply.statusCode,
+        code: notes.code ?? null,
+        cached: notes.cached ?? false,
+        latencyMs: Math.round(ms),
+        clientRequestId: notes.clientRequestId ?? null,
+      });
     parts.logger.info(
       {
         request_id: request.id,
         method: request.method,
         route: request.routeOptions.url ?? "none",
         status: reply.statusCode,
-        ms: Math.round((performance.now() - request.receivedAtMs) * 10) / 10,
+        ms: Math.round(ms * 10) / 10,
         ...(principal && { account: principal.account.id, key: principal.key.id }),
         ...(notes.operation && { operation: notes.operation }),
         ...(notes.code && { code: notes.code }),

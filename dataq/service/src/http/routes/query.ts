@@ -22,6 +22,7 @@ export function addQueryRoutes(app: FastifyInstance, parts: HttpParts): void {
       },
     });
     request.notes.tokens = answer.tokens;
+    request.notes.cached = answer.cache === "HIT";
     reply.headers({
       "x-tokens-used": answer.tokens,
       "x-tokens-balance": answer.balance,

@@ -1,0 +1,12 @@
+/** A line of CSV (RFC 4180). A text that a spreadsheet would take for a formula gets an apostrophe in front. */
+export function csvLine(values: readonly unknown[]): string {
+  return `${values.map(field).join(",")}\r\n`;
+}
+
+function field(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  const text = value instanceof Date ? value.toISOString() : String(value);
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

@@ -1,0 +1,168 @@
+import { Readable } from "node:stream";
+import { Failure, findOperation } from "@dataq/contract";
+import type { FastifyInstance } from "fastify";
+import { z } from "zod";
+import {
+  chainNext,
+  chainStart,
+  type Entry,
+  entriesOfRequest,
+  entryColumns,
+  listEntries,
+  readEntries,
+} from "../../ledger/entry.ts";
+import { findRequest, listRequests } from "../../query/request-log.ts";
+import { readUsage, type UsageGroup, usageGroups } from "../../query/usage.ts";
+import { chinaDate } from "../../sources/china-time.ts";
+import { admit, type HttpParts } from "../app.ts";
+import { check } from "../body.ts";
+import { csvLine } from "../csv.ts";
+import { scrub } from "../scrub.ts";
+
+const count = z.coerce.number().int().min(1).max(500).default(50);
+const day = z.iso.date();
+
+const ledgerQuery = z.strictObject({ cursor: z.coerce.number().int().positive().optional(), limit: count });
+const exportQuery = z.strictObject({ format: z.enum(["csv", "jsonl"]).default("jsonl") });
+const usageQuery = z.strictObject({
+  from: day.optional(),
+  to: day.optional(),
+  group_by: z
+    .string()
+    .default("day")
+    .transform((text) => [...new Set(text.split(","))])
+    .pipe(z.array(z.enum(usageGroups))),
+});
+const requestsQuery = z.strictObject({
+  cursor: z.string().max(64).optional(),
+  limit: count,
+  operation: z
+    .string()
+    .refine((name) => findOperation(name) !== undefined, "not an operation")
+    .optional(),
+  status: z.coerce.number().int().min(100).max(599).optional(),
+});
+
+/** Where the tokens went: line by line, summed up, and call by call. */
+export function addLedgerRoutes(app: FastifyInstance, parts: HttpParts): void {
+  app.get("/v1/ledger", async (request) => {
+    const { account } = await admit(parts, request, "read:account");
+    const { cursor, limit } = check(ledgerQuery, request.query);
+    const entries = await listEntries(parts.database, account.id, limit + 1, cursor);
+    const shown = entries.slice(0, limit);
+    return {
+      data: shown.map(lineOf),
+      next_cursor: entries.length > limit ? String(shown.at(-1)!.seq) : null,
+    };
+  });
+
+  app.get("/v1/ledger/export", async (request, reply) => {
+    const { account } = await admit(parts, request, "read:account");
+    const { format } = check(exportQuery, request.query);
+    reply.header("content-disposition", `attachment; filename="ledger.${format}"`);
+    reply.type(format === "csv" ? "text/csv; charset=utf-8" : "application/x-ndjson; charset=utf-8");
+    return reply.send(Readable.from(exportLines(parts, account.id, format)));
+  });
+
+  app.get("/v1/usage", async (request) => ({ data: (await usageOf(parts, request)).rows }));
+
+  app.get("/v1/usage.csv", async (request, reply) => {
+    const { groups, rows } = await usageOf(parts, request);
+    const columns = [...groups, "calls", "billed_calls", "cached_calls", "tokens"] as const;
+    reply.type("text/csv; charset=utf-8");
+    return csvLine(columns) + rows.map((row) => csvLine(columns.map((column) => row[column]))).join("");
+  });
+
+  app.get("/v1/requests", async (request) => {
+    const { account } = await admit(parts, request, "read:account");
+    const { cursor, limit, operation, status } = check(requestsQuery, request.query);
+    await parts.requestLog.flush();
+    const rows = await listRequests(parts.database, account.id, {
+      limit: limit + 1,
+      before: cursor,
+      operation,
+      status,
+    });
+    const shown = rows.slice(0, limit);
+    return { data: shown, next_cursor: rows.length > limit ? shown.at(-1)!.id : null };
+  });
+
+  app.get<{ Params: { id: string } }>("/v1/requests/:id", async (request) => {
+    const { account } = await admit(parts, request, "read:account");
+    await parts.requestLog.flush();
+    const { id } = request.params;
+    const [found, entries] = await Promise.all([
+      findRequest(parts.database, account.id, id),
+      entriesOfRequest(parts.database, account.id, id),
+    ]);
+    if (!found && entries.length === 0) throw new Failure("not_found", { what: "The request" });
+    return {
+      ...(found ?? { id, at: entries[0]!.at, operation: entries[0]!.operation }),
+      entries: entries.map(lineOf),
+    };
+  });
+}
+
+/** An entry as its owner sees it. */
+function lineOf(entry: Entry): object {
+  const {
+    account_id,
+    seq,
+    at,
+    kind,
+    request_id,
+    operation,
+    key_id,
+    tokens,
+    balance_after,
+    price_version,
+    note,
+  } = entry;
+  return {
+    id: `${account_id}.${seq}`,
+    at,
+    kind,
+    request_id,
+    operation,
+    key_id,
+    tokens,
+    balance_after,
+    price_version,
+    note,
+  };
+}
+
+async function usageOf(parts: HttpParts, request: Parameters<typeof admit>[1]) {
+  const { account } = await admit(parts, request, "read:account");
+  const { from, to, group_by } = check(usageQuery, request.query);
+  const today = chinaDate(parts.clock());
+  const last = to ?? today;
+  const first = from ?? chinaDate(new Date(Date.parse(last) - 29 * 86_400_000));
+  if (first > last)
+    throw new Failure("invalid_params", {
+      param: "from",
+      summary: "from is after to.",
+      details: [{ param: "from", code: "range", message: "from is after to", fix: "send a day before to" }],
+    });
+  await parts.requestLog.flush();
+  const groups: readonly UsageGroup[] = group_by;
+  return { groups, rows: await readUsage(parts.database, account.id, { from: first, to: last, groups }) };
+}
+
+/** Every column of every entry, with the hash that the chain has after it. */
+async function* exportLines(
+  parts: HttpParts,
+  accountId: string,
+  format: "csv" | "jsonl",
+): AsyncGenerator<string> {
+  if (format === "csv") yield csvLine([...entryColumns, "sha256"]);
+  let hash = chainStart(accountId);
+  for await (const entry of readEntries(parts.database, accountId)) {
+    hash = chainNext(hash, entry);
+    const sha256 = hash.toString("hex");
+    const values = entryColumns.map((column) => entry[column]);
+    yield scrub(
+      format === "csv" ? csvLine([...values, sha256]) : `${JSON.stringify({ ...entry, sha256 })}\n`,
+    );
+  }
+}

@@ -1,0 +1,43 @@
+import type { Database } from "../database/database.ts";
+import { chainNext, chainStart, readEntries } from "./entry.ts";
+
+/** One sealer at a time; the number is fixed. */
+const SEAL_LOCK = 7_140_004;
+
+/**
+ * Seals what was committed since the last time: for each account the hash of its chain up to its newest entry. Never
+ * part of a paying transaction. Returns how many accounts got a new seal.
+ */
+export async function sealEntries(database: Database, now: Date): Promise<number> {
+  const client = await database.pool.connect();
+  try {
+    const taken = await client.query<{ taken: boolean }>("select pg_try_advisory_lock($1) as taken", [
+      SEAL_LOCK,
+    ]);
+    if (!taken.rows[0]!.taken) return 0;
+    try {
+      const open = await client.query<{ account_id: string; from: number; sha256: Buffer | null }>(
+        `select w.account_id, coalesce(s.seq, 0) as from, s.sha256 from wallet w
+         left join lateral (select seq, sha256 from seal where account_id = w.account_id order by seq desc limit 1) s on true
+         where w.seq > coalesce(s.seq, 0)`,
+      );
+      for (const { account_id, from, sha256 } of open.rows) {
+        let seq = from;
+        let hash = sha256 ?? chainStart(account_id);
+        for await (const entry of readEntries(database, account_id, from)) {
+          hash = chainNext(hash, entry);
+          seq = entry.seq;
+        }
+        await client.query(
+          "insert into seal (account_id, seq, sha256, sealed_at) values ($1, $2, $3, $4) on conflict do nothing",
+          [account_id, seq, hash, now],
+        );
+      }
+      return open.rows.length;
+    } finally {
+      await client.query("select pg_advisory_unlock($1)", [SEAL_LOCK]);
+    }
+  } finally {
+    client.release();
+  }
+}

@@ -1,0 +1,169 @@
+import type { Database } from "../database/database.ts";
+import { chainNext, chainStart, readEntries } from "./entry.ts";
+
+/** One law of the ledger, and what breaks it; none when it holds. */
+export interface Finding {
+  readonly law: string;
+  readonly text: string;
+  /** At most a few of each. */
+  readonly breaches: readonly string[];
+}
+
+/**
+ * Checks every law over all accounts: in one snapshot for what SQL can see, then each account's chain against its
+ * seals. Runs beside a serving instance.
+ */
+export async function verifyLedger(database: Database): Promise<Finding[]> {
+  const client = await database.pool.connect();
+  const findings: Finding[] = [];
+  try {
+    await client.query("begin isolation level repeatable read read only");
+    for (const { law, text, sql } of laws) {
+      const broken = await client.query<{ breach: string }>(
+        `select breach::text from (${sql}) as broken(breach) limit 5`,
+      );
+      findings.push({ law, text, breaches: broken.rows.map((row) => row.breach) });
+    }
+    await client.query("commit");
+  } finally {
+    client.release();
+  }
+  findings.push({ law: "L13", text: "the chain of hashes is whole", breaches: await checkChains(database) });
+  return findings;
+}
+
+async function checkChains(database: Database): Promise<string[]> {
+  const breaches: string[] = [];
+  const accounts = await database.pool.query<{ account_id: string }>("select distinct account_id from seal");
+  for (const { account_id } of accounts.rows) {
+    const seals = await database.pool.query<{ seq: number; sha256: Buffer }>(
+      "select seq, sha256 from seal where account_id = $1 order by seq",
+      [account_id],
+    );
+    const expected = new Map(seals.rows.map((seal) => [seal.seq, seal.sha256]));
+    let hash = chainStart(account_id);
+    let seq = 0;
+    for await (const entry of readEntries(database, account_id)) {
+      hash = chainNext(hash, entry);
+      seq = entry.seq;
+      const sealed = expected.get(seq);
+      if (sealed && !sealed.equals(hash))
+        breaches.push(`${account_id} was changed at or before entry ${seq}`);
+      expected.delete(seq);
+      if (breaches.length >= 5) return breaches;
+    }
+    for (const missing of expected.keys()) breaches.push(`${account_id} has lost its entry ${missing}`);
+  }
+  return breaches.slice(0, 5);
+}
+
+/** Each statement yields one row a breach, and none when all is well. */
+const laws: readonly { readonly law: string; readonly text: string; readonly sql: string }[] = [
+  {
+    law: "L1",
+    text: "every entry balances",
+    sql: `select account_id || ' ' || seq from entry where trial + paid + credit + held + earnings + breakage
+          + promotions + payments + adjustments + credit_line <> 0 or tokens <> trial + paid + credit`,
+  },
+  {
+    law: "L2",
+    text: "no entry of an account is missing",
+    sql: `select w.account_id from wallet w left join
+            (select account_id, count(*) n, max(seq) last from entry group by 1) e using (account_id)
+          where coalesce(e.n, 0) <> w.seq or coalesce(e.last, 0) <> w.seq`,
+  },
+  {
+    law: "L3",
+    text: "wallets are the sums of their entries, and holds are what is held",
+    sql: `select w.account_id from wallet w
+          left join (select account_id, sum(trial) trial, sum(paid) paid, sum(credit) credit, sum(held) held,
+                            sum(credit_line) line from entry group by 1) e using (account_id)
+          left join (select account_id, sum(tokens) open from hold group by 1) h using (account_id)
+          where (w.trial, w.paid, w.credit, w.held) is distinct from
+                (coalesce(e.trial, 0), coalesce(e.paid, 0), coalesce(e.credit, 0), coalesce(e.held, 0))
+             or w.held <> coalesce(h.open, 0) or w.credit_limit <> -coalesce(e.line, 0)`,
+  },
+  {
+    law: "L3",
+    text: "every balance_after is the running sum",
+    sql: `select account_id || ' ' || seq from
+            (select account_id, seq, balance_after, sum(tokens) over (partition by account_id order by seq) as run
+             from entry) e where balance_after <> run`,
+  },
+  {
+    law: "L4",
+    text: "nothing is negative",
+    sql: `select account_id from wallet where least(trial, paid, credit, held) < 0
+          union all select account_id || ' ' || seq from entry where balance_after < 0`,
+  },
+  {
+    law: "L5",
+    text: "every call ends once, captured or voided, or is open",
+    sql: `select request_id from entry where request_id is not null group by 1
+          having count(*) filter (where kind = 'hold') <> 1
+              or count(*) filter (where kind in ('capture', 'void'))
+                 + (select count(*) from hold h where h.request_id = entry.request_id) <> 1`,
+  },
+  {
+    law: "L6",
+    text: "what is captured is held, and a price of the version in force at the hold",
+    sql: `select c.request_id from entry c
+          join entry h on h.request_id = c.request_id and h.kind = 'hold'
+          left join price p on p.operation = h.operation and p.version = h.price_version
+          where c.kind = 'capture' and (c.earnings > h.held or c.earnings + c.tokens <> h.held
+             or c.price_version is distinct from h.price_version
+             or c.earnings is distinct from case when h.cached then p.cached_tokens else p.tokens end
+             or p.effective_from > h.at)`,
+  },
+  {
+    law: "L7",
+    text: "an Idempotency-Key is charged at most once",
+    sql: `select i.account_id || ' ' || i.key from idempotency i join entry c on c.request_id = i.request_id
+          and c.kind = 'capture' group by i.account_id, i.key having count(*) > 1`,
+  },
+  {
+    law: "L8",
+    text: "a payment, voucher or trial is credited at most once",
+    sql: "select reference from entry where reference is not null group by kind, reference having count(*) > 1",
+  },
+  {
+    law: "L10",
+    text: "an expired trial is not spent",
+    sql: `select e.account_id || ' ' || e.seq from entry e join wallet w using (account_id)
+          where e.kind = 'hold' and e.trial < 0 and w.trial_expires_at <= e.at`,
+  },
+  {
+    law: "L10",
+    text: "paid tokens are spent only when the trial is spent, credit only when both are",
+    sql: `select account_id || ' ' || seq from
+            (select *, sum(trial) over w as trial_after, sum(paid) over w as paid_after from entry
+             window w as (partition by account_id order by seq)) e
+          where kind = 'hold' and ((paid < 0 and trial_after > 0) or (credit < 0 and trial_after + paid_after > 0))`,
+  },
+  {
+    law: "L11",
+    text: "all tokens together: customers, earnings and breakage are what came in",
+    sql: `select sum(trial + paid + credit + held + earnings + breakage) || ' of '
+                 || -sum(promotions + payments + adjustments + credit_line) from entry
+          having sum(trial + paid + credit + held + earnings + breakage)
+              <> -sum(promotions + payments + adjustments + credit_line)`,
+  },
+  {
+    law: "L12",
+    text: "no more is reversed than was captured",
+    sql: `select r.request_id from entry r left join entry c on c.request_id = r.request_id and c.kind = 'capture'
+          where r.kind = 'reverse' and (c.request_id is null or -r.earnings > c.earnings or r.account_id <> c.account_id)`,
+  },
+  {
+    law: "L13",
+    text: "time runs forward",
+    sql: `select account_id || ' ' || seq from
+            (select account_id, seq, at, lag(at) over (partition by account_id order by seq) as before from entry) e
+          where at < before`,
+  },
+  {
+    law: "L14",
+    text: "every entry has an actor and a reason",
+    sql: "select account_id || ' ' || seq from entry where actor = '' or note = ''",
+  },
+];

@@ -1,0 +1,128 @@
+import type { Database } from "../database/database.ts";
+
+/** One call as its account sees it later. Neither parameters nor answers are kept. */
+export interface RequestLine {
+  readonly id: string;
+  readonly at: Date;
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly mode: "live" | "test";
+  readonly route: string;
+  readonly operation: string | null;
+  readonly status: number;
+  readonly code: string | null;
+  readonly cached: boolean;
+  readonly latencyMs: number;
+  readonly clientRequestId: string | null;
+}
+
+const FLUSH_AFTER_MS = 200;
+const FLUSH_AT = 500;
+/** While the database is away, lines beyond this are dropped: money is in the ledger, not here. */
+const KEEP_AT_MOST = 20_000;
+
+/** Lines are written some at a time, so that a call does not wait for its own. */
+export class RequestLog {
+  readonly #database: Database;
+  readonly #onError: (error: Error) => void;
+  #lines: RequestLine[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(database: Database, onError: (error: Error) => void) {
+    this.#database = database;
+    this.#onError = onError;
+  }
+
+  add(line: RequestLine): void {
+    if (this.#lines.length < KEEP_AT_MOST) this.#lines.push(line);
+    if (this.#lines.length >= FLUSH_AT) void this.flush();
+    else
+      this.#timer ??= setTimeout(() => {
+        this.#timer = undefined;
+        void this.flush();
+      }, FLUSH_AFTER_MS).unref();
+  }
+
+  /** Resolves when all lines of before are written or given up. */
+  flush(): Promise<void> {
+    const lines = this.#lines;
+    this.#lines = [];
+    if (lines.length > 0)
+      this.#writing = this.#writing.then(() =>
+        this.#write(lines).catch((error: Error) => this.#onError(error)),
+      );
+    return this.#writing;
+  }
+
+  async #write(lines: readonly RequestLine[]): Promise<void> {
+    const column = <Name extends keyof RequestLine>(name: Name) => lines.map((line) => line[name]);
+    await this.#database.pool.query(
+      `insert into request (id, at, account_id, key_id, mode, route, operation, status, code, cached, latency_ms, client_request_id)
+       select * from unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+                            $8::int[], $9::text[], $10::boolean[], $11::int[], $12::text[]) on conflict do nothing`,
+      [
+        column("id"),
+        column("at"),
+        column("accountId"),
+        column("keyId"),
+        column("mode"),
+        column("route"),
+        column("operation"),
+        column("status"),
+        column("code"),
+        column("cached"),
+        column("latencyMs"),
+        column("clientRequestId"),
+      ],
+    );
+  }
+}
+
+export interface RequestRow {
+  readonly id: string;
+  readonly at: Date;
+  readonly key_id: string;
+  readonly operation: string | null;
+  readonly status: number;
+  readonly code: string | null;
+  readonly cached: boolean;
+  readonly latency_ms: number;
+  readonly tokens: number;
+  readonly client_request_id: string | null;
+}
+
+/** Newest first, below `before` when given. `tokens` is what the ledger says of the call. */
+export async function listRequests(
+  database: Database,
+  accountId: string,
+  filter: {
+    readonly limit: number;
+    readonly before?: string | undefined;
+    readonly operation?: string | undefined;
+    readonly status?: number | undefined;
+  },
+): Promise<RequestRow[]> {
+  const found = await database.pool.query<RequestRow>(
+    `${SELECT} where account_id = $1 and ($3::text is null or id < $3)
+       and ($4::text is null or operation = $4) and ($5::int is null or status = $5)
+     order by id desc limit $2`,
+    [accountId, filter.limit, filter.before ?? null, filter.operation ?? null, filter.status ?? null],
+  );
+  return found.rows;
+}
+
+export async function findRequest(
+  database: Database,
+  accountId: string,
+  id: string,
+): Promise<RequestRow | undefined> {
+  const found = await database.pool.query<RequestRow>(`${SELECT} where account_id = $1 and id = $2`, [
+    accountId,
+    id,
+  ]);
+  return found.rows[0];
+}
+
+const SELECT = `select id, at, key_id, operation, status, code, cached, latency_ms, client_request_id,
+  coalesce((select -sum(tokens)::bigint from entry e where e.request_id = request.id), 0)::bigint as tokens from request`;
