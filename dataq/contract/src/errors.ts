@@ -137,6 +137,12 @@ export const errors = {
     "This Idempotency-Key came with another question before.",
     "use a new key for a new question",
   ),
+  invalid_voucher: row(
+    422,
+    "invalid_request_error",
+    "This code is not a voucher that can be redeemed.",
+    "check it for typing errors; each voucher is good once",
+  ),
   verification_required: row(
     422,
     "invalid_request_error",

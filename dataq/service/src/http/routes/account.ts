@@ -1,26 +1,85 @@
 import { tokensPerCny } from "@dataq/contract";
 import type { FastifyInstance } from "fastify";
+import { z } from "zod";
+import { findAccount } from "../../accounts/account.ts";
+import { redeemVoucher } from "../../accounts/voucher.ts";
+import { inForceAt } from "../../ledger/price.ts";
 import { readWallet } from "../../ledger/wallet.ts";
+import { limitsOf } from "../../limits/tier.ts";
 import { admit, type HttpParts } from "../app.ts";
+import { check, readJson } from "../body.ts";
+import { authorOf, keyBody } from "./keys.ts";
+
+const voucher = z.strictObject({ code: z.string().min(1).max(64) });
 
 /** What an account may know of itself: never metered, and it works with nothing left. */
 export function addAccountRoutes(app: FastifyInstance, parts: HttpParts): void {
   app.get("/v1/balance", async (request) => {
     const { account } = await admit(parts, request, "read:account");
-    const wallet = await readWallet(parts.database, account.id, parts.clock());
-    if (!wallet) throw new Error(`The account ${account.id} has no wallet.`);
+    return balanceBody(parts, account.id);
+  });
+
+  app.get("/v1/account", async (request) => {
+    const principal = await admit(parts, request, "read:account");
+    const account = (await findAccount(parts.database, principal.account.id))!;
+    const limits = limitsOf(account.tier);
     return {
-      balance: wallet.balance,
-      trial_balance: wallet.trialBalance,
-      paid_balance: wallet.paidBalance,
-      held: wallet.held,
-      currency: "CNY",
-      tokens_per_cny: tokensPerCny,
-      trial_expires_at: wallet.trialExpiresAt,
-      ...(wallet.creditLimit > 0 && {
-        credit_balance: wallet.creditBalance,
-        credit_limit: wallet.creditLimit,
-      }),
+      id: account.id,
+      name: account.name,
+      email: account.email,
+      role: account.role,
+      tier: account.tier,
+      created_at: account.createdAt,
+      limits: {
+        per_second: limits.perSecond,
+        burst: limits.burst,
+        concurrent: limits.concurrent,
+        per_day: limits.perDay,
+      },
+      key: keyBody(principal.key),
+      balance: await balanceBody(parts, account.id),
     };
   });
+
+  app.post("/v1/vouchers/redeem", async (request) => {
+    const { account } = await admit(parts, request, "manage:billing");
+    const { code } = check(voucher, readJson(request));
+    const tokens = await redeemVoucher(parts.database, account.id, code, authorOf(parts, request));
+    return { tokens, ...(await balanceBody(parts, account.id)) };
+  });
+
+  // Public: what a call costs is no secret, and announced prices least of all.
+  app.get("/v1/pricing", async () => {
+    const now = parts.clock();
+    const versions = await parts.pipeline.prices.all(now);
+    const current = versions.filter(
+      (version) => version.effectiveFrom > now || inForceAt(versions, version.operation, now) === version,
+    );
+    return {
+      data: current.map((version) => ({
+        operation: version.operation,
+        tokens: version.tokens,
+        cached_tokens: version.cachedTokens,
+        version: version.version,
+        effective_from: version.effectiveFrom,
+      })),
+      currency: "CNY",
+      tokens_per_cny: tokensPerCny,
+    };
+  });
+}
+
+async function balanceBody(parts: HttpParts, accountId: string): Promise<object> {
+  const wallet = await readWallet(parts.database, accountId, parts.clock());
+  if (!wallet) throw new Error(`The account ${accountId} has no wallet.`);
+  return {
+    balance: wallet.balance,
+    trial_balance: wallet.trialBalance,
+    paid_balance: wallet.paidBalance,
+    held: wallet.held,
+    currency: "CNY",
+    tokens_per_cny: tokensPerCny,
+    trial_expires_at: wallet.trialExpiresAt,
+    ...(wallet.creditLimit > 0 && { credit_balance: wallet.creditBalance, credit_limit: wallet.creditLimit }),
+  };
 }

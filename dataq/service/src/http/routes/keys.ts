@@ -1,0 +1,116 @@
+import { Failure } from "@dataq/contract";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { z } from "zod";
+import { isAddressBlock } from "../../accounts/address.ts";
+import type { Author } from "../../accounts/audit.ts";
+import type { ApiKey, Principal } from "../../accounts/key.ts";
+import { type Role, roles, type Scope, scopes } from "../../accounts/scope.ts";
+import { admit, type HttpParts } from "../app.ts";
+import { check, readJson } from "../body.ts";
+
+const rights = {
+  name: z.string().max(100).optional(),
+  scopes: z.array(z.enum(scopes)).min(1).optional(),
+  role: z.enum(Object.keys(roles) as [Role, ...Role[]]).optional(),
+  monthly_cap: z.number().int().min(0).nullable().optional(),
+  ip_list: z
+    .array(z.string().refine(isAddressBlock, "not an address or a block such as 203.0.113.0/24"))
+    .max(100)
+    .optional(),
+  expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
+};
+const newKey = z.strictObject({ mode: z.enum(["live", "test"]).optional(), ...rights });
+const changedKey = z.strictObject(rights);
+const rotation = z.strictObject({ grace_s: z.number().int().min(0).max(604_800).default(0) });
+const leak = z.strictObject({ key: z.string().max(200) });
+
+/** Keys of one's own account. Their text is in the answer that makes them, and nowhere else. */
+export function addKeyRoutes(app: FastifyInstance, parts: HttpParts): void {
+  app.get("/v1/keys", async (request) => {
+    const { account } = await admit(parts, request, "manage:keys");
+    return { data: (await parts.keys.list(account.id)).map(keyBody) };
+  });
+
+  app.post("/v1/keys", async (request, reply) => {
+    const principal = await admit(parts, request, "manage:keys");
+    const wanted = readRights(check(newKey, readJson(request, {})), principal);
+    const made = await parts.keys.create(principal.account.id, wanted, authorOf(parts, request));
+    reply.code(201).header("cache-control", "no-store");
+    return { ...keyBody(made.key), key: made.text };
+  });
+
+  app.patch<{ Params: { id: string } }>("/v1/keys/:id", async (request) => {
+    const principal = await admit(parts, request, "manage:keys");
+    const wanted = readRights(check(changedKey, readJson(request)), principal);
+    return keyBody(
+      await parts.keys.change(principal.account.id, request.params.id, wanted, authorOf(parts, request)),
+    );
+  });
+
+  app.post<{ Params: { id: string } }>("/v1/keys/:id/rotate", async (request, reply) => {
+    const { account } = await admit(parts, request, "manage:keys");
+    const { grace_s } = check(rotation, readJson(request, {}));
+    const made = await parts.keys.rotate(account.id, request.params.id, grace_s, authorOf(parts, request));
+    reply.code(201).header("cache-control", "no-store");
+    return { ...keyBody(made.key), key: made.text };
+  });
+
+  app.delete<{ Params: { id: string } }>("/v1/keys/:id", async (request, reply) => {
+    const { account } = await admit(parts, request, "manage:keys");
+    await parts.keys.revoke(account.id, request.params.id, "revoked", authorOf(parts, request));
+    return reply.code(204).send();
+  });
+
+  // For scanners: takes any text without a key of one's own, and never says whether it was one of ours.
+  app.post("/v1/keys/leak-report", async (request, reply) => {
+    const { key } = check(leak, readJson(request));
+    await parts.keys.reportLeak(key.trim(), { ...authorOf(parts, request), actor: "leak-report" });
+    return reply.code(202).send({ status: "accepted" });
+  });
+}
+
+/** Who changes something through this request. */
+export function authorOf(parts: Pick<HttpParts, "clock">, request: FastifyRequest): Author {
+  return {
+    actor: request.notes.principal?.key.id ?? "nobody",
+    now: parts.clock(),
+    ip: request.ip,
+    userAgent: request.headers["user-agent"],
+    requestId: request.id,
+  };
+}
+
+/** A key as it may be shown. */
+export function keyBody(key: ApiKey): object {
+  return {
+    id: key.id,
+    name: key.name,
+    mode: key.mode,
+    prefix: key.prefix,
+    last4: key.last4,
+    scopes: key.scopes,
+    monthly_cap: key.monthlyCap,
+    ip_list: key.ipList,
+    created_at: key.createdAt,
+    expires_at: key.expiresAt,
+    revoked_at: key.revokedAt,
+    last_used_at: key.lastUsedAt,
+  };
+}
+
+/** Nobody gives away a right that they do not have. */
+function readRights(body: z.infer<typeof newKey>, principal: Principal) {
+  if (body.scopes && body.role) throw new Failure("ambiguous_parameter", { param: "role" });
+  const wanted: readonly Scope[] | undefined = body.role ? roles[body.role] : body.scopes;
+  const excess = wanted?.find((scope) => !principal.key.scopes.includes(scope));
+  if (excess) throw new Failure("scope_denied", { scope: excess, param: "scopes" });
+  return {
+    mode: body.mode,
+    name: body.name,
+    scopes: wanted,
+    monthlyCap: body.monthly_cap,
+    ipList: body.ip_list,
+    expiresAt:
+      body.expires_at === undefined || body.expires_at === null ? body.expires_at : new Date(body.expires_at),
+  };
+}
