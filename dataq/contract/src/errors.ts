@@ -149,6 +149,21 @@ export const errors = {
     "{carrier} tells of a parcel only with {param}.",
     "send {param}",
   ),
+  rate_limited: row(429, "rate_limit_error", "Too many requests.", "wait {retry_after} s and retry", true),
+  concurrency_limited: row(
+    429,
+    "rate_limit_error",
+    "Too many calls are open at the same time.",
+    "wait {retry_after} s and retry",
+    true,
+  ),
+  daily_limit: row(
+    429,
+    "rate_limit_error",
+    "The day's calls are used up.",
+    "wait {retry_after} s, until midnight in China, or top up for a higher limit",
+    true,
+  ),
   client_closed_request: row(
     499,
     "invalid_request_error",

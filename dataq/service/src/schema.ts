@@ -1,6 +1,7 @@
 import { accountMigrations } from "./accounts/migrations.ts";
 import type { Migration } from "./database/migrations.ts";
 import { ledgerMigrations } from "./ledger/migrations.ts";
+import { limitMigrations } from "./limits/migrations.ts";
 import { queryMigrations } from "./query/migrations.ts";
 import { searchMigrations } from "./search/postings/tables.ts";
 
@@ -8,6 +9,7 @@ import { searchMigrations } from "./search/postings/tables.ts";
 export const migrations: readonly Migration[] = [
   ...accountMigrations,
   ...ledgerMigrations,
+  ...limitMigrations,
   ...queryMigrations,
   ...searchMigrations,
 ];

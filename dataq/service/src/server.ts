@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
 import { openIdentity } from "./accounts/local-account.ts";
 import type { Config } from "./config.ts";
-import { type Database, openDatabase } from "./database/database.ts";
+import { openDatabase } from "./database/database.ts";
 import { migrate } from "./database/migrations.ts";
 import { createApp, type HttpParts } from "./http/app.ts";
 import { addAccountRoutes } from "./http/routes/account.ts";
@@ -17,6 +17,7 @@ import { sweepKeys } from "./ledger/idempotency.ts";
 import { recover, startInstance } from "./ledger/instance.ts";
 import { PriceList, publishFirstPrices } from "./ledger/price.ts";
 import { sealEntries } from "./ledger/seal.ts";
+import { Limiter } from "./limits/limiter.ts";
 import { AnswerCache } from "./query/answer-cache.ts";
 import { Flights } from "./query/flights.ts";
 import type { Failpoint } from "./query/pipeline.ts";
@@ -25,6 +26,7 @@ import { migrations } from "./schema.ts";
 import { PostingIndex } from "./search/postings/posting-index.ts";
 import { FirstData } from "./sources/first-data/first-data.ts";
 import { createSources } from "./sources/registry.ts";
+import type { Sources } from "./sources/source.ts";
 
 /** A running service. */
 export interface Service {
@@ -41,6 +43,8 @@ export interface ServiceOptions {
   /** One line for each step that takes time. */
   readonly progress: (line: string) => void;
   readonly clock?: () => Date;
+  /** In place of the sources of this service: for tests of what surrounds them. */
+  readonly sources?: Sources;
   /** Where log lines go; standard error when left out. */
   readonly logTo?: { write(line: string): void };
 }
@@ -86,7 +90,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     });
     const pipeline = {
       database,
-      sources,
+      sources: options.sources ?? sources,
       prices: new PriceList(database),
       cache,
       flights: new Flights(),
@@ -99,7 +103,15 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       logger.warn({ err: error.message }, "request log"),
     );
     closers.push(() => requestLog.flush());
-    const parts: HttpParts = { database, keys, pipeline, requestLog, clock, logger };
+    const parts: HttpParts = {
+      database,
+      keys,
+      pipeline,
+      requestLog,
+      limiter: new Limiter(database),
+      clock,
+      logger,
+    };
     const app = createApp(parts);
     addQueryRoutes(app, parts);
     addAccountRoutes(app, parts);
@@ -108,7 +120,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     addAdminRoutes(app, parts);
     addHealthRoutes(app, parts);
     closers.push(() => app.close());
-    closers.push(startSweeper(database, cache, clock, logger));
+    closers.push(startSweeper(parts, cache));
 
     const url = await listen(app, config);
     return { url, localKey, firstData: firstData.laws, close };
@@ -135,10 +147,8 @@ async function listen(app: FastifyInstance, config: Config): Promise<string> {
 
 /** What time makes necessary: holds of the dead, answers and keys that are over. */
 function startSweeper(
-  database: Database,
+  { database, limiter, clock, logger }: HttpParts,
   cache: AnswerCache,
-  clock: () => Date,
-  logger: Logger,
 ): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();
   const sweep = async () => {
@@ -146,6 +156,7 @@ function startSweeper(
       const voided = await recover(database, clock());
       if (voided > 0) logger.warn({ voided }, "open holds given back");
       await cache.sweep(clock());
+      await limiter.sweep(clock());
       await sweepKeys(database, clock());
       await sealEntries(database, clock());
     } catch (error) {

@@ -18,6 +18,8 @@ export interface ApiKey {
   readonly scopes: readonly Scope[];
   /** Tokens that it may spend in a month of China's calendar; null: as many as the account has. */
   readonly monthlyCap: number | null;
+  /** Calls a second, below what the account may; null: as many as the account. */
+  readonly perSecond: number | null;
   /** Addresses and blocks that it may be used from; none: from anywhere. */
   readonly ipList: readonly string[];
   readonly createdAt: Date;
@@ -37,6 +39,7 @@ export interface NewKey {
   readonly name?: string | undefined;
   readonly scopes?: readonly Scope[] | undefined;
   readonly monthlyCap?: number | null | undefined;
+  readonly perSecond?: number | null | undefined;
   readonly ipList?: readonly string[] | undefined;
   readonly expiresAt?: Date | null | undefined;
 }
@@ -56,8 +59,8 @@ export class Keys {
     const mode = wanted.mode ?? "live";
     const text = makeKeyText(mode);
     const made = await this.#database.pool.query<ApiKey>(
-      `insert into api_key (id, account_id, mode, name, hmac, prefix, last4, scopes, monthly_cap, ip_list, created_at, expires_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning ${COLUMNS}`,
+      `insert into api_key (id, account_id, mode, name, hmac, prefix, last4, scopes, monthly_cap, ip_list, created_at, expires_at, per_second)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) returning ${COLUMNS}`,
       [
         makeIdentifier("key", author.now),
         accountId,
@@ -71,6 +74,7 @@ export class Keys {
         wanted.ipList ?? [],
         author.now,
         wanted.expiresAt ?? null,
+        wanted.perSecond ?? null,
       ],
     );
     const key = made.rows[0]!;
@@ -128,7 +132,7 @@ export class Keys {
   async change(accountId: string, id: string, wanted: Omit<NewKey, "mode">, author: Author): Promise<ApiKey> {
     const before = await this.find(accountId, id);
     const changed = await this.#database.pool.query<ApiKey>(
-      `update api_key set name = $3, scopes = $4, monthly_cap = $5, ip_list = $6, expires_at = $7
+      `update api_key set name = $3, scopes = $4, monthly_cap = $5, ip_list = $6, expires_at = $7, per_second = $8
        where account_id = $1 and id = $2 returning ${COLUMNS}`,
       [
         accountId,
@@ -138,6 +142,7 @@ export class Keys {
         wanted.monthlyCap === undefined ? before.monthlyCap : wanted.monthlyCap,
         wanted.ipList ?? before.ipList,
         wanted.expiresAt === undefined ? before.expiresAt : wanted.expiresAt,
+        wanted.perSecond === undefined ? before.perSecond : wanted.perSecond,
       ],
     );
     const key = changed.rows[0]!;
@@ -193,19 +198,28 @@ export class Keys {
   }
 
   /** Noted at most once a minute and key: it is shown to people, not counted. */
-  async noteUse(id: string, now: Date): Promise<void> {
+  async noteUse(key: ApiKey, now: Date): Promise<void> {
+    if (key.lastUsedAt && now.getTime() - key.lastUsedAt.getTime() < 60_000) return;
     await this.#database.pool.query(
       "update api_key set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $2::timestamptz - interval '1 minute')",
-      [id, now],
+      [key.id, now],
     );
   }
 }
 
-const COLUMNS = `id, account_id as "accountId", mode, name, prefix, last4, scopes, monthly_cap as "monthlyCap",
+const COLUMNS = `id, account_id as "accountId", mode, name, prefix, last4, scopes, monthly_cap as "monthlyCap", per_second as "perSecond",
   ip_list as "ipList", created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt",
   last_used_at as "lastUsedAt"`;
 
 function describe(key: ApiKey): object {
-  const { name, mode, scopes, monthlyCap, ipList, expiresAt } = key;
-  return { name, mode, scopes, monthly_cap: monthlyCap, ip_list: ipList, expires_at: expiresAt };
+  const { name, mode, scopes, monthlyCap, perSecond, ipList, expiresAt } = key;
+  return {
+    name,
+    mode,
+    scopes,
+    monthly_cap: monthlyCap,
+    per_second: perSecond,
+    ip_list: ipList,
+    expires_at: expiresAt,
+  };
 }

@@ -66,4 +66,8 @@ create table voucher (
 create table pepper (sha256 bytea primary key);
 `,
   },
+  {
+    name: "accounts/2-key-rate",
+    up: "alter table api_key add column per_second double precision check (per_second > 0)",
+  },
 ];

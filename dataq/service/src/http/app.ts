@@ -6,6 +6,7 @@ import { keyPattern } from "../accounts/key-text.ts";
 import type { Scope } from "../accounts/scope.ts";
 import type { Database } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
+import type { Limiter } from "../limits/limiter.ts";
 import type { PipelineParts } from "../query/pipeline.ts";
 import type { RequestLog } from "../query/request-log.ts";
 import { readCredentials } from "./credentials.ts";
@@ -17,6 +18,7 @@ export interface HttpParts {
   readonly keys: Keys;
   readonly pipeline: PipelineParts;
   readonly requestLog: RequestLog;
+  readonly limiter: Limiter;
   readonly clock: () => Date;
   readonly logger: Logger;
 }
@@ -107,11 +109,22 @@ export function createApp(parts: Pick<HttpParts, "clock" | "logger" | "requestLo
   return app;
 }
 
-/** The caller, when the key has the scope. */
+/** The caller, when the key has the scope. Wrong keys are counted by address, and refused with 429 when too many. */
 export async function admit(parts: HttpParts, request: FastifyRequest, scope: Scope): Promise<Principal> {
-  const principal = await parts.keys.authenticate(readCredentials(request), request.ip, parts.clock());
+  const now = parts.clock();
+  let principal: Principal;
+  try {
+    principal = await parts.keys.authenticate(readCredentials(request), request.ip, now, (reason) =>
+      parts.logger.warn({ request_id: request.id, ip: request.ip, reason }, "key refused"),
+    );
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== "invalid_api_key") throw error;
+    const waitS = await parts.limiter.countFailedKey(request.ip, now);
+    throw waitS === undefined ? error : new Failure("rate_limited", { retry_after: waitS });
+  }
   request.notes.principal = principal;
   if (!principal.key.scopes.includes(scope)) throw new Failure("scope_denied", { scope });
+  void parts.keys.noteUse(principal.key, now).catch(() => {});
   return principal;
 }
 

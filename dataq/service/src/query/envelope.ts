@@ -24,13 +24,24 @@ export function writePayload(request: QueryRequest, answer: Answer): string {
     ...(answer.summary && { summary: answer.summary }),
     ...(answer.index && { index: answer.index }),
     ...(answer.relaxed && { relaxed: true }),
-    warnings: [...request.warnings, ...answer.warnings],
+    warnings: answer.warnings,
   });
 }
 
-/** The whole body of an answer. */
-export function completeEnvelope(payload: string, requestId: string, usage: Usage): string {
-  return `${payload.slice(0, -1)},"request_id":${JSON.stringify(requestId)},"usage":${JSON.stringify(usage)}}`;
+/** The whole body of an answer. `warnings` are those of this call's own request. */
+export function completeEnvelope(
+  payload: string,
+  warnings: readonly string[],
+  requestId: string,
+  usage: Usage,
+): string {
+  const whole = warnings.length === 0 ? payload : withWarnings(payload, warnings);
+  return `${whole.slice(0, -1)},"request_id":${JSON.stringify(requestId)},"usage":${JSON.stringify(usage)}}`;
+}
+
+function withWarnings(payload: string, warnings: readonly string[]): string {
+  const parsed = JSON.parse(payload) as { warnings: readonly string[] };
+  return JSON.stringify({ ...parsed, warnings: [...warnings, ...parsed.warnings] });
 }
 
 function project(data: readonly object[] | object, fields: readonly string[]): readonly object[] | object {

@@ -181,7 +181,7 @@ async function replay(parts: PipelineParts, question: Question, kept: KeptReply)
   if ("code" in kept) throw new Failure(kept.code, { ...kept.details, replayed: true });
   const balance = await readBalance(parts, call.principal.account.id, now);
   const usage = usageOf(price, { tokens: 0, reason: "replayed" }, balance);
-  return { ...reply(kept.payload, call, usage, "MISS"), replayed: true };
+  return { ...reply(kept.payload, question, usage, "MISS"), replayed: true };
 }
 
 async function answerOnce(parts: PipelineParts, question: Question, key?: string): Promise<Reply> {
@@ -244,9 +244,9 @@ async function answerFromCache(
   }
   const usage = usageOf(price, quoted, balance);
   parts.failpoint("before_response");
-  if (!kept.isOwn) return reply(kept.payload, call, usage, "MISS");
+  if (!kept.isOwn) return reply(kept.payload, question, usage, "MISS");
   const ageS = Math.max(0, Math.floor((now.getTime() - kept.madeAt.getTime()) / 1000));
-  return { ...reply(kept.payload, call, usage, "HIT"), ageS };
+  return { ...reply(kept.payload, question, usage, "HIT"), ageS };
 }
 
 async function runAndSettle(
@@ -296,7 +296,12 @@ async function runAndSettle(
   if (!balance) throw new Failure("unavailable", { retry_after: 1 });
   if (isKept) await parts.cache.note(cacheKey, call.principal.account.id, settledAt, ttlS);
   parts.failpoint("before_response");
-  return reply(payload, call, usageOf(price, due, balance), request.cache === "bypass" ? "BYPASS" : "MISS");
+  return reply(
+    payload,
+    question,
+    usageOf(price, due, balance),
+    request.cache === "bypass" ? "BYPASS" : "MISS",
+  );
 }
 
 async function runSandbox(parts: PipelineParts, question: Question): Promise<Reply> {
@@ -306,7 +311,7 @@ async function runSandbox(parts: PipelineParts, question: Question): Promise<Rep
     throw new Failure("not_found", { what: `What ${request.operation.name} was asked for` });
   const balance = await readBalance(parts, call.principal.account.id, now);
   const usage = usageOf(price, { tokens: 0, reason: "sandbox" }, balance);
-  return reply(writePayload(request, answer), call, usage, "MISS");
+  return reply(writePayload(request, answer), question, usage, "MISS");
 }
 
 /** A source that does not heed the signal is left behind; what it finds later is not used. */
@@ -392,9 +397,14 @@ function usageOf(price: PriceVersion, due: Charge, balance: Balance): Usage {
   };
 }
 
-function reply(payload: string, call: Call, usage: Usage, cache: Reply["cache"]): Reply {
+function reply(
+  payload: string,
+  { call, request }: Pick<Question, "call" | "request">,
+  usage: Usage,
+  cache: Reply["cache"],
+): Reply {
   return {
-    json: completeEnvelope(payload, call.requestId, usage),
+    json: completeEnvelope(payload, request.warnings, call.requestId, usage),
     tokens: usage.tokens,
     balance: usage.balance,
     cache,

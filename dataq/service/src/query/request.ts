@@ -197,7 +197,7 @@ function readPaging(
         problem("page", "range", `page × page_size is above ${MAX_DEPTH}`, "narrow the query with a filter"),
       ],
     });
-  return { page, pageSize };
+  return { page, pageSize: operation.paged ? pageSize : DEFAULT_PAGE_SIZE };
 }
 
 function readFields(operation: Operation, value: unknown): readonly string[] | undefined {

@@ -13,6 +13,7 @@ const rights = {
   scopes: z.array(z.enum(scopes)).min(1).optional(),
   role: z.enum(Object.keys(roles) as [Role, ...Role[]]).optional(),
   monthly_cap: z.number().int().min(0).nullable().optional(),
+  per_second: z.number().min(0.01).max(10_000).nullable().optional(),
   ip_list: z
     .array(z.string().refine(isAddressBlock, "not an address or a block such as 203.0.113.0/24"))
     .max(100)
@@ -90,6 +91,7 @@ export function keyBody(key: ApiKey): object {
     last4: key.last4,
     scopes: key.scopes,
     monthly_cap: key.monthlyCap,
+    per_second: key.perSecond,
     ip_list: key.ipList,
     created_at: key.createdAt,
     expires_at: key.expiresAt,
@@ -109,6 +111,7 @@ function readRights(body: z.infer<typeof newKey>, principal: Principal) {
     name: body.name,
     scopes: wanted,
     monthlyCap: body.monthly_cap,
+    perSecond: body.per_second,
     ipList: body.ip_list,
     expiresAt:
       body.expires_at === undefined || body.expires_at === null ? body.expires_at : new Date(body.expires_at),

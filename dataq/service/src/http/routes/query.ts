@@ -1,13 +1,14 @@
 import { Failure } from "@dataq/contract";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { answerCall, estimateCall } from "../../query/pipeline.ts";
-import { admit, type HttpParts, leaveSignal } from "../app.ts";
+import { type HttpParts, leaveSignal } from "../app.ts";
 import { readJson } from "../body.ts";
+import { admitCall } from "../call-limits.ts";
 
 /** The one paid call, and what it would cost. */
 export function addQueryRoutes(app: FastifyInstance, parts: HttpParts): void {
   app.post("/v1/data/query", async (request, reply) => {
-    const principal = await admit(parts, request, "data:query");
+    const principal = await admitCall(parts, request, reply);
     const idempotencyKey = readIdempotencyKey(request);
     const answer = await answerCall(parts.pipeline, {
       requestId: request.id,
@@ -34,8 +35,8 @@ export function addQueryRoutes(app: FastifyInstance, parts: HttpParts): void {
     return reply.type("application/json; charset=utf-8").send(answer.json);
   });
 
-  app.post("/v1/data/estimate", async (request) => {
-    const principal = await admit(parts, request, "data:query");
+  app.post("/v1/data/estimate", async (request, reply) => {
+    const principal = await admitCall(parts, request, reply);
     return estimateCall(parts.pipeline, principal, readJson(request));
   });
 }

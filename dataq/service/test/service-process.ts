@@ -1,0 +1,135 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
+
+export interface ServiceOptions {
+  /** Settings beside a free port and a temporary data folder. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The data folder of a service before; it stays when this one stops. */
+  readonly folder?: string;
+  readonly args?: readonly string[];
+}
+
+/** `dataq serve` as a user starts it: a process, called over HTTP. */
+export interface ServiceProcess {
+  readonly url: string;
+  /** The local account's key: admin, operator tier. */
+  readonly key: string;
+  readonly folder: string;
+  readonly pid: number;
+  /** All that it wrote: progress and log lines. */
+  log(): string;
+  call(path: string, options?: CallOptions): Promise<CallResult>;
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number | null>;
+  /** SIGKILL */
+  kill(): Promise<void>;
+  /** Resolves when it has ended, however. */
+  readonly ended: Promise<number | null>;
+  /** Stops it and removes a folder that it made. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface CallOptions {
+  readonly method?: string;
+  /** An object is sent as JSON; a string or bytes as they are. */
+  readonly body?: unknown;
+  readonly key?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface CallResult {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any;
+}
+
+export async function startService(options: ServiceOptions = {}): Promise<ServiceProcess> {
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), "dataq-test-"));
+  const child = spawn(
+    process.execPath,
+    ["--conditions=source", main, "serve", "--json", ...(options.args ?? [])],
+    {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        HOME: process.env["HOME"] ?? "",
+        DATAQ_DATA: folder,
+        DATAQ_HOST: "127.0.0.1:0",
+        DATAQ_LAWS: "off",
+        DATAQ_SAMPLES: "off",
+        ...options.env,
+      },
+    },
+  );
+  let log = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    log += text;
+  });
+  const ended = new Promise<number | null>((resolve) => child.on("close", (code) => resolve(code)));
+  const ready = await readyLine(child, ended, () => log);
+  const { url, key } = JSON.parse(ready) as { url: string; key: string };
+  return {
+    url,
+    key,
+    folder,
+    pid: child.pid!,
+    log: () => log,
+    ended,
+    call: (path, call) => callUrl(url + path, { key, ...call }),
+    stop() {
+      child.kill("SIGTERM");
+      return ended;
+    },
+    async kill() {
+      child.kill("SIGKILL");
+      await ended;
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGTERM");
+      await ended;
+      if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function callUrl(url: string, options: CallOptions = {}): Promise<CallResult> {
+  const { body, key } = options;
+  const isRaw = typeof body === "string" || body instanceof Uint8Array;
+  const response = await fetch(url, {
+    method: options.method ?? (body === undefined ? "GET" : "POST"),
+    headers: {
+      ...(key && { authorization: `Bearer ${key}` }),
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...options.headers,
+    },
+    ...(body !== undefined && { body: isRaw ? (body as string) : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.includes("json") && text !== "";
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson && !response.headers.get("content-type")!.includes("ndjson") ? JSON.parse(text) : undefined,
+  };
+}
+
+function readyLine(child: ChildProcess, ended: Promise<number | null>, log: () => string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let out = "";
+    child.stdout!.setEncoding("utf8").on("data", (text: string) => {
+      out += text;
+      if (out.includes("\n")) resolve(out.slice(0, out.indexOf("\n")));
+    });
+    void ended.then((code) =>
+      reject(new Error(`dataq serve ended with ${code} before it was ready:\n${log()}`)),
+    );
+  });
+}

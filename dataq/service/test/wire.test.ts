@@ -1,0 +1,284 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type CallOptions, type ServiceProcess, startService } from "./service-process.ts";
+
+let service: ServiceProcess;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service?.[Symbol.asyncDispose]());
+
+const query = { operation: "legal_laws", params: { query: "民法典 第五百七十七条" } };
+
+describe("a paid call", () => {
+  test("has the specification's data, page and total_pages, and says what it cost", async () => {
+    const answer = await service.call("/v1/data/query", { body: { ...query, page: 1, page_size: 20 } });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toMatchObject({ page: 1, domain: "legal", operation: "legal_laws" });
+    expect(Array.isArray(answer.body.data)).toBe(true);
+    expect(answer.body.total_pages).toBeTypeOf("number");
+    expect(answer.body.usage).toMatchObject({
+      tokens: 5_000,
+      list_tokens: 5_000,
+      cached: false,
+      billed: true,
+      reason: null,
+    });
+    expect(answer.headers.get("x-request-id")).toMatch(/^req_[0-9a-z]{26}$/);
+    expect(answer.body.request_id).toBe(answer.headers.get("x-request-id"));
+    expect(answer.headers.get("x-tokens-used")).toBe("5000");
+    expect(answer.headers.get("x-cache")).toBe("MISS");
+    const balance = await service.call("/v1/balance");
+    expect(balance.body.balance).toBe(answer.body.usage.balance);
+    expect(answer.headers.get("x-tokens-balance")).toBe(String(balance.body.balance));
+  });
+
+  test("may be written in other ways", async () => {
+    const first = (await service.call("/v1/data/query", { body: query })).body;
+    for (const body of [
+      { domain: "legal", ...query },
+      { operation: "legal_laws", query: "民法典 第五百七十七条" },
+      { operation: "LEGAL_LAWS", params: query.params, query: query.params.query, page: "1" },
+      { domain: "legal", operation: "laws", params: { ...query.params, page: 1, page_size: "20" } },
+    ]) {
+      const answer = await service.call("/v1/data/query", { body });
+      expect(answer.body.data).toEqual(first.data);
+      expect(answer.body.usage.reason).toBe("cache_hit");
+    }
+  });
+
+  test("takes the key from X-API-Key too", async () => {
+    const options = { body: query, key: null, headers: { "x-api-key": service.key } };
+    expect((await service.call("/v1/data/query", options)).status).toBe(200);
+    const both = { body: query, headers: { "x-api-key": "dq_live_other" } };
+    expect((await service.call("/v1/data/query", both)).body.code).toBe("ambiguous_credentials");
+  });
+
+  test("with dry_run or estimate says the price that the call then has", async () => {
+    const body = { operation: "legal_laws", params: { query: "合同 解除 estimate" } };
+    const estimate = await service.call("/v1/data/estimate", { body });
+    const dryRun = await service.call("/v1/data/query", { body: { ...body, dry_run: true } });
+    const paid = await service.call("/v1/data/query", { body });
+    expect(estimate.body.tokens).toBe(paid.body.usage.tokens);
+    expect(dryRun.body).toMatchObject({ tokens: paid.body.usage.tokens, cached: false });
+    expect(estimate.body.balance_after).toBe(paid.body.usage.balance);
+    const again = await service.call("/v1/data/estimate", { body });
+    const hit = await service.call("/v1/data/query", { body });
+    expect(again.body).toEqual({ tokens: 2_500, cached: true, balance_after: hit.body.usage.balance });
+    expect(hit.body.usage.tokens).toBe(2_500);
+  });
+
+  test("is refused, free, above max_tokens", async () => {
+    const before = (await service.call("/v1/balance")).body.balance;
+    const body = { operation: "legal_laws", params: { query: "max tokens" }, max_tokens: 4_999 };
+    const answer = await service.call("/v1/data/query", { body });
+    expect(answer).toMatchObject({ status: 402, body: { code: "price_above_max" } });
+    expect((await service.call("/v1/balance")).body.balance).toBe(before);
+  });
+
+  test("with cache: only is answered from the cache or not at all; with bypass at list price", async () => {
+    const body = { operation: "legal_laws", params: { query: "only bypass" } };
+    expect(await service.call("/v1/data/query", { body: { ...body, cache: "only" } })).toMatchObject({
+      status: 404,
+      body: { code: "not_cached" },
+    });
+    await service.call("/v1/data/query", { body });
+    const only = await service.call("/v1/data/query", {
+      body,
+      headers: { "cache-control": "only-if-cached" },
+    });
+    expect(only.body.usage.tokens).toBe(2_500);
+    expect(only.headers.get("age")).toMatch(/^\d+$/);
+    const bypass = await service.call("/v1/data/query", { body: { ...body, cache: "bypass" } });
+    expect(bypass.body.usage.tokens).toBe(5_000);
+    expect(bypass.headers.get("x-cache")).toBe("BYPASS");
+  });
+});
+
+describe("what is wrong is named", () => {
+  const send = (body: unknown, options: CallOptions = {}) =>
+    service.call("/v1/data/query", { body, ...options });
+  const cases: [string, unknown, number, string, string | null][] = [
+    ["broken JSON", '{"operation":', 400, "invalid_json", null],
+    ["no body", "", 400, "invalid_json", null],
+    ["bytes that are not UTF-8", new Uint8Array([0x7b, 0xff, 0x7d]), 400, "invalid_json", null],
+    ["a NUL", '{"operation":"a\\u0000"}', 400, "invalid_json", null],
+    ["a name twice", '{"page":1,"operation":"legal_laws","page":2}', 400, "invalid_json", null],
+    ["nesting too deep", `${"[".repeat(9)}${"]".repeat(9)}`, 400, "invalid_json", null],
+    ["a list", [], 400, "invalid_params", "body"],
+    ["no operation", {}, 400, "missing_parameter", "operation"],
+    ["an operation of a wrong type", { operation: 7 }, 400, "invalid_params", "operation"],
+    ["an unknown operation", { operation: "legal_lawz" }, 400, "unknown_operation", "operation"],
+    ["a domain of a wrong type", { domain: 1, operation: "legal_laws" }, 400, "invalid_params", "domain"],
+    ["another domain", { domain: "cloud", ...query }, 400, "domain_mismatch", "domain"],
+    ["params of a wrong type", { operation: "legal_laws", params: "x" }, 400, "invalid_params", "params"],
+    ["a missing parameter", { operation: "legal_laws" }, 400, "missing_parameter", "params.query"],
+    [
+      "a parameter of a wrong type",
+      { operation: "legal_laws", query: 5 },
+      400,
+      "invalid_params",
+      "params.query",
+    ],
+    ["an unknown parameter", { ...query, cuort: "x" }, 400, "unknown_parameter", "params.cuort"],
+    ["a parameter twice", { ...query, query: "other" }, 400, "ambiguous_parameter", "query"],
+    ["page 0", { ...query, page: 0 }, 400, "invalid_params", "page"],
+    ["page 1.5", { ...query, page: 1.5 }, 400, "invalid_params", "page"],
+    ["page true", { ...query, page: true }, 400, "invalid_params", "page"],
+    ["page_size 201", { ...query, page_size: 201 }, 400, "invalid_params", "page_size"],
+    ["page × page_size beyond 10,000", { ...query, page: 501 }, 400, "page_out_of_range", "page"],
+    [
+      "a later page of what has one",
+      { operation: "legal_law_catalog", page: 2 },
+      400,
+      "invalid_params",
+      "page",
+    ],
+    ["a wrong cache mode", { ...query, cache: "yes" }, 400, "invalid_params", "cache"],
+    ["an unknown field", { ...query, fields: ["nothing"] }, 400, "invalid_params", "fields"],
+    ["max_tokens of a wrong type", { ...query, max_tokens: "many" }, 400, "invalid_params", "max_tokens"],
+    ["dry_run of a wrong type", { ...query, dry_run: "yes" }, 400, "invalid_params", "dry_run"],
+  ];
+  test.each(cases)("%s", async (_name, body, status, code, param) => {
+    const answer = await send(body);
+    expect(answer.status).toBe(status);
+    expect(answer.body).toMatchObject({ status, code, error: { code, param }, retryable: false });
+    expect(answer.body.request_id).toBe(answer.headers.get("x-request-id"));
+    expect(answer.body.detail).not.toMatch(/[{}]/);
+  });
+
+  test("Prefer: handling=lenient turns unknown parameters into warnings", async () => {
+    const answer = await send({ ...query, cuort: "x" }, { headers: { prefer: "handling=lenient" } });
+    expect(answer.status).toBe(200);
+    expect(answer.body.warnings.join()).toContain("cuort");
+  });
+
+  test("a body that is too large, and one that is not JSON", async () => {
+    expect(await send("x".repeat(65_537))).toMatchObject({ status: 413, body: { code: "body_too_large" } });
+    const form = { headers: { "content-type": "application/x-www-form-urlencoded" } };
+    expect(await send("operation=x", form)).toMatchObject({
+      status: 415,
+      body: { code: "unsupported_media_type" },
+    });
+    const latin = { headers: { "content-type": "application/json; charset=iso-8859-1" } };
+    expect((await send("{}", latin)).status).toBe(415);
+  });
+
+  test("no key, a wrong key and a key in the URL", async () => {
+    expect(await send(query, { key: null })).toMatchObject({
+      status: 401,
+      body: { code: "missing_api_key" },
+    });
+    const wrong = await send(query, { key: `${service.key.slice(0, -1)}_` });
+    expect(wrong).toMatchObject({ status: 401, body: { code: "invalid_api_key" } });
+    expect(wrong.headers.get("www-authenticate")).toContain("Bearer");
+    const inUrl = await service.call(`/v1/data/query?api_key=${service.key}`, { body: query, key: null });
+    expect(inUrl).toMatchObject({ status: 401, body: { code: "key_in_url" } });
+    const inBody = await send({ ...query, api_key: service.key }, { key: null });
+    expect(inBody.body.code).toBe("key_in_url");
+    expect(inUrl.text + inBody.text + service.log()).not.toContain(service.key.slice(8));
+  });
+
+  test("what is wrong and without a key is told 401 first", async () => {
+    expect((await send('{"broken', { key: null })).status).toBe(401);
+  });
+});
+
+describe("every endpoint answers a wrong method with 405 and the right one", () => {
+  test.each([
+    ["/v1/data/query", "GET", "POST"],
+    ["/v1/data/estimate", "PUT", "POST"],
+    ["/v1/balance", "POST", "GET, HEAD"],
+    ["/v1/account", "DELETE", "GET, HEAD"],
+    ["/v1/ledger", "POST", "GET, HEAD"],
+    ["/v1/ledger/export", "POST", "GET, HEAD"],
+    ["/v1/usage", "POST", "GET, HEAD"],
+    ["/v1/usage.csv", "POST", "GET, HEAD"],
+    ["/v1/requests", "POST", "GET, HEAD"],
+    ["/v1/requests/req_1", "PATCH", "GET, HEAD"],
+    ["/v1/keys", "PUT", "GET, HEAD, POST"],
+    ["/v1/keys/key_1", "GET", "PATCH, DELETE"],
+    ["/v1/keys/key_1/rotate", "GET", "POST"],
+    ["/v1/vouchers/redeem", "GET", "POST"],
+    ["/v1/pricing", "DELETE", "GET, HEAD"],
+    ["/admin/v1/accounts", "DELETE", "GET, HEAD, POST"],
+    ["/healthz", "POST", "GET, HEAD"],
+    ["/readyz", "POST", "GET, HEAD"],
+  ])("%s %s", async (path, method, allowed) => {
+    const answer = await service.call(path, { method });
+    expect(answer).toMatchObject({ status: 405, body: { code: "method_not_allowed" } });
+    expect(answer.headers.get("allow")?.split(", ").sort()).toEqual(allowed.split(", ").sort());
+    expect(answer.body.detail).toContain(path);
+  });
+
+  test.each(["/v1/nothing", "/v1/data/query/more", "/v2/data/query", "/%2e%2e/etc/passwd"])(
+    "%s is 404",
+    async (path) => {
+      expect(await service.call(path)).toMatchObject({ status: 404, body: { code: "no_such_route" } });
+    },
+  );
+});
+
+describe("every endpoint that reads something names what is wrong", () => {
+  const cases: [string, string, unknown, string, string | null][] = [
+    ["POST", "/v1/data/estimate", {}, "missing_parameter", "operation"],
+    ["POST", "/v1/data/estimate", '{"', "invalid_json", null],
+    ["GET", "/v1/ledger?limit=0", undefined, "invalid_params", "limit"],
+    ["GET", "/v1/ledger?cursor=x", undefined, "invalid_params", "cursor"],
+    ["GET", "/v1/ledger?sort=asc", undefined, "invalid_params", "sort"],
+    ["GET", "/v1/ledger/export?format=xml", undefined, "invalid_params", "format"],
+    ["GET", "/v1/usage?from=2026-02-30", undefined, "invalid_params", "from"],
+    ["GET", "/v1/usage?from=2026-03-02&to=2026-03-01", undefined, "invalid_params", "from"],
+    ["GET", "/v1/usage?group_by=colour", undefined, "invalid_params", "group_by.0"],
+    ["GET", "/v1/requests?status=ok", undefined, "invalid_params", "status"],
+    ["POST", "/v1/keys", { mode: "prod" }, "invalid_params", "mode"],
+    ["POST", "/v1/keys", { scopes: ["root"] }, "invalid_params", "scopes.0"],
+    ["POST", "/v1/keys", { ip_list: ["10.0.0.0/33"] }, "invalid_params", "ip_list.0"],
+    ["POST", "/v1/keys", { monthly_cap: -1 }, "invalid_params", "monthly_cap"],
+    ["POST", "/v1/keys", '{"name":', "invalid_json", null],
+    ["PATCH", "/v1/keys/key_1", { mode: "test" }, "invalid_params", "mode"],
+    ["PATCH", "/v1/keys/key_1", { name: "x" }, "not_found", null],
+    ["POST", "/v1/keys/key_1/rotate", { grace_s: "long" }, "invalid_params", "grace_s"],
+    ["POST", "/v1/keys/key_1/rotate", {}, "not_found", null],
+    ["DELETE", "/v1/keys/key_1", undefined, "not_found", null],
+    ["POST", "/v1/vouchers/redeem", {}, "invalid_params", "code"],
+    ["POST", "/v1/vouchers/redeem", { code: "DQ-AAAAA" }, "invalid_voucher", null],
+    ["POST", "/admin/v1/accounts", { tokens: 5 }, "invalid_params", "name"],
+    ["POST", "/admin/v1/accounts", { name: "x", tier: "gold" }, "invalid_params", "tier"],
+    ["POST", "/admin/v1/accounts/acc_1/adjust", { tokens: 1, reason: "x" }, "not_found", null],
+    ["POST", "/admin/v1/vouchers", { tokens: 0 }, "invalid_params", "tokens"],
+    ["POST", "/admin/v1/refunds", { request_id: "req_1", tokens: 1, reason: "x" }, "not_found", null],
+    ["GET", "/v1/requests/req_1", undefined, "not_found", null],
+  ];
+  test.each(cases)("%s %s %j → %s", async (method, path, body, code, param) => {
+    const answer = await service.call(path, { method, ...(body !== undefined && { body }) });
+    expect(answer.body).toMatchObject({ code, error: { param } });
+    expect(answer.status).toBe(answer.body.status);
+  });
+
+  test.each([
+    "/v1/balance",
+    "/v1/account",
+    "/v1/ledger",
+    "/v1/usage",
+    "/v1/requests",
+    "/v1/keys",
+    "/admin/v1/accounts",
+  ])("%s wants a key", async (path) => {
+    expect(await service.call(path, { key: null })).toMatchObject({
+      status: 401,
+      body: { code: "missing_api_key" },
+    });
+  });
+});
+
+test("health needs no key", async () => {
+  expect(await service.call("/healthz", { key: null })).toMatchObject({
+    status: 200,
+    body: { status: "ok" },
+  });
+  expect(await service.call("/readyz", { key: null })).toMatchObject({
+    status: 200,
+    body: { status: "ready" },
+  });
+});
