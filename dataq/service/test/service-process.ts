@@ -63,7 +63,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
         DATAQ_DATA: folder,
         DATAQ_HOST: "127.0.0.1:0",
         DATAQ_LAWS: "off",
-        DATAQ_SAMPLES: "off",
         ...options.env,
       },
     },
