@@ -15,8 +15,9 @@ export interface NetworkSettings {
   /** Proxy addresses, for pulls alone. Loopback is never asked through a proxy. */
   proxy?: { http: string | null; https: string | null; except: string | null };
   connectTimeoutMs?: number;
-  /** How names become addresses; for tests. */
+  /** How names become addresses, and which of those are private; for tests. */
   lookup?: LookupFunction;
+  isPrivate?: (address: string) => boolean;
 }
 
 export interface NetworkRequest {
@@ -98,7 +99,7 @@ export class Network {
     }
     let isPublic = false;
     const check = (address: string) => {
-      isPublic = !isPrivateAddress(address);
+      isPublic = !(this.#settings.isPrivate ?? isPrivateAddress)(address);
       if (!isPublic && !mayBePrivate)
         throw refused(`from a public host to the private address of ${hostname}`);
     };
@@ -244,7 +245,6 @@ for (const [net, bits] of [
 for (const [net, bits] of [
   ["::", 128],
   ["::1", 128],
-  ["::ffff:0:0", 96],
   ["64:ff9b::", 96],
   ["fc00::", 7],
   ["fe80::", 10],

@@ -1,0 +1,257 @@
+import { execFileSync } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import type { AddressInfo, LookupFunction } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { isPrivateAddress, Network, type NetworkSettings, readBody } from "./network.ts";
+
+const open: { close(): void }[] = [];
+afterEach(() => {
+  for (const one of open.splice(0)) one.close();
+});
+
+function network(settings: NetworkSettings = {}): Network {
+  const made = new Network({ connectTimeoutMs: 5000, ...settings });
+  open.push(made);
+  return made;
+}
+
+async function listen(server: Server, address: string): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, address, resolve));
+  open.push({
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+const serve = (answer: RequestListener, address = "127.0.0.1") => listen(createServer(answer), address);
+const signal = new AbortController().signal;
+const redirect =
+  (to: string): RequestListener =>
+  (_, response) =>
+    response.writeHead(307, { location: to }).end();
+
+describe("redirects", () => {
+  test("are followed up to ten", async () => {
+    let hops = 0;
+    const port = await serve((request, response) => {
+      const left = Number(request.url?.slice(1));
+      hops++;
+      if (left === 0) response.end("there");
+      else response.writeHead(302, { location: `/${left - 1}` }).end();
+    });
+    const there = await network().request(new URL(`http://127.0.0.1:${port}/10`), { signal });
+    expect((await readBody(there, 100)).toString()).toBe("there");
+    hops = 0;
+    const far = network().request(new URL(`http://127.0.0.1:${port}/11`), { signal });
+    await expect(far).rejects.toMatchObject({ code: "redirect_refused" });
+    expect(hops).toBe(11);
+  });
+
+  test("lose credentials when the host changes, and keep them when it does not", async () => {
+    const seen: IncomingMessage["headers"][] = [];
+    const other = await serve((request, response) => {
+      seen.push(request.headers);
+      response.end();
+    });
+    const port = await serve((request, response) => {
+      seen.push(request.headers);
+      const to = request.url === "/a" ? "/b" : `http://localhost:${other}/c`;
+      response.writeHead(307, { location: to }).end();
+    });
+    const headers = { authorization: "Basic c2VjcmV0", cookie: "a=b", range: "bytes=0-1" };
+    await network().request(new URL(`http://127.0.0.1:${port}/a`), { signal, headers });
+    expect(seen.map(({ authorization, cookie, range }) => [authorization, cookie, range])).toEqual([
+      ["Basic c2VjcmV0", "a=b", "bytes=0-1"],
+      ["Basic c2VjcmV0", "a=b", "bytes=0-1"],
+      [undefined, undefined, "bytes=0-1"],
+    ]);
+  });
+
+  // On Linux all of 127.0.0.0/8 is this machine: one address plays the public host, another the private one.
+  describe.skipIf(process.platform !== "linux")("from a public host", () => {
+    const isPrivate = (address: string) => address === "127.0.0.2";
+    const lookup: LookupFunction = (hostname, options, callback) => {
+      const address = hostname.startsWith("private") ? "127.0.0.2" : "127.0.0.1";
+      if (options.all) callback(null, [{ address, family: 4 }]);
+      else callback(null, address, 4);
+    };
+    test.each(["private.example", "PRIVATE.example.", "127.0.0.2", "2130706434", "0x7f000002"])(
+      "to the private address %s are refused before a connection is made",
+      async (host) => {
+        let asked = 0;
+        const inside = await serve((_, response) => response.end(String(++asked)), "127.0.0.2");
+        const port = await serve(redirect(`http://${host}:${inside}/metadata`));
+        const request = network({ lookup, isPrivate }).request(new URL(`http://public.example:${port}/`), {
+          signal,
+          insecure: true,
+        });
+        await expect(request).rejects.toMatchObject({ code: "redirect_refused" });
+        expect(asked).toBe(0);
+      },
+    );
+
+    test("to a public one are followed; a private registry may lead anywhere", async () => {
+      const port = await serve((_, response) => response.end("ok"));
+      const inside = await serve(redirect(`http://public.example:${port}/`), "127.0.0.2");
+      const first = await serve(redirect(`http://other.example:${port}/`));
+      for (const url of [`http://private.example:${inside}/`, `http://public.example:${first}/`]) {
+        const answer = await network({ lookup, isPrivate }).request(new URL(url), { signal, insecure: true });
+        expect(answer.status).toBe(200);
+        answer.body.resume();
+      }
+    });
+  });
+
+  test("to other schemes are refused", async () => {
+    for (const to of ["file:///etc/passwd", "ftp://127.0.0.1/", "data:,x", "http://"]) {
+      const port = await serve(redirect(to));
+      const request = network().request(new URL(`http://127.0.0.1:${port}/`), { signal });
+      await expect(request).rejects.toMatchObject({ code: "redirect_refused" });
+    }
+  });
+
+  const openssl = (() => {
+    try {
+      execFileSync("openssl", ["version"], { stdio: "ignore" });
+      return true;
+    } catch {
+      return false;
+    }
+  })();
+  describe.skipIf(!openssl)("from https (needs openssl)", () => {
+    let folder = "";
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), "tls-"));
+      const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
+      const files = ["-keyout", join(folder, "key"), "-out", join(folder, "cert")];
+      execFileSync(
+        "openssl",
+        [
+          "req",
+          "-x509",
+          "-newkey",
+          "ec",
+          "-pkeyopt",
+          "ec_paramgen_curve:prime256v1",
+          "-nodes",
+          "-days",
+          "2",
+          ...files,
+          ...subject,
+        ],
+        { stdio: "ignore" },
+      );
+    });
+    afterAll(() => rm(folder, { recursive: true }));
+
+    async function secure(answer: RequestListener): Promise<number> {
+      const [key, cert] = await Promise.all(["key", "cert"].map((name) => readFile(join(folder, name))));
+      return await listen(createSecureServer({ key, cert }, answer) as unknown as Server, "127.0.0.1");
+    }
+
+    test("to http are refused, unless plain http was asked for", async () => {
+      const plain = await serve((_, response) => response.end("ok"));
+      const port = await secure(redirect(`http://localhost:${plain}/`));
+      const options = { signal, certificateFile: join(folder, "cert") };
+      const url = new URL(`https://localhost:${port}/`);
+      await expect(network().request(url, options)).rejects.toMatchObject({ code: "redirect_refused" });
+      const answer = await network().request(url, { ...options, insecure: true });
+      expect(answer.status).toBe(200);
+      answer.body.resume();
+    });
+
+    test("a certificate that nobody vouches for is refused", async () => {
+      const port = await secure((_, response) => response.end());
+      const request = network().request(new URL(`https://localhost:${port}/`), { signal });
+      await expect(request).rejects.toMatchObject({ code: "source_unreachable" });
+    });
+  });
+});
+
+describe("plain http", () => {
+  test("is for loopback alone", async () => {
+    const request = network().request(new URL("http://models.example/"), { signal });
+    await expect(request).rejects.toMatchObject({ code: "insecure_protocol" });
+  });
+});
+
+test("an answer that is too large is refused while it comes", async () => {
+  const port = await serve((_, response) => {
+    const more = () => {
+      while (response.write(Buffer.alloc(65_536)));
+    };
+    response.on("drain", more);
+    more();
+  });
+  const answer = await network().request(new URL(`http://127.0.0.1:${port}/`), { signal });
+  await expect(readBody(answer, 1_000_000)).rejects.toMatchObject({ code: "source_failed" });
+});
+
+test("errors say the host, never the whole address", async () => {
+  const error: Error = await network()
+    .request(new URL("http://127.0.0.1:1/secret?token=abc"), { signal })
+    .then(
+      () => expect.unreachable(),
+      (thrown: unknown) => thrown as Error,
+    );
+  expect(error.message).toBe("127.0.0.1:1 could not be reached: ECONNREFUSED");
+});
+
+test.each([
+  ["127.0.0.1", true],
+  ["10.1.2.3", true],
+  ["172.20.0.1", true],
+  ["192.168.1.1", true],
+  ["169.254.169.254", true],
+  ["100.64.0.1", true],
+  ["0.0.0.0", true],
+  ["::1", true],
+  ["::ffff:127.0.0.1", true],
+  ["::ffff:7f00:1", true],
+  ["::ffff:a9fe:a9fe", true],
+  ["::ffff:8.8.8.8", false],
+  ["fe80::1", true],
+  ["fd00::1", true],
+  ["64:ff9b::a00:1", true],
+  ["8.8.8.8", false],
+  ["172.32.0.1", false],
+  ["2606:4700::1111", false],
+  ["not an address", true],
+])("%s is private: %s", (address, expected) => {
+  expect(isPrivateAddress(address)).toBe(expected);
+});
+
+describe("a proxy", () => {
+  const proxied = async (except: string | null, host: string) => {
+    const seen: string[] = [];
+    const port = await serve((request, response) => {
+      seen.push(request.url ?? "");
+      response.end("by proxy");
+    });
+    const proxy = { http: `http://127.0.0.1:${port}`, https: null, except };
+    const lookup: LookupFunction = (_, __, callback) =>
+      callback(Object.assign(new Error("none"), { code: "ENOTFOUND" }), "", 4);
+    const made = network({ proxy, lookup });
+    const answer = await made
+      .request(new URL(`http://${host}/x`), { signal, insecure: true })
+      .catch(() => null);
+    answer?.body.resume();
+    return seen;
+  };
+
+  test("is asked for other hosts, not for loopback or what is excepted", async () => {
+    expect(await proxied(null, "models.example")).toEqual(["http://models.example/x"]);
+    expect(await proxied("example", "models.example")).toEqual([]);
+    expect(await proxied("other.test, .models.example", "models.example")).toEqual([]);
+    expect(await proxied("*", "models.example")).toEqual([]);
+    expect(await proxied("ample", "models.example")).toEqual(["http://models.example/x"]);
+    expect(await proxied(null, "localhost:1")).toEqual([]);
+  });
+});
