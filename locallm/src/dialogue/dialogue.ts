@@ -3,6 +3,7 @@ import { compileJinja } from "../template/jinja.ts";
 import { TemplateError, TemplateRefusal } from "../template/limits.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { type AnswerReader, createReader } from "./answer.ts";
+import { type AnswerGrammar, answerConstraint } from "./constraint.ts";
 import { findToolFormat } from "./formats/find.ts";
 import { harmony } from "./formats/harmony.ts";
 import { goPrompter } from "./go-prompt.ts";
@@ -35,6 +36,11 @@ export interface Dialogue {
   prompt(turn: Turn, vocabulary: { readonly addBos: boolean }): string;
   /** The prompt that asks for what stands between `prompt` and `suffix`. Throws `template_failed`. */
   insert(prompt: string, suffix: string, vocabulary: { readonly addBos: boolean }): string;
+  /**
+   * What the answer must keep to, given the prompt; null where any text will do. Throws `invalid_format` for
+   * a schema that cannot be kept, at once: nothing has waited yet.
+   */
+  constraint(turn: Turn): ((prompt: string) => AnswerGrammar) | null;
   /** A reader for the answer to this prompt. */
   reader(turn: Turn, prompt: string): AnswerReader;
 }
@@ -60,6 +66,10 @@ export function createDialogue(source: DialogueSource): Dialogue {
     traits: { ...prompter.traits, thinking: thinking !== null || format === harmony },
     prompt: (turn, vocabulary) => rendered(vocabulary, () => prompter.render(turn)),
     insert: (prompt, suffix, vocabulary) => rendered(vocabulary, () => prompter.insert(prompt, suffix)),
+    constraint: (turn) => {
+      const constraint = answerConstraint(turn, { thinking, format, template: source.template.text });
+      return constraint === null ? null : (prompt) => constraint(isOpen(thinking, prompt));
+    },
     reader: (turn, prompt) =>
       createReader({ thinking, open: isOpen(thinking, prompt), format, tools: offeredTools(turn) }),
   };

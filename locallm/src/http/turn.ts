@@ -27,6 +27,8 @@ export interface TurnWish {
 /** One turn of a conversation, whatever API asked: render, fit, generate, read. Leaving the loop cancels. */
 export async function* runTurn(run: Run, dialogue: Dialogue, wish: TurnWish): AsyncGenerator<TurnEvent> {
   const { turn } = wish;
+  // Before any waiting: a schema that cannot be kept is refused at once.
+  const constraint = dialogue.constraint(turn);
   const lease = await run.lease();
   try {
     const fitted = await fitTurn(dialogue, turn, {
@@ -37,7 +39,12 @@ export async function* runTurn(run: Run, dialogue: Dialogue, wish: TurnWish): As
     });
     if (fitted.dropped.tokens > 0) wish.onDropped?.(fitted.dropped);
     const reader = dialogue.reader(turn, fitted.text);
-    const job = generateJob(run.options, { prompt: fitted.prompt, numCtx: lease.numCtx, shift: wish.shift });
+    const job = generateJob(run.options, {
+      prompt: fitted.prompt,
+      numCtx: lease.numCtx,
+      shift: wish.shift,
+      grammar: constraint?.(fitted.text) ?? null,
+    });
     for await (const event of lease.runner.generate(job, run.signal)) {
       if (event.kind === "text") yield* reader.push(event.text);
       else {

@@ -16,6 +16,16 @@ export const deepseek: ToolFormat = {
   name: "deepseek",
   markers: [callsBegin, callBegin],
   silent: ["<｜tool▁calls▁end｜>"],
+  shape: (template) => {
+    const fenced = template.includes("```json");
+    return {
+      open: `${callsBegin}${callBegin}`,
+      before: (name) => (fenced ? `function${separator}${name}\n\`\`\`json\n` : `${name}${separator}`),
+      after: fenced ? "\n```<｜tool▁call▁end｜>" : "<｜tool▁call▁end｜>",
+      between: fenced ? `\n${callBegin}` : callBegin,
+      close: "<｜tool▁calls▁end｜>",
+    };
+  },
   *read(cursor, calls, marker) {
     if (marker === callsBegin) {
       yield* takeSpace(cursor);

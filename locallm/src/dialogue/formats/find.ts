@@ -61,7 +61,10 @@ function probe(prompter: Prompter): ToolFormat | null {
   if (!holdsCall) return null;
   const open = called.slice(commonLength(called, said.slice(0, said.indexOf("probe-answer"))), start);
   const close = /^\s*\]?\s*(<\/[^<>\s]+>|\[\/[A-Z_]+\])/.exec(called.slice(start + length))?.[1] ?? "";
-  return genericFormat(open.trim().replace(/\[$/, "").trim(), close);
+  const argumentsKey = called.slice(start, start + length).includes('"parameters"')
+    ? "parameters"
+    : "arguments";
+  return genericFormat(open.trim().replace(/\[$/, "").trim(), close, argumentsKey);
 }
 
 function commonLength(a: string, b: string): number {

@@ -2,6 +2,8 @@ import type { Reading } from "../answer-piece.ts";
 import type { Calls } from "../calls.ts";
 import { takeUpTo } from "../calls.ts";
 import type { Cursor } from "../cursor.ts";
+import { anyOf, type Rules, upToText } from "../grammar/gbnf.ts";
+import { boolean, number } from "../grammar/json-rules.ts";
 import type { ToolFormat } from "../tool-format.ts";
 
 /**
@@ -12,10 +14,30 @@ export const gemma: ToolFormat = {
   name: "gemma",
   markers: ["<start_function_call>"],
   silent: ["<start_function_response>"],
+  argumentsRule: gemmaArguments,
+  shape: () => ({
+    open: "<start_function_call>",
+    before: (name) => `call:${name}`,
+    after: "<end_function_call>",
+    between: "<start_function_call>",
+    close: "",
+  }),
   *read(cursor, calls, marker) {
     return yield* readGemmaCall(cursor, calls, marker, "<end_function_call>");
   },
 };
+
+/** Its values are no JSON: texts stand between `<escape>` marks. Only that form is enforced, not the tool's schema. */
+function gemmaArguments(rules: Rules): string {
+  const text = `"<escape>" ${upToText(rules, "gemma-text", "<escape>")}`;
+  const scalar = anyOf([text, number(rules), boolean(rules), '"null"']);
+  const list = `"[" (${scalar} ("," ${scalar})*)? "]"`;
+  const key = "[A-Za-z_] [A-Za-z0-9_]{0,63}";
+  return rules.add(
+    "gemma-arguments",
+    `"{" (${key} ":" (${scalar} | ${list}) ("," ${key} ":" (${scalar} | ${list}))*)? "}"`,
+  );
+}
 
 function* readGemmaCall(cursor: Cursor, calls: Calls, marker: string, close: string): Reading<string> {
   const whole = yield* takeUpTo(cursor, close);

@@ -13,6 +13,13 @@ const ends = ["<|end|>", "<|return|>", "<|call|>", "<|start|>"];
 export const harmony: ToolFormat = {
   name: "harmony",
   markers: [],
+  shape: () => ({
+    open: "<|channel|>commentary to=functions.",
+    before: (name) => `${name} <|constrain|>json<|message|>`,
+    after: "",
+    between: null,
+    close: "",
+  }),
   // biome-ignore lint/correctness/useYield: the whole answer is read by readAll.
   *read() {
     return "";

@@ -13,6 +13,13 @@ import type { ToolFormat } from "../tool-format.ts";
 export const hermes: ToolFormat = {
   name: "hermes",
   markers: ["<tool_call>"],
+  shape: () => ({
+    open: "<tool_call>\n",
+    before: (name) => `{"name": ${JSON.stringify(name)}, "arguments": `,
+    after: "}\n</tool_call>",
+    between: "\n<tool_call>\n",
+    close: "",
+  }),
   *read(cursor, calls, marker) {
     const space = yield* takeSpace(cursor);
     if ((yield* takeMarker(cursor, ["<function="])) !== null) {

@@ -15,6 +15,13 @@ export const llama3: ToolFormat = {
   name: "llama3",
   markers: ["<|python_tag|>", "<function="],
   silent: ["<|eom_id|>", "<|eot_id|>"],
+  shape: () => ({
+    open: "",
+    before: (name) => `{"name": ${JSON.stringify(name)}, "parameters": `,
+    after: "}",
+    between: "; ",
+    close: "",
+  }),
   *read(cursor, calls, marker) {
     if (marker === "<function=") {
       const name = yield* takeUpTo(cursor, ">");

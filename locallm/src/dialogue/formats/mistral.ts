@@ -12,6 +12,22 @@ export const mistral: ToolFormat = {
   markers: ["[TOOL_CALLS]"],
   silent: ["</s>"],
   id: { prefix: "", length: 9 },
+  shape: (template) =>
+    template.includes("[ARGS]")
+      ? {
+          open: "[TOOL_CALLS]",
+          before: (name) => `${name}[ARGS]`,
+          after: "",
+          between: "[TOOL_CALLS]",
+          close: "",
+        }
+      : {
+          open: "[TOOL_CALLS] [",
+          before: (name) => `{"name": ${JSON.stringify(name)}, "arguments": `,
+          after: "}",
+          between: ", ",
+          close: "]",
+        },
   *read(cursor, calls, marker) {
     const space = yield* takeSpace(cursor);
     const first = yield* peek(cursor);

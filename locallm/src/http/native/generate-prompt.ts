@@ -1,6 +1,6 @@
 import type { AnswerPiece } from "../../dialogue/answer.ts";
-import type { Dialogue } from "../../dialogue/dialogue.ts";
-import { plainTurn, type Turn } from "../../dialogue/turn.ts";
+import { formatGrammar } from "../../dialogue/constraint.ts";
+import { plainTurn } from "../../dialogue/turn.ts";
 import type { GenerateJob, Lease } from "../../scheduler/lease.ts";
 import type { GenerateRequest } from "../../wire/api/inference.ts";
 import { LocallmError } from "../../wire/errors.ts";
@@ -12,7 +12,13 @@ import { conversation, requireTraits } from "../turn.ts";
 /** How a request's prompt reaches the model, and how its answer is read. */
 export interface GeneratePrompt {
   /** The engine's prompt for a model that is loaded, and the reader of what follows it. */
-  ready(lease: Lease): { readonly prompt: GenerateJob["prompt"]; readonly read: AnswerText };
+  ready(lease: Lease): ReadyPrompt;
+}
+
+export interface ReadyPrompt {
+  readonly prompt: GenerateJob["prompt"];
+  readonly read: AnswerText;
+  readonly grammar: GenerateJob["grammar"];
 }
 
 export interface AnswerText {
@@ -35,24 +41,37 @@ export async function generatePrompt(parts: Parts, run: Run, body: GenerateReque
 
   if (!templated) {
     if (body.think !== undefined && body.think !== false) await requireCapability(parts, run, "thinking");
-    return { ready: () => ({ prompt: inFront(body.prompt ?? ""), read: asItIs }) };
+    const grammar = formatGrammar(format);
+    return { ready: () => ({ prompt: inFront(body.prompt ?? ""), read: asItIs, grammar }) };
   }
 
-  if (body.suffix !== undefined) await requireCapability(parts, run, "insert");
   const dialogue = await parts.dialogues.of(run.model, body.template);
+  const { suffix } = body;
+  if (suffix !== undefined) {
+    if (!dialogue.traits.insert)
+      throw new LocallmError("unsupported_capability", { model: run.typedName, capability: "insert" });
+    const grammar = formatGrammar(format);
+    return {
+      ready: (lease) => ({
+        prompt: inFront(dialogue.insert(body.prompt ?? "", suffix, lease.info)),
+        read: asItIs,
+        grammar,
+      }),
+    };
+  }
   const turn = plainTurn(firstMessages(run, body), { think: body.think ?? null, format });
   requireTraits(run, dialogue, turn);
-  return { ready: (lease) => render(dialogue, turn, lease, inFront) };
-}
-
-function render(
-  dialogue: Dialogue,
-  turn: Turn,
-  lease: Lease,
-  inFront: (text: string) => GenerateJob["prompt"],
-) {
-  const text = dialogue.prompt(turn, lease.info);
-  return { prompt: inFront(text), read: dialogue.reader(turn, text) };
+  const constraint = dialogue.constraint(turn);
+  return {
+    ready: (lease) => {
+      const text = dialogue.prompt(turn, lease.info);
+      return {
+        prompt: inFront(text),
+        read: dialogue.reader(turn, text),
+        grammar: constraint?.(text) ?? null,
+      };
+    },
+  };
 }
 
 /** A conversation of one message; with `context` the model's own beginning stands in there already. */

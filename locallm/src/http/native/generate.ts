@@ -38,9 +38,10 @@ type Piece =
 async function* generate(run: Run, prompt: GeneratePrompt, body: GenerateRequest): AsyncGenerator<Piece> {
   const lease = await run.lease();
   try {
-    const { prompt: text, read } = prompt.ready(lease);
+    const { prompt: text, read, grammar } = prompt.ready(lease);
     const job = generateJob(run.options, {
       prompt: text,
+      grammar,
       numCtx: lease.numCtx,
       truncate: body.truncate ?? false,
       shift: body.shift ?? false,

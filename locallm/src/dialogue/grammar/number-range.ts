@@ -1,0 +1,180 @@
+import { literal } from "./gbnf.ts";
+
+export interface Bounds {
+  /** null: none. */
+  readonly least: number | null;
+  readonly most: number | null;
+  readonly leastExcluded: boolean;
+  readonly mostExcluded: boolean;
+}
+
+const longest = 15;
+
+/** Integers within bounds as a grammar body; null where there is none. */
+export function integerRange(bounds: Bounds): string | null {
+  let least = bounds.least === null ? null : Math.ceil(bounds.least);
+  let most = bounds.most === null ? null : Math.floor(bounds.most);
+  if (least !== null && bounds.leastExcluded && least === bounds.least) least += 1;
+  if (most !== null && bounds.mostExcluded && most === bounds.most) most -= 1;
+  if (least !== null && most !== null && least > most) return null;
+  const parts: string[] = [];
+  if (least === null || least < 0) {
+    const nearest = most === null || most >= 0 ? 1 : -most;
+    const farthest = least === null ? null : -least;
+    parts.push(`"-" (${digitsBetween(nearest, farthest)})`);
+  }
+  if (most === null || most >= 0) parts.push(digitsBetween(Math.max(least ?? 0, 0), most));
+  return parts.join(" | ");
+}
+
+/** Natural numbers from `from` to `to` (null: up to 15 digits), without leading zeros. */
+function digitsBetween(from: number, to: number | null): string {
+  const last = to === null ? "9".repeat(longest) : String(to);
+  const parts: string[] = [];
+  for (let length = String(from).length; length <= last.length; length += 1) {
+    const low = length === String(from).length ? String(from) : `1${"0".repeat(length - 1)}`;
+    const high = length === last.length ? last : "9".repeat(length);
+    parts.push(sameLength(low, high));
+  }
+  return parts.join(" | ");
+}
+
+/** Digit strings of one length between two such strings. */
+function sameLength(low: string, high: string): string {
+  if (low === high) return literal(low);
+  const [first, last] = [low[0]!, high[0]!];
+  const rest = low.length - 1;
+  if (rest === 0) return digits(first, last);
+  if (first === last) return `${literal(first)} (${sameLength(low.slice(1), high.slice(1))})`;
+  const nines = "9".repeat(rest);
+  const zeros = "0".repeat(rest);
+  const parts: string[] = [];
+  let from = Number(first);
+  let to = Number(last);
+  if (low.slice(1) !== zeros) {
+    parts.push(`${literal(first)} (${sameLength(low.slice(1), nines)})`);
+    from += 1;
+  }
+  const top = high.slice(1) === nines ? null : `${literal(last)} (${sameLength(zeros, high.slice(1))})`;
+  if (top !== null) to -= 1;
+  if (from <= to) parts.push(`${digits(String(from), String(to))} [0-9]{${rest}}`);
+  if (top !== null) parts.push(top);
+  return parts.join(" | ");
+}
+
+function digits(from: string, to: string): string {
+  return from === to ? literal(from) : `[${from}-${to}]`;
+}
+
+/** Decimal numbers within bounds, without exponents; null where there is none. */
+export function decimalRange(bounds: Bounds): string | null {
+  const { least, most } = bounds;
+  if (least !== null && most !== null) {
+    if (least > most || (least === most && (bounds.leastExcluded || bounds.mostExcluded))) return null;
+  }
+  const parts: string[] = [];
+  if (least === null || least < 0) {
+    const below = {
+      from: most === null || most >= 0 ? 0 : -most,
+      fromExcluded: most === null || most >= 0 ? true : bounds.mostExcluded,
+      to: least === null ? null : -least,
+      toExcluded: bounds.leastExcluded,
+    };
+    const body = magnitudes(below);
+    if (body !== null) parts.push(`"-" (${body})`);
+  }
+  if (most === null || most > 0 || (most === 0 && !bounds.mostExcluded)) {
+    const above = {
+      from: Math.max(least ?? 0, 0),
+      fromExcluded: least !== null && least >= 0 && bounds.leastExcluded,
+      to: most,
+      toExcluded: bounds.mostExcluded,
+    };
+    const body = magnitudes(above);
+    if (body !== null) parts.push(body);
+  }
+  return parts.length === 0 ? null : parts.join(" | ");
+}
+
+interface Magnitudes {
+  readonly from: number;
+  readonly fromExcluded: boolean;
+  readonly to: number | null;
+  readonly toExcluded: boolean;
+}
+
+const anyFraction = '("." [0-9]{1,15})?';
+
+/** Numbers from 0 on: by their whole part, and at its ends by their fraction. */
+function magnitudes({ from, fromExcluded, to, toExcluded }: Magnitudes): string | null {
+  const [fromWhole, fromFraction] = splitDecimal(from);
+  const [toWhole, toFraction] = to === null ? [null, ""] : splitDecimal(to);
+  const parts: string[] = [];
+  const start = above(fromFraction, fromExcluded);
+  if (toWhole === fromWhole) {
+    const both = between(fromFraction, fromExcluded, toFraction, toExcluded);
+    return both === null ? null : `${literal(String(fromWhole))} ${both}`;
+  }
+  parts.push(`${literal(String(fromWhole))} ${start}`);
+  if (toWhole === null) parts.push(`(${digitsBetween(fromWhole + 1, null)}) ${anyFraction}`);
+  else {
+    if (fromWhole + 1 <= toWhole - 1)
+      parts.push(`(${digitsBetween(fromWhole + 1, toWhole - 1)}) ${anyFraction}`);
+    const end = below(toFraction, toExcluded);
+    if (end !== null) parts.push(`${literal(String(toWhole))} ${end}`);
+  }
+  return parts.join(" | ");
+}
+
+/** Whole part and digits of the fraction, without zeros at its end. */
+function splitDecimal(value: number): [number, string] {
+  const whole = Math.floor(value);
+  const text = value.toFixed(15).split(".")[1] ?? "";
+  return [whole, text.replace(/0+$/, "")];
+}
+
+/** The fractions from `digits` on, with the point; the empty fraction is 0. */
+function above(fraction: string, excluded: boolean): string {
+  if (fraction === "") return excluded ? '"." ("0"{0,14} [1-9] [0-9]{0,5})' : anyFraction;
+  return `"." (${atLeast(fraction, excluded)})`;
+}
+
+function atLeast(fraction: string, excluded: boolean): string {
+  const first = Number(fraction[0]);
+  const rest = fraction.slice(1);
+  const parts: string[] = [];
+  if (first < 9) parts.push(`${digits(String(first + 1), "9")} [0-9]{0,8}`);
+  const tail =
+    rest !== "" ? `(${atLeast(rest, excluded)})` : excluded ? '("0"{0,6} [1-9] [0-9]{0,6})' : "[0-9]{0,8}";
+  parts.push(`${literal(String(first))} ${tail}`);
+  return parts.join(" | ");
+}
+
+/** The fractions up to `digits`, with the point; null where there is none. */
+function below(fraction: string, excluded: boolean): string | null {
+  if (fraction === "") return excluded ? null : '("." "0"{1,4})?';
+  return `("." (${atMost(fraction, excluded)}))?`;
+}
+
+function atMost(fraction: string, excluded: boolean): string {
+  const first = Number(fraction[0]);
+  const rest = fraction.slice(1);
+  const parts: string[] = [];
+  if (first > 0) parts.push(`${digits("0", String(first - 1))} [0-9]{0,8}`);
+  if (rest !== "") parts.push(`${literal(String(first))} (${atMost(rest, excluded)})?`);
+  else if (!excluded) parts.push(`${literal(String(first))} "0"{0,4}`);
+  return parts.length === 0 ? '"0"' : parts.join(" | ");
+}
+
+/** Fractions between two, of one whole part. */
+function between(low: string, lowExcluded: boolean, high: string, highExcluded: boolean): string | null {
+  if (low === "" && !lowExcluded) return below(high, highExcluded);
+  if (low === high) return lowExcluded || highExcluded ? null : `"." ${literal(low)}`;
+  // Compared digit by digit, both of one length; what is finer than the bounds stays open only in the middle.
+  const length = Math.max(low.length, high.length) + 1;
+  const from = BigInt(low.padEnd(length, "0")) + (lowExcluded ? 1n : 0n);
+  const to = BigInt(high.padEnd(length, "0")) - (highExcluded ? 1n : 0n);
+  if (from > to) return null;
+  const pad = (value: bigint) => value.toString().padStart(length, "0");
+  return `"." (${sameLength(pad(from), pad(to))})`;
+}
