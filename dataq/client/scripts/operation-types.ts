@@ -10,6 +10,9 @@ export function operationTypes(): string {
   return [
     `export const operationNames = ${JSON.stringify(all.map(({ name }) => name))} as const;`,
     "",
+    "/** The names that an answer keeps for itself; a record's field of such a name is read under `data`. */",
+    `export const envelopeFields: readonly string[] = ${JSON.stringify(Object.keys(envelopeSchema(first).shape))};`,
+    "",
     "/** Each operation's parameters, its `data`, and the summary beside it. */",
     "export interface Operations {",
     ...all.map(entry),

@@ -30,7 +30,8 @@ export {
   TimeoutError,
   UnprocessableError,
 } from "./errors.ts";
-export * from "./operations.ts";
+export type * from "./operations.ts";
+export { operationNames } from "./operations.ts";
 export type {
   AsyncOnlyOptions,
   ClientOptions,

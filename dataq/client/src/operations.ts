@@ -19,6 +19,25 @@ export const operationNames = [
   "research_scholar_search",
 ] as const;
 
+/** The names that an answer keeps for itself; a record's field of such a name is read under `data`. */
+export const envelopeFields: readonly string[] = [
+  "data",
+  "page",
+  "page_size",
+  "total",
+  "total_relation",
+  "total_pages",
+  "has_more",
+  "domain",
+  "operation",
+  "request_id",
+  "usage",
+  "warnings",
+  "index",
+  "summary",
+  "relaxed",
+];
+
 /** Each operation's parameters, its `data`, and the summary beside it. */
 export interface Operations {
   /** Judgment documents by words, court, judge or legal basis. Fields: court:, judge:, basis:, type:, date:2024..2025; quotes, OR and minus are understood. */

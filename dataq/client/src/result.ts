@@ -1,6 +1,6 @@
 import { isObject, parseObject, type RawResponse } from "./answer.ts";
 import { APIError } from "./errors.ts";
-import type { Envelope, OperationName, Operations } from "./operations.ts";
+import { type Envelope, envelopeFields, type OperationName, type Operations } from "./operations.ts";
 
 /**
  * The answer of one query: the envelope as the server wrote it, and beside it `response` with status, headers
@@ -40,7 +40,9 @@ export function readResult<Name extends OperationName>(response: RawResponse): R
   }
   hide(body, "response", factsOf(response));
   if (isObject(data)) {
-    for (const [name, value] of Object.entries(data)) if (!(name in body)) hide(body, name, value);
+    for (const [name, value] of Object.entries(data)) {
+      if (!(name in body) && !envelopeFields.includes(name)) hide(body, name, value);
+    }
   }
   return body as unknown as Result<Name>;
 }

@@ -40,6 +40,7 @@ function compare({ expect: expected }: ClientCase, happened: Happened, log: read
       expect(happened.delays[index]).toBeCloseTo(delay, 3);
   }
   if (expected.result !== undefined) expectContained(happened.result, expected.result);
+  for (const name of expected.absent ?? []) expect(happened.result).not.toHaveProperty(name);
   if (expected.pages !== undefined) {
     expect((happened.given ?? []).map((page) => ids((page as { data: unknown[] }).data))).toEqual(
       expected.pages,

@@ -26,6 +26,7 @@ interface Expectation {
   readonly attempts?: number;
   readonly delays?: readonly number[];
   readonly result?: object;
+  readonly absent?: readonly string[];
   readonly pages?: readonly (readonly string[])[];
   readonly items?: readonly string[];
   readonly error?: Record<string, unknown> & { readonly class?: string; readonly bases?: readonly string[] };

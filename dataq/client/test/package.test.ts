@@ -1,32 +1,25 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { publint } from "publint";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operationNames } from "../src/index.ts";
+import { type PackedProject, packProject, programsOf, repository } from "./packed-project.ts";
 
-const repository = fileURLToPath(new URL("../../../", import.meta.url));
-const client = `${repository}dataq/client`;
 const tsc = `${repository}node_modules/.bin/tsc`;
-const folder = mkdtempSync(join(tmpdir(), "dataq-client-"));
-const project = join(folder, "project");
+let packed: PackedProject;
+let project: string;
 let tarball: Uint8Array<ArrayBuffer>;
 
 beforeAll(() => {
-  execFileSync("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: client, stdio: "pipe" });
-  const [name = ""] = readdirSync(folder);
-  tarball = new Uint8Array(readFileSync(join(folder, name)));
-  mkdirSync(project);
-  writeFileSync(join(project, "package.json"), '{ "private": true, "type": "module" }');
-  const install = ["install", "--silent", "--offline", "--no-audit", "--no-fund", join(folder, name)];
-  execFileSync("npm", install, { cwd: project, stdio: "pipe" });
+  packed = packProject();
+  project = packed.folder;
+  tarball = packed.tarball;
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => packed?.remove());
 
 describe("the package", () => {
   test("installs without anything else", () => {
@@ -81,7 +74,7 @@ describe("the package", () => {
   test.each(["docs/dataq/client.md", "docs/dataq/client.zh.md", "dataq/client/README.md"])(
     "compiles every program of %s",
     (page) => {
-      const programs = codeBlocks(page);
+      const programs = programsOf(page);
       expect(programs.length).toBeGreaterThan(0);
       const paths = programs.map((program, index) => {
         writeFileSync(join(project, `block-${index}.ts`), program);
@@ -110,11 +103,6 @@ describe("the package", () => {
     expect(gzipSync(output[0].code).length).toBeLessThan(15_000);
   });
 });
-
-function codeBlocks(page: string): string[] {
-  const text = readFileSync(repository + page, "utf8");
-  return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, program]) => program ?? "");
-}
 
 /** What the compiler says of a line that uses the client. */
 function compile(line: string): string {

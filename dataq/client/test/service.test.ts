@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -15,10 +15,11 @@ import {
   DataQuery,
   type DataQueryOptions,
   DataQuerySync,
+  NotFoundError,
 } from "../src/index.ts";
+import { repository } from "./packed-project.ts";
 import { type RunningService, startService } from "./running-service.ts";
 
-const repository = fileURLToPath(new URL("../../../", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "dataq-client-"));
 const run = promisify(execFile);
 
@@ -41,19 +42,18 @@ function connection(): DataQueryOptions {
 }
 
 describe("every operation answers in the shape that its type says", () => {
-  test.each(
-    operations
-      .filter(({ name }) => name === "legal_laws" || name === "legal_law_catalog")
-      .map((operation) => [operation.name, operation] as const),
-  )("%s", async (name, operation) => {
-    const schema = envelopeSchema(operation);
-    const plain = await client.query(name, operation.example as never);
-    expect(schema.safeParse(plain).error).toBeUndefined();
-    expect(plain.usage).toMatchObject({ tokens: expect.any(Number), balance: expect.any(Number) });
-    expect([plain.data].flat().length, "records").toBeGreaterThan(0);
-    expect(plain.response).toMatchObject({ status: 200, requestId: plain.request_id, attempts: 1 });
-    expect(schema.safeParse(sync.query(name, operation.example as never)).error).toBeUndefined();
-  });
+  test.each(operations.map((operation) => [operation.name, operation] as const))(
+    "%s",
+    async (name, operation) => {
+      const schema = envelopeSchema(operation);
+      const plain = await client.query(name, operation.example as never);
+      expect(schema.safeParse(plain).error).toBeUndefined();
+      expect(plain.usage).toMatchObject({ tokens: expect.any(Number), balance: expect.any(Number) });
+      expect([plain.data].flat().length, "records").toBeGreaterThan(0);
+      expect(plain.response).toMatchObject({ status: 200, requestId: plain.request_id, attempts: 1 });
+      expect(schema.safeParse(sync.query(name, operation.example as never)).error).toBeUndefined();
+    },
+  );
 });
 
 describe("errors of the service are the client's classes", () => {
@@ -79,6 +79,13 @@ describe("errors of the service are the client's classes", () => {
       expect(thrown).toBeInstanceOf(BadRequestError);
       expect(thrown).toMatchObject({ code: "invalid_params", details: [{ param: "params.tax_id" }] });
     }
+  });
+
+  test("a record that does not exist costs nothing", async () => {
+    const before = await client.balance();
+    const call = client.enterprise_company_detail({ tax_id: "91420000757013137P" });
+    await expect(call).rejects.toThrow(NotFoundError);
+    expect((await client.balance()).balance).toBe(before.balance);
   });
 });
 
@@ -131,6 +138,25 @@ test("the pages of a search hold each of its records once", async () => {
 });
 
 describe("programs", () => {
+  test("the examples run", async () => {
+    const examples = `${repository}examples/dataq/`;
+    expect(await runProgram(`${examples}law-article.ts`)).toContain(
+      "继续履行、采取补救措施或者赔偿损失等违约责任",
+    );
+    expect(await runProgram(`${examples}company-check.ts`)).toMatch(/\d+ tokens spent/);
+    const papers = join(folder, "papers.jsonl");
+    const first = await runProgram(`${examples}collect-papers.ts`, "的", papers);
+    expect(first).toMatch(/^40 papers for 1000 tokens; start again for more/);
+    expect(readFileSync(papers, "utf8").trim().split("\n")).toHaveLength(40);
+    expect(await runProgram(`${examples}collect-papers.ts`, "的", papers)).toMatch(/^\d+ papers/);
+    const ids = readFileSync(papers, "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line).id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.length).toBeGreaterThan(40);
+  });
+
   test("dataq query and dataq paginate run on the command line", async () => {
     const dataq = `${repository}dataq/service/src/cli/main.ts`;
     const answer = JSON.parse(await runProgram(dataq, "query", "legal_laws", "民法典577"));
@@ -142,8 +168,9 @@ describe("programs", () => {
 });
 
 async function runProgram(path: string, ...words: string[]): Promise<string> {
+  const conditions = path.startsWith(repository) ? ["-C", "source"] : [];
   const env = { ...process.env, DATAQ_API_KEY: service.key, DATAQ_BASE_URL: service.url };
-  const { stdout } = await run(process.execPath, ["-C", "source", path, ...words], { env, timeout: 60_000 });
+  const { stdout } = await run(process.execPath, [...conditions, path, ...words], { env, timeout: 60_000 });
   return stdout;
 }
 

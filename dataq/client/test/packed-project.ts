@@ -1,0 +1,37 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const repository = fileURLToPath(new URL("../../../", import.meta.url));
+
+/** The package as it would be published, in an empty project that has nothing but it. */
+export interface PackedProject {
+  readonly folder: string;
+  readonly tarball: Uint8Array<ArrayBuffer>;
+  remove(): void;
+}
+
+export function packProject(): PackedProject {
+  const root = mkdtempSync(join(tmpdir(), "dataq-client-"));
+  const pack = ["pack", "--silent", "--pack-destination", root];
+  execFileSync("npm", pack, { cwd: `${repository}dataq/client`, stdio: "pipe" });
+  const path = join(root, readdirSync(root)[0] ?? "");
+  const folder = join(root, "project");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }');
+  const install = ["install", "--silent", "--offline", "--no-audit", "--no-fund", path];
+  execFileSync("npm", install, { cwd: folder, stdio: "pipe" });
+  return {
+    folder,
+    tarball: new Uint8Array(readFileSync(path)),
+    remove: () => rmSync(root, { recursive: true, force: true }),
+  };
+}
+
+/** The TypeScript programs of a page of the documentation, as printed. */
+export function programsOf(page: string): string[] {
+  const text = readFileSync(repository + page, "utf8");
+  return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, program]) => program ?? "");
+}
