@@ -13,6 +13,8 @@ export interface EmbedderRequest {
   readonly embeddingLength: number;
 }
 
+const special = { addSpecial: true, parseSpecial: true };
+
 /** Vectors of texts, several texts in one batch. One call runs at a time; others wait in order. */
 export class Embedder {
   readonly #request: EmbedderRequest;
@@ -70,14 +72,15 @@ export class Embedder {
 
   #tokens(input: string | readonly number[], index: number, window: number, truncate: boolean): number[] {
     const { vocabulary } = this.#request;
-    const tokens = vocabulary.encodePrompt(input);
+    if (typeof input !== "string") vocabulary.checkIds(input);
+    const tokens = typeof input === "string" ? vocabulary.tokenize(input, special) : [...input];
     if (tokens.length === 0) tokens.push(Math.max(0, vocabulary.bos));
     if (tokens.length <= window) return tokens;
     if (!truncate) {
       throw new LocallmError("input_too_long", { index, inputTokens: tokens.length, contextLength: window });
     }
     // A vocabulary that closes every text with a token of its own wants it on a cut one as well.
-    const closing = vocabulary.encodePrompt("")[1];
+    const closing = vocabulary.tokenize("", special)[1];
     if (closing === undefined) return tokens.slice(0, window);
     return [...tokens.slice(0, Math.max(1, window - 1)), closing].slice(0, Math.max(1, window));
   }

@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Runner } from "../../src/runner/handle.ts";
+import { starterModelPath } from "../starter-model.ts";
+import { collect, free, longText, newJob, startModel } from "./jobs.ts";
+
+const modelPath = await starterModelPath();
+
+describe.skipIf(modelPath === null)("a runner with one slot", () => {
+  let runner: Runner;
+  beforeAll(async () => {
+    runner = await startModel(modelPath!, { numCtx: 256 });
+  });
+  afterAll(() => runner.kill());
+
+  it("tells what it loaded", () => {
+    expect(runner.info).toMatchObject({
+      contextLength: 256,
+      trainContext: 8192,
+      vocabSize: 49152,
+      embeddingLength: 576,
+      canGenerate: true,
+      addBos: false,
+    });
+    expect(runner.info.sizeBytes.weights).toBeGreaterThan(90e6);
+    // Cells × layers × (K and V) × heads × width × 2 bytes, as the log rounds it.
+    expect(runner.info.sizeBytes.context / (256 * 30 * 2 * 3 * 64 * 2)).toBeCloseTo(1, 2);
+    expect(runner.info.sizeBytes.compute).toBeGreaterThan(1e6);
+  });
+
+  it("answers the prompt as it is, and counts its tokens and its own", async () => {
+    const prompt = "The capital of France is";
+    const { text, tokens, done } = await collect(runner.generate(newJob(prompt, { numPredict: 2 })));
+    expect(text).toBe(" Paris.");
+    expect(tokens).toBe(2);
+    const ids = await runner.tokenize(prompt, { addSpecial: true, parseSpecial: true });
+    expect(done).toMatchObject({
+      reason: "length",
+      stopString: null,
+      promptTokens: ids.length,
+      evalTokens: 2,
+      truncatedTokens: 0,
+      shiftedTokens: 0,
+      context: null,
+    });
+    expect(done.promptNs).toBeGreaterThan(0);
+    expect(done.evalNs).toBeGreaterThan(0);
+    expect(Number.isInteger(done.promptNs) && Number.isInteger(done.evalNs)).toBe(true);
+  });
+
+  it("cuts at a stop string, says which, and leaks none of it", async () => {
+    const free = await collect(runner.generate(newJob("The capital of France is", { numPredict: 20 })));
+    const stop = free.text.slice(3, 9);
+    const stops = ["never comes", stop];
+    const { text, done } = await collect(
+      runner.generate(newJob("The capital of France is", { numPredict: 20, stop: stops })),
+    );
+    expect(text).toBe(free.text.slice(0, 3));
+    expect(done).toMatchObject({ reason: "stop", stopString: stop });
+  });
+
+  it("ends when the model ends", async () => {
+    const prompt = "<|im_start|>user\nSay yes.<|im_end|>\n<|im_start|>assistant\n";
+    const { done, text } = await collect(runner.generate(newJob(prompt, { numPredict: 100 })));
+    expect(done).toMatchObject({ reason: "stop", stopString: null });
+    expect(text).not.toContain("<|im_end|>");
+  });
+
+  it("takes token ids in front of text, and gives ids back that go on the same way", async () => {
+    const first = await collect(runner.generate(newJob("One, two,", { numPredict: 4, wantContext: true })));
+    const context = first.done.context!;
+    expect(await runner.detokenize(context)).toBe(`One, two,${first.text}`);
+    const { done } = await collect(
+      runner.generate(newJob([context, " and then"], { numPredict: 1, sampling: free })),
+    );
+    expect(done.promptTokens).toBe(context.length + 2);
+    expect(done.cachedTokens).toBeGreaterThan(0);
+  });
+
+  it("evaluates the prompt alone when nothing is to be generated", async () => {
+    const { text, done } = await collect(runner.generate(newJob("Hello there", { numPredict: 0 })));
+    expect([text, done.reason, done.evalTokens, done.promptTokens]).toEqual(["", "length", 0, 2]);
+  });
+
+  it("refuses a prompt beyond the window with both counts", async () => {
+    const answer = collect(runner.generate(newJob(longText("a", 300))));
+    await expect(answer).rejects.toMatchObject({
+      code: "prompt_too_long",
+      details: { promptTokens: expect.any(Number), contextLength: 256 },
+    });
+    const bound = collect(runner.generate(newJob(longText("a", 100), { numCtx: 50 })));
+    await expect(bound).rejects.toMatchObject({ details: { contextLength: 50 } });
+  });
+
+  it("cuts a prompt's middle when asked, and says how much", async () => {
+    const prompt = `START ${longText("a", 300)}`;
+    const all = await runner.tokenize(prompt, { addSpecial: true, parseSpecial: true });
+    const { done } = await collect(
+      runner.generate(newJob(prompt, { truncate: true, numKeep: 2, numPredict: 10, wantContext: true })),
+    );
+    expect(done.promptTokens).toBe(246);
+    expect(done.truncatedTokens).toBe(all.length - 246);
+    expect(done.context!.slice(0, 246)).toEqual([...all.slice(0, 2), ...all.slice(-244)]);
+  });
+
+  it("stops at a full window, or shifts when asked and says so", async () => {
+    const prompt = longText("b", 200);
+    const full = await collect(runner.generate(newJob(prompt, { numCtx: 240, numPredict: -1 })));
+    expect(full.done.reason).toBe("length");
+    // The last token needs no place of its own: nothing comes after it.
+    expect(full.done.promptTokens + full.done.evalTokens).toBe(241);
+    const shifting = newJob(prompt, { numCtx: 240, numPredict: 60, numKeep: 4, shift: true });
+    const shifted = await collect(runner.generate(shifting));
+    expect(shifted.done.evalTokens).toBe(60);
+    expect(shifted.done.shiftedTokens).toBeGreaterThan(50);
+  });
+
+  it("names a token id that is none", async () => {
+    await expect(collect(runner.generate(newJob([1, 60_000])))).rejects.toMatchObject({
+      code: "invalid_token",
+      details: { token: "60000", vocabSize: 49152 },
+    });
+    await expect(runner.detokenize([-1])).rejects.toMatchObject({ code: "invalid_token" });
+  });
+
+  it("writes control tokens only when asked", async () => {
+    const prompt = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\nHi!<|im_end|>\n";
+    const bias = {
+      sampling: { ...newJob("").sampling, logitBias: [{ token: 1, bias: 100 }] },
+      numPredict: 2,
+    };
+    expect((await collect(runner.generate(newJob(prompt, bias)))).text).toBe("");
+    const shown = await collect(runner.generate(newJob(prompt, { ...bias, renderSpecial: true })));
+    expect(shown.text).toBe("<|im_start|><|im_start|>");
+  });
+
+  it("draws the same with the same seed and differently with others", async () => {
+    const sampling = { ...newJob("").sampling, temperature: 1, topK: 0, topP: 1 };
+    const draw = async (seed: number | null) =>
+      (
+        await collect(
+          runner.generate(newJob("Once upon", { numPredict: 16, sampling: { ...sampling, seed } })),
+        )
+      ).text;
+    const seven = await draw(7);
+    expect(await draw(7)).toBe(seven);
+    expect(await draw(8)).not.toBe(seven);
+    expect(await draw(null)).not.toBe(await draw(null));
+  });
+});

@@ -1,0 +1,82 @@
+import type {
+  GenerateDone,
+  GenerateEvent,
+  GenerateJob,
+  LoadRequest,
+  Runner,
+} from "../../src/runner/handle.ts";
+import { defaultSampling } from "../../src/runner/handle.ts";
+import { startRunner } from "../../src/runner/start.ts";
+
+export function startModel(modelPath: string, load: Partial<LoadRequest> = {}): Promise<Runner> {
+  return startRunner({
+    modelPath,
+    adapters: [],
+    numCtx: 1024,
+    slots: 1,
+    numBatch: null,
+    // One thread: two that wait for each other crawl where something else wants a core.
+    numThread: 1,
+    numGpu: null,
+    mainGpu: 0,
+    useMmap: null,
+    flashAttention: "auto",
+    kvCacheType: "f16",
+    ...load,
+  });
+}
+
+/** A greedy job of a few tokens, changed as asked. */
+export function newJob(prompt: GenerateJob["prompt"], changes: Partial<GenerateJob> = {}): GenerateJob {
+  return {
+    prompt,
+    numCtx: 1024,
+    sampling: { ...defaultSampling, temperature: 0 },
+    stop: [],
+    numPredict: 12,
+    numKeep: 0,
+    truncate: false,
+    shift: false,
+    deterministic: false,
+    grammar: null,
+    wantContext: false,
+    ...changes,
+  };
+}
+
+export interface Collected {
+  readonly text: string;
+  readonly chunks: readonly string[];
+  readonly tokens: number;
+  readonly done: GenerateDone;
+}
+
+export async function collect(events: AsyncIterable<GenerateEvent>): Promise<Collected> {
+  const chunks: string[] = [];
+  let tokens = 0;
+  for await (const event of events) {
+    if (event.kind === "done") return { text: chunks.join(""), chunks, tokens, done: event };
+    chunks.push(event.text);
+    tokens += event.tokens;
+  }
+  throw new Error("the answer ended without a last event");
+}
+
+/** Sampling that the model cannot end by itself: the ids of the starter model's end tokens never win. */
+export const endless = {
+  ...defaultSampling,
+  temperature: 0,
+  logitBias: [
+    { token: 0, bias: -1000 },
+    { token: 2, bias: -1000 },
+  ],
+};
+
+/** Sampling whose answer need not repeat, so that every cached token may be used. */
+export const free = { ...defaultSampling, temperature: 0.5 };
+
+/** About `tokens` tokens of plain English, different for each `topic`. */
+export function longText(topic: string, tokens: number): string {
+  const sentence = `The story of ${topic} begins in a small village by the river, long before the first bridge was built. `;
+  return sentence.repeat(Math.ceil(tokens / 20));
+}

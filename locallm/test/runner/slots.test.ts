@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { GenerateEvent, Runner } from "../../src/runner/handle.ts";
+import { starterModelPath } from "../starter-model.ts";
+import { collect, endless, free, longText, newJob, startModel } from "./jobs.ts";
+
+const modelPath = await starterModelPath();
+
+describe.skipIf(modelPath === null)("a runner with four slots", () => {
+  let runner: Runner;
+  beforeAll(async () => {
+    runner = await startModel(modelPath!, { slots: 4 });
+  });
+  afterAll(() => runner.kill());
+
+  it("answers more jobs than it has slots, each as its own prompt asks", async () => {
+    const prompts = ["The capital of France is", "The capital of Italy is", "The capital of Spain is"];
+    const answers = await Promise.all(
+      Array.from({ length: 9 }, (_, index) => collect(runner.generate(newJob(prompts[index % 3]!)))),
+    );
+    for (const [index, answer] of answers.entries()) {
+      expect(answer.text).toContain([" Paris", " Rome", " Madrid"][index % 3]);
+      expect(answer.done.evalTokens).toBe(12);
+    }
+  });
+
+  it("finds each prompt's cache again, whichever slot has it", async () => {
+    const topics = ["salt", "iron", "wool"];
+    const changes = { sampling: free, numPredict: 2 };
+    for (const topic of topics) await collect(runner.generate(newJob(longText(topic, 120), changes)));
+    for (const topic of ["wool", "salt", "iron"]) {
+      const { done } = await collect(runner.generate(newJob(`${longText(topic, 120)}And then`, changes)));
+      expect(done.cachedTokens).toBeGreaterThanOrEqual(120);
+      expect(done.promptTokens - done.cachedTokens).toBeLessThan(8);
+    }
+  });
+
+  it("goes on with one answer while another's long prompt is read", async () => {
+    const events: ("a" | "b")[] = [];
+    const watch = async (name: "a" | "b", stream: AsyncIterable<GenerateEvent>) => {
+      for await (const event of stream) if (event.kind === "text") events.push(name);
+    };
+    const a = runner
+      .generate(newJob("Count: 1, 2, 3,", { sampling: endless, numPredict: 40 }))
+      [Symbol.asyncIterator]();
+    await a.next();
+    const rest = watch("a", { [Symbol.asyncIterator]: () => a });
+    await Promise.all([rest, watch("b", runner.generate(newJob(longText("stone", 500), { numPredict: 2 })))]);
+    // Read in one go, the other's prompt would let through one token of this answer.
+    expect(events.indexOf("b")).toBeGreaterThan(4);
+  });
+
+  it("frees the slot of a reader that leaves the loop, and of one that aborts", async () => {
+    for (let round = 0; round < 3; round++) {
+      const left = Array.from({ length: 4 }, async () => {
+        for await (const event of runner.generate(
+          newJob("Tell me a story", { sampling: endless, numPredict: 800 }),
+        ))
+          return event;
+        return null;
+      });
+      expect((await Promise.all(left)).every((event) => event?.kind === "text")).toBe(true);
+    }
+    const abort = new AbortController();
+    const stream = collect(
+      runner.generate(newJob("Tell me a story", { sampling: endless, numPredict: 800 }), abort.signal),
+    );
+    const refused = expect(stream).rejects.toThrow("gone home");
+    await collect(runner.generate(newJob("Hi", { numPredict: 3 })));
+    abort.abort(new Error("gone home"));
+    await refused;
+    const { done } = await collect(runner.generate(newJob("Still here?", { numPredict: 2 })));
+    expect(done.evalTokens).toBe(2);
+  });
+
+  it("forgets an aborted job that still waits for a slot", async () => {
+    const abort = new AbortController();
+    const busy = Array.from({ length: 4 }, () =>
+      collect(runner.generate(newJob("Once", { numPredict: 30 }))),
+    );
+    const waiting = collect(runner.generate(newJob("Never"), abort.signal));
+    const refused = expect(waiting).rejects.toThrow("changed my mind");
+    abort.abort(new Error("changed my mind"));
+    await refused;
+    expect(await Promise.all(busy)).toHaveLength(4);
+  });
+
+  it("ends a prompt's computation at once when its reader leaves", async () => {
+    const prompt = longText("glass", 900);
+    const abort = new AbortController();
+    const neighbour = collect(runner.generate(newJob("Hi", { numPredict: 4 })));
+    const long = collect(runner.generate(newJob(prompt), abort.signal));
+    const refused = expect(long).rejects.toThrow();
+    await neighbour;
+    abort.abort();
+    await refused;
+    // Had it been computed to the end, a second look at it would find all of it in the cache.
+    const { done } = await collect(runner.generate(newJob(prompt, { sampling: free, numPredict: 1 })));
+    expect(done.cachedTokens).toBeLessThan(done.promptTokens - 100);
+  });
+
+  it("holds back a slot whose reader does not read, and lets the others finish", async () => {
+    const slow = runner
+      .generate(newJob("A long tale:", { sampling: endless, numPredict: 100 }))
+      [Symbol.asyncIterator]();
+    const first = await slow.next();
+    const others = await Promise.all(
+      ["a", "b", "c"].map((topic) =>
+        collect(runner.generate(newJob(`The ${topic}`, { sampling: endless, numPredict: 80 }))),
+      ),
+    );
+    expect(others.map((answer) => answer.done.evalTokens)).toEqual([80, 80, 80]);
+    let tokens = first.value?.kind === "text" ? first.value.tokens : 0;
+    for (;;) {
+      const { value } = await slow.next();
+      if (value?.kind !== "text") break;
+      tokens += value.tokens;
+    }
+    expect(tokens).toBe(100);
+  });
+});
