@@ -119,6 +119,11 @@ export class Transfers {
       let found: Digest;
       try {
         found = await new Transfer(request, state, this.#limits).run();
+      } catch (error) {
+        // A source that lies is not asked to go on where it was.
+        const isLie = error instanceof LocallmError && error.code === "size_mismatch";
+        if (isLie) await rm(folder, { recursive: true, force: true });
+        throw error;
       } finally {
         await state.close();
       }

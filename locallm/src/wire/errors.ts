@@ -133,7 +133,10 @@ export const errors = {
     status: 502,
     message: "digest mismatch, file must be downloaded again: want {expected}, got {found}",
   },
-  disk_full: { status: 507, message: "not enough disk space: need {needBytes} bytes, have {haveBytes}" },
+  disk_full: {
+    status: 507,
+    message: "not enough disk space: need {needBytes} bytes, have {haveBytes} bytes",
+  },
   source_tool_missing: { status: 502, message: "{tool} is needed to pull from {source} and was not found" },
   invalid_image: { status: 400, message: "invalid image data: {field}" },
   internal: { status: 500, message: "internal error; the server's log names it under request {requestId}" },

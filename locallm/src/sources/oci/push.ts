@@ -57,8 +57,8 @@ async function pushLayer(
   const status = `pushing ${digest.slice(7, 19)}`;
   const { store, onProgress, signal } = context;
   const head = await registry.send(`blobs/${digest}`, { method: "HEAD", signal }, "push");
-  head.body.destroy();
-  if (head.status !== 200) {
+  finish(head, registry, [200, 404]);
+  if (head.status === 404) {
     if (!(await store.blobs.verify(digest, signal))) throw new LocallmError("blob_damaged", { digest });
     const location = await beginUpload(registry, layer, name, context);
     if (location !== null) {

@@ -132,7 +132,7 @@ export class Registry {
         ? null
         : `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString("base64")}`;
     if (challenge === null || (challenge.scheme === "basic" && basic === null)) {
-      throw new LocallmError("registry_unauthorized", { host: this.host });
+      throw this.#unauthorized(action);
     }
     if (challenge.scheme === "basic") return basic ?? "";
     const url = this.#realm(challenge.realm);
@@ -146,7 +146,7 @@ export class Registry {
     });
     if (response.status !== 200) {
       response.body.destroy();
-      throw new LocallmError("registry_unauthorized", { host: this.host });
+      throw this.#unauthorized(action);
     }
     return `Bearer ${readToken(await readBody(response, 64 * 1024)) ?? this.#noToken()}`;
   }
@@ -172,6 +172,12 @@ export class Registry {
       throw new LocallmError("registry_unauthorized", { host: this.host });
     }
     throw this.#failed(`it answered ${response.status}`);
+  }
+
+  #unauthorized(action: string): LocallmError {
+    return new LocallmError(action === "push" ? "push_unauthorized" : "registry_unauthorized", {
+      host: this.host,
+    });
   }
 
   #noToken(): never {

@@ -1,0 +1,454 @@
+import { createHash } from "node:crypto";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type FakeRegistry, fakeRegistry, layerType } from "./fake-registry.ts";
+import { lines, type ServerProcess, startServer } from "./server-process.ts";
+import { ggufBytes, tinyModel } from "./tiny-gguf.ts";
+
+let server: ServerProcess;
+let models = "";
+let registry: FakeRegistry;
+beforeAll(async () => {
+  models = await mkdtemp(join(tmpdir(), "locallm-pull-"));
+  server = await startServer({ models });
+});
+afterAll(async () => {
+  await server?.stop();
+  await rm(models, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  registry = await fakeRegistry();
+});
+afterEach(async () => {
+  await registry.close();
+  for (const { name } of (await server.ask<{ models: { name: string }[] }>("/api/tags")).models) {
+    await server.post("/api/delete", { model: name }, { method: "DELETE" });
+  }
+});
+
+const tiny = ggufBytes(tinyModel());
+const name = (reference = "ns/m:v") => `${registry.host}/${reference}`;
+
+async function pull(body: Record<string, unknown> = {}, from = server) {
+  const response = await from.post("/api/pull", { model: name(), ...body });
+  const got = [];
+  for await (const line of linesOf(response)) got.push(line);
+  return { status: response.status, lines: got, last: got.at(-1) ?? {} };
+}
+
+/** One JSON answer is a line as well. */
+async function* linesOf(response: Response) {
+  if (response.headers.get("content-type")?.includes("ndjson")) yield* lines(response);
+  else yield (await response.json()) as Record<string, unknown>;
+}
+
+const left = async (folder: string) => await readdir(join(models, folder)).catch(() => []);
+
+/** Says no, streamed and not, with nothing left on disk and the server alive. */
+async function refused(status: number, error: string | RegExp, body: Record<string, unknown> = {}) {
+  const streamed = await pull(body);
+  expect(streamed.last["error"]).toMatch(error);
+  const whole = await pull({ ...body, stream: false });
+  expect(whole).toMatchObject({ status, lines: [{ error: expect.stringMatching(error) }] });
+  expect(await left("partial")).toEqual([]);
+  expect(await left("blobs")).toEqual([]);
+  expect(await left("manifests")).toEqual([]);
+  expect(JSON.stringify([streamed, whole])).not.toContain(models);
+}
+
+describe("pull", () => {
+  test("brings a model with Ollama's words, and keeps the manifest's own bytes", async () => {
+    const { manifest, digest } = registry.publish("ns/m:v", tiny);
+    const { lines: got } = await pull();
+    const statuses = got.map(({ status }) => status);
+    expect(statuses.filter((status, index) => statuses.indexOf(status) === index)).toEqual([
+      `first pull from ${registry.host}`,
+      "pulling manifest",
+      `pulling ${digest.slice(7, 19)}`,
+      expect.stringMatching(/^pulling [0-9a-f]{12}$/),
+      "verifying sha256 digest",
+      "writing manifest",
+      "success",
+    ]);
+    expect(got).toContainEqual({
+      status: `pulling ${digest.slice(7, 19)}`,
+      digest,
+      total: tiny.length,
+      completed: tiny.length,
+    });
+    const file = await readFile(join(models, "manifests", registry.host, "ns/m/v"), "utf8");
+    expect(file).toBe(manifest);
+    const [listed] = (await server.ask<{ models: { name: string; digest: string }[] }>("/api/tags")).models;
+    expect(listed).toMatchObject({
+      name: name(),
+      digest: createHash("sha256").update(manifest).digest("hex"),
+    });
+    expect(await left("partial")).toEqual([]);
+  });
+
+  test("of what is there already asks for the manifest alone", async () => {
+    registry.publish("ns/m:v", tiny);
+    await pull();
+    registry.requests.length = 0;
+    expect((await pull({ stream: false })).lines).toEqual([{ status: "success" }]);
+    expect(registry.requests).toEqual(["GET /v2/ns/m/manifests/v"]);
+  });
+
+  test("takes OCI manifests", async () => {
+    const { manifest } = registry.publish("ns/m:v", tiny);
+    const mediaType = "application/vnd.oci.image.manifest.v1+json";
+    registry.manifests.set("ns/m:v", JSON.stringify({ mediaType, ...JSON.parse(manifest) }));
+    expect((await pull()).last).toEqual({ status: "success" });
+    expect(registry.headers[0]?.accept).toContain(mediaType);
+  });
+
+  test("removes what only the replaced manifest used", async () => {
+    registry.publish("ns/m:v", tiny);
+    await pull();
+    const before = await left("blobs");
+    registry.publish("ns/m:v", ggufBytes(tinyModel({ version: 2 })));
+    await pull();
+    const after = await left("blobs");
+    expect(after.length).toBe(before.length);
+    expect(after).not.toEqual(before);
+  });
+
+  test("by two at once is one download, and both see it", async () => {
+    const { digest } = registry.publish("ns/m:v", tiny);
+    registry.answer = (request, response, path) => {
+      if (!path.endsWith(digest) || request.headers["x-again"]) return false;
+      setTimeout(() => {
+        request.headers["x-again"] = "1";
+        response.writeHead(200, { "content-length": tiny.length }).end(tiny);
+        registry.sentBytes += tiny.length;
+      }, 50);
+      return true;
+    };
+    const both = await Promise.all([pull(), pull()]);
+    for (const { last, lines: got } of both) {
+      expect(last).toEqual({ status: "success" });
+      expect(got.some((line) => line["digest"] === digest)).toBe(true);
+    }
+    expect(registry.requests.filter((line) => line.includes(digest)).length).toBe(1);
+  });
+
+  test("by three at once of a blob that fails gives each one clear error", async () => {
+    const { digest } = registry.publish("ns/m:v", tiny);
+    registry.answer = (_, response, path) => {
+      if (!path.endsWith(digest)) return false;
+      response.writeHead(403).end();
+      return true;
+    };
+    for (const { last } of await Promise.all([pull(), pull(), pull()])) {
+      expect(last["error"]).toMatch(/it answered 403$/);
+    }
+    expect((await fetch(`${server.url}/api/version`)).status).toBe(200);
+    registry.answer = null;
+    expect((await pull()).last).toEqual({ status: "success" });
+  });
+
+  test("by a client that leaves stops, and the next goes on", async () => {
+    const { digest } = registry.publish("ns/m:v", tiny);
+    let held: ServerResponse | null = null;
+    const asked = Promise.withResolvers<void>();
+    const dropped = Promise.withResolvers<void>();
+    registry.answer = (_, response, path) => {
+      if (!path.endsWith(digest) || held !== null) return false;
+      held = response;
+      response.on("close", dropped.resolve);
+      response.writeHead(200, { "content-length": tiny.length });
+      response.write(tiny.subarray(0, 100));
+      asked.resolve();
+      return true;
+    };
+    const gone = new AbortController();
+    const leaving = fetch(`${server.url}/api/pull`, {
+      method: "POST",
+      body: JSON.stringify({ model: name() }),
+      signal: gone.signal,
+    }).then((response) => response.text());
+    await asked.promise;
+    gone.abort();
+    await expect(leaving).rejects.toThrow();
+    await dropped.promise;
+    expect((await pull()).last).toEqual({ status: "success" });
+  });
+});
+
+describe("pull refuses", () => {
+  test("what is no name", async () => {
+    const ask = async (body: unknown) => {
+      const response = await server.post("/api/pull", body);
+      return [response.status, ((await response.json()) as { error: string }).error];
+    };
+    expect(await ask({})).toEqual([400, "model is required"]);
+    expect(await ask({ model: "bad name!" })).toEqual([400, "invalid model name"]);
+    expect(await ask({ model: `${registry.host}/ns/m@sha256:abc` })).toEqual([400, "invalid model name"]);
+    expect(await ask({ model: "file:///etc/passwd" })).toEqual([400, "invalid model name"]);
+    expect(await ask({ model: "http://models.example/ns/m" })).toEqual([
+      400,
+      expect.stringMatching(/^insecure protocol http/),
+    ]);
+    expect(await ask({ model: "m", insecure: "yes" })).toEqual([400, "insecure must be a boolean"]);
+    expect(registry.requests).toEqual([]);
+  });
+
+  test("a model that is not there: 404, or a line of the stream", async () => {
+    await refused(404, "pull model manifest: file does not exist");
+  });
+
+  test("a registry that does not answer", async () => {
+    await registry.close();
+    await refused(502, /^127\.0\.0\.1:\d+ could not be reached: ECONNREFUSED$/);
+    registry = await fakeRegistry();
+  });
+
+  test("a registry that fails", async () => {
+    registry.answer = (_, response) => {
+      response.writeHead(500).end("inner secret");
+      return true;
+    };
+    await refused(502, /it answered 500$/);
+  });
+
+  test("more than fits on the disk, before any byte is fetched", async () => {
+    const { manifest } = registry.publish("ns/m:v", tiny);
+    const large = JSON.parse(manifest);
+    large.layers[0].size = 2 ** 52;
+    registry.manifests.set("ns/m:v", JSON.stringify(large));
+    await refused(507, /^not enough disk space: need 45\d+ bytes, have \d+ bytes$/);
+    expect(registry.requests.some((line) => line.includes("/blobs/"))).toBe(false);
+  });
+
+  const good = `sha256:${"a".repeat(64)}`;
+  const layer = { mediaType: layerType("model"), digest: good, size: 3 };
+  const with1 = (change: object) =>
+    JSON.stringify({ schemaVersion: 2, config: layer, layers: [{ ...layer, ...change }] });
+  test.each<[string, string | Buffer]>([
+    ["nothing", ""],
+    ["no JSON", "<html>"],
+    ["an array", "[]"],
+    ["no config", '{"schemaVersion":2,"layers":[]}'],
+    ["another version", JSON.stringify({ schemaVersion: 1, config: layer, layers: [layer] })],
+    ["no layers", JSON.stringify({ schemaVersion: 2, config: layer, layers: [] })],
+    ["null layers", JSON.stringify({ schemaVersion: 2, config: layer, layers: null })],
+    ["a layer that is null", JSON.stringify({ schemaVersion: 2, config: layer, layers: [null] })],
+    ["no digest", with1({ digest: undefined })],
+    ["a null digest", with1({ digest: null })],
+    ["a number as digest", with1({ digest: 5 })],
+    ["an empty digest", with1({ digest: "" })],
+    ["a short digest", with1({ digest: "sha256:abc" })],
+    ["a digest that leaves the folder", with1({ digest: "../../../../tmp/x" })],
+    ["a digest that leaves it later", with1({ digest: `sha256:../${"a".repeat(61)}` })],
+    ["an upper-case digest", with1({ digest: `sha256:${"A".repeat(64)}` })],
+    ["a digest with NUL", with1({ digest: `sha256:${"a".repeat(63)}\0` })],
+    ["a digest with other digits", with1({ digest: `sha256:${"a".repeat(63)}٣` })],
+    ["another algorithm", with1({ digest: `md5:${"a".repeat(32)}` })],
+    ["a negative size", with1({ size: -1 })],
+    ["a size with a fraction", with1({ size: 1.5 })],
+    ["a size beyond numbers", with1({ size: 1e300 })],
+    ["a size as text", with1({ size: "3" })],
+    [
+      "a million layers",
+      `{"schemaVersion":2,"config":${JSON.stringify(layer)},"layers":[${Array(1e5).fill("{}").join()}]}`,
+    ],
+    ["more than any manifest", Buffer.alloc(5_000_000, " ")],
+    ["invalid UTF-8", Buffer.from([0x7b, 0xff, 0x7d])],
+  ])("a manifest that is or has %s", async (_, manifest) => {
+    registry.manifests.set("ns/m:v", manifest);
+    await refused(502, /did not give what was asked: /);
+    expect(registry.requests.some((line) => line.includes("/blobs/"))).toBe(false);
+  });
+
+  test("a manifest whose digest is not what the registry says", async () => {
+    const { manifest } = registry.publish("ns/m:v", tiny);
+    registry.answer = (_, response, path) => {
+      if (!path.includes("/manifests/")) return false;
+      response.writeHead(200, { "docker-content-digest": good }).end(manifest);
+      return true;
+    };
+    await refused(502, /another digest than it says/);
+  });
+
+  test.each(["gzip", "zstd", "br"])("a packed manifest (%s), however small it looks", async (encoding) => {
+    registry.answer = (_, response) => {
+      response.writeHead(200, { "content-encoding": encoding }).end(gzipSync(Buffer.alloc(50_000_000)));
+      return true;
+    };
+    await refused(502, /packed manifest that was not asked for/);
+  });
+
+  test("a blob with another content than its digest", async () => {
+    const { digest } = registry.publish("ns/m:v", tiny);
+    registry.blobs.set(digest, Buffer.alloc(tiny.length, 1));
+    await refused(
+      502,
+      new RegExp(`^digest mismatch, file must be downloaded again: want ${digest}, got sha256:`),
+    );
+  });
+
+  test.each([-1, 1])("a blob whose size is off by %d", async (by) => {
+    const { manifest } = registry.publish("ns/m:v", tiny);
+    const lying = JSON.parse(manifest);
+    lying.layers[0].size += by;
+    registry.manifests.set("ns/m:v", JSON.stringify(lying));
+    await refused(502, /were announced$/);
+  });
+
+  test("a blob that goes on and on", async () => {
+    const { digest } = registry.publish("ns/m:v", tiny);
+    registry.answer = (_, response, path) => {
+      if (!path.endsWith(digest)) return false;
+      const more = () => {
+        while (response.write(Buffer.alloc(65_536)));
+      };
+      response.on("drain", more);
+      more();
+      return true;
+    };
+    await refused(502, /sent more than \d+ bytes/);
+  });
+
+  test("weights that are no GGUF file, although their digest is right", async () => {
+    registry.publish("ns/m:v", Buffer.from("these are no weights at all, only text"));
+    await refused(400, /^invalid GGUF: /);
+  });
+
+  test("a configuration that is not JSON", async () => {
+    const config = registry.add("{", "application/vnd.docker.container.image.v1+json");
+    const layers = [registry.add(tiny, layerType("model"))];
+    registry.manifests.set("ns/m:v", JSON.stringify({ schemaVersion: 2, config, layers }));
+    await refused(500, /is not JSON/);
+  });
+});
+
+describe("signing in", () => {
+  const wantsBearer =
+    (realm: () => string, token = "t0k") =>
+    (request: IncomingMessage, response: ServerResponse, path: string) => {
+      if (path === "/token") {
+        response.end(JSON.stringify({ token }));
+        return true;
+      }
+      if (request.headers.authorization === `Bearer ${token}`) return false;
+      response
+        .writeHead(401, {
+          "www-authenticate": `Bearer realm="${realm()}",service="s",scope="repository:ns/m:pull"`,
+        })
+        .end();
+      return true;
+    };
+
+  test("fetches a token where the registry says, once", async () => {
+    registry.publish("ns/m:v", tiny);
+    registry.answer = wantsBearer(() => `http://${registry.host}/token`);
+    expect((await pull()).last).toEqual({ status: "success" });
+    const token = "/token?service=s&scope=repository%3Ans%2Fm%3Apull";
+    expect(registry.requests.filter((line) => line.startsWith("GET /token"))).toEqual([`GET ${token}`]);
+  });
+
+  test("asks no other host for one", async () => {
+    const other = await fakeRegistry();
+    registry.publish("ns/m:v", tiny);
+    registry.answer = wantsBearer(() => `http://${other.host}/token`);
+    await refused(502, /asks to sign in at another host/, { username: "me", password: "secret" });
+    expect(other.requests).toEqual([]);
+    await other.close();
+  });
+
+  test("gives user and password only when asked, and only to the registry", async () => {
+    const elsewhere = await fakeRegistry();
+    const { digest } = registry.publish("ns/m:v", tiny);
+    elsewhere.blobs.set(digest, tiny);
+    registry.answer = (request, response, path) => {
+      if (request.headers.authorization !== `Basic ${Buffer.from("me:secret").toString("base64")}`) {
+        response.writeHead(401, { "www-authenticate": 'Basic realm="models"' }).end();
+        return true;
+      }
+      if (!path.endsWith(digest)) return false;
+      const location = `http://${elsewhere.host.replace("127.0.0.1", "localhost")}/v2/x/blobs/${digest}?signature=1`;
+      response.writeHead(307, { location }).end();
+      return true;
+    };
+    expect((await pull({ username: "me", password: "secret" })).last).toEqual({ status: "success" });
+    expect(registry.headers[0]?.authorization).toBeUndefined();
+    expect(elsewhere.headers.map(({ authorization }) => authorization)).toEqual([undefined]);
+    await elsewhere.close();
+  });
+
+  test.each([
+    ["no challenge", {}],
+    ["a challenge of another kind", { "www-authenticate": "Digest realm=x" }],
+    ["a realm that is none", { "www-authenticate": 'Bearer realm="nowhere"' }],
+    ["no realm", { "www-authenticate": 'Bearer service="s"' }],
+  ])("says so when the registry gives %s", async (_, headers) => {
+    registry.answer = (_request, response) => {
+      response.writeHead(401, headers as Record<string, string>).end();
+      return true;
+    };
+    await refused(502, /other credentials|sign in at an address that is none/);
+  });
+});
+
+describe("the registries that may be asked", () => {
+  test("are those of LOCALLM_REGISTRIES", async () => {
+    const bound = await startServer({ env: { LOCALLM_REGISTRIES: `models.example,${registry.host}` } });
+    registry.publish("ns/m:v", tiny);
+    expect((await pull({}, bound)).last).toEqual({ status: "success" });
+    expect(await pull({ model: "127.0.0.1:9/ns/m" }, bound)).toMatchObject({
+      status: 403,
+      last: { error: "the registry 127.0.0.1:9 is not among LOCALLM_REGISTRIES" },
+    });
+    await bound.stop();
+  });
+});
+
+describe("push refuses", () => {
+  const push = async (body: unknown) => {
+    const response = await server.post("/api/push", body);
+    const got = [];
+    for await (const line of linesOf(response)) got.push(line);
+    return { status: response.status, last: got.at(-1) };
+  };
+
+  test("what is no model of the store", async () => {
+    expect(await push({})).toEqual({ status: 400, last: { error: "model is required" } });
+    expect(await push({ model: "bad name!" })).toEqual({
+      status: 400,
+      last: { error: "invalid model name" },
+    });
+    expect(await push({ model: "no-such" })).toEqual({
+      status: 404,
+      last: { error: "model 'no-such' not found" },
+    });
+  });
+
+  test("without credentials where the registry wants some", async () => {
+    registry.publish("ns/m:v", tiny);
+    await pull();
+    registry.answer = (_, response) => {
+      response.writeHead(401, { "www-authenticate": "Basic realm=x" }).end();
+      return true;
+    };
+    const error = expect.stringMatching(/does not let you push there/);
+    expect(await push({ model: name() })).toEqual({ status: 200, last: { error } });
+    expect(await push({ model: name(), stream: false })).toEqual({ status: 401, last: { error } });
+  });
+
+  test("to send a blob that is not what its name says", async () => {
+    const { digest } = registry.publish("ns/m:v", tiny);
+    await pull();
+    const path = join(models, "blobs", digest.replace(":", "-"));
+    await writeFile(path, Buffer.alloc(tiny.length, 7));
+    registry.blobs.clear();
+    registry.requests.length = 0;
+    expect((await push({ model: name() })).last).toEqual({
+      error: expect.stringContaining("is not what its name says"),
+    });
+    expect(registry.requests.every((line) => line.startsWith("HEAD "))).toBe(true);
+  });
+});
