@@ -9,15 +9,32 @@ set -euo pipefail
 source_folder=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 chmod 755 "$work" # PostgreSQL's own user has to reach its data when we run as root
-session=""
+npm=""
 
 finish() {
   local status=$?
-  [ -z "$session" ] || pkill -KILL --session "$session" 2>/dev/null || true
+  kill_everything
   rm -rf "$work"
   exit "$status"
 }
 trap finish EXIT
+
+# The process and all below it.
+family() {
+  echo "$1"
+  local child
+  for child in $(pgrep --parent "$1"); do family "$child"; done
+}
+
+# The database outlives its starter for a moment and is not below it any more: it is found by its own pid file.
+kill_everything() {
+  local pid
+  [ -z "$npm" ] || for pid in $(family "$npm"); do kill -KILL "$pid" 2>/dev/null || true; done
+  npm=""
+  find "$work" -name postmaster.pid 2>/dev/null | while read -r file; do
+    pid=$(head -n 1 "$file" 2>/dev/null) && for pid in $(family "$pid"); do kill -KILL "$pid" 2>/dev/null || true; done
+  done
+}
 
 free_port() { node -e 'const s=require("net").createServer().listen(0,"127.0.0.1",()=>{console.log(s.address().port);s.close()})'; }
 now() { date +%s.%N; }
@@ -29,22 +46,29 @@ export LOCALLM_HOST="127.0.0.1:$(free_port)" DATAQ_HOST="127.0.0.1:$(free_port)"
 export LOCALLM_MODELS="$work/models" DATAQ_DATA="$work/data"
 
 start() {
-  setsid npm start >"$work/log" 2>&1 </dev/null &
-  session=$!
+  npm start >"$work/log" 2>&1 </dev/null &
+  npm=$!
 }
 
 stop() {
-  kill -TERM "$(pgrep --session "$session" --full 'scripts/start.ts' | head -n 1)"
+  local pids pid
+  pids=$(family "$npm")
+  kill -TERM "$npm"
   for _ in $(seq 150); do
-    pgrep --session "$session" >/dev/null || { session=""; return 0; }
-    sleep 0.1
+    for pid in $pids; do
+      if kill -0 "$pid" 2>/dev/null; then sleep 0.1 && continue 2; fi
+    done
+    wait "$npm" 2>/dev/null || true
+    npm=""
+    return 0
   done
-  fail "processes of npm start are alive 15 s after SIGTERM: $(pgrep --session "$session" --list-full)"
+  fail "processes of npm start are alive 15 s after SIGTERM: $pids"
 }
 
 first_token() {
-  curl -sN -m 20 "http://$LOCALLM_HOST/api/generate" \
-    -d '{"model":"smollm2:135m","prompt":"The capital of France is","options":{"num_predict":8}}' 2>/dev/null | head -n 1 | grep -q '"response":"[^"]'
+  curl -sN -m 20 "http://$LOCALLM_HOST/api/generate" -o "$work/tokens" \
+    -d '{"model":"smollm2:135m","prompt":"The capital of France is","options":{"num_predict":1}}' 2>/dev/null &&
+    head -n 1 "$work/tokens" | grep -q '"response":"[^"]'
 }
 
 paid_answer() {
@@ -60,7 +84,7 @@ until_true() { # until_true <seconds> <what> <command …>
   began=$(now)
   shift 2
   until "$@"; do
-    kill -0 "$session" 2>/dev/null || fail "npm start ended before $what"
+    kill -0 "$npm" 2>/dev/null || fail "npm start ended before $what"
     awk -v a="$began" -v b="$(now)" -v l="$limit" 'BEGIN { exit b - a > l }' || fail "no $what within $limit s"
     sleep 0.1
   done
@@ -84,7 +108,7 @@ say "second start → first token" "$(since "$began")"
 until_true 60 "paid law answer" paid_answer
 say "second start → paid law answer" "$(since "$began")"
 
-pkill -KILL --session "$session"
+kill_everything
 began=$(now)
 start
 until_true 60 "first token" first_token
