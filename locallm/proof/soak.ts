@@ -1,22 +1,18 @@
 import { readFileSync } from "node:fs";
 import { type Explained, seeded, vanishing } from "../test/crowd.ts";
-import { createTwinStore } from "../test/model-store.ts";
+import { createSmallStore } from "../test/model-store.ts";
 import { startServer } from "../test/server-process.ts";
 
-export const title = "Soak: memory and slots over thousands of requests, a third of them abandoned";
+export const title = "Soak: memory and slots over thousands of requests, many of them abandoned";
 
-const model = "smollm2:135m";
-const total = 6_000;
-const step = 500;
+const model = "small:a";
+const total = 10_000;
+const step = 1_000;
 const batch = 50;
 
 /** Resident memory of server and runner after each step; the first 1,000 requests warm up. */
 export async function run(print: (line: string) => void): Promise<void> {
-  const store = await createTwinStore();
-  if (store === null) {
-    print("The starter model cannot be had here.");
-    return;
-  }
+  const store = await createSmallStore();
   const server = await startServer({ models: store.folder, env: { LOCALLM_NUM_PARALLEL: "4" } });
   try {
     const random = seeded(11);

@@ -64,32 +64,40 @@ export async function vanishing(
   count: number,
   random: () => number,
 ): Promise<{ left: number; served: number }> {
-  let left = 0;
-  let served = 0;
-  await Promise.all(
-    Array.from({ length: count }, async () => {
-      const gone = new AbortController();
-      const leavesAfter = Math.floor(random() * 8) - 1;
-      const options = { num_predict: 6, temperature: 0 };
-      try {
-        if (leavesAfter < 0) setTimeout(() => gone.abort(), random() * 300);
-        const response = await server.post(
-          "/api/generate",
-          { model, prompt: "1 2 3", options },
-          { signal: gone.signal },
-        );
-        let seen = 0;
-        for await (const line of lines(response)) {
-          if (seen++ === leavesAfter) gone.abort();
-          if (line["done"] === true) served++;
-        }
-      } catch (error) {
-        if (!gone.signal.aborted) throw error;
-        left++;
+  const clients = Array.from({ length: count }, () => ({
+    // Half of them leave after some lines, a quarter after some time.
+    afterLines: random() < 0.5 ? Math.floor(random() * 20) : Number.POSITIVE_INFINITY,
+    afterMs: random() < 0.5 ? random() * 500 : null,
+  }));
+  const outcomes = await Promise.all(clients.map((client) => visit(server, model, client)));
+  const served = outcomes.filter(Boolean).length;
+  return { left: count - served, served };
+}
+
+/** True for a client that stayed to the last line. */
+async function visit(
+  server: ServerProcess,
+  model: string,
+  { afterLines, afterMs }: { afterLines: number; afterMs: number | null },
+): Promise<boolean> {
+  const gone = new AbortController();
+  if (afterMs !== null) setTimeout(() => gone.abort(), afterMs);
+  try {
+    const body = { model, prompt: "1 2 3", options: { num_predict: 30, temperature: 0 } };
+    const response = await server.post("/api/generate", body, { signal: gone.signal });
+    let seen = 0;
+    for await (const line of lines(response)) {
+      if (line["done"] === true) return true;
+      if (seen++ >= afterLines) {
+        gone.abort();
+        return false;
       }
-    }),
-  );
-  return { left, served };
+    }
+    throw new Error("a stream ended without its last line");
+  } catch (error) {
+    if (!gone.signal.aborted) throw error;
+    return false;
+  }
 }
 
 export interface Explained {

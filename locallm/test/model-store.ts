@@ -1,4 +1,4 @@
-import { appendFile, copyFile, mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hashFile } from "../src/library/blob.ts";
@@ -6,7 +6,7 @@ import { createModel } from "../src/library/create.ts";
 import { Store } from "../src/library/store.ts";
 import type { CreateRequest } from "../src/wire/api/library.ts";
 import { requireModelName } from "../src/wire/model-name.ts";
-import { starterModelPath } from "./starter-model.ts";
+import { smallLlama } from "./small-llama.ts";
 
 /** Where the embedding model lies, for tests that need one. */
 export const embeddingModelPath =
@@ -45,19 +45,15 @@ export async function createModelStore(): Promise<ModelStore> {
   };
 }
 
-/**
- * `smollm2:135m`, and `twin:135m`: the same tensors in a file with other bytes at its end, so that it is another
- * model to the server. Null where the starter model cannot be had.
- */
-export async function createTwinStore(): Promise<ModelStore | null> {
-  const path = await starterModelPath();
-  if (path === null) return null;
+/** `small:a` and `small:b`: two models that load and answer in milliseconds, made on the spot. */
+export async function createSmallStore(): Promise<ModelStore> {
   const store = await createModelStore();
-  await store.add("smollm2:135m", path);
-  const copy = join(store.folder, "twin.gguf");
-  await copyFile(path, copy);
-  await appendFile(copy, Buffer.alloc(4096));
-  await store.add("twin:135m", copy);
-  await rm(copy);
+  for (const [index, name] of ["small:a", "small:b"].entries()) {
+    const path = join(store.folder, "small.gguf");
+    await writeFile(path, smallLlama(index + 1));
+    // One thread: nothing to wait for on a machine that is busy with other tests.
+    await store.add(name, path, { parameters: { num_thread: 1 } });
+    await rm(path);
+  }
   return store;
 }

@@ -1,17 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { crowd, type Explained, endedOrder, seeded, vanishing } from "./crowd.ts";
-import { createTwinStore, type ModelStore } from "./model-store.ts";
+import { createSmallStore, type ModelStore } from "./model-store.ts";
 import { lines, type ServerProcess, startServer, until } from "./server-process.ts";
-import { starterModelPath } from "./starter-model.ts";
 
-const hasModel = (await starterModelPath()) !== null;
-const model = "smollm2:135m";
+const model = "small:a";
+const other = "small:b";
 const short = { num_predict: 1, temperature: 0, num_ctx: 512 };
 
-describe.skipIf(!hasModel)("many requests (needs the starter model)", () => {
+describe("many requests", () => {
   let store: ModelStore;
   beforeAll(async () => {
-    store = (await createTwinStore())!;
+    store = await createSmallStore();
     await store.derive("alias:1", { from: model, system: "x" });
   });
   afterAll(() => store.remove());
@@ -29,7 +28,7 @@ describe.skipIf(!hasModel)("many requests (needs the starter model)", () => {
 
   it("200 at once over two models and one place: all answered, in order, with as few loads as the rule gives", async () => {
     await withServer({}, async (server) => {
-      const answers = await crowd(server, [model, "twin:135m"], 200, short);
+      const answers = await crowd(server, [model, other], 200, short);
       expect(answers.filter(({ done }) => !done)).toEqual([]);
       const { decisions } = await explain(server);
       const loads = decisions.filter(({ what }) => what === "load");
@@ -47,10 +46,10 @@ describe.skipIf(!hasModel)("many requests (needs the starter model)", () => {
 
   it("two names of the same weights share one runner", async () => {
     await withServer({ LOCALLM_MAX_LOADED_MODELS: "3" }, async (server) => {
-      for (const name of [model, "alias:1", "twin:135m"])
+      for (const name of [model, "alias:1", other])
         await server.ask("/api/generate", { model: name, prompt: "x", stream: false, options: short });
       const { loaded } = await explain(server);
-      expect(loaded.map((each) => each.model).sort()).toEqual([model, "twin:135m"]);
+      expect(loaded.map((each) => each.model).sort()).toEqual([model, other]);
     });
   });
 
@@ -58,7 +57,7 @@ describe.skipIf(!hasModel)("many requests (needs the starter model)", () => {
     await withServer({ LOCALLM_MAX_QUEUE: "2" }, async (server) => {
       await server.ask("/api/generate", { model });
       const gone = new AbortController();
-      const long = { num_predict: 400, temperature: 0 };
+      const long = { num_predict: 4000, temperature: 0 };
       const held = [1, 2, 3].map((index) =>
         server
           .post("/api/generate", { model, prompt: `${index}`, options: long }, { signal: gone.signal })
@@ -102,7 +101,7 @@ describe.skipIf(!hasModel)("many requests (needs the starter model)", () => {
 
   it("a runner killed under 8 streams ends each with one clear line, and the next request loads again", async () => {
     await withServer({ LOCALLM_NUM_PARALLEL: "8" }, async (server) => {
-      const options = { num_predict: 1500, temperature: 0, num_ctx: 2048 };
+      const options = { num_predict: 100_000, temperature: 0, num_ctx: 2048 };
       const streams = await Promise.all(
         Array.from({ length: 8 }, (_, index) =>
           server.post("/api/generate", { model, prompt: `${index} 1 2 3`, options, shift: true }),
@@ -130,7 +129,7 @@ describe.skipIf(!hasModel)("many requests (needs the starter model)", () => {
 
   it("SIGTERM lets running answers end, refuses new ones and leaves no process behind", async () => {
     const server = await startServer({ models: store.folder });
-    const options = { num_predict: 60, temperature: 0 };
+    const options = { num_predict: 300, temperature: 0, num_ctx: 1024 };
     const running = lines(await server.post("/api/generate", { model, prompt: "1 2 3", options }));
     await running.next();
     const [{ pid } = { pid: 0 }] = (await explain(server)).loaded;
@@ -144,7 +143,7 @@ describe.skipIf(!hasModel)("many requests (needs the starter model)", () => {
     });
     let last: Record<string, unknown> = {};
     for await (const line of running) last = line;
-    expect(last).toMatchObject({ done: true, eval_count: 60 });
+    expect(last).toMatchObject({ done: true, eval_count: 300 });
     expect((await server.exited).code).toBe(0);
     expect(() => process.kill(pid, 0)).toThrow("ESRCH");
   });

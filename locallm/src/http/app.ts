@@ -19,6 +19,8 @@ import { logRequests } from "./request-log.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
+    /** `performance.now()` when its headers had come. */
+    startedMs: number;
     /** Aborted with `client_gone` when the connection closes before the answer is whole. */
     clientGone: AbortSignal;
     /** An error that came after the first byte: the status says 200, the log must not. */
@@ -51,10 +53,12 @@ export function createApp(parts: Parts): FastifyInstance {
     receiveBody(request, payload, parts.settings.bodyLimits),
   );
 
+  app.decorateRequest("startedMs", 0);
   app.decorateRequest("clientGone");
   app.decorateRequest("lateError", null);
   app.decorateRequest("logFields");
   app.addHook("onRequest", async (request, reply) => {
+    request.startedMs = performance.now();
     request.clientGone = watchClient(reply);
     request.logFields = {};
     // Every body is JSON or a blob, whatever it calls itself: curl says it sends a form.

@@ -19,7 +19,7 @@ function writeLine(request: FastifyRequest, reply: FastifyReply, parts: Parts): 
     method: request.method,
     route,
     status,
-    ms: Math.round(reply.elapsedTime * 10) / 10,
+    ms: Math.round((performance.now() - request.startedMs) * 10) / 10,
     from: request.ip,
     ...(request.lateError ? { err: request.lateError } : {}),
     ...request.logFields,

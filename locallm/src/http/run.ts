@@ -40,7 +40,6 @@ export async function prepareRun(
   reply: FastifyReply,
   body: RunRequest,
 ): Promise<Run> {
-  const startedMs = performance.now() - reply.elapsedTime;
   const model = await parts.store.require(requireModelName(body.model), body.model);
   const { options: given, unknown } = parseOptions(body.options ?? {});
   tellIgnored(
@@ -60,7 +59,7 @@ export async function prepareRun(
     options,
     keepAliveMs,
     signal: request.clientGone,
-    startedMs,
+    startedMs: request.startedMs,
     async lease(uses = "slot") {
       const lease = await parts.scheduler.lease({
         model: runnable,

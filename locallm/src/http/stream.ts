@@ -11,7 +11,7 @@ export function clientSignal(request: FastifyRequest): AbortSignal {
 
 export interface StreamFormat {
   readonly contentType: string;
-  /** The last thing written when the source fails after the first byte; then the connection closes. */
+  /** The last thing written when the source fails after the first byte. */
   readonly lateError: (error: unknown) => string;
 }
 
@@ -41,9 +41,7 @@ export async function sendStream(
     response.end();
   } catch (error) {
     reply.request.lateError = error;
-    if (response.destroyed) return;
-    const { socket } = response;
-    response.end(format.lateError(error), () => socket?.destroySoon());
+    if (!response.destroyed) response.end(format.lateError(error));
   } finally {
     await source.return?.();
   }
