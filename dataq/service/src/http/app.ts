@@ -1,5 +1,5 @@
 import { Failure } from "@dataq/contract";
-import fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { Keys, Principal } from "../accounts/key.ts";
 import { keyPattern } from "../accounts/key-text.ts";
@@ -129,9 +129,11 @@ export async function admit(parts: HttpParts, request: FastifyRequest, scope: Sc
 }
 
 /** Aborted when the client leaves before its answer is out. */
-export function leaveSignal(request: FastifyRequest): AbortSignal {
+export function leaveSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
-  request.raw.socket.once("close", () => controller.abort());
+  reply.raw.once("close", () => {
+    if (!reply.raw.writableFinished) controller.abort();
+  });
   return controller.signal;
 }
 

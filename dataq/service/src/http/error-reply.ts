@@ -56,7 +56,8 @@ export function errorBodyOf(failure: Failure, requestId: string, url: string): E
 /** Whatever was thrown, as a failure: what is not one of ours is a fault of ours. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
-  const { code } = (error ?? {}) as { code?: string };
+  const { code, name } = (error ?? {}) as { code?: string; name?: string };
+  if (name === "AbortError") return new Failure("client_closed_request", {}, error);
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return new Failure("body_too_large", { limit: 65_536 }, error);
   if (code === "FST_ERR_CTP_INVALID_CONTENT_LENGTH")
     return new Failure("invalid_json", { reason: "its length is not what Content-Length says" }, error);

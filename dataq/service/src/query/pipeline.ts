@@ -14,6 +14,7 @@ import { completeEnvelope, writePayload } from "./envelope.ts";
 import type { Flights } from "./flights.ts";
 import { type KeptReply, readKept, writeKept } from "./kept-reply.ts";
 import { type QueryRequest, readRequest } from "./request.ts";
+import { type Directive, failureOf, takeDirective } from "./sandbox.ts";
 import { type Charge, chargeFor, isCacheable, quote } from "./tariff.ts";
 
 /** One paid call as HTTP received it. */
@@ -80,8 +81,10 @@ const TWIN_LIMIT_MS = 30_000;
 /** Everything after authentication and limits: validate → price → idempotency → cache → hold → run → settle. */
 export async function answerCall(parts: PipelineParts, call: Call): Promise<Reply> {
   const now = parts.clock();
+  const isSandbox = call.principal.key.mode === "test";
+  const { body, directive } = isSandbox ? takeDirective(call.body) : { body: call.body };
   const request = withCacheControl(
-    readRequest(call.body, { today: chinaDate(now), lenient: call.lenient }),
+    readRequest(body, { today: chinaDate(now), lenient: call.lenient }),
     call.cacheControl,
   );
   call.onOperation?.(request.operation.name);
@@ -90,6 +93,7 @@ export async function answerCall(parts: PipelineParts, call: Call): Promise<Repl
   const price = await parts.prices.find(request.operation.name, now);
   const question: Question = { request, source, price, call, now };
   if (request.dryRun) return dryRun(parts, question);
+  if (isSandbox) return answerInSandbox(parts, question, directive);
   return call.idempotencyKey === undefined
     ? answerOnce(parts, question)
     : answerUnderKey(parts, question, call.idempotencyKey);
@@ -186,10 +190,9 @@ async function replay(parts: PipelineParts, question: Question, kept: KeptReply)
 
 async function answerOnce(parts: PipelineParts, question: Question, key?: string): Promise<Reply> {
   const { request, call } = question;
-  const isSandbox = call.principal.key.mode === "test";
   for (;;) {
     const { cacheKey, kept, quoted } = await look(parts, question);
-    if (request.maxTokens !== undefined && quoted.tokens > request.maxTokens && !isSandbox)
+    if (request.maxTokens !== undefined && quoted.tokens > request.maxTokens)
       throw new Failure("price_above_max", { required: quoted.tokens, max_tokens: request.maxTokens });
     if (kept) return answerFromCache(parts, question, kept, quoted, cacheKey!, key);
     if (request.cache === "only") throw new Failure("not_cached");
@@ -213,8 +216,8 @@ async function look(
   parts: PipelineParts,
   { request, source, price, call, now }: Question,
 ): Promise<{ cacheKey?: Buffer; kept?: Kept; quoted: Charge }> {
-  const isSandbox = call.principal.key.mode === "test";
-  if (isSandbox || !isCacheable(request, price)) return { quoted: quote(price, false) };
+  if (call.principal.key.mode === "test") return { quoted: { tokens: 0, reason: "sandbox" } };
+  if (!isCacheable(request, price)) return { quoted: quote(price, false) };
   const cacheKey = cacheKeyOf(request, await source.version(false));
   if (request.cache === "bypass") return { cacheKey, quoted: quote(price, false) };
   const kept = await parts.cache.find(cacheKey, call.principal.account.id, now);
@@ -257,7 +260,6 @@ async function runAndSettle(
   key: string | undefined,
 ): Promise<Reply> {
   const { call, request, price } = question;
-  if (call.principal.key.mode === "test") return runSandbox(parts, question);
   parts.failpoint("before_hold");
   await hold(parts.database, holdRequest(parts, question, quoted));
   parts.failpoint("after_hold");
@@ -271,9 +273,9 @@ async function runAndSettle(
     throw error;
   }
   if (answer.outcome === "not_found") {
-    const details = { what: `What ${request.operation.name} was asked for` };
-    const failure = new Failure("not_found", details);
-    await giveBack(parts, call.requestId, failure, keptOutcome(call, key, { code: "not_found", details }));
+    const failure = notFound(request);
+    const { code, details } = failure;
+    await giveBack(parts, call.requestId, failure, keptOutcome(call, key, { code, details }));
     throw failure;
   }
   const payload = writePayload(request, answer);
@@ -304,15 +306,28 @@ async function runAndSettle(
   );
 }
 
-async function runSandbox(parts: PipelineParts, question: Question): Promise<Reply> {
+/** Samples, never charged: no hold, no cache, no kept outcome. */
+async function answerInSandbox(
+  parts: PipelineParts,
+  question: Question,
+  directive: Directive | undefined,
+): Promise<Reply> {
   const { call, request, price, now } = question;
-  const answer = await runSource(question, true);
-  if (answer.outcome === "not_found")
-    throw new Failure("not_found", { what: `What ${request.operation.name} was asked for` });
+  if (directive?.kind === "error") throw failureOf(directive.code, directive.retryAfterS, request.operation);
+  if (directive?.kind === "delay") await sleep(directive.ms, undefined, { signal: call.signal });
+  const answer =
+    directive?.kind === "empty" && request.operation.kind === "list"
+      ? emptyAnswer
+      : await runSource(question, true);
+  if (answer.outcome === "not_found") throw notFound(request);
+  const isHit = directive?.kind === "cache_hit";
   const balance = await readBalance(parts, call.principal.account.id, now);
-  const usage = usageOf(price, { tokens: 0, reason: "sandbox" }, balance);
-  return reply(writePayload(request, answer), question, usage, "MISS");
+  const usage = { ...usageOf(price, { tokens: 0, reason: "sandbox" }, balance), cached: isHit };
+  const replied = reply(writePayload(request, answer), question, usage, isHit ? "HIT" : "MISS");
+  return isHit ? { ...replied, ageS: 1 } : replied;
 }
+
+const emptyAnswer: Answer = { outcome: "empty", records: [], total: 0, totalRelation: "eq", warnings: [] };
 
 /** A source that does not heed the signal is left behind; what it finds later is not used. */
 async function runSource({ request, source, call, now }: Question, sandbox: boolean): Promise<Answer> {
@@ -341,6 +356,10 @@ async function runSource({ request, source, call, now }: Question, sandbox: bool
   } finally {
     signal.removeEventListener("abort", stop!);
   }
+}
+
+function notFound(request: QueryRequest): Failure {
+  return new Failure("not_found", { what: `What ${request.operation.name} was asked for` });
 }
 
 /** A failed call costs nothing. Should this fail too, the sweeper gives the hold back by its deadline. */

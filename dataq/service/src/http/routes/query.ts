@@ -17,7 +17,7 @@ export function addQueryRoutes(app: FastifyInstance, parts: HttpParts): void {
       idempotencyKey,
       lenient: /\bhandling=lenient\b/.test(String(request.headers["prefer"] ?? "")),
       cacheControl: readCacheControl(request),
-      signal: leaveSignal(request),
+      signal: leaveSignal(reply),
       onOperation: (operation) => {
         request.notes.operation = operation;
       },

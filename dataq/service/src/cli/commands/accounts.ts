@@ -1,0 +1,82 @@
+import { Command, Option } from "commander";
+import Table from "cli-table3";
+import { createAccount, findAccount, listAccounts, type Tier, tiers } from "../../accounts/account.ts";
+import { writeAudit } from "../../accounts/audit.ts";
+import { adjust } from "../../ledger/movement.ts";
+import { readWallet } from "../../ledger/wallet.ts";
+import { asOperator } from "../operator.ts";
+import { readCount, readSigned } from "../numbers.ts";
+
+/** `dataq accounts`: for the operator of a service, on its database. */
+export function accountsCommand(): Command {
+  const accounts = new Command("accounts").description("make, list and correct accounts");
+
+  accounts
+    .command("create")
+    .description("make an account and its keys, which are shown here and never again")
+    .option("--name <name>", "what to call it", "account")
+    .option("--email <address>")
+    .option("--tokens <n>", "paid tokens to begin with; without it the account gets the trial", readCount)
+    .option("--keys <n>", "how many keys", readCount, 1)
+    .addOption(new Option("--tier <tier>", "rate tier").choices([...tiers]).default("trial"))
+    .option("--json", "JSON: {account_id, keys}")
+    .action(
+      async (options: {
+        name: string;
+        email?: string;
+        tokens?: number;
+        keys: number;
+        tier: Tier;
+        json?: boolean;
+      }) => {
+        const made = await asOperator(async ({ database, keys, author }) => {
+          const account = await createAccount(database, options, author);
+          const texts: string[] = [];
+          for (let i = 0; i < options.keys; i++) texts.push((await keys.create(account.id, {}, author)).text);
+          return { account_id: account.id, keys: texts };
+        });
+        if (options.json) console.log(JSON.stringify(made));
+        else console.log([`account ${made.account_id}`, ...made.keys.map((key) => `key     ${key}`)].join("\n"));
+      },
+    );
+
+  accounts
+    .command("list")
+    .description("newest first, with their balances")
+    .option("--limit <n>", "at most so many", readCount, 100)
+    .option("--json", "a JSON object a line")
+    .action(async (options: { limit: number; json?: boolean }) => {
+      const rows = await asOperator(async ({ database, author }) => {
+        const found = await listAccounts(database, options.limit);
+        return Promise.all(
+          found.map(async (account) => ({ ...account, ...(await readWallet(database, account.id, author.now)) })),
+        );
+      });
+      if (options.json) for (const row of rows) console.log(JSON.stringify(row));
+      else {
+        const table = new Table({ head: ["account", "name", "role", "tier", "balance", "held"] });
+        for (const row of rows)
+          table.push([row.id, row.name, row.role, row.tier, row.balance ?? 0, row.held ?? 0]);
+        console.log(table.toString());
+      }
+    });
+
+  accounts
+    .command("adjust")
+    .description("add or take tokens, with a reason that the ledger keeps")
+    .argument("<account>")
+    .argument("<tokens>", "such as 50000 or -50000", readSigned)
+    .requiredOption("--reason <text>")
+    .option("--json")
+    .action(async (id: string, tokens: number, options: { reason: string; json?: boolean }) => {
+      const { balance } = await asOperator(async ({ database, author }) => {
+        if (!(await findAccount(database, id))) throw new Error(`There is no account ${id}.`);
+        const moved = await adjust(database, id, tokens, { ...author, note: options.reason });
+        await writeAudit(database, author, "ledger.adjust", id, null, { tokens, reason: options.reason });
+        return moved;
+      });
+      console.log(options.json ? JSON.stringify({ account_id: id, balance }) : `balance ${balance}`);
+    });
+
+  return accounts;
+}

@@ -1,0 +1,26 @@
+import { Command } from "commander";
+import { sealEntries } from "../../ledger/seal.ts";
+import { verifyLedger } from "../../ledger/verify.ts";
+import { asOperator } from "../operator.ts";
+
+/** `dataq ledger`: proof that the books are right. */
+export function ledgerCommand(): Command {
+  const ledger = new Command("ledger").description("check the books");
+  ledger
+    .command("verify")
+    .description("check every law of the ledger and the chain of hashes; exit code 1 when one is broken")
+    .option("--json", "JSON: {ok, findings}")
+    .action(async (options: { json?: boolean }) => {
+      const findings = await asOperator(async ({ database, author }) => {
+        await sealEntries(database, author.now);
+        return verifyLedger(database);
+      });
+      const ok = findings.every(({ breaches }) => breaches.length === 0);
+      if (options.json) console.log(JSON.stringify({ ok, findings }));
+      else
+        for (const { law, text, breaches } of findings)
+          console.log(`${breaches.length === 0 ? "holds " : "BROKEN"} ${law.padEnd(4)}${text}${breaches.map((breach) => `\n         ${breach}`).join("")}`);
+      if (!ok) process.exitCode = 1;
+    });
+  return ledger;
+}

@@ -1,0 +1,83 @@
+import { type ErrorCode, errors, Failure, findOperation, type Operation, operations } from "@dataq/contract";
+
+/** What a magic input asks the sandbox to do instead of, or before, answering with samples. */
+export type Directive =
+  | { readonly kind: "error"; readonly code: ErrorCode; readonly retryAfterS: number }
+  | { readonly kind: "delay"; readonly ms: number }
+  | { readonly kind: "cache_hit" }
+  | { readonly kind: "empty" };
+
+const PREFIX = "sandbox:";
+const LONGEST_DELAY_MS = 25_000;
+
+/**
+ * Magic inputs of `dq_test_` keys: any parameter whose value begins with `sandbox:`. `sandbox:<error code>` (with
+ * `:<seconds>` for its retry_after), `sandbox:delay:<ms>`, `sandbox:cache_hit`, `sandbox:empty`. The value is then
+ * replaced by the operation's example, so that it works for parameters of every format.
+ */
+export function takeDirective(body: unknown): { body: unknown; directive?: Directive } {
+  if (typeof body !== "object" || body === null) return { body };
+  const top = body as Record<string, unknown>;
+  const inner = (typeof top["params"] === "object" && top["params"] !== null ? top["params"] : {}) as Record<
+    string,
+    unknown
+  >;
+  for (const [holder, place] of [
+    [inner, "params"],
+    [top, "top"],
+  ] as const) {
+    for (const [name, value] of Object.entries(holder)) {
+      if (typeof value !== "string" || !value.startsWith(PREFIX)) continue;
+      const example = exampleOf(top)?.[name];
+      const { [name]: _taken, ...rest } = holder;
+      const cleaned = example === undefined ? rest : { ...rest, [name]: example };
+      return {
+        body: place === "top" ? cleaned : { ...top, params: cleaned },
+        directive: readDirective(value.slice(PREFIX.length), name),
+      };
+    }
+  }
+  return { body };
+}
+
+/** The failure that a directive asks for, with something in every place of its message. */
+export function failureOf(code: ErrorCode, retryAfterS: number, operation: Operation | undefined): Failure {
+  const isLater = errors[code].status === 429 || errors[code].status === 503;
+  return new Failure(code, {
+    ...Object.fromEntries(
+      [...errors[code].message.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name!, "sandbox"]),
+    ),
+    ...Object.fromEntries(
+      [...errors[code].nextAction.matchAll(/\{(\w+)\}/g)].map(([, name]) => [name!, "sandbox"]),
+    ),
+    ...(operation && { operation: operation.name }),
+    ...(errors[code].status === 402 && { required: 5_000, balance: 0, shortfall: 5_000 }),
+    ...(isLater && { retry_after: retryAfterS }),
+  });
+}
+
+function readDirective(text: string, name: string): Directive {
+  const [word = "", number] = text.split(":");
+  const value = number !== undefined && /^\d{1,6}$/.test(number) ? Number(number) : undefined;
+  if (number === undefined || value !== undefined) {
+    if (Object.hasOwn(errors, word))
+      return { kind: "error", code: word as ErrorCode, retryAfterS: value ?? 1 };
+    if (word === "delay" && value !== undefined && value <= LONGEST_DELAY_MS)
+      return { kind: "delay", ms: value };
+    if ((word === "cache_hit" || word === "empty") && number === undefined) return { kind: word };
+  }
+  const fix = `send sandbox:<error code>, sandbox:delay:<ms up to ${LONGEST_DELAY_MS}>, sandbox:cache_hit or sandbox:empty`;
+  throw new Failure("invalid_params", {
+    param: `params.${name}`,
+    summary: `params.${name} is not a magic input of the sandbox (${fix}).`,
+    details: [{ param: `params.${name}`, code: "sandbox", message: "not a magic input of the sandbox", fix }],
+  });
+}
+
+function exampleOf(body: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> | undefined {
+  const named = body["operation"];
+  if (typeof named !== "string") return undefined;
+  const name = named.trim().toLowerCase();
+  const list: readonly Operation[] = operations;
+  return (findOperation(name) ?? list.find((operation) => operation.name.endsWith(`_${name}`)))?.example;
+}

@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readConfig } from "../src/config.ts";
+import { type Database, openDatabase } from "../src/database/database.ts";
+import { createService } from "../src/server.ts";
+import { ScriptedSources } from "./scripted-source.ts";
+import { type CallOptions, type CallResult, callUrl } from "./service-process.ts";
+
+/** A service in this process, with a scripted source and a clock that stands still until it is moved. */
+export interface InProcessService {
+  readonly url: string;
+  readonly key: string;
+  readonly sources: ScriptedSources;
+  readonly database: Database;
+  /** Milliseconds since 1970. */
+  nowMs: number;
+  log(): string;
+  call(path: string, options?: CallOptions): Promise<CallResult>;
+  /** A fresh account with so many paid tokens, and its keys. */
+  account(tokens: number, options?: object): Promise<{ id: string; keys: string[] }>;
+  /** Kinds and tokens of an account's ledger, oldest first. */
+  ledger(key: string): Promise<[string, number][]>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export async function startInProcess(env: Readonly<Record<string, string>> = {}): Promise<InProcessService> {
+  const folder = mkdtempSync(join(tmpdir(), "dataq-test-"));
+  const sources = new ScriptedSources();
+  let log = "";
+  const config = readConfig({
+    DATAQ_DATA: folder,
+    DATAQ_HOST: "127.0.0.1:0",
+    DATAQ_LAWS: "off",
+    DATAQ_SAMPLES: "off",
+    ...env,
+  });
+  const running: { nowMs: number } = { nowMs: Date.parse("2026-03-10T04:00:00Z") };
+  const service = await createService(config, {
+    progress: (line) => {
+      log += `${line}\n`;
+    },
+    clock: () => new Date(running.nowMs),
+    sources,
+    logTo: {
+      write: (line) => {
+        log += line;
+      },
+    },
+  });
+  const database = await openDatabase({ folder, progress: () => {} });
+  const call = (path: string, options?: CallOptions) =>
+    callUrl(service.url + path, { key: service.localKey, ...options });
+  return {
+    url: service.url,
+    key: service.localKey,
+    sources,
+    database,
+    get nowMs() {
+      return running.nowMs;
+    },
+    set nowMs(value: number) {
+      running.nowMs = value;
+    },
+    log: () => log,
+    call,
+    async account(tokens, options = {}) {
+      const made = await call("/admin/v1/accounts", {
+        body: { name: "test", tokens, tier: "operator", ...options },
+      });
+      return { id: made.body.account_id, keys: made.body.keys };
+    },
+    async ledger(key) {
+      const { body } = await call("/v1/ledger?limit=500", { key });
+      return body.data.map((line: { kind: string; tokens: number }) => [line.kind, line.tokens]).reverse();
+    },
+    async [Symbol.asyncDispose]() {
+      await database.close();
+      await service.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

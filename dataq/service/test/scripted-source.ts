@@ -1,0 +1,54 @@
+import { type ErrorCode, Failure, type Operation, operations } from "@dataq/contract";
+import type { Answer, Source, Sources } from "../src/sources/source.ts";
+
+/**
+ * A source that does what the question says, because no real one fails on demand. The first parameter's value is
+ * `<what>` or `<what> <anything>`: found, empty, missing, lacking, past_end, fail:<code>, throw, hang.
+ */
+export class ScriptedSources implements Sources {
+  /** How often a source was asked. */
+  runs = 0;
+  /** Called while a source runs, before it answers. */
+  onRun: () => Promise<void> | void = () => {};
+
+  find(name: string): Source | undefined {
+    const list: readonly Operation[] = operations;
+    const operation = list.find((one) => one.name === name);
+    if (!operation) return undefined;
+    return {
+      version: async () => "1",
+      run: async (params, _page, { signal }) => {
+        this.runs += 1;
+        await this.onRun();
+        const value = Object.values(params)[0] ?? "found";
+        const [what = "found"] = value.split(" ");
+        if (what.startsWith("fail:"))
+          throw new Failure(what.slice(5) as ErrorCode, { operation: name, retry_after: 1 });
+        if (what === "throw") throw new Error("a fault of ours");
+        if (what === "hang")
+          await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+        return answerOf(what, operation);
+      },
+    };
+  }
+}
+
+function answerOf(what: string, operation: Operation): Answer {
+  const outcomes = {
+    empty: "empty",
+    missing: "not_found",
+    lacking: "insufficient_elements",
+    past_end: "past_end",
+  } as const;
+  const outcome = what in outcomes ? outcomes[what as keyof typeof outcomes] : "found";
+  const record = { id: "1", source: { name: "scripted", kind: "sample" } };
+  const hasData = outcome === "found" || outcome === "insufficient_elements";
+  return {
+    outcome,
+    ...(operation.kind === "single" ? hasData && { record } : { records: hasData ? [record] : [] }),
+    total: outcome === "past_end" ? 5 : hasData ? 1 : 0,
+    totalRelation: "eq",
+    warnings: [],
+    ...(operation.summary && { summary: { listed: hasData, record_count: hasData ? 1 : 0 } }),
+  };
+}
