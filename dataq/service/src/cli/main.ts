@@ -1,5 +1,8 @@
 #!/usr/bin/env node
 import { Command } from "commander";
+import { accountsCommand } from "./commands/accounts.ts";
+import { keysCommand } from "./commands/keys.ts";
+import { ledgerCommand } from "./commands/ledger.ts";
 import { paginateCommand } from "./commands/paginate.ts";
 import { queryCommand } from "./commands/query.ts";
 import { serveCommand } from "./commands/serve.ts";
@@ -8,6 +11,9 @@ import { connection } from "./connection.ts";
 const program = new Command("dataq")
   .description("a data query service over Chinese sources")
   .addCommand(serveCommand())
+  .addCommand(accountsCommand())
+  .addCommand(keysCommand())
+  .addCommand(ledgerCommand())
   .addCommand(queryCommand(connection))
   .addCommand(paginateCommand(connection));
 

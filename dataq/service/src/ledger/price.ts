@@ -31,6 +31,11 @@ export class PriceList {
     return inForce;
   }
 
+  /** Reads the list anew the next time. */
+  forget(): void {
+    this.#readAtMs = Number.NEGATIVE_INFINITY;
+  }
+
   /** Every version: past, in force and announced. */
   async all(now: Date): Promise<readonly PriceVersion[]> {
     if (Math.abs(now.getTime() - this.#readAtMs) > FRESH_MS) {

@@ -1,11 +1,11 @@
-import { Command, Option } from "commander";
 import Table from "cli-table3";
+import { Command, Option } from "commander";
 import { createAccount, findAccount, listAccounts, type Tier, tiers } from "../../accounts/account.ts";
 import { writeAudit } from "../../accounts/audit.ts";
 import { adjust } from "../../ledger/movement.ts";
 import { readWallet } from "../../ledger/wallet.ts";
-import { asOperator } from "../operator.ts";
 import { readCount, readSigned } from "../numbers.ts";
+import { asOperator } from "../operator.ts";
 
 /** `dataq accounts`: for the operator of a service, on its database. */
 export function accountsCommand(): Command {
@@ -36,7 +36,8 @@ export function accountsCommand(): Command {
           return { account_id: account.id, keys: texts };
         });
         if (options.json) console.log(JSON.stringify(made));
-        else console.log([`account ${made.account_id}`, ...made.keys.map((key) => `key     ${key}`)].join("\n"));
+        else
+          console.log([`account ${made.account_id}`, ...made.keys.map((key) => `key     ${key}`)].join("\n"));
       },
     );
 
@@ -49,7 +50,10 @@ export function accountsCommand(): Command {
       const rows = await asOperator(async ({ database, author }) => {
         const found = await listAccounts(database, options.limit);
         return Promise.all(
-          found.map(async (account) => ({ ...account, ...(await readWallet(database, account.id, author.now)) })),
+          found.map(async (account) => ({
+            ...account,
+            ...(await readWallet(database, account.id, author.now)),
+          })),
         );
       });
       if (options.json) for (const row of rows) console.log(JSON.stringify(row));

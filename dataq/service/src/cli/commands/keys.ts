@@ -71,7 +71,12 @@ export function keysCommand(): Command {
     .option("--json")
     .action(async (id: string, options: { account?: string; json?: boolean }) => {
       await asOperator(async (operator) =>
-        operator.keys.revoke(options.account ?? (await localAccount(operator)), id, "revoked", operator.author),
+        operator.keys.revoke(
+          options.account ?? (await localAccount(operator)),
+          id,
+          "revoked",
+          operator.author,
+        ),
       );
       console.log(options.json ? JSON.stringify({ id, revoked: true }) : `${id} is revoked`);
     });
@@ -95,8 +100,28 @@ function readScopes(list: string | undefined): Scope[] | undefined {
   });
 }
 
-function shown({ id, accountId, mode, name, prefix, last4, scopes: may, createdAt, revokedAt }: ApiKey): object {
-  return { id, account_id: accountId, mode, name, prefix, last4, scopes: may, created_at: createdAt, revoked_at: revokedAt };
+function shown({
+  id,
+  accountId,
+  mode,
+  name,
+  prefix,
+  last4,
+  scopes: may,
+  createdAt,
+  revokedAt,
+}: ApiKey): object {
+  return {
+    id,
+    account_id: accountId,
+    mode,
+    name,
+    prefix,
+    last4,
+    scopes: may,
+    created_at: createdAt,
+    revoked_at: revokedAt,
+  };
 }
 
 function stateOf(key: ApiKey): string {

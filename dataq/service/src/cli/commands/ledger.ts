@@ -12,14 +12,17 @@ export function ledgerCommand(): Command {
     .option("--json", "JSON: {ok, findings}")
     .action(async (options: { json?: boolean }) => {
       const findings = await asOperator(async ({ database, author }) => {
+        const found = await verifyLedger(database);
         await sealEntries(database, author.now);
-        return verifyLedger(database);
+        return found;
       });
       const ok = findings.every(({ breaches }) => breaches.length === 0);
       if (options.json) console.log(JSON.stringify({ ok, findings }));
       else
         for (const { law, text, breaches } of findings)
-          console.log(`${breaches.length === 0 ? "holds " : "BROKEN"} ${law.padEnd(4)}${text}${breaches.map((breach) => `\n         ${breach}`).join("")}`);
+          console.log(
+            `${breaches.length === 0 ? "holds " : "BROKEN"} ${law.padEnd(4)}${text}${breaches.map((breach) => `\n         ${breach}`).join("")}`,
+          );
       if (!ok) process.exitCode = 1;
     });
   return ledger;

@@ -220,6 +220,7 @@ export function addAdminRoutes(app: FastifyInstance, parts: HttpParts): void {
       effectiveFrom,
       actor: admin.key.id,
     });
+    parts.pipeline.prices.forget();
     await writeAudit(database, authorOf(parts, request), "price.publish", operation, null, {
       ...wanted,
       version,

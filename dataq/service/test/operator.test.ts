@@ -1,0 +1,279 @@
+import { execFile } from "node:child_process";
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Database, openDatabase } from "../src/database/database.ts";
+import { type ServiceProcess, startService } from "./service-process.ts";
+
+const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
+let service: ServiceProcess;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service?.[Symbol.asyncDispose]());
+
+const query = { operation: "legal_laws", params: { query: "民法典577" } };
+
+/** A command as the operator types it, beside the running service. */
+async function dataq(...words: string[]) {
+  const env = { PATH: process.env["PATH"], HOME: process.env["HOME"], DATAQ_DATA: service.folder };
+  const run = promisify(execFile);
+  try {
+    const { stdout } = await run(process.execPath, ["-C", "source", main, ...words], { env });
+    return { code: 0, stdout };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, stdout: stdout + stderr };
+  }
+}
+
+async function withDatabase<Result>(run: (database: Database) => Promise<Result>): Promise<Result> {
+  const database = await openDatabase({ folder: service.folder, progress: () => {} });
+  try {
+    return await run(database);
+  } finally {
+    await database.close();
+  }
+}
+
+describe("the local key", () => {
+  test("is in the data folder, readable by its owner alone, and is the same after a restart", async () => {
+    const path = join(service.folder, "local-key");
+    expect(readFileSync(path, "utf8").trim()).toBe(service.key);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(statSync(join(service.folder, "secret")).mode & 0o777).toBe(0o600);
+    const account = (await service.call("/v1/account")).body;
+    expect(account).toMatchObject({ role: "admin", tier: "operator", balance: { balance: 2_000_000 } });
+    const { key, folder } = service;
+    await service.stop();
+    service = await startService({ folder });
+    expect(service.key).toBe(key);
+  });
+
+  test("is the only text of a key that is kept anywhere", async () => {
+    const made = (await service.call("/v1/keys", { body: { name: "planted" } })).body;
+    const dump = await withDatabase(async ({ pool }) => {
+      const tables = await pool.query<{ name: string }>(
+        "select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace",
+      );
+      const texts = await Promise.all(
+        tables.rows.map(async ({ name }) =>
+          JSON.stringify((await pool.query(`select t::text from "${name}" t`)).rows),
+        ),
+      );
+      return texts.join();
+    });
+    expect(dump).toContain(made.last4);
+    expect(dump).not.toContain(made.key.slice(12, -4));
+    expect(dump).not.toContain(service.key.slice(12, -4));
+  });
+});
+
+describe("keys", () => {
+  test("are made for roles and scopes; nobody gives away what they do not have", async () => {
+    const reader = (await service.call("/v1/keys", { body: { role: "read-only" } })).body;
+    expect(reader.scopes).toEqual(["read:account"]);
+    const denied = await service.call("/v1/data/query", { key: reader.key, body: query });
+    expect(denied).toMatchObject({ status: 403, body: { code: "scope_denied" } });
+    const keeper = (await service.call("/v1/keys", { body: { scopes: ["manage:keys"] } })).body;
+    const greedy = await service.call("/v1/keys", { key: keeper.key, body: { scopes: ["admin"] } });
+    expect(greedy).toMatchObject({ status: 403, body: { code: "scope_denied" } });
+    expect((await service.call("/admin/v1/accounts", { key: keeper.key })).status).toBe(403);
+  });
+
+  test("end at once: revoked, expired, rotated without grace, or reported as leaked", async () => {
+    const make = async (body: object = {}) => (await service.call("/v1/keys", { body })).body;
+    const works = async (key: string) => (await service.call("/v1/balance", { key })).status;
+    const revoked = await make();
+    expect(await works(revoked.key)).toBe(200);
+    expect((await service.call(`/v1/keys/${revoked.id}`, { method: "DELETE" })).status).toBe(204);
+    expect(await works(revoked.key)).toBe(401);
+    expect(await works((await make({ expires_at: "2020-01-01T00:00:00Z" })).key)).toBe(401);
+    const old = await make({ name: "shop", monthly_cap: 7_000 });
+    const fresh = (await service.call(`/v1/keys/${old.id}/rotate`, { body: {} })).body;
+    expect(fresh).toMatchObject({ name: "shop", monthly_cap: 7_000 });
+    expect([await works(old.key), await works(fresh.key)]).toEqual([401, 200]);
+    const graceful = (await service.call(`/v1/keys/${fresh.id}/rotate`, { body: { grace_s: 3600 } })).body;
+    expect([await works(fresh.key), await works(graceful.key)]).toEqual([200, 200]);
+    const report = (key: string) => service.call("/v1/keys/leak-report", { key: null, body: { key } });
+    expect([(await report(graceful.key)).text, (await report("dq_live_x")).text]).toEqual(
+      Array(2).fill('{"status":"accepted"}'),
+    );
+    expect(await works(graceful.key)).toBe(401);
+  });
+
+  test("spend no more than their cap, and work from their addresses only", async () => {
+    const capped = (await service.call("/v1/keys", { body: { monthly_cap: 7_000 } })).body;
+    const ask = (text: string) =>
+      service.call("/v1/data/query", { key: capped.key, body: { operation: "legal_laws", query: text } });
+    expect((await ask("民法典1")).status).toBe(200);
+    expect(await ask("民法典2")).toMatchObject({ status: 402, body: { code: "spend_limit_reached" } });
+    expect((await ask("民法典1")).status).toBe(402);
+    await service.call(`/v1/keys/${capped.id}`, { method: "PATCH", body: { monthly_cap: null } });
+    expect((await ask("民法典2")).status).toBe(200);
+    const elsewhere = (await service.call("/v1/keys", { body: { ip_list: ["203.0.113.0/24"] } })).body;
+    expect(await service.call("/v1/balance", { key: elsewhere.key })).toMatchObject({
+      status: 403,
+      body: { code: "ip_denied" },
+    });
+    const here = (await service.call("/v1/keys", { body: { ip_list: ["127.0.0.0/8"] } })).body;
+    expect((await service.call("/v1/balance", { key: here.key })).status).toBe(200);
+  });
+
+  test("of another account are not found", async () => {
+    const other = (await service.call("/admin/v1/accounts", { body: { name: "other" } })).body;
+    const keys = (
+      await service.call(`/admin/v1/accounts/${other.account_id}/keys`, { body: { scopes: ["manage:keys"] } })
+    ).body;
+    const own = (await service.call("/v1/keys")).body.data[0];
+    const asked = await service.call(`/v1/keys/${own.id}`, { method: "DELETE", key: keys.keys[0] });
+    expect(asked.status).toBe(404);
+    expect((await service.call("/v1/keys", { key: keys.keys[0] })).text).not.toContain(own.id);
+  });
+
+  test("what was done to them is in the audit log", async () => {
+    const { data } = (await service.call("/admin/v1/audit?limit=200")).body;
+    const actions = new Set(data.map((line: { action: string }) => line.action));
+    for (const action of [
+      "key.create",
+      "key.revoke",
+      "key.rotate",
+      "key.change",
+      "key.leak",
+      "account.create",
+    ])
+      expect(actions).toContain(action);
+    await withDatabase(async ({ pool }) => {
+      await expect(pool.query("delete from audit")).rejects.toThrow("never changed");
+    });
+  });
+});
+
+describe("accounts", () => {
+  test("made without tokens get the trial once; with tokens those and no trial", async () => {
+    const balance = async (body: object) => {
+      const made = (await service.call("/admin/v1/accounts", { body })).body;
+      return (await service.call("/v1/balance", { key: made.keys[0] })).body;
+    };
+    expect(await balance({ name: "a" })).toMatchObject({ balance: 2_000_000, trial_balance: 2_000_000 });
+    expect(await balance({ name: "b", tokens: 70 })).toMatchObject({
+      balance: 70,
+      trial_balance: 0,
+      paid_balance: 70,
+    });
+    const twice = { name: "c", email: "c@example.com" };
+    expect((await service.call("/admin/v1/accounts", { body: twice })).status).toBe(201);
+    expect(
+      await service.call("/admin/v1/accounts", { body: { ...twice, email: "C@example.com" } }),
+    ).toMatchObject({
+      status: 409,
+      body: { code: "already_exists" },
+    });
+  });
+
+  test("redeem a voucher once, in any spelling, and leave the trial tier with it", async () => {
+    const { codes } = (await service.call("/admin/v1/vouchers", { body: { tokens: 50_000, count: 2 } })).body;
+    const one = (await service.call("/admin/v1/accounts", { body: { name: "v", tokens: 0 } })).body;
+    const two = (await service.call("/admin/v1/accounts", { body: { name: "w", tokens: 0 } })).body;
+    const billing = async (id: string) =>
+      (
+        await service.call(`/admin/v1/accounts/${id}/keys`, {
+          body: { scopes: ["manage:billing", "read:account"] },
+        })
+      ).body.keys[0];
+    const [first, second] = [await billing(one.account_id), await billing(two.account_id)];
+    const redeem = (key: string, code: string) =>
+      service.call("/v1/vouchers/redeem", { key, body: { code } });
+    const spelt = codes[0].toLowerCase().replaceAll("-", " ");
+    const tries = await Promise.all([redeem(first, codes[0]), redeem(second, spelt), redeem(first, spelt)]);
+    expect(tries.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect((await redeem(first, codes[1])).body.tokens).toBe(50_000);
+    expect((await service.call("/v1/account", { key: first })).body.tier).toBe("standard");
+    const wrong = `${codes[1].slice(0, -1)}${codes[1].endsWith("2") ? "3" : "2"}`;
+    expect((await redeem(second, wrong)).body.code).toBe("invalid_voucher");
+  });
+
+  test("are frozen, given a credit line, and corrected with a reason", async () => {
+    const made = (await service.call("/admin/v1/accounts", { body: { name: "d", tokens: 0 } })).body;
+    const path = `/admin/v1/accounts/${made.account_id}`;
+    const ask = () =>
+      service.call("/v1/data/query", { key: made.keys[0], body: { ...query, cache: "bypass" } });
+    expect((await ask()).status).toBe(402);
+    const credited = await service.call(path, { method: "PATCH", body: { credit_limit: 10_000 } });
+    expect(credited.body.wallet).toMatchObject({ balance: 10_000, creditBalance: 10_000 });
+    expect((await ask()).body.usage.balance).toBe(5_000);
+    await service.call(path, { method: "PATCH", body: { frozen: true } });
+    expect(await ask()).toMatchObject({ status: 403, body: { code: "account_frozen" } });
+    await service.call(path, { method: "PATCH", body: { frozen: false } });
+    expect((await service.call(`${path}/adjust`, { body: { tokens: -1, reason: "x" } })).status).toBe(402);
+    expect(
+      (await service.call(`${path}/adjust`, { body: { tokens: 600, reason: "sorry" } })).body.balance,
+    ).toBe(5_600);
+  });
+});
+
+test("a new price is announced, and changes nothing before its time", async () => {
+  const soon = {
+    operation: "legal_laws",
+    tokens: 6_000,
+    cached_tokens: 3_000,
+    effective_from: new Date().toISOString(),
+  };
+  expect((await service.call("/admin/v1/prices", { body: soon })).status).toBe(400);
+  const later = { ...soon, effective_from: new Date(Date.now() + 86_400_000).toISOString() };
+  expect((await service.call("/admin/v1/prices", { body: later })).body.version).toBe(2);
+  const estimate = await service.call("/v1/data/estimate", { body: { ...query, cache: "bypass" } });
+  expect(estimate.body.tokens).toBe(5_000);
+  const { data } = (await service.call("/v1/pricing", { key: null })).body;
+  expect(data).toContainEqual(
+    expect.objectContaining({ operation: "legal_laws", version: 2, tokens: 6_000 }),
+  );
+});
+
+describe("the command line", () => {
+  test("makes accounts and keys beside a running service, and revokes them", async () => {
+    const made = JSON.parse(
+      (await dataq("accounts", "create", "--tokens", "9000", "--keys", "2", "--json")).stdout,
+    );
+    expect(made.keys).toHaveLength(2);
+    expect((await service.call("/v1/balance", { key: made.keys[1] })).body.balance).toBe(9_000);
+    const adjusted = await dataq(
+      "accounts",
+      "adjust",
+      made.account_id,
+      "--reason",
+      "test",
+      "--json",
+      "--",
+      "-1000",
+    );
+    expect(JSON.parse(adjusted.stdout).balance).toBe(8_000);
+    const key = JSON.parse((await dataq("keys", "create", "--account", made.account_id, "--json")).stdout);
+    expect((await service.call("/v1/balance", { key: key.key })).status).toBe(200);
+    await dataq("keys", "revoke", key.id, "--account", made.account_id);
+    expect((await service.call("/v1/balance", { key: key.key })).status).toBe(401);
+    expect((await dataq("accounts", "list")).stdout).toContain(made.account_id);
+    expect((await dataq("keys", "list", "--json")).stdout).toContain("local key");
+  });
+
+  test("ledger verify holds, and finds what was tampered with", async () => {
+    await service.call("/v1/data/query", { body: query });
+    const good = await dataq("ledger", "verify", "--json");
+    expect(good.code).toBe(0);
+    expect(JSON.parse(good.stdout).ok).toBe(true);
+    await withDatabase(async ({ pool }) => {
+      await pool.query("alter table entry disable trigger all");
+      await pool.query(
+        "update entry set note = 'nothing happened' where kind = 'capture' and seq = (select max(seq) from entry where kind = 'capture')",
+      );
+    });
+    const bad = await dataq("ledger", "verify");
+    expect(bad.code).toBe(1);
+    expect(bad.stdout).toMatch(
+      /BROKEN L13 +the chain of hashes is whole\n +acc_\w+ was changed at or before entry \d+/,
+    );
+  });
+});
