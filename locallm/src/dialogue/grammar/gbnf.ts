@@ -2,6 +2,7 @@
 export class Rules {
   readonly #names = new Map<string, string>();
   readonly #bodies = new Map<string, string>();
+  readonly #made = new Map<string, string>();
   readonly #counts = new Map<string, number>();
   #size = 0;
 
@@ -12,6 +13,16 @@ export class Rules {
     const name = this.reserve(hint);
     this.define(name, body);
     this.#names.set(body, name);
+    return name;
+  }
+
+  /** As `add`, for a body that is costly to make: made once per key. */
+  once(key: string, make: () => string): string {
+    let name = this.#made.get(key);
+    if (name === undefined) {
+      name = this.add(key, make());
+      this.#made.set(key, name);
+    }
     return name;
   }
 

@@ -32,24 +32,28 @@ export function boolean(rules: Rules): string {
 
 /** Any JSON value, nested up to `depth` deep: without a bound a lost model would only open brackets. */
 export function anyValue(rules: Rules, depth = 8): string {
-  const scalars = [string(rules), number(rules), boolean(rules), '"null"'];
-  if (depth === 0) return rules.add("scalar", scalars.join(" | "));
-  return rules.add(
-    `value-${depth}`,
-    [anyObject(rules, depth), anyArray(rules, depth), ...scalars].join(" | "),
-  );
+  return rules.once(`value-${depth}`, () => {
+    const scalars = [string(rules), number(rules), boolean(rules), '"null"'];
+    return (depth === 0 ? scalars : [anyObject(rules, depth), anyArray(rules, depth), ...scalars]).join(
+      " | ",
+    );
+  });
 }
 
 export function anyObject(rules: Rules, depth = 8): string {
-  const blank = space(rules);
-  const entry = `${string(rules)} ":" ${blank} ${anyValue(rules, depth - 1)} ${blank}`;
-  return rules.add(`object-${depth}`, `"{" ${blank} (${entry} ("," ${blank} ${entry})*)? "}"`);
+  return rules.once(`object-${depth}`, () => {
+    const blank = space(rules);
+    const entry = `${string(rules)} ":" ${blank} ${anyValue(rules, depth - 1)} ${blank}`;
+    return `"{" ${blank} (${entry} ("," ${blank} ${entry})*)? "}"`;
+  });
 }
 
 export function anyArray(rules: Rules, depth = 8): string {
-  const blank = space(rules);
-  const item = `${anyValue(rules, depth - 1)} ${blank}`;
-  return rules.add(`array-${depth}`, `"[" ${blank} (${item} ("," ${blank} ${item})*)? "]"`);
+  return rules.once(`array-${depth}`, () => {
+    const blank = space(rules);
+    const item = `${anyValue(rules, depth - 1)} ${blank}`;
+    return `"[" ${blank} (${item} ("," ${blank} ${item})*)? "]"`;
+  });
 }
 
 /** A value written out. */

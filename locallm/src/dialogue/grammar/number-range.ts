@@ -129,13 +129,14 @@ function magnitudes({ from, fromExcluded, to, toExcluded }: Magnitudes): string 
 /** Whole part and digits of the fraction, without zeros at its end. */
 function splitDecimal(value: number): [number, string] {
   const whole = Math.floor(value);
-  const text = value.toFixed(15).split(".")[1] ?? "";
+  // The shortest digits that mean this number: more would be noise of its binary form.
+  const text = (String(value).includes("e") ? value.toFixed(20) : String(value)).split(".")[1] ?? "";
   return [whole, text.replace(/0+$/, "")];
 }
 
 /** The fractions from `digits` on, with the point; the empty fraction is 0. */
 function above(fraction: string, excluded: boolean): string {
-  if (fraction === "") return excluded ? '"." ("0"{0,14} [1-9] [0-9]{0,5})' : anyFraction;
+  if (fraction === "") return excluded ? `"." ${aboveZero}` : anyFraction;
   return `"." (${atLeast(fraction, excluded)})`;
 }
 
@@ -144,8 +145,7 @@ function atLeast(fraction: string, excluded: boolean): string {
   const rest = fraction.slice(1);
   const parts: string[] = [];
   if (first < 9) parts.push(`${digits(String(first + 1), "9")} [0-9]{0,8}`);
-  const tail =
-    rest !== "" ? `(${atLeast(rest, excluded)})` : excluded ? '("0"{0,6} [1-9] [0-9]{0,6})' : "[0-9]{0,8}";
+  const tail = rest !== "" ? `(${atLeast(rest, excluded)})` : excluded ? aboveZero : "[0-9]{0,8}";
   parts.push(`${literal(String(first))} ${tail}`);
   return parts.join(" | ");
 }
@@ -166,15 +166,35 @@ function atMost(fraction: string, excluded: boolean): string {
   return parts.length === 0 ? '"0"' : parts.join(" | ");
 }
 
-/** Fractions between two, of one whole part. */
+/** Fractions between two, of one whole part, with the point; null where there is none. */
 function between(low: string, lowExcluded: boolean, high: string, highExcluded: boolean): string | null {
   if (low === "" && !lowExcluded) return below(high, highExcluded);
-  if (low === high) return lowExcluded || highExcluded ? null : `"." ${literal(low)}`;
-  // Compared digit by digit, both of one length; what is finer than the bounds stays open only in the middle.
-  const length = Math.max(low.length, high.length) + 1;
-  const from = BigInt(low.padEnd(length, "0")) + (lowExcluded ? 1n : 0n);
-  const to = BigInt(high.padEnd(length, "0")) - (highExcluded ? 1n : 0n);
-  if (from > to) return null;
-  const pad = (value: bigint) => value.toString().padStart(length, "0");
-  return `"." (${sameLength(pad(from), pad(to))})`;
+  if (low === high) return lowExcluded || highExcluded ? null : `"." ${literal(low)} "0"{0,4}`;
+  const body = inside(low, lowExcluded, high, highExcluded);
+  return body === null ? null : `"." (${body})`;
 }
+
+/** Digits of a fraction that is above `low` (or, not excluded, equal) and below `high`; low < high. */
+function inside(low: string, lowExcluded: boolean, high: string, highExcluded: boolean): string | null {
+  const first = Number(low[0] ?? 0);
+  const last = Number(high[0] ?? 0);
+  const parts: string[] = [];
+  if (first === last) {
+    const rest =
+      low.length <= 1 && !lowExcluded
+        ? `(${atMost(high.slice(1), highExcluded)})?`
+        : inside(low.slice(1), lowExcluded, high.slice(1), highExcluded);
+    return rest === null ? null : `${literal(String(first))} (${rest})`;
+  }
+  const lowRest = low.slice(1);
+  const up = lowRest !== "" ? `(${atLeast(lowRest, lowExcluded)})` : lowExcluded ? aboveZero : "[0-9]{0,8}";
+  parts.push(`${literal(String(first))} ${up}`);
+  if (first + 1 < last) parts.push(`${digits(String(first + 1), String(last - 1))} [0-9]{0,8}`);
+  const highRest = high.slice(1);
+  if (highRest !== "") parts.push(`${literal(String(last))} (${atMost(highRest, highExcluded)})?`);
+  else if (!highExcluded) parts.push(`${literal(String(last))} "0"{0,4}`);
+  return parts.join(" | ");
+}
+
+/** Few zeros, so that the number is still told from its bound. */
+const aboveZero = '("0"{0,5} [1-9] [0-9]{0,5})';
