@@ -5,7 +5,10 @@ import { LocallmError } from "../wire/errors.ts";
 import { ServerError } from "./client.ts";
 import { cpCommand } from "./commands/cp.ts";
 import { createCommand } from "./commands/create.ts";
+import { dfCommand } from "./commands/df.ts";
+import { doctorCommand } from "./commands/doctor.ts";
 import { listCommand } from "./commands/list.ts";
+import { pruneCommand } from "./commands/prune.ts";
 import { psCommand } from "./commands/ps.ts";
 import { pullCommand } from "./commands/pull.ts";
 import { pushCommand } from "./commands/push.ts";
@@ -27,7 +30,10 @@ const program = new Command("locallm")
   .addCommand(showCommand())
   .addCommand(cpCommand())
   .addCommand(rmCommand())
-  .addCommand(stopCommand());
+  .addCommand(stopCommand())
+  .addCommand(dfCommand())
+  .addCommand(pruneCommand())
+  .addCommand(doctorCommand());
 
 try {
   await program.parseAsync();

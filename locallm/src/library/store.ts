@@ -156,6 +156,11 @@ export class Store {
     return used;
   }
 
+  /** Where the manifest lies, by the spelling on disk. */
+  async manifestPath(name: ModelName): Promise<string> {
+    return this.#path(await this.#spellingForWrite(name));
+  }
+
   /** The manifest's bytes as they lie on disk. Null where there is none. */
   async manifestBytes(name: ModelName): Promise<Buffer | null> {
     const spelled = await this.#spelling(name);

@@ -1,0 +1,30 @@
+import { Command } from "commander";
+import { readConfig } from "../../config.ts";
+import { freeBytes } from "../../library/disk-space.ts";
+import { Store } from "../../library/store.ts";
+import { storeUsage } from "../../library/usage.ts";
+import { Partials } from "../../sources/partial.ts";
+import { displayModelName } from "../../wire/model-name.ts";
+import { humanBytes, table } from "../text.ts";
+
+export function dfCommand(): Command {
+  return new Command("df").description("say where the disk went").action(async () => {
+    const store = new Store(readConfig().modelsFolder);
+    const { models, blobBytes, unused } = await storeUsage(store, new Date());
+    const rows = models
+      .toSorted((a, b) => b.ownBytes - a.ownBytes)
+      .map(({ model, ownBytes, sharedBytes }) => [
+        displayModelName(model.name),
+        humanBytes(ownBytes),
+        humanBytes(sharedBytes),
+      ]);
+    console.log(table(["NAME", "OWN", "SHARED"], rows));
+    const partial = await new Partials(store.blobs.partialFolder).clean({ dryRun: true });
+    const unusedBytes = unused.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    console.log(`\nAll blobs: ${humanBytes(blobBytes)}, of which no model uses ${humanBytes(unusedBytes)}.`);
+    console.log(`Unfinished downloads that nobody works on: ${humanBytes(partial.sizeBytes)}.`);
+    if (unusedBytes + partial.sizeBytes > 0) console.log("`locallm prune` removes both.");
+    const free = await freeBytes(store.root).catch(() => null);
+    if (free !== null) console.log(`Free on this disk: ${humanBytes(free)}.`);
+  });
+}

@@ -1,0 +1,21 @@
+import { Command } from "commander";
+import { readConfig } from "../../config.ts";
+import { Store } from "../../library/store.ts";
+import { pruneBlobs } from "../../library/usage.ts";
+import { Partials } from "../../sources/partial.ts";
+import { humanBytes } from "../text.ts";
+
+export function pruneCommand(): Command {
+  return new Command("prune")
+    .description("remove unfinished downloads and files that no model uses")
+    .option("--dry-run", "only say what would go")
+    .option("--all", "also files younger than an hour, which a create may still want")
+    .action(async ({ dryRun = false, all = false }: { dryRun?: boolean; all?: boolean }) => {
+      const store = new Store(readConfig().modelsFolder);
+      const blobs = await pruneBlobs(store, { dryRun, now: new Date(), ...(all ? { patienceMs: 0 } : {}) });
+      const partials = await new Partials(store.blobs.partialFolder).clean({ dryRun });
+      const verb = dryRun ? "would remove" : "removed";
+      console.log(`${verb} ${blobs.blobs} files that no model uses (${humanBytes(blobs.sizeBytes)})`);
+      console.log(`${verb} ${partials.folders} unfinished downloads (${humanBytes(partials.sizeBytes)})`);
+    });
+}

@@ -1,0 +1,129 @@
+import { mkdir, rename } from "node:fs/promises";
+import { join } from "node:path";
+import { LocallmError } from "../wire/errors.ts";
+import { displayModelName } from "../wire/model-name.ts";
+import { readFolder } from "./blob.ts";
+import { type Digest, parseDigest } from "./digest.ts";
+import { manifestLayers } from "./manifest.ts";
+import type { Store } from "./store.ts";
+
+export interface StoreProblem {
+  what: string;
+  /** What was done about it, or what the user can do. */
+  remedy: string;
+  isMended: boolean;
+}
+
+export interface StoreReport {
+  models: number;
+  blobs: number;
+  problems: StoreProblem[];
+}
+
+export interface CheckOptions {
+  /** Read every blob and compare it with its name; otherwise sizes alone. */
+  readBlobs: boolean;
+  /** Take damaged blobs and manifests out of the way. */
+  repair: boolean;
+  onProgress?(text: string): void;
+  signal?: AbortSignal;
+}
+
+/**
+ * Looks at everything that a store promises: manifests that can be read, blobs that are there, whole and what their
+ * names say, weights that pass the gate. Repairing never loses what could still be used.
+ */
+export async function checkStore(store: Store, options: CheckOptions): Promise<StoreReport> {
+  const problems: StoreProblem[] = [];
+  const damaged = await damagedBlobs(store, options, problems);
+  const { models, broken } = await store.list();
+  for (const { name, error } of broken) {
+    const shown = displayModelName(name);
+    const isManifest = error.code === "invalid_manifest";
+    if (isManifest && options.repair) {
+      await setAside(store, await store.manifestPath(name), shown);
+      problems.push({
+        what: `${shown}: ${error.message}`,
+        remedy: "moved to the folder damaged; pull it again",
+        isMended: true,
+      });
+    } else {
+      problems.push({
+        what: `${shown}: ${error.message}`,
+        remedy: advice(shown, isManifest),
+        isMended: false,
+      });
+    }
+  }
+  for (const model of models) {
+    const shown = displayModelName(model.name);
+    for (const layer of manifestLayers(model.manifest)) {
+      const size = await store.blobs.size(layer.digest);
+      if (size === layer.sizeBytes && !damaged.has(layer.digest)) continue;
+      const what =
+        size === null || damaged.has(layer.digest)
+          ? "is missing or damaged"
+          : `has ${size} bytes in place of ${layer.sizeBytes}`;
+      problems.push({
+        what: `${shown}: blob ${layer.digest.slice(0, 19)} ${what}`,
+        remedy: `locallm pull ${shown}, or create it again`,
+        isMended: false,
+      });
+    }
+    for (const path of model.modelPaths) {
+      const rule = await store.headers.of(path).then(
+        () => null,
+        (error: unknown) => (error instanceof LocallmError ? error.message : null),
+      );
+      if (rule !== null)
+        problems.push({ what: `${shown}: ${rule}`, remedy: `locallm rm ${shown}`, isMended: false });
+    }
+  }
+  return { models: models.length, blobs: (await store.blobs.list()).length, problems };
+}
+
+function advice(shown: string, isManifest: boolean): string {
+  return isManifest
+    ? "locallm doctor --repair moves it out of the way"
+    : `locallm pull ${shown}, or locallm rm ${shown}`;
+}
+
+async function damagedBlobs(
+  store: Store,
+  options: CheckOptions,
+  problems: StoreProblem[],
+): Promise<Set<Digest>> {
+  const damaged = new Set<Digest>();
+  for (const entry of await readFolder(store.blobs.folder)) {
+    options.signal?.throwIfAborted();
+    const digest = parseDigest(entry);
+    // Ollama's own unfinished downloads.
+    if (digest === null && /^sha256-[0-9a-f]{64}-partial/.test(entry)) continue;
+    if (digest === null) {
+      problems.push({
+        what: `blobs/${entry} is no blob`,
+        remedy: "remove it if it is not yours",
+        isMended: false,
+      });
+      continue;
+    }
+    if (!options.readBlobs) continue;
+    options.onProgress?.(`reading ${digest.slice(7, 19)}`);
+    if (await store.blobs.verify(digest, options.signal)) continue;
+    damaged.add(digest);
+    const what = `blob ${digest.slice(0, 19)} is not what its name says`;
+    if (options.repair) {
+      await setAside(store, store.blobs.path(digest), entry);
+      problems.push({ what, remedy: "moved to the folder damaged", isMended: true });
+    } else {
+      problems.push({ what, remedy: "locallm doctor --repair moves it out of the way", isMended: false });
+    }
+  }
+  return damaged;
+}
+
+async function setAside(store: Store, path: string, name: string): Promise<void> {
+  const folder = join(store.root, "damaged");
+  await mkdir(folder, { recursive: true });
+  await rename(path, join(folder, `${Date.now()}-${name.replaceAll(/[/:]/g, "-")}`));
+}

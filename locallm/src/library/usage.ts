@@ -1,0 +1,70 @@
+import { stat } from "node:fs/promises";
+import type { Digest } from "./digest.ts";
+import { manifestLayers } from "./manifest.ts";
+import type { Model } from "./model.ts";
+import type { Store } from "./store.ts";
+
+/** What a model takes on disk: alone, and together with others. */
+export interface ModelUsage {
+  model: Model;
+  ownBytes: number;
+  sharedBytes: number;
+}
+
+export interface StoreUsage {
+  models: ModelUsage[];
+  /** All blobs, each once. */
+  blobBytes: number;
+  /** Blobs that no manifest names. */
+  unused: { digest: Digest; sizeBytes: number; ageMs: number }[];
+}
+
+/** Where the disk went. */
+export async function storeUsage(store: Store, now: Date): Promise<StoreUsage> {
+  const { models } = await store.list();
+  const users = new Map<Digest, number>();
+  for (const model of models) {
+    for (const { digest } of manifestLayers(model.manifest)) users.set(digest, (users.get(digest) ?? 0) + 1);
+  }
+  const used = await store.usedDigests();
+  const unused: StoreUsage["unused"] = [];
+  let blobBytes = 0;
+  for (const digest of await store.blobs.list()) {
+    const found = await stat(store.blobs.path(digest)).catch(() => null);
+    if (found === null) continue;
+    blobBytes += found.size;
+    if (!used.has(digest)) {
+      unused.push({
+        digest,
+        sizeBytes: found.size,
+        ageMs: now.getTime() - Math.max(found.mtimeMs, found.ctimeMs),
+      });
+    }
+  }
+  const usage = models.map((model) => {
+    const layers = manifestLayers(model.manifest);
+    const sum = (isShared: boolean) =>
+      layers.reduce(
+        (bytes, { digest, sizeBytes }) => bytes + ((users.get(digest) ?? 0) > 1 === isShared ? sizeBytes : 0),
+        0,
+      );
+    return { model, ownBytes: sum(false), sharedBytes: sum(true) };
+  });
+  return { models: usage, blobBytes, unused };
+}
+
+/** An upload waits this long for the create that names it; a blob that was just pulled, for its manifest. */
+export const unusedPatienceMs = 60 * 60_000;
+
+/** Removes blobs that no manifest names and that have lain there for a while; with `dryRun` only counts them. */
+export async function pruneBlobs(
+  store: Store,
+  options: { dryRun: boolean; now: Date; patienceMs?: number },
+): Promise<{ blobs: number; sizeBytes: number }> {
+  const { unused } = await storeUsage(store, options.now);
+  const old = unused.filter(({ ageMs }) => ageMs >= (options.patienceMs ?? unusedPatienceMs));
+  if (!options.dryRun) {
+    for (const { digest } of old) await store.blobs.remove(digest);
+  }
+  return { blobs: old.length, sizeBytes: old.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) };
+}

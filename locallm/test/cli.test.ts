@@ -1,0 +1,215 @@
+import { execFileSync } from "node:child_process";
+import { cp, link, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { launch, type ServerProcess, startServer } from "./server-process.ts";
+import { ggufBytes, tinyModel } from "./tiny-gguf.ts";
+
+let server: ServerProcess;
+let models = "";
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "locallm-cli-"));
+  models = join(folder, "models");
+  await mkdir(models);
+  await writeFile(join(folder, "tiny.gguf"), ggufBytes(tinyModel()));
+  server = await startServer({ models });
+});
+afterAll(async () => {
+  await server?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function locallm(...args: string[]) {
+  return await run({ LOCALLM_HOST: server.url, LOCALLM_MODELS: models }, args);
+}
+
+async function run(env: Record<string, string>, args: string[]) {
+  const started = launch(args, env);
+  const { code } = await started.exited;
+  return { code, out: started.stdout(), err: started.stderr() };
+}
+
+async function modelfile(name: string, text: string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, text);
+  return path;
+}
+
+describe("create", () => {
+  test("makes a model of a file without copying it, and says how", async () => {
+    const file = await modelfile(
+      "Modelfile",
+      'FROM ./tiny.gguf\nSYSTEM """Say "hi"\nand go"""\nPARAMETER stop a\nPARAMETER stop b\nPARAMETER temperature 0.5\nPARAMETER low_vram true\nMESSAGE user hello\n',
+    );
+    const { code, out, err } = await locallm("create", "mine", "-f", file);
+    expect({ code, out }).toEqual({ code: 0, out: "" });
+    expect(err).toContain("parameter low_vram no longer means anything");
+    expect(err).toMatch(/tiny\.gguf: (reflink|hard link|copy)\n/);
+    expect(err).toMatch(/\nwriting manifest\nsuccess\n$/);
+  });
+
+  test("sends the file where the server's folder is another one", async () => {
+    const elsewhere = join(folder, "elsewhere");
+    await mkdir(elsewhere);
+    await writeFile(join(folder, "other.gguf"), ggufBytes(tinyModel({ version: 2 })));
+    const file = await modelfile("Uploaded", "FROM other.gguf");
+    const { code, err } = await run({ LOCALLM_HOST: server.url, LOCALLM_MODELS: elsewhere }, [
+      "create",
+      "sent",
+      "-f",
+      file,
+    ]);
+    expect([code, err]).toEqual([0, expect.stringContaining("other.gguf: upload\n")]);
+    expect(await readdir(join(elsewhere, "blobs"))).toEqual([]);
+  });
+
+  test("takes a printed Modelfile back: the model is the same", async () => {
+    const printed = (await locallm("show", "--modelfile", "mine")).out;
+    const file = await modelfile("Again", printed);
+    expect((await locallm("create", "again", "-f", file)).code).toBe(0);
+    const again = (await locallm("show", "--modelfile", "again")).out;
+    expect(again.replace("# FROM again", "# FROM mine")).toBe(printed);
+  });
+
+  test.each([
+    ["no file there", null, /Missing cannot be used: nothing lies there/],
+    ["no FROM", "SYSTEM x", /^Error: no FROM line/],
+    ["a misspelt word", "FROM mine\nFORM x", /\(line 2\): command must be one of/],
+    ["an unknown parameter", "FROM mine\nPARAMETER heat 1", /unknown parameter "heat"/],
+    ["a parameter of another type", "FROM mine\nPARAMETER num_ctx many", /num_ctx/],
+    ["a path to nothing", "FROM ./nothing.gguf", /nothing\.gguf cannot be used: nothing lies there/],
+    ["no GGUF file", "FROM ./Modelfile", /invalid GGUF: /],
+    [
+      "a folder with a link out of it",
+      "FROM ./linked",
+      /secret\.gguf cannot be used: it is a link that leaves the folder/,
+    ],
+    ["a pipe", "FROM ./pipe", /pipe cannot be used: it is neither a file nor a folder/],
+  ])("refuses %s and says what", async (_, text, error) => {
+    await mkdir(join(folder, "linked"), { recursive: true });
+    await symlink("/etc/hostname", join(folder, "linked", "secret.gguf")).catch(() => {});
+    execFileSync("sh", ["-c", `test -p '${folder}/pipe' || mkfifo '${folder}/pipe'`]);
+    const file = text === null ? join(folder, "Missing") : await modelfile("Bad", text);
+    const { code, err } = await locallm("create", "bad", "-f", file);
+    expect([code, err]).toEqual([1, expect.stringMatching(error)]);
+  });
+});
+
+describe("the lists", () => {
+  test("have Ollama's columns", async () => {
+    const { code, out } = await locallm("list");
+    expect(code).toBe(0);
+    const [head, ...rows] = out.trim().split("\n");
+    expect(head).toMatch(/^NAME +ID +SIZE +MODIFIED$/);
+    expect(rows.map((row) => row.split(/ {2,}/))).toContainEqual([
+      "mine:latest",
+      expect.stringMatching(/^[0-9a-f]{12}$/),
+      expect.stringMatching(/^\d+(\.\d)? (B|KB)$/),
+      expect.stringMatching(/ ago$/),
+    ]);
+    expect((await locallm("ls", "SENT")).out.trim().split("\n").length).toBe(2);
+    expect((await locallm("ps")).out.trim()).toMatch(/^NAME +ID +SIZE +PROCESSOR +CONTEXT +UNTIL$/);
+  });
+});
+
+describe("show", () => {
+  test("tells about a model, or one thing of it", async () => {
+    const { code, out } = await locallm("show", "mine");
+    expect(code).toBe(0);
+    expect(out).toMatch(/Model\n +architecture +llama\n +parameters +224\n +context length +64\n/);
+    expect(out).toMatch(/Capabilities\n +completion\n/);
+    expect((await locallm("show", "--system", "mine")).out).toBe('Say "hi"\nand go\n');
+    expect((await locallm("show", "--parameters", "--system", "mine")).code).toBe(1);
+  });
+});
+
+describe("cp, rm and stop", () => {
+  test("say what they did, and exit with 1 where they could not", async () => {
+    expect(await locallm("cp", "mine", "yours")).toEqual({
+      code: 0,
+      out: "copied 'mine' to 'yours'\n",
+      err: "",
+    });
+    expect(await locallm("stop", "yours")).toEqual({ code: 0, out: "", err: "" });
+    expect(await locallm("rm", "yours", "again")).toEqual({
+      code: 0,
+      out: "deleted 'yours'\ndeleted 'again'\n",
+      err: "",
+    });
+    const gone = await locallm("rm", "yours");
+    expect(gone).toEqual({
+      code: 1,
+      out: "",
+      err: expect.stringMatching(/^Error: model 'yours' not found\n`locallm list`/),
+    });
+  });
+});
+
+test("control characters of a model never reach the terminal", async () => {
+  const file = await modelfile(
+    "Evil",
+    'FROM mine\nSYSTEM """a\u001b]0;title\u0007b\u009b31m\u202ec"""\nLICENSE \u001b[2Jx',
+  );
+  expect((await locallm("create", "evil", "-f", file)).code).toBe(0);
+  for (const args of [
+    ["show", "evil"],
+    ["show", "--system", "evil"],
+    ["show", "--modelfile", "evil"],
+  ]) {
+    const { out } = await locallm(...args);
+    expect(out).toContain("a]0;titleb31mc");
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    expect(out).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/);
+  }
+});
+
+test("without a server every verb says how to start one", async () => {
+  for (const args of [["list"], ["show", "x"], ["rm", "x"]]) {
+    expect(await run({ LOCALLM_HOST: "127.0.0.1:1" }, args)).toEqual({
+      code: 1,
+      out: "",
+      err: "Error: no locallm server answers at http://127.0.0.1:1; start one with: locallm serve\n",
+    });
+  }
+});
+
+describe("the store's own verbs", () => {
+  test("doctor finds what is damaged, mends what it can, and prune frees the rest", async () => {
+    const root = join(folder, "sick");
+    await cp(models, root, { recursive: true });
+    const here = (...args: string[]) => run({ LOCALLM_HOST: "127.0.0.1:1", LOCALLM_MODELS: root }, args);
+    const healthy = await here("doctor");
+    expect(healthy.out).toMatch(/^engine +@node-llama-cpp \d/);
+    expect(healthy).toMatchObject({ code: 0, out: expect.stringMatching(/\nverdict +all well\n$/) });
+
+    const manifests = join(root, "manifests/registry.ollama.ai/library");
+    await writeFile(join(manifests, "evil/latest"), "");
+    const [blob] = await readdir(join(root, "blobs"));
+    const path = join(root, "blobs", blob ?? "");
+    await link(path, join(folder, "kept"));
+    await rm(path);
+    await writeFile(path, "changed");
+    const sick = await here("doctor");
+    expect(sick.code).toBe(1);
+    expect(sick.out).toContain("is not what its name says");
+    expect(sick.out).toContain("evil:latest: the model's manifest is damaged");
+
+    expect((await here("doctor", "--repair")).out.match(/^mended /gm)?.length).toBe(2);
+    expect(await readdir(join(root, "damaged"))).toHaveLength(2);
+    expect((await here("list")).code).toBe(1);
+
+    await rm(join(root, "manifests"), { recursive: true });
+    expect((await here("df")).out).toContain("`locallm prune` removes both.");
+    const before = await readdir(join(root, "blobs"));
+    expect((await here("prune", "--dry-run", "--all")).out).toMatch(
+      new RegExp(`^would remove ${before.length} files`),
+    );
+    expect(await readdir(join(root, "blobs"))).toEqual(before);
+    await here("prune");
+    expect(await readdir(join(root, "blobs"))).toEqual(before);
+    await here("prune", "--all");
+    expect(await readdir(join(root, "blobs"))).toEqual([]);
+  });
+});
