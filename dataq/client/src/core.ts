@@ -103,7 +103,8 @@ export interface UsageReport {
 
 export interface UsageRow {
   readonly day?: string;
-  readonly operation?: string;
+  /** Null for calls that named none. */
+  readonly operation?: string | null;
   readonly key?: string;
   readonly calls: number;
   readonly billed_calls: number;
