@@ -273,6 +273,35 @@ describe("the native API", () => {
       expect(given).toMatchObject({ done_reason: "length", eval_count: 3 });
     });
 
+    it("answers in JSON when asked, by schema too", async () => {
+      const options = { temperature: 0, seed: 1, num_predict: 200 };
+      const schema = {
+        type: "object",
+        properties: { age: { type: "integer", minimum: 10, maximum: 99 } },
+        required: ["age"],
+        additionalProperties: false,
+      };
+      const shaped = await generate({ prompt: "x", format: schema, options });
+      expect(JSON.parse(String(shaped["response"]))).toEqual({ age: expect.any(Number) });
+      const templated = await generate({ prompt: "x", system: "s", format: schema, options });
+      expect(JSON.parse(String(templated["response"]))).toEqual({ age: expect.any(Number) });
+      expect(await status("/api/generate", { model, prompt: "x", format: { type: "nope" } })).toEqual([
+        400,
+        expect.stringMatching(/^invalid format: /),
+      ]);
+    });
+
+    it("takes another template from the request, and a suffix where that knows one", async () => {
+      const options = { temperature: 0, num_predict: 3 };
+      const template = "{{ .Prompt }}<gap>{{ .Suffix }}";
+      const filled = await generate({ prompt: "ab", suffix: "cd", template, options });
+      expect(filled["prompt_eval_count"]).toBe("ab<gap>cd".length);
+      expect(await status("/api/generate", { model, prompt: "x", template: "{{ .Prompt" })).toEqual([
+        400,
+        expect.stringMatching(/^template error: /),
+      ]);
+    });
+
     it("names ignored options in a header and answers", async () => {
       const response = await server.post("/api/generate", {
         model,

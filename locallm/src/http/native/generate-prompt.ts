@@ -1,4 +1,4 @@
-import type { AnswerPiece } from "../../dialogue/answer.ts";
+import type { AnswerReader } from "../../dialogue/answer.ts";
 import { formatGrammar } from "../../dialogue/constraint.ts";
 import { plainTurn } from "../../dialogue/turn.ts";
 import type { GenerateJob, Lease } from "../../scheduler/lease.ts";
@@ -9,69 +9,61 @@ import type { Parts } from "../parts.ts";
 import { type Run, requireCapability } from "../run.ts";
 import { conversation, requireTraits } from "../turn.ts";
 
-/** How a request's prompt reaches the model, and how its answer is read. */
-export interface GeneratePrompt {
-  /** The engine's prompt for a model that is loaded, and the reader of what follows it. */
-  ready(lease: Lease): ReadyPrompt;
-}
-
+/** A request's prompt, for a model that is loaded. */
 export interface ReadyPrompt {
   readonly prompt: GenerateJob["prompt"];
-  readonly read: AnswerText;
   readonly grammar: GenerateJob["grammar"];
-}
-
-export interface AnswerText {
-  push(text: string): readonly AnswerPiece[];
-  end(): readonly AnswerPiece[];
+  readonly read: Pick<AnswerReader, "push" | "end">;
 }
 
 /**
- * The prompt as it was sent, unless `system`, `template` or `suffix` stands in the request, or the server was
- * told to do as Ollama does. Refuses what the model cannot do before anything is loaded.
+ * How a request's prompt reaches the model: as it was sent, unless `system`, `template` or `suffix` stands in the
+ * request, or the server was told to do as Ollama does. Refuses at once what the model cannot do.
  */
-export async function generatePrompt(parts: Parts, run: Run, body: GenerateRequest): Promise<GeneratePrompt> {
+export async function generatePrompt(
+  parts: Parts,
+  run: Run,
+  body: GenerateRequest,
+): Promise<(lease: Lease) => ReadyPrompt> {
   if (body.raw === true && (body.system ?? body.template ?? body.context) !== undefined)
     throw new LocallmError("raw_conflict", {});
-  const format = answerFormat(body.format);
   const asked = (body.system ?? body.template ?? body.suffix) !== undefined;
   const templated = body.raw !== true && (asked || parts.settings.generate === "template");
-  const before = body.context ?? [];
-  const inFront = (text: string) => (before.length === 0 ? text : [before, text]);
+  return templated ? await templatedPrompt(parts, run, body) : await rawPrompt(parts, run, body);
+}
 
-  if (!templated) {
-    if (body.think !== undefined && body.think !== false) await requireCapability(parts, run, "thinking");
-    const grammar = formatGrammar(format);
-    return { ready: () => ({ prompt: inFront(body.prompt ?? ""), read: asItIs, grammar }) };
-  }
+async function rawPrompt(parts: Parts, run: Run, body: GenerateRequest) {
+  if (body.think !== undefined && body.think !== false) await requireCapability(parts, run, "thinking");
+  const grammar = formatGrammar(answerFormat(body.format));
+  const prompt = inFront(body.context, body.prompt ?? "");
+  return () => ({ prompt, grammar, read: asItIs });
+}
 
+async function templatedPrompt(parts: Parts, run: Run, body: GenerateRequest) {
   const dialogue = await parts.dialogues.of(run.model, body.template);
-  const { suffix } = body;
-  if (suffix !== undefined) {
-    if (!dialogue.traits.insert)
-      throw new LocallmError("unsupported_capability", { model: run.typedName, capability: "insert" });
-    const grammar = formatGrammar(format);
-    return {
-      ready: (lease) => ({
-        prompt: inFront(dialogue.insert(body.prompt ?? "", suffix, lease.info)),
-        read: asItIs,
-        grammar,
-      }),
-    };
-  }
-  const turn = plainTurn(firstMessages(run, body), { think: body.think ?? null, format });
+  const turn = plainTurn(firstMessages(run, body), {
+    think: body.think ?? null,
+    format: answerFormat(body.format),
+  });
   requireTraits(run, dialogue, turn);
+  const { suffix } = body;
+  if (suffix !== undefined && !dialogue.traits.insert)
+    throw new LocallmError("unsupported_capability", { model: run.typedName, capability: "insert" });
   const constraint = dialogue.constraint(turn);
-  return {
-    ready: (lease) => {
-      const text = dialogue.prompt(turn, lease.info);
-      return {
-        prompt: inFront(text),
-        read: dialogue.reader(turn, text),
-        grammar: constraint?.(text) ?? null,
-      };
-    },
+  return ({ info }: Lease) => {
+    const text =
+      suffix === undefined ? dialogue.prompt(turn, info) : dialogue.insert(body.prompt ?? "", suffix, info);
+    return {
+      prompt: inFront(body.context, text),
+      grammar: constraint?.(text) ?? null,
+      read: dialogue.reader(turn, text),
+    };
   };
+}
+
+/** The tokens of an earlier answer go before the text. */
+function inFront(context: readonly number[] | undefined, text: string): GenerateJob["prompt"] {
+  return context === undefined || context.length === 0 ? text : [context, text];
 }
 
 /** A conversation of one message; with `context` the model's own beginning stands in there already. */
@@ -81,7 +73,7 @@ function firstMessages(run: Run, body: GenerateRequest) {
   return body.context === undefined ? conversation(run.model, messages) : messages;
 }
 
-const asItIs: AnswerText = {
+const asItIs: ReadyPrompt["read"] = {
   push: (text) => [{ kind: "content", text }],
   end: () => [],
 };

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import type { Lease } from "../../scheduler/lease.ts";
 import { type GenerateRequest, generateRequest } from "../../wire/api/inference.ts";
 import { readBody } from "../body.ts";
 import { generateJob } from "../generate-job.ts";
@@ -6,7 +7,7 @@ import type { Parts } from "../parts.ts";
 import { prepareRun, type Run, requireCapability } from "../run.ts";
 import { sendStream } from "../stream.ts";
 import { counters, extras } from "./counters.ts";
-import { type GeneratePrompt, generatePrompt } from "./generate-prompt.ts";
+import { generatePrompt, type ReadyPrompt } from "./generate-prompt.ts";
 import { loadOrUnload } from "./load.ts";
 import { ndjson } from "./ndjson.ts";
 import { refuseImages, refuseLogprobs } from "./refusals.ts";
@@ -24,7 +25,7 @@ export function generateRoute(app: FastifyInstance, parts: Parts): void {
     const isEmpty = (body.prompt ?? "") === "" && body.suffix === undefined;
     if (isEmpty) return await loadOrUnload(parts, run, { response: "" });
 
-    const pieces = generate(run, prompt, body);
+    const pieces = generate(run, body, prompt);
     if (body.stream === false) return await wholeAnswer(run, pieces);
     await sendStream(reply, encode(run, pieces), ndjson(request));
     return reply;
@@ -35,12 +36,16 @@ type Piece =
   | { readonly kind: "response" | "thinking"; readonly text: string }
   | { readonly kind: "final"; readonly fields: Record<string, unknown> };
 
-async function* generate(run: Run, prompt: GeneratePrompt, body: GenerateRequest): AsyncGenerator<Piece> {
+async function* generate(
+  run: Run,
+  body: GenerateRequest,
+  ready: (lease: Lease) => ReadyPrompt,
+): AsyncGenerator<Piece> {
   const lease = await run.lease();
   try {
-    const { prompt: text, read, grammar } = prompt.ready(lease);
+    const { prompt, grammar, read } = ready(lease);
     const job = generateJob(run.options, {
-      prompt: text,
+      prompt,
       grammar,
       numCtx: lease.numCtx,
       truncate: body.truncate ?? false,
