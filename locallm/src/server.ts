@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import pino, { type Logger } from "pino";
@@ -15,6 +14,7 @@ import { availableBytes, estimateBytes } from "./scheduler/estimate.ts";
 import type { Decision } from "./scheduler/lease.ts";
 import { createScheduler } from "./scheduler/scheduler.ts";
 import { Pulls } from "./sources/pulls.ts";
+import { version } from "./version.ts";
 import { LocallmError } from "./wire/errors.ts";
 
 /** A listening server, in this process; its models run in children. */
@@ -110,10 +110,6 @@ export async function createServer(config: Config, parts: ServerParts = {}): Pro
     await closed;
   }
 }
-
-export const version: string = (
-  JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }
-).version;
 
 const drainMs = 8_000;
 const lastBytesMs = 500;

@@ -76,7 +76,8 @@ export function launch(args: readonly string[], env: Record<string, string> = {}
     Object.entries(process.env).filter(([name]) => !/^(LOCALLM_|CUDA_|NODE_|VITEST)/.test(name)),
   );
   const child: ChildProcess = spawn(process.execPath, ["-C", "source", main, ...args], {
-    env: { ...clean, ...env },
+    // Without it each start compiles every module anew.
+    env: { ...clean, NODE_COMPILE_CACHE: join(tmpdir(), "locallm-compile-cache"), ...env },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
   let stdout = "";

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { Command } from "commander";
-import { version } from "../server.ts";
+import { version } from "../version.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { ServerError } from "./client.ts";
 import { cpCommand } from "./commands/cp.ts";

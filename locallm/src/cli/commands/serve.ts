@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { type Config, readConfig, settings } from "../../config.ts";
-import { createServer, type Server } from "../../server.ts";
+import type { Server } from "../../server.ts";
 import { Network } from "../../sources/network.ts";
 import { ensureStarterModel } from "../../sources/starter.ts";
 
@@ -22,6 +22,8 @@ interface Ready {
 }
 
 async function serve(config: Config, wantsStarter: boolean): Promise<void> {
+  // The other verbs start quicker without the server's modules.
+  const { createServer } = await import("../../server.ts");
   const server = await createServer(config);
   const stopping = new AbortController();
   stopOnSignals(server, stopping);
