@@ -18,6 +18,7 @@ type ContextFunctions = Pick<
   | "llama_memory_seq_add"
   | "llama_memory_can_shift"
   | "llama_attach_threadpool"
+  | "llama_set_n_threads"
 >;
 
 export interface ContextRequest {
@@ -59,10 +60,12 @@ export class Context {
   readonly #outputs: Int8Array<ArrayBuffer>;
   readonly #abortFlag = new Uint8Array(new ArrayBuffer(64));
   #count = 0;
+  #threads: number;
 
   constructor(library: ContextFunctions, model: Pointer, request: ContextRequest) {
     this.#library = library;
     this.capacity = request.batch;
+    this.#threads = request.threads;
     const pointer = library.llama_init_from_model(model, {
       ...library.llama_context_default_params(),
       n_ctx: request.contextPerSequence * request.sequences,
@@ -138,6 +141,13 @@ export class Context {
     this.#sequences[index] = this.#sequenceAddresses[sequence]!;
     this.#outputs[index] = output ? 1 : 0;
     return index;
+  }
+
+  /** Threads of the steps to come, at most those of the pool. */
+  useThreads(threads: number): void {
+    if (threads === this.#threads) return;
+    this.#threads = threads;
+    this.#library.llama_set_n_threads(this.pointer, threads, threads);
   }
 
   /** Computes the batch on this thread: quickest, and blind to everything until it is done. */

@@ -3,6 +3,7 @@ import { LocallmError } from "../wire/errors.ts";
 import type { Context } from "./context.ts";
 import type { Embeddings, EmbedJob } from "./job.ts";
 import type { Functions } from "./libllama/functions.ts";
+import type { ThreadCount } from "./threads.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 export interface EmbedderRequest {
@@ -11,6 +12,7 @@ export interface EmbedderRequest {
   readonly context: Context;
   readonly sequences: number;
   readonly embeddingLength: number;
+  readonly threads: ThreadCount;
 }
 
 const special = { addSpecial: true, parseSpecial: true };
@@ -54,6 +56,7 @@ export class Embedder {
     const { context, library, embeddingLength } = this.#request;
     context.clearMemory();
     context.clearBatch();
+    context.useThreads(this.#request.threads.now(performance.now()));
     for (const [sequence, tokens] of inputs.entries()) {
       for (const [position, token] of tokens.entries()) context.add(token, position, sequence, true);
     }

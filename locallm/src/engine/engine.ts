@@ -9,7 +9,7 @@ import type { Pointer } from "./libllama/functions.ts";
 import { type Library, openLibrary } from "./libllama/library.ts";
 import { Model, poolingValue } from "./model.ts";
 import { type SlotEvent, Slots } from "./slots.ts";
-import { physicalCores } from "./threads.ts";
+import { physicalCores, ThreadCount } from "./threads.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 /** One loaded model, ready to answer. The process ends rather than unload it. */
@@ -54,7 +54,9 @@ function load(library: Library, request: LoadRequest, events: EngineEvents, allo
   const threadpool = library.newThreadpool(threads, poll);
   const window = Math.max(1, Math.min(request.numCtx, model.trainContext));
   const { vocabulary, canGenerate } = model;
-  const makeEmbedder = (pool: Pointer | null) => newEmbedder(library, model, request, window, threads, pool);
+  const threadCount = new ThreadCount(threads);
+  const makeEmbedder = (pool: Pointer | null) =>
+    newEmbedder(library, model, request, window, threadCount, pool);
 
   let slots: Slots | null = null;
   let embedder: Embedder | null = null;
@@ -65,6 +67,7 @@ function load(library: Library, request: LoadRequest, events: EngineEvents, allo
     slots = new Slots({
       context,
       slots: request.slots,
+      threads: threadCount,
       onStep: events.onStep,
       breathe: () => new Promise((resolve) => setImmediate(resolve)),
       makers: {
@@ -142,7 +145,7 @@ function newEmbedder(
   model: Model,
   request: LoadRequest,
   window: number,
-  threads: number,
+  threads: ThreadCount,
   threadpool: Pointer | null,
 ): Embedder {
   const context = new Context(library, model.pointer, {
@@ -152,7 +155,7 @@ function newEmbedder(
     batch: window,
     microBatch: window,
     outputs: 0,
-    threads,
+    threads: threads.most,
     threadpool,
     flashAttention: request.flashAttention,
     kvCacheType: "f16",
@@ -167,6 +170,7 @@ function newEmbedder(
     vocabulary: model.vocabulary,
     context,
     sequences: embedSequences,
+    threads,
     embeddingLength: model.embeddingLength,
   });
 }

@@ -23,7 +23,7 @@ export class Sampler {
     const chain = library.llama_sampler_chain_init({ no_perf: true });
     const stages = samplerStages(sampling, seed, window);
     this.#seesTokens = stages.some((stage) => stage.name === "penalties");
-    for (const stage of stages) library.llama_sampler_chain_add(chain, make(library, vocabulary, stage));
+    for (const stage of stages) library.llama_sampler_chain_add(chain, makeStage(library, vocabulary, stage));
     this.#chain = chain;
   }
 
@@ -90,7 +90,12 @@ export function samplerStages(sampling: Sampling, seed: number, window: number):
 /** The paper's number of tokens for mirostat 1's estimate. */
 const mirostatTokens = 100;
 
-function make(library: Functions, vocabulary: Vocabulary, stage: Stage): Pointer {
+/** Exported for the test. */
+export function makeStage(
+  library: Functions,
+  vocabulary: Pick<Vocabulary, "size" | "checkIds">,
+  stage: Stage,
+): Pointer {
   switch (stage.name) {
     case "logit_bias":
       vocabulary.checkIds(stage.biases.map((bias) => bias.token));

@@ -3,6 +3,7 @@ import { Answer, type AnswerMakers } from "./answer.ts";
 import type { Context, StepOutcome } from "./context.ts";
 import type { GenerateDone, GenerateJob } from "./job.ts";
 import { blocksEnd, type Cached, chunkEnd, coldEnd, reusable } from "./prefix.ts";
+import type { ThreadCount } from "./threads.ts";
 
 /** What a step gave one job. After `done` or `error` nothing more comes for it. */
 export interface SlotEvent {
@@ -17,6 +18,7 @@ export interface SlotsRequest {
   readonly makers: AnswerMakers;
   readonly context: Context;
   readonly slots: number;
+  readonly threads: ThreadCount;
   /** All events of one step in one call. */
   readonly onStep: (events: readonly SlotEvent[]) => void;
   /** Resolves once the process has looked at its messages. */
@@ -184,6 +186,7 @@ export class Slots {
       tokens.push(answer.next);
     }
     if (computed.length === 0) return;
+    this.#useThreads(slots[0]!);
     const failure = attempt(() => context.step());
     for (const { slot, index } of computed) {
       if (failure === null) this.#sample(slot, index);
@@ -206,6 +209,7 @@ export class Slots {
     for (let at = from; at < to; at++)
       index = context.add(prompt[at]!, at, slot.index, at === prompt.length - 1);
     const begin = this.#request.makers.now();
+    this.#useThreads(slot);
     this.#aside = slot;
     const failure = await attemptAside(() => context.stepAside());
     this.#aside = null;
@@ -230,6 +234,13 @@ export class Slots {
     slot.generating = true;
     if (done !== null) this.#finish(slot, "", 0, done);
     else this.#sample(slot, index);
+  }
+
+  /** The count of threads shows in the last bits of long contexts, so a deterministic job has a fixed one. */
+  #useThreads(slot: Slot): void {
+    const { threads, makers } = this.#request;
+    const fixed = slot.answer!.job.deterministic;
+    this.#context.useThreads(fixed ? threads.most : threads.now(makers.now() / 1e6));
   }
 
   #sharedChunk(): number {

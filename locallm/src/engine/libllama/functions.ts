@@ -76,6 +76,7 @@ export interface Functions {
   llama_memory_seq_rm(memory: Pointer, seq: number, from: number, to: number): boolean;
   llama_memory_seq_add(memory: Pointer, seq: number, from: number, to: number, delta: number): void;
   llama_memory_can_shift(memory: Pointer): boolean;
+  llama_set_n_threads(context: Pointer, threads: number, threadsBatch: number): void;
   llama_attach_threadpool(context: Pointer, pool: Pointer, poolBatch: Pointer): void;
   llama_sampler_chain_init(params: { no_perf: boolean }): Pointer;
   llama_sampler_chain_add(chain: Pointer, sampler: Pointer): void;
@@ -148,6 +149,7 @@ function signatures(layout: typeof Layout): Record<string, (TypeObject | string)
     llama_memory_seq_rm: ["bool", "void *", "int32_t", "int32_t", "int32_t"],
     llama_memory_seq_add: ["void", "void *", "int32_t", "int32_t", "int32_t", "int32_t"],
     llama_memory_can_shift: ["bool", "void *"],
+    llama_set_n_threads: ["void", "void *", "int32_t", "int32_t"],
     llama_attach_threadpool: ["void", "void *", "void *", "void *"],
     llama_sampler_chain_init: ["void *", samplerChainParams],
     llama_sampler_chain_add: ["void", "void *", "void *"],

@@ -1,0 +1,149 @@
+import koffi from "koffi";
+import { beforeAll, describe, expect, it } from "vitest";
+import { defaultSampling } from "./job.ts";
+import { type Library, openLibrary } from "./libllama/library.ts";
+import { makeStage, type Stage, samplerStages } from "./sampler.ts";
+
+const names = (changes: object) =>
+  samplerStages({ ...defaultSampling, ...changes }, 1, 100).map((stage) => stage.name);
+
+describe("samplerStages", () => {
+  it("stands in llama.cpp's order with everything on", () => {
+    expect(
+      names({
+        logitBias: [{ token: 1, bias: 1 }],
+        repeatPenalty: 1.1,
+        typicalP: 0.9,
+        minP: 0.1,
+        temperature: 1,
+      }),
+    ).toEqual(["logit_bias", "penalties", "top_k", "typical_p", "top_p", "min_p", "temperature", "dist"]);
+  });
+
+  it("leaves out what is off", () => {
+    expect(names({ topK: 0, topP: 1 })).toEqual(["temperature", "dist"]);
+    expect(names({})).toEqual(["top_k", "top_p", "temperature", "dist"]);
+    for (const on of [{ repeatPenalty: 1.1 }, { presencePenalty: 1 }, { frequencyPenalty: -1 }]) {
+      expect(names({ topK: 0, topP: 1, ...on })[0]).toBe("penalties");
+      expect(names({ topK: 0, topP: 1, ...on, repeatLastN: 0 })[0]).toBe("temperature");
+    }
+  });
+
+  it("takes the likeliest at temperature 0, after bias and penalties", () => {
+    expect(names({ temperature: 0, repeatPenalty: 1.2, topK: 40 })).toEqual(["penalties", "greedy"]);
+  });
+
+  it("puts mirostat in the place of the cuts", () => {
+    expect(names({ mirostat: 1, minP: 0.1 })).toEqual(["temperature", "mirostat"]);
+    expect(names({ mirostat: 2 })).toEqual(["temperature", "mirostat_v2"]);
+  });
+
+  it("looks over the whole window at repeat_last_n -1", () => {
+    const [stage] = samplerStages({ ...defaultSampling, repeatLastN: -1, repeatPenalty: 2 }, 1, 4096);
+    expect(stage).toMatchObject({ name: "penalties", lastN: 4096 });
+  });
+});
+
+describe("the stages in the library", () => {
+  let library: Library;
+  beforeAll(() => {
+    library = openLibrary();
+  });
+
+  /** Puts logits through stages; what is left of them, by token, and the token drawn. */
+  function apply(stages: readonly Stage[], logits: readonly number[], seen: readonly number[] = []) {
+    const size = logits.length;
+    const block = new ArrayBuffer(size * 12);
+    const view = new DataView(block);
+    for (const [token, logit] of logits.entries()) {
+      view.setInt32(token * 12, token, true);
+      view.setFloat32(token * 12 + 4, logit, true);
+    }
+    const array = new BigInt64Array([koffi.address(block) as bigint, BigInt(size), -1n, 0n]);
+    const chain = library.llama_sampler_chain_init({ no_perf: true });
+    const vocabulary = { pointer: 0n, size, checkIds() {} };
+    for (const stage of stages) library.llama_sampler_chain_add(chain, makeStage(library, vocabulary, stage));
+    for (const token of seen) library.llama_sampler_accept(chain, token);
+    library.llama_sampler_apply(chain, array);
+    const count = Number(array[1]);
+    const left = new DataView(koffi.view(array[0]!, count * 12).slice(0));
+    library.llama_sampler_free(chain);
+    const rows = Array.from({ length: count }, (_, row) => ({
+      token: left.getInt32(row * 12, true),
+      logit: left.getFloat32(row * 12 + 4, true),
+    }));
+    return { tokens: rows.map((row) => row.token).sort(), rows, drawn: rows[Number(array[2])]?.token };
+  }
+
+  // Probabilities 0.5, 0.3, 0.15, 0.05.
+  const logits = [0.5, 0.3, 0.15, 0.05].map(Math.log);
+
+  it("top_k keeps the k likeliest", () => {
+    expect(apply([{ name: "top_k", k: 2 }], logits).tokens).toEqual([0, 1]);
+  });
+
+  it("top_p keeps the likeliest that together reach p", () => {
+    expect(apply([{ name: "top_p", p: 0.6 }], logits).tokens).toEqual([0, 1]);
+    expect(apply([{ name: "top_p", p: 0.9 }], logits).tokens).toEqual([0, 1, 2]);
+  });
+
+  it("min_p keeps those with at least that share of the likeliest", () => {
+    expect(apply([{ name: "min_p", p: 0.5 }], logits).tokens).toEqual([0, 1]);
+  });
+
+  it("typical_p keeps those whose surprise is nearest to the mean", () => {
+    // Entropy 1.14; surprises 0.69, 1.20, 1.90, 3.00: the second is the most typical.
+    expect(apply([{ name: "typical_p", p: 0.25 }], logits).tokens).toEqual([1]);
+    expect(apply([{ name: "typical_p", p: 0.7 }], logits).tokens).toEqual([0, 1]);
+  });
+
+  it("temperature divides the logits", () => {
+    const { rows } = apply([{ name: "temperature", temperature: 0.5 }], [1, 2]);
+    expect(rows.map((row) => row.logit)).toEqual([2, 4]);
+  });
+
+  it("logit_bias adds, and can rule a token out", () => {
+    const biases = [{ token: 3, bias: 9 }];
+    expect(apply([{ name: "logit_bias", biases }, { name: "greedy" }], logits).drawn).toBe(3);
+  });
+
+  it("penalties divide what was seen, and take off once and for each time", () => {
+    const stage = (changes: object): Stage => ({
+      name: "penalties",
+      lastN: 3,
+      repeat: 1,
+      frequency: 0,
+      presence: 0,
+      ...changes,
+    });
+    const after = (changes: object, seen: number[]) =>
+      apply([stage(changes)], [4, 2, 1, 0], seen)
+        .rows.sort((a, b) => a.token - b.token)
+        .map((row) => row.logit);
+    expect(after({ repeat: 2 }, [0])).toEqual([2, 2, 1, 0]);
+    expect(after({ presence: 1 }, [0, 0])).toEqual([3, 2, 1, 0]);
+    expect(after({ frequency: 1 }, [0, 0])).toEqual([2, 2, 1, 0]);
+    // Of what was seen only the last three count.
+    expect(after({ repeat: 2 }, [0, 1, 1, 1])).toEqual([4, 1, 1, 0]);
+  });
+
+  it("dist draws by probability, the same for the same seed", () => {
+    const counts = [0, 0, 0, 0];
+    for (let seed = 0; seed < 400; seed++) {
+      const { drawn } = apply([{ name: "dist", seed }], logits);
+      expect(apply([{ name: "dist", seed }], logits).drawn).toBe(drawn);
+      counts[drawn!]!++;
+    }
+    expect(counts[0]).toBeGreaterThan(counts[1]!);
+    expect(counts[1]).toBeGreaterThan(counts[2]!);
+    expect(counts[3]).toBeGreaterThan(0);
+  });
+
+  it("mirostat 1 and 2 cut to the likeliest at a low target and keep all at a high one", () => {
+    for (const name of ["mirostat", "mirostat_v2"] as const) {
+      const draw = (tau: number) => apply([{ name, seed: 5, tau, eta: 0.1 }], logits);
+      expect(draw(0.01).tokens).toEqual([0]);
+      expect(draw(9).tokens).toEqual([0, 1, 2, 3]);
+    }
+  });
+});

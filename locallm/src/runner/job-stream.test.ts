@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import type { GenerateDone, GenerateEvent } from "./handle.ts";
+import { JobStream } from "./job-stream.ts";
+
+const text = (index: number): GenerateEvent => ({ kind: "text", text: String(index), tokens: 1 });
+const done = { kind: "done", reason: "stop" } as GenerateDone;
+
+describe("JobStream", () => {
+  it("pauses its slot when nobody reads, and lets it go on when most is read", () => {
+    const told: string[] = [];
+    const stream = new JobStream((kind) => told.push(kind));
+    for (let index = 0; index < 63; index++) stream.push(text(index));
+    expect(told).toEqual([]);
+    for (let index = 63; index < 70; index++) stream.push(text(index));
+    expect(told).toEqual(["pause"]);
+    for (let index = 0; index < 61; index++) expect(stream.take()).toEqual(text(index));
+    expect(told).toEqual(["pause"]);
+    stream.take();
+    expect(told).toEqual(["pause", "resume"]);
+    for (let index = 62; index < 70; index++) expect(stream.take()).toEqual(text(index));
+    expect(stream.take()).toBeNull();
+  });
+
+  it("hands an event to a reader that waits", async () => {
+    const stream = new JobStream(() => {});
+    const next = stream.next();
+    stream.push(done);
+    expect(await next).toBe(done);
+    expect(stream.ended).toBe(true);
+  });
+
+  it("lets the reader have what came before the runner's error", () => {
+    const stream = new JobStream(() => {});
+    stream.push(text(1));
+    stream.refuse(new Error("died"));
+    expect(stream.take()).toEqual(text(1));
+    expect(() => stream.take()).toThrow("died");
+    expect(stream.ended).toBe(true);
+  });
+
+  it("gives the reader's own abort at once, and is not ended by it", async () => {
+    const stream = new JobStream(() => {});
+    stream.push(text(1));
+    stream.fail(new Error("gone"));
+    expect(() => stream.take()).toThrow("gone");
+    expect(stream.ended).toBe(false);
+    const waiting = new JobStream(() => {});
+    const next = waiting.next();
+    waiting.fail(new Error("gone"));
+    await expect(next).rejects.toThrow("gone");
+  });
+});

@@ -1,0 +1,103 @@
+import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { starterModelPath } from "../starter-model.ts";
+import { collect, endless, newJob, startModel } from "./jobs.ts";
+
+const modelPath = await starterModelPath();
+
+describe.skipIf(modelPath === null)("a runner that ends", () => {
+  it("ends each open call with one error when it is killed, and refuses new ones", async () => {
+    const runner = await startModel(modelPath!, { slots: 4 });
+    const streams = Array.from({ length: 8 }, (_, index) =>
+      runner.generate(newJob(`Story ${index}:`, { sampling: endless, numPredict: 900 })),
+    );
+    const first = streams[0]![Symbol.asyncIterator]();
+    await first.next();
+    const rest = streams.slice(1).map((stream) => collect(stream));
+    const settled = Promise.allSettled(rest);
+    process.kill(runner.pid, "SIGKILL");
+    expect(await runner.exited).toMatchObject({ signal: "SIGKILL", code: null, asked: false });
+    for (const result of await settled) {
+      expect(result).toMatchObject({ status: "rejected", reason: { code: "runner_died" } });
+    }
+    await expect(
+      (async () => {
+        while (!(await first.next()).done);
+      })(),
+    ).rejects.toMatchObject({ code: "runner_died" });
+    await expect(collect(runner.generate(newJob("x")))).rejects.toMatchObject({ code: "runner_died" });
+    await expect(runner.tokenize("x", { addSpecial: false, parseSpecial: false })).rejects.toMatchObject({
+      code: "runner_died",
+    });
+  });
+
+  it("closes when asked, and says that it was asked", async () => {
+    const runner = await startModel(modelPath!);
+    const open = collect(runner.generate(newJob("x", { sampling: endless, numPredict: 900 })));
+    const refused = expect(open).rejects.toMatchObject({ code: "runner_died" });
+    expect(await runner.close()).toMatchObject({ code: 0, signal: null, asked: true });
+    await refused;
+  });
+
+  it("gives up a load when its signal aborts", async () => {
+    const { startRunner } = await import("../../src/runner/start.ts");
+    const abort = new AbortController();
+    const load = startRunner(
+      {
+        modelPath: modelPath!,
+        adapters: [],
+        numCtx: 256,
+        slots: 1,
+        numBatch: null,
+        numThread: 1,
+        numGpu: null,
+        mainGpu: 0,
+        useMmap: false,
+        flashAttention: "auto",
+        kvCacheType: "f16",
+      },
+      { signal: abort.signal, onProgress: () => abort.abort(new Error("no longer wanted")) },
+    );
+    await expect(load).rejects.toThrow("no longer wanted");
+  });
+});
+
+describe("a runner that cannot load", () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "runner-test-"));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it("says so for a file that is missing, empty, noise or cut off", async () => {
+    const noise = join(folder, "noise.gguf");
+    await writeFile(noise, Buffer.from("GGUF\x03\0\0\0 and then nothing that makes sense".repeat(50)));
+    const empty = join(folder, "empty.gguf");
+    await writeFile(empty, "");
+    const paths = [join(folder, "missing.gguf"), empty, noise];
+    if (modelPath !== null) {
+      const cut = join(folder, "cut.gguf");
+      const file = await open(modelPath);
+      const { buffer } = await file.read(Buffer.alloc(3_000_000), 0, 3_000_000, 0);
+      await file.close();
+      await writeFile(cut, buffer);
+      paths.push(cut);
+    }
+    for (const path of paths) {
+      await expect(startModel(path)).rejects.toMatchObject({ code: "model_load_failed" });
+    }
+  });
+
+  it.skipIf(modelPath === null)(
+    "says so for an adapter that is none, and for more slots than the engine has",
+    async () => {
+      const adapters = [{ path: modelPath!, scale: 1 }];
+      await expect(startModel(modelPath!, { adapters })).rejects.toMatchObject({ code: "model_load_failed" });
+      await expect(startModel(modelPath!, { slots: 300 })).rejects.toMatchObject({
+        code: "model_load_failed",
+      });
+    },
+  );
+});

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Grammar, Runner } from "../../src/runner/handle.ts";
+import { starterModelPath } from "../starter-model.ts";
+import { collect, endless, newJob, startModel } from "./jobs.ts";
+
+const modelPath = await starterModelPath();
+
+describe.skipIf(modelPath === null)("a grammar", () => {
+  let runner: Runner;
+  beforeAll(async () => {
+    runner = await startModel(modelPath!);
+  });
+  afterAll(() => runner.kill());
+
+  const answer = (prompt: string, grammar: Grammar, changes = {}) =>
+    collect(runner.generate(newJob(prompt, { grammar, numPredict: 40, ...changes })));
+
+  it("holds the whole answer, which ends where the grammar does", async () => {
+    const { text, done } = await answer("The answer, as JSON:", {
+      gbnf: `root ::= "{\\"colour\\": \\"" ("red" | "green") "\\"}"`,
+    });
+    expect(JSON.parse(text)).toEqual({ colour: expect.stringMatching(/^(red|green)$/) });
+    expect(done.reason).toBe("stop");
+  });
+
+  it("holds it also when it is drawn, and with code points of several bytes", async () => {
+    const sampling = { ...newJob("").sampling, temperature: 2, topK: 0, topP: 1, seed: 3 };
+    const { text } = await answer("x", { gbnf: `root ::= [一-十]{3} "é" [0-9]+ "."` }, { sampling });
+    expect(text).toMatch(/^[一-十]{3}é[0-9]+\.?$/);
+  });
+
+  it("takes another root when asked", async () => {
+    const gbnf = `root ::= "no"\nother ::= "yes"`;
+    expect((await answer("x", { gbnf, root: "other" })).text).toBe("yes");
+  });
+
+  it("is refused when it does not parse, lazy or not", async () => {
+    for (const grammar of [
+      { gbnf: "root ::= (" },
+      { gbnf: `thing ::= "a"` },
+      { gbnf: "root ::= (", lazy: { words: ["a"] } },
+      { gbnf: `root ::= "a"`, lazy: { patterns: ["("] } },
+    ]) {
+      await expect(answer("x", grammar)).rejects.toMatchObject({ code: "invalid_grammar" });
+    }
+    expect((await answer("x", { gbnf: `root ::= "ok"` })).text).toBe("ok");
+  });
+
+  describe("that is lazy", () => {
+    const call = `root ::= "<call>" [0-9] [0-9] "</call>"`;
+
+    it("leaves text before its trigger alone and binds from there on", async () => {
+      // Biased so that the model writes "<call>" soon: whatever it says first is free.
+      const prompt = 'Repeat exactly: "ok <call>11</call>"\nRepeated: "ok';
+      const { text, done } = await answer(prompt, { gbnf: call, lazy: { words: ["<call>"] } });
+      expect(text).toMatch(/^ <call>[0-9][0-9]<\/call>$/);
+      expect(done.reason).toBe("stop");
+    });
+
+    it("begins at a pattern's group", async () => {
+      const prompt = 'Repeat exactly: "ok <call>11</call>"\nRepeated: "ok';
+      const lazy = { patterns: ["o?k? (<call>)"] };
+      expect((await answer(prompt, { gbnf: call, lazy })).text).toMatch(/<call>[0-9][0-9]<\/call>$/);
+    });
+
+    it("never binds when nothing triggers it", async () => {
+      const lazy = { words: ["<never>"] };
+      const bound = await answer("The capital of France is", { gbnf: call, lazy }, { sampling: endless });
+      const loose = await collect(
+        runner.generate(newJob("The capital of France is", { numPredict: 40, sampling: endless })),
+      );
+      expect(bound.text).toBe(loose.text);
+    });
+
+    it("does not let a trigger in that breaks the grammar, and the process lives on", async () => {
+      const pid = runner.pid;
+      const lazy = { words: ["<call>"] };
+      const prompt = 'Repeat exactly: "ok <call>11</call>"\nRepeated: "ok';
+      const { text } = await answer(prompt, { gbnf: `root ::= "[" [0-9] "]"`, lazy });
+      expect(text).not.toContain("<call>");
+      expect((await answer("x", { gbnf: `root ::= "ok"` })).text).toBe("ok");
+      expect(runner.pid).toBe(pid);
+    });
+
+    it("is begun by a token", async () => {
+      const [token] = await runner.tokenize(" Paris", { addSpecial: false, parseSpecial: false });
+      const grammar = { gbnf: `root ::= " Paris" "!" "!"`, lazy: { tokens: [token!] } };
+      expect((await answer("The capital of France is", grammar)).text).toBe(" Paris!!");
+    });
+  });
+});
