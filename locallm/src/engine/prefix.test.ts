@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { blocksEnd, type Cached, chunkEnd, coldEnd, commonLength, cutPrompt, reusable } from "./prefix.ts";
 
-const seeded = { seed: 20261121, numRuns: 3_000 };
+const seeded = { seed: 20261121, numRuns: 300 };
 const lengths = fc.integer({ min: 1, max: 1_500 });
 
 /** How each token of a prompt is computed: in a big batch or a small one, and its row modulo the grid. */
@@ -37,8 +37,9 @@ describe("a prompt that must repeat", () => {
           expect(kept).toBeLessThan(after);
           const cold = shapes(0, after, limit);
           const old = shapes(0, before, limit);
-          for (let at = 0; at < kept; at++) expect(old.get(at)).toBe(cold.get(at));
-          for (const [at, shape] of shapes(kept, after, limit)) expect(shape).toBe(cold.get(at));
+          const rest = shapes(kept, after, limit);
+          const warm = Array.from({ length: after }, (_, at) => (at < kept ? old : rest).get(at));
+          expect(warm).toEqual([...cold.values()]);
         },
       ),
       seeded,

@@ -23,7 +23,7 @@ const stopLists = fc.array(
   { maxLength: 3 },
 );
 const cutLists = fc.array(fc.nat(100), { maxLength: 12 });
-const seeded = { seed: 20261121, numRuns: 2_000 };
+const seeded = { seed: 20261121, numRuns: 500 };
 
 describe("AnswerText", () => {
   it("gives the same text and the same stop for any split of the bytes", () => {
@@ -52,7 +52,7 @@ describe("AnswerText", () => {
         }
         expect(result.stop).toBe(fired);
         expect(result.text).toBe(fired === null ? text : read.slice(0, read.length - fired.length));
-        for (const stop of stops) expect(result.text).not.toContain(stop);
+        expect(stops.filter((stop) => result.text.includes(stop))).toEqual([]);
       }),
       seeded,
     );
@@ -60,10 +60,10 @@ describe("AnswerText", () => {
 
   it("never splits a code point over two chunks", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary", maxLength: 20 }), cutLists, (text, cuts) => {
+      fc.property(texts, cutLists, (text, cuts) => {
         const { chunks } = run(encode(text), cuts, []);
-        for (const chunk of chunks) expect(chunk.isWellFormed()).toBe(true);
-        expect(chunks.join("")).not.toContain(text.includes("\uFFFD") ? "\0none" : "\uFFFD");
+        expect(chunks.filter((chunk) => !chunk.isWellFormed())).toEqual([]);
+        expect(chunks.join("")).not.toContain("\uFFFD");
       }),
       seeded,
     );
