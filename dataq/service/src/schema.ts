@@ -1,5 +1,6 @@
 import { accountMigrations } from "./accounts/migrations.ts";
 import type { Migration } from "./database/migrations.ts";
+import { importMigrations } from "./importer/runs.ts";
 import { ledgerMigrations } from "./ledger/migrations.ts";
 import { limitMigrations } from "./limits/migrations.ts";
 import { queryMigrations } from "./query/migrations.ts";
@@ -12,4 +13,5 @@ export const migrations: readonly Migration[] = [
   ...limitMigrations,
   ...queryMigrations,
   ...searchMigrations,
+  ...importMigrations,
 ];

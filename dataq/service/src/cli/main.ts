@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command } from "commander";
 import { accountsCommand } from "./commands/accounts.ts";
+import { importCommand } from "./commands/import.ts";
 import { keysCommand } from "./commands/keys.ts";
 import { ledgerCommand } from "./commands/ledger.ts";
 import { paginateCommand } from "./commands/paginate.ts";
@@ -14,6 +15,7 @@ const program = new Command("dataq")
   .addCommand(accountsCommand())
   .addCommand(keysCommand())
   .addCommand(ledgerCommand())
+  .addCommand(importCommand())
   .addCommand(queryCommand(connection))
   .addCommand(paginateCommand(connection));
 

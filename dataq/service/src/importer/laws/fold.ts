@@ -26,20 +26,26 @@ export function withProvenance(version: LawVersion, publication: Publication): S
 
 /**
  * Puts the versions of each law together: for every article number its text in each version, oldest first. Two
- * versions of one law with the same date are one; the later in the list counts.
+ * versions of one law with the same date are one: the one of which more is known, else the later in the list.
  */
 export function foldLaws(versions: readonly SourcedVersion[]): StoredArticle[] {
   const laws = new Map<string, Map<string, SourcedVersion>>();
   for (const version of versions) {
     const key = lawKey(version.facts.law_name);
     const dates = laws.get(key) ?? new Map<string, SourcedVersion>();
-    dates.set(version.facts.version_date ?? "", version);
+    const date = version.facts.version_date ?? "";
+    const known = dates.get(date);
+    if (known === undefined || knowledge(version) >= knowledge(known)) dates.set(date, version);
     laws.set(key, dates);
   }
   return [...laws].flatMap(([key, dates]) => {
     const ordered = [...dates].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, version]) => version);
     return foldLaw(key, ordered);
   });
+}
+
+function knowledge({ facts }: SourcedVersion): number {
+  return Object.values(facts).filter((fact) => fact !== null).length;
 }
 
 function foldLaw(key: string, versions: readonly SourcedVersion[]): StoredArticle[] {

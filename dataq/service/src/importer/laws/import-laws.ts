@@ -1,10 +1,11 @@
 import { rm } from "node:fs/promises";
 import {
+  type LawFacts,
   lawArticleDocument,
   lawArticlesCorpus,
   type StoredArticle,
 } from "../../search/corpora/law-articles.ts";
-import { lawEntriesCorpus, lawEntryDocument } from "../../search/corpora/law-entries.ts";
+import { lawEntriesCorpus, lawEntryDocument, type StoredLaw } from "../../search/corpora/law-entries.ts";
 import type { PostingIndex } from "../../search/postings/posting-index.ts";
 import { containerOf } from "../format/bytes.ts";
 import { extractFromZip } from "../format/zip.ts";
@@ -13,12 +14,22 @@ import type { LocalFile } from "../origin/origin.ts";
 import type { Publication } from "../provenance.ts";
 import { entriesOf, foldLaws, unfoldLaws, withProvenance } from "./fold.ts";
 import { readLawDatabase } from "./law-database.ts";
+import { readLawRows } from "./law-rows.ts";
 import type { LawVersion } from "./law-version.ts";
 
 export interface LawImport {
+  /** Articles read, over all versions. */
   readonly rows: number;
   readonly laws: number;
+  /** Articles that serve now; versions of one article are one. */
+  readonly size: number;
   readonly badRows: readonly { readonly row: string; readonly problem: string }[];
+}
+
+export interface LawImportOptions {
+  readonly dryRun?: boolean;
+  readonly signal?: AbortSignal;
+  readonly progress?: (line: string) => void;
 }
 
 /**
@@ -29,12 +40,15 @@ export async function importLaws(
   index: PostingIndex,
   file: LocalFile,
   publication: Publication,
-  options: { readonly signal?: AbortSignal; readonly progress?: (line: string) => void },
+  options: LawImportOptions = {},
 ): Promise<LawImport> {
   const badRows: { row: string; problem: string }[] = [];
-  const versions = await readVersions(file, (row, problem) => badRows.push({ row, problem }));
+  const entries = await storedEntries(index);
+  const factsOf = (lawId: string): LawFacts | undefined => entries.get(lawId);
+  const versions = await readVersions(file, factsOf, (row, problem) => badRows.push({ row, problem }));
   const rows = versions.reduce((sum, version) => sum + version.articles.length, 0);
   if (rows === 0) throw new ImportError(`${file.name} holds no article of a law.`);
+  if (options.dryRun === true) return { rows, laws: versions.length, size: 0, badRows };
   const stored: StoredArticle[] = [];
   for await (const body of index.documents(lawArticlesCorpus)) stored.push(body as StoredArticle);
   const all = [...unfoldLaws(stored), ...versions.map((version) => withProvenance(version, publication))];
@@ -45,34 +59,47 @@ export async function importLaws(
     mode: "replace" as const,
     ...(options.signal && { signal: options.signal }),
   };
-  await index.refresh(lawArticlesCorpus, each(articles, lawArticleDocument), {
+  const { size } = await index.refresh(lawArticlesCorpus, each(articles, lawArticleDocument), {
     ...refresh,
     progress: (done) => {
       if (done % 5_000 === 0) options.progress?.(`Indexed ${done} of ${articles.length} articles`);
     },
   });
-  const entries = entriesOf(unfoldLaws(articles), publication);
-  await index.refresh(lawEntriesCorpus, each(entries, lawEntryDocument), refresh);
-  return { rows, laws: versions.length, badRows };
+  const merged = new Map(entries);
+  for (const entry of entriesOf(unfoldLaws(articles), publication)) merged.set(entry.law_id, entry);
+  await index.refresh(lawEntriesCorpus, each(merged.values(), lawEntryDocument), refresh);
+  return { rows, laws: versions.length, size, badRows };
+}
+
+/** The catalogue by law id. */
+export async function storedEntries(index: PostingIndex): Promise<Map<string, StoredLaw>> {
+  const entries = new Map<string, StoredLaw>();
+  for await (const body of index.documents(lawEntriesCorpus)) {
+    const law = body as StoredLaw;
+    entries.set(law.law_id, law);
+  }
+  return entries;
 }
 
 async function readVersions(
   file: LocalFile,
+  factsOf: (lawId: string) => LawFacts | undefined,
   onBadRow: (row: string, problem: string) => void,
 ): Promise<LawVersion[]> {
   const container = await containerOf(file.path);
   if (container === "sqlite") return readLawDatabase(file.path, onBadRow);
   if (container === "zip") {
-    const unpacked = `${file.path}.db`;
-    const name = await extractFromZip(file.path, (entry) => entry.endsWith(".db"), unpacked);
-    if (name === undefined) throw new ImportError(`${file.name} holds no SQLite database of laws.`);
+    // Beside the file, under a name of its own: two imports at once must not share it.
+    const unpacked = `${file.path}.${process.pid}.${Date.now()}.db`;
     try {
+      const name = await extractFromZip(file.path, (entry) => entry.endsWith(".db"), unpacked);
+      if (name === undefined) throw new ImportError(`${file.name} holds no SQLite database of laws.`);
       return readLawDatabase(unpacked, onBadRow);
     } finally {
       await rm(unpacked, { force: true });
     }
   }
-  throw new ImportError(`${file.name} is not in a form that laws are read from.`);
+  return readLawRows(file.path, factsOf, onBadRow);
 }
 
 async function* each<Item, Out>(items: Iterable<Item>, map: (item: Item) => Out): AsyncGenerator<Out> {

@@ -81,6 +81,11 @@ export class PostingIndex implements SearchIndex {
     }
   }
 
+  /** Adds words to the dictionary and returns its new version. */
+  addWords(words: readonly string[]): Promise<string> {
+    return this.#lexicons.add(words);
+  }
+
   /** The analyser of the corpus's documents, to cut its queries with. */
   async analyser(corpus: string, snapshot?: string): Promise<Analyser | undefined> {
     const open = await this.#snapshots.open(corpus, snapshot);

@@ -18,19 +18,21 @@ export async function refresh(
 ): Promise<RefreshReport> {
   await client.query("select pg_advisory_lock($1, hashtext($2))", [lockFamily, corpus]);
   try {
-    await removeUnfinished(client, corpus);
-    const writer = new SegmentWriter(client, corpus, options.dataset, analyser);
+    const left = await leftByCutOff(client, corpus, analyser.version, options);
+    await removeUnfinished(client, corpus, left.segments);
+    const writer = new SegmentWriter(client, corpus, options.dataset, analyser, options.resumeKey);
     let count = 0;
     for await (const document of documents) {
       options.signal?.throwIfAborted();
-      await writer.add(document);
+      if (count >= left.documents) await writer.add(document);
       count++;
       if (count % progressEvery === 0) options.progress?.(count);
     }
     await writer.finish();
     options.progress?.(count);
-    const report = await switchTo(client, corpus, writer.segments, options);
+    // Without statistics of the new segment the planner reads it row by row, in the switch and in every query.
     await client.query("analyze search_posting, search_document, search_segment");
+    const report = await switchTo(client, corpus, [...left.segments, ...writer.segments], options);
     await sweep(client);
     return report;
   } finally {
@@ -135,11 +137,31 @@ async function replaced(client: ClientBase, all: readonly number[], added: reado
   return found.rows;
 }
 
-async function removeUnfinished(client: ClientBase, corpus: string): Promise<void> {
+/** Whole segments that the same refresh wrote before it was cut off. */
+async function leftByCutOff(client: ClientBase, corpus: string, analysis: string, options: RefreshOptions) {
+  if (options.resumeKey === undefined) return { segments: [], documents: 0 };
+  const found = await client.query<{ id: number; documents: number }>(
+    `select s.id, s.documents from search_segment s
+      where s.corpus = $1 and s.dataset = $2 and s.resume_key = $3 and s.analysis = $4 and s.is_ready
+        and not exists (select from search_snapshot_segment p where p.segment = s.id) order by s.id`,
+    [corpus, options.dataset, options.resumeKey, analysis],
+  );
+  return {
+    segments: found.rows.map(({ id }) => id),
+    documents: found.rows.reduce((sum, row) => sum + row.documents, 0),
+  };
+}
+
+async function removeUnfinished(
+  client: ClientBase,
+  corpus: string,
+  except: readonly number[],
+): Promise<void> {
   const found = await client.query<{ id: number }>(
     `select s.id from search_segment s
-      where s.corpus = $1 and not exists (select from search_snapshot_segment p where p.segment = s.id)`,
-    [corpus],
+      where s.corpus = $1 and not s.id = any($2)
+        and not exists (select from search_snapshot_segment p where p.segment = s.id)`,
+    [corpus, except],
   );
   await removeSegments(
     client,

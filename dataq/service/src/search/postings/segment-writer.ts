@@ -13,15 +13,23 @@ export class SegmentWriter {
   readonly #corpus: string;
   readonly #dataset: string;
   readonly #analyser: Analyser;
+  readonly #resumeKey: string | null;
   #builder: SegmentBuilder | undefined;
   #pending: { id: string; ordinal: number; body: Uint8Array }[] = [];
   #pendingBytes = 0;
 
-  constructor(client: ClientBase, corpus: string, dataset: string, analyser: Analyser) {
+  constructor(
+    client: ClientBase,
+    corpus: string,
+    dataset: string,
+    analyser: Analyser,
+    resumeKey: string | undefined,
+  ) {
     this.#client = client;
     this.#corpus = corpus;
     this.#dataset = dataset;
     this.#analyser = analyser;
+    this.#resumeKey = resumeKey ?? null;
   }
 
   async add(document: IndexDocument): Promise<void> {
@@ -64,8 +72,8 @@ export class SegmentWriter {
 
   async #begin(): Promise<void> {
     const made = await this.#client.query<{ id: number }>(
-      "insert into search_segment (corpus, dataset, analysis) values ($1, $2, $3) returning id",
-      [this.#corpus, this.#dataset, this.#analyser.version],
+      "insert into search_segment (corpus, dataset, analysis, resume_key) values ($1, $2, $3, $4) returning id",
+      [this.#corpus, this.#dataset, this.#analyser.version, this.#resumeKey],
     );
     this.segments.push((made.rows[0] as { id: number }).id);
     this.#builder = new SegmentBuilder(this.#analyser);

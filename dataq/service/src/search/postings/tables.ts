@@ -72,4 +72,12 @@ create table search_corpus (
 );
 `,
   },
+  {
+    name: "search/2-resume",
+    up: `
+alter table search_segment add column resume_key text;
+alter table search_document alter column body set statistics 0;
+alter table search_posting alter column data set statistics 0;
+`,
+  },
 ];

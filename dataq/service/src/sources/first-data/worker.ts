@@ -2,7 +2,7 @@ import { setPriority } from "node:os";
 import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { openDatabase } from "../../database/database.ts";
-import { importLaws } from "../../importer/laws/import-laws.ts";
+import { importAny } from "../../importer/import.ts";
 import { fetchOrigin } from "../../importer/origin/origin.ts";
 import { PostingIndex } from "../../search/postings/posting-index.ts";
 import { sampleCorpora, sampleCorpus, sampleDataset } from "../sample-corpora.ts";
@@ -64,8 +64,16 @@ async function bringLaws(index: PostingIndex): Promise<void> {
       licence: file.licence,
       retrievedAt: new Date(),
     };
-    const { rows, laws } = await importLaws(index, file, publication, { signal, progress });
-    progress(`${rows} articles of ${laws} laws are in.`);
+    const options = { again: true, signal, progress };
+    const { rows, size } = await importAny(
+      database,
+      index,
+      lawCorpora[0] as string,
+      file,
+      publication,
+      options,
+    );
+    progress(`Laws are in: ${rows} articles in all versions, ${size} to be found.`);
   } catch (error) {
     if (signal.aborted) return;
     progress(

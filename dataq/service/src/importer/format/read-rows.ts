@@ -1,0 +1,60 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ImportError } from "../import-error.ts";
+import { containerOf, contentOf } from "./bytes.ts";
+import { readCsv } from "./csv.ts";
+import { readJsonLines } from "./jsonl.ts";
+import type { Row } from "./row.ts";
+import { readSqlite } from "./sqlite.ts";
+import { extractFromZip } from "./zip.ts";
+
+export interface ReadOptions {
+  /** Which table of an SQLite file. */
+  readonly table?: string | undefined;
+}
+
+/** Rows of a file in any form that can be imported: JSON Lines, CSV or SQLite; plain, gzip, zstd or in a zip. */
+export async function* readRows(path: string, options: ReadOptions = {}): AsyncGenerator<Row> {
+  const container = await containerOf(path);
+  if (container === "sqlite") {
+    yield* readSqlite(path, options.table);
+    return;
+  }
+  if (container === "zip") {
+    const folder = await mkdtemp(join(tmpdir(), "dataq-import-"));
+    try {
+      const target = join(folder, "data");
+      const isData = (name: string) => /\.(?:jsonl|ndjson|csv|tsv|db|sqlite3?)(?:\.gz|\.zst)?$/.test(name);
+      if ((await extractFromZip(path, isData, target)) === undefined) {
+        throw new ImportError("The archive holds no .jsonl, .csv or .db file.");
+      }
+      yield* readRows(target, options);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+    return;
+  }
+  const content = contentOf(path, container)[Symbol.asyncIterator]();
+  try {
+    const first = await content.next();
+    if (first.done) return;
+    const chunks = rest(first.value, content);
+    yield* isJson(first.value) ? readJsonLines(chunks) : readCsv(chunks);
+  } catch (error) {
+    if (error instanceof ImportError) throw error;
+    throw new ImportError(`The file cannot be read to its end: ${(error as Error).message}.`, error);
+  } finally {
+    await content.return?.();
+  }
+}
+
+async function* rest(first: Uint8Array, others: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield first;
+  for (let next = await others.next(); !next.done; next = await others.next()) yield next.value;
+}
+
+function isJson(start: Uint8Array): boolean {
+  const text = new TextDecoder().decode(start.subarray(0, 1024)).trimStart();
+  return text.startsWith("{") || text.startsWith("[");
+}

@@ -1,0 +1,57 @@
+import { lawEntriesCorpus, lawEntryDocument } from "../../search/corpora/law-entries.ts";
+import type { PostingIndex } from "../../search/postings/posting-index.ts";
+import { day, text } from "../field.ts";
+import { readRows } from "../format/read-rows.ts";
+import { ImportError } from "../import-error.ts";
+import type { LocalFile } from "../origin/origin.ts";
+import { type Publication, provenanceOf } from "../provenance.ts";
+import { type LawImport, type LawImportOptions, storedEntries } from "./import-laws.ts";
+
+/** Adds laws to the catalogue. Articles that are imported later take their law's facts from it. */
+export async function importCatalog(
+  index: PostingIndex,
+  file: LocalFile,
+  publication: Publication,
+  options: LawImportOptions = {},
+): Promise<LawImport> {
+  const badRows: { row: string; problem: string }[] = [];
+  const entries = await storedEntries(index);
+  let rows = 0;
+  for await (const row of readRows(file.path)) {
+    if ("problem" in row) {
+      badRows.push({ row: `line ${row.line}`, problem: row.problem });
+      continue;
+    }
+    const { fields } = row;
+    const lawId = text(fields, "law_id");
+    const name = text(fields, "law_name");
+    if (lawId === null || name === null) {
+      badRows.push({ row: `line ${row.line}`, problem: "law_id or law_name: missing" });
+      continue;
+    }
+    rows++;
+    const facts = {
+      law_id: lawId,
+      law_name: name,
+      level_text: text(fields, "level"),
+      issuing_body: text(fields, "issuing_body"),
+      promulgated_date: day(fields, "publish_date"),
+      effective_date: day(fields, "effective_date"),
+      version_date: day(fields, "version_date"),
+      status_text: text(fields, "status"),
+      department: text(fields, "law_department"),
+    };
+    entries.set(lawId, {
+      ...facts,
+      article_count: entries.get(lawId)?.article_count ?? 0,
+      source: provenanceOf(publication, facts, lawId),
+    });
+  }
+  if (rows === 0) throw new ImportError(`${file.name} holds no law; nothing was changed.`);
+  if (options.dryRun === true) return { rows, laws: rows, size: 0, badRows };
+  const documents = async function* () {
+    for (const entry of entries.values()) yield lawEntryDocument(entry);
+  };
+  const { size } = await index.refresh(lawEntriesCorpus, documents(), { dataset: "laws", mode: "replace" });
+  return { rows, laws: rows, size, badRows };
+}

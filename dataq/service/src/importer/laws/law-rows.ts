@@ -1,0 +1,132 @@
+import type { LawFacts } from "../../search/corpora/law-articles.ts";
+import { day, text } from "../field.ts";
+import { readRows } from "../format/read-rows.ts";
+import { readLawText } from "./law-text.ts";
+import type { LawText, LawVersion } from "./law-version.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+type OnBadRow = (row: string, problem: string) => void;
+
+/**
+ * Reads laws from rows of three forms: one article a row (`article_text`, `law_id`), whole texts with version
+ * (`version_date`, `text`), and whole texts with a legal domain (`domain`, `text`). `factsOf` gives what the
+ * catalogue knows of a law.
+ */
+export async function readLawRows(
+  path: string,
+  factsOf: (lawId: string) => LawFacts | undefined,
+  onBadRow: OnBadRow,
+): Promise<LawVersion[]> {
+  const versions: LawVersion[] = [];
+  const articles = new Map<string, { name: string; list: LawText[] }>();
+  for await (const row of readRows(path)) {
+    if ("problem" in row) {
+      onBadRow(`line ${row.line}`, row.problem);
+      continue;
+    }
+    const { fields } = row;
+    if (fields["article_text"] !== undefined)
+      addArticle(fields, articles, (problem) => onBadRow(`line ${row.line}`, problem));
+    else if (isCase(fields)) continue;
+    else {
+      const version = wholeText(fields);
+      if ("problem" in version) onBadRow(`line ${row.line}`, version.problem);
+      else versions.push(version);
+    }
+  }
+  for (const [lawId, { name, list }] of articles) {
+    versions.push({
+      facts: factsOf(lawId) ?? { ...unknownFacts, law_id: lawId, law_name: name },
+      articles: list,
+    });
+  }
+  return versions;
+}
+
+/** Packs of laws carry typical cases too; those are judgments. */
+function isCase(fields: Fields): boolean {
+  return (text(fields, "category") ?? "").startsWith("案例");
+}
+
+function addArticle(
+  fields: Fields,
+  articles: Map<string, { name: string; list: LawText[] }>,
+  onProblem: (problem: string) => void,
+): void {
+  const lawId = text(fields, "law_id");
+  const name = text(fields, "law_name");
+  const articleNo = text(fields, "article_no");
+  const content = text(fields, "article_text");
+  if (lawId === null || name === null || articleNo === null || content === null) {
+    onProblem("law_id, law_name, article_no or article_text: missing");
+    return;
+  }
+  const law = articles.get(lawId) ?? { name, list: [] };
+  articles.set(lawId, law);
+  law.list.push({ articleNo, chapter: text(fields, "chapter"), section: text(fields, "section"), content });
+}
+
+function wholeText(fields: Fields): LawVersion | { problem: string } {
+  const title = text(fields, "title") ?? text(fields, "name");
+  const body = text(fields, "text");
+  if (title === null || body === null) return { problem: "title or text: missing" };
+  const { articles, head } = readLawText(body);
+  const history = Array.isArray(fields["revision_history"])
+    ? (fields["revision_history"] as unknown[])
+    : head;
+  const last = datesIn(history.map(String)).at(-1) ?? null;
+  const versionDate = day(fields, "version_date") ?? last;
+  const category = text(fields, "category") ?? "";
+  return {
+    facts: {
+      ...unknownFacts,
+      law_id: `${title}@${versionDate ?? "undated"}`,
+      law_name: title,
+      level_text: levelOf(category, title),
+      promulgated_date: versionDate,
+      version_date: versionDate,
+      department:
+        departments[text(fields, "domain") ?? category] ??
+        (category.startsWith("部门规章") ? "部门规章" : category || null),
+    },
+    articles:
+      articles.length > 0 ? articles : [{ articleNo: "全文", chapter: null, section: null, content: body }],
+  };
+}
+
+const unknownFacts = {
+  level_text: null,
+  issuing_body: null,
+  promulgated_date: null,
+  effective_date: null,
+  version_date: null,
+  status_text: null,
+  department: null,
+};
+
+const departments: Readonly<Record<string, string>> = {
+  administrative: "行政法",
+  economic: "经济法",
+  "constitutional-relevance": "宪法相关法",
+  "civil-and-commercial": "民法商法",
+  social: "社会法",
+  procedural: "诉讼与非诉讼程序法",
+  "criminal-law": "刑法",
+  constitution: "宪法",
+  "ecological-environment": "经济法",
+  民法典: "民法商法",
+};
+
+function levelOf(category: string, title: string): string {
+  if (title.endsWith("宪法") || category === "宪法") return "宪法";
+  for (const level of ["行政法规", "司法解释", "部门规章"]) if (category.startsWith(level)) return level;
+  return "法律";
+}
+
+/** Days that lines of a law's history name, earliest first. */
+function datesIn(lines: readonly string[]): string[] {
+  return lines
+    .flatMap((line) => [...line.matchAll(/(\d{4})年(\d{1,2})月(\d{1,2})日/g)])
+    .map(([, year, month, date]) => `${year}-${month?.padStart(2, "0")}-${date?.padStart(2, "0")}`)
+    .sort();
+}

@@ -1,0 +1,57 @@
+import { findOperation, type Operation } from "@dataq/contract";
+import { z } from "zod";
+import type { Mapped } from "./target.ts";
+
+/**
+ * Reads a row that has the field names of the operation's records. Fields that may be null may be left out; texts
+ * of CSV become numbers, lists and objects where the record has those.
+ */
+export function ownForm(operationName: string, idOf: (record: Record<string, unknown>) => unknown) {
+  const { record } = findOperation(operationName) as Operation;
+  const { source: _source, highlights: _highlights, score: _score, ...shape } = record.shape;
+  const schema = z.object(shape);
+  return (fields: Readonly<Record<string, unknown>>): Mapped => {
+    const draft: Record<string, unknown> = {};
+    for (const [name, field] of Object.entries(shape)) draft[name] = fitted(fields[name], field as z.ZodType);
+    draft["id"] ??= String(idOf(draft) ?? "");
+    const parsed = schema.safeParse(draft);
+    if (!parsed.success) {
+      const [issue] = parsed.error.issues;
+      return { problem: `${issue?.path.join(".") || "the row"}: ${issue?.message}` };
+    }
+    if (parsed.data["id"] === "") return { problem: "id: cannot be made from the row" };
+    return { record: parsed.data as { id: string } };
+  };
+}
+
+/** Whether a row has at least these fields. */
+export function hasFields(fields: Readonly<Record<string, unknown>>, ...names: string[]): boolean {
+  return names.every((name) => fields[name] !== undefined);
+}
+
+function fitted(value: unknown, schema: z.ZodType): unknown {
+  if (value === undefined || value === "" || value === null) {
+    if (schema.safeParse(null).success) return null;
+    if (schema.safeParse([]).success) return [];
+    return value === null ? undefined : value;
+  }
+  if (typeof value !== "string" || schema.safeParse(value).success) return value;
+  for (const guess of [
+    value.trim(),
+    Number(value),
+    value === "true" ? true : value === "false" ? false : undefined,
+    json(value),
+  ]) {
+    if (guess !== undefined && schema.safeParse(guess).success) return guess;
+  }
+  return value;
+}
+
+function json(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

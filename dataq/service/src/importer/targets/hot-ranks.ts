@@ -1,0 +1,36 @@
+import { readPlatform } from "@dataq/contract";
+import { hotRanksCorpus, rankingDocument, type StoredRanking } from "../../search/corpora/hot-ranks.ts";
+import { day, text } from "../field.ts";
+import type { Mapped, Target } from "../target.ts";
+
+/** Rankings: platform, date, items in rank order, each [title, heat?, reads?, discussions?] or {title, heat}. */
+export const hotRanks: Target = {
+  name: "content_hot_rank",
+  corpus: hotRanksCorpus,
+  document: (record) => rankingDocument(record as unknown as StoredRanking),
+  map(fields): Mapped {
+    const platform = readPlatform(text(fields, "platform") ?? "");
+    const date = day(fields, "date");
+    if ("problem" in platform) return { problem: `platform ${platform.problem.message}` };
+    if (date === null) return { problem: "date: missing or not a day" };
+    if (!Array.isArray(fields["items"])) return { problem: "items: not a list" };
+    // Archives have gaps within a day; the places behind a gap move up.
+    const items = fields["items"].map(itemOf).filter((item) => item !== null);
+    if (items.length === 0) return { problem: "items: none has a title" };
+    return { record: { id: `${platform.value}:${date}`, platform: platform.value, date, items } };
+  },
+};
+
+function itemOf(item: unknown) {
+  const [title, heat, reads, discussions] = Array.isArray(item)
+    ? item
+    : typeof item === "string"
+      ? [item]
+      : [(item as { title?: unknown })?.title, (item as { heat?: unknown })?.heat];
+  if (typeof title !== "string" || title.trim() === "") return null;
+  return { title: title.trim(), heat: number(heat), reads: number(reads), discussions: number(discussions) };
+}
+
+function number(value: unknown): number | null {
+  return typeof value === "number" && Number.isFinite(value) ? value : null;
+}
