@@ -1,10 +1,7 @@
-import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { envelopeSchema, operations } from "@dataq/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -16,8 +13,10 @@ import {
   DataQuery,
   type DataQueryOptions,
   DataQuerySync,
+  InsufficientBalanceError,
   NotFoundError,
 } from "../src/index.ts";
+import { startLossyProxy } from "./lossy-proxy.ts";
 import { type PackedProject, packProject, programsOf, repository } from "./packed-project.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "dataq-client-"));
@@ -93,6 +92,49 @@ describe("errors of the service are the client's classes", () => {
   });
 });
 
+describe("an account of its own", () => {
+  test("with too few tokens gets an InsufficientBalanceError that says how many are missing", async () => {
+    const apiKey = await openAccount({ tokens: 700 });
+    using poor = new DataQuerySync({ ...connection(), apiKey });
+    const error = catchSync(() => poor.content_hot_rank({ platform: "baidu" }));
+    expect(error).toBeInstanceOf(InsufficientBalanceError);
+    expect(error).toMatchObject({
+      status: 402,
+      required: 5_000,
+      balance: 700,
+      shortfall: 4_300,
+      attempts: 1,
+    });
+  });
+
+  test("with a narrow rate is walked through without one refusal: the walk waits beforehand", async () => {
+    const apiKey = await openAccount({ tokens: 100_000, tier: "trial" });
+    const own = new DataQuery({ ...connection(), apiKey, maxRetries: 0 });
+    let pages = 0;
+    for await (const page of own.paginate(
+      "research_paper_search",
+      { query: "的", page_size: 2 },
+      { maxPages: 12 },
+    )) {
+      expect(page.response.attempts).toBe(1);
+      pages++;
+    }
+    expect(pages).toBe(12);
+  });
+
+  test("beyond its rate gets 429, which is waited for and tried again", async () => {
+    const apiKey = await openAccount({ tokens: 100_000, tier: "trial" });
+    const statuses: number[] = [];
+    const onResponse = ({ status }: { status: number }): void => void statuses.push(status);
+    const own = new DataQuery({ ...connection(), apiKey, onResponse, maxRetries: 10 });
+    const calls = Array.from({ length: 13 }, () => own.research_paper_search({ query: "的" }));
+    for (const { data } of await Promise.all(calls)) expect(data.length).toBeGreaterThan(0);
+    expect(statuses).toContain(429);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(13);
+    expect((await own.balance()).balance).toBe(100_000 - 13 * 500);
+  });
+});
+
 describe("money", () => {
   test("estimate is what the call then costs, and balance and usage follow it", async () => {
     const params = { keyword: "机器学习" };
@@ -112,7 +154,7 @@ describe("money", () => {
   });
 
   test("a call whose answer was lost is charged once", async () => {
-    const proxy = await startLossyProxy(service.url);
+    const proxy = await startLossyProxy({ target: service.url, faults: ["lose"], attempts: 1, seed: 1 });
     const behind = { ...connection(), baseUrl: proxy.url, retryDelay: 0 };
     using syncBehind = new DataQuerySync(behind);
     const { balance: before } = await client.balance();
@@ -123,7 +165,7 @@ describe("money", () => {
       expect(data).toBeTypeOf("object");
     }
     expect(before - (await client.balance()).balance).toBe(10_000);
-    const seen = (await (await fetch(`${proxy.url}/_seen`)).json()) as { key: string; status: number }[];
+    const seen = (await proxy.seen()).filter(({ key }) => key !== "");
     expect(seen.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     expect(new Set(seen.map(({ key }) => key)).size).toBe(2);
     proxy.close();
@@ -216,17 +258,16 @@ async function runProgram(path: string, ...words: string[]): Promise<string> {
   return stdout;
 }
 
+/** A key of a new account. */
+async function openAccount(account: { tokens: number; tier?: string }): Promise<string> {
+  const { body } = await service.call("/admin/v1/accounts", { body: { name: "client test", ...account } });
+  return (body as { keys: string[] }).keys[0] ?? "";
+}
+
 function catchSync(call: () => unknown): unknown {
   try {
     return call();
   } catch (error) {
     return error;
   }
-}
-
-async function startLossyProxy(target: string) {
-  const path = fileURLToPath(new URL("./lossy-proxy.ts", import.meta.url));
-  const child = spawn(process.execPath, [path, target], { stdio: ["pipe", "pipe", "inherit"] });
-  const [line] = (await once(createInterface(child.stdout), "line")) as [string];
-  return { url: (JSON.parse(line) as { url: string }).url, close: () => child.stdin.end() };
 }
