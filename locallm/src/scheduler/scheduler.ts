@@ -3,6 +3,7 @@ import { LocallmError } from "../wire/errors.ts";
 import type { Clock } from "./clock.ts";
 import { CoolDown } from "./cool-down.ts";
 import { Decisions } from "./decisions.ts";
+import type { EstimateLoad } from "./estimate.ts";
 import type { Decision, Lease, LeaseRequest, RunnableModel, Scheduler, SchedulerView } from "./lease.ts";
 import { Queue, type Waiter } from "./queue.ts";
 import { lineOf, Resident, windowOf } from "./residency.ts";
@@ -30,13 +31,6 @@ export interface SchedulerParts {
   readonly availableBytes: () => number;
   readonly onDecision?: (decision: Decision) => void;
   readonly onLog?: (model: string, line: string) => void;
-}
-
-export interface EstimateLoad {
-  readonly numCtx: number;
-  readonly numBatch: number | null;
-  readonly slots: number;
-  readonly kvCacheType: "f16" | "q8_0" | "q4_0";
 }
 
 export function createScheduler(settings: SchedulerSettings, parts: SchedulerParts): Scheduler {
@@ -333,9 +327,11 @@ class PlaceScheduler implements Scheduler {
 
   /** False: somebody must leave first. Throws where even an empty machine would not do. */
   async #fits(resident: Resident, { model, load }: LeaseRequest): Promise<boolean> {
-    const { slots, kvCacheType } = this.#settings;
+    const { slots, kvCacheType, flashAttention } = this.#settings;
     const { numCtx } = resident;
-    const needed = await this.#parts.estimate(model, { numCtx, numBatch: load.numBatch, slots, kvCacheType });
+    const { numBatch } = load;
+    const wanted = { numCtx, numBatch, slots, kvCacheType, flashAttention };
+    const needed = await this.#parts.estimate(model, wanted);
     resident.sizeBytes = needed;
     const available = this.#parts.availableBytes();
     if (needed <= available) return true;
