@@ -62,7 +62,7 @@ function turnCall(call: WireCall, index: number) {
 }
 
 /** What is no JSON object, because a model once wrote it so, goes back to the model as it was. */
-function argumentsOf(text: string): Record<string, unknown> {
+export function argumentsOf(text: string): Record<string, unknown> {
   if (text.trim() === "") return {};
   try {
     const value: unknown = JSON.parse(text);
@@ -93,7 +93,7 @@ function toolChoiceOf({ tool_choice: choice, tools = [] }: ChatCompletionsReques
   return { kind: "named", name };
 }
 
-function thinkOf(effort: ChatCompletionsRequest["reasoning_effort"]): Think | null {
+export function thinkOf(effort: ChatCompletionsRequest["reasoning_effort"]): Think | null {
   switch (effort) {
     case undefined:
       return null;

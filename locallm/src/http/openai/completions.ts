@@ -1,0 +1,129 @@
+import type { FastifyInstance } from "fastify";
+import type { Dialogue } from "../../dialogue/dialogue.ts";
+import type { GenerateDone, GenerateEvent, Lease } from "../../scheduler/lease.ts";
+import { LocallmError } from "../../wire/errors.ts";
+import { type CompletionsRequest, completionsRequest, inputList } from "../../wire/openai/completions.ts";
+import { readBody } from "../body.ts";
+import { generateJob } from "../generate-job.ts";
+import type { Parts } from "../parts.ts";
+import { prepareRun, type Run, requireCapability } from "../run.ts";
+import { sendStream } from "../stream.ts";
+import { type AnswerHead, usageOf } from "./chat-completions.ts";
+import { refuse, samplingOptions } from "./sampling.ts";
+import { done, event, fingerprint, newId, sse } from "./sse.ts";
+
+/** `POST /v1/completions`: the prompt as it is, no template, unless there is a `suffix` for one that knows it. */
+export function completionsRoute(app: FastifyInstance, parts: Parts): void {
+  app.post("/v1/completions", async (request, reply) => {
+    const body = readBody(request, reply, completionsRequest);
+    refuse("n", (body.n ?? 1) > 1, ": one choice a prompt");
+    refuse("best_of", (body.best_of ?? 1) > 1, ": one choice a prompt");
+    refuse("logprobs", body.logprobs !== undefined);
+    const run = await prepareRun(parts, request, reply, { ...body, options: samplingOptions(body) });
+    await requireCapability(parts, run, "completion", "generate");
+    const dialogue = body.suffix === undefined ? null : await parts.dialogues.of(run.model);
+    if (dialogue !== null && !dialogue.traits.insert)
+      throw new LocallmError("unsupported_capability", { model: run.typedName, capability: "insert" });
+    const pieces = complete(run, body, dialogue);
+    const head = { id: newId("cmpl-"), created: Math.floor(Date.now() / 1000), model: run.typedName };
+    if (body.stream !== true) return await wholeAnswer(head, pieces);
+    await sendStream(reply, encode(head, pieces, body.stream_options?.include_usage === true), sse(request));
+    return reply;
+  });
+}
+
+type Piece =
+  | { readonly kind: "text"; readonly index: number; readonly text: string }
+  | { readonly kind: "done"; readonly index: number; readonly done: GenerateDone };
+
+/** Several prompts are answered one after the other, in a place that is held once. */
+async function* complete(
+  run: Run,
+  body: CompletionsRequest,
+  dialogue: Dialogue | null,
+): AsyncGenerator<Piece> {
+  const lease = await run.lease();
+  try {
+    for (const [index, prompt] of inputList(body.prompt).entries()) {
+      if (body.echo === true) yield { kind: "text", index, text: await textOf(prompt, lease) };
+      for await (const piece of answer(run, lease, await promptOf(prompt, body, dialogue, lease))) {
+        if (piece.kind === "text") yield { kind: "text", index, text: piece.text };
+        else {
+          run.count(piece);
+          yield { kind: "done", index, done: piece };
+        }
+      }
+    }
+  } finally {
+    lease.release();
+  }
+}
+
+function answer(run: Run, lease: Lease, prompt: string | number[]): AsyncIterable<GenerateEvent> {
+  return lease.runner.generate(generateJob(run.options, { prompt, numCtx: lease.numCtx }), run.signal);
+}
+
+async function promptOf(
+  prompt: string | number[],
+  { suffix = "" }: CompletionsRequest,
+  dialogue: Dialogue | null,
+  lease: Lease,
+): Promise<string | number[]> {
+  return dialogue === null ? prompt : dialogue.insert(await textOf(prompt, lease), suffix, lease.info);
+}
+
+async function textOf(prompt: string | number[], lease: Lease): Promise<string> {
+  return typeof prompt === "string" ? prompt : await lease.runner.detokenize(prompt);
+}
+
+async function* encode(
+  head: AnswerHead,
+  pieces: AsyncIterable<Piece>,
+  withUsage: boolean,
+): AsyncGenerator<string> {
+  const base = { ...head, object: "text_completion", system_fingerprint: fingerprint };
+  const start = `data: ${JSON.stringify(base).slice(0, -1)},"choices":[{"text":`;
+  const ended: GenerateDone[] = [];
+  for await (const piece of pieces) {
+    if (piece.kind === "text")
+      yield `${start}${JSON.stringify(piece.text)},"index":${piece.index},"finish_reason":null,"logprobs":null}]}\n\n`;
+    else {
+      ended.push(piece.done);
+      yield `${start}"","index":${piece.index},"finish_reason":"${piece.done.reason}","logprobs":null}]}\n\n`;
+    }
+  }
+  yield (withUsage ? event({ ...base, choices: [], usage: totalUsage(ended) }) : "") + done;
+}
+
+async function wholeAnswer(head: AnswerHead, pieces: AsyncIterable<Piece>) {
+  const choices: { text: string; index: number; finish_reason: string | null; logprobs: null }[] = [];
+  const ended: GenerateDone[] = [];
+  for await (const piece of pieces) {
+    choices[piece.index] ??= { text: "", index: piece.index, finish_reason: null, logprobs: null };
+    const choice = choices[piece.index]!;
+    if (piece.kind === "text") choice.text += piece.text;
+    else {
+      choice.finish_reason = piece.done.reason;
+      ended.push(piece.done);
+    }
+  }
+  return {
+    ...head,
+    object: "text_completion",
+    system_fingerprint: fingerprint,
+    choices,
+    usage: totalUsage(ended),
+  };
+}
+
+function totalUsage(ended: readonly GenerateDone[]) {
+  const each = ended.map(usageOf);
+  const sum = (of: (usage: (typeof each)[number]) => number) =>
+    each.reduce((total, usage) => total + of(usage), 0);
+  return {
+    prompt_tokens: sum((usage) => usage.prompt_tokens),
+    completion_tokens: sum((usage) => usage.completion_tokens),
+    total_tokens: sum((usage) => usage.total_tokens),
+    prompt_tokens_details: { cached_tokens: sum((usage) => usage.prompt_tokens_details.cached_tokens) },
+  };
+}

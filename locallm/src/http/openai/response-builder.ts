@@ -1,0 +1,176 @@
+import type { AnswerPiece } from "../../dialogue/answer.ts";
+import type { GenerateDone } from "../../scheduler/lease.ts";
+import type { TurnEvent } from "../turn.ts";
+import { newId } from "./sse.ts";
+
+export type ResponseEvent = { readonly type: string } & Record<string, unknown>;
+
+type Item = { id: string; type: string; status: string } & Record<string, unknown>;
+
+/**
+ * Builds one response object piece by piece and says each step as the events of OpenAI's streaming: items
+ * (reasoning, message, function call) open, grow and close one after the other.
+ */
+export class ResponseBuilder {
+  readonly #now: () => number;
+  readonly #response: { status: string; output: Item[] } & Record<string, unknown>;
+  #sequence = 0;
+  /** The text item that is growing. */
+  #open: { item: Item; text: string; kind: "content" | "thinking" } | null = null;
+
+  constructor(model: string, echoed: Record<string, unknown>, now: () => number) {
+    this.#now = now;
+    this.#response = {
+      id: newId("resp_"),
+      object: "response",
+      created_at: now(),
+      status: "in_progress",
+      background: false,
+      completed_at: null,
+      error: null,
+      incomplete_details: null,
+      model,
+      output: [],
+      previous_response_id: null,
+      store: false,
+      ...echoed,
+      usage: null,
+    };
+  }
+
+  get response(): Record<string, unknown> {
+    return this.#response;
+  }
+
+  begin(): ResponseEvent[] {
+    return [
+      this.#event("response.created", { response: structuredClone(this.#response) }),
+      this.#event("response.in_progress", { response: structuredClone(this.#response) }),
+    ];
+  }
+
+  take(piece: TurnEvent): ResponseEvent[] {
+    switch (piece.kind) {
+      case "content":
+      case "thinking":
+        return this.#text(piece.kind, piece.text);
+      case "call":
+        return [...this.#close(), ...this.#call(piece)];
+      case "arguments": {
+        const item = this.#response.output.at(-1)!;
+        item["arguments"] = String(item["arguments"]) + piece.text;
+        return [this.#of("response.function_call_arguments.delta", item, { delta: piece.text })];
+      }
+      case "called": {
+        const item = this.#response.output.at(-1)!;
+        item.status = "completed";
+        return [
+          this.#of("response.function_call_arguments.done", item, {
+            name: item["name"],
+            arguments: item["arguments"],
+          }),
+          this.#itemEvent("response.output_item.done", item),
+        ];
+      }
+      case "done":
+        return [...this.#close(), ...this.#finish(piece.done)];
+    }
+  }
+
+  #text(kind: "content" | "thinking", text: string): ResponseEvent[] {
+    const events: ResponseEvent[] = [];
+    if (this.#open?.kind !== kind) events.push(...this.#close(), ...this.#openText(kind));
+    const open = this.#open!;
+    open.text += text;
+    const name = kind === "content" ? "response.output_text.delta" : "response.reasoning_text.delta";
+    events.push(
+      this.#of(name, open.item, {
+        content_index: 0,
+        delta: text,
+        ...(kind === "content" ? { logprobs: [] } : {}),
+      }),
+    );
+    return events;
+  }
+
+  #openText(kind: "content" | "thinking"): ResponseEvent[] {
+    const item: Item =
+      kind === "content"
+        ? { id: newId("msg_"), type: "message", status: "in_progress", role: "assistant", content: [] }
+        : { id: newId("rs_"), type: "reasoning", status: "in_progress", summary: [], content: [] };
+    this.#response.output.push(item);
+    this.#open = { item, text: "", kind };
+    const added = this.#itemEvent("response.output_item.added", item);
+    return [added, this.#of("response.content_part.added", item, { content_index: 0, part: part(kind, "") })];
+  }
+
+  #close(): ResponseEvent[] {
+    if (this.#open === null) return [];
+    const { item, text, kind } = this.#open;
+    this.#open = null;
+    item["content"] = [part(kind, text)];
+    item.status = "completed";
+    const name = kind === "content" ? "response.output_text.done" : "response.reasoning_text.done";
+    return [
+      this.#of(name, item, { content_index: 0, text, ...(kind === "content" ? { logprobs: [] } : {}) }),
+      this.#of("response.content_part.done", item, { content_index: 0, part: part(kind, text) }),
+      this.#itemEvent("response.output_item.done", item),
+    ];
+  }
+
+  #call({ id, name }: AnswerPiece & { kind: "call" }): ResponseEvent[] {
+    const item: Item = {
+      id: newId("fc_"),
+      type: "function_call",
+      status: "in_progress",
+      call_id: id,
+      name,
+      arguments: "",
+    };
+    this.#response.output.push(item);
+    return [this.#itemEvent("response.output_item.added", item)];
+  }
+
+  #finish(ended: GenerateDone): ResponseEvent[] {
+    const cut = ended.reason === "length";
+    const response = this.#response;
+    response.status = cut ? "incomplete" : "completed";
+    if (cut) response["incomplete_details"] = { reason: "max_output_tokens" };
+    else response["completed_at"] = this.#now();
+    response["usage"] = {
+      input_tokens: ended.promptTokens,
+      input_tokens_details: { cached_tokens: ended.cachedTokens },
+      output_tokens: ended.evalTokens,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: ended.promptTokens + ended.evalTokens,
+    };
+    return [this.#event(cut ? "response.incomplete" : "response.completed", { response })];
+  }
+
+  #itemEvent(type: string, item: Item): ResponseEvent {
+    return this.#event(type, {
+      output_index: this.#response.output.indexOf(item),
+      item: structuredClone(item),
+    });
+  }
+
+  #of(type: string, item: Item, fields: Record<string, unknown>): ResponseEvent {
+    return this.#event(type, {
+      item_id: item.id,
+      output_index: this.#response.output.indexOf(item),
+      ...fields,
+    });
+  }
+
+  #event(type: string, fields: Record<string, unknown>): ResponseEvent {
+    const event = { type, sequence_number: this.#sequence, ...fields };
+    this.#sequence += 1;
+    return event;
+  }
+}
+
+function part(kind: "content" | "thinking", text: string) {
+  return kind === "content"
+    ? { type: "output_text", text, annotations: [], logprobs: [] }
+    : { type: "reasoning_text", text };
+}

@@ -1,0 +1,142 @@
+import type { Message, Tool, Turn } from "../../dialogue/turn.ts";
+import { LocallmError } from "../../wire/errors.ts";
+import type { ResponsesItem, ResponsesRequest } from "../../wire/openai/responses.ts";
+import { argumentsOf, thinkOf } from "./request-turn.ts";
+
+/** A response's input items, instructions and tools as one turn. */
+export function responsesTurn(body: ResponsesRequest): Turn {
+  const system = body.instructions === undefined ? [] : [{ role: "system", content: body.instructions }];
+  const items = typeof body.input === "string" ? [{ role: "user", content: body.input }] : body.input;
+  if (items.length === 0)
+    throw new LocallmError("invalid_field", { field: "input", problem: "must not be empty" });
+  const tools = (body.tools ?? []).map(functionTool);
+  return {
+    messages: [
+      ...system,
+      ...joined(
+        items.map((item, index) => itemMessage(item as ResponsesItem, items as ResponsesItem[], index)),
+      ),
+    ],
+    tools,
+    toolChoice: toolChoiceOf(body, tools),
+    think: thinkOf(body.reasoning?.effort),
+    format: formatOf(body),
+  };
+}
+
+function itemMessage(item: ResponsesItem, items: readonly ResponsesItem[], index: number): Message {
+  const field = `input[${index}]`;
+  switch (item.type ?? "message") {
+    case "message": {
+      const role = item.role ?? "";
+      if (!["system", "developer", "user", "assistant"].includes(role))
+        throw new LocallmError("invalid_field", {
+          field: `${field}.role`,
+          problem: "must be system, developer, user or assistant",
+        });
+      return {
+        role: role === "developer" ? "system" : role,
+        content: textOf(item.content, `${field}.content`),
+      };
+    }
+    case "function_call": {
+      const { name, call_id: id } = item;
+      if (name === undefined)
+        throw new LocallmError("invalid_field", { field: `${field}.name`, problem: "is required" });
+      const call = {
+        ...(id === undefined ? {} : { id }),
+        function: { index: 0, name, arguments: argumentsOf(item.arguments ?? "") },
+      };
+      return { role: "assistant", content: "", tool_calls: [call] };
+    }
+    case "function_call_output": {
+      const id = item.call_id ?? "";
+      const name = items.findLast((each) => each.type === "function_call" && each.call_id === id)?.name;
+      const content = textOf(item.output, `${field}.output`);
+      return { role: "tool", content, tool_call_id: id, ...(name === undefined ? {} : { tool_name: name }) };
+    }
+    case "reasoning":
+      return { role: "assistant", content: "", thinking: textOf(item.content, `${field}.content`) };
+    default:
+      throw new LocallmError("unsupported_parameter", {
+        field: `${field}.type`,
+        hint: `: "${String(item.type).slice(0, 60)}"`,
+      });
+  }
+}
+
+/** What the model did in one turn stands in several items: its thinking, its words, its calls. */
+function joined(messages: readonly Message[]): Message[] {
+  const all: Message[] = [];
+  for (const message of messages) {
+    const last = all.at(-1);
+    const calls = [...(last?.tool_calls ?? []), ...(message.tool_calls ?? [])];
+    if (
+      last?.role === "assistant" &&
+      message.role === "assistant" &&
+      !(last.tool_calls && message.content !== "")
+    )
+      all[all.length - 1] = {
+        role: "assistant",
+        content: [last.content, message.content].filter((text) => text !== "").join("\n\n"),
+        ...(last.thinking || message.thinking
+          ? { thinking: [last.thinking, message.thinking].filter(Boolean).join("\n") }
+          : {}),
+        ...(calls.length === 0 ? {} : { tool_calls: calls }),
+      };
+    else all.push(message);
+  }
+  return all;
+}
+
+function textOf(content: ResponsesItem["content"], field: string): string {
+  if (content === undefined || typeof content === "string") return content ?? "";
+  return content
+    .map((part, index) => {
+      const text = part.text ?? part.refusal;
+      if (text !== undefined) return text;
+      throw new LocallmError("unsupported_parameter", {
+        field: `${field}[${index}]`,
+        hint: `: "${part.type.slice(0, 60)}"; this model takes text only`,
+      });
+    })
+    .join("\n");
+}
+
+function functionTool(tool: NonNullable<ResponsesRequest["tools"]>[number], index: number): Tool {
+  if (tool.type !== "function")
+    throw new LocallmError("unsupported_parameter", {
+      field: `tools[${index}].type`,
+      hint: `: "${tool.type.slice(0, 60)}"; only functions are`,
+    });
+  if (tool.name === undefined)
+    throw new LocallmError("invalid_field", { field: `tools[${index}].name`, problem: "is required" });
+  const { name, description, parameters } = tool;
+  return {
+    type: "function",
+    function: {
+      name,
+      ...(description === undefined ? {} : { description }),
+      ...(parameters === undefined ? {} : { parameters }),
+    },
+  };
+}
+
+function toolChoiceOf({ tool_choice: choice }: ResponsesRequest, tools: readonly Tool[]): Turn["toolChoice"] {
+  if (choice === undefined) return { kind: "auto" };
+  if (choice !== "none" && choice !== "auto" && tools.length === 0)
+    throw new LocallmError("invalid_field", { field: "tool_choice", problem: "needs tools to choose from" });
+  if (typeof choice === "string") return { kind: choice };
+  if (!tools.some((tool) => tool.function.name === choice.name))
+    throw new LocallmError("invalid_field", {
+      field: "tool_choice",
+      problem: `names "${choice.name}", which is not in tools`,
+    });
+  return { kind: "named", name: choice.name };
+}
+
+function formatOf(body: ResponsesRequest): Turn["format"] {
+  const format = body.text?.format;
+  if (format === undefined || format.type === "text") return null;
+  return format.type === "json_object" ? { kind: "json" } : { kind: "schema", schema: format.schema };
+}

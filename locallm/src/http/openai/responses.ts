@@ -1,0 +1,102 @@
+import type { FastifyInstance } from "fastify";
+import { type ResponsesRequest, responsesRequest } from "../../wire/openai/responses.ts";
+import { readBody } from "../body.ts";
+import { errorReply } from "../error-reply.ts";
+import type { Parts } from "../parts.ts";
+import { prepareRun, requireCapability } from "../run.ts";
+import { type StreamFormat, sendStream } from "../stream.ts";
+import { conversation, requireTraits, runTurn, type TurnEvent } from "../turn.ts";
+import { tellDropped } from "./dropped.ts";
+import { ResponseBuilder, type ResponseEvent } from "./response-builder.ts";
+import { responsesTurn } from "./responses-turn.ts";
+import { refuse, samplingOptions } from "./sampling.ts";
+
+/** `POST /v1/responses`, without a memory: each request carries its whole conversation. */
+export function responsesRoute(app: FastifyInstance, parts: Parts): void {
+  app.post("/v1/responses", async (request, reply) => {
+    const body = readBody(request, reply, responsesRequest);
+    refuse(
+      "previous_response_id",
+      body.previous_response_id !== undefined,
+      ": nothing is kept; send the whole conversation as input",
+    );
+    refuse(
+      "conversation",
+      body.conversation !== undefined,
+      ": nothing is kept; send the whole conversation as input",
+    );
+    refuse("background", body.background === true);
+    refuse("top_logprobs", (body.top_logprobs ?? 0) > 0);
+    const asked = responsesTurn(body);
+    const { temperature, top_p, options } = body;
+    const run = await prepareRun(parts, request, reply, {
+      ...body,
+      options: samplingOptions({ temperature, top_p, options }, body.max_output_tokens),
+    });
+    await requireCapability(parts, run, "completion", "chat");
+    const dialogue = await parts.dialogues.of(run.model);
+    requireTraits(run, dialogue, asked);
+    const turn = { ...asked, messages: conversation(run.model, asked.messages) };
+    const events = runTurn(run, dialogue, {
+      turn,
+      truncate: body.truncation === "auto",
+      shift: false,
+      onDropped: (dropped) => tellDropped(reply, dropped),
+    });
+    const builder = new ResponseBuilder(run.typedName, echoed(body, run.options), () =>
+      Math.floor(Date.now() / 1000),
+    );
+    if (body.stream !== true) {
+      for await (const piece of events) builder.take(piece);
+      return builder.response;
+    }
+    await sendStream(reply, encode(builder, events), eventStream(request.url, request.id));
+    return reply;
+  });
+}
+
+/** What a response says of its own request. */
+function echoed(
+  body: ResponsesRequest,
+  options: { readonly temperature: number; readonly top_p: number },
+): Record<string, unknown> {
+  return {
+    instructions: body.instructions ?? null,
+    max_output_tokens: body.max_output_tokens ?? null,
+    temperature: options.temperature,
+    top_p: options.top_p,
+    tools: body.tools ?? [],
+    tool_choice: body.tool_choice ?? "auto",
+    parallel_tool_calls: true,
+    text: body.text ?? { format: { type: "text" } },
+    reasoning: { effort: body.reasoning?.effort ?? null, summary: null },
+    truncation: body.truncation ?? "disabled",
+    metadata: body.metadata ?? {},
+  };
+}
+
+async function* encode(builder: ResponseBuilder, events: AsyncIterable<TurnEvent>): AsyncGenerator<string> {
+  const write = (all: readonly ResponseEvent[]) =>
+    all.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+  // Held until the model speaks: an error before that still has its own status.
+  let begun = write(builder.begin());
+  for await (const piece of events) {
+    const text = write(builder.take(piece));
+    if (text !== "") yield begun + text;
+    if (text !== "") begun = "";
+  }
+}
+
+function eventStream(path: string, requestId: string): StreamFormat {
+  return {
+    contentType: "text/event-stream; charset=utf-8",
+    lateError: (thrown) => {
+      const { body } = errorReply(thrown, { path, requestId, retryAfterSeconds: () => 1 });
+      const { message, param, code, type } = (body as { error: Record<string, unknown> })["error"] as Record<
+        string,
+        unknown
+      >;
+      return `event: error\ndata: ${JSON.stringify({ type: "error", code: code ?? type, message, param })}\n\n`;
+    },
+  };
+}

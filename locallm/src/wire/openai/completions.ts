@@ -1,0 +1,42 @@
+import { z } from "zod";
+import { optional } from "../body.ts";
+import { samplingFields } from "./chat-completions.ts";
+
+const tokens = z.array(z.int().min(0)).min(1);
+
+/** A text, a list of texts, a list of tokens, or a list of those. */
+const prompt = z.union([
+  z.string(),
+  tokens,
+  z.array(z.string()).min(1).max(64),
+  z.array(tokens).min(1).max(64),
+]);
+
+export const completionsRequest = z.object({
+  model: z.string(),
+  prompt,
+  ...samplingFields,
+  suffix: optional(z.string()),
+  echo: optional(z.boolean()),
+  best_of: optional(z.int().min(1)),
+  logprobs: optional(z.int()),
+});
+
+export const embeddingsRequest = z.object({
+  model: z.string(),
+  input: z.union([z.string(), tokens, z.array(z.string()).max(2048), z.array(tokens).max(2048)]),
+  encoding_format: optional(z.enum(["float", "base64"])),
+  dimensions: optional(z.int().min(1)),
+  /** Ours, as in the native API. */
+  options: optional(z.record(z.string(), z.unknown())),
+  keep_alive: optional(z.unknown()),
+});
+
+export type CompletionsRequest = z.output<typeof completionsRequest>;
+
+/** A list of tokens is one input, a list of lists several. */
+export function inputList(given: string | number[] | string[] | number[][]): (string | number[])[] {
+  if (typeof given === "string") return [given];
+  if (given.length > 0 && given.every((item) => typeof item === "number")) return [given as number[]];
+  return given as (string | number[])[];
+}

@@ -1,0 +1,61 @@
+import { z } from "zod";
+import { optional } from "../body.ts";
+import { reasoningEffort } from "./chat-completions.ts";
+
+const part = z.looseObject({ type: z.string(), text: optional(z.string()), refusal: optional(z.string()) });
+const content = z.union([z.string(), z.array(part)]);
+
+/** Kept loose: clients send back whole items of earlier responses. `type` absent means a message. */
+const item = z.looseObject({
+  type: optional(z.string()),
+  role: optional(z.string()),
+  content: optional(content),
+  call_id: optional(z.string()),
+  name: optional(z.string()),
+  arguments: optional(z.string()),
+  output: optional(content),
+});
+
+const tool = z.looseObject({
+  type: z.string(),
+  name: optional(z.string()),
+  description: optional(z.string()),
+  parameters: optional(z.record(z.string(), z.unknown())),
+});
+
+const toolChoice = z.union([
+  z.enum(["none", "auto", "required"]),
+  z.object({ type: z.literal("function"), name: z.string() }),
+]);
+
+const format = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("text") }),
+  z.object({ type: z.literal("json_object") }),
+  z.looseObject({ type: z.literal("json_schema"), schema: z.record(z.string(), z.unknown()) }),
+]);
+
+export const responsesRequest = z.object({
+  model: z.string(),
+  input: z.union([z.string(), z.array(item)]),
+  instructions: optional(z.string()),
+  stream: optional(z.boolean()),
+  temperature: optional(z.number().min(0).max(2)),
+  top_p: optional(z.number().min(0).max(1)),
+  max_output_tokens: optional(z.int().min(1)),
+  tools: optional(z.array(tool)),
+  tool_choice: optional(toolChoice),
+  text: optional(z.object({ format: optional(format) })),
+  reasoning: optional(z.object({ effort: optional(reasoningEffort) })),
+  truncation: optional(z.enum(["auto", "disabled"])),
+  metadata: optional(z.record(z.string(), z.unknown())),
+  previous_response_id: optional(z.string()),
+  conversation: optional(z.unknown()),
+  background: optional(z.boolean()),
+  top_logprobs: optional(z.int()),
+  /** Ours, as in the native API. */
+  options: optional(z.record(z.string(), z.unknown())),
+  keep_alive: optional(z.unknown()),
+});
+
+export type ResponsesRequest = z.output<typeof responsesRequest>;
+export type ResponsesItem = z.output<typeof item>;

@@ -1,0 +1,727 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Explained } from "./crowd.ts";
+import { hermesTemplate } from "./hermes-template.ts";
+import { createSmallStore, embeddingModelPath, type ModelStore } from "./model-store.ts";
+import { type ServerProcess, startServer, until } from "./server-process.ts";
+
+type Answer = Record<string, unknown>;
+interface ErrorBody {
+  error: { message: string; type: string; param: string | null; code: string | null };
+}
+
+const model = "small:a";
+const messages = [{ role: "user", content: "hi" }];
+const weather = {
+  type: "function",
+  function: {
+    name: "get_weather",
+    description: "Weather of a city",
+    parameters: {
+      type: "object",
+      properties: {
+        city: { type: "string", maxLength: 8 },
+        days: { type: "integer", minimum: 1, maximum: 9 },
+      },
+      required: ["city", "days"],
+    },
+  },
+};
+const clock = {
+  type: "function",
+  function: { name: "now", parameters: { type: "object", properties: {}, additionalProperties: false } },
+};
+
+describe("the OpenAI shape", () => {
+  let store: ModelStore;
+  let server: ServerProcess;
+  beforeAll(async () => {
+    store = await createSmallStore();
+    await store.derive("tools:1", { from: model, template: hermesTemplate });
+    await store.derive("thinks:1", {
+      from: model,
+      template:
+        "{{ range .Messages }}{{ .Content }}{{ end }}{{ if .Think }}<think>{{ end }}{{ if false }}</think>{{ end }}",
+    });
+    await store.derive("insert:1", {
+      from: model,
+      template: "{{ if .Suffix }}P{{ .Prompt }}S{{ .Suffix }}M{{ else }}{{ .Prompt }}{{ end }}",
+    });
+    await store.derive("warm:1", { from: model, parameters: { temperature: 0, num_predict: 3 } });
+    if (embeddingModelPath !== null) await store.add("all-minilm:22m", embeddingModelPath);
+    server = await startServer({ models: store.folder });
+  });
+  afterAll(async () => {
+    await server.stop();
+    await store.remove();
+  });
+
+  const chat = (body: Answer) => ({ model, messages, max_tokens: 3, temperature: 0, ...body });
+  const ask = (body: Answer) => server.ask<Completion>("/v1/chat/completions", chat(body));
+  interface Completion {
+    id: string;
+    choices: {
+      finish_reason: string;
+      message: { content: string | null; tool_calls?: Call[]; reasoning?: string };
+    }[];
+    usage: Record<string, number>;
+  }
+  interface Call {
+    id: string;
+    index?: number;
+    type?: string;
+    function: { name?: string; arguments: string };
+  }
+  const events = async (path: string, body: Answer) => {
+    const response = await server.post(path, { ...body, stream: true });
+    expect(response.headers.get("content-type")).toMatch(/^text\/event-stream/);
+    return (await response.text()).split("\n\n").filter((line) => line !== "");
+  };
+  const data = (lines: string[]) =>
+    lines.map((line) => JSON.parse(line.replace(/^(event: .*\n)?data: /, "")) as Answer);
+
+  describe("every row of errors", () => {
+    const long = "word ".repeat(3000);
+    it.each<[string, string, Answer | string, number, Partial<ErrorBody["error"]>]>([
+      [
+        "no model",
+        "/v1/chat/completions",
+        { messages },
+        400,
+        { param: "model", type: "invalid_request_error" },
+      ],
+      ["an empty model", "/v1/completions", { model: "", prompt: "x" }, 400, { param: "model" }],
+      [
+        "an unknown model",
+        "/v1/chat/completions",
+        { model: "absent", messages },
+        404,
+        {
+          message: "model 'absent' not found",
+          type: "not_found_error",
+          code: "model_not_found",
+          param: "model",
+        },
+      ],
+      [
+        "no messages",
+        "/v1/chat/completions",
+        { model },
+        400,
+        { message: "[] is too short - 'messages'", param: "messages" },
+      ],
+      [
+        "empty messages",
+        "/v1/chat/completions",
+        chat({ messages: [] }),
+        400,
+        { message: "[] is too short - 'messages'", param: "messages" },
+      ],
+      [
+        "messages of a wrong type",
+        "/v1/chat/completions",
+        chat({ messages: "x" }),
+        400,
+        { param: "messages" },
+      ],
+      [
+        "an unknown role",
+        "/v1/chat/completions",
+        chat({ messages: [{ role: "wizard", content: "x" }] }),
+        400,
+        { param: "messages[0].role" },
+      ],
+      [
+        "a hot temperature",
+        "/v1/chat/completions",
+        chat({ temperature: "hot" }),
+        400,
+        { param: "temperature" },
+      ],
+      [
+        "a temperature out of range",
+        "/v1/chat/completions",
+        chat({ temperature: 3 }),
+        400,
+        { param: "temperature" },
+      ],
+      ["max_tokens of 0", "/v1/chat/completions", chat({ max_tokens: 0 }), 400, { param: "max_tokens" }],
+      [
+        "max_completion_tokens below 0",
+        "/v1/chat/completions",
+        chat({ max_completion_tokens: -1 }),
+        400,
+        { param: "max_completion_tokens" },
+      ],
+      [
+        "five stops",
+        "/v1/chat/completions",
+        chat({ stop: ["a", "b", "c", "d", "e"] }),
+        400,
+        { param: "stop" },
+      ],
+      ["n of 2", "/v1/chat/completions", chat({ n: 2 }), 400, { code: "unsupported_parameter", param: "n" }],
+      [
+        "best_of 2",
+        "/v1/completions",
+        { model, prompt: "x", best_of: 2 },
+        400,
+        { code: "unsupported_parameter", param: "best_of" },
+      ],
+      [
+        "logprobs",
+        "/v1/chat/completions",
+        chat({ logprobs: true }),
+        400,
+        { code: "unsupported_parameter", param: "logprobs" },
+      ],
+      [
+        "logprobs of completions",
+        "/v1/completions",
+        { model, prompt: "x", logprobs: 1 },
+        400,
+        { code: "unsupported_parameter", param: "logprobs" },
+      ],
+      [
+        "a tool that is not there",
+        "/v1/chat/completions",
+        chat({
+          model: "tools:1",
+          tools: [clock],
+          tool_choice: { type: "function", function: { name: "nope" } },
+        }),
+        400,
+        { param: "tool_choice" },
+      ],
+      [
+        "a choice without tools",
+        "/v1/chat/completions",
+        chat({ tool_choice: "required" }),
+        400,
+        { param: "tool_choice" },
+      ],
+      [
+        "tools for a model without",
+        "/v1/chat/completions",
+        chat({ tools: [clock] }),
+        400,
+        { message: '"small:a" does not support tools' },
+      ],
+      [
+        "thinking for a model without",
+        "/v1/chat/completions",
+        chat({ reasoning_effort: "high" }),
+        400,
+        { message: '"small:a" does not support thinking' },
+      ],
+      [
+        "an unknown response_format",
+        "/v1/chat/completions",
+        chat({ response_format: { type: "xml" } }),
+        400,
+        { param: "response_format.type" },
+      ],
+      [
+        "json_schema without a schema",
+        "/v1/chat/completions",
+        chat({ response_format: { type: "json_schema", json_schema: { name: "x" } } }),
+        400,
+        { param: "response_format.json_schema.schema" },
+      ],
+      [
+        "a schema that cannot be kept",
+        "/v1/chat/completions",
+        chat({ response_format: { type: "json_schema", json_schema: { name: "x", schema: { not: {} } } } }),
+        400,
+        {
+          message:
+            'invalid format: expected "json" or a JSON schema; the schema has "not", which is not supported',
+        },
+      ],
+      [
+        "a web image",
+        "/v1/chat/completions",
+        chat({
+          messages: [
+            {
+              role: "user",
+              content: [{ type: "image_url", image_url: { url: "http://127.0.0.1:1/x.png" } }],
+            },
+          ],
+        }),
+        400,
+        { param: "messages[0].content[0].image_url", code: "unsupported_parameter" },
+      ],
+      [
+        "a bias that is no number",
+        "/v1/chat/completions",
+        chat({ logit_bias: { "5": "x" } }),
+        400,
+        { param: "logit_bias.5" },
+      ],
+      [
+        "one message over the window",
+        "/v1/chat/completions",
+        chat({ messages: [{ role: "user", content: long }] }),
+        400,
+        { code: "context_length_exceeded" },
+      ],
+      [
+        "a prompt over the window",
+        "/v1/completions",
+        { model, prompt: long },
+        400,
+        { code: "context_length_exceeded" },
+      ],
+      ["no prompt", "/v1/completions", { model }, 400, { param: "prompt" }],
+      [
+        "suffix for a model without",
+        "/v1/completions",
+        { model, prompt: "x", suffix: "y" },
+        400,
+        { message: '"small:a" does not support insert' },
+      ],
+      ["embeddings without input", "/v1/embeddings", { model }, 400, { param: "input" }],
+      ["empty input", "/v1/embeddings", { model, input: [] }, 400, { param: "input" }],
+      ["an empty text among inputs", "/v1/embeddings", { model, input: ["a", ""] }, 400, { param: "input" }],
+      [
+        "an unknown encoding",
+        "/v1/embeddings",
+        { model, input: "x", encoding_format: "hex" },
+        400,
+        { param: "encoding_format" },
+      ],
+      [
+        "a memory",
+        "/v1/responses",
+        { model, input: "x", previous_response_id: "resp_1" },
+        400,
+        { param: "previous_response_id", code: "unsupported_parameter" },
+      ],
+      [
+        "a built-in tool",
+        "/v1/responses",
+        { model, input: "x", tools: [{ type: "web_search" }] },
+        400,
+        { param: "tools[0].type" },
+      ],
+      ["broken JSON", "/v1/chat/completions", '{"model":', 400, { type: "invalid_request_error" }],
+      ["no body", "/v1/chat/completions", "", 400, { message: "missing request body" }],
+      ["files", "/v1/files", {}, 404, { code: "unknown_url", type: "invalid_request_error" }],
+      ["images", "/v1/images/generations", { prompt: "x" }, 404, { code: "unknown_url" }],
+      ["fine-tuning", "/v1/fine_tuning/jobs", {}, 404, { code: "unknown_url" }],
+      ["assistants", "/v1/assistants", {}, 404, { code: "unknown_url" }],
+      ["a wrong method", "/v1/models", {}, 405, { type: "invalid_request_error" }],
+    ])("%s", async (_, path, body, status, error) => {
+      const response = await server.post(path, body);
+      expect(await response.json()).toMatchObject({ error });
+      expect(response.status).toBe(status);
+    });
+
+    it("an unknown model is 404 with its code on models/{id} too", async () => {
+      const response = await fetch(`${server.url}/v1/models/absent`);
+      expect([response.status, ((await response.json()) as ErrorBody).error.code]).toEqual([
+        404,
+        "model_not_found",
+      ]);
+    });
+
+    it("an error after the first event is an event, and no [DONE] follows", async () => {
+      const response = await server.post("/v1/chat/completions", chat({ stream: true, max_tokens: 100_000 }));
+      const reader = response.body!.getReader();
+      const first = await reader.read();
+      const { explain } = await server.ask<Explained>("/api/ps?explain");
+      process.kill(explain.loaded[0]!.pid, "SIGKILL");
+      let text = new TextDecoder().decode(first.value);
+      for (let next = await reader.read(); !next.done; next = await reader.read())
+        text += new TextDecoder().decode(next.value);
+      const last = text.trim().split("\n\n").at(-1)!;
+      expect(JSON.parse(last.replace("data: ", ""))).toMatchObject({ error: { type: "api_error" } });
+      expect(text).not.toContain("[DONE]");
+      await until(
+        "the next request works",
+        async () => (await server.post("/v1/chat/completions", chat({}))).status === 200,
+      );
+    });
+  });
+
+  describe("chat/completions", () => {
+    it("answers whole, with counts that add up", async () => {
+      const answer = await ask({});
+      expect(answer).toMatchObject({
+        object: "chat.completion",
+        model,
+        choices: [{ index: 0, finish_reason: "length", message: { role: "assistant" } }],
+      });
+      expect(answer.id).toMatch(/^chatcmpl-[0-9a-f]{32}$/);
+      expect(answer.usage["total_tokens"]).toBe(answer.usage["prompt_tokens"]! + 3);
+    });
+
+    it("streams role, content, finish, usage and [DONE]", async () => {
+      const lines = await events("/v1/chat/completions", chat({ stream_options: { include_usage: true } }));
+      expect(lines.pop()).toBe("data: [DONE]");
+      const chunks = data(lines) as {
+        choices: { delta: Answer; finish_reason: string | null }[];
+        usage?: Answer;
+      }[];
+      expect(chunks[0]!.choices[0]!.delta).toEqual({ role: "assistant", content: "" });
+      expect(chunks.at(-2)!.choices[0]).toMatchObject({ delta: {}, finish_reason: "length" });
+      expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { completion_tokens: 3 } });
+      const whole = await ask({});
+      expect(chunks.map((chunk) => chunk.choices[0]?.delta["content"] ?? "").join("")).toBe(
+        whole.choices[0]!.message.content,
+      );
+    });
+
+    it("takes developer as system, and text in parts", async () => {
+      const count = async (list: Answer[]) => (await ask({ messages: list })).usage["prompt_tokens"];
+      const parts = [
+        { type: "text", text: "h" },
+        { type: "text", text: "i" },
+      ];
+      expect(
+        await count([
+          { role: "developer", content: "be" },
+          { role: "user", content: parts },
+        ]),
+      ).toBe(
+        await count([
+          { role: "system", content: "be" },
+          { role: "user", content: "h\ni" },
+        ]),
+      );
+    });
+
+    it("the model's own parameters hold where the request is silent", async () => {
+      const answer = await server.ask<Completion>("/v1/chat/completions", { model: "warm:1", messages });
+      const again = await server.ask<Completion>("/v1/chat/completions", { model: "warm:1", messages });
+      expect(answer.usage["completion_tokens"]).toBe(3);
+      expect(again.choices[0]!.message.content).toBe(answer.choices[0]!.message.content);
+    });
+
+    it("max_completion_tokens wins over max_tokens; options are an extension", async () => {
+      expect((await ask({ max_completion_tokens: 2 })).usage["completion_tokens"]).toBe(2);
+      const native = await server.ask<Completion>("/v1/chat/completions", {
+        model,
+        messages,
+        options: { num_predict: 4, num_ctx: 512 },
+      });
+      expect(native.usage["completion_tokens"]).toBe(4);
+    });
+
+    it("names what it ignores, accepts any bearer, and null as absent", async () => {
+      const response = await server.post(
+        "/v1/chat/completions",
+        chat({ user: "u", store: true, metadata: {}, logprobs: null, tools: null, logit_bias: {} }),
+        {
+          headers: { authorization: "Bearer anything" },
+        },
+      );
+      expect(response.status).toBe(200);
+      expect(response.headers.get("x-ignored-fields")?.split(", ").sort()).toEqual([
+        "metadata",
+        "store",
+        "user",
+      ]);
+      const without = await server.post("/v1/chat/completions", chat({}), {
+        headers: { authorization: "Bearer " },
+      });
+      expect(without.status).toBe(200);
+    });
+
+    it("says in a header what it left out of a conversation that is too long", async () => {
+      const old = { role: "user", content: "x".repeat(3000) };
+      const response = await server.post(
+        "/v1/chat/completions",
+        chat({ messages: [old, { role: "assistant", content: "a" }, ...messages] }),
+      );
+      expect(response.status).toBe(200);
+      expect(response.headers.get("x-truncated")).toMatch(/^messages=\d, tokens=\d+$/);
+    });
+
+    it("stops at a string or a list of them", async () => {
+      const whole = (await ask({ max_tokens: 20 })).choices[0]!.message.content!;
+      const stop = whole.slice(4, 6);
+      for (const stops of [stop, [stop, "never"]]) {
+        const cut = await ask({ max_tokens: 20, stop: stops });
+        expect(cut.choices[0]).toMatchObject({
+          finish_reason: "stop",
+          message: { content: whole.slice(0, whole.indexOf(stop)) },
+        });
+      }
+    });
+
+    it("a logit bias moves the choice", async () => {
+      const first = (await ask({ max_tokens: 1 })).choices[0]!.message.content!;
+      const { tokens } = await server.ask<{ tokens: number[] }>("/api/tokenize", {
+        model,
+        content: first,
+        add_special: false,
+      });
+      const biased = await ask({ max_tokens: 1, logit_bias: { [tokens[0]!]: -100 } });
+      expect(biased.choices[0]!.message.content).not.toBe(first);
+    });
+
+    it("a response_format is kept by grammar", async () => {
+      const schema = {
+        type: "object",
+        properties: { ok: { type: "boolean" }, n: { type: "integer", minimum: 10, maximum: 12 } },
+        required: ["ok", "n"],
+      };
+      const format = { type: "json_schema", json_schema: { name: "x", schema } };
+      const answer = await ask({ max_tokens: 60, temperature: 1, seed: 1, response_format: format });
+      const { ok, n } = JSON.parse(answer.choices[0]!.message.content!) as { ok: boolean; n: number };
+      expect([typeof ok, n >= 10 && n <= 12, answer.choices[0]!.finish_reason]).toEqual([
+        "boolean",
+        true,
+        "stop",
+      ]);
+    });
+  });
+
+  describe("tools", () => {
+    const withTools = { model: "tools:1", max_tokens: 300, temperature: 1, tools: [weather, clock] };
+
+    it.each([1, 2, 3])("required makes a valid call (seed %i)", async (seed) => {
+      const { message, finish_reason: reason } = (await ask({ ...withTools, seed, tool_choice: "required" }))
+        .choices[0]!;
+      expect([reason, message.content]).toEqual(["tool_calls", null]);
+      for (const call of message.tool_calls!) {
+        const given = JSON.parse(call.function.arguments) as Answer;
+        if (call.function.name === "now") expect(given).toEqual({});
+        else
+          expect([typeof given["city"], Number(given["days"]) >= 1 && Number(given["days"]) <= 9]).toEqual([
+            "string",
+            true,
+          ]);
+      }
+    });
+
+    it("a named tool is called once", async () => {
+      const answer = await ask({
+        ...withTools,
+        seed: 4,
+        tool_choice: { type: "function", function: { name: "get_weather" } },
+      });
+      expect(answer.choices[0]!.message.tool_calls!.map((call) => call.function.name)).toEqual([
+        "get_weather",
+      ]);
+    });
+
+    it("none calls nothing", async () => {
+      const answer = await ask({ ...withTools, max_tokens: 5, tool_choice: "none" });
+      expect(answer.choices[0]!.message.tool_calls).toBeUndefined();
+    });
+
+    it("streams index, id and name first, then arguments in pieces", async () => {
+      const body = chat({ ...withTools, seed: 1, tool_choice: "required" });
+      const lines = await events("/v1/chat/completions", body);
+      expect(lines.pop()).toBe("data: [DONE]");
+      const chunks = data(lines) as {
+        choices: { delta: { tool_calls?: Call[] }; finish_reason: string | null }[];
+      }[];
+      const deltas = chunks.flatMap((chunk) => chunk.choices[0]!.delta.tool_calls ?? []);
+      const calls = new Map<number, Call>();
+      for (const delta of deltas) {
+        const call = calls.get(delta.index!);
+        if (call === undefined) {
+          expect(delta).toMatchObject({
+            type: "function",
+            function: { name: expect.any(String), arguments: "" },
+          });
+          calls.set(delta.index!, delta);
+        } else call.function.arguments += delta.function.arguments;
+      }
+      const whole = (await server.ask<Completion>("/v1/chat/completions", body)).choices[0]!.message
+        .tool_calls!;
+      expect([...calls.values()].map((call) => call.function)).toEqual(whole.map((call) => call.function));
+      expect(deltas.length).toBeGreaterThan(calls.size * 2);
+      expect(chunks.at(-1)!.choices[0]!.finish_reason).toBe("tool_calls");
+    });
+
+    it("a call and its result go back to the model", async () => {
+      const call = { id: "call_1", type: "function", function: { name: "now", arguments: "{}" } };
+      const answer = await ask({
+        ...withTools,
+        max_tokens: 2,
+        messages: [
+          ...messages,
+          { role: "assistant", content: null, tool_calls: [call] },
+          { role: "tool", tool_call_id: "call_1", content: "12:00" },
+        ],
+      });
+      expect(answer.usage["completion_tokens"]).toBe(2);
+    });
+  });
+
+  it("thinking comes apart as reasoning", async () => {
+    const answer = await ask({ model: "thinks:1", reasoning_effort: "low", max_tokens: 4 });
+    expect(answer.choices[0]!.message).toMatchObject({ content: "", reasoning: expect.stringMatching(/./) });
+    const silent = await ask({ model: "thinks:1", reasoning_effort: "none", max_tokens: 4 });
+    expect(silent.choices[0]!.message.reasoning).toBeUndefined();
+  });
+
+  describe("completions", () => {
+    const complete = (body: Answer) =>
+      server.ask<{
+        choices: { text: string; index: number; finish_reason: string }[];
+        usage: Record<string, number>;
+      }>("/v1/completions", { model, max_tokens: 3, temperature: 0, ...body });
+
+    it("the prompt is as it is: no template stands around it", async () => {
+      const { tokens } = await server.ask<{ tokens: number[] }>("/api/tokenize", {
+        model,
+        content: "Once upon",
+      });
+      const text = await complete({ prompt: "Once upon" });
+      expect(text.usage).toMatchObject({ prompt_tokens: tokens.length, completion_tokens: 3 });
+      expect((await complete({ prompt: tokens })).choices[0]!.text).toBe(text.choices[0]!.text);
+    });
+
+    it("takes a list of prompts, and echoes", async () => {
+      const one = await complete({ prompt: "a" });
+      const two = await complete({ prompt: ["a", "b"], echo: true });
+      expect(two.choices.map((choice) => choice.index)).toEqual([0, 1]);
+      expect(two.choices[0]!.text).toBe(`a${one.choices[0]!.text}`);
+      expect(two.choices[1]!.text.startsWith("b")).toBe(true);
+    });
+
+    it("puts a suffix where the template wants it", async () => {
+      const inserted = await complete({ model: "insert:1", prompt: "x", suffix: "y" });
+      expect(inserted.usage["prompt_tokens"]).toBe(
+        (await complete({ prompt: "PxSyM" })).usage["prompt_tokens"],
+      );
+    });
+
+    it("streams to [DONE]", async () => {
+      const lines = await events("/v1/completions", {
+        model,
+        prompt: ["a", "b"],
+        max_tokens: 2,
+        temperature: 0,
+        stream_options: { include_usage: true },
+      });
+      expect(lines.pop()).toBe("data: [DONE]");
+      const chunks = data(lines) as {
+        choices: { text: string; index: number; finish_reason: string | null }[];
+        usage?: Answer;
+      }[];
+      expect(chunks.pop()).toMatchObject({ choices: [], usage: { completion_tokens: 4 } });
+      expect(
+        chunks
+          .filter((chunk) => chunk.choices[0]!.finish_reason === "length")
+          .map((chunk) => chunk.choices[0]!.index),
+      ).toEqual([0, 1]);
+    });
+  });
+
+  it("models are listed and found, with when they came and whose they are", async () => {
+    const list = await server.ask<{ object: string; data: Answer[] }>("/v1/models");
+    expect(list.data.map((each) => each["id"])).toEqual(expect.arrayContaining([model, "tools:1"]));
+    const one = await server.ask<Answer>("/v1/models/small:a");
+    expect(one).toEqual({ id: "small:a", object: "model", created: expect.any(Number), owned_by: "library" });
+  });
+
+  describe.skipIf(embeddingModelPath === null)("embeddings (needs TEST_MODELS)", () => {
+    const embed = (body: Answer) =>
+      server.ask<{ data: { embedding: number[] | string; index: number }[]; usage: Answer }>(
+        "/v1/embeddings",
+        { model: "all-minilm:22m", ...body },
+      );
+
+    it("floats and base64 say the same, token lists too, dimensions cut", async () => {
+      const floats = (await embed({ input: ["hello", "world"] })).data;
+      expect(floats.map((each) => [each.index, each.embedding.length])).toEqual([
+        [0, 384],
+        [1, 384],
+      ]);
+      const [coded] = (await embed({ input: "hello", encoding_format: "base64" })).data;
+      const bytes = Buffer.from(coded!.embedding as string, "base64");
+      expect(bytes.readFloatLE(0)).toBeCloseTo((floats[0]!.embedding as number[])[0]!, 5);
+      const { tokens } = await server.ask<{ tokens: number[] }>("/api/tokenize", {
+        model: "all-minilm:22m",
+        content: "hello",
+      });
+      const [fromTokens] = (await embed({ input: [tokens] })).data;
+      expect((fromTokens!.embedding as number[])[5]).toBeCloseTo((floats[0]!.embedding as number[])[5]!, 4);
+      const [cut] = (await embed({ input: "hello", dimensions: 16 })).data;
+      expect(Math.hypot(...(cut!.embedding as number[]))).toBeCloseTo(1, 4);
+    });
+  });
+
+  describe("responses", () => {
+    const body = { model, input: "hi", max_output_tokens: 3, temperature: 0 };
+    interface ResponseBody {
+      status: string;
+      output: (Answer & { type: string })[];
+      usage: Record<string, number>;
+    }
+
+    it("answers with items and usage; a cut answer is incomplete", async () => {
+      const answer = await server.ask<ResponseBody>("/v1/responses", body);
+      expect(answer).toMatchObject({
+        object: "response",
+        status: "incomplete",
+        incomplete_details: { reason: "max_output_tokens" },
+        output: [{ type: "message", role: "assistant", content: [{ type: "output_text" }] }],
+      });
+      expect(answer.usage["output_tokens"]).toBe(3);
+    });
+
+    it("streams the whole set of events, numbered", async () => {
+      const lines = await events("/v1/responses", body);
+      const all = data(lines) as { type: string; sequence_number: number }[];
+      expect(lines.map((line) => /^event: (.*)/.exec(line)![1])).toEqual(all.map(({ type }) => type));
+      expect(all.map(({ sequence_number: number }) => number)).toEqual(all.map((_, index) => index));
+      expect([...new Set(all.map(({ type }) => type))]).toEqual([
+        "response.created",
+        "response.in_progress",
+        "response.output_item.added",
+        "response.content_part.added",
+        "response.output_text.delta",
+        "response.output_text.done",
+        "response.content_part.done",
+        "response.output_item.done",
+        "response.incomplete",
+      ]);
+    });
+
+    it("calls functions, and takes calls and outputs back", async () => {
+      const tool = { type: "function", name: "now", parameters: clock.function.parameters };
+      const request = {
+        ...body,
+        model: "tools:1",
+        max_output_tokens: 200,
+        tools: [tool],
+        tool_choice: { type: "function", name: "now" },
+      };
+      const answer = await server.ask<ResponseBody>("/v1/responses", request);
+      expect(answer).toMatchObject({
+        status: "completed",
+        output: [{ type: "function_call", name: "now", arguments: expect.stringMatching(/^\{\s*\}$/) }],
+      });
+      const types = (data(await events("/v1/responses", request)) as { type: string }[]).map(
+        ({ type }) => type,
+      );
+      expect(types).toEqual(
+        expect.arrayContaining([
+          "response.function_call_arguments.delta",
+          "response.function_call_arguments.done",
+          "response.completed",
+        ]),
+      );
+      const [call] = answer.output;
+      const input = [
+        { role: "user", content: [{ type: "input_text", text: "time?" }] },
+        call!,
+        { type: "function_call_output", call_id: call!["call_id"], output: "12:00" },
+      ];
+      const next = await server.ask<ResponseBody>("/v1/responses", {
+        ...request,
+        input,
+        tool_choice: "none",
+        max_output_tokens: 2,
+      });
+      expect(next.usage["output_tokens"]).toBe(2);
+    });
+  });
+});
