@@ -71,15 +71,23 @@ export function redact(text: string, apiKey: string): string {
   return apiKey.length >= 8 && text.includes(apiKey) ? text.replaceAll(apiKey, "[key]") : text;
 }
 
+/** Whether a thrown error, or one of its causes, holds the key: a `fetch` of the caller's may put it there. */
+function tells(error: unknown, apiKey: string): boolean {
+  for (let at = error, depth = 0; at !== undefined && at !== null && depth < 8; depth++) {
+    const { message, stack, cause } = Object(at) as Partial<Error>;
+    if (`${message} ${stack}`.includes(apiKey)) return true;
+    at = cause;
+  }
+  return false;
+}
+
 function failureOf(
   outcome: Failed,
   settings: Settings,
   timeoutMs: number,
   attempts: number,
 ): DevnorsDataError {
-  const cause = String((outcome.error as Error | undefined)?.stack ?? "").includes(settings.apiKey)
-    ? undefined
-    : outcome.error;
+  const cause = tells(outcome.error, settings.apiKey) ? undefined : outcome.error;
   const message = redact(outcome.message, settings.apiKey);
   switch (outcome.reason) {
     case "aborted":
@@ -100,7 +108,7 @@ function failureOf(
         },
       );
     case "network":
-      return new ConnectionError(`${settings.baseUrl} cannot be reached: ${message}.`, {
+      return new ConnectionError(`The connection to ${settings.baseUrl} failed: ${message}.`, {
         code: outcome.code ?? "network_error",
         attempts,
         cause,

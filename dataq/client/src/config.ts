@@ -1,6 +1,6 @@
-/** The only reader of the environment. */
-export function readEnvironment(): { apiKey: string | undefined; baseUrl: string | undefined } {
+/** The only reader of the environment. An empty value is an unset one. */
+export function readEnvironment(name: "DATAQ_API_KEY" | "DATAQ_BASE_URL"): string | undefined {
   // Reached through globalThis: browsers and some edge runtimes have no `process`.
   const env = (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env;
-  return { apiKey: env?.["DATAQ_API_KEY"] || undefined, baseUrl: env?.["DATAQ_BASE_URL"] || undefined };
+  return env?.[name] || undefined;
 }

@@ -44,7 +44,7 @@ describe("the key", () => {
 
   test("stands in no network error, whatever fetch says", async () => {
     const client = clientOf(() => {
-      throw new TypeError(`bad header Bearer ${apiKey}`);
+      throw new TypeError("fetch failed", { cause: new Error(`bad header Bearer ${apiKey}`) });
     });
     const error = await client.legal_laws({ query: "x" }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ConnectionError);

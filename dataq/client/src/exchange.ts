@@ -32,7 +32,7 @@ export async function exchange(fetcher: Fetch, request: HttpRequest, limits: Lim
     return {
       kind: "failed",
       reason: ended ?? "network",
-      message: [message, cause?.message].filter(Boolean).join(": "),
+      message: [message, cause?.message || cause?.code].filter(Boolean).join(": "),
       code: typeof cause?.code === "string" ? cause.code : undefined,
       error,
     };

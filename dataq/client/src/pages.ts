@@ -1,7 +1,7 @@
 import { call, type Steps } from "./call.ts";
 import type { Chance } from "./chance.ts";
 import { BudgetExceededError, isDataQueryError } from "./errors.ts";
-import type { OperationName } from "./operations.ts";
+import type { OperationName, Usage } from "./operations.ts";
 import { pauseMs } from "./rate.ts";
 import { type QueryOptions, queryRequest } from "./request.ts";
 import { type ParamsOf, type RecordOf, type Result, readResult } from "./result.ts";
@@ -127,7 +127,7 @@ export class PageCursor<Name extends OperationName> {
       const now = this.#chance.now();
       this.#pauseUntil = now + pauseMs(response.headers, now);
       this.#pages++;
-      this.#spent += page.usage?.tokens ?? 0;
+      this.#spent += costOf(page);
       const snapshot = this.#state.snapshot ?? page.index?.snapshot;
       if (snapshot !== undefined) this.#state = { ...this.#state, snapshot };
       return page;
@@ -146,6 +146,11 @@ export class PageCursor<Name extends OperationName> {
     this.#state = { ...this.#state, page: this.#state.page + 1, offset: 0, done: isEmpty || isLast };
     this.#current = undefined;
   }
+}
+
+/** A replay costs nothing: the answer that was lost did, and that is this page's. */
+function costOf({ usage }: { readonly usage?: Usage }): number {
+  return (usage?.reason === "replayed" ? usage.list_tokens : usage?.tokens) ?? 0;
 }
 
 function recordsOf<Name extends OperationName>(page: Result<Name>): RecordOf<Name>[] {

@@ -122,10 +122,10 @@ function headersFor(settings: Settings, { headers, requestId }: CallOptions): Re
     throw wrong("requestId", "must be 1–64 of A-Z a-z 0-9 . _ -");
   }
   return {
+    accept: "application/json",
     ...settings.headers,
     ...readHeaders(headers),
     ...(requestId === undefined ? {} : { "x-request-id": requestId }),
-    accept: "application/json",
     authorization: `Bearer ${settings.apiKey}`,
   };
 }

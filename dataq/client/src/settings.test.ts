@@ -41,6 +41,10 @@ describe("the key and the address", () => {
   );
 });
 
+test("a header may have the name of something that every object has", () => {
+  expect(readSettings({ apiKey: "k", headers: { constructor: "x" } }).headers).toEqual({ constructor: "x" });
+});
+
 describe("options", () => {
   test("are read in camelCase and in the specification's spelling", () => {
     const spelt = readRetry({ max_retries: 5, retry_delay: 0.5, retry_backoff: 3 }, defaultRetry);
@@ -73,6 +77,7 @@ describe("options", () => {
     { headers: { authorization: "Bearer other" } },
     { headers: { "Idempotency-Key": "x" } },
     { headers: { "x-bad": "line\nbreak" } },
+    { headers: { "": "x" } },
   ])("%j is refused by its name", (option) => {
     const [name = ""] = Object.keys(option);
     const make = () => new DataQuery({ apiKey: "k", ...(option as object) });

@@ -30,10 +30,9 @@ export function readSettings(given: ClientOptions): Settings {
       "is not set, and this is a web page, where every visitor can read the key; call from a server, or set dangerouslyAllowBrowser: true",
     );
   }
-  const environment = readEnvironment();
   return {
-    apiKey: readKey(options.apiKey ?? environment.apiKey),
-    baseUrl: readBaseUrl(options.baseUrl ?? environment.baseUrl ?? "http://127.0.0.1:11435"),
+    apiKey: readKey(options.apiKey ?? readEnvironment("DATAQ_API_KEY")),
+    baseUrl: readBaseUrl(options.baseUrl ?? readEnvironment("DATAQ_BASE_URL") ?? "http://127.0.0.1:11435"),
     headers: readHeaders(options.headers),
     maxBytes: numberFrom(
       options.maxResponseBytes,
@@ -99,7 +98,7 @@ export function readHeaders(given: Readonly<Record<string, string>> = {}): Recor
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(given)) {
     const lower = name.toLowerCase();
-    const own = ownHeaders[lower];
+    const own = ownHeaders.get(lower);
     if (own !== undefined) throw wrong(`headers.${name}`, `is set by the client; use ${own}`);
     if (
       !/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(lower) ||
@@ -113,13 +112,13 @@ export function readHeaders(given: Readonly<Record<string, string>> = {}): Recor
   return headers;
 }
 
-const ownHeaders: Record<string, string> = {
-  authorization: "apiKey",
-  "x-api-key": "apiKey",
-  "content-type": "nothing else: it is JSON",
-  "idempotency-key": "the call's idempotencyKey",
-  "x-request-id": "the call's requestId",
-};
+const ownHeaders = new Map([
+  ["authorization", "apiKey"],
+  ["x-api-key", "apiKey"],
+  ["content-type", "nothing else: it is JSON"],
+  ["idempotency-key", "the call's idempotencyKey"],
+  ["x-request-id", "the call's requestId"],
+]);
 
 export function wrong(option: string, problem: string): ConfigurationError {
   return new ConfigurationError(`${option} ${problem}.`, { code: "invalid_option" });

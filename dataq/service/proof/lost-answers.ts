@@ -10,7 +10,14 @@ export async function run(print: (line: string) => void): Promise<void> {
   const faults: readonly Fault[] = ["lose", "cut", "drop", "refuse", "none"];
   const proxy = await startLossyProxy({ target: service.url, faults, attempts: 3, seed: 1 });
   const apiKey = await openAccount(service);
-  const options = { apiKey, baseUrl: proxy.url, retryDelay: 0, retryBackoff: 1, retryNetworkErrors: true };
+  const options = {
+    apiKey,
+    baseUrl: proxy.url,
+    retryDelay: 0,
+    retryBackoff: 1,
+    retryNetworkErrors: true,
+    maxRetries: 8,
+  };
   const plain = new DataQuery(options, { sleep: async () => {} });
   using sync = new DataQuerySync(options, { sleep: () => {} });
   await plain.research_paper_search({ query: "的" }, { maxRetries: 20 });

@@ -28,7 +28,7 @@ export const workerSource = [
   "    return {",
   '      kind: "failed",',
   '      reason: ended ?? "network",',
-  '      message: [message, cause?.message].filter(Boolean).join(": "),',
+  '      message: [message, cause?.message || cause?.code].filter(Boolean).join(": "),',
   '      code: typeof cause?.code === "string" ? cause.code: undefined,',
   "      error,",
   "    };",
