@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { type Failpoint, failpoints } from "./query/pipeline.ts";
+import { type Failpoint, failpoints } from "./query/failpoint.ts";
 
 /** Every setting of the service; the only file that reads the environment. */
 export interface Config {

@@ -11,6 +11,7 @@ import { chinaDate } from "../sources/china-time.ts";
 import type { Answer, Source, Sources } from "../sources/source.ts";
 import { type AnswerCache, cacheKeyOf, fingerprintOf, type Kept } from "./answer-cache.ts";
 import { completeEnvelope, writePayload } from "./envelope.ts";
+import type { Failpoint } from "./failpoint.ts";
 import type { Flights } from "./flights.ts";
 import { type KeptReply, readKept, writeKept } from "./kept-reply.ts";
 import { type QueryRequest, readRequest } from "./request.ts";
@@ -57,19 +58,6 @@ export interface PipelineParts {
   /** Tests stop the process here; see config.ts. */
   readonly failpoint: (name: Failpoint) => void;
 }
-
-/** Where a crash is tried: every step at which money or an answer could get lost. */
-export const failpoints = [
-  "before_claim",
-  "after_claim",
-  "before_hold",
-  "after_hold",
-  "after_run",
-  "before_settle",
-  "after_settle",
-  "before_response",
-] as const;
-export type Failpoint = (typeof failpoints)[number];
 
 /** A source gets this long. */
 const RUN_LIMIT_MS = 30_000;

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { readConfig } from "../../config.ts";
-import { createService, type Service } from "../../server.ts";
+import type { Service } from "../../server.ts";
 
 /** The first start waits this long for its data before it says that it is ready. */
 const FIRST_DATA_LIMIT_MS = 90_000;
@@ -12,6 +12,8 @@ export function serveCommand(): Command {
     .option("--json", "print one line of JSON when ready: {url, key}")
     .action(async (options: { json?: boolean }) => {
       const config = readConfig();
+      // The other commands are quicker without all of it.
+      const { createService } = await import("../../server.ts");
       const stopping = Promise.withResolvers<void>();
       // A parent that goes away, however it went, takes us along.
       for (const event of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"] as const)

@@ -1,0 +1,155 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Database, openDatabase } from "../database/database.ts";
+import { migrate } from "../database/migrations.ts";
+import { type Admission, Limiter, limitHeaders } from "./limiter.ts";
+import { limitMigrations } from "./migrations.ts";
+import { limitsOf } from "./tier.ts";
+
+let folder: string;
+let database: Database;
+let limiter: Limiter;
+let serial = 0;
+const start = Date.parse("2026-03-10T04:00:00Z");
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "dataq-limits-"));
+  database = await openDatabase({ folder, progress: () => {} });
+  await migrate(database, limitMigrations);
+  limiter = new Limiter(database);
+}, 60_000);
+afterAll(async () => {
+  await database?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A call that ends as soon as it was let through. */
+async function call(accountId: string, atMs: number, over: Partial<Admission> = {}) {
+  const requestId = `req_${++serial}`;
+  const verdict = await limiter.admit({
+    requestId,
+    accountId,
+    keyId: "key",
+    limits: limitsOf("trial"),
+    keyPerSecond: null,
+    now: new Date(start + atMs),
+    day: "2026-03-10",
+    ...over,
+  });
+  if (!verdict.refused) await limiter.end(requestId);
+  return verdict;
+}
+
+test("a rested account makes its burst at once, then one call an interval", async () => {
+  const id = `acc_${++serial}`;
+  const remaining: number[] = [];
+  for (let i = 0; i < 10; i++) remaining.push((await call(id, 0)).remaining);
+  expect(remaining).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+  expect(await call(id, 0)).toMatchObject({ refused: "rate_limited", retryAfterS: 1, remaining: 0 });
+  expect((await call(id, 499)).refused).toBe("rate_limited");
+  expect((await call(id, 500)).refused).toBeNull();
+  expect((await call(id, 999)).refused).toBe("rate_limited");
+  expect((await call(id, 1_000)).refused).toBeNull();
+});
+
+test("a refused call uses nothing up", async () => {
+  const id = `acc_${++serial}`;
+  for (let i = 0; i < 10; i++) await call(id, 0);
+  for (let i = 0; i < 50; i++) expect((await call(id, 400)).refused).toBe("rate_limited");
+  expect((await call(id, 500)).refused).toBeNull();
+});
+
+test("whoever waits retry_after is let through, and nobody below the promised rate is refused", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.nat({ max: 900 }), { minLength: 40, maxLength: 60 }), async (gapsMs) => {
+      const id = `acc_${++serial}`;
+      // The same arithmetic without a database: the bucket as a level that leaks.
+      let level = 0;
+      let nowMs = 0;
+      for (const gapMs of gapsMs) {
+        nowMs += gapMs;
+        level = Math.max(0, level - (gapMs * 2) / 1000);
+        const verdict = await call(id, nowMs);
+        expect(verdict.refused === null).toBe(level + 1 <= 10 + 1e-9);
+        if (verdict.refused === null) level += 1;
+        else {
+          nowMs += verdict.retryAfterS * 1000;
+          level = Math.max(0, level - verdict.retryAfterS * 2);
+          expect((await call(id, nowMs)).refused).toBeNull();
+          level += 1;
+        }
+      }
+    }),
+    { numRuns: 8, seed: 20_260_310 },
+  );
+});
+
+test("of 40 calls at the same moment exactly the burst passes", async () => {
+  const id = `acc_${++serial}`;
+  const limits = { perSecond: 2, burst: 10, concurrent: 100, perDay: null };
+  const verdicts = await Promise.all(Array.from({ length: 40 }, () => call(id, 0, { limits })));
+  expect(verdicts.filter(({ refused }) => refused === null)).toHaveLength(10);
+});
+
+test("a key's own limit holds below the account's", async () => {
+  const id = `acc_${++serial}`;
+  const own = { keyId: `key_${serial}`, keyPerSecond: 1 };
+  expect((await call(id, 0, own)).refused).toBeNull();
+  expect(await call(id, 0, own)).toMatchObject({ refused: "rate_limited", retryAfterS: 1 });
+  expect((await call(id, 0)).refused).toBeNull();
+  expect((await call(id, 1_000, own)).refused).toBeNull();
+});
+
+test("more calls than may be open are refused until one ends, or its lease does", async () => {
+  const id = `acc_${++serial}`;
+  const open = [1, 2, 3, 4].map((n) => `open_${id}_${n}`);
+  for (const requestId of open) expect((await limiterOpen(id, requestId)).refused).toBeNull();
+  expect(await limiterOpen(id, `open_${id}_5`)).toMatchObject({
+    refused: "concurrency_limited",
+    retryAfterS: 1,
+  });
+  await limiter.end(open[0]!);
+  expect((await limiterOpen(id, `open_${id}_6`)).refused).toBeNull();
+  expect((await limiterOpen(id, `open_${id}_7`, 121_000)).refused).toBeNull();
+});
+
+function limiterOpen(accountId: string, requestId: string, atMs = 0) {
+  const now = new Date(start + atMs);
+  return limiter.admit({
+    requestId,
+    accountId,
+    keyId: "key",
+    limits: limitsOf("trial"),
+    keyPerSecond: null,
+    now,
+    day: "2026-03-10",
+  });
+}
+
+test("the day's calls are counted in China's days, and the wait is until its midnight", async () => {
+  const id = `acc_${++serial}`;
+  const limits = { perSecond: 1_000, burst: 1_000, concurrent: 10, perDay: 3 };
+  for (let i = 0; i < 3; i++) expect((await call(id, i, { limits })).refused).toBeNull();
+  // 04:00 UTC is noon in China: twelve hours are left.
+  expect(await call(id, 0, { limits })).toMatchObject({ refused: "daily_limit", retryAfterS: 43_200 });
+  expect((await call(id, 43_200_000, { limits, day: "2026-03-11" })).refused).toBeNull();
+});
+
+test("wrong keys are counted by address: twenty a minute", async () => {
+  const now = new Date(start);
+  for (let i = 0; i < 20; i++) expect(await limiter.countFailedKey("203.0.113.9", now)).toBeUndefined();
+  expect(await limiter.countFailedKey("203.0.113.9", now)).toBe(3);
+  expect(await limiter.countFailedKey("203.0.113.10", now)).toBeUndefined();
+  expect(await limiter.countFailedKey("203.0.113.9", new Date(start + 3_000))).toBeUndefined();
+});
+
+test("headers name the policy and where the account stands", () => {
+  const verdict = { refused: null, retryAfterS: 1, remaining: 4, resetS: 3 };
+  expect(limitHeaders(limitsOf("standard"), verdict)).toMatchObject({
+    "ratelimit-policy": '"account";q=600;w=60,"burst";q=50;w=1',
+    ratelimit: '"account";r=4;t=3',
+  });
+});

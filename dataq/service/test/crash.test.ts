@@ -1,0 +1,123 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Database, openDatabase } from "../src/database/database.ts";
+import { recover } from "../src/ledger/instance.ts";
+import { verifyLedger } from "../src/ledger/verify.ts";
+import { failpoints } from "../src/query/failpoint.ts";
+import { callUrl, type ServiceProcess, startService } from "./service-process.ts";
+
+let folder: string;
+/** Our own hold on the embedded server, so that only services die here and start quickly. */
+let database: Database;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "dataq-crash-"));
+  database = await openDatabase({ folder, progress: () => {} });
+});
+afterAll(async () => {
+  await database?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function expectLaws(on: Database): Promise<void> {
+  const broken = (await verifyLedger(on)).filter(({ breaches }) => breaches.length > 0);
+  expect(broken).toEqual([]);
+}
+
+const account = async (service: ServiceProcess, tokens: number, keys = 1) =>
+  (await service.call("/admin/v1/accounts", { body: { name: "crash", tokens, keys, tier: "operator" } }))
+    .body;
+const check = (name: string) => ({ operation: "enterprise_shixin_check", params: { company_name: name } });
+
+describe("two services on one database", () => {
+  test("32 parallel calls with several keys and money for 7: exactly 7 succeed", async () => {
+    await using one = await startService({ folder });
+    await using two = await startService({ folder });
+    expect(two.key).toBe(one.key);
+    const { keys } = await account(one, 70_000, 4);
+    const answers = await Promise.all(
+      Array.from({ length: 32 }, (_, i) =>
+        callUrl(`${[one, two][i % 2]!.url}/v1/data/query`, { key: keys[i % 4], body: check(`公司${i}`) }),
+      ),
+    );
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(7);
+    expect(statuses.filter((status) => status === 402)).toHaveLength(25);
+    const balance = await two.call("/v1/balance", { key: keys[0] });
+    expect(balance.body).toMatchObject({ balance: 0, held: 0 });
+    await expectLaws(database);
+  });
+
+  test("a key that one of them revokes is refused by the other at once; both are charged once under one Idempotency-Key", async () => {
+    await using one = await startService({ folder });
+    await using two = await startService({ folder });
+    const { keys } = await account(one, 70_000);
+    const headers = { "idempotency-key": "same" };
+    const answers = await Promise.all(
+      [one, two, one, two].map(({ url }) =>
+        callUrl(`${url}/v1/data/query`, { key: keys[0], headers, body: check("同一") }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(answers.filter(({ body }) => body.usage.reason === "replayed")).toHaveLength(3);
+    expect((await two.call("/v1/balance", { key: keys[0] })).body.balance).toBe(60_000);
+    const made = (await one.call("/v1/keys", { body: {} })).body;
+    expect((await two.call("/v1/balance", { key: made.key })).status).toBe(200);
+    await one.call(`/v1/keys/${made.id}`, { method: "DELETE" });
+    expect((await two.call("/v1/balance", { key: made.key })).status).toBe(401);
+  });
+});
+
+describe("a service killed in mid-call", () => {
+  let other: ServiceProcess;
+  beforeAll(async () => {
+    other = await startService({ folder });
+  });
+  afterAll(() => other?.[Symbol.asyncDispose]());
+
+  test.each(failpoints)("at %s: the retry is answered, and charged once", async (failpoint) => {
+    const { keys } = await account(other, 50_000);
+    const doomed = await startService({ folder, env: { DATAQ_FAILPOINT: failpoint } });
+    const headers = { "idempotency-key": `crash-${failpoint}` };
+    const call = { key: keys[0], headers, body: check(`崩溃${failpoint}`) };
+    await expect(doomed.call("/v1/data/query", call)).rejects.toThrow();
+    await doomed.ended;
+    // What every start does, and every service each ten seconds.
+    await recover(database, new Date());
+    expect((await other.call("/v1/balance", { key: keys[0] })).body.held).toBe(0);
+    const retry = await other.call("/v1/data/query", call);
+    expect(retry.status).toBe(200);
+    expect(retry.body.summary).toBeDefined();
+    expect((await other.call("/v1/balance", { key: keys[0] })).body).toMatchObject({
+      balance: 40_000,
+      held: 0,
+    });
+    await expectLaws(database);
+  });
+});
+
+test("everything killed, the database too: the next start recovers and the books balance", async () => {
+  const first = await startService({ env: { DATAQ_FAILPOINT: "after_hold" } });
+  const data = first.folder;
+  const { keys } = await account(first, 50_000);
+  await expect(first.call("/v1/data/query", { key: keys[0], body: check("断电") })).rejects.toThrow();
+  const own = await openDatabase({ folder: data, progress: () => {} });
+  const postmaster = await own.pool.query<{ pid: number }>(
+    "select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int as pid",
+  );
+  await first.ended;
+  process.kill(postmaster.rows[0]!.pid, "SIGKILL");
+  await own.close();
+  const again = await startService({ folder: data });
+  expect(again.log()).toContain("their tokens were given back");
+  expect((await again.call("/v1/balance", { key: keys[0] })).body).toMatchObject({
+    balance: 50_000,
+    held: 0,
+  });
+  const verified = await again.call("/admin/v1/ledger/verify");
+  expect(verified.body.ok).toBe(true);
+  expect(await again.stop()).toBe(0);
+  rmSync(data, { recursive: true, force: true });
+});
