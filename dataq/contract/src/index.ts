@@ -9,6 +9,7 @@ export {
 } from "./envelope.ts";
 export { type ErrorCode, type ErrorRow, errors } from "./errors.ts";
 export { Failure, type FailureDetails, fill, type ParameterProblem } from "./failure.ts";
+export { answerSchema, errorSchema, type JsonSchema, paramsSchema, recordSchema } from "./json-schema.ts";
 export { type Domain, domains, type Operation, type Params } from "./operation.ts";
 export { editDistance, type ReadParams, readParams } from "./parameters.ts";
 export { type Price, type PriceGroup, priceGroups, tokensPerCny } from "./price.ts";

@@ -8,6 +8,7 @@ import { migrate } from "./database/migrations.ts";
 import { createApp, type HttpParts } from "./http/app.ts";
 import { addAccountRoutes } from "./http/routes/account.ts";
 import { addAdminRoutes } from "./http/routes/admin.ts";
+import { addCatalogRoutes } from "./http/routes/catalog.ts";
 import { addHealthRoutes } from "./http/routes/health.ts";
 import { addKeyRoutes } from "./http/routes/keys.ts";
 import { addLedgerRoutes } from "./http/routes/ledger.ts";
@@ -118,6 +119,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     addKeyRoutes(app, parts);
     addLedgerRoutes(app, parts);
     addAdminRoutes(app, parts);
+    addCatalogRoutes(app, { database, index });
     addHealthRoutes(app, parts);
     closers.push(() => app.close());
     closers.push(startSweeper(parts, cache));

@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { accountsCommand } from "./commands/accounts.ts";
 import { importCommand } from "./commands/import.ts";
+import { indexCommand } from "./commands/index.ts";
 import { keysCommand } from "./commands/keys.ts";
 import { ledgerCommand } from "./commands/ledger.ts";
 import { paginateCommand } from "./commands/paginate.ts";
@@ -16,6 +17,7 @@ const program = new Command("dataq")
   .addCommand(keysCommand())
   .addCommand(ledgerCommand())
   .addCommand(importCommand())
+  .addCommand(indexCommand())
   .addCommand(queryCommand(connection))
   .addCommand(paginateCommand(connection));
 

@@ -35,6 +35,8 @@ export interface RefreshOptions {
   readonly mode: "replace" | "update";
   /** Datasets that leave the index with this switch, such as generated ones when real ones come. */
   readonly drop?: readonly string[];
+  /** Cuts with the newest dictionary even where other datasets keep an older one; they must follow. */
+  readonly recut?: boolean;
   /** Names the documents exactly: a refresh that was cut off goes on where it stopped when it comes again. */
   readonly resumeKey?: string;
   readonly signal?: AbortSignal;

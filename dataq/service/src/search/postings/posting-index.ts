@@ -4,6 +4,7 @@ import type { IndexState } from "@dataq/contract";
 import type { Database } from "../../database/database.ts";
 import type { Analyser } from "../analysis/analyser.ts";
 import { Lexicons } from "../analysis/lexicons.ts";
+import { documentOf } from "../corpora/corpora.ts";
 import type {
   Found,
   Hit,
@@ -92,10 +93,49 @@ export class PostingIndex implements SearchIndex {
     return open === undefined ? undefined : this.#lexicons.analyser(open.analysis);
   }
 
+  /** Merges the segments of every dataset into new ones, beside what serves. Returns the corpus's size. */
+  async rebuild(corpus: string, options: { readonly signal?: AbortSignal } = {}): Promise<number> {
+    const make = documentOf(corpus);
+    const snapshot = await this.#snapshots.open(corpus);
+    let size = snapshot?.size ?? 0;
+    if (make === undefined) return size;
+    for (const dataset of new Set(snapshot?.segments.map((segment) => segment.dataset))) {
+      const again = this.#again(corpus, dataset, make);
+      ({ size } = await this.refresh(corpus, again, { dataset, mode: "replace", recut: true, ...options }));
+    }
+    return size;
+  }
+
+  async *#again(corpus: string, dataset: string, make: (body: never) => IndexDocument) {
+    for await (const body of this.documents(corpus, dataset)) yield make(body as never);
+  }
+
+  /** How many documents serve, without those of some datasets. */
+  async size(corpus: string, without: readonly string[]): Promise<number> {
+    const snapshot = await this.#snapshots.open(corpus);
+    const counted = snapshot?.segments.filter((segment) => !without.includes(segment.dataset)) ?? [];
+    return counted.reduce((sum, { documents, dead }) => sum + documents - (dead?.count() ?? 0), 0);
+  }
+
+  /** Every corpus with what serves of it. */
+  async corpora(): Promise<(IndexState & { readonly corpus: string })[]> {
+    const found = await this.#pool.query<{ corpus: string }>(
+      "select corpus from search_corpus order by corpus",
+    );
+    const states = await Promise.all(
+      found.rows.map(async ({ corpus }) => {
+        const state = await this.state(corpus);
+        return state === undefined ? [] : [{ corpus, ...state }];
+      }),
+    );
+    return states.flat();
+  }
+
   /** Every living document of what serves now, in the order of the index. */
-  async *documents(corpus: string): AsyncGenerator<object> {
+  async *documents(corpus: string, dataset?: string): AsyncGenerator<object> {
     const snapshot = await this.#snapshots.open(corpus);
     for (const segment of snapshot?.segments ?? []) {
+      if (dataset !== undefined && segment.dataset !== dataset) continue;
       for (let from = 0; from < segment.documents; from += scanRows) {
         const rows = await this.#pool.query<{ ordinal: number; body: Buffer }>(
           "select ordinal, body from search_document where segment = $1 and ordinal >= $2 and ordinal < $3 order by ordinal",
@@ -122,6 +162,7 @@ export class PostingIndex implements SearchIndex {
         where c.corpus = $1`,
       [corpus],
     );
+    if (options.recut === true) return this.#lexicons.newest();
     const gone = [...(options.mode === "replace" ? [options.dataset] : []), ...(options.drop ?? [])];
     const kept = found.rows.find((row) => !gone.includes(row.dataset));
     return kept?.analysis ?? this.#lexicons.newest();

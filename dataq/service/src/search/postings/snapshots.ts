@@ -6,6 +6,7 @@ import { BitSet } from "./bitset.ts";
 /** A segment as the reader holds it in memory: everything but postings and bodies. */
 export interface OpenSegment {
   readonly id: number;
+  readonly dataset: string;
   readonly documents: number;
   readonly tokens: number;
   readonly lengths: Uint32Array;
@@ -104,6 +105,7 @@ export class Snapshots {
   async #read(id: number, head: Head): Promise<OpenSnapshot> {
     const found = await this.#pool.query<{
       id: number;
+      dataset: string;
       analysis: string;
       documents: number;
       tokens: number;
@@ -112,7 +114,7 @@ export class Snapshots {
       dead: Buffer | null;
       size: number;
     }>(
-      `select s.id, s.analysis, s.documents, s.tokens, s.lengths, s.dates, p.dead, n.size
+      `select s.id, s.dataset, s.analysis, s.documents, s.tokens, s.lengths, s.dates, p.dead, n.size
          from search_snapshot n
          left join search_snapshot_segment p on p.snapshot = n.id
          left join search_segment s on s.id = p.segment
@@ -125,6 +127,7 @@ export class Snapshots {
       .filter((row) => row.id !== null)
       .map((row) => ({
         id: row.id,
+        dataset: row.dataset,
         documents: row.documents,
         tokens: row.tokens,
         lengths: new Uint32Array(aligned(row.lengths)),

@@ -1,0 +1,91 @@
+import { Command } from "commander";
+import { readConfig } from "../../config.ts";
+import { type Database, openDatabase } from "../../database/database.ts";
+import { migrate } from "../../database/migrations.ts";
+import { lastRuns } from "../../importer/runs.ts";
+import { migrations } from "../../schema.ts";
+import { PostingIndex } from "../../search/postings/posting-index.ts";
+import { buildLegalIndex, fullSize } from "../../sources/legal-index/build.ts";
+import { refreshCorpus } from "../../sources/legal-index/refresh.ts";
+
+/** `dataq index`: build and refresh search indexes beside what serves. */
+export function indexCommand(): Command {
+  const command = new Command("index").description("build, refresh and look at search indexes");
+  command
+    .command("build")
+    .description("refresh indexes now, beside what serves")
+    .argument("[corpus...]", "operations whose index is refreshed; all when left out")
+    .option(
+      "--full",
+      `fill the legal index up to ${fullSize.toLocaleString("en")} judgments with marked samples`,
+    )
+    .action((corpora: string[], options: { full?: boolean }) =>
+      withIndex(async (database, index, dataFolder) => {
+        if (options.full === true) {
+          const { size, real } = await buildLegalIndex(database, index, { progress: tellOf("Building") });
+          console.log(`legal_cases: ${size} judgments serve, ${real} of them imported.`);
+          return;
+        }
+        const progress = (line: string) => console.error(line);
+        const known = (await index.corpora()).map(({ corpus }) => corpus);
+        const unknown = corpora.filter((corpus) => !known.includes(corpus));
+        if (unknown.length > 0)
+          throw new Error(`There is no index of ${unknown.join(", ")}; there are ${known.join(", ")}.`);
+        for (const corpus of corpora.length > 0 ? corpora : known) {
+          await refreshCorpus({ database, index, dataFolder, progress }, corpus);
+        }
+      }),
+    );
+  command
+    .command("status")
+    .description("size and age of every index, and what is being built")
+    .option("--json", "print JSON")
+    .action((options: { json?: boolean }) =>
+      withIndex(async (database, index) => {
+        const indexes = await index.corpora();
+        const runs = (await lastRuns(database)).filter(({ state }) => state === "running");
+        if (options.json === true) console.log(JSON.stringify({ indexes, running: runs }));
+        else {
+          for (const { corpus, size, refreshed_at, next_refresh_at } of indexes) {
+            console.log(
+              `${corpus}: ${size} documents, refreshed ${refreshed_at}, next ${next_refresh_at ?? "never"}`,
+            );
+          }
+          for (const { target, dataset, done, total } of runs) {
+            console.log(`${target}: building ${dataset} ${done}/${total ?? "?"}`);
+          }
+        }
+      }),
+    );
+  return command;
+}
+
+async function withIndex(
+  run: (database: Database, index: PostingIndex, dataFolder: string) => Promise<void>,
+): Promise<void> {
+  const config = readConfig();
+  const database = await openDatabase({
+    url: config.databaseUrl,
+    folder: config.dataFolder,
+    applicationName: "dataq index",
+    poolSize: 4,
+    progress: (line) => console.error(line),
+  });
+  try {
+    await migrate(database, migrations);
+    await run(database, new PostingIndex(database), config.dataFolder);
+  } finally {
+    await database.close();
+  }
+}
+
+/** A line at each twentieth. */
+function tellOf(what: string) {
+  let told = 0;
+  return (done: number, total: number) => {
+    const part = Math.floor((20 * done) / Math.max(1, total));
+    if (part <= told) return;
+    told = part;
+    console.error(`${what} ${done.toLocaleString("en")}/${total.toLocaleString("en")}`);
+  };
+}

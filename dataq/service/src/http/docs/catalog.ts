@@ -1,0 +1,71 @@
+import {
+  type JsonSchema,
+  type Operation,
+  operations,
+  paramsSchema,
+  priceGroups,
+  recordSchema,
+} from "@dataq/contract";
+
+/** What `/v1/catalog` says of an operation. */
+export interface CatalogEntry {
+  readonly operation: string;
+  readonly domain: string;
+  readonly title: Operation["title"];
+  readonly description: Operation["description"];
+  readonly params: JsonSchema;
+  readonly record: JsonSchema;
+  readonly kind: Operation["kind"];
+  readonly paged: boolean;
+  readonly price: { readonly tokens: number; readonly cached_tokens: number | null };
+  readonly cache_seconds: number;
+  /** Finds a record on a fresh install. */
+  readonly example: { readonly params: Operation["example"] };
+}
+
+export function catalogEntry(operation: Operation): CatalogEntry {
+  const { tokens, cachedTokens } = priceGroups[operation.priceGroup];
+  return {
+    operation: operation.name,
+    domain: operation.domain,
+    title: operation.title,
+    description: operation.description,
+    params: paramsSchema(operation),
+    record: recordSchema(operation),
+    kind: operation.kind,
+    paged: operation.paged,
+    price: { tokens, cached_tokens: cachedTokens },
+    cache_seconds: operation.cacheS,
+    example: { params: operation.example },
+  };
+}
+
+/** The operations as functions that a model can call, in the form of OpenAI's chat interface. */
+export function modelTools(): object[] {
+  return operations.map((operation) => ({
+    type: "function",
+    function: {
+      name: operation.name,
+      description: `${operation.description.en} ${operation.description.zh}`,
+      parameters: paramsSchema(operation),
+    },
+  }));
+}
+
+/** The form in which the older published client looks for what there is. */
+export function olderCapabilities(): object {
+  const list: readonly Operation[] = operations;
+  return {
+    capabilities: list.map((operation) => {
+      const { tokens } = priceGroups[operation.priceGroup];
+      return {
+        domain: operation.domain,
+        type: operation.olderType,
+        operation: operation.name,
+        description: operation.description.en,
+        filters: paramsSchema(operation),
+        units: tokens,
+      };
+    }),
+  };
+}

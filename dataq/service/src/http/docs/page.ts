@@ -1,0 +1,51 @@
+import { errors, type Operation, operations, paramsSchema, priceGroups } from "@dataq/contract";
+
+/** The reference as one page without scripts: every operation, its parameters and fields, and every error. */
+export function docsPage(): string {
+  const list: readonly Operation[] = operations;
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<title>dataq reference</title><style>${style}</style></head><body>
+<h1>dataq</h1>
+<p>Every operation is a <code>POST /v1/data/query</code> with <code>Authorization: Bearer &lt;API_KEY&gt;</code>.
+The same as data: <a href="/openapi.json">OpenAPI</a>, <a href="/v1/catalog">catalogue</a>.</p>
+<nav>${list.map(({ name }) => `<a href="#${name}">${name}</a>`).join(" ")} <a href="#errors">errors</a></nav>
+${list.map(section).join("\n")}
+<h2 id="errors">Errors</h2>
+<table><tr><th>code</th><th>status</th><th>meaning</th><th>what to do</th></tr>${Object.entries(errors)
+    .map(
+      ([code, { status, message, nextAction }]) =>
+        `<tr id="error-${code}"><td><code>${code}</code></td><td>${status}</td><td>${escaped(message)}</td><td>${escaped(nextAction)}</td></tr>`,
+    )
+    .join("")}</table>
+</body></html>`;
+}
+
+const style =
+  "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}table{border-collapse:collapse;width:100%}td,th{border:1px solid #bbb;padding:.3rem .5rem;text-align:left;vertical-align:top}pre{background:#f3f3f3;padding:.7rem;overflow:auto}nav{line-height:2}";
+
+function section(operation: Operation): string {
+  const { tokens, cachedTokens } = priceGroups[operation.priceGroup];
+  const body = JSON.stringify({ operation: operation.name, params: operation.example });
+  const schema = paramsSchema(operation) as {
+    properties?: Record<string, { description?: string }>;
+    required?: string[];
+  };
+  const rows = Object.entries(schema.properties ?? {}).map(
+    ([name, { description = "" }]) =>
+      `<tr><td><code>${name}</code></td><td>${schema.required?.includes(name) ? "yes" : "no"}</td><td>${escaped(description)}</td></tr>`,
+  );
+  const cached = cachedTokens === null ? "" : `, ${cachedTokens} from the cache`;
+  return `<h2 id="${operation.name}">${operation.name}</h2>
+<p>${escaped(operation.description.en)}<br><span lang="zh">${escaped(operation.description.zh)}</span></p>
+<p>${tokens} tokens${cached}. ${operation.paged ? "Paged." : "Not paged."}</p>
+${rows.length === 0 ? "<p>No parameters.</p>" : `<table><tr><th>parameter</th><th>needed</th><th></th></tr>${rows.join("")}</table>`}
+<pre>curl -X POST /v1/data/query -H 'Authorization: Bearer &lt;API_KEY&gt;' -H 'Content-Type: application/json' -d '${escaped(body)}'</pre>
+<p>Fields: ${Object.keys(operation.record.shape)
+    .map((name) => `<code>${name}</code>`)
+    .join(" ")}</p>`;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>]/g, (character) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[character] ?? "");
+}

@@ -1,0 +1,73 @@
+import { Failure, findOperation, operations } from "@dataq/contract";
+import type { FastifyInstance } from "fastify";
+import { lastRuns } from "../../importer/runs.ts";
+import type { PostingIndex } from "../../search/postings/posting-index.ts";
+import type { HttpParts } from "../app.ts";
+import { catalogEntry, modelTools, olderCapabilities } from "../docs/catalog.ts";
+import { openApi } from "../docs/openapi.ts";
+import { docsPage } from "../docs/page.ts";
+
+/** What the service offers and in what state its data is. All public: nothing here is about an account. */
+export function addCatalogRoutes(
+  app: FastifyInstance,
+  parts: Pick<HttpParts, "database"> & { readonly index: PostingIndex },
+): void {
+  const entries = operations.map(catalogEntry);
+  const document = JSON.stringify(openApi());
+  const page = docsPage();
+
+  app.get<{ Querystring: { format?: unknown } }>("/v1/catalog", async (request) => {
+    const { format } = request.query;
+    if (format === undefined) return { data: entries };
+    if (format === "openai-tools") return modelTools();
+    const message = "format is not a form of the catalogue";
+    throw new Failure("invalid_params", {
+      summary: `${message}.`,
+      details: [{ param: "format", code: "unknown", message, fix: "send openai-tools, or leave it out" }],
+    });
+  });
+
+  app.get<{ Params: { operation: string } }>("/v1/catalog/:operation", async (request) => {
+    const operation = findOperation(request.params.operation.toLowerCase());
+    if (operation === undefined) throw new Failure("not_found", { what: "The operation" });
+    return catalogEntry(operation);
+  });
+
+  app.get("/capabilities.json", async () => olderCapabilities());
+  app.get("/openapi.json", async (_request, reply) => reply.type("application/json").send(document));
+  app.get("/docs", async (_request, reply) =>
+    reply
+      .header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'")
+      .type("text/html; charset=utf-8")
+      .send(page),
+  );
+
+  app.get("/v1/status", async () => ({ data: await statusOf(parts) }));
+}
+
+/** Every operation with the index behind it, if it has one, and what is being built. */
+async function statusOf({ database, index }: Pick<HttpParts, "database"> & { readonly index: PostingIndex }) {
+  const states = new Map((await index.corpora()).map(({ corpus, ...state }) => [corpus, state]));
+  const running = (await lastRuns(database)).filter(({ state }) => state === "running");
+  const now = Date.now();
+  return {
+    operations: operations.map(({ name }) => {
+      const imported = states.get(name);
+      const state = imported ?? states.get(`${name}#sample`);
+      const run = running.find(({ target }) => target === name);
+      return {
+        operation: name,
+        data: imported === undefined ? "sample" : "imported",
+        index: state ?? null,
+        building: run === undefined ? null : buildingOf(run.done, run.total),
+        // A refresh that is overdue by a day tells an operator that the schedule does not run.
+        overdue: state?.next_refresh_at ? Date.parse(state.next_refresh_at) + 86_400_000 < now : false,
+      };
+    }),
+  };
+}
+
+function buildingOf(done: number, total: number | null) {
+  const of = total === null ? "" : `/${total.toLocaleString("en")}`;
+  return { done, total, text: `building ${done.toLocaleString("en")}${of}` };
+}
