@@ -40,7 +40,7 @@ free_port() { node -e 'const s=require("net").createServer().listen(0,"127.0.0.1
 now() { date +%s.%N; }
 since() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.1f s", b - a }'; }
 say() { printf '%-58s %s\n' "$1" "$2"; }
-fail() { printf '\nFAILED: %s\n' "$1" >&2; tail -n 40 "$work/log" >&2 || true; exit 1; }
+fail() { printf '\nFAILED: %s\n' "$1" >&2; tail -n 15 "$work/log" | cut -c1-200 >&2 || true; exit 1; }
 
 export LOCALLM_HOST="127.0.0.1:$(free_port)" DATAQ_HOST="127.0.0.1:$(free_port)"
 export LOCALLM_MODELS="$work/models" DATAQ_DATA="$work/data"
@@ -75,7 +75,7 @@ paid_answer() {
   local key
   key=$(cat "$DATAQ_DATA/local-key" 2>/dev/null) || return 1
   curl -s -m 20 "http://$DATAQ_HOST/v1/data/query" -H "Authorization: Bearer $key" -H 'Content-Type: application/json' \
-    -d '{"operation":"legal_laws","params":{"query":"民法典 第五百七十七条"}}' 2>/dev/null >"$work/answer" &&
+    -d '{"operation":"legal_laws","params":{"query":"民法典 第五百七十七条"},"cache":"bypass"}' 2>/dev/null >"$work/answer" &&
     grep -q '当事人一方不履行合同义务' "$work/answer" && grep -q '"tokens":5000' "$work/answer"
 }
 
