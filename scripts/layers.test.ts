@@ -1,44 +1,65 @@
 import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
+
+/** Sources that break a rule, at their places in a tree of their own with our rules. One run lints them all. */
+const broken = {
+  "locallm/src/wire/a.ts": `import "../http/app.ts";`,
+  "locallm/src/engine/a.ts": `import "../scheduler/queue.ts";`,
+  "locallm/src/library/a.ts": `import "../config.ts";`,
+  "dataq/service/src/ledger/a.ts": `import "../query/pipeline.ts";`,
+  "dataq/service/src/search/a.ts": `import "../sources/source.ts";`,
+  "dataq/service/src/http/a.ts": `import "../cli/main.ts";`,
+};
+const kept = {
+  "locallm/src/http/b.ts": `import "../wire/errors.ts";`,
+  "dataq/service/src/query/b.ts": `import "../ledger/hold.ts";`,
+};
+const environment = `export const home = process.env["HOME"];`;
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+const tree = mkdtempSync(join(tmpdir(), "layers-"));
+afterAll(() => rmSync(tree, { recursive: true }));
 
-/** What the linter says of a file with this text at this place; nothing is written. */
-function lint(path: string, text: string): string {
-  const biome = `${root}node_modules/.bin/biome`;
-  const { stdout, stderr } = spawnSync(biome, ["lint", `--stdin-file-path=${path}`], {
-    cwd: root,
-    input: text,
-    encoding: "utf8",
-  });
-  return stdout + stderr;
+interface Diagnostic {
+  readonly category: string;
+  readonly location: { readonly path: string };
 }
 
-describe("layers", () => {
-  const broken = [
-    ["locallm/src/wire/probe.ts", "../http/app.ts"],
-    ["locallm/src/engine/probe.ts", "../scheduler/queue.ts"],
-    ["locallm/src/library/probe.ts", "../config.ts"],
-    ["dataq/service/src/ledger/probe.ts", "../query/pipeline.ts"],
-    ["dataq/service/src/search/probe.ts", "../sources/source.ts"],
-    ["dataq/service/src/http/probe.ts", "../cli/main.ts"],
-  ] as const;
-  it.each(broken)("%s may not import %s", (path, target) => {
-    expect(lint(path, `import "${target}";\n`)).toContain("noRestrictedImports");
+function lint(): Set<string> {
+  const { vcs: _, ...rules } = JSON.parse(readFileSync(join(root, "biome.json"), "utf8"));
+  write("biome.json", JSON.stringify(rules));
+  for (const [path, text] of Object.entries({ ...broken, ...kept })) write(path, `${text}\n`);
+  for (const path of ["locallm/src/http/c.ts", "locallm/src/config.ts"]) write(path, `${environment}\n`);
+  const { stdout } = spawnSync(join(root, "node_modules/.bin/biome"), ["lint", "--reporter=json", "."], {
+    cwd: tree,
+    encoding: "utf8",
+  });
+  const { diagnostics } = JSON.parse(stdout) as { diagnostics: Diagnostic[] };
+  return new Set(diagnostics.map(({ category, location }) => `${location.path} ${category}`));
+}
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(join(tree, path)), { recursive: true });
+  writeFileSync(join(tree, path), text);
+}
+
+describe("the linter", () => {
+  const found = lint();
+
+  it.each(Object.entries(broken))("refuses %s: %s", (path) => {
+    expect(found).toContain(`${path} lint/style/noRestrictedImports`);
   });
 
-  it("let an outer folder import an inner one", () => {
-    const text = `import { errors } from "../wire/errors.ts";\nexport const codes = Object.keys(errors);\n`;
-    expect(lint("locallm/src/http/probe.ts", text)).not.toContain("noRestrictedImports");
+  it.each(Object.entries(kept))("allows %s: %s", (path) => {
+    expect(found).not.toContain(`${path} lint/style/noRestrictedImports`);
   });
 
-  it("keep the environment to config.ts", () => {
-    expect(lint("locallm/src/http/probe.ts", `export const home = process.env["HOME"];\n`)).toContain(
-      "noProcessEnv",
-    );
-    expect(lint("locallm/src/config.ts", `export const home = process.env["HOME"];\n`)).not.toContain(
-      "noProcessEnv",
-    );
+  it("keeps the environment to config.ts", () => {
+    expect(found).toContain("locallm/src/http/c.ts lint/style/noProcessEnv");
+    expect(found).not.toContain("locallm/src/config.ts lint/style/noProcessEnv");
   });
 });
