@@ -213,16 +213,13 @@ describe("programs", () => {
   });
   afterAll(() => packed?.remove());
 
-  test.each(["docs/dataq/client.md", "docs/dataq/client.zh.md"])(
-    "every one of %s runs as printed, in a project with the package alone",
-    async (page) => {
-      for (const [index, program] of programsOf(page).entries()) {
-        const path = join(packed.folder, `program-${index}.ts`);
-        writeFileSync(path, program);
-        expect(await runProgram(path), program).not.toBe("");
-      }
-    },
-  );
+  test("every one of the guide runs as printed, in a project with the package alone", async () => {
+    for (const [index, program] of programsOf("docs/dataq/client.md").entries()) {
+      const path = join(packed.folder, `program-${index}.ts`);
+      writeFileSync(path, program);
+      expect(await runProgram(path), program).not.toBe("");
+    }
+  });
 
   test("the examples run", async () => {
     const examples = `${repository}examples/dataq/`;

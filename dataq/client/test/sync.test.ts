@@ -1,12 +1,21 @@
 import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { rolldown } from "rolldown";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ConfigurationError, DataQuerySync, RateLimitError, TimeoutError } from "../src/index.ts";
 import { caseKey, startScriptedServer } from "./client-case.ts";
 
 const answer = { body: { data: [{ id: "a" }], page: 1, total_pages: 1 } };
 const run = promisify(execFile);
+const index = fileURLToPath(new URL("../src/index.ts", import.meta.url));
+const program = `
+  const client = new DataQuerySync();
+  console.log(client.legal_laws({ query: "x" }).data[0].id);
+`;
 
 let server: Awaited<ReturnType<typeof startScriptedServer>>;
 beforeAll(async () => {
@@ -22,19 +31,26 @@ test("1,000 calls of one client end, each with its own answer", async () => {
 });
 
 test("a process ends by itself, without close()", async () => {
-  await server.script([answer, answer]);
-  const index = fileURLToPath(new URL("../src/index.ts", import.meta.url));
-  const program = `
-    import { DataQuerySync } from ${JSON.stringify(index)};
-    const client = new DataQuerySync();
-    console.log(client.legal_laws({ query: "x" }).data[0].id);
-    console.log(client.legal.laws({ query: "x" }).data[0].id);
-  `;
-  const env = { ...process.env, DATAQ_API_KEY: caseKey, DATAQ_BASE_URL: server.url };
-  const args = ["--input-type=module", "--eval", program];
-  const { stdout, stderr } = await run(process.execPath, args, { env, timeout: 30_000 });
-  expect(stdout).toBe("a\na\n");
+  await server.script([answer]);
+  const source = `import { DataQuerySync } from ${JSON.stringify(index)};\n${program}`;
+  const args = ["--input-type=module", "--eval", source];
+  const { stdout, stderr } = await run(process.execPath, args, { env: environment(), timeout: 30_000 });
+  expect(stdout).toBe("a\n");
   expect(stderr).toBe("");
+});
+
+test("a bundle of one file carries the thread along", async () => {
+  await server.script([answer]);
+  const folder = mkdtempSync(join(tmpdir(), "dataq-client-"));
+  const entry = join(folder, "program.mjs");
+  writeFileSync(entry, `import { DataQuerySync } from ${JSON.stringify(index)};\n${program}`);
+  const bundle = await rolldown({ input: entry, platform: "node" });
+  const { output } = await bundle.generate({ format: "esm", minify: true });
+  expect(output).toHaveLength(1);
+  writeFileSync(join(folder, "bundle.mjs"), output[0].code);
+  const { stdout } = await run(process.execPath, [join(folder, "bundle.mjs")], { env: environment() });
+  rmSync(folder, { recursive: true });
+  expect(stdout).toBe("a\n");
 });
 
 test("an error has the class and the fields that the asynchronous client gives", async () => {
@@ -71,3 +87,7 @@ test("a closed client says so", () => {
   client.close();
   expect(() => client.balance()).toThrow(ConfigurationError);
 });
+
+function environment() {
+  return { ...process.env, DATAQ_API_KEY: caseKey, DATAQ_BASE_URL: server.url };
+}
