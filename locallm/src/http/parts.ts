@@ -29,6 +29,6 @@ export interface HttpSettings {
   readonly contextLength: number;
   /** What `/api/generate` does with a plain prompt. */
   readonly generate: "raw" | "template";
-  /** One of OpenAI's lists, or null: what a fresh installation says of missing models on `/`. */
+  /** What `/` adds to its line: why there is no model yet. Null: nothing. */
   readonly notice: () => string | null;
 }

@@ -28,7 +28,7 @@ export interface Run {
   /** `performance.now()` at the request's start. */
   readonly startedMs: number;
   /** Waits for the model and a place in it. Release it when the answer is done. */
-  lease(uses?: "slot" | "visit"): Promise<Lease>;
+  lease(uses?: "slot" | "load" | "visit"): Promise<Lease>;
   /** Enters a finished generation into metrics and log. */
   count(done: GenerateDone): void;
 }

@@ -47,14 +47,19 @@ export async function sendStream(
   }
 }
 
-/** Until the reader has taken what was written, or is gone. */
+/** Until the reader has taken what was written, or is gone; one that takes nothing for long counts as gone. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
+      clearTimeout(timer);
       response.off("drain", done).off("close", done);
       resolve();
     };
-    if (response.destroyed) resolve();
+    const timer = setTimeout(() => response.destroy(), patienceMs);
+    if (response.destroyed) done();
     else response.on("drain", done).on("close", done);
   });
 }
+
+/** A reader that stands still holds a slot. */
+const patienceMs = 300_000;

@@ -31,8 +31,11 @@ export interface LeaseRequest {
   readonly load: LoadWish;
   /** `Infinity`: the model stays until its place is needed. */
   readonly keepAliveMs: number;
-  /** `slot`: one of the model's parallel places; `visit`: only needs the model to be loaded. */
-  readonly uses: "slot" | "visit";
+  /**
+   * `slot`: one of the model's parallel places; `load`: that it is loaded as wished; `visit`: that it is loaded
+   * at all, with whatever window.
+   */
+  readonly uses: "slot" | "load" | "visit";
   readonly signal: AbortSignal;
 }
 

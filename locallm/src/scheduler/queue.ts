@@ -7,6 +7,8 @@ export interface Waiter {
   readonly line: string;
   /** Its window: asked for, cut to what the model was trained on. */
   readonly numCtx: number;
+  /** The least window that will do; less than `numCtx` for a visit. */
+  readonly leastCtx: number;
   readonly sinceMs: number;
   /** Grows with every request: the order of arrival over all lines. */
   readonly ticket: number;

@@ -87,9 +87,9 @@ export class Resident {
   }
 
   /** Whether it may take this request now, its turn given. */
-  hasRoomFor(request: LeaseRequest, numCtx: number): boolean {
-    if (!this.isOpen || this.numCtx < numCtx) return false;
-    return request.uses === "visit" || (this.activeSlots < this.runner!.slots && this.tenureSpent === null);
+  hasRoomFor(request: LeaseRequest, leastCtx: number): boolean {
+    if (!this.isOpen || this.numCtx < leastCtx) return false;
+    return request.uses !== "slot" || (this.activeSlots < this.runner!.slots && this.tenureSpent === null);
   }
 
   /** Another model waits for a place: from now on requests and time count. */

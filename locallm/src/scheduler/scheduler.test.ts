@@ -1,9 +1,11 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Runner, RunnerExit, StartRunner } from "../runner/handle.ts";
+import { LocallmError } from "../wire/errors.ts";
 import type { Clock } from "./clock.ts";
 import type { Lease, LeaseRequest, RunnableModel, Scheduler } from "./lease.ts";
-import { createScheduler, type SchedulerParts, type SchedulerSettings } from "./scheduler.ts";
+import type { SchedulerParts, SchedulerSettings } from "./parts.ts";
+import { createScheduler } from "./scheduler.ts";
 
 /** Time that moves only when told. */
 class ManualClock implements Clock {
@@ -120,7 +122,7 @@ function model(name: string, trainContext: number | null = null): RunnableModel 
 interface Ask {
   numCtx?: number;
   keepAliveMs?: number;
-  uses?: "slot" | "visit";
+  uses?: LeaseRequest["uses"];
   signal?: AbortSignal;
   trainContext?: number;
 }
@@ -299,6 +301,15 @@ describe("windows", () => {
     expect([large.numCtx, small.numCtx, loads.length]).toEqual([8192, 512, 1]);
   });
 
+  it("does not load again for a visit, but does for the wish to be loaded", async () => {
+    const { scheduler, loads } = world();
+    (await scheduler.lease(request("a", { numCtx: 512 }))).release();
+    (await scheduler.lease(request("a", { numCtx: 4096, uses: "visit" }))).release();
+    expect(loads).toHaveLength(1);
+    const lease = await scheduler.lease(request("a", { numCtx: 4096, uses: "load" }));
+    expect([loads.length, lease.numCtx]).toEqual([2, 4096]);
+  });
+
   it("loads again for a larger one, once its requests have ended", async () => {
     const { scheduler, loads } = world({ maxLoadedModels: 2 });
     const small = await scheduler.lease(request("a", { numCtx: 512 }));
@@ -393,7 +404,7 @@ describe("trouble", () => {
 
   it("fails everybody who waits for a load that fails, pauses, then tries again", async () => {
     const { scheduler, loads, failNext, clock } = world();
-    failNext.error = new Error("bad tensor");
+    failNext.error = new LocallmError("model_load_failed", { reason: "bad tensor" });
     const asked = [1, 2, 3].map(() => scheduler.lease(request("a")));
     for (const each of asked) await expect(each).rejects.toThrow("model failed to load: bad tensor");
     await expect(scheduler.lease(request("a"))).rejects.toThrow("bad tensor");
@@ -402,6 +413,16 @@ describe("trouble", () => {
     await clock.pass(1_000);
     await scheduler.lease(request("a"));
     expect(loads).toHaveLength(2);
+  });
+
+  it("names no path of what it could not read", async () => {
+    const { scheduler, failNext } = world();
+    failNext.error = Object.assign(new Error("ENOENT: no such file, open '/secret/path'"), {
+      code: "ENOENT",
+    });
+    await expect(scheduler.lease(request("a"))).rejects.toThrow(
+      "model failed to load: its files cannot be read (ENOENT)",
+    );
   });
 
   it("gives up a load that stalls", async () => {

@@ -1,37 +1,13 @@
-import type { Runner, StartRunner } from "../runner/handle.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Clock } from "./clock.ts";
 import { CoolDown } from "./cool-down.ts";
 import { Decisions } from "./decisions.ts";
-import type { EstimateLoad } from "./estimate.ts";
-import type { Decision, Lease, LeaseRequest, RunnableModel, Scheduler, SchedulerView } from "./lease.ts";
+import type { Lease, LeaseRequest, RunnableModel, Scheduler, SchedulerView } from "./lease.ts";
+import { fitsInMemory, loadRunner } from "./loading.ts";
+import type { SchedulerParts, SchedulerSettings } from "./parts.ts";
 import { Queue, type Waiter } from "./queue.ts";
 import { lineOf, Resident, windowOf } from "./residency.ts";
-
-export interface SchedulerSettings {
-  /** Parallel places of each loaded model. */
-  readonly slots: number;
-  readonly maxLoadedModels: number;
-  readonly maxQueue: number;
-  /** A load without progress for so long is given up. */
-  readonly loadTimeoutMs: number;
-  readonly flashAttention: "auto" | "on" | "off";
-  readonly kvCacheType: "f16" | "q8_0" | "q4_0";
-  /** Added to every runner's environment. */
-  readonly environment: Readonly<Record<string, string>>;
-}
-
-/** What the scheduler works with, so that tests can put their own in. */
-export interface SchedulerParts {
-  readonly clock: Clock;
-  readonly startRunner: StartRunner;
-  /** Memory that loading would take, in bytes. Throws what is wrong with the file. */
-  readonly estimate: (model: RunnableModel, load: EstimateLoad) => Promise<number>;
-  /** Memory that may still be taken, in bytes. */
-  readonly availableBytes: () => number;
-  readonly onDecision?: (decision: Decision) => void;
-  readonly onLog?: (model: string, line: string) => void;
-}
+import { chooseVictim } from "./victim.ts";
 
 export function createScheduler(settings: SchedulerSettings, parts: SchedulerParts): Scheduler {
   return new PlaceScheduler(settings, parts);
@@ -79,17 +55,19 @@ class PlaceScheduler implements Scheduler {
         reject(refusal);
         return;
       }
+      const numCtx = windowOf(request.model, request.load);
       const waiter: Waiter = {
         request,
         line,
-        numCtx: windowOf(request.model, request.load),
+        numCtx,
+        leastCtx: request.uses === "visit" ? 1 : numCtx,
         sinceMs: this.#clock.now(),
         ticket: this.#tickets++,
         settle: { resolve, reject },
       };
       const resident = this.#residentOf(line);
-      const isNext = request.uses === "visit" || this.#queue.head(line) === undefined;
-      if (isNext && resident?.hasRoomFor(request, waiter.numCtx)) {
+      const isNext = request.uses !== "slot" || this.#queue.head(line) === undefined;
+      if (isNext && resident?.hasRoomFor(request, waiter.leastCtx)) {
         this.#grant(resident, waiter);
         return;
       }
@@ -199,7 +177,7 @@ class PlaceScheduler implements Scheduler {
   #needingPlace(): Waiter[] {
     const needing = this.#queue.heads().filter((head) => {
       const resident = this.#residentOf(head.line);
-      return resident === undefined || resident.draining !== null || resident.numCtx < head.numCtx;
+      return resident === undefined || resident.draining !== null || resident.numCtx < head.leastCtx;
     });
     const turn = (head: Waiter) => Math.max(head.ticket, this.#yielded.get(head.line) ?? 0);
     return needing.sort((a, b) => turn(a) - turn(b));
@@ -232,7 +210,7 @@ class PlaceScheduler implements Scheduler {
     const resident = this.#residentOf(line);
     if (resident === undefined) return;
     for (let head = this.#queue.head(line); head !== undefined; head = this.#queue.head(line)) {
-      if (!resident.hasRoomFor(head.request, head.numCtx)) return;
+      if (!resident.hasRoomFor(head.request, head.leastCtx)) return;
       this.#queue.remove(head);
       this.#grant(resident, head);
     }
@@ -277,15 +255,10 @@ class PlaceScheduler implements Scheduler {
       void this.#load(head.line);
       return;
     }
-    const idle = residents.filter((resident) => resident.isIdle).sort(byEvictionOrder)[0];
-    const spent = residents.some(({ draining }) => draining !== null)
-      ? undefined
-      : residents.filter(({ tenureSpent }) => tenureSpent !== null).sort(byEvictionOrder)[0];
-    const victim = idle ?? spent;
-    if (victim === undefined) return;
-    const served = victim.tenureSpent === null ? "least recently used" : `served ${victim.tenureSpent}`;
-    const pinned = victim.isPinned ? ", pinned, but nothing else could go" : "";
-    this.#drain(victim, true, `${head.request.model.name} needs its place: ${served}${pinned}`);
+    const victim = chooseVictim(residents);
+    if (victim === null) return;
+    const { resident, why } = victim;
+    this.#drain(resident, true, `${head.request.model.name} needs its place: ${why}`);
   }
 
   #drain(resident: Resident, forPlace: boolean, why: string): void {
@@ -306,13 +279,13 @@ class PlaceScheduler implements Scheduler {
     this.#yielded.delete(line);
     const startedMs = this.#clock.now();
     try {
-      if (await this.#fits(resident, first)) {
+      const others = this.#residents.size - 1;
+      if (await fitsInMemory(this.#settings, this.#parts, { resident, request: first, others })) {
         this.#decisions.add(first.model.name, "load", `${waiters.length} waiting, window ${numCtx}`);
-        const runner = await this.#start(resident, first);
-        resident.ready(runner);
+        resident.ready(await loadRunner(this.#settings, this.#parts, resident, first));
         this.#coolDown.clear(line);
         this.#decisions.add(first.model.name, "ready", `window ${numCtx}`, this.#clock.now() - startedMs);
-        void runner.exited.then((exit) => this.#died(resident, exit.asked));
+        void resident.runner?.exited.then((exit) => this.#died(resident, exit.asked));
         if (this.#closing) this.#depart(resident, "unload", "the server stops");
       } else {
         this.#remove(resident);
@@ -325,72 +298,13 @@ class PlaceScheduler implements Scheduler {
     this.#dispatch();
   }
 
-  /** False: somebody must leave first. Throws where even an empty machine would not do. */
-  async #fits(resident: Resident, { model, load }: LeaseRequest): Promise<boolean> {
-    const { slots, kvCacheType, flashAttention } = this.#settings;
-    const { numCtx } = resident;
-    const { numBatch } = load;
-    const wanted = { numCtx, numBatch, slots, kvCacheType, flashAttention };
-    const needed = await this.#parts.estimate(model, wanted);
-    resident.sizeBytes = needed;
-    const available = this.#parts.availableBytes();
-    if (needed <= available) return true;
-    if (this.#residents.size > 1) return false;
-    throw new LocallmError("model_too_large", { needed: gib(needed), available: gib(available) });
-  }
-
-  async #start(resident: Resident, { model, load }: LeaseRequest): Promise<Runner> {
-    const settings = this.#settings;
-    const stalled = new AbortController();
-    let cancelTimer = () => {};
-    const progressed = () => {
-      cancelTimer();
-      if (!Number.isFinite(settings.loadTimeoutMs)) return;
-      cancelTimer = this.#clock.after(settings.loadTimeoutMs, () => stalled.abort());
-    };
-    progressed();
-    try {
-      return await this.#parts.startRunner(
-        {
-          modelPath: model.modelPath,
-          adapters: model.adapters,
-          numCtx: resident.numCtx,
-          slots: settings.slots,
-          numBatch: load.numBatch,
-          numThread: load.numThread,
-          numGpu: load.numGpu,
-          mainGpu: load.mainGpu,
-          useMmap: load.useMmap,
-          flashAttention: settings.flashAttention,
-          kvCacheType: settings.kvCacheType,
-        },
-        {
-          env: settings.environment,
-          signal: AbortSignal.any([stalled.signal, resident.abortLoad.signal]),
-          onProgress: progressed,
-          onLog: (line) => this.#parts.onLog?.(model.name, line),
-        },
-      );
-    } catch (cause) {
-      if (stalled.signal.aborted)
-        throw new LocallmError("model_load_failed", {
-          reason: `no progress for ${settings.loadTimeoutMs / 1000} s`,
-        });
-      throw cause;
-    } finally {
-      cancelTimer();
-    }
-  }
-
   /** All who wait for the model fail together; the next one may try again after a pause. */
   #loadFailed(resident: Resident, cause: unknown): void {
     if (resident.abortLoad.signal.aborted) {
       this.#decisions.add(resident.model.name, "unload", "nobody waits for the load any more");
       return;
     }
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const error =
-      cause instanceof LocallmError ? cause : new LocallmError("model_load_failed", { reason }, { cause });
+    const error = cause instanceof LocallmError ? cause : unexpected(cause);
     this.#coolDown.fail(resident.line, error);
     this.#decisions.add(resident.model.name, "fail", error.message);
     for (const waiter of this.#queue.take(resident.line)) waiter.settle.reject(error);
@@ -440,11 +354,10 @@ class PlaceScheduler implements Scheduler {
   }
 }
 
-/** Least recently used first; pinned ones only when there is nobody else. */
-function byEvictionOrder(a: Resident, b: Resident): number {
-  return Number(a.isPinned) - Number(b.isPinned) || a.lastUsedMs - b.lastUsedMs;
-}
-
-function gib(bytes: number): string {
-  return `${(bytes / 2 ** 30).toFixed(1)} GiB`;
+/** Says no path: the cause stands in the log. */
+function unexpected(cause: unknown): LocallmError {
+  const code = (cause as NodeJS.ErrnoException | null)?.code;
+  const reason =
+    typeof code === "string" ? `its files cannot be read (${code})` : "the server's log says why";
+  return new LocallmError("model_load_failed", { reason }, { cause });
 }

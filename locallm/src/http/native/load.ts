@@ -5,7 +5,7 @@ import type { Run } from "../run.ts";
 export async function loadOrUnload<Fields extends object>(parts: Parts, run: Run, fields: Fields) {
   const unload = run.keepAliveMs === 0;
   if (unload) parts.scheduler.expire(run.runnable);
-  else (await run.lease("visit")).release();
+  else (await run.lease("load")).release();
   return {
     model: run.typedName,
     created_at: new Date().toISOString(),

@@ -1,0 +1,29 @@
+import type { StartRunner } from "../runner/handle.ts";
+import type { Clock } from "./clock.ts";
+import type { EstimateLoad } from "./estimate.ts";
+import type { Decision, RunnableModel } from "./lease.ts";
+
+export interface SchedulerSettings {
+  /** Parallel places of each loaded model. */
+  readonly slots: number;
+  readonly maxLoadedModels: number;
+  readonly maxQueue: number;
+  /** A load without progress for so long is given up. */
+  readonly loadTimeoutMs: number;
+  readonly flashAttention: "auto" | "on" | "off";
+  readonly kvCacheType: "f16" | "q8_0" | "q4_0";
+  /** Added to every runner's environment. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** What the scheduler works with, so that tests can put their own in. */
+export interface SchedulerParts {
+  readonly clock: Clock;
+  readonly startRunner: StartRunner;
+  /** Memory that loading would take, in bytes. Throws what is wrong with the file. */
+  readonly estimate: (model: RunnableModel, load: EstimateLoad) => Promise<number>;
+  /** Memory that may still be taken, in bytes. */
+  readonly availableBytes: () => number;
+  readonly onDecision?: (decision: Decision) => void;
+  readonly onLog?: (model: string, line: string) => void;
+}
