@@ -150,3 +150,75 @@ function u64Bytes(value: bigint): Buffer {
   bytes.writeBigUInt64LE(BigInt.asUintN(64, value));
   return bytes;
 }
+
+/** A llama of one layer and 300 tokens that the engine loads and runs; its weights are noise. About 130 KB. */
+export function loadableModel(): GgufSpec {
+  const width = 32;
+  const hidden = 64;
+  // GPT-2's tokeniser stands on 256 printable characters, one for each byte.
+  const characters = Array.from({ length: 256 }, (_, byte) => String.fromCodePoint(printableByte(byte)));
+  const extra = Array.from({ length: 42 }, (_, index) => `Ġw${index}`);
+  const tokens = [...characters, ...extra, "<s>", "</s>"];
+  let state = 7;
+  const noise = (length: number) => {
+    const bytes = Buffer.alloc(length * 4);
+    for (let at = 0; at < length; at++) {
+      state = (state * 48_271) % 0x7fffffff;
+      bytes.writeFloatLE((state / 0x7fffffff - 0.5) * 0.5, at * 4);
+    }
+    return bytes;
+  };
+  const tensor = (name: string, ...shape: number[]): TensorSpec => ({
+    name,
+    shape,
+    data: noise(shape.reduce((product, length) => product * length, 1)),
+  });
+  return {
+    metadata: [
+      ["general.architecture", text("llama")],
+      ["general.file_type", u32(0)],
+      ["llama.block_count", u32(1)],
+      ["llama.context_length", u32(512)],
+      ["llama.embedding_length", u32(width)],
+      ["llama.feed_forward_length", u32(hidden)],
+      ["llama.attention.head_count", u32(2)],
+      ["llama.attention.head_count_kv", u32(2)],
+      ["llama.attention.layer_norm_rms_epsilon", f32(1e-5)],
+      ["llama.rope.dimension_count", u32(16)],
+      ["llama.vocab_size", u32(tokens.length)],
+      ["tokenizer.ggml.model", text("gpt2")],
+      ["tokenizer.ggml.pre", text("default")],
+      ["tokenizer.ggml.tokens", { kind: "array", of: "string", items: tokens }],
+      [
+        "tokenizer.ggml.token_type",
+        { kind: "array", of: "i32", items: tokens.map((_, index) => (index < tokens.length - 2 ? 1 : 3)) },
+      ],
+      ["tokenizer.ggml.merges", { kind: "array", of: "string", items: ["Ġ w"] }],
+      ["tokenizer.ggml.bos_token_id", u32(tokens.length - 2)],
+      ["tokenizer.ggml.eos_token_id", u32(tokens.length - 1)],
+    ],
+    tensors: [
+      tensor("token_embd.weight", width, tokens.length),
+      tensor("output_norm.weight", width),
+      tensor("output.weight", width, tokens.length),
+      tensor("blk.0.attn_norm.weight", width),
+      tensor("blk.0.attn_q.weight", width, width),
+      tensor("blk.0.attn_k.weight", width, width),
+      tensor("blk.0.attn_v.weight", width, width),
+      tensor("blk.0.attn_output.weight", width, width),
+      tensor("blk.0.ffn_norm.weight", width),
+      tensor("blk.0.ffn_gate.weight", width, hidden),
+      tensor("blk.0.ffn_up.weight", width, hidden),
+      tensor("blk.0.ffn_down.weight", hidden, width),
+    ],
+  };
+}
+
+/** GPT-2 shows bytes that do not print by characters from 256 on. */
+function printableByte(byte: number): number {
+  const prints = (code: number) => (code >= 33 && code <= 126) || (code >= 161 && code <= 172) || code >= 174;
+  if (prints(byte)) return byte;
+  let shifted = 256;
+  for (let code = 0; code < byte; code++) if (!prints(code)) shifted++;
+  return shifted;
+}

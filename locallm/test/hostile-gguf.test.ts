@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+import { runCampaign } from "./hostile-gguf.ts";
+import { startServer } from "./server-process.ts";
+
+test("hostile GGUF files get clear errors; neither server nor runner falls, memory stays", async () => {
+  const server = await startServer();
+  const result = await runCampaign(server, { count: 400, loads: 4, seed: 1 });
+  expect(result).toMatchObject({ files: 400, crashes: [], unclear: [] });
+  expect(result.refused).toBeGreaterThan(150);
+  expect(result.loaded).toBe(4);
+  expect(result.memoryGrowthMiB).toBeLessThan(64);
+  expect((await fetch(`${server.url}/api/version`)).status).toBe(200);
+  await server.stop();
+});

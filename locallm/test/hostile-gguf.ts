@@ -1,0 +1,224 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { ServerProcess } from "./server-process.ts";
+import { type Entry, type GgufSpec, ggufBytes, loadableModel, u32, withEntry } from "./tiny-gguf.ts";
+
+export interface HostileFile {
+  what: string;
+  bytes: Buffer;
+}
+
+/** Endless, the same for the same seed: prefixes, flipped and overwritten header bytes, absurd counts. */
+export function* hostileFiles(seed: number): Generator<HostileFile> {
+  const base = ggufBytes(loadableModel());
+  const headerBytes = base.length - tensorBytes(loadableModel());
+  const random = generator(seed);
+  const below = (limit: number) => Math.floor(random() * limit);
+  yield* absurdFiles();
+  for (;;) {
+    const kind = below(6);
+    if (kind === 0) {
+      yield { what: "prefix", bytes: base.subarray(0, below(headerBytes)) };
+      continue;
+    }
+    const bytes = Buffer.from(base);
+    if (kind === 1) {
+      for (let flips = 1 + below(8); flips > 0; flips--) {
+        const at = below(headerBytes);
+        bytes[at] = (bytes[at] ?? 0) ^ (1 << below(8));
+      }
+      yield { what: "bits flipped", bytes };
+    } else if (kind === 2) {
+      const at = below(headerBytes - 8);
+      bytes.writeBigUInt64LE(absurdNumbers[below(absurdNumbers.length)] ?? 0n, at);
+      yield { what: "number overwritten", bytes };
+    } else if (kind === 3) {
+      bytes.writeUInt32LE(below(2) === 0 ? below(64) : below(2 ** 32), below(headerBytes - 4));
+      yield { what: "word overwritten", bytes };
+    } else if (kind === 4) {
+      const from = below(headerBytes);
+      const to = below(headerBytes);
+      bytes.copyWithin(to, from, Math.min(from + 1 + below(64), headerBytes));
+      yield { what: "piece moved", bytes };
+    } else {
+      const spec = loadableModel();
+      const [key] = spec.metadata[below(spec.metadata.length)] ?? ["general.architecture"];
+      yield { what: "value replaced", bytes: ggufBytes(withEntry(spec, key, oddEntry(below))) };
+    }
+  }
+}
+
+const absurdNumbers = [
+  0n,
+  1n,
+  2n ** 16n,
+  2n ** 31n,
+  2n ** 32n - 1n,
+  2n ** 40n,
+  2n ** 62n,
+  2n ** 63n,
+  2n ** 64n - 1n,
+];
+
+/** Each absurd count of the known flaws, once. */
+function* absurdFiles(): Generator<HostileFile> {
+  const model = loadableModel();
+  for (const number of absurdNumbers.slice(2)) {
+    yield { what: "tensor count", bytes: ggufBytes({ ...model, tensorCount: number }) };
+    yield { what: "entry count", bytes: ggufBytes({ ...model, entryCount: number }) };
+    const array: Entry = { kind: "array", of: "string", items: [], announced: number };
+    yield { what: "array length", bytes: ggufBytes(withEntry(model, "tokenizer.ggml.tokens", array)) };
+    const [first, ...others] = model.tensors;
+    const tensors = [{ ...first, name: "token_embd.weight", shape: [32, number] }, ...others];
+    yield { what: "dimension", bytes: ggufBytes({ ...model, tensors }) };
+    const moved = [
+      { ...first, name: "token_embd.weight", shape: first?.shape ?? [], offset: number },
+      ...others,
+    ];
+    yield { what: "offset", bytes: ggufBytes({ ...model, tensors: moved }) };
+  }
+  for (const key of model.metadata.map(([name]) => name).filter((name) => name.startsWith("llama."))) {
+    for (const value of [0, 1, 3, 2 ** 31, 2 ** 32 - 1]) {
+      yield { what: `${key} = ${value}`, bytes: ggufBytes(withEntry(model, key, u32(value))) };
+    }
+  }
+  for (const alignment of [0, 1, 3, 2 ** 31, 2 ** 32 - 1]) {
+    yield { what: "alignment", bytes: ggufBytes(withEntry(model, "general.alignment", u32(alignment))) };
+  }
+  yield { what: "no tensors", bytes: ggufBytes({ ...model, tensors: [] }) };
+  yield { what: "no metadata", bytes: ggufBytes({ ...model, metadata: [] }) };
+}
+
+function oddEntry(below: (limit: number) => number): Entry {
+  const odd: Entry[] = [
+    u32(below(2 ** 32)),
+    { kind: "u64", value: absurdNumbers[below(absurdNumbers.length)] ?? 0n },
+    { kind: "i32", value: -1 },
+    { kind: "f32", value: below(2) === 0 ? Number.NaN : -1e30 },
+    { kind: "bool", value: true },
+    { kind: "string", value: "x".repeat(below(200)) },
+    { kind: "string", value: "\0{{[" },
+    { kind: "array", of: "u32", items: [1, 2, 3] },
+    { kind: "array", of: "string", items: Array.from({ length: below(400) }, (_, index) => `t${index}`) },
+  ];
+  return odd[below(odd.length)] ?? u32(0);
+}
+
+function tensorBytes(spec: GgufSpec): number {
+  return spec.tensors.reduce((sum, { data }) => sum + Math.ceil((data?.length ?? 0) / 32) * 32, 0);
+}
+
+/** mulberry32: small, and the same everywhere. */
+function generator(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export interface CampaignResult {
+  files: number;
+  refused: number;
+  /** Passed the gate; of those `loaded` were given to the engine. */
+  passed: number;
+  loaded: number;
+  answered: number;
+  /** The engine said no, in words. */
+  notLoaded: number;
+  /** The runner's process died of it. */
+  crashes: string[];
+  /** Anything that is no clear answer. */
+  unclear: string[];
+  memoryGrowthMiB: number;
+}
+
+/** Uploads each file, creates a model of it, and runs the first `loads` that pass. */
+export async function runCampaign(
+  server: ServerProcess,
+  { count, loads, seed }: { count: number; loads: number; seed: number },
+  onProgress: (done: number) => void = () => {},
+): Promise<CampaignResult> {
+  const result: CampaignResult = {
+    files: 0,
+    refused: 0,
+    passed: 0,
+    loaded: 0,
+    answered: 0,
+    notLoaded: 0,
+    crashes: [],
+    unclear: [],
+    memoryGrowthMiB: 0,
+  };
+  let baseMiB = 0;
+  for (const file of hostileFiles(seed)) {
+    if (result.files === count) break;
+    result.files += 1;
+    await tryFile(server, file, result, loads);
+    // The first files warm the server up: code is compiled, pools are filled.
+    if (result.files === Math.min(200, Math.floor(count / 2))) baseMiB = residentMiB(server.pid);
+    if (baseMiB > 0)
+      result.memoryGrowthMiB = Math.max(result.memoryGrowthMiB, residentMiB(server.pid) - baseMiB);
+    onProgress(result.files);
+  }
+  return result;
+}
+
+async function tryFile(
+  server: ServerProcess,
+  file: HostileFile,
+  result: CampaignResult,
+  loads: number,
+): Promise<void> {
+  const digest = `sha256:${createHash("sha256").update(file.bytes).digest("hex")}`;
+  const upload = await server.post(`/api/blobs/${digest}`, undefined, { body: new Uint8Array(file.bytes) });
+  await upload.arrayBuffer();
+  const created = await server.post("/api/create", {
+    model: "hostile",
+    files: { "x.gguf": digest },
+    stream: false,
+  });
+  const text = await created.text();
+  if (created.status === 400 && /^\{"error":"(invalid GGUF: |files holds|neither 'from')/.test(text)) {
+    result.refused += 1;
+  } else if (created.status !== 200) {
+    result.unclear.push(`create, ${file.what}: ${created.status} ${text.slice(0, 200)}`);
+  } else {
+    result.passed += 1;
+    if (result.loaded < loads) {
+      result.loaded += 1;
+      await load(server, file, result);
+    }
+    await server.post("/api/delete", { model: "hostile" }, { method: "DELETE" });
+  }
+}
+
+async function load(server: ServerProcess, file: HostileFile, result: CampaignResult): Promise<void> {
+  const options = { num_predict: 2, num_ctx: 64, seed: 1 };
+  const response = await server.post("/api/generate", {
+    model: "hostile",
+    prompt: "ab",
+    options,
+    keep_alive: 0,
+    stream: false,
+  });
+  const text = await response.text();
+  const { error } = JSON.parse(text) as { error?: string };
+  if (response.status === 200 && error === undefined) result.answered += 1;
+  else if (error === undefined)
+    result.unclear.push(`generate, ${file.what}: ${response.status} ${text.slice(0, 200)}`);
+  else if (/process ended|signal|SIG/.test(error)) result.crashes.push(`${file.what}: ${error}`);
+  else result.notLoaded += 1;
+}
+
+/** Memory that the process holds now; 0 where the system does not tell. */
+function residentMiB(pid: number): number {
+  try {
+    const [, kib] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+    return Number(kib ?? 0) / 1024;
+  } catch {
+    return 0;
+  }
+}
