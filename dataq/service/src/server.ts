@@ -6,6 +6,8 @@ import type { Config } from "./config.ts";
 import { openDatabase } from "./database/database.ts";
 import { migrate } from "./database/migrations.ts";
 import { createApp, type HttpParts } from "./http/app.ts";
+import { allowOrigins } from "./http/cross-origin.ts";
+import { addMetricsRoute, createMetrics } from "./http/metrics.ts";
 import { addAccountRoutes } from "./http/routes/account.ts";
 import { addAdminRoutes } from "./http/routes/admin.ts";
 import { addCatalogRoutes } from "./http/routes/catalog.ts";
@@ -16,6 +18,7 @@ import { addQueryRoutes } from "./http/routes/query.ts";
 import { scrub } from "./http/scrub.ts";
 import { sweepKeys } from "./ledger/idempotency.ts";
 import { recover, startInstance } from "./ledger/instance.ts";
+import { expireTrials } from "./ledger/movement.ts";
 import { PriceList, publishFirstPrices } from "./ledger/price.ts";
 import { sealEntries } from "./ledger/seal.ts";
 import { Limiter } from "./limits/limiter.ts";
@@ -110,10 +113,12 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       pipeline,
       requestLog,
       limiter: new Limiter(database),
+      metrics: createMetrics(database),
       clock,
       logger,
     };
     const app = createApp(parts);
+    allowOrigins(app, config.origins);
     addQueryRoutes(app, parts);
     addAccountRoutes(app, parts);
     addKeyRoutes(app, parts);
@@ -121,6 +126,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     addAdminRoutes(app, parts);
     addCatalogRoutes(app, { database, index });
     addHealthRoutes(app, parts);
+    addMetricsRoute(app, parts);
     closers.push(() => app.close());
     closers.push(startSweeper(parts, cache));
 
@@ -158,6 +164,7 @@ function startSweeper(
       const voided = await recover(database, clock());
       if (voided > 0) logger.warn({ voided }, "open holds given back");
       await cache.sweep(clock());
+      await expireTrials(database, clock());
       await limiter.sweep(clock());
       await sweepKeys(database, clock());
       await sealEntries(database, clock());

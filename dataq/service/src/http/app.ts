@@ -11,6 +11,7 @@ import type { PipelineParts } from "../query/pipeline.ts";
 import type { RequestLog } from "../query/request-log.ts";
 import { readCredentials } from "./credentials.ts";
 import { sendFailure, toFailure } from "./error-reply.ts";
+import type { Metrics } from "./metrics.ts";
 
 /** What the routes are made of. Each takes what it needs. */
 export interface HttpParts {
@@ -19,6 +20,7 @@ export interface HttpParts {
   readonly pipeline: PipelineParts;
   readonly requestLog: RequestLog;
   readonly limiter: Limiter;
+  readonly metrics: Metrics;
   readonly clock: () => Date;
   readonly logger: Logger;
 }
@@ -43,7 +45,9 @@ declare module "fastify" {
 export const BODY_LIMIT_BYTES = 65_536;
 
 /** The empty app: ids, headers, errors, one log line a request. Routes are added by `server.ts`. */
-export function createApp(parts: Pick<HttpParts, "clock" | "logger" | "requestLog">): FastifyInstance {
+export function createApp(
+  parts: Pick<HttpParts, "clock" | "logger" | "requestLog" | "metrics">,
+): FastifyInstance {
   const app = fastify({
     bodyLimit: BODY_LIMIT_BYTES,
     genReqId: () => makeIdentifier("req", parts.clock()),
@@ -68,6 +72,7 @@ export function createApp(parts: Pick<HttpParts, "clock" | "logger" | "requestLo
   app.addHook("onResponse", async (request, reply) => {
     const { principal, ...notes } = request.notes;
     const ms = performance.now() - request.receivedAtMs;
+    parts.metrics.note(request, reply.statusCode, ms);
     if (principal && request.routeOptions.url?.startsWith("/v1/data/"))
       parts.requestLog.add({
         id: request.id,

@@ -118,6 +118,15 @@ export async function expireTrial(database: Database, accountId: string, now: Da
   );
 }
 
+/** Books away the rests of all trials whose time is over. */
+export async function expireTrials(database: Database, now: Date): Promise<void> {
+  const over = await database.pool.query<{ account_id: string }>(
+    "select account_id from wallet where trial > 0 and trial_expires_at <= $1",
+    [now],
+  );
+  for (const { account_id } of over.rows) await expireTrial(database, account_id, now);
+}
+
 /**
  * Undoes a capture in full or in part, as a new entry that names the request. At most once a request, at most what
  * was captured. Returns undefined when there is nothing (more) to undo.

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Failure, type Usage } from "@dataq/contract";
 import type { Principal } from "../accounts/key.ts";
@@ -84,7 +85,7 @@ export async function answerCall(parts: PipelineParts, call: Call): Promise<Repl
   if (isSandbox) return answerInSandbox(parts, question, directive);
   return call.idempotencyKey === undefined
     ? answerOnce(parts, question)
-    : answerUnderKey(parts, question, call.idempotencyKey);
+    : answerUnderKey(parts, question, digestOf(call.idempotencyKey));
 }
 
 /** What a call would cost now, from the code that charges it. */
@@ -108,6 +109,11 @@ export async function estimateCall(
     cached: quoted.reason === "cache_hit",
     balance_after: balance.balance - quoted.tokens,
   };
+}
+
+/** Callers put anything into their keys; nothing of it needs to be kept in clear. */
+function digestOf(key: string): string {
+  return createHash("sha256").update(key).digest("base64url");
 }
 
 interface Question {

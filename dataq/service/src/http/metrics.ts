@@ -1,0 +1,82 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { Database } from "../database/database.ts";
+import { admit, type HttpParts } from "./app.ts";
+
+/** What a service counts of itself, in Prometheus' text format. No account, key or query is a label. */
+export interface Metrics {
+  /** A response is out. */
+  note(request: FastifyRequest, status: number, ms: number): void;
+  text(): Promise<string>;
+}
+
+export function createMetrics(database: Database): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, prefix: "dataq_" });
+  const requests = new Counter({
+    name: "dataq_requests_total",
+    help: "Responses by route and status",
+    labelNames: ["route", "status"],
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: "dataq_request_seconds",
+    help: "Time to a response by route",
+    labelNames: ["route"],
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers: [registry],
+  });
+  const calls = new Counter({
+    name: "dataq_calls_total",
+    help: "Queries by operation and by code of the error, ok or cached",
+    labelNames: ["operation", "outcome"],
+    registers: [registry],
+  });
+  const tokens = new Counter({
+    name: "dataq_tokens_total",
+    help: "Tokens charged by operation",
+    labelNames: ["operation"],
+    registers: [registry],
+  });
+  new Gauge({
+    name: "dataq_open_holds",
+    help: "Calls with tokens set aside, over all instances",
+    registers: [registry],
+    async collect() {
+      const found = await database.pool.query<{ n: number }>("select count(*)::int as n from hold");
+      this.set(found.rows[0]!.n);
+    },
+  });
+  new Gauge({
+    name: "dataq_database_connections",
+    help: "Connections of this instance by state",
+    labelNames: ["state"],
+    registers: [registry],
+    collect() {
+      const { totalCount, idleCount, waitingCount } = database.pool;
+      this.set({ state: "busy" }, totalCount - idleCount);
+      this.set({ state: "idle" }, idleCount);
+      this.set({ state: "wanted" }, waitingCount);
+    },
+  });
+  return {
+    note(request, status, ms) {
+      const route = request.routeOptions.url ?? "none";
+      requests.inc({ route, status });
+      seconds.observe({ route }, ms / 1000);
+      const { operation, code, cached, tokens: charged } = request.notes;
+      if (operation === undefined) return;
+      calls.inc({ operation, outcome: code ?? (cached ? "cached" : "ok") });
+      if (charged) tokens.inc({ operation }, charged);
+    },
+    text: () => registry.metrics(),
+  };
+}
+
+/** Open to this machine; from elsewhere with a key of the admin scope. */
+export function addMetricsRoute(app: FastifyInstance, parts: HttpParts): void {
+  app.get("/metrics", async (request, reply) => {
+    if (!/^(127\.|::1$|::ffff:127\.)/.test(request.ip)) await admit(parts, request, "admin");
+    return reply.type("text/plain; version=0.0.4; charset=utf-8").send(await parts.metrics.text());
+  });
+}
