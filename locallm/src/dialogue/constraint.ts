@@ -87,10 +87,8 @@ function callsBody(
     return rules.add(`call-${name}`, `${literal(shape.before(name))} ${given} ${literal(shape.after)}`);
   });
   const call = rules.add("call", anyOf(calls));
-  const more =
-    shape.between === null || choice.kind === "named"
-      ? ""
-      : ` (${literal(shape.between)} ${call}){0,${maxCalls - 1}}`;
+  const single = shape.between === null || choice.kind === "named" || turn.severalCalls === false;
+  const more = single ? "" : ` (${literal(shape.between ?? "")} ${call}){0,${maxCalls - 1}}`;
   return rules.add("calls", `${literal(shape.open)} ${call}${more} ${literal(shape.close)}`);
 }
 

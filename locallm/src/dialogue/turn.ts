@@ -34,6 +34,8 @@ export interface Turn {
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
   readonly toolChoice: ToolChoice;
+  /** False: at most one call an answer, where a grammar keeps calls. */
+  readonly severalCalls?: boolean;
   /** null: as the model likes it. */
   readonly think: Think | null;
   readonly format: AnswerFormat | null;

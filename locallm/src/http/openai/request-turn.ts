@@ -14,6 +14,7 @@ export function requestTurn(body: ChatCompletionsRequest): Turn {
     ),
     tools,
     toolChoice: toolChoiceOf(body),
+    severalCalls: body.parallel_tool_calls ?? true,
     think: thinkOf(body.reasoning_effort ?? body.reasoning?.effort),
     format: formatOf(body.response_format),
   };

@@ -19,6 +19,7 @@ export function responsesTurn(body: ResponsesRequest): Turn {
     ],
     tools,
     toolChoice: toolChoiceOf(body, tools),
+    severalCalls: body.parallel_tool_calls ?? true,
     think: thinkOf(body.reasoning?.effort),
     format: formatOf(body),
   };

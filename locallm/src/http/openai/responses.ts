@@ -67,7 +67,7 @@ function echoed(
     top_p: options.top_p,
     tools: body.tools ?? [],
     tool_choice: body.tool_choice ?? "auto",
-    parallel_tool_calls: true,
+    parallel_tool_calls: body.parallel_tool_calls ?? true,
     text: body.text ?? { format: { type: "text" } },
     reasoning: { effort: body.reasoning?.effort ?? null, summary: null },
     truncation: body.truncation ?? "disabled",

@@ -82,6 +82,7 @@ export const chatCompletionsRequest = z.object({
   top_logprobs: optional(z.int()),
   tools: optional(z.array(tool)),
   tool_choice: optional(toolChoice),
+  parallel_tool_calls: optional(z.boolean()),
   response_format: optional(responseFormat),
   reasoning_effort: optional(reasoningEffort),
   reasoning: optional(z.object({ effort: optional(reasoningEffort) })),

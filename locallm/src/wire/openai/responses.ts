@@ -44,6 +44,7 @@ export const responsesRequest = z.object({
   max_output_tokens: optional(z.int().min(1)),
   tools: optional(z.array(tool)),
   tool_choice: optional(toolChoice),
+  parallel_tool_calls: optional(z.boolean()),
   text: optional(z.object({ format: optional(format) })),
   reasoning: optional(z.object({ effort: optional(reasoningEffort) })),
   truncation: optional(z.enum(["auto", "disabled"])),
