@@ -3,18 +3,25 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { envelopeSchema, operations } from "@dataq/contract";
+import { envelopeSchema, errors, operations } from "@dataq/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ServiceProcess, startService } from "../../service/test/service-process.ts";
 import {
+  APIError,
   AuthenticationError,
   BadRequestError,
   BudgetExceededError,
+  ConflictError,
   DataQuery,
   type DataQueryOptions,
   DataQuerySync,
+  type DevnorsDataError,
   InsufficientBalanceError,
   NotFoundError,
+  PermissionDeniedError,
+  RateLimitError,
+  ServerError,
+  UnprocessableError,
 } from "../src/index.ts";
 import { startLossyProxy } from "./lossy-proxy.ts";
 import { type PackedProject, packProject, programsOf, repository } from "./packed-project.ts";
@@ -39,6 +46,20 @@ afterAll(async () => {
 function connection(): DataQueryOptions {
   return { apiKey: service.key, baseUrl: service.url };
 }
+
+const classOf: Readonly<Record<number, typeof APIError>> = {
+  400: BadRequestError,
+  401: AuthenticationError,
+  402: InsufficientBalanceError,
+  403: PermissionDeniedError,
+  404: NotFoundError,
+  405: BadRequestError,
+  409: ConflictError,
+  413: BadRequestError,
+  415: BadRequestError,
+  422: UnprocessableError,
+  429: RateLimitError,
+};
 
 /** On a service without real laws, which are fetched from outside, the sample law is found. */
 const withoutLaws: Readonly<Record<string, object>> = { legal_laws: { query: "样例数据条例" } };
@@ -90,6 +111,31 @@ describe("errors of the service are the client's classes", () => {
     await expect(call).rejects.toThrow(NotFoundError);
     expect((await client.balance()).balance).toBe(before.balance);
   });
+});
+
+test("every error that the service can raise has its class, on both faces", async () => {
+  const opened = await service.call("/admin/v1/accounts", {
+    body: { name: "sandbox", keys: 0, tier: "operator" },
+  });
+  const { account_id: id } = opened.body as { account_id: string };
+  const keys = await service.call(`/admin/v1/accounts/${id}/keys`, { body: { mode: "test" } });
+  const apiKey = (keys.body as { keys: string[] }).keys[0] ?? "";
+  const options = { ...connection(), apiKey, maxRetries: 0 };
+  const plain = new DataQuery(options);
+  using blocking = new DataQuerySync(options);
+  for (const [code, { status }] of Object.entries(errors)) {
+    const params = { query: `sandbox:${code}:7` };
+    const call = plain.research_paper_search(params);
+    for (const thrown of [
+      await call.catch((error: unknown) => error),
+      catchSync(() => blocking.research_paper_search(params)),
+    ]) {
+      expect(thrown, code).toBeInstanceOf(classOf[status] ?? (status >= 500 ? ServerError : APIError));
+      expect(thrown).toMatchObject({ code, status, attempts: 1, requestId: expect.stringMatching(/^req_/) });
+      const waits = status === 429 || status === 503 ? 7 : undefined;
+      expect((thrown as DevnorsDataError).retryAfter, code).toBe(waits);
+    }
+  }
 });
 
 describe("an account of its own", () => {
