@@ -1,8 +1,10 @@
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Explained } from "./crowd.ts";
+import { createSmallStore, type ModelStore } from "./model-store.ts";
 import { rawRequest } from "./raw-http.ts";
 import { launch, type ServerProcess, startServer } from "./server-process.ts";
 
@@ -119,9 +121,9 @@ describe("LOCALLM_API_KEY", () => {
 });
 
 describe("the others", () => {
-  it("LOCALLM_ORIGINS adds origins, LOCALLM_MODELS makes its folder, LOCALLM_DEBUG logs more", async () => {
+  it("LOCALLM_ORIGINS adds origins, LOCALLM_MODELS makes its folder", async () => {
     const models = join(folder, "made", "here");
-    const env = { LOCALLM_ORIGINS: "https://*.app.example,null", LOCALLM_MODELS: models, LOCALLM_DEBUG: "1" };
+    const env = { LOCALLM_ORIGINS: "https://*.app.example,null", LOCALLM_MODELS: models };
     await withServer(env, async ({ url }) => {
       for (const [origin, status] of [
         ["https://my.app.example", 200],
@@ -134,6 +136,72 @@ describe("the others", () => {
         expect([origin, answer.status]).toEqual([origin, status]);
       }
       expect((await stat(models)).isDirectory()).toBe(true);
+    });
+  });
+});
+
+describe("with a model", () => {
+  const model = "small:a";
+  const body = { model, prompt: "hi", stream: false, options: { temperature: 0, num_predict: 2 } };
+  let store: ModelStore;
+  beforeAll(async () => {
+    store = await createSmallStore();
+  });
+  afterAll(() => store.remove());
+  const remainingMs = async (server: ServerProcess) => {
+    const { models } = await server.ask<{ models: { expires_at: string }[] }>("/api/ps");
+    return Date.parse(models[0]!.expires_at) - Date.now();
+  };
+
+  it("the defaults: one slot, one model, 2048 tokens, 5 minutes, raw prompts, a quiet log", async () => {
+    await withServer({ LOCALLM_MODELS: store.folder }, async (server) => {
+      expect(await server.ask("/api/generate", body)).toMatchObject({ prompt_eval_count: 2 });
+      await server.ask("/api/generate", { ...body, model: "small:b" });
+      const { explain } = await server.ask<Explained>("/api/ps?explain");
+      expect(explain.loaded).toMatchObject([{ model: "small:b", context_length: 2048, slots: 1 }]);
+      expect(await remainingMs(server)).toBeLessThanOrEqual(300_000);
+      expect(await remainingMs(server)).toBeGreaterThan(240_000);
+      expect(server.log.map((line) => line["level"])).not.toContain("debug");
+    });
+  });
+
+  it("every other value reaches what it is for", async () => {
+    const env = {
+      LOCALLM_MODELS: store.folder,
+      LOCALLM_NUM_PARALLEL: "3",
+      LOCALLM_MAX_LOADED_MODELS: "2",
+      LOCALLM_KEEP_ALIVE: "1h",
+      LOCALLM_CONTEXT_LENGTH: "1024",
+      LOCALLM_GENERATE: "template",
+      LOCALLM_KV_CACHE_TYPE: "q8_0",
+      LOCALLM_FLASH_ATTENTION: "on",
+      LOCALLM_LOAD_TIMEOUT: "1m",
+      LOCALLM_MAX_QUEUE: "7",
+      LOCALLM_DEBUG: "1",
+      LOCALLM_INTEL_GPU: "1",
+      CUDA_VISIBLE_DEVICES: "1",
+    };
+    await withServer(env, async (server) => {
+      const templated = await server.ask("/api/generate", body);
+      expect(Number(templated["prompt_eval_count"])).toBeGreaterThan(10);
+      expect(await server.ask("/api/generate", { ...body, raw: true })).toMatchObject({
+        prompt_eval_count: 2,
+      });
+      await server.ask("/api/generate", { ...body, model: "small:b" });
+      const { explain } = await server.ask<Explained>("/api/ps?explain");
+      expect(explain.loaded).toMatchObject([
+        { model, context_length: 1024, slots: 3 },
+        { model: "small:b", context_length: 1024, slots: 3 },
+      ]);
+      expect(await remainingMs(server)).toBeGreaterThan(3_000_000);
+      const environment = await readFile(`/proc/${explain.loaded[0]!.pid}/environ`, "utf8");
+      expect(environment.split("\0")).toEqual(
+        expect.arrayContaining(["CUDA_VISIBLE_DEVICES=1", "LOCALLM_INTEL_GPU=1"]),
+      );
+      const engineLines = server.log.filter((line) => line["msg"] === "engine").map((line) => line["line"]);
+      expect(engineLines.join("\n")).toMatch(/K \(q8_0\)/);
+      expect(engineLines.join("\n")).toMatch(/flash_attn *= enabled/);
+      expect(server.log).toContainEqual(expect.objectContaining({ level: "debug", what: "ready", model }));
     });
   });
 });

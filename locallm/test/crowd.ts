@@ -108,6 +108,7 @@ export interface Explained {
       slots: number;
       waiting: number;
       pid: number;
+      context_length: number;
     }[];
     readonly waiting: readonly { model: string; count: number }[];
     readonly decisions: readonly { model: string; what: string; why: string }[];

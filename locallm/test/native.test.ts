@@ -1,7 +1,10 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSmallStore, embeddingModelPath, type ModelStore } from "./model-store.ts";
 import { rawRequest } from "./raw-http.ts";
 import { lines, type ServerProcess, startServer, until } from "./server-process.ts";
+import { ggufBytes, tinyModel } from "./tiny-gguf.ts";
 
 type Answer = Record<string, unknown>;
 
@@ -17,6 +20,9 @@ describe("the native API", () => {
     const letters = [..."abcdefghijklmnopqrstuvwxyz"];
     await store.derive("stops:1", { from: model, parameters: { stop: letters, num_predict: 200 } });
     await store.derive("pirate:1", { from: model, system: "Talk like a pirate." });
+    const broken = join(store.folder, "broken.gguf");
+    await writeFile(broken, ggufBytes(tinyModel()));
+    await store.add("broken:1", broken);
     if (embeddingModelPath !== null) await store.add("all-minilm:22m", embeddingModelPath);
     server = await startServer({ models: store.folder });
   });
@@ -525,5 +531,45 @@ describe("the native API", () => {
       socket.destroy();
       expect(await generate({ prompt: "x" })).toMatchObject({ done: true });
     });
+  });
+
+  describe("what is told", () => {
+    it("metrics, a line for each model", async () => {
+      const read = async () => {
+        const text = await (await fetch(`${server.url}/metrics`)).text();
+        return (name: string) =>
+          Number(new RegExp(`^locallm_${name}\\{model="${model}"\\} (\\d+)`, "m").exec(text)?.[1] ?? 0);
+      };
+      await generate({ prompt: "warm this up" });
+      const before = await read();
+      await generate({ prompt: "warm this up" });
+      const after = await read();
+      const grown = (name: string) => after(name) - before(name);
+      expect(grown("generated_tokens_total")).toBe(4);
+      expect(grown("prompt_tokens_total")).toBe("warm this up".length);
+      expect(grown("cached_prompt_tokens_total")).toBeGreaterThan(0);
+      expect(grown("queue_seconds_count")).toBe(1);
+      expect(after("load_seconds_count")).toBeGreaterThan(0);
+      expect([after("slots"), after("slots_active")]).toEqual([1, 0]);
+    });
+
+    it("the log has counts and times of every request, and nothing that was said", () => {
+      const line = server.log.find((entry) => entry["route"] === "/api/chat" && entry["status"] === 200);
+      expect(line).toMatchObject({ model, requestId: expect.any(String), ms: expect.any(Number) });
+      expect(JSON.stringify(server.log)).not.toMatch(/Ada|Talk like|lazy dog/);
+    });
+  });
+
+  it("a model that the engine refuses fails everybody who asks, names no path, and rests before another try", async () => {
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => status("/api/generate", { model: "broken:1", prompt: "x" })),
+    );
+    for (const answer of answers)
+      expect(answer).toEqual([500, expect.stringMatching(/^model failed to load: /)]);
+    expect(JSON.stringify(answers)).not.toContain(store.folder);
+    expect(await status("/api/generate", { model: "broken:1", prompt: "x" })).toEqual(answers[0]);
+    const { explain } = await server.ask<{ explain: { decisions: Answer[] } }>("/api/ps?explain");
+    const tries = explain.decisions.filter((one) => one["model"] === "broken:1" && one["what"] === "load");
+    expect(tries).toHaveLength(1);
   });
 });

@@ -1,8 +1,8 @@
 import { f32, type GgufSpec, ggufBytes, type TensorSpec, text, u32 } from "./tiny-gguf.ts";
 
 const embedding = 64;
-const heads = 4;
-const headsKv = 2;
+const heads = 2;
+const headsKv = 1;
 const feedForward = 128;
 const layers = 2;
 const contextLength = 4096;
