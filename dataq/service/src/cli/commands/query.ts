@@ -100,9 +100,17 @@ export async function reportErrors(run: () => Promise<void>): Promise<void> {
     await run();
   } catch (error) {
     if (!isDataQueryError(error)) throw error;
-    console.error(`Error: ${error.message}`);
+    console.error(`Error: ${error.message}${hintFor(error.code)}`);
     process.exitCode = 1;
   }
+}
+
+function hintFor(code: string): string {
+  if (code === "ECONNREFUSED")
+    return " Is it running? `dataq serve` starts it; DATAQ_BASE_URL names another.";
+  if (code === "missing_api_key")
+    return " `dataq serve` makes one at its first start and keeps it in its data folder.";
+  return "";
 }
 
 function count(value: number): string {
