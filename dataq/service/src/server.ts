@@ -6,6 +6,10 @@ import type { Config } from "./config.ts";
 import { openDatabase } from "./database/database.ts";
 import { migrate } from "./database/migrations.ts";
 import { createApp, type HttpParts } from "./http/app.ts";
+import { addModelRoutes } from "./http/console/models.ts";
+import { addConsolePages } from "./http/console/pages.ts";
+import { addSessionRoutes } from "./http/console/session.ts";
+import { addSignInRoutes } from "./http/console/sign-in.ts";
 import { allowOrigins } from "./http/cross-origin.ts";
 import { addMetricsRoute, createMetrics } from "./http/metrics.ts";
 import { addAccountRoutes } from "./http/routes/account.ts";
@@ -22,6 +26,8 @@ import { expireTrials } from "./ledger/movement.ts";
 import { PriceList, publishFirstPrices } from "./ledger/price.ts";
 import { sealEntries } from "./ledger/seal.ts";
 import { Limiter } from "./limits/limiter.ts";
+import { makeLocalLink } from "./people/local-link.ts";
+import { People } from "./people/people.ts";
 import { AnswerCache } from "./query/answer-cache.ts";
 import type { Failpoint } from "./query/failpoint.ts";
 import { Flights } from "./query/flights.ts";
@@ -37,6 +43,8 @@ export interface Service {
   readonly url: string;
   /** The local account's key. */
   readonly localKey: string;
+  /** The console, with a link that lets the owner of the machine in, once. */
+  readonly consoleUrl: string;
   /** Settled when the first start's laws are in, or could not be had. */
   readonly firstData: Promise<void>;
   /** Ends open calls, then everything that was started. Calling it twice is harmless. */
@@ -75,7 +83,12 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   try {
     const added = await migrate(database, migrations);
     if (added.length > 0) progress(`Database tables made or changed: ${added.join(", ")}.`);
-    const { keys, localKey } = await openIdentity(database, config.dataFolder, config.secret, clock());
+    const { keys, localKey, secret } = await openIdentity(
+      database,
+      config.dataFolder,
+      config.secret,
+      clock(),
+    );
     await publishFirstPrices(database, clock());
     const instance = await startInstance(database, clock());
     closers.push(() => instance.close());
@@ -107,9 +120,19 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       logger.warn({ err: error.message }, "request log"),
     );
     closers.push(() => requestLog.flush());
+    let url = config.publicUrl ?? "";
+    const people = new People({
+      ...config,
+      database,
+      secret,
+      clock,
+      publicUrl: () => config.publicUrl ?? url,
+      onWarning: (text, error) => logger.warn({ err: (error as Error).message }, text),
+    });
     const parts: HttpParts = {
       database,
       keys,
+      people,
       pipeline,
       requestLog,
       limiter: new Limiter(database),
@@ -127,11 +150,18 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     addCatalogRoutes(app, { database, index });
     addHealthRoutes(app, parts);
     addMetricsRoute(app, parts);
+    addConsolePages(app);
+    addSignInRoutes(app, people);
+    addSessionRoutes(app, parts, config);
+    if (config.locallm !== undefined) addModelRoutes(app, parts, config.locallm);
     closers.push(() => app.close());
     closers.push(startSweeper(parts, cache));
 
-    const url = await listen(app, config);
-    return { url, localKey, firstData: firstData.laws, close };
+    url = await listen(app, config);
+    const owner = await keys.authenticate(localKey, "127.0.0.1", clock());
+    const link = await makeLocalLink(database, owner.account.id, clock());
+    const consoleUrl = `${config.publicUrl ?? url}/console/enter#token=${link}`;
+    return { url, localKey, consoleUrl, firstData: firstData.laws, close };
   } catch (error) {
     await close();
     throw error;

@@ -19,6 +19,8 @@ export interface ServiceProcess {
   readonly url: string;
   /** The local account's key: admin, operator tier. */
   readonly key: string;
+  /** The link into the console that was printed; it works once. */
+  readonly console: string;
   readonly folder: string;
   readonly pid: number;
   /** All that it wrote: progress and log lines. */
@@ -73,10 +75,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   });
   const ended = new Promise<number | null>((resolve) => child.on("close", (code) => resolve(code)));
   const ready = await readyLine(child, ended, () => log);
-  const { url, key } = JSON.parse(ready) as { url: string; key: string };
+  const { url, key, console } = JSON.parse(ready) as { url: string; key: string; console: string };
   return {
     url,
     key,
+    console,
     folder,
     pid: child.pid!,
     log: () => log,

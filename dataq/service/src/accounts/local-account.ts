@@ -16,6 +16,8 @@ export interface Identity {
   readonly keys: Keys;
   /** The text of the local account's key. */
   readonly localKey: string;
+  /** What key HMACs are made with, and other things of the service that need a secret. */
+  readonly secret: string;
 }
 
 /**
@@ -32,8 +34,9 @@ export async function openIdentity(
   const lock = await database.connect();
   try {
     await lock.query("select pg_advisory_lock($1)", [LOCAL_ACCOUNT_LOCK]);
-    const keys = new Keys(database, await openPepper(database, folder, givenSecret));
-    return { keys, localKey: await openLocalKey(database, keys, folder, now) };
+    const secret = await openPepper(database, folder, givenSecret);
+    const keys = new Keys(database, secret);
+    return { keys, localKey: await openLocalKey(database, keys, folder, now), secret };
   } finally {
     await lock.end();
   }

@@ -5,6 +5,7 @@ import { importCommand } from "./commands/import.ts";
 import { indexCommand } from "./commands/index.ts";
 import { keysCommand } from "./commands/keys.ts";
 import { ledgerCommand } from "./commands/ledger.ts";
+import { linkCommand } from "./commands/link.ts";
 import { paginateCommand } from "./commands/paginate.ts";
 import { queryCommand } from "./commands/query.ts";
 import { serveCommand } from "./commands/serve.ts";
@@ -18,6 +19,7 @@ const program = new Command("dataq")
   .addCommand(ledgerCommand())
   .addCommand(importCommand())
   .addCommand(indexCommand())
+  .addCommand(linkCommand())
   .addCommand(queryCommand(connection))
   .addCommand(paginateCommand(connection));
 

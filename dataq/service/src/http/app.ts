@@ -7,9 +7,11 @@ import type { Scope } from "../accounts/scope.ts";
 import type { Database } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
 import type { Limiter } from "../limits/limiter.ts";
+import type { People } from "../people/people.ts";
 import type { PipelineParts } from "../query/pipeline.ts";
 import type { RequestLog } from "../query/request-log.ts";
-import { readCredentials } from "./credentials.ts";
+import { assertOwnPage } from "./console/origin.ts";
+import { hasCredentials, headersOf, readCredentials } from "./credentials.ts";
 import { sendFailure, toFailure } from "./error-reply.ts";
 import type { Metrics } from "./metrics.ts";
 
@@ -17,6 +19,7 @@ import type { Metrics } from "./metrics.ts";
 export interface HttpParts {
   readonly database: Database;
   readonly keys: Keys;
+  readonly people: People;
   readonly pipeline: PipelineParts;
   readonly requestLog: RequestLog;
   readonly limiter: Limiter;
@@ -119,9 +122,11 @@ export async function admit(parts: HttpParts, request: FastifyRequest, scope: Sc
   const now = parts.clock();
   let principal: Principal;
   try {
-    principal = await parts.keys.authenticate(readCredentials(request), request.ip, now, (reason) =>
-      parts.logger.warn({ request_id: request.id, ip: request.ip, reason }, "key refused"),
-    );
+    principal =
+      (await visitorOf(parts, request)) ??
+      (await parts.keys.authenticate(readCredentials(request), request.ip, now, (reason) =>
+        parts.logger.warn({ request_id: request.id, ip: request.ip, reason }, "key refused"),
+      ));
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== "invalid_api_key") throw error;
     const waitS = await parts.limiter.countFailedKey(request.ip, now);
@@ -131,6 +136,14 @@ export async function admit(parts: HttpParts, request: FastifyRequest, scope: Sc
   if (!principal.key.scopes.includes(scope)) throw new Failure("scope_denied", { scope });
   void parts.keys.noteUse(principal.key, now).catch(() => {});
   return principal;
+}
+
+/** Somebody signed in at the console, where no key was sent. What changes anything must come from its own pages. */
+async function visitorOf(parts: HttpParts, request: FastifyRequest): Promise<Principal | undefined> {
+  if (hasCredentials(request)) return undefined;
+  const visitor = await parts.people.principalOf(headersOf(request));
+  if (visitor && request.method !== "GET" && request.method !== "HEAD") assertOwnPage(request);
+  return visitor;
 }
 
 /** Aborted when the client leaves before its answer is out. */

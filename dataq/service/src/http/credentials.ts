@@ -17,6 +17,19 @@ export function readCredentials(request: FastifyRequest): string {
   throw new Failure("missing_api_key");
 }
 
+/** Whether a key was sent at all; what else came along does not count then. */
+export function hasCredentials(request: FastifyRequest): boolean {
+  return request.headers.authorization !== undefined || request.headers["x-api-key"] !== undefined;
+}
+
+/** The headers as the web's own type has them. */
+export function headersOf(request: FastifyRequest): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers))
+    if (value !== undefined) headers.set(name, String(value));
+  return headers;
+}
+
 function readBearer(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;
   const match = /^Bearer +(\S+) *$/i.exec(header);

@@ -2,8 +2,9 @@ import Table from "cli-table3";
 import { Command, Option } from "commander";
 import type { ApiKey } from "../../accounts/key.ts";
 import { roles, type Scope, scopes } from "../../accounts/scope.ts";
+import { localAccount } from "../local-account.ts";
 import { readCount } from "../numbers.ts";
-import { asOperator, type Operator } from "../operator.ts";
+import { asOperator } from "../operator.ts";
 
 /** `dataq keys`: for the operator of a service; the local account's keys unless another is named. */
 export function keysCommand(): Command {
@@ -82,13 +83,6 @@ export function keysCommand(): Command {
     });
 
   return keys;
-}
-
-async function localAccount({ database }: Operator): Promise<string> {
-  const found = await database.pool.query<{ id: string }>(
-    "select id from account where role = 'admin' order by id limit 1",
-  );
-  return found.rows[0]!.id;
 }
 
 function readScopes(list: string | undefined): Scope[] | undefined {

@@ -9,7 +9,7 @@ const FIRST_DATA_LIMIT_MS = 90_000;
 export function serveCommand(): Command {
   return new Command("serve")
     .description("start the service; settings come from the environment (docs/dataq/operating.md)")
-    .option("--json", "print one line of JSON when ready: {url, key}")
+    .option("--json", "print one line of JSON when ready: {url, key, console}")
     .action(async (options: { json?: boolean }) => {
       const config = readConfig();
       // The other commands are quicker without all of it.
@@ -31,12 +31,13 @@ export function serveCommand(): Command {
 }
 
 function announce(service: Service, asJson: boolean): void {
-  const { url, localKey } = service;
-  if (process.send) process.send({ ready: { url, key: localKey } });
-  else if (asJson) console.log(JSON.stringify({ url, key: localKey }));
+  const { url, localKey, consoleUrl } = service;
+  if (process.send) process.send({ ready: { url, key: localKey, console: consoleUrl } });
+  else if (asJson) console.log(JSON.stringify({ url, key: localKey, console: consoleUrl }));
   else {
     console.log(`dataq listens on ${url}`);
     console.log(`key: ${localKey}`);
+    console.log(`console: ${consoleUrl} (works once; "dataq link" makes another)`);
     console.log(`curl ${url}/v1/data/query -H 'Authorization: Bearer ${localKey}' -H 'Content-Type: application/json' \\
   -d '{"operation":"legal_laws","params":{"query":"民法典 第五百七十七条"}}'`);
   }

@@ -1,0 +1,41 @@
+import "./styles.css";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { makeRouter } from "./router.tsx";
+import { ServiceError } from "./service/call.ts";
+import { sessionQuery } from "./service/session.ts";
+import { TextProvider } from "./text/text.tsx";
+import { ToastProvider } from "./ui/toast.tsx";
+
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      retry: (count, error) =>
+        count < 2 && error instanceof ServiceError && (error.status === 0 || error.status >= 502),
+    },
+  },
+});
+const router = makeRouter(client);
+
+// A session that ended elsewhere is noticed at the next answer, whichever page asked.
+client.getQueryCache().subscribe((event) => {
+  if (event.type !== "updated" || event.action.type !== "error") return;
+  const { error } = event.action;
+  if (error instanceof ServiceError && error.status === 401)
+    void client.invalidateQueries({ queryKey: sessionQuery.queryKey });
+});
+
+createRoot(document.getElementById("root")!).render(
+  <StrictMode>
+    <QueryClientProvider client={client}>
+      <TextProvider>
+        <ToastProvider>
+          <RouterProvider router={router} />
+        </ToastProvider>
+      </TextProvider>
+    </QueryClientProvider>
+  </StrictMode>,
+);

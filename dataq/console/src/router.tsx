@@ -1,0 +1,230 @@
+import type { QueryClient } from "@tanstack/react-query";
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from "@tanstack/react-router";
+import { MissingPage, StartFailure } from "./routes/missing.tsx";
+import { Shell } from "./routes/shell.tsx";
+import { sessionQuery } from "./service/session.ts";
+import { Skeleton } from "./ui/states.tsx";
+
+/** Every page's address. A page's code is fetched when it is first visited; its folder name is its address. */
+const root = createRootRouteWithContext<{ client: QueryClient }>()({
+  component: Outlet,
+  errorComponent: StartFailure,
+  notFoundComponent: MissingPage,
+});
+
+/** Pages for people who are not signed in. */
+const door = createRoute({
+  getParentRoute: () => root,
+  id: "door",
+  component: lazyRouteComponent(() => import("./routes/door/frame.tsx"), "DoorFrame"),
+  beforeLoad: async ({ context, location }) => {
+    const { user } = await context.client.ensureQueryData(sessionQuery);
+    if (user?.accountId && location.pathname !== "/enter") throw redirect({ to: "/" });
+  },
+});
+
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: "shell",
+  component: Shell,
+  beforeLoad: async ({ context, location }) => {
+    const { user } = await context.client.ensureQueryData(sessionQuery);
+    if (!user) throw redirect({ to: "/sign-in", search: { next: location.href } });
+    if (!user.accountId) throw redirect({ to: "/pending" });
+  },
+});
+
+const admin = createRoute({
+  getParentRoute: () => shell,
+  id: "admin",
+  component: Outlet,
+  beforeLoad: async ({ context }) => {
+    const { user } = await context.client.ensureQueryData(sessionQuery);
+    if (user?.role !== "admin") throw redirect({ to: "/" });
+  },
+});
+
+const doorPage = { getParentRoute: () => door };
+const page = { getParentRoute: () => shell };
+const adminPage = { getParentRoute: () => admin };
+
+const textOf = (value: unknown) => (typeof value === "string" ? value : undefined);
+
+const signIn = createRoute({
+  ...doorPage,
+  path: "/sign-in",
+  validateSearch: (search) => ({ next: textOf(search["next"]) }),
+  component: lazyRouteComponent(() => import("./routes/door/sign-in.tsx"), "SignIn"),
+});
+const signUp = createRoute({
+  ...doorPage,
+  path: "/sign-up",
+  component: lazyRouteComponent(() => import("./routes/door/sign-up.tsx"), "SignUp"),
+});
+const forgot = createRoute({
+  ...doorPage,
+  path: "/forgot",
+  component: lazyRouteComponent(() => import("./routes/door/forgot.tsx"), "Forgot"),
+});
+const reset = createRoute({
+  ...doorPage,
+  path: "/reset",
+  component: lazyRouteComponent(() => import("./routes/door/reset.tsx"), "Reset"),
+});
+const verify = createRoute({
+  ...doorPage,
+  path: "/verify",
+  component: lazyRouteComponent(() => import("./routes/door/verify.tsx"), "Verify"),
+});
+const pending = createRoute({
+  ...doorPage,
+  path: "/pending",
+  component: lazyRouteComponent(() => import("./routes/door/pending.tsx"), "Pending"),
+});
+const enter = createRoute({
+  ...doorPage,
+  path: "/enter",
+  component: lazyRouteComponent(() => import("./routes/door/enter.tsx"), "Enter"),
+});
+
+const overview = createRoute({
+  ...page,
+  path: "/",
+  component: lazyRouteComponent(() => import("./routes/overview/overview.tsx"), "Overview"),
+});
+const playground = createRoute({
+  ...page,
+  path: "/playground",
+  validateSearch: (search) => ({ operation: textOf(search["operation"]) }),
+  component: lazyRouteComponent(() => import("./routes/playground/playground.tsx"), "Playground"),
+});
+const keys = createRoute({
+  ...page,
+  path: "/keys",
+  component: lazyRouteComponent(() => import("./routes/keys/keys.tsx"), "Keys"),
+});
+const usage = createRoute({
+  ...page,
+  path: "/usage",
+  component: lazyRouteComponent(() => import("./routes/usage/usage.tsx"), "Usage"),
+});
+const requests = createRoute({
+  ...page,
+  path: "/requests",
+  component: lazyRouteComponent(() => import("./routes/requests/requests.tsx"), "Requests"),
+});
+const request = createRoute({
+  ...page,
+  path: "/requests/$id",
+  component: lazyRouteComponent(() => import("./routes/requests/request.tsx"), "OneRequest"),
+});
+const ledger = createRoute({
+  ...page,
+  path: "/ledger",
+  component: lazyRouteComponent(() => import("./routes/ledger/ledger.tsx"), "Ledger"),
+});
+const topUp = createRoute({
+  ...page,
+  path: "/top-up",
+  component: lazyRouteComponent(() => import("./routes/top-up/top-up.tsx"), "TopUp"),
+});
+const pricing = createRoute({
+  ...page,
+  path: "/pricing",
+  component: lazyRouteComponent(() => import("./routes/pricing/pricing.tsx"), "Pricing"),
+});
+const operation = createRoute({
+  ...page,
+  path: "/pricing/$operation",
+  component: lazyRouteComponent(() => import("./routes/pricing/operation.tsx"), "OneOperation"),
+});
+const quickStart = createRoute({
+  ...page,
+  path: "/quick-start",
+  component: lazyRouteComponent(() => import("./routes/quick-start/quick-start.tsx"), "QuickStart"),
+});
+const settings = createRoute({
+  ...page,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("./routes/settings/settings.tsx"), "Settings"),
+});
+
+const accounts = createRoute({
+  ...adminPage,
+  path: "/admin/accounts",
+  component: lazyRouteComponent(() => import("./routes/admin/accounts.tsx"), "Accounts"),
+});
+const account = createRoute({
+  ...adminPage,
+  path: "/admin/accounts/$id",
+  component: lazyRouteComponent(() => import("./routes/admin/account.tsx"), "OneAccount"),
+});
+const vouchers = createRoute({
+  ...adminPage,
+  path: "/admin/vouchers",
+  component: lazyRouteComponent(() => import("./routes/admin/vouchers.tsx"), "Vouchers"),
+});
+const prices = createRoute({
+  ...adminPage,
+  path: "/admin/prices",
+  component: lazyRouteComponent(() => import("./routes/admin/prices.tsx"), "Prices"),
+});
+const sources = createRoute({
+  ...adminPage,
+  path: "/admin/sources",
+  component: lazyRouteComponent(() => import("./routes/admin/sources.tsx"), "Sources"),
+});
+const integrity = createRoute({
+  ...adminPage,
+  path: "/admin/integrity",
+  component: lazyRouteComponent(() => import("./routes/admin/integrity.tsx"), "Integrity"),
+});
+const models = createRoute({
+  ...adminPage,
+  path: "/admin/models",
+  component: lazyRouteComponent(() => import("./routes/admin/models.tsx"), "Models"),
+});
+
+const tree = root.addChildren([
+  door.addChildren([signIn, signUp, forgot, reset, verify, pending, enter]),
+  shell.addChildren([
+    overview,
+    playground,
+    keys,
+    usage,
+    requests,
+    request,
+    ledger,
+    topUp,
+    pricing,
+    operation,
+    quickStart,
+    settings,
+    admin.addChildren([accounts, account, vouchers, prices, sources, integrity, models]),
+  ]),
+]);
+
+export function makeRouter(client: QueryClient) {
+  return createRouter({
+    routeTree: tree,
+    basepath: "/console",
+    context: { client },
+    defaultPreload: "intent",
+    defaultPendingComponent: Skeleton,
+    defaultErrorComponent: StartFailure,
+    scrollRestoration: true,
+  });
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof makeRouter>;
+  }
+}

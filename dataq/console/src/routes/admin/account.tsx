@@ -1,0 +1,163 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { ArrowLeft } from "lucide-react";
+import { useState } from "react";
+import {
+  type AccountWithWallet,
+  accountQuery,
+  adjustAccount,
+  changeAccount,
+  tiers,
+} from "../../service/admin.ts";
+import { useText } from "../../text/text.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Field, Input, Select } from "../../ui/field.tsx";
+import { TOKENS_PER_YUAN, useFormat } from "../../ui/format.ts";
+import { Badge, PageHead, Panel, Stat } from "../../ui/panel.tsx";
+import { SettingForm } from "../../ui/setting-form.tsx";
+import { explain, Loaded, Notice } from "../../ui/states.tsx";
+import { useToast } from "../../ui/toast.tsx";
+
+export function OneAccount() {
+  const t = useText();
+  const { id } = useParams({ from: "/shell/admin/admin/accounts/$id" });
+  const query = useQuery(accountQuery(id));
+  return (
+    <>
+      <Link
+        to="/admin/accounts"
+        className="mb-3 inline-flex items-center gap-1.5 text-sm text-soft hover:text-ink"
+      >
+        <ArrowLeft className="size-4" aria-hidden />
+        {t.pages.accounts}
+      </Link>
+      <Loaded query={query}>{(account) => <Details account={account} />}</Loaded>
+    </>
+  );
+}
+
+function Details({ account }: { readonly account: AccountWithWallet }) {
+  const t = useText();
+  const format = useFormat();
+  const say = useToast();
+  const client = useQueryClient();
+  const [isBusy, setBusy] = useState(false);
+  const { wallet } = account;
+  const refresh = () => client.invalidateQueries();
+  const freeze = async () => {
+    setBusy(true);
+    try {
+      await changeAccount(account.id, { frozen: !wallet?.frozen });
+      await refresh();
+    } catch (error) {
+      say(explain(error, t).title);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <PageHead
+        title={account.name}
+        about={
+          <span className="flex flex-wrap items-center gap-2">
+            <span className="break-all">{account.email ?? "–"}</span>
+            <code className="font-mono text-xs break-all">{account.id}</code>
+            {account.role === "admin" && <Badge tone="accent">{t.accounts.admin}</Badge>}
+          </span>
+        }
+        actions={
+          <Button kind={wallet?.frozen ? "plain" : "danger"} isBusy={isBusy} onClick={() => void freeze()}>
+            {wallet?.frozen ? t.accounts.thaw : t.accounts.freeze}
+          </Button>
+        }
+      />
+      {wallet?.frozen && (
+        <div className="mb-5">
+          <Notice tone="warn" title={t.accounts.frozen}>
+            {t.accounts.frozenAbout}
+          </Notice>
+        </div>
+      )}
+      {wallet && (
+        <dl className="mb-5 grid grid-cols-1 gap-3 xs:grid-cols-2 xl:grid-cols-4">
+          <Stat
+            name={t.ledger.spendable}
+            value={format.yuan(wallet.balance)}
+            note={`${format.tokens(wallet.balance)} ${t.tokens}`}
+          />
+          <Stat name={t.ledger.trial} value={format.yuan(wallet.trialBalance)} />
+          <Stat name={t.ledger.paid} value={format.yuan(wallet.paidBalance)} />
+          <Stat name={t.ledger.held} value={format.yuan(wallet.held)} />
+        </dl>
+      )}
+      <div className="grid gap-5 lg:grid-cols-3">
+        <Panel title={t.accounts.adjust} about={t.accounts.adjustAbout}>
+          <SettingForm
+            action={t.accounts.book}
+            onSend={async ({ yuan = "", reason = "" }) => {
+              await adjustAccount(account.id, Math.round(Number(yuan) * TOKENS_PER_YUAN), reason);
+              await refresh();
+              say(t.accounts.booked);
+            }}
+          >
+            <Field label={t.accounts.amount}>
+              {(attributes) => <Input {...attributes} name="yuan" type="number" step="0.01" required />}
+            </Field>
+            <Field label={t.accounts.reason}>
+              {(attributes) => (
+                <Input {...attributes} name="reason" required maxLength={500} autoComplete="off" />
+              )}
+            </Field>
+          </SettingForm>
+        </Panel>
+        <Panel title={t.accounts.tier} about={t.accounts.tierAbout}>
+          <SettingForm
+            action={t.save}
+            onSend={async ({ tier = "" }) => {
+              await changeAccount(account.id, { tier });
+              await refresh();
+              say(t.settings.saved);
+            }}
+          >
+            <Field label={t.accounts.tier}>
+              {(attributes) => (
+                <Select {...attributes} name="tier" defaultValue={account.tier}>
+                  {tiers.map((tier) => (
+                    <option key={tier} value={tier}>
+                      {t.accounts.tiers[tier]}
+                    </option>
+                  ))}
+                </Select>
+              )}
+            </Field>
+          </SettingForm>
+        </Panel>
+        <Panel title={t.accounts.credit} about={t.accounts.creditAbout}>
+          <SettingForm
+            action={t.save}
+            onSend={async ({ yuan = "" }) => {
+              await changeAccount(account.id, { credit_limit: Math.round(Number(yuan) * TOKENS_PER_YUAN) });
+              await refresh();
+              say(t.settings.saved);
+            }}
+          >
+            <Field label={t.accounts.limit}>
+              {(attributes) => (
+                <Input
+                  {...attributes}
+                  name="yuan"
+                  type="number"
+                  min="0"
+                  step="0.01"
+                  required
+                  defaultValue={(wallet?.creditLimit ?? 0) / TOKENS_PER_YUAN}
+                />
+              )}
+            </Field>
+          </SettingForm>
+        </Panel>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,112 @@
+import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
+import { ShieldCheck } from "lucide-react";
+import { auditQuery, verifyLedger } from "../../service/admin.ts";
+import { useText } from "../../text/text.tsx";
+import { Button } from "../../ui/button.tsx";
+import { useFormat } from "../../ui/format.ts";
+import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
+import { Empty, Failure, Loaded, Notice, Skeleton } from "../../ui/states.tsx";
+import { Table } from "../../ui/table.tsx";
+
+/** Whether the books are right, and who changed what. */
+export function Integrity() {
+  const t = useText();
+  const format = useFormat();
+  const verify = useMutation({ mutationFn: verifyLedger });
+  const audit = useInfiniteQuery(auditQuery);
+  return (
+    <>
+      <PageHead
+        title={t.pages.integrity}
+        about={t.integrity.about}
+        actions={
+          <Button
+            kind="primary"
+            isBusy={verify.isPending}
+            icon={<ShieldCheck className="size-4" aria-hidden />}
+            onClick={() => verify.mutate()}
+          >
+            {t.integrity.verify}
+          </Button>
+        }
+      />
+      <Panel title={t.integrity.laws} className="mb-5" isFlush>
+        {verify.isPending ? (
+          <Skeleton lines={6} />
+        ) : verify.error ? (
+          <div className="p-5">
+            <Failure error={verify.error} />
+          </div>
+        ) : verify.data ? (
+          <>
+            <div className="p-4 sm:p-5">
+              <Notice
+                tone={verify.data.ok ? "good" : "bad"}
+                title={verify.data.ok ? t.integrity.whole : t.integrity.broken}
+              />
+            </div>
+            <Table
+              label={t.integrity.laws}
+              rows={verify.data.findings}
+              keyOf={({ law }) => law}
+              columns={[
+                { name: t.integrity.law, className: "font-mono text-xs", cell: ({ law }) => law },
+                { name: t.pricing.meaning, className: "min-w-52", cell: ({ text }) => text },
+                {
+                  name: t.requests.result,
+                  cell: ({ breaches }) =>
+                    breaches.length === 0 ? (
+                      <Badge tone="good">{t.integrity.holds}</Badge>
+                    ) : (
+                      <span className="text-bad">{breaches.join(", ")}</span>
+                    ),
+                },
+              ]}
+            />
+          </>
+        ) : (
+          <Empty icon={<ShieldCheck className="size-5" />} title={t.integrity.notYet}>
+            {t.integrity.notYetAbout}
+          </Empty>
+        )}
+      </Panel>
+      <Panel title={t.integrity.audit} about={t.integrity.auditAbout} isFlush>
+        <Loaded query={audit} lines={6}>
+          {({ pages }) => (
+            <Table
+              label={t.integrity.audit}
+              rows={pages.flatMap(({ data }) => data)}
+              keyOf={({ id }) => id}
+              columns={[
+                {
+                  name: t.requests.time,
+                  className: "tabular whitespace-nowrap",
+                  cell: (line) => format.moment(line.at),
+                },
+                { name: t.integrity.action, cell: ({ action }) => <Badge>{action}</Badge> },
+                {
+                  name: t.integrity.target,
+                  className: "max-w-56",
+                  cell: ({ target }) => <code className="block truncate font-mono text-xs">{target}</code>,
+                },
+                {
+                  name: t.integrity.actor,
+                  className: "max-w-48",
+                  cell: ({ actor }) => <code className="block truncate font-mono text-xs">{actor}</code>,
+                },
+                { name: t.integrity.address, isExtra: true, cell: ({ ip }) => ip ?? "–" },
+              ]}
+            />
+          )}
+        </Loaded>
+        {audit.hasNextPage && (
+          <div className="border-t border-line p-3 text-center">
+            <Button isBusy={audit.isFetchingNextPage} onClick={() => void audit.fetchNextPage()}>
+              {t.more}
+            </Button>
+          </div>
+        )}
+      </Panel>
+    </>
+  );
+}

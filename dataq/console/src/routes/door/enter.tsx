@@ -1,0 +1,32 @@
+import { enterByLink } from "../../service/identity.ts";
+import { useText } from "../../text/text.tsx";
+import { Notice } from "../../ui/states.tsx";
+import { DoorForm } from "./form.tsx";
+import { useLinkToken } from "./link-token.ts";
+import { useFinish } from "./sign-in.tsx";
+
+/** The link that the start prints: it lets the machine's owner in, once. */
+export function Enter() {
+  const t = useText();
+  const token = useLinkToken();
+  const finish = useFinish();
+  if (token === "")
+    return (
+      <Notice tone="bad" title={t.door.linkBroken}>
+        {t.door.enterBroken}
+      </Notice>
+    );
+  return (
+    <DoorForm
+      title={t.door.enterTitle}
+      about={t.door.enterAbout}
+      action={t.door.enter}
+      onSend={async () => {
+        await enterByLink(token);
+        await finish();
+      }}
+    >
+      {null}
+    </DoorForm>
+  );
+}

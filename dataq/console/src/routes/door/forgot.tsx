@@ -1,0 +1,46 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { askReset } from "../../service/identity.ts";
+import { sessionQuery } from "../../service/session.ts";
+import { useText } from "../../text/text.tsx";
+import { Field, Input } from "../../ui/field.tsx";
+import { Notice } from "../../ui/states.tsx";
+import { DoorForm, linkClass } from "./form.tsx";
+
+/** Says the same whether the address is known or not. */
+export function Forgot() {
+  const t = useText();
+  const { data: session } = useQuery(sessionQuery);
+  const [isSent, setSent] = useState(false);
+  const back = (
+    <Link to="/sign-in" search={{ next: undefined }} className={`${linkClass} self-start`}>
+      {t.door.back}
+    </Link>
+  );
+  if (isSent)
+    return (
+      <div className="flex flex-col gap-5">
+        <Notice tone="good" title={t.door.resetSent}>
+          {session?.mail ? t.door.resetByMail : t.door.resetByOperator}
+        </Notice>
+        {back}
+      </div>
+    );
+  return (
+    <DoorForm
+      title={t.door.forgotTitle}
+      about={t.door.forgotAbout}
+      action={t.door.sendLink}
+      onSend={async ({ email = "" }) => {
+        await askReset(email);
+        setSent(true);
+      }}
+      foot={back}
+    >
+      <Field label={t.door.email}>
+        {(attributes) => <Input {...attributes} name="email" type="email" required autoComplete="username" />}
+      </Field>
+    </DoorForm>
+  );
+}

@@ -1,0 +1,54 @@
+import { type FormEvent, type ReactNode, useState } from "react";
+import { Button } from "../../ui/button.tsx";
+import { Failure } from "../../ui/states.tsx";
+
+/** A form that sends once, says what it does, and shows what went wrong. */
+export function DoorForm({
+  title,
+  about,
+  action,
+  onSend,
+  children,
+  foot,
+}: {
+  readonly title: string;
+  readonly about?: ReactNode;
+  readonly action: string;
+  readonly onSend: (values: Record<string, string>) => Promise<void>;
+  readonly children: ReactNode;
+  readonly foot?: ReactNode;
+}) {
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const send = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const values = Object.fromEntries(
+      [...new FormData(event.currentTarget)].map(([name, value]) => [name, String(value)]),
+    );
+    setBusy(true);
+    setError(null);
+    try {
+      await onSend(values);
+    } catch (thrown) {
+      setError(thrown);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <h1 className="text-2xl font-semibold">{title}</h1>
+      {about && <p className="mt-1.5 text-soft">{about}</p>}
+      <form className="mt-6 flex flex-col gap-4" onSubmit={(event) => void send(event)}>
+        {children}
+        {error ? <Failure error={error} /> : null}
+        <Button type="submit" kind="primary" isBusy={isBusy} className="mt-1">
+          {action}
+        </Button>
+      </form>
+      {foot && <div className="mt-5 flex flex-col gap-2 text-sm text-soft">{foot}</div>}
+    </>
+  );
+}
+
+export const linkClass = "font-medium text-accent underline-offset-4 hover:underline";

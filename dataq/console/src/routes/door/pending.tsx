@@ -1,0 +1,71 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { askVerification, signOut } from "../../service/identity.ts";
+import { sessionQuery } from "../../service/session.ts";
+import { useText } from "../../text/text.tsx";
+import { Button, buttonClass } from "../../ui/button.tsx";
+import { Notice } from "../../ui/states.tsx";
+import { useToast } from "../../ui/toast.tsx";
+
+/** Signed up, and not yet let in: the address is to be verified, or the operator to agree. */
+export function Pending() {
+  const t = useText();
+  const say = useToast();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const { data: session } = useQuery({ ...sessionQuery, refetchInterval: 5_000 });
+  const user = session?.user;
+  const wantsMail = !user?.isVerified;
+  return (
+    <>
+      <h1 className="text-2xl font-semibold">{wantsMail ? t.door.pendingMail : t.door.pendingApproval}</h1>
+      <p className="mt-1.5 text-soft">
+        {wantsMail
+          ? session?.mail
+            ? t.door.pendingMailAbout(user?.email ?? "")
+            : t.door.pendingNoMail
+          : t.door.pendingApprovalAbout}
+      </p>
+      {user?.accountId && (
+        <div className="mt-5">
+          <Notice tone="good" title={t.door.verified} />
+        </div>
+      )}
+      <div className="mt-6 flex flex-wrap gap-2">
+        {user?.accountId ? (
+          <Link to="/" className={buttonClass("primary")}>
+            {t.door.goOn}
+          </Link>
+        ) : (
+          user &&
+          wantsMail &&
+          session?.mail && (
+            <Button
+              onClick={() =>
+                void askVerification(user.email).then(
+                  () => say(t.door.sentAgain),
+                  () => say(t.door.sentTooOften),
+                )
+              }
+            >
+              {t.door.sendAgain}
+            </Button>
+          )
+        )}
+        <Button
+          kind="quiet"
+          onClick={() =>
+            void signOut()
+              .catch(() => {})
+              .then(() => {
+                client.clear();
+                return navigate({ to: "/sign-in", search: { next: undefined } });
+              })
+          }
+        >
+          {t.shell.signOut}
+        </Button>
+      </div>
+    </>
+  );
+}

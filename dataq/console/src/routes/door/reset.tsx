@@ -1,0 +1,56 @@
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { resetPassword } from "../../service/identity.ts";
+import { useText } from "../../text/text.tsx";
+import { buttonClass } from "../../ui/button.tsx";
+import { Field, Input } from "../../ui/field.tsx";
+import { Notice } from "../../ui/states.tsx";
+import { DoorForm } from "./form.tsx";
+import { useLinkToken } from "./link-token.ts";
+
+export function Reset() {
+  const t = useText();
+  const token = useLinkToken();
+  const [isDone, setDone] = useState(false);
+  if (token === "")
+    return (
+      <Notice tone="bad" title={t.door.linkBroken}>
+        {t.door.linkBrokenAbout}
+      </Notice>
+    );
+  if (isDone)
+    return (
+      <div className="flex flex-col gap-5">
+        <Notice tone="good" title={t.door.passwordChanged}>
+          {t.door.sessionsEnded}
+        </Notice>
+        <Link to="/sign-in" search={{ next: undefined }} className={buttonClass("primary")}>
+          {t.door.signIn}
+        </Link>
+      </div>
+    );
+  return (
+    <DoorForm
+      title={t.door.resetTitle}
+      action={t.door.savePassword}
+      onSend={async ({ password = "" }) => {
+        await resetPassword(token, password);
+        setDone(true);
+      }}
+    >
+      <Field label={t.door.newPassword} hint={t.door.passwordHint}>
+        {(attributes) => (
+          <Input
+            {...attributes}
+            name="password"
+            type="password"
+            required
+            minLength={10}
+            maxLength={128}
+            autoComplete="new-password"
+          />
+        )}
+      </Field>
+    </DoorForm>
+  );
+}

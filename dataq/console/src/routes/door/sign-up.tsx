@@ -1,0 +1,67 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { ServiceError } from "../../service/call.ts";
+import { signUp } from "../../service/identity.ts";
+import { sessionQuery } from "../../service/session.ts";
+import { useText } from "../../text/text.tsx";
+import { Field, Input } from "../../ui/field.tsx";
+import { Notice } from "../../ui/states.tsx";
+import { DoorForm, linkClass } from "./form.tsx";
+
+export function SignUp() {
+  const t = useText();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const { data: session } = useQuery(sessionQuery);
+  const [problem, setProblem] = useState("");
+  if (session?.signup === "closed") return <Notice title={t.door.closedTitle}>{t.door.closedAbout}</Notice>;
+  return (
+    <DoorForm
+      title={t.door.signUpTitle}
+      about={t.door.signUpAbout}
+      action={t.door.signUp}
+      onSend={async ({ name = "", email = "", password = "" }) => {
+        setProblem("");
+        if (password.length < 10) return setProblem(t.door.passwordShort);
+        try {
+          await signUp(name.trim(), email.trim(), password);
+        } catch (error) {
+          if (error instanceof ServiceError && error.code.includes("password"))
+            return setProblem(error.message);
+          throw error;
+        }
+        client.clear();
+        const { user } = await client.fetchQuery({ ...sessionQuery, staleTime: 0 });
+        await navigate({ to: user?.accountId ? "/" : "/pending" });
+      }}
+      foot={
+        <p>
+          {t.door.haveAccount}{" "}
+          <Link to="/sign-in" search={{ next: undefined }} className={linkClass}>
+            {t.door.signIn}
+          </Link>
+        </p>
+      }
+    >
+      <Field label={t.door.name} hint={t.door.nameHint}>
+        {(attributes) => <Input {...attributes} name="name" required maxLength={80} autoComplete="name" />}
+      </Field>
+      <Field label={t.door.email}>
+        {(attributes) => <Input {...attributes} name="email" type="email" required autoComplete="username" />}
+      </Field>
+      <Field label={t.door.password} hint={t.door.passwordHint} error={problem || undefined}>
+        {(attributes) => (
+          <Input
+            {...attributes}
+            name="password"
+            type="password"
+            required
+            maxLength={128}
+            autoComplete="new-password"
+          />
+        )}
+      </Field>
+    </DoorForm>
+  );
+}

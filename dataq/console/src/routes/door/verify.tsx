@@ -1,0 +1,47 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { verifyEmail } from "../../service/identity.ts";
+import { sessionQuery } from "../../service/session.ts";
+import { useText } from "../../text/text.tsx";
+import { buttonClass } from "../../ui/button.tsx";
+import { Notice } from "../../ui/states.tsx";
+import { DoorForm } from "./form.tsx";
+import { useLinkToken } from "./link-token.ts";
+
+/** A press is wanted: programs that look into mails follow links, but press nothing. */
+export function Verify() {
+  const t = useText();
+  const client = useQueryClient();
+  const token = useLinkToken();
+  const [isDone, setDone] = useState(false);
+  if (token === "")
+    return (
+      <Notice tone="bad" title={t.door.linkBroken}>
+        {t.door.linkBrokenAbout}
+      </Notice>
+    );
+  if (isDone)
+    return (
+      <div className="flex flex-col gap-5">
+        <Notice tone="good" title={t.door.verified} />
+        <Link to="/" className={buttonClass("primary")}>
+          {t.door.goOn}
+        </Link>
+      </div>
+    );
+  return (
+    <DoorForm
+      title={t.door.verifyTitle}
+      about={t.door.verifyAbout}
+      action={t.door.verify}
+      onSend={async () => {
+        await verifyEmail(token);
+        await client.invalidateQueries({ queryKey: sessionQuery.queryKey });
+        setDone(true);
+      }}
+    >
+      {null}
+    </DoorForm>
+  );
+}

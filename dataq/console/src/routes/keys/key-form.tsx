@@ -1,0 +1,164 @@
+import { type FormEvent, useState } from "react";
+import {
+  type ApiKey,
+  changeKey,
+  type KeyWishes,
+  keyScopes,
+  type MadeKey,
+  makeKey,
+} from "../../service/keys.ts";
+import { useText } from "../../text/text.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Checkbox, Field, Input, Select, Textarea } from "../../ui/field.tsx";
+import { TOKENS_PER_YUAN } from "../../ui/format.ts";
+import { Failure } from "../../ui/states.tsx";
+
+/** Makes a key, or changes what one may do. */
+export function KeyForm({
+  apiKey,
+  onClose,
+  onDone,
+}: {
+  readonly apiKey: ApiKey | undefined;
+  readonly onClose: () => void;
+  readonly onDone: (made?: MadeKey) => void;
+}) {
+  const t = useText();
+  const [scopes, setScopes] = useState<readonly string[]>(apiKey?.scopes ?? ["data:query", "read:account"]);
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const [capProblem, setCapProblem] = useState("");
+  const send = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const text = (name: string) => String(form.get(name) ?? "").trim();
+    const cap = text("cap") === "" ? null : Math.round(Number(text("cap")) * TOKENS_PER_YUAN);
+    if (cap !== null && !(Number.isSafeInteger(cap) && cap >= 0)) return setCapProblem(t.keys.capWrong);
+    setCapProblem("");
+    const wishes: KeyWishes = {
+      name: text("name"),
+      scopes,
+      monthly_cap: cap,
+      ip_list: text("ips")
+        .split(/[\s,;]+/)
+        .filter(Boolean),
+      expires_at: expiryOf(text("expiry"), apiKey),
+    };
+    setBusy(true);
+    setError(null);
+    try {
+      if (apiKey) {
+        await changeKey(apiKey.id, wishes);
+        onDone();
+      } else {
+        onDone(await makeKey({ ...wishes, mode: text("mode") === "test" ? "test" : "live" }));
+      }
+    } catch (thrown) {
+      setError(thrown);
+      setBusy(false);
+    }
+  };
+  const choices = [...new Set([...keyScopes, ...(apiKey?.scopes ?? [])])];
+  return (
+    <Dialog isOpen onClose={onClose} title={apiKey ? t.keys.changeTitle : t.keys.makeTitle} isWide>
+      <form className="flex flex-col gap-4" onSubmit={(event) => void send(event)}>
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Field label={t.keys.name} hint={t.keys.nameHint}>
+            {(attributes) => (
+              <Input
+                {...attributes}
+                name="name"
+                required
+                maxLength={80}
+                defaultValue={apiKey?.name ?? ""}
+                autoComplete="off"
+              />
+            )}
+          </Field>
+          {!apiKey && (
+            <Field label={t.keys.mode} hint={t.keys.modeHint}>
+              {(attributes) => (
+                <Select {...attributes} name="mode" defaultValue="live">
+                  <option value="live">{t.keys.live}</option>
+                  <option value="test">{t.keys.test}</option>
+                </Select>
+              )}
+            </Field>
+          )}
+        </div>
+        <fieldset>
+          <legend className="mb-1 text-sm font-medium">{t.keys.scopes}</legend>
+          <div className="grid gap-x-4 sm:grid-cols-2">
+            {choices.map((scope) => (
+              <Checkbox
+                key={scope}
+                label={t.keys.scopeNames[scope as keyof typeof t.keys.scopeNames] ?? scope}
+                hint={t.keys.scopeHints[scope as keyof typeof t.keys.scopeHints]}
+                checked={scopes.includes(scope)}
+                onChange={(event) =>
+                  setScopes(event.target.checked ? [...scopes, scope] : scopes.filter((one) => one !== scope))
+                }
+              />
+            ))}
+          </div>
+        </fieldset>
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Field
+            label={t.keys.capYuan}
+            optionalText={t.optional}
+            hint={t.keys.capHint}
+            error={capProblem || undefined}
+          >
+            {(attributes) => (
+              <Input
+                {...attributes}
+                name="cap"
+                inputMode="decimal"
+                defaultValue={apiKey?.monthly_cap == null ? "" : String(apiKey.monthly_cap / TOKENS_PER_YUAN)}
+              />
+            )}
+          </Field>
+          <Field label={t.keys.expiry} hint={t.keys.expiryHint}>
+            {(attributes) => (
+              <Select {...attributes} name="expiry" defaultValue={apiKey?.expires_at ? "keep" : "never"}>
+                {apiKey?.expires_at && <option value="keep">{t.keys.expiryKeep}</option>}
+                <option value="never">{t.keys.expiryNever}</option>
+                {[7, 30, 90, 365].map((days) => (
+                  <option key={days} value={days}>
+                    {t.keys.expiryDays(days)}
+                  </option>
+                ))}
+              </Select>
+            )}
+          </Field>
+        </div>
+        <Field label={t.keys.ips} optionalText={t.optional} hint={t.keys.ipsHint}>
+          {(attributes) => (
+            <Textarea
+              {...attributes}
+              name="ips"
+              rows={2}
+              className="font-mono text-sm"
+              placeholder="203.0.113.7, 10.0.0.0/8"
+              defaultValue={apiKey?.ip_list.join("\n") ?? ""}
+            />
+          )}
+        </Field>
+        {error ? <Failure error={error} /> : null}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>{t.cancel}</Button>
+          <Button type="submit" kind="primary" isBusy={isBusy} disabled={scopes.length === 0}>
+            {apiKey ? t.save : t.keys.make}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function expiryOf(choice: string, apiKey: ApiKey | undefined): string | null {
+  if (choice === "never") return null;
+  if (choice === "keep") return apiKey?.expires_at ?? null;
+  return new Date(Date.now() + Number(choice) * 86_400_000).toISOString();
+}

@@ -1,0 +1,217 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { KeyRound, Plus } from "lucide-react";
+import { useState } from "react";
+import { type ApiKey, keysQuery, type MadeKey, revokeKey, stateOf } from "../../service/keys.ts";
+import { useText } from "../../text/text.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/dialog.tsx";
+import { useFormat } from "../../ui/format.ts";
+import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
+import { Empty, Loaded } from "../../ui/states.tsx";
+import { Table } from "../../ui/table.tsx";
+import { useToast } from "../../ui/toast.tsx";
+import { KeyForm } from "./key-form.tsx";
+import { NewKey } from "./new-key.tsx";
+import { Rotate } from "./rotate.tsx";
+
+type Doing =
+  | { readonly what: "make" }
+  | { readonly what: "change" | "rotate" | "revoke"; readonly key: ApiKey };
+
+export function Keys() {
+  const t = useText();
+  const query = useQuery(keysQuery);
+  const client = useQueryClient();
+  const [doing, setDoing] = useState<Doing | null>(null);
+  const [made, setMade] = useState<MadeKey | null>(null);
+  const done = (key?: MadeKey) => {
+    setDoing(null);
+    if (key) setMade(key);
+    void client.invalidateQueries({ queryKey: keysQuery.queryKey });
+  };
+  const make = (
+    <Button
+      kind="primary"
+      icon={<Plus className="size-4" aria-hidden />}
+      onClick={() => setDoing({ what: "make" })}
+    >
+      {t.keys.make}
+    </Button>
+  );
+  return (
+    <>
+      <PageHead title={t.pages.keys} about={t.keys.about} actions={make} />
+      <Panel isFlush>
+        <Loaded query={query}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <Empty icon={<KeyRound className="size-5" />} title={t.keys.none} action={make}>
+                {t.keys.noneAbout}
+              </Empty>
+            ) : (
+              <KeyTable keys={data} onDo={setDoing} />
+            )
+          }
+        </Loaded>
+      </Panel>
+      {(doing?.what === "make" || doing?.what === "change") && (
+        <KeyForm
+          apiKey={doing.what === "change" ? doing.key : undefined}
+          onClose={() => setDoing(null)}
+          onDone={done}
+        />
+      )}
+      {doing?.what === "rotate" && <Rotate apiKey={doing.key} onClose={() => setDoing(null)} onDone={done} />}
+      {doing?.what === "revoke" && <Revoke apiKey={doing.key} onClose={() => setDoing(null)} onDone={done} />}
+      {made && <NewKey made={made} onClose={() => setMade(null)} />}
+    </>
+  );
+}
+
+function KeyTable({
+  keys,
+  onDo,
+}: {
+  readonly keys: readonly ApiKey[];
+  readonly onDo: (doing: Doing) => void;
+}) {
+  const t = useText();
+  const format = useFormat();
+  const sorted = [...keys].sort((a, b) => rank(a) - rank(b) || b.created_at.localeCompare(a.created_at));
+  return (
+    <Table
+      label={t.pages.keys}
+      rows={sorted}
+      keyOf={(key) => key.id}
+      columns={[
+        {
+          name: t.keys.name,
+          className: "min-w-44 max-w-64",
+          cell: (key) => (
+            <>
+              <span className="block truncate font-medium" title={key.name}>
+                {key.name || t.keys.unnamed}
+              </span>
+              <code className="font-mono text-xs whitespace-nowrap text-faint">
+                {key.prefix}…{key.last4}
+              </code>
+            </>
+          ),
+        },
+        { name: t.keys.state, cell: (key) => <State apiKey={key} /> },
+        {
+          name: t.keys.scopes,
+          isExtra: true,
+          className: "max-w-56",
+          cell: (key) => (
+            <span className="text-soft">
+              {key.scopes
+                .map((scope) => t.keys.scopeNames[scope as keyof typeof t.keys.scopeNames] ?? scope)
+                .join(", ")}
+            </span>
+          ),
+        },
+        {
+          name: t.keys.cap,
+          isNumber: true,
+          isExtra: true,
+          cell: (key) => (key.monthly_cap === null ? "–" : format.tokens(key.monthly_cap)),
+        },
+        {
+          name: t.keys.lastUsed,
+          className: "whitespace-nowrap",
+          cell: (key) => (
+            <span title={key.last_used_at ? format.moment(key.last_used_at) : undefined}>
+              {key.last_used_at ? format.ago(key.last_used_at) : t.keys.never}
+            </span>
+          ),
+        },
+        {
+          name: t.actions,
+          cell: (key) =>
+            stateOf(key) === "active" || stateOf(key) === "ending" ? (
+              <span className="flex gap-1.5">
+                {(["change", "rotate", "revoke"] as const).map((what) => (
+                  <Button
+                    key={what}
+                    size="small"
+                    kind={what === "revoke" ? "danger" : "plain"}
+                    aria-label={`${t.keys[what]}: ${key.name || key.prefix}`}
+                    onClick={() => onDo({ what, key })}
+                  >
+                    {t.keys[what]}
+                  </Button>
+                ))}
+              </span>
+            ) : (
+              "–"
+            ),
+        },
+      ]}
+    />
+  );
+}
+
+function State({ apiKey }: { readonly apiKey: ApiKey }) {
+  const t = useText();
+  const format = useFormat();
+  const state = stateOf(apiKey);
+  const tone = { active: "good", ending: "warn", expired: "plain", revoked: "plain" } as const;
+  return (
+    <span className="flex flex-col items-start gap-1">
+      <span className="flex gap-1">
+        <Badge tone={tone[state]}>{t.keys.states[state]}</Badge>
+        {apiKey.mode === "test" && <Badge tone="accent">{t.keys.test}</Badge>}
+      </span>
+      {(state === "active" || state === "ending") && apiKey.expires_at && (
+        <span className="tabular text-xs whitespace-nowrap text-faint">
+          {t.keys.until(format.moment(apiKey.expires_at))}
+        </span>
+      )}
+    </span>
+  );
+}
+
+function rank(key: ApiKey): number {
+  const state = stateOf(key);
+  return state === "active" || state === "ending" ? 0 : 1;
+}
+
+function Revoke({
+  apiKey,
+  onClose,
+  onDone,
+}: {
+  readonly apiKey: ApiKey;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}) {
+  const t = useText();
+  const say = useToast();
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const revoke = async () => {
+    setBusy(true);
+    try {
+      await revokeKey(apiKey.id);
+      say(t.keys.revoked);
+      onDone();
+    } catch (thrown) {
+      setError(thrown);
+      setBusy(false);
+    }
+  };
+  return (
+    <Confirm
+      isOpen
+      onClose={onClose}
+      onConfirm={() => void revoke()}
+      title={t.keys.revokeTitle(apiKey.name || apiKey.prefix)}
+      action={t.keys.revoke}
+      isBusy={isBusy}
+      error={error}
+    >
+      {t.keys.revokeAbout}
+    </Confirm>
+  );
+}

@@ -1,0 +1,76 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Download, ScrollText } from "lucide-react";
+import { balanceQuery, ledgerQuery } from "../../service/money.ts";
+import { useText } from "../../text/text.tsx";
+import { Button, buttonClass } from "../../ui/button.tsx";
+import { useFormat } from "../../ui/format.ts";
+import { PageHead, Panel, Stat } from "../../ui/panel.tsx";
+import { Empty, Loaded } from "../../ui/states.tsx";
+import { EntryTable } from "./entry-table.tsx";
+
+/** Every movement of the account's tokens. The column of changes sums to the balance. */
+export function Ledger() {
+  const t = useText();
+  const format = useFormat();
+  const query = useInfiniteQuery(ledgerQuery);
+  const { data: balance } = useQuery(balanceQuery);
+  return (
+    <>
+      <PageHead
+        title={t.pages.ledger}
+        about={t.ledger.about}
+        actions={
+          <a href="/v1/ledger/export?format=csv" download className={buttonClass()}>
+            <Download className="size-4" aria-hidden />
+            {t.csv}
+          </a>
+        }
+      />
+      {balance && (
+        <dl className="mb-5 grid grid-cols-1 gap-3 xs:grid-cols-2 xl:grid-cols-4">
+          <Stat
+            name={t.ledger.spendable}
+            value={format.tokens(balance.balance)}
+            note={format.yuan(balance.balance)}
+          />
+          <Stat
+            name={t.ledger.trial}
+            value={format.tokens(balance.trial_balance)}
+            note={
+              balance.trial_expires_at && balance.trial_balance > 0
+                ? t.ledger.until(format.day(balance.trial_expires_at))
+                : format.yuan(balance.trial_balance)
+            }
+          />
+          <Stat
+            name={t.ledger.paid}
+            value={format.tokens(balance.paid_balance)}
+            note={format.yuan(balance.paid_balance)}
+          />
+          <Stat name={t.ledger.held} value={format.tokens(balance.held)} note={t.ledger.heldNote} />
+        </dl>
+      )}
+      <Panel isFlush>
+        <Loaded query={query} lines={8}>
+          {({ pages }) => {
+            const rows = pages.flatMap(({ data }) => data);
+            return rows.length === 0 ? (
+              <Empty icon={<ScrollText className="size-5" />} title={t.ledger.none}>
+                {t.ledger.noneAbout}
+              </Empty>
+            ) : (
+              <EntryTable rows={rows} />
+            );
+          }}
+        </Loaded>
+        {query.hasNextPage && (
+          <div className="border-t border-line p-3 text-center">
+            <Button isBusy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+              {t.more}
+            </Button>
+          </div>
+        )}
+      </Panel>
+    </>
+  );
+}

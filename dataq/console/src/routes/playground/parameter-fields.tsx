@@ -1,0 +1,59 @@
+import type { Schema } from "../../service/catalog.ts";
+import { useText } from "../../text/text.tsx";
+import { Field, Input, Select } from "../../ui/field.tsx";
+
+/** One field a parameter, by its schema. */
+export function ParameterFields({
+  schema,
+  values,
+  onChange,
+  example,
+}: {
+  readonly schema: Schema;
+  readonly values: Readonly<Record<string, string>>;
+  readonly onChange: (values: Readonly<Record<string, string>>) => void;
+  readonly example: Readonly<Record<string, string>>;
+}) {
+  const t = useText();
+  const names = Object.keys(schema.properties ?? {}).filter(
+    (name) => name !== "page" && name !== "page_size",
+  );
+  if (names.length === 0) return <p className="text-sm text-faint">{t.playground.noParameters}</p>;
+  return names.map((name) => {
+    const property = schema.properties?.[name] ?? {};
+    const isRequired = schema.required?.includes(name) ?? false;
+    const choices = (property.enum ?? property.anyOf?.flatMap((one) => one.enum ?? []))?.filter(
+      (choice): choice is string => typeof choice === "string",
+    );
+    const set = (value: string) => onChange({ ...values, [name]: value });
+    return (
+      <Field
+        key={name}
+        label={name}
+        {...(!isRequired && { optionalText: t.optional })}
+        hint={property.description}
+      >
+        {(attributes) =>
+          choices && choices.length > 0 ? (
+            <Select {...attributes} value={values[name] ?? ""} onChange={(event) => set(event.target.value)}>
+              {!isRequired && <option value="">–</option>}
+              {choices.map((choice) => (
+                <option key={choice}>{choice}</option>
+              ))}
+            </Select>
+          ) : (
+            <Input
+              {...attributes}
+              required={isRequired}
+              value={values[name] ?? ""}
+              placeholder={example[name] ?? (name === "date" ? "YYYY-MM-DD" : "")}
+              autoComplete="off"
+              spellCheck={false}
+              onChange={(event) => set(event.target.value)}
+            />
+          )
+        }
+      </Field>
+    );
+  });
+}

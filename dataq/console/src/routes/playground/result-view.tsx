@@ -1,0 +1,243 @@
+import { Tabs } from "@base-ui/react/tabs";
+import { Link } from "@tanstack/react-router";
+import { SearchX } from "lucide-react";
+import { isObject } from "../../service/call.ts";
+import type { CatalogOperation, Envelope } from "../../service/catalog.ts";
+import { useText } from "../../text/text.tsx";
+import { Button } from "../../ui/button.tsx";
+import { CopyButton } from "../../ui/code.tsx";
+import { useFormat } from "../../ui/format.ts";
+import { JsonTree } from "../../ui/json-tree.tsx";
+import { Badge, Panel } from "../../ui/panel.tsx";
+import { ScrollBox } from "../../ui/scroll-box.tsx";
+import { Empty, Notice } from "../../ui/states.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** An answer as a table, as a tree, and as it came over the wire. */
+export function ResultView({
+  operation,
+  envelope,
+  tookMs,
+  onTurn,
+}: {
+  readonly operation: CatalogOperation;
+  readonly envelope: Envelope;
+  readonly tookMs: number;
+  readonly onTurn: (page: number) => void;
+}) {
+  const t = useText();
+  const format = useFormat();
+  const { usage } = envelope;
+  const rows = Array.isArray(envelope.data) ? (envelope.data as Row[]) : [envelope.data as Row];
+  const reason = usage.reason
+    ? (t.playground.reasons[usage.reason as keyof typeof t.playground.reasons] ?? usage.reason)
+    : "";
+  return (
+    <Panel
+      isFlush
+      title={t.playground.result}
+      about={
+        <span className="tabular flex flex-wrap items-center gap-x-3 gap-y-1">
+          <span data-testid="charged">
+            {t.playground.charged(format.tokens(usage.tokens), format.yuan(usage.tokens))}
+          </span>
+          {reason && <Badge tone="accent">{reason}</Badge>}
+          <span>{format.number(tookMs)} ms</span>
+          {envelope.total !== undefined && (
+            <span>
+              {t.playground.total(
+                `${envelope.total_relation === "gte" ? "≥ " : ""}${format.number(envelope.total)}`,
+              )}
+            </span>
+          )}
+          <Link
+            to="/requests/$id"
+            params={{ id: envelope.request_id }}
+            className="text-accent underline-offset-4 hover:underline"
+          >
+            {t.playground.openRequest}
+          </Link>
+        </span>
+      }
+    >
+      {envelope.warnings && envelope.warnings.length > 0 && (
+        <div className="flex flex-col gap-2 border-b border-line p-4 sm:px-5">
+          {envelope.warnings.map((warning) => (
+            <Notice key={warning} tone="warn" title={warning} />
+          ))}
+        </div>
+      )}
+      {rows.length === 0 ? (
+        <Empty icon={<SearchX className="size-5" />} title={t.playground.nothing}>
+          {t.playground.nothingAbout}
+        </Empty>
+      ) : (
+        <Tabs.Root defaultValue="table">
+          <Tabs.List
+            className="flex gap-1 border-b border-line px-3 sm:px-4"
+            aria-label={t.playground.result}
+          >
+            {(["table", "tree", "json"] as const).map((value) => (
+              <Tabs.Tab
+                key={value}
+                value={value}
+                className="-mb-px h-10 border-b-2 border-transparent px-2.5 text-sm text-soft hover:text-ink data-active:border-accent data-active:font-medium data-active:text-ink"
+              >
+                {t.playground.views[value]}
+              </Tabs.Tab>
+            ))}
+          </Tabs.List>
+          <Tabs.Panel value="table">
+            <Records rows={rows} isSingle={operation.kind === "single"} />
+          </Tabs.Panel>
+          <Tabs.Panel value="tree" className="p-4 sm:p-5">
+            <JsonTree value={envelope.data} />
+          </Tabs.Panel>
+          <Tabs.Panel value="json" className="relative">
+            <div className="absolute top-3 right-3">
+              <CopyButton text={JSON.stringify(envelope, null, 2)} />
+            </div>
+            <ScrollBox label={t.playground.views.json} className="max-h-150 overflow-y-auto">
+              <pre className="p-4 font-mono text-xs leading-relaxed sm:p-5">
+                {JSON.stringify(envelope, null, 2)}
+              </pre>
+            </ScrollBox>
+          </Tabs.Panel>
+        </Tabs.Root>
+      )}
+      {envelope.total_pages > 1 && (
+        <div className="tabular flex items-center justify-between gap-3 border-t border-line px-4 py-3 text-sm text-soft sm:px-5">
+          <span>{t.playground.page(envelope.page, envelope.total_pages)}</span>
+          <span className="flex gap-2">
+            <Button size="small" disabled={envelope.page <= 1} onClick={() => onTurn(envelope.page - 1)}>
+              {t.previous}
+            </Button>
+            <Button
+              size="small"
+              disabled={envelope.page >= envelope.total_pages}
+              onClick={() => onTurn(envelope.page + 1)}
+            >
+              {t.next}
+            </Button>
+          </span>
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+/** Fields that say most, first; what is long or nested is for the tree. */
+function Records({ rows, isSingle }: { readonly rows: readonly Row[]; readonly isSingle: boolean }) {
+  const t = useText();
+  if (isSingle) {
+    const record = rows[0]!;
+    return (
+      <dl className="divide-y divide-line">
+        {Object.entries(record)
+          .filter(([name]) => name !== "source")
+          .map(([name, value]) => (
+            <div key={name} className="grid gap-x-6 gap-y-0.5 px-4 py-2 sm:grid-cols-[12rem_1fr] sm:px-5">
+              <dt className="font-mono text-xs leading-5.5 text-faint">{name}</dt>
+              <dd className="min-w-0 break-words">
+                {isObject(value) || Array.isArray(value) ? (
+                  <JsonTree value={value} isClosed />
+                ) : (
+                  <Value value={value} />
+                )}
+              </dd>
+            </div>
+          ))}
+        <div className="px-4 py-3 sm:px-5">
+          <Source source={record["source"]} />
+        </div>
+      </dl>
+    );
+  }
+  const names = columnsOf(rows);
+  const columns: Column<Row>[] = [
+    ...names.map(
+      (name): Column<Row> => ({
+        name,
+        className: "max-w-80 min-w-24",
+        isNumber: rows.every((row) => row[name] === null || typeof row[name] === "number"),
+        cell: (row) => <Value value={row[name]} />,
+      }),
+    ),
+    {
+      name: t.playground.source,
+      className: "min-w-40 max-w-64",
+      cell: (row) => <Source source={row["source"]} />,
+    },
+  ];
+  return (
+    <Table
+      label={t.playground.result}
+      rows={rows}
+      columns={columns}
+      keyOf={(row) => String(row["id"] ?? JSON.stringify(row).slice(0, 200))}
+    />
+  );
+}
+
+const COLUMNS = 7;
+
+function columnsOf(rows: readonly Row[]): string[] {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const isPlain = (name: string) =>
+    rows.some((row) => row[name] !== null && row[name] !== undefined) &&
+    rows.every((row) => !isObject(row[name]) && !Array.isArray(row[name]));
+  const leading = ["rank", "title", "name", "law_name", "article_no", "domain_name", "content"];
+  const trailing = new Set(["id", "score", "full_text", "abstract"]);
+  const weight = (name: string) => {
+    const at = leading.indexOf(name);
+    return at >= 0 ? at : trailing.has(name) || name.endsWith("_id") ? 90 : name.endsWith("_text") ? 60 : 50;
+  };
+  return names
+    .filter((name) => name !== "source" && isPlain(name))
+    .map((name, at) => ({ name, at }))
+    .sort((a, b) => weight(a.name) - weight(b.name) || a.at - b.at)
+    .slice(0, COLUMNS)
+    .map(({ name }) => name);
+}
+
+function Value({ value }: { readonly value: unknown }) {
+  if (value === null || value === undefined || value === "") return <span className="text-faint">–</span>;
+  if (typeof value === "boolean") return <code className="font-mono text-xs">{String(value)}</code>;
+  const text = String(value);
+  return (
+    <span className="line-clamp-4 break-words" title={text.length > 120 ? text.slice(0, 2000) : undefined}>
+      {text}
+    </span>
+  );
+}
+
+/** Where a record comes from, as a badge: samples must never look official. */
+function Source({ source }: { readonly source: unknown }) {
+  const t = useText();
+  if (!isObject(source)) return <span className="text-faint">–</span>;
+  const kind = String(source["kind"] ?? "");
+  const tone =
+    ({ official: "good", licensed: "good", third_party: "accent", sample: "warn" } as const)[kind] ?? "plain";
+  const url =
+    typeof source["url"] === "string" && /^https?:\/\//.test(source["url"]) ? source["url"] : undefined;
+  const name = String(source["name"] ?? "");
+  return (
+    <span className="flex flex-wrap items-center gap-1.5">
+      <Badge tone={tone}>{t.sourceKinds[kind as keyof typeof t.sourceKinds] ?? kind}</Badge>
+      {url ? (
+        <a
+          href={url}
+          target="_blank"
+          rel="noreferrer noopener"
+          className="text-xs break-words text-accent hover:underline"
+        >
+          {name}
+        </a>
+      ) : (
+        <span className="text-xs break-words text-faint">{name}</span>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,53 @@
+import type { QueryBody } from "../../service/catalog.ts";
+
+export const dialects = ["curl", "typescript", "python"] as const;
+export type Dialect = (typeof dialects)[number];
+
+/** A program that asks the same question; its key comes from DATAQ_API_KEY. */
+export function snippet(dialect: Dialect, body: QueryBody, baseUrl: string): string {
+  return { curl, typescript, python }[dialect](body, baseUrl);
+}
+
+function curl(body: QueryBody, baseUrl: string): string {
+  // In single quotes a shell reads nothing but the quote itself.
+  const text = JSON.stringify(body).replaceAll("'", "'\\''");
+  return `curl ${baseUrl}/v1/data/query \\
+  -H "Authorization: Bearer $DATAQ_API_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '${text}'`;
+}
+
+function typescript({ operation, params, page_size: pageSize }: QueryBody, baseUrl: string): string {
+  const values = { ...params, ...(pageSize !== undefined && { page_size: pageSize }) };
+  const given = Object.keys(values).length === 0 ? "" : JSON.stringify(values, null, 2);
+  return `import { DataQuery } from "dataq-client";
+
+// The key is read from DATAQ_API_KEY.
+const dataq = new DataQuery({ baseUrl: ${JSON.stringify(baseUrl)} });
+const { data, usage } = await dataq.${operation}(${given});
+console.log(data, usage?.tokens);`;
+}
+
+function python(body: QueryBody, baseUrl: string): string {
+  return `import os
+import httpx
+
+answer = httpx.post(
+    ${JSON.stringify(`${baseUrl}/v1/data/query`)},
+    headers={"Authorization": f"Bearer {os.environ['DATAQ_API_KEY']}"},
+    json=${pythonValue(body, 1)},
+    timeout=30,
+)
+answer.raise_for_status()
+print(answer.json()["data"])`;
+}
+
+/** JSON's strings and numbers are Python's too. */
+function pythonValue(value: unknown, depth: number): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const indent = "    ".repeat(depth + 1);
+  const lines = Object.entries(value).map(
+    ([name, item]) => `${indent}${JSON.stringify(name)}: ${pythonValue(item, depth + 1)},`,
+  );
+  return lines.length === 0 ? "{}" : `{\n${lines.join("\n")}\n${"    ".repeat(depth)}}`;
+}

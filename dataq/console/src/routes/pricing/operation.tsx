@@ -1,0 +1,136 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
+import { ArrowLeft, FlaskConical } from "lucide-react";
+import { catalogQuery, type Schema, statusQuery } from "../../service/catalog.ts";
+import { pricingQuery } from "../../service/money.ts";
+import { useText } from "../../text/text.tsx";
+import { buttonClass } from "../../ui/button.tsx";
+import { Code } from "../../ui/code.tsx";
+import { useFormat } from "../../ui/format.ts";
+import { useLook } from "../../ui/look.ts";
+import { textIn } from "../../ui/operation-name.ts";
+import { PageHead, Panel } from "../../ui/panel.tsx";
+import { Empty, Loaded } from "../../ui/states.tsx";
+import { Table } from "../../ui/table.tsx";
+import { Freshness } from "./freshness.tsx";
+
+/** One operation: parameters, the record field by field, the price. */
+export function OneOperation() {
+  const t = useText();
+  const format = useFormat();
+  const { language } = useLook();
+  const { operation: name } = useParams({ from: "/shell/pricing/$operation" });
+  const catalog = useQuery(catalogQuery);
+  const pricing = useQuery(pricingQuery);
+  const status = useQuery(statusQuery);
+  const versions = pricing.data?.data.filter((price) => price.operation === name) ?? [];
+  return (
+    <>
+      <Link to="/pricing" className="mb-3 inline-flex items-center gap-1.5 text-sm text-soft hover:text-ink">
+        <ArrowLeft className="size-4" aria-hidden />
+        {t.pages.pricing}
+      </Link>
+      <Loaded query={catalog}>
+        {(operations) => {
+          const operation = operations.find((one) => one.name === name);
+          if (!operation) return <Empty title={t.missing.title} />;
+          return (
+            <>
+              <PageHead
+                title={textIn(operation.title, language)}
+                about={textIn(operation.description, language)}
+                actions={
+                  <Link to="/playground" search={{ operation: name }} className={buttonClass("primary")}>
+                    <FlaskConical className="size-4" aria-hidden />
+                    {t.overview.try}
+                  </Link>
+                }
+              />
+              <div className="mb-5 flex flex-wrap items-center gap-3">
+                <code className="font-mono text-sm">{name}</code>
+                <Freshness status={status.data} operation={name} />
+              </div>
+              <Panel title={t.pricing.parameters} className="mb-5" isFlush>
+                <Fields schema={operation.params} none={t.playground.noParameters} />
+              </Panel>
+              <Panel title={t.pricing.record} about={t.pricing.recordAbout} className="mb-5" isFlush>
+                <Fields schema={operation.record} none="–" />
+              </Panel>
+              <Panel title={t.pricing.versions} className="mb-5" isFlush>
+                <Table
+                  label={t.pricing.versions}
+                  rows={versions}
+                  keyOf={({ version }) => version}
+                  columns={[
+                    { name: t.pricing.version, cell: ({ version }) => version },
+                    {
+                      name: t.pricing.since,
+                      className: "tabular whitespace-nowrap",
+                      cell: (price) => format.moment(price.effective_from),
+                    },
+                    { name: t.pricing.call, isNumber: true, cell: ({ tokens }) => format.tokens(tokens) },
+                    {
+                      name: t.pricing.repeat,
+                      isNumber: true,
+                      cell: (price) =>
+                        price.cached_tokens === null ? t.pricing.same : format.tokens(price.cached_tokens),
+                    },
+                  ]}
+                />
+              </Panel>
+              <Code
+                label={t.pricing.example}
+                text={JSON.stringify({ operation: name, params: operation.example.params }, null, 2)}
+              />
+            </>
+          );
+        }}
+      </Loaded>
+    </>
+  );
+}
+
+function Fields({ schema, none }: { readonly schema: Schema; readonly none: string }) {
+  const t = useText();
+  const rows = flatten(schema);
+  if (rows.length === 0) return <p className="px-5 py-4 text-sm text-faint">{none}</p>;
+  return (
+    <Table
+      label={t.pricing.field}
+      rows={rows}
+      keyOf={({ path }) => path}
+      columns={[
+        {
+          name: t.pricing.field,
+          className: "min-w-48",
+          cell: ({ path }) => <code className="font-mono text-xs break-words">{path}</code>,
+        },
+        {
+          name: t.pricing.type,
+          className: "min-w-32 max-w-80",
+          cell: ({ type }) => <span className="text-xs break-words text-soft">{type}</span>,
+        },
+        {
+          name: t.pricing.meaning,
+          className: "min-w-44",
+          cell: ({ about }) => <span className="text-soft">{about || "–"}</span>,
+        },
+      ]}
+    />
+  );
+}
+
+/** Fields with their paths, as deep as records go. */
+function flatten(schema: Schema, prefix = ""): { path: string; type: string; about: string }[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+    const variants = property.anyOf ?? [property];
+    const real = variants.find(({ type }) => type !== "null") ?? property;
+    const inner = real.type === "array" ? (real.items ?? {}) : real;
+    const path = `${prefix}${name}${real.type === "array" ? "[]" : ""}`;
+    const isNullable = variants.some(({ type }) => type === "null");
+    const choices = (inner.enum ?? []).filter(Boolean).join(" | ");
+    const type = `${choices || String(inner.type ?? "any")}${isNullable ? " | null" : ""}`;
+    const about = property.description ?? real.description ?? "";
+    return [{ path, type, about }, ...flatten(inner, `${path}.`)];
+  });
+}

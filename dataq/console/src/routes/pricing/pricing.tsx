@@ -1,0 +1,115 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { catalogQuery, statusQuery } from "../../service/catalog.ts";
+import { type Price, pricingQuery } from "../../service/money.ts";
+import { useText } from "../../text/text.tsx";
+import { useFormat } from "../../ui/format.ts";
+import { useLook } from "../../ui/look.ts";
+import { textIn } from "../../ui/operation-name.ts";
+import { PageHead, Panel } from "../../ui/panel.tsx";
+import { Loaded, Notice } from "../../ui/states.tsx";
+import { Table } from "../../ui/table.tsx";
+import { Freshness } from "./freshness.tsx";
+
+/** What there is to ask, what it costs, and how fresh it is. */
+export function Pricing() {
+  const t = useText();
+  const format = useFormat();
+  const { language } = useLook();
+  const catalog = useQuery(catalogQuery);
+  const pricing = useQuery(pricingQuery);
+  const status = useQuery(statusQuery);
+  const now = new Date().toISOString();
+  const priceOf = (name: string) =>
+    pricing.data?.data.findLast((price) => price.operation === name && price.effective_from <= now);
+  const coming = pricing.data?.data.filter((price) => price.effective_from > now) ?? [];
+  return (
+    <>
+      <PageHead title={t.pages.pricing} about={t.pricing.about} />
+      {coming.length > 0 && (
+        <div className="mb-5">
+          <Notice tone="warn" title={t.pricing.coming}>
+            <ul>
+              {coming.map((price: Price) => (
+                <li key={`${price.operation}-${price.version}`} className="tabular">
+                  {format.moment(price.effective_from)} · {price.operation} · {format.tokens(price.tokens)}{" "}
+                  {t.tokens}
+                </li>
+              ))}
+            </ul>
+          </Notice>
+        </div>
+      )}
+      <Loaded query={catalog} lines={10}>
+        {(operations) =>
+          [...new Set(operations.map(({ domain }) => domain))].map((domain) => (
+            <Panel
+              key={domain}
+              title={t.domains[domain as keyof typeof t.domains] ?? domain}
+              className="mb-5"
+              isFlush
+            >
+              <Table
+                label={t.domains[domain as keyof typeof t.domains] ?? domain}
+                rows={operations.filter((one) => one.domain === domain)}
+                keyOf={({ name }) => name}
+                columns={[
+                  {
+                    name: t.requests.operation,
+                    className: "min-w-52",
+                    cell: (operation) => (
+                      <>
+                        <Link
+                          to="/pricing/$operation"
+                          params={{ operation: operation.name }}
+                          className="font-medium text-accent underline-offset-4 hover:underline"
+                        >
+                          {textIn(operation.title, language)}
+                        </Link>
+                        <code className="block font-mono text-xs text-faint">{operation.name}</code>
+                      </>
+                    ),
+                  },
+                  {
+                    name: t.pricing.call,
+                    isNumber: true,
+                    className: "whitespace-nowrap",
+                    cell: ({ name }) => <PriceCell tokens={priceOf(name)?.tokens} />,
+                  },
+                  {
+                    name: t.pricing.repeat,
+                    isNumber: true,
+                    className: "whitespace-nowrap",
+                    cell: ({ name }) => <PriceCell tokens={priceOf(name)?.cached_tokens} />,
+                  },
+                  {
+                    name: t.pricing.freshness,
+                    isExtra: true,
+                    className: "w-56",
+                    cell: ({ name }) => <Freshness status={status.data} operation={name} />,
+                  },
+                ]}
+              />
+            </Panel>
+          ))
+        }
+      </Loaded>
+      <p className="text-sm text-faint">{t.pricing.foot}</p>
+    </>
+  );
+}
+
+function PriceCell({ tokens }: { readonly tokens: number | null | undefined }) {
+  const t = useText();
+  const format = useFormat();
+  if (tokens === undefined) return "–";
+  if (tokens === null) return <span className="text-faint">{t.pricing.same}</span>;
+  return (
+    <>
+      {format.yuan(tokens)}
+      <span className="block text-xs text-faint">
+        {format.tokens(tokens)} {t.tokens}
+      </span>
+    </>
+  );
+}

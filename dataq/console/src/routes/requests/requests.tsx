@@ -1,0 +1,102 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { Activity, Search } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { catalogQuery } from "../../service/catalog.ts";
+import { requestsQuery } from "../../service/money.ts";
+import { useText } from "../../text/text.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Input, Select } from "../../ui/field.tsx";
+import { useOperationName } from "../../ui/operation-name.ts";
+import { PageHead, Panel } from "../../ui/panel.tsx";
+import { Empty, Loaded } from "../../ui/states.tsx";
+import { RequestTable } from "./request-table.tsx";
+
+/** Every call of the account, newest first. */
+export function Requests() {
+  const t = useText();
+  const nameOf = useOperationName();
+  const { data: catalog } = useQuery(catalogQuery);
+  const [filter, setFilter] = useState({ operation: "", status: "" });
+  const query = useInfiniteQuery(requestsQuery(filter));
+  const navigate = useNavigate();
+  const open = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const id = String(new FormData(event.currentTarget).get("id") ?? "").trim();
+    if (id !== "") void navigate({ to: "/requests/$id", params: { id } });
+  };
+  const isFiltered = Object.values(filter).some(Boolean);
+  return (
+    <>
+      <PageHead title={t.pages.requests} about={t.requests.about} />
+      <Panel isFlush>
+        <search>
+          <form
+            className="grid grid-cols-1 gap-2 border-b border-line p-3 sm:grid-cols-[1fr_13rem_11rem]"
+            onSubmit={open}
+          >
+            <span className="relative">
+              <Search
+                className="pointer-events-none absolute top-2.5 left-2.5 size-4 text-faint"
+                aria-hidden
+              />
+              <Input
+                aria-label={t.requests.search}
+                placeholder={t.requests.search}
+                className="pl-8"
+                name="id"
+                maxLength={64}
+                autoComplete="off"
+                spellCheck={false}
+              />
+            </span>
+            <Select
+              aria-label={t.requests.operation}
+              value={filter.operation}
+              onChange={(event) => setFilter({ ...filter, operation: event.target.value })}
+            >
+              <option value="">{t.requests.anyOperation}</option>
+              {catalog?.map(({ name }) => (
+                <option key={name} value={name}>
+                  {nameOf(name)}
+                </option>
+              ))}
+            </Select>
+            <Select
+              aria-label={t.requests.result}
+              value={filter.status}
+              onChange={(event) => setFilter({ ...filter, status: event.target.value })}
+            >
+              <option value="">{t.requests.anyResult}</option>
+              {[200, 400, 401, 402, 403, 404, 422, 429, 500, 501, 502, 503, 504].map((status) => (
+                <option key={status}>{status}</option>
+              ))}
+            </Select>
+          </form>
+        </search>
+        <Loaded query={query} lines={8}>
+          {({ pages }) => {
+            const rows = pages.flatMap(({ data }) => data);
+            if (rows.length === 0)
+              return (
+                <Empty
+                  icon={<Activity className="size-5" />}
+                  title={isFiltered ? t.requests.noneFound : t.requests.none}
+                >
+                  {isFiltered ? t.requests.noneFoundAbout : t.requests.noneAbout}
+                </Empty>
+              );
+            return <RequestTable rows={rows} />;
+          }}
+        </Loaded>
+        {query.hasNextPage && (
+          <div className="border-t border-line p-3 text-center">
+            <Button isBusy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+              {t.more}
+            </Button>
+          </div>
+        )}
+      </Panel>
+    </>
+  );
+}

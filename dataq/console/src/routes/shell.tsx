@@ -1,0 +1,276 @@
+import { Dialog } from "@base-ui/react/dialog";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
+import {
+  Activity,
+  BookOpen,
+  Boxes,
+  ChartColumn,
+  CircleDollarSign,
+  Cpu,
+  DatabaseZap,
+  FlaskConical,
+  KeyRound,
+  LayoutDashboard,
+  LogOut,
+  Menu as MenuIcon,
+  ReceiptText,
+  ScrollText,
+  Settings,
+  ShieldCheck,
+  Tags,
+  Ticket,
+  Users,
+  WalletCards,
+  X,
+} from "lucide-react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { signOut } from "../service/identity.ts";
+import { balanceQuery } from "../service/money.ts";
+import { sessionQuery, useSignedIn } from "../service/session.ts";
+import { useText } from "../text/text.tsx";
+import { IconButton } from "../ui/button.tsx";
+import { classes } from "../ui/classes.ts";
+import { useFormat } from "../ui/format.ts";
+import { Brand, LookSwitch } from "../ui/look-switch.tsx";
+
+/** What surrounds every page: the way around, the balance, the look, the way out. */
+export function Shell() {
+  const t = useText();
+  const [isOpen, setOpen] = useState(false);
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  const main = useRef<HTMLElement>(null);
+  const isFirst = useRef(true);
+  // A new page is told to screen readers by moving the focus to it, as a full page load would.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the path is what changes
+  useEffect(() => {
+    setOpen(false);
+    if (isFirst.current) isFirst.current = false;
+    else main.current?.focus({ preventScroll: true });
+  }, [path]);
+  return (
+    <div className="min-h-dvh lg:grid lg:grid-cols-[15rem_minmax(0,1fr)]">
+      <a
+        href="#main"
+        className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-surface focus:px-3 focus:py-2"
+      >
+        {t.shell.skip}
+      </a>
+      <aside className="sticky top-0 hidden h-dvh flex-col border-r border-line bg-surface lg:flex">
+        <Way />
+      </aside>
+      <div className="min-w-0">
+        <header className="sticky top-0 z-30 flex h-14 items-center gap-2 border-b border-line bg-canvas/92 px-3 backdrop-blur sm:px-6">
+          <Dialog.Root open={isOpen} onOpenChange={setOpen}>
+            <Dialog.Trigger render={<IconButton label={t.shell.menu} className="lg:hidden" />}>
+              <MenuIcon className="size-5" aria-hidden />
+            </Dialog.Trigger>
+            <Dialog.Portal>
+              <Dialog.Backdrop className="fixed inset-0 z-40 bg-black/45" />
+              <Dialog.Popup className="fixed inset-y-0 left-0 z-50 flex w-68 flex-col border-r border-line bg-surface shadow-float">
+                <Dialog.Title className="sr-only">{t.shell.menu}</Dialog.Title>
+                <Dialog.Close render={<IconButton label={t.close} className="absolute top-2.5 right-2" />}>
+                  <X className="size-4.5" aria-hidden />
+                </Dialog.Close>
+                <Way />
+              </Dialog.Popup>
+            </Dialog.Portal>
+          </Dialog.Root>
+          <span className="lg:hidden">
+            <Brand isSmall />
+          </span>
+          <div className="ml-auto flex items-center gap-1 sm:gap-2">
+            <BalanceChip />
+            <LookSwitch />
+          </div>
+        </header>
+        <main
+          id="main"
+          ref={main}
+          tabIndex={-1}
+          className="mx-auto max-w-280 px-4 py-6 outline-none sm:px-6 sm:py-8"
+        >
+          <Outlet />
+        </main>
+      </div>
+    </div>
+  );
+}
+
+function BalanceChip() {
+  const t = useText();
+  const format = useFormat();
+  const { data } = useQuery(balanceQuery);
+  if (!data) return null;
+  return (
+    <Link
+      to="/top-up"
+      className="tabular flex h-9 items-center gap-2 rounded-md px-2.5 text-sm text-soft hover:bg-sunken"
+    >
+      <WalletCards className="size-4 text-faint" aria-hidden />
+      <span className="sr-only">{t.shell.balance}</span>
+      <span className="font-medium text-ink">{format.yuan(data.balance)}</span>
+      <span className="hidden text-faint sm:inline">
+        {format.tokens(data.balance)} {t.tokens}
+      </span>
+    </Link>
+  );
+}
+
+function Way() {
+  const t = useText();
+  const user = useSignedIn();
+  const { data: session } = useQuery(sessionQuery);
+  const icon = "size-4.5 shrink-0";
+  return (
+    <>
+      <div className="flex h-14 shrink-0 items-center px-5">
+        <Brand />
+      </div>
+      <nav aria-label={t.shell.navigation} className="flex-1 overflow-y-auto px-3 py-2">
+        <ul className="flex flex-col gap-0.5">
+          <Step to="/" icon={<LayoutDashboard className={icon} aria-hidden />} name={t.pages.overview} />
+          <Step
+            to="/playground"
+            icon={<FlaskConical className={icon} aria-hidden />}
+            name={t.pages.playground}
+          />
+          <Step to="/keys" icon={<KeyRound className={icon} aria-hidden />} name={t.pages.keys} />
+        </ul>
+        <Group name={t.shell.money}>
+          <Step to="/usage" icon={<ChartColumn className={icon} aria-hidden />} name={t.pages.usage} />
+          <Step to="/requests" icon={<Activity className={icon} aria-hidden />} name={t.pages.requests} />
+          <Step to="/ledger" icon={<ScrollText className={icon} aria-hidden />} name={t.pages.ledger} />
+          <Step to="/top-up" icon={<CircleDollarSign className={icon} aria-hidden />} name={t.pages.topUp} />
+        </Group>
+        <Group name={t.shell.reference}>
+          <Step to="/pricing" icon={<Tags className={icon} aria-hidden />} name={t.pages.pricing} />
+          <Step
+            to="/quick-start"
+            icon={<BookOpen className={icon} aria-hidden />}
+            name={t.pages.quickStart}
+          />
+        </Group>
+        {user.role === "admin" && (
+          <Group name={t.shell.admin}>
+            <Step
+              to="/admin/accounts"
+              icon={<Users className={icon} aria-hidden />}
+              name={t.pages.accounts}
+            />
+            <Step
+              to="/admin/vouchers"
+              icon={<Ticket className={icon} aria-hidden />}
+              name={t.pages.vouchers}
+            />
+            <Step
+              to="/admin/prices"
+              icon={<ReceiptText className={icon} aria-hidden />}
+              name={t.pages.prices}
+            />
+            <Step
+              to="/admin/sources"
+              icon={<DatabaseZap className={icon} aria-hidden />}
+              name={t.pages.sources}
+            />
+            <Step
+              to="/admin/integrity"
+              icon={<ShieldCheck className={icon} aria-hidden />}
+              name={t.pages.integrity}
+            />
+            {session?.models && (
+              <Step to="/admin/models" icon={<Cpu className={icon} aria-hidden />} name={t.pages.models} />
+            )}
+          </Group>
+        )}
+      </nav>
+      <div className="border-t border-line p-3">
+        <ul>
+          <Step to="/settings" icon={<Settings className={icon} aria-hidden />} name={t.pages.settings} />
+        </ul>
+        <Person name={user.name} email={user.isLocal ? t.shell.local : user.email} />
+      </div>
+    </>
+  );
+}
+
+function Person({ name, email }: { readonly name: string; readonly email: string }) {
+  const t = useText();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const leave = async () => {
+    await signOut().catch(() => {});
+    client.clear();
+    await navigate({ to: "/sign-in", search: { next: undefined } });
+  };
+  return (
+    <div className="mt-2 flex items-center gap-2 rounded-lg px-2 py-1">
+      <span className="flex size-8 shrink-0 items-center justify-center rounded-full bg-accent-wash text-sm font-semibold text-accent-strong">
+        {[...name][0]?.toUpperCase() ?? <Boxes className="size-4" />}
+      </span>
+      <span className="min-w-0 flex-1 leading-tight">
+        <span className="block truncate text-sm font-medium">{name}</span>
+        <span className="block truncate text-xs text-faint">{email}</span>
+      </span>
+      <IconButton label={t.shell.signOut} onClick={() => void leave()}>
+        <LogOut className="size-4" aria-hidden />
+      </IconButton>
+    </div>
+  );
+}
+
+function Group({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div className="mt-5">
+      <h2 className="px-3 pb-1.5 text-xs font-medium tracking-normal text-faint">{name}</h2>
+      <ul className="flex flex-col gap-0.5">{children}</ul>
+    </div>
+  );
+}
+
+type Destination =
+  | "/"
+  | "/playground"
+  | "/keys"
+  | "/usage"
+  | "/requests"
+  | "/ledger"
+  | "/top-up"
+  | "/pricing"
+  | "/quick-start"
+  | "/settings"
+  | "/admin/accounts"
+  | "/admin/vouchers"
+  | "/admin/prices"
+  | "/admin/sources"
+  | "/admin/integrity"
+  | "/admin/models";
+
+function Step({
+  to,
+  icon,
+  name,
+}: {
+  readonly to: Destination;
+  readonly icon: ReactNode;
+  readonly name: string;
+}) {
+  const look = "flex h-9 items-center gap-3 rounded-md px-3 text-sm transition-colors";
+  return (
+    <li>
+      <Link
+        to={to}
+        activeOptions={{ exact: to === "/" }}
+        className={look}
+        activeProps={{
+          className: classes("bg-accent-wash font-medium text-accent-strong"),
+          "aria-current": "page",
+        }}
+        inactiveProps={{ className: "text-soft hover:bg-sunken hover:text-ink" }}
+      >
+        {icon}
+        {name}
+      </Link>
+    </li>
+  );
+}

@@ -1,0 +1,95 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type FormEvent, useState } from "react";
+import { balanceQuery, redeemVoucher } from "../../service/money.ts";
+import { useSignedIn } from "../../service/session.ts";
+import { useText } from "../../text/text.tsx";
+import { Button, buttonClass } from "../../ui/button.tsx";
+import { Field, Input } from "../../ui/field.tsx";
+import { useFormat } from "../../ui/format.ts";
+import { PageHead, Panel, Stat } from "../../ui/panel.tsx";
+import { Failure, Loaded, Notice } from "../../ui/states.tsx";
+
+export function TopUp() {
+  const t = useText();
+  const format = useFormat();
+  const user = useSignedIn();
+  const client = useQueryClient();
+  const balance = useQuery(balanceQuery);
+  const [code, setCode] = useState("");
+  const redeem = useMutation({
+    mutationFn: () => redeemVoucher(code.trim()),
+    onSuccess: async () => {
+      setCode("");
+      await client.invalidateQueries();
+    },
+  });
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    redeem.mutate();
+  };
+  return (
+    <>
+      <PageHead title={t.pages.topUp} about={t.topUp.about} />
+      <div className="grid gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
+        <Panel title={t.topUp.voucher} about={t.topUp.voucherAbout}>
+          <form className="flex flex-col gap-4" onSubmit={send}>
+            <Field label={t.topUp.code} hint={t.topUp.codeHint}>
+              {(attributes) => (
+                <Input
+                  {...attributes}
+                  required
+                  className="font-mono tracking-wide"
+                  autoComplete="off"
+                  spellCheck={false}
+                  maxLength={80}
+                  value={code}
+                  onChange={(event) => setCode(event.target.value)}
+                />
+              )}
+            </Field>
+            {redeem.error && <Failure error={redeem.error} />}
+            {redeem.data && (
+              <Notice
+                tone="good"
+                title={t.topUp.done(format.tokens(redeem.data.tokens), format.yuan(redeem.data.tokens))}
+              >
+                <Link to="/ledger" className="underline underline-offset-4">
+                  {t.pages.ledger}
+                </Link>
+              </Notice>
+            )}
+            <Button
+              type="submit"
+              kind="primary"
+              isBusy={redeem.isPending}
+              disabled={code.trim() === ""}
+              className="self-start"
+            >
+              {t.topUp.redeem}
+            </Button>
+          </form>
+        </Panel>
+        <div className="flex flex-col gap-3">
+          <Loaded query={balance} lines={2}>
+            {(data) => (
+              <dl className="grid gap-3">
+                <Stat
+                  name={t.shell.balance}
+                  value={format.yuan(data.balance)}
+                  note={`${format.tokens(data.balance)} ${t.tokens}`}
+                />
+              </dl>
+            )}
+          </Loaded>
+          <p className="text-sm text-faint">{t.topUp.rate}</p>
+          {user.role === "admin" && (
+            <Link to="/admin/vouchers" className={buttonClass()}>
+              {t.topUp.makeVouchers}
+            </Link>
+          )}
+        </div>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,200 @@
+import { useQuery } from "@tanstack/react-query";
+import { ChartColumn, Download } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import { keysQuery } from "../../service/keys.ts";
+import { chinaDay, type UsageRow, usageQuery } from "../../service/money.ts";
+import { useText } from "../../text/text.tsx";
+import { buttonClass } from "../../ui/button.tsx";
+import { Field, Input, Select } from "../../ui/field.tsx";
+import { useFormat } from "../../ui/format.ts";
+import { useOperationName } from "../../ui/operation-name.ts";
+import { PageHead, Panel, Stat } from "../../ui/panel.tsx";
+import { Empty, Loaded, Skeleton } from "../../ui/states.tsx";
+import { Table } from "../../ui/table.tsx";
+
+const DayChart = lazy(() => import("./day-chart.tsx").then((module) => ({ default: module.DayChart })));
+
+/** What was used, by day and by operation or key. The sums are those of the ledger. */
+export function Usage() {
+  const t = useText();
+  const [from, setFrom] = useState(chinaDay(29));
+  const [to, setTo] = useState(chinaDay());
+  const [part, setPart] = useState<"operation" | "key">("operation");
+  const [measure, setMeasure] = useState<"tokens" | "calls">("tokens");
+  const isRight = from !== "" && to !== "" && from <= to;
+  const query = useQuery({ ...usageQuery(from, to, `day,${part}`), enabled: isRight });
+  const nameOf = usePartName(part);
+  const csv = `/v1/usage.csv?${new URLSearchParams({ from, to, group_by: "day,operation,key" })}`;
+  return (
+    <>
+      <PageHead
+        title={t.pages.usage}
+        about={t.usage.about}
+        actions={
+          <a href={csv} download className={buttonClass()}>
+            <Download className="size-4" aria-hidden />
+            {t.csv}
+          </a>
+        }
+      />
+      <div className="mb-5 grid grid-cols-2 gap-2 sm:flex sm:flex-wrap">
+        <Field label={t.usage.from}>
+          {(attributes) => (
+            <Input
+              {...attributes}
+              type="date"
+              value={from}
+              max={to}
+              onChange={(event) => setFrom(event.target.value)}
+            />
+          )}
+        </Field>
+        <Field label={t.usage.to}>
+          {(attributes) => (
+            <Input
+              {...attributes}
+              type="date"
+              value={to}
+              max={chinaDay()}
+              onChange={(event) => setTo(event.target.value)}
+            />
+          )}
+        </Field>
+        <Field label={t.usage.by}>
+          {(attributes) => (
+            <Select
+              {...attributes}
+              value={part}
+              onChange={(event) => setPart(event.target.value as "operation" | "key")}
+            >
+              <option value="operation">{t.requests.operation}</option>
+              <option value="key">{t.requests.key}</option>
+            </Select>
+          )}
+        </Field>
+        <Field label={t.usage.measure}>
+          {(attributes) => (
+            <Select
+              {...attributes}
+              value={measure}
+              onChange={(event) => setMeasure(event.target.value as "tokens" | "calls")}
+            >
+              <option value="tokens">{t.usage.spending}</option>
+              <option value="calls">{t.usage.calls}</option>
+            </Select>
+          )}
+        </Field>
+      </div>
+      {!isRight ? (
+        <Panel>
+          <Empty title={t.usage.wrongRange} />
+        </Panel>
+      ) : (
+        <Loaded query={query} lines={8}>
+          {({ data }) =>
+            data.length === 0 ? (
+              <Panel>
+                <Empty icon={<ChartColumn className="size-5" />} title={t.usage.none}>
+                  {t.usage.noneAbout}
+                </Empty>
+              </Panel>
+            ) : (
+              <>
+                <Totals rows={data} />
+                <Panel title={t.usage.chart} className="mt-5">
+                  <Suspense fallback={<Skeleton lines={6} />}>
+                    <DayChart rows={data} part={part} nameOf={nameOf} from={from} to={to} measure={measure} />
+                  </Suspense>
+                </Panel>
+                <Panel title={t.usage.table} className="mt-5" isFlush>
+                  <Parts rows={data} part={part} nameOf={nameOf} />
+                </Panel>
+              </>
+            )
+          }
+        </Loaded>
+      )}
+    </>
+  );
+}
+
+function usePartName(part: "operation" | "key"): (id: string) => string {
+  const t = useText();
+  const operationName = useOperationName();
+  const { data: keys } = useQuery(keysQuery);
+  if (part === "operation") return (id) => (id === "" ? "–" : operationName(id));
+  return (id) => {
+    const key = keys?.data.find((one) => one.id === id);
+    if (key) return key.name || `${key.prefix}…${key.last4}`;
+    return id === "console" ? t.requests.console : id || "–";
+  };
+}
+
+function Totals({ rows }: { readonly rows: readonly UsageRow[] }) {
+  const t = useText();
+  const format = useFormat();
+  const sum = (name: "calls" | "billed_calls" | "cached_calls" | "tokens") =>
+    rows.reduce((total, row) => total + row[name], 0);
+  const billed = sum("billed_calls");
+  return (
+    <dl className="grid grid-cols-1 gap-3 xs:grid-cols-2 xl:grid-cols-4">
+      <Stat
+        name={t.usage.spending}
+        value={format.yuan(sum("tokens"))}
+        note={`${format.tokens(sum("tokens"))} ${t.tokens}`}
+      />
+      <Stat name={t.usage.calls} value={format.number(sum("calls"))} />
+      <Stat name={t.usage.free} value={format.number(sum("calls") - billed)} note={t.usage.freeNote} />
+      <Stat
+        name={t.overview.cacheShare}
+        value={billed > 0 ? format.percent(sum("cached_calls") / billed) : "–"}
+        note={t.overview.cacheNote(format.number(sum("cached_calls")), format.number(billed))}
+      />
+    </dl>
+  );
+}
+
+function Parts({
+  rows,
+  part,
+  nameOf,
+}: {
+  readonly rows: readonly UsageRow[];
+  readonly part: "operation" | "key";
+  readonly nameOf: (id: string) => string;
+}) {
+  const t = useText();
+  const format = useFormat();
+  const sums = new Map<
+    string,
+    { id: string; calls: number; billed: number; cached: number; tokens: number }
+  >();
+  for (const row of rows) {
+    const id = row[part] ?? "";
+    const sum = sums.get(id) ?? { id, calls: 0, billed: 0, cached: 0, tokens: 0 };
+    sum.calls += row.calls;
+    sum.billed += row.billed_calls;
+    sum.cached += row.cached_calls;
+    sum.tokens += row.tokens;
+    sums.set(id, sum);
+  }
+  return (
+    <Table
+      label={t.usage.table}
+      rows={[...sums.values()].sort((a, b) => b.tokens - a.tokens || b.calls - a.calls)}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          name: part === "operation" ? t.requests.operation : t.requests.key,
+          className: "min-w-40 max-w-72",
+          cell: ({ id }) => <span className="block truncate">{nameOf(id)}</span>,
+        },
+        { name: t.usage.calls, isNumber: true, cell: ({ calls }) => format.number(calls) },
+        { name: t.usage.billed, isNumber: true, cell: ({ billed }) => format.number(billed) },
+        { name: t.usage.cached, isNumber: true, isExtra: true, cell: ({ cached }) => format.number(cached) },
+        { name: t.usage.tokens, isNumber: true, cell: ({ tokens }) => format.tokens(tokens) },
+        { name: t.usage.yuan, isNumber: true, isExtra: true, cell: ({ tokens }) => format.yuan(tokens) },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,85 @@
+/** An answer of the service that is not a success, or none at all (`status` 0). */
+export class ServiceError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly nextAction: string;
+  readonly requestId: string;
+  readonly retryAfterS: number | undefined;
+  readonly body: Readonly<Record<string, unknown>>;
+
+  constructor(status: number, body: Readonly<Record<string, unknown>>) {
+    super(textOf(body["detail"]) || textOf(body["message"]) || `HTTP ${status}`);
+    this.name = "ServiceError";
+    this.status = status;
+    this.code = (textOf(body["code"]) || (status === 0 ? "unreachable" : `http_${status}`)).toLowerCase();
+    this.nextAction = textOf(body["next_action"]);
+    this.requestId = textOf(body["request_id"]);
+    this.retryAfterS = typeof body["retry_after"] === "number" ? body["retry_after"] : undefined;
+    this.body = body;
+  }
+}
+
+export interface CallOptions {
+  readonly method?: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** One call to the service with the session's cookie. Throws a `ServiceError` for every answer that is none. */
+export async function call<Answer>(path: string, options: CallOptions = {}): Promise<Answer> {
+  return (await exchange<Answer>(path, options)).answer;
+}
+
+/** The answer with its headers and the time it took, for the playground. */
+export async function exchange<Answer>(
+  path: string,
+  options: CallOptions = {},
+): Promise<{ answer: Answer; headers: Headers; status: number; tookMs: number }> {
+  const began = performance.now();
+  const response = await send(path, options);
+  const text = await response.text().catch(() => "");
+  const body = readBody(text);
+  if (!response.ok) throw new ServiceError(response.status, isObject(body) ? body : {});
+  const tookMs = performance.now() - began;
+  return { answer: body as Answer, headers: response.headers, status: response.status, tookMs };
+}
+
+/** The raw answer, for streams. The header shows the service that a page of its own asks, and no form of another site. */
+export async function send(path: string, options: CallOptions = {}): Promise<Response> {
+  const hasBody = options.body !== undefined;
+  try {
+    return await fetch(path, {
+      method: options.method ?? "GET",
+      credentials: "same-origin",
+      headers: {
+        accept: "application/json",
+        "x-console": "1",
+        ...(hasBody && { "content-type": "application/json" }),
+        ...options.headers,
+      },
+      ...(hasBody && { body: JSON.stringify(options.body) }),
+      ...(options.signal && { signal: options.signal }),
+    });
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    throw new ServiceError(0, {});
+  }
+}
+
+function readBody(text: string): unknown {
+  if (text === "") return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

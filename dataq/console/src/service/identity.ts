@@ -1,0 +1,53 @@
+import { call } from "./call.ts";
+
+/** Sign-up, sign-in and what belongs to them. Paths are those of the service's identity part. */
+const AUTH = "/console/auth";
+const post = <Answer>(path: string, body: unknown = {}) =>
+  call<Answer>(`${AUTH}${path}`, { method: "POST", body });
+
+export interface SignInAnswer {
+  /** True when a code of the second factor is wanted before the session begins. */
+  readonly twoFactorRedirect?: boolean;
+}
+
+export const signIn = (email: string, password: string) =>
+  post<SignInAnswer>("/sign-in/email", { email, password, rememberMe: true });
+export const signUp = (name: string, email: string, password: string) =>
+  post("/sign-up/email", { name, email, password, callbackURL: "/console/verify" });
+export const signOut = () => post("/sign-out");
+export const enterByLink = (token: string) => post("/local-link/enter", { token });
+
+export const askReset = (email: string) =>
+  post("/request-password-reset", { email, redirectTo: "/console/reset" });
+export const resetPassword = (token: string, newPassword: string) =>
+  post("/reset-password", { token, newPassword });
+export const askVerification = (email: string) =>
+  post("/send-verification-email", { email, callbackURL: "/console/verify" });
+export const verifyEmail = (token: string) => call(`${AUTH}/verify-email?${new URLSearchParams({ token })}`);
+
+export const changeName = (name: string) => post("/update-user", { name });
+export const changePassword = (currentPassword: string, newPassword: string) =>
+  post("/change-password", { currentPassword, newPassword, revokeOtherSessions: true });
+
+export interface TwoFactorStart {
+  readonly totpURI: string;
+  readonly backupCodes: readonly string[];
+}
+export const startTwoFactor = (password: string) => post<TwoFactorStart>("/two-factor/enable", { password });
+export const stopTwoFactor = (password: string) => post("/two-factor/disable", { password });
+export const proveCode = (code: string) => post("/two-factor/verify-totp", { code });
+export const proveBackupCode = (code: string) => post("/two-factor/verify-backup-code", { code });
+
+export interface OpenSession {
+  readonly id: string;
+  readonly token: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly ipAddress: string | null;
+  readonly userAgent: string | null;
+  readonly isCurrent: boolean;
+}
+export const listSessions = () => call<readonly OpenSession[]>("/console/api/sessions");
+export const endSession = (id: string) =>
+  call(`/console/api/sessions/${encodeURIComponent(id)}`, { method: "DELETE" });
+export const endOtherSessions = () => post("/revoke-other-sessions");

@@ -1,0 +1,44 @@
+import { Languages, Monitor, Moon, Sun } from "lucide-react";
+import { useText } from "../text/text.tsx";
+import { IconButton } from "./button.tsx";
+import { setLook, type Theme, useLook } from "./look.ts";
+import mark from "./mark.svg";
+
+export function Brand({ isSmall }: { readonly isSmall?: boolean }) {
+  return (
+    <span className="flex items-center gap-2.5">
+      <img src={mark} alt="" className="size-7" width={28} height={28} />
+      {isSmall ? (
+        <span className="sr-only">dataq</span>
+      ) : (
+        <span className="text-lg font-semibold tracking-tight">dataq</span>
+      )}
+    </span>
+  );
+}
+
+const following: Record<Theme, Theme> = { system: "light", light: "dark", dark: "system" };
+
+/** Language and theme, each one press away. */
+export function LookSwitch() {
+  const t = useText();
+  const { theme, language } = useLook();
+  const Icon = { system: Monitor, light: Sun, dark: Moon }[theme];
+  return (
+    <>
+      <button
+        type="button"
+        lang={language === "zh" ? "en" : "zh-CN"}
+        aria-label={language === "zh" ? "Switch to English" : "切换为中文"}
+        onClick={() => setLook({ language: language === "zh" ? "en" : "zh" })}
+        className="flex h-9 items-center gap-1.5 rounded-md px-2 text-sm text-soft hover:bg-sunken hover:text-ink"
+      >
+        <Languages className="size-4" aria-hidden />
+        {language === "zh" ? "EN" : "中文"}
+      </button>
+      <IconButton label={t.shell.theme[theme]} onClick={() => setLook({ theme: following[theme] })}>
+        <Icon className="size-4.5" aria-hidden />
+      </IconButton>
+    </>
+  );
+}

@@ -1,0 +1,17 @@
+import { useQuery } from "@tanstack/react-query";
+import { type Bilingual, catalogQuery } from "../service/catalog.ts";
+import { useLook } from "./look.ts";
+
+/** An operation's title in the reader's language; its own name until the catalogue is there. */
+export function useOperationName(): (name: string) => string {
+  const { data } = useQuery(catalogQuery);
+  const { language } = useLook();
+  return (name) => {
+    const title = data?.find((operation) => operation.name === name)?.title;
+    return title === undefined ? name : textIn(title, language);
+  };
+}
+
+export function textIn(text: Bilingual | string, language: "en" | "zh"): string {
+  return typeof text === "string" ? text : text[language];
+}

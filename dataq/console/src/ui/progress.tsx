@@ -1,0 +1,31 @@
+import { useFormat } from "./format.ts";
+
+/** How far something is; without a known end it only moves. */
+export function Progress({
+  label,
+  done,
+  total,
+  show,
+}: {
+  readonly label: string;
+  readonly done: number;
+  readonly total: number | null;
+  readonly show?: (value: number) => string;
+}) {
+  const format = useFormat();
+  const text = show ?? ((value: number) => format.number(value));
+  const isKnown = total !== null && total > 0;
+  return (
+    <div className="mt-2">
+      <progress
+        aria-label={label}
+        className="h-1.5 w-full overflow-hidden rounded-full accent-(--accent)"
+        {...(isKnown && { value: Math.min(done, total), max: total })}
+      />
+      <p className="tabular text-xs text-soft">
+        {text(done)}
+        {isKnown && ` / ${text(total)} · ${format.percent(Math.min(1, done / total))}`}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,149 @@
+import { CircleAlert, CircleCheck, Info, TriangleAlert } from "lucide-react";
+import type { ReactNode } from "react";
+import { ServiceError } from "../service/call.ts";
+import { useText } from "../text/text.tsx";
+import { Button } from "./button.tsx";
+import { classes } from "./classes.ts";
+
+/** Something to know, with what can be done about it. */
+export function Notice({
+  tone = "info",
+  title,
+  children,
+  actions,
+}: {
+  readonly tone?: "info" | "good" | "warn" | "bad";
+  readonly title: ReactNode;
+  readonly children?: ReactNode;
+  readonly actions?: ReactNode;
+}) {
+  const tones = {
+    info: ["border-line bg-sunken text-soft", <Info key="i" className="size-4.5" aria-hidden />],
+    good: ["border-good/25 bg-good-wash text-good", <CircleCheck key="i" className="size-4.5" aria-hidden />],
+    warn: [
+      "border-warn/25 bg-warn-wash text-warn",
+      <TriangleAlert key="i" className="size-4.5" aria-hidden />,
+    ],
+    bad: ["border-bad/25 bg-bad-wash text-bad", <CircleAlert key="i" className="size-4.5" aria-hidden />],
+  } as const;
+  const [look, icon] = tones[tone];
+  return (
+    <div
+      role={tone === "bad" ? "alert" : "status"}
+      className={classes("flex gap-3 rounded-lg border px-4 py-3", look)}
+    >
+      <span className="mt-0.5 shrink-0">{icon}</span>
+      <div className="min-w-0 flex-1">
+        <p className="font-medium break-words">{title}</p>
+        {children && <div className="mt-0.5 text-sm break-words text-soft">{children}</div>}
+        {actions && <div className="mt-2.5 flex flex-wrap gap-2">{actions}</div>}
+      </div>
+    </div>
+  );
+}
+
+/** What went wrong in words, what to do next, and the id to report it by. */
+export function Failure({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
+  const t = useText();
+  const { title, next, requestId } = explain(error, t);
+  return (
+    <Notice
+      tone="bad"
+      title={title}
+      actions={
+        onRetry && (
+          <Button size="small" onClick={onRetry}>
+            {t.retry}
+          </Button>
+        )
+      }
+    >
+      {next && <p>{next}</p>}
+      {requestId && (
+        <p className="mt-1 text-xs">
+          {t.requestId} <code className="font-mono">{requestId}</code>
+        </p>
+      )}
+    </Notice>
+  );
+}
+
+export function explain(error: unknown, t: ReturnType<typeof useText>) {
+  if (!(error instanceof ServiceError))
+    return { title: error instanceof Error ? error.message : String(error), next: "", requestId: "" };
+  const known = t.errors[error.code as keyof typeof t.errors];
+  const title = known ?? error.message;
+  // The service's own sentence holds the particulars; the translated one says what kind of trouble it is.
+  const next = known && error.message && error.code !== "unreachable" ? error.message : error.nextAction;
+  return { title, next, requestId: error.requestId };
+}
+
+/** Nothing here yet, and how there would be something. */
+export function Empty({
+  icon,
+  title,
+  children,
+  action,
+}: {
+  readonly icon?: ReactNode;
+  readonly title: string;
+  readonly children?: ReactNode;
+  readonly action?: ReactNode;
+}) {
+  return (
+    <div className="flex flex-col items-center px-6 py-12 text-center">
+      {icon && (
+        <span className="mb-3 flex size-11 items-center justify-center rounded-full bg-sunken text-faint">
+          {icon}
+        </span>
+      )}
+      <p className="font-medium">{title}</p>
+      {children && <p className="mt-1 max-w-md text-sm text-soft">{children}</p>}
+      {action && <div className="mt-4">{action}</div>}
+    </div>
+  );
+}
+
+/** Grey lines where text will be. */
+export function Skeleton({ lines = 4, className }: { readonly lines?: number; readonly className?: string }) {
+  const t = useText();
+  return (
+    <div role="status" className={classes("flex flex-col gap-3 p-4 sm:p-5", className)}>
+      <span className="sr-only">{t.loading}</span>
+      {Array.from({ length: lines }, (_, index) => (
+        <span
+          // biome-ignore lint/suspicious/noArrayIndexKey: lines without an identity
+          key={index}
+          className={classes(
+            "h-4 animate-pulse rounded bg-sunken",
+            ["w-11/12", "w-3/4", "w-5/6", "w-2/3"][index % 4],
+          )}
+        />
+      ))}
+    </div>
+  );
+}
+
+/** The three states of what is asked for, so that no page forgets one. */
+export function Loaded<Data>({
+  query,
+  lines,
+  children,
+}: {
+  readonly query: {
+    readonly data: Data | undefined;
+    readonly error: unknown;
+    readonly refetch: () => unknown;
+  };
+  readonly lines?: number;
+  readonly children: (data: Data) => ReactNode;
+}) {
+  if (query.data !== undefined) return children(query.data);
+  if (query.error)
+    return (
+      <div className="p-4 sm:p-5">
+        <Failure error={query.error} onRetry={() => void query.refetch()} />
+      </div>
+    );
+  return <Skeleton {...(lines !== undefined && { lines })} />;
+}

@@ -1,0 +1,65 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { extname, join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** A file of the built console, as it goes out. */
+export interface ConsoleFile {
+  readonly type: string;
+  readonly bytes: Buffer;
+  readonly gzip: Buffer | undefined;
+  readonly brotli: Buffer | undefined;
+  readonly etag: string;
+}
+
+export interface ConsoleFiles {
+  /** The page that every address of the console begins with. */
+  readonly page: string;
+  /** By path below /console/. */
+  readonly assets: ReadonlyMap<string, ConsoleFile>;
+}
+
+const types: Readonly<Record<string, string>> = {
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".woff2": "font/woff2",
+  ".woff": "font/woff",
+};
+
+/** Read once: it is a megabyte, and no request should wait for a disk. Undefined where nothing was built. */
+export function readConsole(): ConsoleFiles | undefined {
+  const folder = findConsole();
+  if (folder === undefined) return undefined;
+  const assets = new Map<string, ConsoleFile>();
+  for (const path of filesBelow(folder)) {
+    const type = types[extname(path)];
+    if (type === undefined) continue;
+    const bytes = readFileSync(path);
+    const beside = (ending: string) => (existsSync(path + ending) ? readFileSync(path + ending) : undefined);
+    const etag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
+    assets.set(relative(folder, path).split(sep).join("/"), {
+      type,
+      bytes,
+      gzip: beside(".gz"),
+      brotli: beside(".br"),
+      etag,
+    });
+  }
+  return { page: readFileSync(join(folder, "index.html"), "utf8"), assets };
+}
+
+/** In the published package beside the code; in the repository where the console's build puts it. */
+function findConsole(): string | undefined {
+  const root = fileURLToPath(new URL("../../../", import.meta.url));
+  return [join(root, "console"), join(root, "..", "console", "dist")].find((folder) =>
+    existsSync(join(folder, "index.html")),
+  );
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    return statSync(path).isDirectory() ? filesBelow(path) : [path];
+  });
+}

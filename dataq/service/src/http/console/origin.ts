@@ -1,0 +1,20 @@
+import { Failure } from "@dataq/contract";
+import type { FastifyRequest } from "fastify";
+
+/**
+ * Refuses what another site's page could send with the visitor's cookie. Our own pages send a header that a form
+ * cannot have and that a script of another origin may not send without our leave, which nobody has.
+ */
+export function assertOwnPage(request: FastifyRequest): void {
+  const { origin, host } = request.headers;
+  const site = request.headers["sec-fetch-site"];
+  const isOwn =
+    request.headers["x-console"] === "1" &&
+    (site === undefined || site === "same-origin") &&
+    (origin === undefined || originHost(origin) === host);
+  if (!isOwn) throw new Failure("foreign_page");
+}
+
+function originHost(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined;
+}

@@ -1,0 +1,86 @@
+import { Failure } from "@dataq/contract";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type ConsoleFile, readConsole } from "./files.ts";
+
+/**
+ * Nothing from elsewhere, nothing inline, no frame around it. `style-src` needs no exception because the pages set
+ * styles through the object model, which the policy does not concern.
+ */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const guards = {
+  "content-security-policy": policy,
+  "x-frame-options": "DENY",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+};
+
+/** The console's page and its files; the page itself asks for everything else over the public endpoints. */
+export function addConsolePages(app: FastifyInstance): void {
+  const files = readConsole();
+
+  app.get("/", async (request, reply) => {
+    if (request.headers.accept?.includes("text/html")) return reply.redirect("/console/");
+    return { name: "dataq", console: "/console/", docs: "/docs", status: "/v1/status" };
+  });
+
+  const answer = async (request: FastifyRequest<{ Params: { "*"?: string } }>, reply: FastifyReply) => {
+    reply.headers(guards);
+    const path = request.params["*"] ?? "";
+    const asset = files?.assets.get(path);
+    if (asset) return sendAsset(request, reply, asset);
+    if (path.startsWith("assets/"))
+      throw new Failure("no_such_route", { method: "GET", path: "/console/assets/…" });
+    reply.type("text/html; charset=utf-8").header("cache-control", "no-cache");
+    if (!files)
+      return reply
+        .code(503)
+        .send(
+          "<!doctype html><title>dataq</title><p>The console is not built. Run: npm run build -w @dataq/console",
+        );
+    return inLook(files.page, request.headers.cookie);
+  };
+  app.get("/console", answer);
+  app.get("/console/*", answer);
+}
+
+/** Names of files carry a hash of what is in them, so they never change. */
+function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: ConsoleFile) {
+  reply.headers({
+    "content-type": asset.type,
+    "cache-control": "public, max-age=31536000, immutable",
+    etag: asset.etag,
+    vary: "accept-encoding",
+  });
+  if (request.headers["if-none-match"] === asset.etag) return reply.code(304).send();
+  const accepted = String(request.headers["accept-encoding"] ?? "");
+  if (asset.brotli && /\bbr\b/.test(accepted))
+    return reply.header("content-encoding", "br").send(asset.brotli);
+  if (asset.gzip && /\bgzip\b/.test(accepted))
+    return reply.header("content-encoding", "gzip").send(asset.gzip);
+  return reply.send(asset.bytes);
+}
+
+/** The page in the visitor's theme and language from the first byte, so that nothing flashes. */
+function inLook(page: string, cookie: string | undefined): string {
+  const look = /(?:^|;\s*)dataq_look=(system|light|dark)\.(en|zh)(?:;|$)/.exec(cookie ?? "");
+  if (!look) return page;
+  const language = look[2] === "zh" ? "zh-CN" : "en";
+  return page.replace(
+    '<html lang="en" data-theme="system">',
+    `<html lang="${language}" data-theme="${look[1]}">`,
+  );
+}

@@ -1,0 +1,170 @@
+import { createHmac } from "node:crypto";
+import { betterAuth } from "better-auth";
+import { APIError, createAuthEndpoint } from "better-auth/api";
+import { setSessionCookie } from "better-auth/cookies";
+import { twoFactor } from "better-auth/plugins/two-factor";
+import { PostgresDialect } from "kysely";
+import { z } from "zod";
+import type { Database } from "../database/database.ts";
+import { ADDRESS_HEADER, AUTH_PATH, INNER_ORIGIN } from "./auth-names.ts";
+import { takeLocalLink } from "./local-link.ts";
+import { type Letter, letters } from "./mail.ts";
+import { hashPassword, isPassword } from "./password.ts";
+
+export interface AuthOptions {
+  readonly database: Database;
+  readonly secret: string;
+  readonly signup: "open" | "approve" | "closed";
+  /** Whether an address counts only when its owner has opened a letter sent to it. */
+  readonly wantsVerification: boolean;
+  readonly send: ((letter: Letter) => Promise<void>) | undefined;
+  /** Where people reach the console, for links in letters. */
+  readonly publicUrl: () => string;
+  readonly clock: () => Date;
+  /** After something by which somebody may have become entitled to an account. */
+  readonly onChange: (userId: string) => Promise<void>;
+  readonly onMailError: (error: unknown) => void;
+}
+
+/** Sign-up, sign-in, sessions, second factor and reset: better-auth, on our tables, with our hashes. */
+export function createAuth(options: AuthOptions) {
+  const { database, clock } = options;
+  const post = (to: string, letter: Omit<Letter, "to">) => {
+    // Not waited for: how long an answer takes must not tell whether an address is known.
+    void options.send?.({ to, ...letter }).catch(options.onMailError);
+  };
+  return betterAuth({
+    appName: "dataq",
+    baseURL: INNER_ORIGIN,
+    basePath: AUTH_PATH,
+    trustedOrigins: [INNER_ORIGIN],
+    // Not the pepper of the keys itself: what leaks of one must not help with the other.
+    secret: createHmac("sha256", options.secret).update("console sessions").digest("base64url"),
+    database: {
+      dialect: new PostgresDialect({ pool: database.pool }),
+      type: "postgres",
+      schemaName: "people",
+      transaction: true,
+    },
+    telemetry: { enabled: false },
+    emailAndPassword: {
+      enabled: true,
+      disableSignUp: options.signup === "closed",
+      minPasswordLength: 10,
+      maxPasswordLength: 128,
+      requireEmailVerification: options.wantsVerification && options.send !== undefined,
+      revokeSessionsOnPasswordReset: true,
+      resetPasswordTokenExpiresIn: 3600,
+      password: { hash: hashPassword, verify: ({ hash, password }) => isPassword(password, hash) },
+      sendResetPassword: async ({ user, token }) =>
+        post(user.email, letters.reset(`${options.publicUrl()}/console/reset#token=${token}`)),
+    },
+    emailVerification: {
+      sendOnSignUp: options.wantsVerification,
+      sendOnSignIn: options.wantsVerification,
+      autoSignInAfterVerification: true,
+      expiresIn: 86_400,
+      sendVerificationEmail: async ({ user, token }) =>
+        post(user.email, letters.verify(`${options.publicUrl()}/console/verify#token=${token}`)),
+      afterEmailVerification: (user) => options.onChange(user.id),
+    },
+    user: {
+      additionalFields: {
+        accountId: { type: "string", required: false, input: false },
+        isApproved: { type: "boolean", required: true, defaultValue: false, input: false },
+        isLocal: { type: "boolean", required: true, defaultValue: false, input: false },
+      },
+    },
+    session: { expiresIn: 30 * 86_400, updateAge: 86_400, freshAge: 0 },
+    databaseHooks: {
+      user: {
+        create: {
+          before: async (user) => ({ data: { ...user, name: user.name.trim().slice(0, 80) || user.email } }),
+          after: (user) => options.onChange(user.id),
+        },
+      },
+    },
+    rateLimit: {
+      enabled: true,
+      storage: "database",
+      window: 60,
+      max: 120,
+      customRules: {
+        "/sign-in/email": { window: 60, max: 10 },
+        "/sign-up/email": { window: 300, max: 10 },
+        "/request-password-reset": { window: 300, max: 5 },
+        "/send-verification-email": { window: 300, max: 5 },
+        "/reset-password": { window: 60, max: 10 },
+        "/local-link/enter": { window: 60, max: 10 },
+        "/two-factor/*": { window: 60, max: 10 },
+        "/change-password": { window: 60, max: 10 },
+      },
+    },
+    advanced: {
+      cookiePrefix: "dataq",
+      // "Secure" is added where the request came by https: a service on loopback has none.
+      useSecureCookies: false,
+      defaultCookieAttributes: { httpOnly: true, sameSite: "strict", path: "/" },
+      ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
+    },
+    // What the console does not use is not there to be attacked.
+    disabledPaths: [
+      "/change-email",
+      "/delete-user",
+      "/update-session",
+      "/set-password",
+      "/link-social",
+      "/sign-in/social",
+      "/unlink-account",
+      "/list-accounts",
+      "/refresh-token",
+      "/get-access-token",
+      "/account-info",
+      "/two-factor/send-otp",
+      "/two-factor/verify-otp",
+    ],
+    plugins: [twoFactor({ issuer: "dataq" }), localLink(database, clock)],
+    logger: { disabled: true },
+  });
+}
+
+export type Auth = ReturnType<typeof createAuth>;
+
+/** `POST …/local-link/enter {token}`: a session for the machine's owner, by the link of the start. */
+function localLink(database: Database, clock: () => Date) {
+  return {
+    id: "local-link",
+    endpoints: {
+      enterByLocalLink: createAuthEndpoint(
+        "/local-link/enter",
+        { method: "POST", body: z.object({ token: z.string().min(1).max(200) }) },
+        async (context) => {
+          const accountId = await takeLocalLink(database, context.body.token, clock());
+          if (!accountId)
+            throw new APIError("UNAUTHORIZED", {
+              code: "LINK_USED",
+              message: "This link is used or too old.",
+            });
+          const userId = await openLocalUser(database, accountId);
+          const { internalAdapter } = context.context;
+          const session = await internalAdapter.createSession(userId);
+          const user = await internalAdapter.findUserById(userId);
+          if (!session || !user) throw new APIError("INTERNAL_SERVER_ERROR");
+          await setSessionCookie(context, { session, user });
+          return context.json({ status: true });
+        },
+      ),
+    },
+  };
+}
+
+/** The owner's own entry among the people; its address is one that no letter can reach. */
+async function openLocalUser(database: Database, accountId: string): Promise<string> {
+  const made = await database.pool.query<{ id: string }>(
+    `insert into people."user" ("id", "name", "email", "emailVerified", "accountId", "isApproved", "isLocal")
+     values ($1, 'local', $2, true, $3, true, true)
+     on conflict ("email") do update set "accountId" = excluded."accountId" returning "id"`,
+    [`local_${accountId}`, `${accountId}@local.invalid`, accountId],
+  );
+  return made.rows[0]!.id;
+}

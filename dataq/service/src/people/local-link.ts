@@ -1,0 +1,34 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { Database } from "../database/database.ts";
+
+/** Long enough to come back to the terminal after lunch; `dataq link` makes another at any time. */
+const LIFE_MS = 12 * 3_600_000;
+
+/** A link's secret, which lets whoever holds it in as the owner of `accountId`, once. Only its digest is stored. */
+export async function makeLocalLink(database: Database, accountId: string, now: Date): Promise<string> {
+  const token = randomBytes(24).toString("base64url");
+  await database.pool.query("delete from people.local_link where expires_at < $1", [now]);
+  await database.pool.query(
+    "insert into people.local_link (token_sha256, account_id, expires_at) values ($1, $2, $3)",
+    [digestOf(token), accountId, new Date(now.getTime() + LIFE_MS)],
+  );
+  return token;
+}
+
+/** The account that the link lets in, and the link used up; undefined when it is unknown, used or too old. */
+export async function takeLocalLink(
+  database: Database,
+  token: string,
+  now: Date,
+): Promise<string | undefined> {
+  const taken = await database.pool.query<{ account_id: string }>(
+    `update people.local_link set used_at = $2
+     where token_sha256 = $1 and used_at is null and expires_at > $2 returning account_id`,
+    [digestOf(token), now],
+  );
+  return taken.rows[0]?.account_id;
+}
+
+function digestOf(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}

@@ -1,0 +1,31 @@
+import { createTransport } from "nodemailer";
+
+/** A letter with one link. */
+export interface Letter {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+}
+
+/** Sends letters by SMTP. The sender is the user of the URL, or `from` in its query. */
+export function openMail(smtpUrl: string): (letter: Letter) => Promise<void> {
+  const url = new URL(smtpUrl);
+  const user = decodeURIComponent(url.username);
+  const from = url.searchParams.get("from") ?? (user.includes("@") ? user : `dataq@${url.hostname}`);
+  const transport = createTransport({ url: smtpUrl, connectionTimeout: 10_000, socketTimeout: 20_000 });
+  return async (letter) => {
+    await transport.sendMail({ from, ...letter });
+  };
+}
+
+/** Both languages, because nobody knows which one the reader of an address prefers. */
+export const letters = {
+  verify: (link: string) => ({
+    subject: "dataq: verify your address · 验证邮箱",
+    text: `Open this link to verify your address. It works for one day:\n请打开以下链接验证邮箱，一天内有效：\n\n${link}\n\nIf you did not sign up, ignore this letter.\n如果不是您本人注册，请忽略。\n`,
+  }),
+  reset: (link: string) => ({
+    subject: "dataq: choose a new password · 重置密码",
+    text: `Open this link to choose a new password. It works once, for one hour:\n请打开以下链接重置密码，一小时内有效，仅可使用一次：\n\n${link}\n\nIf you did not ask for it, ignore this letter: nothing has changed.\n如果不是您本人操作，请忽略，密码没有变化。\n`,
+  }),
+} as const;

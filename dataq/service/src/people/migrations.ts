@@ -1,0 +1,95 @@
+import type { Migration } from "../database/migrations.ts";
+
+/**
+ * Who signs in to the console. The tables and columns are those that better-auth wants by name, in a schema of their
+ * own; a test asks it whether anything is missing.
+ */
+export const peopleMigrations: readonly Migration[] = [
+  {
+    name: "people/1-tables",
+    up: `
+create schema people;
+
+create table people."user" (
+  "id" text primary key,
+  "name" text not null,
+  "email" text not null unique,
+  "emailVerified" boolean not null,
+  "image" text,
+  "createdAt" timestamptz not null default now(),
+  "updatedAt" timestamptz not null default now(),
+  "twoFactorEnabled" boolean default false,
+  -- The account that this person acts for; null until they are let in.
+  "accountId" text references account,
+  "isApproved" boolean not null default false,
+  -- The owner of the machine, who enters by the link that the start prints and has no password.
+  "isLocal" boolean not null default false
+);
+
+create table people."session" (
+  "id" text primary key,
+  "expiresAt" timestamptz not null,
+  "token" text not null unique,
+  "createdAt" timestamptz not null default now(),
+  "updatedAt" timestamptz not null,
+  "ipAddress" text,
+  "userAgent" text,
+  "userId" text not null references people."user" on delete cascade
+);
+create index "session_userId_idx" on people."session" ("userId");
+
+create table people."account" (
+  "id" text primary key,
+  "accountId" text not null,
+  "providerId" text not null,
+  "userId" text not null references people."user" on delete cascade,
+  "accessToken" text,
+  "refreshToken" text,
+  "idToken" text,
+  "accessTokenExpiresAt" timestamptz,
+  "refreshTokenExpiresAt" timestamptz,
+  "scope" text,
+  "password" text,
+  "createdAt" timestamptz not null default now(),
+  "updatedAt" timestamptz not null
+);
+create index "account_userId_idx" on people."account" ("userId");
+
+create table people."verification" (
+  "id" text primary key,
+  "identifier" text not null,
+  "value" text not null,
+  "expiresAt" timestamptz not null,
+  "createdAt" timestamptz not null default now(),
+  "updatedAt" timestamptz not null default now()
+);
+create index "verification_identifier_idx" on people."verification" ("identifier");
+
+create table people."twoFactor" (
+  "id" text primary key,
+  "secret" text not null,
+  "backupCodes" text not null,
+  "userId" text not null references people."user" on delete cascade,
+  "verified" boolean default true,
+  "failedVerificationCount" integer default 0,
+  "lockedUntil" timestamptz
+);
+create index "twoFactor_secret_idx" on people."twoFactor" ("secret");
+create index "twoFactor_userId_idx" on people."twoFactor" ("userId");
+
+create unlogged table people."rateLimit" (
+  "id" text primary key,
+  "key" text not null unique,
+  "count" integer not null,
+  "lastRequest" bigint not null
+);
+
+create table people.local_link (
+  token_sha256 bytea primary key,
+  account_id text not null references account,
+  expires_at timestamptz not null,
+  used_at timestamptz
+);
+`,
+  },
+];

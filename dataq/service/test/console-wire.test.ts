@@ -1,0 +1,242 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ServiceProcess, startService } from "./service-process.ts";
+
+let service: ServiceProcess;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const own = { "x-console": "1", "content-type": "application/json" };
+
+/** A browser's part in a session: it sends what it was given. */
+class Visitor {
+  cookie = "";
+
+  async call(path: string, body?: unknown, headers: Record<string, string> = own, method?: string) {
+    const response = await fetch(service.url + path, {
+      method: method ?? (body === undefined ? "GET" : "POST"),
+      headers: { ...headers, ...(this.cookie && { cookie: this.cookie }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      redirect: "manual",
+    });
+    for (const line of response.headers.getSetCookie()) this.cookie = line.split(";", 1)[0]!;
+    const text = await response.text();
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+    const answer: any =
+      response.headers.get("content-type")?.includes("json") && text ? JSON.parse(text) : text;
+    return { status: response.status, headers: response.headers, body: answer };
+  }
+
+  signUp(email: string, name = "Li Wei") {
+    return this.call("/console/auth/sign-up/email", { name, email, password: "correct horse battery" });
+  }
+}
+
+describe("pages", () => {
+  test("every address of the console is one page that nothing from elsewhere gets into", async () => {
+    for (const path of ["/console", "/console/", "/console/keys", "/console/requests/req_1"]) {
+      const { status, headers, body } = await new Visitor().call(path, undefined, {});
+      expect(status).toBe(200);
+      expect(body).toContain('<div id="root">');
+      const policy = headers.get("content-security-policy")!;
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).not.toMatch(/unsafe|https?:|\*/);
+      expect(headers.get("x-frame-options")).toBe("DENY");
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+      // What the policy forbids must not stand in the page either.
+      expect(body).not.toMatch(/<script(?![^>]* src=)|<style| style=| on\w+=/);
+    }
+  });
+
+  test("files are served compressed and for ever, and a file that is not there is not the page", async () => {
+    const { body } = await new Visitor().call("/console/", undefined, {});
+    const script = /src="(\/console\/assets\/[^"]+\.js)"/.exec(body)![1]!;
+    const answer = await new Visitor().call(script, undefined, { "accept-encoding": "br" });
+    expect(answer.headers.get("cache-control")).toContain("immutable");
+    expect(answer.headers.get("content-encoding")).toBe("br");
+    const again = await new Visitor().call(script, undefined, {
+      "if-none-match": answer.headers.get("etag")!,
+    });
+    expect(again.status).toBe(304);
+    for (const path of ["/console/assets/none.js", "/console/assets/..%2f..%2fpackage.json"])
+      expect((await new Visitor().call(path, undefined, {})).status, path).toBe(404);
+  });
+
+  test("the page comes in the visitor's look, and only a look gets into it", async () => {
+    const dark = await new Visitor().call("/console/", undefined, { cookie: "a=b; dataq_look=dark.zh" });
+    expect(dark.body).toContain('<html lang="zh-CN" data-theme="dark">');
+    const evil = await new Visitor().call("/console/", undefined, { cookie: 'dataq_look=dark"><script>.zh' });
+    expect(evil.body).toContain('<html lang="en" data-theme="system">');
+  });
+});
+
+describe("the link of the start", () => {
+  test("lets the owner in once, as operator", async () => {
+    const token = new URL(service.console).hash.slice("#token=".length);
+    const owner = new Visitor();
+    expect((await owner.call("/console/auth/local-link/enter", { token })).status).toBe(200);
+    const { body } = await owner.call("/console/api/session");
+    expect(body.user).toMatchObject({ isLocal: true, role: "admin" });
+    expect((await owner.call("/admin/v1/accounts")).status).toBe(200);
+
+    const second = await new Visitor().call("/console/auth/local-link/enter", { token });
+    expect(second).toMatchObject({ status: 401, body: { code: "LINK_USED" } });
+    const wrong = await new Visitor().call("/console/auth/local-link/enter", { token: "x".repeat(32) });
+    expect(wrong.status).toBe(401);
+  });
+
+  test("is not in the log", () => {
+    expect(service.log()).not.toContain(new URL(service.console).hash.slice("#token=".length));
+  });
+});
+
+describe("sessions", () => {
+  test("a sign-up on loopback has its trial at once and reaches what a key reaches", async () => {
+    const visitor = new Visitor();
+    expect((await visitor.signUp("li@example.com")).status).toBe(200);
+    expect((await visitor.call("/v1/balance")).body).toMatchObject({ balance: 2_000_000 });
+    const made = await visitor.call("/v1/keys", { name: "first" });
+    expect(made.status).toBe(201);
+    const byKey = await service.call("/v1/balance", { key: made.body.key });
+    expect(byKey.body.balance).toBe(2_000_000);
+    expect((await visitor.call("/admin/v1/accounts")).status).toBe(403);
+    expect((await visitor.call("/console/api/people")).status).toBe(403);
+  });
+
+  test("a key that is sent counts, whatever cookie came along", async () => {
+    const visitor = new Visitor();
+    await visitor.signUp("mei@example.com");
+    const answer = await visitor.call("/v1/balance", undefined, { authorization: "Bearer dq_live_wrong" });
+    expect(answer.status).toBe(401);
+  });
+
+  test("the cookie is out of reach of scripts and of other sites", async () => {
+    const { headers } = await new Visitor().signUp("cookie@example.com");
+    const cookie = headers.getSetCookie().join("\n");
+    expect(cookie).toMatch(/^dataq\.session_token=.*HttpOnly; SameSite=Strict$/);
+    expect(cookie).not.toContain("Secure");
+    const overHttps = await new Visitor().call(
+      "/console/auth/sign-in/email",
+      { email: "cookie@example.com", password: "correct horse battery" },
+      { ...own, "x-forwarded-proto": "https" },
+    );
+    expect(overHttps.headers.getSetCookie().join("\n")).toMatch(/; Secure$/);
+  });
+
+  test("a session that was there before sign-in is not the one after it (fixation)", async () => {
+    const attacker = new Visitor();
+    await attacker.signUp("attacker@example.com");
+    const planted = attacker.cookie;
+    const victim = new Visitor();
+    await victim.signUp("victim@example.com");
+    const victimLater = new Visitor();
+    victimLater.cookie = planted;
+    await victimLater.call("/console/auth/sign-in/email", {
+      email: "victim@example.com",
+      password: "correct horse battery",
+    });
+    expect(victimLater.cookie).not.toBe(planted);
+    expect((await victimLater.call("/console/api/session")).body.user.email).toBe("victim@example.com");
+    expect((await attacker.call("/console/api/session")).body.user?.email).not.toBe("victim@example.com");
+  });
+
+  test("a made-up or changed cookie is nobody", async () => {
+    const visitor = new Visitor();
+    await visitor.signUp("changed@example.com");
+    for (const cookie of ["dataq.session_token=abc.def", visitor.cookie.slice(0, -3), `${visitor.cookie}x`]) {
+      const other = new Visitor();
+      other.cookie = cookie;
+      expect((await other.call("/console/api/session")).body.user).toBeNull();
+      expect((await other.call("/v1/balance")).status).toBe(401);
+    }
+  });
+
+  test("can be seen and ended, one's own only", async () => {
+    const here = new Visitor();
+    await here.signUp("two@example.com");
+    const there = new Visitor();
+    await there.call("/console/auth/sign-in/email", {
+      email: "two@example.com",
+      password: "correct horse battery",
+    });
+    const { body: list } = await here.call("/console/api/sessions");
+    expect(list).toHaveLength(2);
+    expect(JSON.stringify(list)).not.toContain(there.cookie.split("=")[1]!.slice(0, 20));
+    const other = list.find((session: { isCurrent: boolean }) => !session.isCurrent);
+    const stranger = new Visitor();
+    await stranger.signUp("stranger@example.com");
+    const path = `/console/api/sessions/${other.id}`;
+    expect((await stranger.call(path, undefined, { "x-console": "1" }, "DELETE")).status).toBe(404);
+    expect((await here.call(path, undefined, { "x-console": "1" }, "DELETE")).status).toBe(204);
+    expect((await there.call("/console/api/session")).body.user).toBeNull();
+    expect((await here.call("/console/api/session")).body.user).not.toBeNull();
+  });
+});
+
+describe("pages of other sites", () => {
+  test("can do nothing with a visitor's cookie (request forgery)", async () => {
+    const visitor = new Visitor();
+    await visitor.signUp("forged@example.com");
+    const foreign: Record<string, string>[] = [
+      { "content-type": "application/json" },
+      { "content-type": "text/plain" },
+      { ...own, origin: "https://evil.example" },
+      { ...own, origin: "null" },
+      { ...own, "sec-fetch-site": "cross-site" },
+      { ...own, "sec-fetch-site": "same-site" },
+    ];
+    for (const headers of foreign) {
+      for (const path of ["/v1/keys", "/v1/data/query", "/v1/vouchers/redeem", "/console/auth/sign-out"]) {
+        const answer = await visitor.call(path, { name: "forged" }, headers);
+        expect(answer, `${path} ${JSON.stringify(headers)}`).toMatchObject({
+          status: 403,
+          body: { code: "foreign_page" },
+        });
+      }
+    }
+    expect((await visitor.call("/v1/keys")).body.data).toEqual([]);
+    const allowed = await visitor.call("/v1/keys", { name: "own" }, { ...own, origin: service.url });
+    expect(allowed.status).toBe(201);
+  });
+
+  test("are told nothing of whether the visitor may read answers", async () => {
+    const visitor = new Visitor();
+    await visitor.signUp("cors@example.com");
+    const answer = await visitor.call("/v1/balance", undefined, { origin: "https://evil.example" });
+    expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
+    expect(answer.headers.get("access-control-allow-origin")).toBeNull();
+  });
+});
+
+describe("passwords", () => {
+  test("guessing is slowed down", async () => {
+    const visitor = new Visitor();
+    const statuses: number[] = [];
+    for (let i = 0; i < 11; i++) {
+      const { status } = await visitor.call("/console/auth/sign-in/email", {
+        email: "li@example.com",
+        password: `wrong password ${i}`,
+      });
+      statuses.push(status);
+    }
+    expect(statuses.filter((status) => status === 401).length).toBeGreaterThan(0);
+    expect(statuses.at(-1)).toBe(429);
+  });
+
+  test("an operator's link sets a new one, once, and ends every session", async () => {
+    const forgetful = new Visitor();
+    const { body: before } = await forgetful.call("/console/api/session");
+    expect(before.user).toBeNull();
+    const people = await service.call("/console/api/people");
+    const person = people.body.data.find((one: { email: string }) => one.email === "li@example.com");
+    const made = await service.call(`/console/api/people/${person.id}/reset-link`, { body: {} });
+    const token = new URL(made.body.link).hash.slice("#token=".length);
+    const set = () =>
+      forgetful.call("/console/auth/reset-password", { token, newPassword: "another long one" });
+    expect((await set()).status).toBe(200);
+    expect((await set()).status).toBe(400);
+  });
+});
