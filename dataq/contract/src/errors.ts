@@ -20,6 +20,12 @@ export const errors = {
     "send {param} once",
   ),
   unknown_operation: row(400, "invalid_request_error", "There is no operation {operation}.", "{fix}"),
+  invalid_capability: row(
+    400,
+    "invalid_request_error",
+    "There is no capability {capability}.",
+    "use a domain and type of /capabilities.json",
+  ),
   domain_mismatch: row(
     400,
     "invalid_request_error",

@@ -72,7 +72,7 @@ export function fingerprintOf(request: QueryRequest): Buffer {
 }
 
 function identityOf(request: QueryRequest): unknown[] {
-  const { operation, params, page, pageSize, fields, snapshot } = request;
+  const { operation, params, page, pageSize, offset, fields, snapshot } = request;
   const sorted = Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1));
   return [
     operation.name,
@@ -80,5 +80,6 @@ function identityOf(request: QueryRequest): unknown[] {
     ...(operation.paged ? [page, pageSize] : []),
     fields ?? null,
     snapshot ?? null,
+    ...(offset === undefined ? [] : [offset]),
   ];
 }

@@ -24,6 +24,8 @@ export interface Call {
   readonly requestId: string;
   readonly principal: Principal;
   readonly body: unknown;
+  /** Where the list begins, for a profile that does not count in pages. */
+  readonly offset?: number;
   readonly idempotencyKey?: string | undefined;
   /** `Prefer: handling=lenient`. */
   readonly lenient: boolean;
@@ -72,8 +74,9 @@ export async function answerCall(parts: PipelineParts, call: Call): Promise<Repl
   const now = parts.clock();
   const isSandbox = call.principal.key.mode === "test";
   const { body, directive } = isSandbox ? takeDirective(call.body) : { body: call.body };
+  const read = readRequest(body, { today: chinaDate(now), lenient: call.lenient });
   const request = withCacheControl(
-    readRequest(body, { today: chinaDate(now), lenient: call.lenient }),
+    call.offset === undefined ? read : { ...read, offset: call.offset },
     call.cacheControl,
   );
   call.onOperation?.(request.operation.name);
@@ -331,6 +334,7 @@ async function runSource({ request, source, call, now }: Question, sandbox: bool
   const page = {
     page: request.page,
     pageSize: request.pageSize,
+    ...(request.offset !== undefined && { offset: request.offset }),
     ...(request.snapshot !== undefined && { snapshot: request.snapshot }),
   };
   let stop: (() => void) | undefined;

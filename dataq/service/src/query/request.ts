@@ -15,6 +15,8 @@ export interface QueryRequest {
   readonly params: Params;
   readonly page: number;
   readonly pageSize: number;
+  /** Where the list begins, instead of a page; see older-profile.ts. */
+  readonly offset?: number;
   /** State of the index that an earlier page named. */
   readonly snapshot?: string;
   /** `bypass` asks the source at list price; `only` answers from the cache or not at all. */

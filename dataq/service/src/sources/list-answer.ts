@@ -1,6 +1,6 @@
 import type { Hit } from "../search/search-index.ts";
 import type { TextFound } from "../search/text-search.ts";
-import type { Answer, Page } from "./source.ts";
+import { type Answer, offsetOf, type Page } from "./source.ts";
 
 /** A page of what a search found; a corpus that does not exist is an empty one. */
 export function listAnswer(
@@ -12,7 +12,7 @@ export function listAnswer(
   if (found === undefined) {
     return { outcome: "empty", records: [], total: 0, totalRelation: "eq", warnings };
   }
-  const isPastEnd = found.hits.length === 0 && page.page > 1;
+  const isPastEnd = found.hits.length === 0 && offsetOf(page) > 0;
   return {
     outcome: isPastEnd ? "past_end" : found.total === 0 ? "empty" : "found",
     records: found.hits.map(render),

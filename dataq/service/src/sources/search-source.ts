@@ -5,7 +5,7 @@ import type { Hit, SearchPage } from "../search/search-index.ts";
 import { searchText, type TextFound, type TextQuestion } from "../search/text-search.ts";
 import type { OptionalSource } from "./layered.ts";
 import { listAnswer } from "./list-answer.ts";
-import type { Answer, Page, SourceContext } from "./source.ts";
+import { type Answer, offsetOf, type Page, type SourceContext } from "./source.ts";
 
 /** What a searched operation adds to the search that all share. */
 export interface Searching {
@@ -47,7 +47,7 @@ export class SearchSource implements OptionalSource {
   async run(params: Params, page: Page, context: SourceContext): Promise<Answer> {
     const { question, warnings } = await this.#searching.read(params, this.#index, this.#corpus);
     const place: SearchPage = {
-      offset: (page.page - 1) * page.pageSize,
+      offset: offsetOf(page),
       limit: page.pageSize,
       ...(page.snapshot !== undefined && { snapshot: page.snapshot }),
     };

@@ -12,6 +12,13 @@ export interface Page {
   readonly page: number;
   readonly pageSize: number;
   readonly snapshot?: string;
+  /** Where the list begins, instead of a page. */
+  readonly offset?: number;
+}
+
+/** How many records stand before the page. */
+export function offsetOf(page: Page): number {
+  return page.offset ?? (page.page - 1) * page.pageSize;
 }
 
 export interface SourceContext {

@@ -1,5 +1,6 @@
 import { Failure } from "@dataq/contract";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { readOlderRequest } from "../../query/older-profile.ts";
 import { answerCall, estimateCall } from "../../query/pipeline.ts";
 import { type HttpParts, leaveSignal } from "../app.ts";
 import { readJson } from "../body.ts";
@@ -10,10 +11,13 @@ export function addQueryRoutes(app: FastifyInstance, parts: HttpParts): void {
   app.post("/v1/data/query", async (request, reply) => {
     const principal = await admitCall(parts, request, reply);
     const idempotencyKey = readIdempotencyKey(request);
+    const body = readJson(request);
+    const older = readOlderRequest(body);
     const answer = await answerCall(parts.pipeline, {
       requestId: request.id,
       principal,
-      body: readJson(request),
+      body: older?.body ?? body,
+      ...(older !== undefined && { offset: older.offset }),
       idempotencyKey,
       lenient: /\bhandling=lenient\b/.test(String(request.headers["prefer"] ?? "")),
       cacheControl: readCacheControl(request),
@@ -32,7 +36,7 @@ export function addQueryRoutes(app: FastifyInstance, parts: HttpParts): void {
       ...(answer.replayed && { "idempotent-replayed": "true" }),
       "server-timing": `total;dur=${(performance.now() - request.receivedAtMs).toFixed(1)}`,
     });
-    return reply.type("application/json; charset=utf-8").send(answer.json);
+    return reply.type("application/json; charset=utf-8").send(older?.complete(answer.json) ?? answer.json);
   });
 
   app.post("/v1/data/estimate", async (request, reply) => {

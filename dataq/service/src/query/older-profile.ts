@@ -1,0 +1,87 @@
+import { Failure, type Operation, operations, type ParameterProblem } from "@dataq/contract";
+
+/** A request of the older published client (`domain`, `type`, `query`, `filters`, `top_k`) in our own form. */
+export interface OlderRequest {
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Where the hits begin; any number, not only whole pages. */
+  readonly offset: number;
+  /** Adds `hits`, `total_hits` and `units` to the answer. */
+  complete(json: string): string;
+}
+
+/** Undefined for a body that is not of that client: one with `operation`, or without `type`. */
+export function readOlderRequest(body: unknown): OlderRequest | undefined {
+  if (!isObject(body) || body["operation"] !== undefined || body["type"] === undefined) return undefined;
+  const { domain, type, query = "", filters = {}, top_k: topK = 20, ...others } = body;
+  const operation = findByOlderType(domain, type);
+  if (!isObject(filters)) throw invalid("filters", "is not an object", "send an object, or leave it out");
+  if (typeof query !== "string") throw invalid("query", "is not a string", "send a string");
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) {
+    const shown = unknown.slice(0, 64);
+    throw invalid(shown, "is not a field of this profile", "send domain, type, query, filters and top_k");
+  }
+  const { offset: rawOffset, ...params } = filters;
+  const offset = readInteger("filters.offset", rawOffset ?? 0, 0, 10_000);
+  const size = readInteger("top_k", topK, 1, 200);
+  const first = firstParameter(operation);
+  if (query.trim() !== "" && first !== undefined && params[first] === undefined) params[first] = query;
+  return {
+    body: { operation: operation.name, params, page_size: size },
+    offset,
+    complete: (json) => complete(json, operation, offset, size),
+  };
+}
+
+function complete(json: string, operation: Operation, offset: number, size: number): string {
+  const answer = JSON.parse(json) as { data: object[] | object; total: number; usage: { tokens: number } };
+  const all = Array.isArray(answer.data) ? answer.data : [answer.data];
+  const hits = operation.paged ? all : all.slice(offset, offset + size);
+  return JSON.stringify({ ...answer, hits, total_hits: answer.total, units: answer.usage.tokens });
+}
+
+function findByOlderType(domain: unknown, type: unknown): Operation {
+  const list: readonly Operation[] = operations;
+  const found = list.find(
+    (operation) =>
+      operation.olderType === type && (domain === undefined || domain === "" || operation.domain === domain),
+  );
+  if (found !== undefined) return found;
+  const known = list.map((operation) => `${operation.domain}/${operation.olderType}`).join(", ");
+  throw new Failure("invalid_capability", {
+    capability: `${String(domain).slice(0, 40)}/${String(type).slice(0, 40)}`,
+    details: [
+      {
+        param: "type",
+        code: "unknown",
+        message: "domain and type name no operation",
+        fix: `use one of ${known}`,
+      },
+    ],
+  });
+}
+
+/** The parameter that the profile's `query` fills: `query` itself, or the first that is needed. */
+function firstParameter(operation: Operation): string | undefined {
+  const names = Object.entries(operation.params.shape);
+  return (
+    names.find(([name]) => name === "query")?.[0] ??
+    names.find(([, schema]) => !schema.safeParse(undefined).success)?.[0]
+  );
+}
+
+function readInteger(name: string, value: unknown, low: number, high: number): number {
+  const number = typeof value === "string" && /^\d{1,6}$/.test(value) ? Number(value) : value;
+  if (typeof number === "number" && Number.isInteger(number) && number >= low && number <= high)
+    return number;
+  throw invalid(name, `is not a whole number from ${low} to ${high}`, `send ${low} to ${high}`);
+}
+
+function invalid(name: string, what: string, fix: string): Failure {
+  const problem: ParameterProblem = { param: name, code: "format", message: `${name} ${what}`, fix };
+  return new Failure("invalid_params", { summary: `${name} ${what}.`, details: [problem] });
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

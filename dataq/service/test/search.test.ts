@@ -1,0 +1,216 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Database, openDatabase } from "../src/database/database.ts";
+import { migrate } from "../src/database/migrations.ts";
+import { sampleJudgment } from "../src/sample/judgments/judgments.ts";
+import { migrations } from "../src/schema.ts";
+import { Analyser } from "../src/search/analysis/analyser.ts";
+import { courtTerm, judgmentDocument } from "../src/search/corpora/judgments.ts";
+import { keyedDocument } from "../src/search/corpora/keyed.ts";
+import { PostingIndex } from "../src/search/postings/posting-index.ts";
+import type { IndexDocument, Query } from "../src/search/search-index.ts";
+
+const judgments = Array.from({ length: 300 }, (_, number) => sampleJudgment(number));
+const documents = judgments.map(judgmentDocument);
+
+let folder: string;
+let database: Database;
+let index: PostingIndex;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "dataq-search-"));
+  // DATABASE_URL of the test run, if any: the same tests on another PostgreSQL.
+  database = await openDatabase({ url: process.env["TEST_DATABASE_URL"], folder, progress: () => {} });
+  await migrate(database, migrations);
+  index = new PostingIndex(database, { now: () => Number.POSITIVE_INFINITY });
+}, 120_000);
+
+afterAll(async () => {
+  await database.pool.query("delete from search_corpus where corpus like 'test:%'");
+  await database.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function* each(list: readonly IndexDocument[]): AsyncGenerator<IndexDocument> {
+  yield* list;
+}
+
+async function idsOf(corpus: string, query: Query, page = { offset: 0, limit: 10_000 }): Promise<string[]> {
+  const found = await index.search(corpus, { query }, page);
+  return (found?.hits ?? []).map(({ body }) => (body as { id: string }).id);
+}
+
+describe("on 300 judgments", () => {
+  const analyser = new Analyser();
+  /** The same analysis, read document by document: what the index must agree with. */
+  const termSets = documents.map(({ texts, terms }) => {
+    const words = texts.flatMap(({ text }) => analyser.documentTerms(text));
+    return new Set([...words, ...terms]);
+  });
+  const vocabulary = [...new Set(termSets.slice(0, 20).flatMap((set) => [...set]))].filter(
+    (_, place) => place % 7 === 0,
+  );
+
+  beforeAll(async () => {
+    await index.refresh("test:cases", each(documents), { dataset: "a", mode: "replace" });
+  });
+
+  function holds(query: Query, set: ReadonlySet<string>): boolean {
+    if ("term" in query) return set.has(query.term);
+    if ("not" in query) return !holds(query.not, set);
+    if ("of" in query) return query.of.filter((part) => holds(part, set)).length >= query.atLeast;
+    return "all" in query
+      ? query.all.every((part) => holds(part, set))
+      : query.any.some((part) => holds(part, set));
+  }
+
+  const term = fc
+    .constantFrom(...vocabulary, "没有的词")
+    .map((text): Query => ({ term: text, scored: true }));
+  const query = fc.oneof(
+    term,
+    fc.array(term, { minLength: 1, maxLength: 3 }).map((all): Query => ({ all })),
+    fc.array(term, { minLength: 1, maxLength: 3 }).map((any): Query => ({ any })),
+    fc.tuple(term, term).map(([a, b]): Query => ({ all: [a, { not: b }] })),
+    fc.array(term, { minLength: 2, maxLength: 4 }).map((of): Query => ({ atLeast: 2, of })),
+  );
+
+  test("the set found is that of a scan with the same analysis, and the total is exact", async () => {
+    await fc.assert(
+      fc.asyncProperty(query, async (wanted) => {
+        const expected = judgments
+          .filter((_, place) => holds(wanted, termSets[place] as Set<string>))
+          .map(({ id }) => id);
+        const found = await index.search("test:cases", { query: wanted }, { offset: 0, limit: 10_000 });
+        expect(found?.total).toBe(expected.length);
+        expect(found?.hits.map(({ body }) => (body as { id: string }).id).sort()).toEqual(expected.sort());
+      }),
+      { seed: 9, numRuns: 60 },
+    );
+  });
+
+  test("the pages of a query together give each hit once, in the order of the whole", async () => {
+    await fc.assert(
+      fc.asyncProperty(query, fc.integer({ min: 1, max: 40 }), async (wanted, size) => {
+        const whole = await idsOf("test:cases", wanted);
+        const paged: string[] = [];
+        for (let offset = 0; offset <= whole.length; offset += size) {
+          paged.push(...(await idsOf("test:cases", wanted, { offset, limit: size })));
+        }
+        expect(paged).toEqual(whole);
+        expect(new Set(paged).size).toBe(paged.length);
+      }),
+      { seed: 10, numRuns: 20 },
+    );
+  });
+
+  test("a date range keeps what lies in it", async () => {
+    const dates = { from: "2022-03-01", to: "2023-02-28" };
+    const found = await index.search(
+      "test:cases",
+      { query: { all: [] }, dates },
+      { offset: 0, limit: 1_000 },
+    );
+    const expected = judgments.filter(({ judgment_date: date }) => date >= dates.from && date <= dates.to);
+    expect(found?.total).toBe(expected.length);
+  });
+
+  test("a court is found by the short forms in use", async () => {
+    const court = judgments.find(({ court_name }) => court_name.endsWith("区人民法院"))?.court_name ?? "";
+    const district = /([^市盟州]+?)区人民法院$/.exec(court)?.[1];
+    for (const name of [court, `${district}区人民法院`, `${district}法院`]) {
+      expect(await idsOf("test:cases", { term: courtTerm(name), scored: false })).not.toEqual([]);
+    }
+  });
+
+  test("every word of two characters in a title finds its judgment", async () => {
+    for (const { id, cause_of_action } of judgments.slice(0, 20)) {
+      const words = analyser.documentTerms(cause_of_action).filter((word) => [...word].length === 2);
+      for (const word of words) expect(await idsOf("test:cases", { term: word, scored: true })).toContain(id);
+    }
+  });
+});
+
+const keyed = (id: string, key: string): IndexDocument => keyedDocument({ id, key } as { id: string }, [key]);
+
+test("a page of an older snapshot stays as it was after a refresh", async () => {
+  await index.refresh("test:snap", each([keyed("a", "x"), keyed("b", "x")]), {
+    dataset: "d",
+    mode: "replace",
+  });
+  const query: Query = { term: "k:x", scored: false };
+  const before = await index.search("test:snap", { query }, { offset: 0, limit: 1 });
+  await index.refresh("test:snap", each([keyed("c", "x")]), { dataset: "d", mode: "replace" });
+  const snapshot = before?.index.snapshot as string;
+  const second = await index.search("test:snap", { query }, { offset: 1, limit: 1, snapshot });
+  expect(second?.hits.map(({ body }) => body)).toMatchObject([{ id: "b" }]);
+  expect(await idsOf("test:snap", query)).toEqual(["c"]);
+  for (const unknown of ["0", "999999999", "x", "1e3"]) {
+    await expect(
+      index.search("test:snap", { query }, { offset: 0, limit: 1, snapshot: unknown }),
+    ).rejects.toMatchObject({
+      code: "snapshot_expired",
+    });
+  }
+});
+
+test("an update replaces the same ids, other datasets stay, and dropped ones go", async () => {
+  const query: Query = { term: "k:y", scored: false };
+  await index.refresh("test:update", each([keyed("a", "y"), keyed("b", "y")]), {
+    dataset: "one",
+    mode: "replace",
+  });
+  await index.refresh("test:update", each([keyed("c", "y")]), { dataset: "two", mode: "replace" });
+  const { size } = await index.refresh("test:update", each([keyed("a", "z"), keyed("d", "y")]), {
+    dataset: "one",
+    mode: "update",
+  });
+  expect(size).toBe(4);
+  expect((await idsOf("test:update", query)).sort()).toEqual(["b", "c", "d"]);
+  expect(await idsOf("test:update", { term: "k:z", scored: false })).toEqual(["a"]);
+  await index.refresh("test:update", each([keyed("e", "y")]), {
+    dataset: "three",
+    mode: "replace",
+    drop: ["one", "two"],
+  });
+  expect(await idsOf("test:update", query)).toEqual(["e"]);
+});
+
+test("of one id twice in a dataset the last counts", async () => {
+  const { size } = await index.refresh(
+    "test:twice",
+    each([keyed("a", "1"), keyed("b", "1"), keyed("a", "2")]),
+    {
+      dataset: "d",
+      mode: "replace",
+    },
+  );
+  expect(size).toBe(2);
+  expect(await idsOf("test:twice", { term: "k:1", scored: false })).toEqual(["b"]);
+});
+
+test("a refresh that fails leaves the old data serving", async () => {
+  await index.refresh("test:fail", each([keyed("a", "x")]), { dataset: "d", mode: "replace" });
+  const broken = async function* () {
+    yield keyed("b", "x");
+    throw new Error("the source broke off");
+  };
+  await expect(index.refresh("test:fail", broken(), { dataset: "d", mode: "replace" })).rejects.toThrow(
+    "broke off",
+  );
+  expect(await idsOf("test:fail", { term: "k:x", scored: false })).toEqual(["a"]);
+  await index.refresh("test:fail", each([keyed("c", "x")]), { dataset: "d", mode: "replace" });
+  expect(await idsOf("test:fail", { term: "k:x", scored: false })).toEqual(["c"]);
+});
+
+test("merging the segments changes no answer", async () => {
+  const parts = [documents.slice(0, 40), documents.slice(30, 60), documents.slice(60, 80)];
+  for (const part of parts) await index.refresh("legal_cases", each(part), { dataset: "m", mode: "update" });
+  const query: Query = { term: "合同", scored: true };
+  const before = await idsOf("legal_cases", query);
+  expect(await index.rebuild("legal_cases")).toBe(80);
+  expect((await idsOf("legal_cases", query)).sort()).toEqual(before.sort());
+});
