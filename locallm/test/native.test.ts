@@ -331,9 +331,17 @@ describe("the native API", () => {
         expect.stringMatching(/^prompt of \d+ tokens exceeds context length 128$/),
       ]);
       const tokens = Number(/\d+/.exec(String(message))?.[0]);
-      const cut = await generate({ prompt, truncate: true, options });
+      const response = await server.post("/api/generate", {
+        model,
+        prompt,
+        truncate: true,
+        stream: false,
+        options,
+      });
+      const cut = (await response.json()) as Answer;
       const { truncated } = cut as { truncated: { messages: number; tokens: number } };
       expect(truncated.messages).toBe(0);
+      expect(response.headers.get("x-truncated")).toBe(`messages=0, tokens=${truncated.tokens}`);
       expect(Number(cut["prompt_eval_count"]) + truncated.tokens).toBe(tokens);
     });
 

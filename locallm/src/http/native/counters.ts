@@ -1,5 +1,6 @@
 import type { GenerateDone, Lease } from "../../scheduler/lease.ts";
 import type { Run } from "../run.ts";
+import type { Dropped } from "../turn.ts";
 
 /** What every final chunk carries: all of it always, zeros included. Durations are integer nanoseconds. */
 export interface Counters {
@@ -9,12 +10,6 @@ export interface Counters {
   readonly prompt_eval_duration: number;
   readonly eval_count: number;
   readonly eval_duration: number;
-}
-
-/** What was left out of the prompt, so that nothing is ever cut silently. */
-export interface Truncated {
-  readonly messages: number;
-  readonly tokens: number;
 }
 
 export function counters(run: Run, lease: Lease, done: GenerateDone): Counters {
@@ -29,9 +24,9 @@ export function counters(run: Run, lease: Lease, done: GenerateDone): Counters {
 }
 
 /** Fields of ours that clients of Ollama do not know: only where there is something to say. */
-export function extras(done: GenerateDone, truncated: Truncated | null): Record<string, unknown> {
-  const tokens = (truncated?.tokens ?? 0) + done.truncatedTokens;
-  const messages = truncated?.messages ?? 0;
+export function extras(done: GenerateDone, dropped: Dropped | null): Record<string, unknown> {
+  const tokens = (dropped?.tokens ?? 0) + done.truncatedTokens;
+  const messages = dropped?.messages ?? 0;
   return {
     ...(done.stopString === null ? {} : { stop_string: done.stopString }),
     ...(done.cachedTokens === 0 ? {} : { prompt_cached_count: done.cachedTokens }),

@@ -2,10 +2,12 @@ import type { FastifyInstance } from "fastify";
 import type { Lease } from "../../scheduler/lease.ts";
 import { type GenerateRequest, generateRequest } from "../../wire/api/inference.ts";
 import { readBody } from "../body.ts";
+import { tellDropped } from "../dropped.ts";
 import { generateJob } from "../generate-job.ts";
 import type { Parts } from "../parts.ts";
 import { prepareRun, type Run, requireCapability } from "../run.ts";
 import { sendStream } from "../stream.ts";
+import type { Dropped } from "../turn.ts";
 import { counters, extras } from "./counters.ts";
 import { generatePrompt, type ReadyPrompt } from "./generate-prompt.ts";
 import { loadOrUnload } from "./load.ts";
@@ -26,7 +28,11 @@ export function generateRoute(app: FastifyInstance, parts: Parts): void {
     if (isEmpty) return await loadOrUnload(parts, run, { response: "" });
 
     const pieces = generate(run, body, prompt);
-    if (body.stream === false) return await wholeAnswer(run, pieces);
+    if (body.stream === false) {
+      const answer = await wholeAnswer(run, pieces);
+      if (answer.truncated !== undefined) tellDropped(reply, answer.truncated);
+      return answer;
+    }
     await sendStream(reply, encode(run, pieces), ndjson(request));
     return reply;
   });
@@ -83,7 +89,7 @@ async function* encode(run: Run, pieces: AsyncIterable<Piece>): AsyncGenerator<s
 
 async function wholeAnswer(run: Run, pieces: AsyncIterable<Piece>) {
   const texts = { response: "", thinking: "" };
-  let final: Record<string, unknown> = {};
+  let final: { truncated?: Dropped } = {};
   for await (const piece of pieces) {
     if (piece.kind === "final") final = piece.fields;
     else texts[piece.kind] += piece.text;

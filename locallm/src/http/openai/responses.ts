@@ -1,12 +1,12 @@
 import type { FastifyInstance } from "fastify";
 import { type ResponsesRequest, responsesRequest } from "../../wire/openai/responses.ts";
 import { readBody } from "../body.ts";
+import { tellDropped } from "../dropped.ts";
 import { errorReply } from "../error-reply.ts";
 import type { Parts } from "../parts.ts";
 import { prepareRun, requireCapability } from "../run.ts";
 import { type StreamFormat, sendStream } from "../stream.ts";
 import { conversation, requireTraits, runTurn, type TurnEvent } from "../turn.ts";
-import { tellDropped } from "./dropped.ts";
 import { ResponseBuilder, type ResponseEvent } from "./response-builder.ts";
 import { responsesTurn } from "./responses-turn.ts";
 import { refuse, samplingOptions } from "./sampling.ts";

@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
-import type { Dropped } from "../turn.ts";
+import type { Dropped } from "./turn.ts";
 
-/** OpenAI's shape has no place for it, and nothing is left out silently. */
+/** Nothing is left out silently, also where the answer itself has no place to say it. */
 export function tellDropped(reply: FastifyReply, dropped: Dropped): void {
   reply.header("x-truncated", `messages=${dropped.messages}, tokens=${dropped.tokens}`);
 }
