@@ -6,6 +6,7 @@ import { createContext, Script } from "node:vm";
 import { type Browser, chromium } from "playwright-core";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startService } from "../../service/test/service-process.ts";
 
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find(existsSync);
 const index = fileURLToPath(new URL("../src/index.ts", import.meta.url));
@@ -61,6 +62,27 @@ describe.skipIf(executablePath === undefined)("in chromium (Debian package chrom
     await page.addScriptTag({ content: bundle });
     expect(JSON.parse(await page.evaluate<string>(`${program}(${JSON.stringify(url)})`))).toEqual(given);
     expect(calls).toHaveLength(3);
+  });
+
+  test("a page of an allowed origin reads the real service: data, request id and rate", async () => {
+    await using service = await startService({ env: { DATAQ_ORIGINS: url } });
+    const page = await browser.newPage();
+    await page.goto(url);
+    await page.addScriptTag({ content: bundle });
+    const options = { apiKey: service.key, baseUrl: service.url, dangerouslyAllowBrowser: true };
+    const program = `(async (options) => {
+      const client = new dataq.DataQuery(options);
+      const { data, request_id, response } = await client.content_hot_rank({ platform: "weibo" }, { requestId: "page-1" });
+      const wrong = await client.enterprise_company_detail({ tax_id: "1" }).catch((error) => error);
+      const rate = response.headers.get("ratelimit");
+      return { count: data.length, isKnown: request_id === response.requestId, rate, wrong: [wrong.name, wrong.requestId] };
+    })(${JSON.stringify(options)})`;
+    expect(await page.evaluate<object>(program)).toEqual({
+      count: expect.any(Number),
+      isKnown: true,
+      rate: expect.stringMatching(/;r=\d+;t=\d+/),
+      wrong: ["BadRequestError", expect.stringMatching(/^req_/)],
+    });
   });
 });
 
