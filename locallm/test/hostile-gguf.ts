@@ -197,13 +197,13 @@ async function tryFile(
 
 async function load(server: ServerProcess, file: HostileFile, result: CampaignResult): Promise<void> {
   const options = { num_predict: 2, num_ctx: 64, seed: 1 };
-  const response = await server.post("/api/generate", {
-    model: "hostile",
-    prompt: "ab",
-    options,
-    keep_alive: 0,
-    stream: false,
-  });
+  const body = { model: "hostile", prompt: "ab", options, keep_alive: 0, stream: false };
+  const signal = AbortSignal.timeout(patienceMs);
+  const response = await server.post("/api/generate", body, { signal }).catch(() => null);
+  if (response === null) {
+    result.unclear.push(`generate, ${file.what}: no answer in ${patienceMs / 1000} s`);
+    return;
+  }
   const text = await response.text();
   const { error } = JSON.parse(text) as { error?: string };
   if (response.status === 200 && error === undefined) result.answered += 1;
@@ -212,6 +212,9 @@ async function load(server: ServerProcess, file: HostileFile, result: CampaignRe
   else if (/process ended|signal|SIG/.test(error)) result.crashes.push(`${file.what}: ${error}`);
   else result.notLoaded += 1;
 }
+
+/** Such a small model answers in well under a second; a loop without end does not answer at all. */
+const patienceMs = 60_000;
 
 /** Memory that the process holds now; 0 where the system does not tell. */
 function residentMiB(pid: number): number {

@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { LocallmError } from "../wire/errors.ts";
 import { type GgufHeader, readGguf } from "./gguf/header.ts";
 import { checkModelRules, ggufKind } from "./gguf/rules.ts";
 
@@ -41,9 +42,31 @@ export class Headers {
 }
 
 async function checkedHeader(path: string): Promise<GgufHeader> {
-  const header = await readGguf(path);
-  if (ggufKind(header) === "model") checkModelRules(header);
+  const header = await readGguf(path, { distinct: vocabulary });
+  if (ggufKind(header) !== "model") return header;
+  checkModelRules(header);
+  await requireDistinct(path, header.alike);
   return header;
+}
+
+const vocabulary = "tokenizer.ggml.tokens";
+
+/** The engine stops the process over a token that stands twice. Texts that only hash alike are let pass. */
+async function requireDistinct(path: string, alike: GgufHeader["alike"]): Promise<void> {
+  if (alike.length === 0) return;
+  const { picked } = await readGguf(path, {
+    arrays: () => false,
+    pick: { key: vocabulary, indices: new Set(alike.flat()) },
+  });
+  for (const [first, second] of alike) {
+    if (untilZero(picked.get(first)) !== untilZero(picked.get(second))) continue;
+    throw new LocallmError("invalid_gguf", { rule: `tokens ${first} and ${second} are the same` });
+  }
+}
+
+/** As the engine takes a string. */
+function untilZero(text = ""): string {
+  return text.split("\0", 1)[0] ?? "";
 }
 
 async function readSpecialTokens(path: string, header: GgufHeader): Promise<SpecialTokens> {
@@ -56,7 +79,7 @@ async function readSpecialTokens(path: string, header: GgufHeader): Promise<Spec
   const indices = new Set([bos, eos].filter((index) => index >= 0));
   const { picked } = await readGguf(path, {
     arrays: () => false,
-    pick: { key: "tokenizer.ggml.tokens", indices },
+    pick: { key: vocabulary, indices },
   });
   return { bosText: picked.get(bos) ?? null, eosText: picked.get(eos) ?? null };
 }

@@ -171,6 +171,17 @@ describe("a hostile file is refused by name:", () => {
     ],
     ["alignment 0", ggufBytes(withEntry(tinyModel(), "general.alignment", u32(0))), /power of two/],
     ["alignment 48", ggufBytes(withEntry(tinyModel(), "general.alignment", u32(48))), /power of two/],
+    ["alignment 16", ggufBytes(withEntry(tinyModel(), "general.alignment", u32(16))), /power of two from 32/],
+    [
+      "an epsilon below zero",
+      ggufBytes(withEntry(tinyModel(), "llama.attention.layer_norm_rms_epsilon", f32(-1))),
+      /must not be negative/,
+    ],
+    [
+      "a base that is no number",
+      ggufBytes(withEntry(tinyModel(), "llama.rope.freq_base", f32(Number.NaN))),
+      /must be a finite number/,
+    ],
     ["block_count 0", ggufBytes(withEntry(tinyModel(), "llama.block_count", u32(0))), /block_count/],
     ["block_count as text", ggufBytes(withEntry(tinyModel(), "llama.block_count", text("9"))), /block_count/],
     ["head_count 0", ggufBytes(withEntry(tinyModel(), "llama.attention.head_count", u32(0))), /head_count/],

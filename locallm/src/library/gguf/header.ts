@@ -21,6 +21,8 @@ export const ggufLimits = {
   /** ggml's own bound on a tensor's name, with its closing zero. */
   tensorNameBytes: 64,
   alignment: 1024 * 1024,
+  /** Strings in an array that is searched for repeats: a vocabulary. */
+  distinctLength: 4 * 1024 * 1024,
 } as const;
 
 export type GgufItemType =
@@ -63,6 +65,8 @@ export interface GgufHeader {
   scalarTypes: ReadonlyMap<string, GgufItemType>;
   /** What `pick` asked for, by index. */
   picked: ReadonlyMap<number, string>;
+  /** Places of strings in the `distinct` array that hash alike: surely equal but for one case in many thousands. */
+  alike: readonly (readonly [number, number])[];
   tensors: GgufTensor[];
   parameterCount: number;
   /** Where tensor data begins. */
@@ -75,6 +79,8 @@ export interface GgufReadOptions {
   arrays?: "short" | "all" | ((key: string) => boolean);
   /** Single strings out of one array, without reading the rest of it into memory. */
   pick?: { key: string; indices: ReadonlySet<number> };
+  /** An array of strings to look for repeats in. */
+  distinct?: string;
   /** In place of `ggufLimits.keptBytes`, for a file that passed once. */
   keptBytes?: number;
 }
@@ -129,6 +135,8 @@ class HeaderReader {
   #arrays: NonNullable<GgufReadOptions["arrays"]>;
   #pick: GgufReadOptions["pick"];
   #picked = new Map<number, string>();
+  #distinct: string | undefined;
+  #alike: [number, number][] = [];
   #metadata = new Map<string, GgufScalar | GgufArray>();
   #scalarTypes = new Map<string, GgufItemType>();
   #keptBytes = 0;
@@ -138,6 +146,7 @@ class HeaderReader {
     this.#bytes = bytes;
     this.#arrays = options.arrays ?? "short";
     this.#pick = options.pick;
+    this.#distinct = options.distinct;
     this.#keptLimitBytes = options.keptBytes ?? ggufLimits.keptBytes;
   }
 
@@ -158,6 +167,7 @@ class HeaderReader {
       metadata: this.#metadata,
       scalarTypes: this.#scalarTypes,
       picked: this.#picked,
+      alike: this.#alike,
       ...table,
     };
   }
@@ -219,7 +229,7 @@ class HeaderReader {
     const wanted =
       this.#arrays === "all" || (this.#arrays === "short" ? length <= shortArrayLength : this.#arrays(key));
     if (!wanted) {
-      if (itemType === "string") await this.#skipStrings(length, key);
+      if (itemType === "string") await this.#passStrings(length, key);
       else await bytes.skip(length * itemBytes[itemType]);
       return { itemType, length, items: null };
     }
@@ -231,9 +241,10 @@ class HeaderReader {
     return { itemType, length, items };
   }
 
-  async #skipStrings(length: number, key: string): Promise<void> {
+  async #passStrings(length: number, key: string): Promise<void> {
     const bytes = this.#bytes;
     const picks = this.#pick?.key === key ? this.#pick.indices : null;
+    const hashes = key === this.#distinct ? new Float64Array(distinctLength(length, key)) : null;
     for (let index = 0; index < length; index++) {
       if (bytes.ready < 8) await bytes.need(8);
       const low = bytes.u32();
@@ -244,9 +255,13 @@ class HeaderReader {
         this.#keep(low);
         await bytes.need(low);
         this.#picked.set(index, bytes.take(low).toString("utf8"));
+      } else if (hashes !== null) {
+        await bytes.need(low);
+        hashes[index] = hash53(bytes.take(low), index);
       } else if (bytes.ready >= low) bytes.take(low);
       else await bytes.skip(low);
     }
+    if (hashes !== null) this.#alike = alikePairs(hashes);
   }
 
   async #string(limitBytes: number, what: string): Promise<string> {
@@ -336,16 +351,50 @@ class HeaderReader {
 
   #alignment(): number {
     const value = this.#metadata.get("general.alignment") ?? 32;
+    // The engine wants tensors at multiples of 32.
     if (
       typeof value !== "number" ||
-      value < 1 ||
+      value < 32 ||
       value > ggufLimits.alignment ||
       (value & (value - 1)) !== 0
     ) {
-      throw broken(`general.alignment must be a power of two up to ${ggufLimits.alignment}`);
+      throw broken(`general.alignment must be a power of two from 32 to ${ggufLimits.alignment}`);
     }
     return value;
   }
+}
+
+function distinctLength(length: number, key: string): number {
+  if (length > ggufLimits.distinctLength) {
+    throw broken(`"${printable(key)}" has ${length} items, more than ${ggufLimits.distinctLength}`);
+  }
+  return length;
+}
+
+/**
+ * Two runs of FNV-1a, cut to what a number holds exactly. The engine takes a
+ * string up to its first zero byte, and names an empty one by its place.
+ */
+function hash53(bytes: Uint8Array, index: number): number {
+  if ((bytes[0] ?? 0) === 0) return -1 - index;
+  let first = 0x811c9dc5;
+  let second = 0x2f0b4a27;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte === 0) break;
+    first = Math.imul(first ^ byte, 0x01000193);
+    second = Math.imul(second ^ byte, 0x01000193) ^ (second >>> 15);
+  }
+  return (first >>> 0) * 2 ** 21 + (second >>> 11);
+}
+
+function alikePairs(hashes: Float64Array): [number, number][] {
+  const sorted = hashes.toSorted();
+  const repeated = new Set<number>();
+  for (let at = 1; at < sorted.length && repeated.size < 16; at++) {
+    if (sorted[at] === sorted[at - 1]) repeated.add(sorted[at] ?? 0);
+  }
+  return [...repeated].map((hash) => [hashes.indexOf(hash), hashes.lastIndexOf(hash)]);
 }
 
 function count(value: bigint, limit: number, what: string): number {

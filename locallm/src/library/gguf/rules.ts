@@ -35,7 +35,18 @@ export function checkModelRules(header: GgufHeader): void {
   for (const key of ["expert_count", "expert_used_count", "feed_forward_length", "vocab_size"]) {
     wholeNumber(header, `${architecture}.${key}`, { least: 0, most: 2 ** 31 });
   }
+  checkFloats(header, architecture);
   checkVocabulary(header);
+}
+
+/** Numbers that the engine computes with: none may be infinite or none at all, some not below zero. */
+function checkFloats(header: GgufHeader, architecture: string): void {
+  for (const [key, value] of header.metadata) {
+    if (!key.startsWith(`${architecture}.`) || typeof value !== "number") continue;
+    if (!Number.isFinite(value)) throw broken(`${key} must be a finite number`);
+    if (/epsilon$|freq_base|scaling\.factor$/.test(key) && value < 0)
+      throw broken(`${key} must not be negative`);
+  }
 }
 
 interface Range {
