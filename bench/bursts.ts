@@ -1,0 +1,92 @@
+import type { Peer } from "./peer.ts";
+import { cpuMs, descendants, machineMs } from "./processes.ts";
+
+export interface Figure {
+  readonly title: string;
+  readonly unit: string;
+  readonly better: "more" | "less";
+  /** Once per server, before the bursts. */
+  prepare?(peer: Peer): Promise<void>;
+  /** One burst: `round` is the same number for all servers. */
+  measure(peer: Peer, round: number): Promise<number>;
+}
+
+export interface BurstOptions {
+  readonly bursts: number;
+  /** Bursts in which other programs had more of a core than this are dropped. */
+  readonly othersCores: number;
+}
+
+/**
+ * Takes the servers in turns, burst by burst, in an order that turns too, and prints medians with quartiles.
+ * A ratio is the median of each round's ratio to the first server named as the base (the last one), so that
+ * what slows one round slows both sides of it.
+ */
+export async function compare(
+  figure: Figure,
+  peers: readonly Peer[],
+  options: BurstOptions,
+  print: (line: string) => void,
+): Promise<void> {
+  const rounds: Map<Peer, { value: number; cpuMs: number }>[] = [];
+  let dropped = 0;
+  for (const peer of peers) await figure.prepare?.(peer);
+  for (let round = 0; rounds.length < options.bursts && round < options.bursts * 4; round++) {
+    const results = new Map<Peer, { value: number; cpuMs: number }>();
+    let others = 0;
+    for (let turn = 0; turn < peers.length; turn++) {
+      const peer = peers[(round + turn) % peers.length]!;
+      const before = snapshot(peer, peers);
+      const value = await figure.measure(peer, round);
+      const after = snapshot(peer, peers);
+      const spanMs = after.nowMs - before.nowMs;
+      const own = after.ownMs - before.ownMs;
+      others = Math.max(others, (after.machineMs - before.machineMs - own) / spanMs);
+      results.set(peer, { value, cpuMs: after.peerMs - before.peerMs });
+    }
+    if (others > options.othersCores || [...results.values()].some(({ value }) => !(value > 0))) dropped++;
+    else rounds.push(results);
+  }
+  const base = peers.at(-1)!;
+  const better = figure.better === "more" ? "more is better" : "less is better";
+  print(`${figure.title}, ${figure.unit} (${better}); n = ${rounds.length}, ${dropped} dropped`);
+  print("");
+  print(`| server | median | quartiles | ratio to ${base.name} | its quartiles | processor ms |`);
+  print("|---|---:|---:|---:|---:|---:|");
+  for (const peer of peers) {
+    const values = rounds.map((round) => round.get(peer)!.value);
+    const ratios = rounds.map((round) => round.get(peer)!.value / round.get(base)!.value);
+    const cpu = rounds.map((round) => round.get(peer)!.cpuMs);
+    print(
+      `| ${peer.name} | ${show(quantile(values, 0.5))} | ${quartiles(values)} | ${show(quantile(ratios, 0.5))} | ${quartiles(ratios)} | ${quantile(cpu, 0.5).toFixed(0)} |`,
+    );
+  }
+}
+
+function snapshot(peer: Peer, peers: readonly Peer[]) {
+  const treeMs = (one: Peer) => {
+    try {
+      return cpuMs(one.tree());
+    } catch {
+      // A server that its figure starts and ends is not there between bursts.
+      return 0;
+    }
+  };
+  const peerMs = treeMs(peer);
+  const ownMs =
+    cpuMs(descendants(process.pid)) +
+    peers.reduce((sum, other) => sum + (other.command === null ? treeMs(other) : 0), 0);
+  return { nowMs: performance.now(), machineMs: machineMs(), ownMs, peerMs };
+}
+
+const show = (value: number) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
+const quartiles = (values: readonly number[]) =>
+  `${show(quantile(values, 0.25))}–${show(quantile(values, 0.75))}`;
+
+function quantile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (sorted.length - 1) * part;
+  const low = sorted[Math.floor(at)] ?? Number.NaN;
+  const high = sorted[Math.ceil(at)] ?? low;
+  return low + (high - low) * (at - Math.floor(at));
+}

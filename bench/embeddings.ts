@@ -1,0 +1,14 @@
+import type { Figure } from "./bursts.ts";
+import { prompt } from "./text.ts";
+
+/** 64 texts of about 12 tokens in one request. */
+export const figure: Figure = {
+  title: "64 short embeddings",
+  unit: "ms",
+  better: "less",
+  async measure(peer, round) {
+    const begin = performance.now();
+    await peer.embed(Array.from({ length: 64 }, (_, index) => prompt(round * 64 + index, 12)));
+    return performance.now() - begin;
+  },
+};

@@ -1,0 +1,23 @@
+import type { Figure } from "./bursts.ts";
+
+/** Four streams of 48 tokens at once, prompts and all; the servers run with four slots. */
+export const figure: Figure = {
+  title: "Four streams, total",
+  unit: "tokens/s",
+  better: "more",
+  async measure(peer) {
+    const subjects = ["a ship", "a lighthouse", "an old clock", "a mountain village"];
+    const begin = performance.now();
+    const timings = await Promise.all(
+      subjects.map((subject) =>
+        peer.complete({
+          prompt: `Write a long story about ${subject}.\n\nOnce upon a time`,
+          tokens: 48,
+          seed: 1,
+        }),
+      ),
+    );
+    const tokens = timings.reduce((sum, timing) => sum + timing.tokens, 0);
+    return (tokens / (performance.now() - begin)) * 1000;
+  },
+};

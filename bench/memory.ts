@@ -1,0 +1,20 @@
+import type { Figure } from "./bursts.ts";
+import { processTree, pssBytes } from "./processes.ts";
+import { prompt } from "./text.ts";
+
+/** Summed proportional memory of the server and its children after every slot has answered. */
+export const figure: Figure = {
+  title: "Memory after a prompt of 512 tokens on each of four streams",
+  unit: "MiB",
+  better: "less",
+  async prepare(peer) {
+    await Promise.all(
+      Array.from({ length: 4 }, (_, salt) =>
+        peer.complete({ prompt: prompt(salt, 510), tokens: 16, seed: null }),
+      ),
+    );
+  },
+  async measure(peer) {
+    return pssBytes(processTree(peer.port)) / 1024 / 1024;
+  },
+};

@@ -1,0 +1,178 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { request } from "node:http";
+import { processTree } from "./processes.ts";
+
+export interface Completion {
+  readonly prompt: string;
+  readonly tokens: number;
+  /** Null: sampled freely, as most clients do. */
+  readonly seed: number | null;
+}
+
+export interface Timing {
+  /** From the request to the first text, and to the last. */
+  readonly firstMs: number;
+  readonly lastMs: number;
+  /** As the server counts them. */
+  readonly promptTokens: number;
+  readonly tokens: number;
+}
+
+/** A server under measurement: Ollama's API, as ours, or llama-server's own. */
+export class Peer {
+  readonly name: string;
+  readonly url: URL;
+  readonly command: readonly string[] | null;
+  api: "ollama" | "llama-server" = "ollama";
+  model = "";
+  #child: ChildProcess | null = null;
+
+  /** `source`: a base URL, or the command line that starts a server, with {port} where its port goes. */
+  constructor(name: string, source: string, port: number) {
+    this.name = name;
+    const isUrl = /^https?:/.test(source);
+    this.url = new URL(isUrl ? source : `http://127.0.0.1:${port}`);
+    this.command = isUrl ? null : source.replaceAll("{port}", String(port)).split(/\s+/);
+  }
+
+  get port(): number {
+    return Number(this.url.port);
+  }
+
+  tree(): number[] {
+    return processTree(this.port);
+  }
+
+  /** Starts the server if it is ours to start, and waits until it answers. */
+  async start(): Promise<void> {
+    if (this.command !== null) {
+      const [program, ...parameters] = this.command;
+      this.#child = spawn(program!, parameters, { stdio: "ignore" });
+    }
+    while (!(await this.#isReady())) await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+
+  async stop(): Promise<void> {
+    const child = this.#child;
+    if (child === null) return;
+    this.#child = null;
+    const gone = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGTERM");
+    await gone;
+  }
+
+  /** Finds out which API the server speaks; `model` names one where there are several. */
+  async detect(model: string | undefined): Promise<void> {
+    const tags = await this.#call("GET", "/api/tags").catch(() => null);
+    const models = (tags as { models?: { model: string; digest?: string }[] } | null)?.models ?? [];
+    // llama-server imitates the list of models and nothing behind it.
+    const version = await this.#call("GET", "/api/version").catch(() => null);
+    this.api = (version as { version?: string } | null)?.version === undefined ? "llama-server" : "ollama";
+    this.model = model ?? models[0]?.model ?? "";
+  }
+
+  /** Streams an answer. Times are this client's. */
+  async complete(completion: Completion): Promise<Timing> {
+    const { prompt, tokens, seed } = completion;
+    const sampling = seed === null ? { temperature: 0.8 } : { temperature: 0, seed };
+    const begin = performance.now();
+    let firstMs = 0;
+    let lastMs = 0;
+    let last: Record<string, unknown> = {};
+    const body =
+      this.api === "ollama"
+        ? {
+            model: this.model,
+            prompt,
+            raw: true,
+            options: { ...sampling, num_predict: tokens, num_ctx: 2048 },
+          }
+        : { prompt, n_predict: tokens, stream: true, cache_prompt: true, ...sampling };
+    await this.#stream(this.api === "ollama" ? "/api/generate" : "/completion", body, (chunk) => {
+      last = chunk;
+      if ((chunk["response"] ?? chunk["content"]) === "") return;
+      lastMs = performance.now() - begin;
+      firstMs ||= lastMs;
+    });
+    const timings = last["timings"] as { prompt_n: number; predicted_n: number } | undefined;
+    return {
+      firstMs,
+      lastMs,
+      promptTokens: Number(last["prompt_eval_count"] ?? last["tokens_evaluated"] ?? timings?.prompt_n ?? 0),
+      tokens: Number(last["eval_count"] ?? timings?.predicted_n ?? 0),
+    };
+  }
+
+  async embed(texts: readonly string[]): Promise<void> {
+    const [path, body] =
+      this.api === "ollama"
+        ? ["/api/embed", { model: this.model, input: texts }]
+        : ["/v1/embeddings", { input: texts }];
+    await this.#call("POST", path as string, body);
+  }
+
+  /** Takes the model out of memory; a llama-server is ended for that. */
+  async unload(): Promise<void> {
+    if (this.api === "llama-server") return this.stop();
+    await this.#call("POST", "/api/generate", { model: this.model, keep_alive: 0 });
+    while (((await this.#call("GET", "/api/ps")) as { models: unknown[] }).models.length > 0) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  async #isReady(): Promise<boolean> {
+    try {
+      await this.#call("GET", this.command?.[0]?.includes("llama-server") ? "/health" : "/");
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  async #call(method: string, path: string, body?: unknown): Promise<unknown> {
+    let text = "";
+    await this.#send(method, path, body, (part) => {
+      text += part;
+    });
+    try {
+      return JSON.parse(text);
+    } catch {
+      return text;
+    }
+  }
+
+  /** Lines of NDJSON, or of server-sent events. */
+  async #stream(
+    path: string,
+    body: unknown,
+    onChunk: (chunk: Record<string, unknown>) => void,
+  ): Promise<void> {
+    let rest = "";
+    await this.#send("POST", path, body, (part) => {
+      const lines = (rest + part).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        const json = line.startsWith("data: ") ? line.slice(6) : line;
+        if (json.startsWith("{")) onChunk(JSON.parse(json) as Record<string, unknown>);
+      }
+    });
+  }
+
+  /** A connection a request: llama-server closes those that are kept. */
+  #send(method: string, path: string, body: unknown, onPart: (part: string) => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const sent = request(new URL(path, this.url), { method, agent: false }, (response) => {
+        response.setEncoding("utf8");
+        response.on("data", onPart);
+        response.on("error", reject);
+        response.on("end", () => {
+          if (response.statusCode === 200) resolve();
+          else reject(new Error(`${this.name}: ${method} ${path} answered ${response.statusCode}`));
+        });
+      });
+      sent.on("error", reject);
+      if (body !== undefined) sent.setHeader("content-type", "application/json");
+      sent.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+  }
+}

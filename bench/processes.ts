@@ -1,0 +1,88 @@
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+
+/** Clock ticks of /proc are hundredths of a second on every Linux that Node runs on. */
+const tickMs = 10;
+
+/** The process that listens on a port of this machine, with all its descendants. */
+export function processTree(port: number): number[] {
+  const inode = listeningSocket(port);
+  const root = pids().find((pid) => holdsSocket(pid, inode));
+  if (root === undefined) throw new Error(`nothing of this machine listens on port ${port}`);
+  return descendants(root);
+}
+
+export function descendants(root: number): number[] {
+  const children = new Map<number, number[]>();
+  for (const pid of pids()) {
+    const parent = Number(statFields(pid)?.[1] ?? 0);
+    children.set(parent, [...(children.get(parent) ?? []), pid]);
+  }
+  const tree = [root];
+  for (const pid of tree) tree.push(...(children.get(pid) ?? []));
+  return tree;
+}
+
+/** User and system time of these processes so far. */
+export function cpuMs(tree: readonly number[]): number {
+  return tree.reduce((sum, pid) => {
+    const fields = statFields(pid);
+    return sum + (Number(fields?.[11] ?? 0) + Number(fields?.[12] ?? 0)) * tickMs;
+  }, 0);
+}
+
+/** Time that all processes of the machine have been given so far. */
+export function machineMs(): number {
+  const [, user, nice, system, , , irq, softirq] = readFileSync("/proc/stat", "utf8")
+    .split(/\s+/)
+    .map(Number);
+  return (user! + nice! + system! + irq! + softirq!) * tickMs;
+}
+
+/** Memory of these processes, pages that several share counted once. */
+export function pssBytes(tree: readonly number[]): number {
+  return tree.reduce((sum, pid) => {
+    const [, kibibytes] = /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8")) ?? [];
+    return sum + Number(kibibytes ?? 0) * 1024;
+  }, 0);
+}
+
+function pids(): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+/** The fields behind the command's name: state, parent, … */
+function statFields(pid: number): string[] | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  } catch {
+    return null;
+  }
+}
+
+function listeningSocket(port: number): string {
+  const hex = port.toString(16).toUpperCase().padStart(4, "0");
+  for (const table of ["/proc/net/tcp", "/proc/net/tcp6"]) {
+    for (const line of readFileSync(table, "utf8").split("\n").slice(1)) {
+      const [, local, , state, , , , , , inode] = line.trim().split(/\s+/);
+      if (local?.endsWith(`:${hex}`) && state === "0A" && inode !== undefined) return inode;
+    }
+  }
+  return "";
+}
+
+function holdsSocket(pid: number, inode: string): boolean {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).some((fd) => {
+      try {
+        return readlinkSync(`/proc/${pid}/fd/${fd}`) === `socket:[${inode}]`;
+      } catch {
+        return false;
+      }
+    });
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,69 @@
+import { readdirSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { compare, type Figure } from "./bursts.ts";
+import { Peer } from "./peer.ts";
+
+const usage = `npm run bench -- <figure> … --server NAME=WHAT --server NAME=WHAT [--bursts 15] [--others 0.12] [--model NAME]
+
+WHAT is a base URL (Ollama's API or llama-server's), or a command line that starts a server, with {port} where
+its port goes; it is started and ended here. The last server is the one that ratios are taken to.
+Figures:`;
+
+const { values, positionals } = parseArgs({
+  options: {
+    server: { type: "string", multiple: true, default: [] },
+    bursts: { type: "string", default: "15" },
+    others: { type: "string", default: "0.12" },
+    model: { type: "string" },
+  },
+  allowPositionals: true,
+});
+/** Figures that bring their own server. */
+type Alone = (print: (line: string) => void) => Promise<void>;
+const alone = new Map<string, Alone>();
+const figures = await findFigures();
+const only = alone.get(positionals[0] ?? "");
+if (only !== undefined) {
+  await only(console.log);
+  process.exit(0);
+}
+const unknown = positionals.filter((name) => !figures.has(name));
+if (positionals.length === 0 || unknown.length > 0 || values.server.length === 0) {
+  console.error(
+    `${usage}\n${[...figures].map(([name, { title }]) => `  ${name.padEnd(24)}${title}`).join("\n")}`,
+  );
+  process.exit(2);
+}
+
+const firstPort = 21_500;
+const peers = values.server.map((entry, index) => {
+  const [name = "", ...what] = entry.split("=");
+  return new Peer(name, what.join("="), firstPort + index);
+});
+try {
+  for (const peer of peers) {
+    await peer.start();
+    await peer.detect(values.model);
+    // The first answer loads, and warms what loading leaves cold.
+    if (!positionals.includes("embeddings")) await peer.complete({ prompt: "Hello", tokens: 8, seed: null });
+    else await peer.embed(["Hello"]);
+  }
+  for (const name of positionals) {
+    const options = { bursts: Number(values.bursts), othersCores: Number(values.others) };
+    await compare(figures.get(name)!, peers, options, console.log);
+    console.log("");
+  }
+} finally {
+  for (const peer of peers) await peer.stop();
+}
+
+async function findFigures(): Promise<Map<string, Figure>> {
+  const found = new Map<string, Figure>();
+  for (const name of readdirSync(import.meta.dirname).sort()) {
+    if (!name.endsWith(".ts") || name === "run.ts") continue;
+    const module = (await import(`./${name}`)) as { figure?: Figure; run?: Alone };
+    if (module.figure !== undefined) found.set(name.slice(0, -3), module.figure);
+    else if (module.run !== undefined) alone.set(name.slice(0, -3), module.run);
+  }
+  return found;
+}
