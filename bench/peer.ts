@@ -25,6 +25,8 @@ export class Peer {
   readonly command: readonly string[] | null;
   api: "ollama" | "llama-server" = "ollama";
   model = "";
+  /** Further options of Ollama's API, such as num_thread. */
+  options: Readonly<Record<string, unknown>> = {};
   #child: ChildProcess | null = null;
 
   /** `source`: a base URL, or the command line that starts a server, with {port} where its port goes. */
@@ -85,7 +87,7 @@ export class Peer {
             model: this.model,
             prompt,
             raw: true,
-            options: { ...sampling, num_predict: tokens, num_ctx: 2048 },
+            options: { ...sampling, num_predict: tokens, num_ctx: 2048, ...this.options },
           }
         : { prompt, n_predict: tokens, stream: true, cache_prompt: true, ...sampling };
     await this.#stream(this.api === "ollama" ? "/api/generate" : "/completion", body, (chunk) => {

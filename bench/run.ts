@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { compare, type Figure } from "./bursts.ts";
 import { Peer } from "./peer.ts";
 
-const usage = `npm run bench -- <figure> … --server NAME=WHAT --server NAME=WHAT [--bursts 15] [--others 0.12] [--model NAME]
+const usage = `npm run bench -- <figure> … --server NAME=WHAT --server NAME=WHAT [--bursts 15] [--others 0.12] [--model NAME] [--options '{"num_thread":2}']
 
 WHAT is a base URL (Ollama's API or llama-server's), or a command line that starts a server, with {port} where
 its port goes; it is started and ended here. The last server is the one that ratios are taken to.
@@ -15,6 +15,7 @@ const { values, positionals } = parseArgs({
     bursts: { type: "string", default: "15" },
     others: { type: "string", default: "0.12" },
     model: { type: "string" },
+    options: { type: "string", default: "{}" },
   },
   allowPositionals: true,
 });
@@ -44,6 +45,7 @@ try {
   for (const peer of peers) {
     await peer.start();
     await peer.detect(values.model);
+    peer.options = JSON.parse(values.options) as Record<string, unknown>;
     // The first answer loads, and warms what loading leaves cold.
     if (!positionals.includes("embeddings")) await peer.complete({ prompt: "Hello", tokens: 8, seed: null });
     else await peer.embed(["Hello"]);

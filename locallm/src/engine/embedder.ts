@@ -3,7 +3,7 @@ import { LocallmError } from "../wire/errors.ts";
 import type { Context } from "./context.ts";
 import type { Embeddings, EmbedJob } from "./job.ts";
 import type { Functions } from "./libllama/functions.ts";
-import type { ThreadCount } from "./threads.ts";
+import type { Threads } from "./threads.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 export interface EmbedderRequest {
@@ -12,7 +12,7 @@ export interface EmbedderRequest {
   readonly context: Context;
   readonly sequences: number;
   readonly embeddingLength: number;
-  readonly threads: ThreadCount;
+  readonly threads: Threads;
 }
 
 const special = { addSpecial: true, parseSpecial: true };
@@ -56,13 +56,14 @@ export class Embedder {
     const { context, library, embeddingLength } = this.#request;
     context.clearMemory();
     context.clearBatch();
-    context.useThreads(this.#request.threads.now(performance.now()));
+    context.useThreads(this.#request.threads.begin(performance.now()));
     for (const [sequence, tokens] of inputs.entries()) {
       for (const [position, token] of tokens.entries()) context.add(token, position, sequence, true);
     }
     const abort = () => context.abort();
     signal.addEventListener("abort", abort, { once: true });
     const outcome = await context.stepAside();
+    this.#request.threads.end(performance.now());
     signal.removeEventListener("abort", abort);
     signal.throwIfAborted();
     if (outcome !== "done") throw new LocallmError("decode_failed", { reason: outcome });

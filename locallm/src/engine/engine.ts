@@ -9,7 +9,7 @@ import type { Pointer } from "./libllama/functions.ts";
 import { type Library, openLibrary } from "./libllama/library.ts";
 import { Model, poolingValue } from "./model.ts";
 import { type SlotEvent, Slots } from "./slots.ts";
-import { physicalCores, ThreadCount } from "./threads.ts";
+import { fixedThreads, physicalCores, SharedThreads, type Threads } from "./threads.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 /** One loaded model, ready to answer. The process ends rather than unload it. */
@@ -50,11 +50,12 @@ export function loadEngine(request: LoadRequest, events: EngineEvents): Engine {
 
 function load(library: Library, request: LoadRequest, events: EngineEvents, allocation: Allocation): Engine {
   const model = Model.load(library, request, events.onProgress);
-  const threads = request.numThread ?? physicalCores();
+  const threadCount =
+    request.numThread === null ? new SharedThreads(physicalCores()) : fixedThreads(request.numThread);
+  const threads = threadCount.most;
   const threadpool = library.newThreadpool(threads, poll);
   const window = Math.max(1, Math.min(request.numCtx, model.trainContext));
   const { vocabulary, canGenerate } = model;
-  const threadCount = new ThreadCount(threads);
   const makeEmbedder = (pool: Pointer | null) =>
     newEmbedder(library, model, request, window, threadCount, pool);
 
@@ -145,7 +146,7 @@ function newEmbedder(
   model: Model,
   request: LoadRequest,
   window: number,
-  threads: ThreadCount,
+  threads: Threads,
   threadpool: Pointer | null,
 ): Embedder {
   const context = new Context(library, model.pointer, {

@@ -3,7 +3,7 @@ import { Answer, type AnswerMakers } from "./answer.ts";
 import type { Context, StepOutcome } from "./context.ts";
 import type { GenerateDone, GenerateJob } from "./job.ts";
 import { blocksEnd, type Cached, chunkEnd, coldEnd, reusable } from "./prefix.ts";
-import type { ThreadCount } from "./threads.ts";
+import type { Threads } from "./threads.ts";
 
 /** What a step gave one job. After `done` or `error` nothing more comes for it. */
 export interface SlotEvent {
@@ -18,7 +18,7 @@ export interface SlotsRequest {
   readonly makers: AnswerMakers;
   readonly context: Context;
   readonly slots: number;
-  readonly threads: ThreadCount;
+  readonly threads: Threads;
   /** All events of one step in one call. */
   readonly onStep: (events: readonly SlotEvent[]) => void;
   /** Resolves once the process has looked at its messages. */
@@ -188,6 +188,7 @@ export class Slots {
     if (computed.length === 0) return;
     this.#useThreads(slots[0]!);
     const failure = attempt(() => context.step());
+    this.#request.threads.end(this.#request.makers.now() / 1e6);
     for (const { slot, index } of computed) {
       if (failure === null) this.#sample(slot, index);
       else this.#drop(slot, failure);
@@ -213,6 +214,7 @@ export class Slots {
     this.#aside = slot;
     const failure = await attemptAside(() => context.stepAside());
     this.#aside = null;
+    this.#request.threads.end(this.#request.makers.now() / 1e6);
     if (slot.cancelled) {
       this.#keep(slot, Math.min(from, slot.cached.tokens.length));
       slot.release();
@@ -240,7 +242,7 @@ export class Slots {
   #useThreads(slot: Slot): void {
     const { threads, makers } = this.#request;
     const fixed = slot.answer!.job.deterministic;
-    this.#context.useThreads(fixed ? threads.most : threads.now(makers.now() / 1e6));
+    this.#context.useThreads(fixed ? threads.most : threads.begin(makers.now() / 1e6));
   }
 
   #sharedChunk(): number {

@@ -1,38 +1,56 @@
 import { describe, expect, it } from "vitest";
-import { type ProcessorTime, physicalCores, ThreadCount } from "./threads.ts";
+import { type ProcessorTime, physicalCores, SharedThreads } from "./threads.ts";
 
-/** A machine whose other programs keep `others` cores busy, looked at every 400 ms. */
+/** A machine whose other programs keep `others` cores busy while steps of 300 ms follow each other. */
 function machine(most: number) {
   let time: ProcessorTime = { nowMs: 0, machineMs: 0, ownMs: 0 };
-  const threads = new ThreadCount(most, () => time);
-  return (others: number, spanMs = 400) => {
-    const ownMs = spanMs * 0.9;
+  const threads = new SharedThreads(most, () => time);
+  const pass = (spanMs: number, others: number, own = 0) => {
+    const ownMs = spanMs * own;
     time = {
       nowMs: time.nowMs + spanMs,
       machineMs: time.machineMs + ownMs + others * spanMs,
       ownMs: time.ownMs + ownMs,
     };
-    return threads.now(time.nowMs);
   };
+  const step = (others: number) => {
+    const count = threads.begin(time.nowMs);
+    pass(300, others, Math.min(count, Math.max(0.5, most - others)) * 0.95);
+    threads.end(time.nowMs);
+    return threads.begin(time.nowMs);
+  };
+  return { step, pass };
 }
 
-describe("ThreadCount", () => {
+describe("SharedThreads", () => {
   it("gives up a thread for each core that others keep busy, and takes it back", () => {
-    const run = machine(4);
-    expect([0, 0.3, 1, 2.2, 9, 2.2, 1, 0.2].map((others) => run(others))).toEqual([4, 4, 3, 2, 1, 2, 3, 4]);
+    const { step } = machine(4);
+    expect([0, 0.3, 1, 2.2, 9, 2.2, 1, 0.2].map((others) => step(others))).toEqual([4, 4, 3, 2, 1, 2, 3, 4]);
   });
 
   it("does not waver between two counts", () => {
-    const run = machine(2);
-    expect([0.4, 0.6, 0.4, 0.3, 0.4, 0.2, 0.4].map((others) => run(others))).toEqual([2, 1, 1, 1, 1, 2, 2]);
+    const { step } = machine(2);
+    expect([0.5, 0.7, 0.5, 0.4, 0.5, 0.3, 0.5].map((others) => step(others))).toEqual([2, 1, 1, 1, 1, 2, 2]);
   });
 
-  it("keeps its count over a pause, and between two looks", () => {
-    const run = machine(2);
-    expect(run(1)).toBe(1);
-    expect(run(0, 60_000)).toBe(1);
-    expect(run(0, 100)).toBe(1);
-    expect(run(0)).toBe(2);
+  it("does not count what others did while it had nothing to compute", () => {
+    const { step, pass } = machine(2);
+    expect(step(0)).toBe(2);
+    pass(500, 2);
+    expect(step(0)).toBe(2);
+    expect(step(1)).toBe(1);
+    pass(60_000, 0);
+    expect(step(1)).toBe(1);
+    expect(step(0)).toBe(2);
+  });
+});
+
+describe("SharedThreads under others that take all they get", () => {
+  it("tries all threads now and then, ever more seldom", () => {
+    const { step } = machine(2);
+    const counts = Array.from({ length: 60 }, () => step(1));
+    const trials = counts.flatMap((count, index) => (count === 2 ? [index] : []));
+    expect(trials).toEqual([8, 25, 58]);
   });
 });
 

@@ -25,12 +25,32 @@ export interface ProcessorTime {
   readonly ownMs: number;
 }
 
-const lookEveryMs = 300;
-/** A span longer than this says nothing about now. */
-const staleMs = 20_000;
+/** Says with how many threads a step computes. */
+export interface Threads {
+  readonly most: number;
+  /** A step begins. */
+  begin(nowMs: number): number;
+  end(nowMs: number): void;
+}
+
+/** As many as were asked for. */
+export function fixedThreads(most: number): Threads {
+  return { most, begin: () => most, end() {} };
+}
+
+const lookEveryMs = 250;
+/** After so long without a step, what others did in between says nothing about the steps to come. */
+const pauseMs = 30;
 /** Cores that others must want before a thread is given up, and leave before it is taken back. */
-const giveUpCores = 0.5;
-const takeBackCores = 0.25;
+const giveUpCores = 0.6;
+const takeBackCores = 0.35;
+
+/**
+ * Others take what is left free, also where this process would be served first: so now and then all threads
+ * are tried again, after so many looks, twice as many each time it did not do.
+ */
+const firstTrialLooks = 8;
+const mostTrialLooks = 64;
 
 /**
  * How many threads compute. The engine's threads wait for each other in a busy loop hundreds of times a
@@ -38,10 +58,13 @@ const takeBackCores = 0.25;
  * that core back, and two threads are ten times slower than one. So a thread is given up for each core that
  * others keep busy.
  */
-export class ThreadCount {
+export class SharedThreads implements Threads {
   readonly most: number;
   readonly #read: () => ProcessorTime;
   #last: ProcessorTime;
+  #trialLooks = firstTrialLooks;
+  #looksToTrial = 0;
+  #endedMs = Number.NEGATIVE_INFINITY;
   #count: number;
 
   constructor(most: number, read: () => ProcessorTime = readProcessorTime) {
@@ -51,10 +74,14 @@ export class ThreadCount {
     this.#last = read();
   }
 
-  /** The count for the next step. */
-  now(nowMs: number): number {
-    if (nowMs - this.#last.nowMs >= lookEveryMs) this.#look();
+  begin(nowMs: number): number {
+    if (nowMs - this.#endedMs > pauseMs) this.#last = this.#read();
+    else if (nowMs - this.#last.nowMs >= lookEveryMs) this.#look();
     return this.#count;
+  }
+
+  end(nowMs: number): void {
+    this.#endedMs = nowMs;
   }
 
   #look(): void {
@@ -62,12 +89,21 @@ export class ThreadCount {
     const now = this.#read();
     this.#last = now;
     const spanMs = now.nowMs - before.nowMs;
-    if (spanMs > staleMs) return;
-    const others = Math.max(0, now.machineMs - before.machineMs - (now.ownMs - before.ownMs)) / spanMs;
-    const down = Math.max(1, this.most - Math.floor(others + 1 - giveUpCores));
+    const own = (now.ownMs - before.ownMs) / spanMs;
+    const others = Math.max(0, (now.machineMs - before.machineMs) / spanMs - own);
+    const starved = others >= giveUpCores && own < this.#count - giveUpCores;
     const up = Math.max(1, this.most - Math.ceil(others - takeBackCores));
-    if (this.#count > down) this.#count = down;
-    else if (this.#count < up) this.#count = up;
+    if (starved) {
+      const down = Math.max(1, this.most - Math.floor(others + 1 - giveUpCores));
+      if (this.#count === this.most) this.#looksToTrial = this.#trialLooks;
+      this.#trialLooks = Math.min(mostTrialLooks, this.#trialLooks * 2);
+      this.#count = Math.min(this.#count, down);
+    } else if (up > this.#count) {
+      this.#count = up;
+      this.#trialLooks = firstTrialLooks;
+    } else if (this.#count < this.most && --this.#looksToTrial <= 0) {
+      this.#count = this.most;
+    }
   }
 }
 
