@@ -20,6 +20,7 @@ import { addKeyRoutes } from "./http/routes/keys.ts";
 import { addLedgerRoutes } from "./http/routes/ledger.ts";
 import { addQueryRoutes } from "./http/routes/query.ts";
 import { scrub } from "./http/scrub.ts";
+import { gatherStatements } from "./ledger/gather.ts";
 import { sweepKeys } from "./ledger/idempotency.ts";
 import { recover, startInstance } from "./ledger/instance.ts";
 import { expireTrials } from "./ledger/movement.ts";
@@ -112,6 +113,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       cache,
       flights: new Flights(),
       instance,
+      run: gatherStatements(database),
       chargeEmpty: config.chargeEmpty,
       clock,
       failpoint: failpointOf(config.failpoint),

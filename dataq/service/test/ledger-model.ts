@@ -175,7 +175,13 @@ export async function playSteps(database: Database, steps: readonly Step[]): Pro
         const held = owner?.open.get(known);
         const whole = held ? held.trial + held.paid + held.credit : 1;
         const expected = owner?.end(known, step.kind === "capture") ?? false;
-        const ended = await settle(database, known, { kind: step.kind, tokens: whole, note: at, now });
+        const ended = await settle(database, known, {
+          kind: step.kind,
+          tokens: whole,
+          note: at,
+          now,
+          accountId: id,
+        });
         equal(at, ended !== undefined, expected);
         break;
       }

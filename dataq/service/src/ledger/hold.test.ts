@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Database, openDatabase } from "../database/database.ts";
 import { migrate } from "../database/migrations.ts";
+import { gatherStatements } from "./gather.ts";
 import { charge, hold, settle } from "./hold.ts";
 import { recover, startInstance } from "./instance.ts";
 import { ledgerMigrations } from "./migrations.ts";
@@ -65,7 +66,13 @@ test("hold and capture move tokens from the balance to earnings", async () => {
   const request = call(id, 5_000);
   expect(await hold(database, request)).toEqual({ balance: 5_000, trialBalance: 0 });
   expect(await readWallet(database, id, now)).toMatchObject({ balance: 5_000, held: 5_000 });
-  await settle(database, request.requestId, { kind: "capture", tokens: 5_000, note: "done", now });
+  await settle(database, request.requestId, {
+    kind: "capture",
+    tokens: 5_000,
+    note: "done",
+    now,
+    accountId: id,
+  });
   expect(await readWallet(database, id, now)).toMatchObject({ balance: 5_000, held: 0 });
   expect(await entriesOf(id)).toEqual([
     { kind: "topup", tokens: 10_000, balance_after: 10_000, held: 0, earnings: 0 },
@@ -78,7 +85,7 @@ test("a void gives everything back to where it came from", async () => {
   const id = await account(3_000, 4_000);
   const request = call(id, 5_000);
   expect(await hold(database, request)).toEqual({ balance: 2_000, trialBalance: 0 });
-  await settle(database, request.requestId, { kind: "void", tokens: 0, note: "failed", now });
+  await settle(database, request.requestId, { kind: "void", tokens: 0, note: "failed", now, accountId: id });
   expect(await readWallet(database, id, now)).toMatchObject({
     trialBalance: 4_000,
     paidBalance: 3_000,
@@ -90,7 +97,13 @@ test("a capture of less gives the rest back, trial spent first", async () => {
   const id = await account(3_000, 4_000);
   const request = call(id, 5_000);
   await hold(database, request);
-  await settle(database, request.requestId, { kind: "capture", tokens: 2_500, note: "half", now });
+  await settle(database, request.requestId, {
+    kind: "capture",
+    tokens: 2_500,
+    note: "half",
+    now,
+    accountId: id,
+  });
   expect(await readWallet(database, id, now)).toMatchObject({
     trialBalance: 1_500,
     paidBalance: 3_000,
@@ -102,7 +115,7 @@ test("a hold ends once: the second end moves nothing", async () => {
   const id = await account(10_000);
   const request = call(id, 5_000);
   await hold(database, request);
-  const end = { kind: "capture", tokens: 5_000, note: "done", now } as const;
+  const end = { kind: "capture", tokens: 5_000, note: "done", now, accountId: id } as const;
   const ends = await Promise.all([1, 2, 3, 4].map(() => settle(database, request.requestId, end)));
   expect(ends.filter(Boolean)).toHaveLength(1);
   expect(await entriesOf(id)).toHaveLength(3);
@@ -112,7 +125,7 @@ test("more than was held is never captured, and the hold stays", async () => {
   const id = await account(10_000);
   const request = call(id, 5_000);
   await hold(database, request);
-  const end = { kind: "capture", tokens: 5_001, note: "too much", now } as const;
+  const end = { kind: "capture", tokens: 5_001, note: "too much", now, accountId: id } as const;
   expect(await settle(database, request.requestId, end)).toBeUndefined();
   expect(await readWallet(database, id, now)).toMatchObject({ held: 5_000 });
 });
@@ -133,6 +146,44 @@ test("of 32 parallel holds with money for 7, exactly 7 succeed", async () => {
   for (const result of results)
     if (result.status === "rejected") expect(result.reason).toMatchObject({ code: "insufficient_balance" });
   expect(await readWallet(database, id, now)).toMatchObject({ balance: 0, held: 35_000 });
+});
+
+test("gathered: of 32 parallel holds on two accounts with money for 7 and 3, exactly so many succeed", async () => {
+  const run = gatherStatements(database);
+  const ids = [await account(35_000), await account(15_000)];
+  const requests = Array.from({ length: 32 }, (_, i) => call(ids[i % 2]!, 5_000));
+  const results = await Promise.allSettled(requests.map((request) => hold(database, request, run)));
+  const ok = requests.filter((_, i) => results[i]!.status === "fulfilled");
+  expect(ids.map((id) => ok.filter(({ accountId }) => accountId === id).length)).toEqual([7, 3]);
+  await Promise.all(
+    ok.map(({ requestId, accountId }, i) => {
+      const kind = i % 2 === 0 ? "capture" : "void";
+      return settle(
+        database,
+        requestId,
+        { kind, tokens: 5_000, note: "end", now, accountId },
+        undefined,
+        run,
+      );
+    }),
+  );
+  const left = await Promise.all(ids.map((id) => readWallet(database, id, now)));
+  expect(left.map((wallet) => wallet!.held)).toEqual([0, 0]);
+  expect(left.reduce((sum, wallet) => sum + wallet!.balance, 0)).toBe(50_000 - 5 * 5_000);
+});
+
+test("gathered: a statement at fault fails alone", async () => {
+  const run = gatherStatements(database);
+  const id = await account(50_000);
+  const twice = call(id, 5_000);
+  const results = await Promise.allSettled([
+    hold(database, call(id, 5_000), run),
+    hold(database, twice, run),
+    hold(database, twice, run),
+    hold(database, call(id, 5_000, { operation: "it's \\ quoted" }), run),
+  ]);
+  expect(results.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
+  expect(await readWallet(database, id, now)).toMatchObject({ balance: 35_000, held: 15_000 });
 });
 
 test("the table itself refuses a balance below zero", async () => {
@@ -214,7 +265,7 @@ test("a hold on credit that is given back after the line was filled goes to paid
   const request = call(id, 5_000);
   await hold(database, request);
   await topUp(database, id, 5_000, "pay:held", why);
-  await settle(database, request.requestId, { kind: "void", tokens: 0, note: "failed", now });
+  await settle(database, request.requestId, { kind: "void", tokens: 0, note: "failed", now, accountId: id });
   expect(await readWallet(database, id, now)).toMatchObject({
     creditBalance: 5_000,
     paidBalance: 5_000,
@@ -248,7 +299,7 @@ test("a key's monthly cap holds under parallel calls, and a void frees it again"
     reason: { code: "spend_limit_reached" },
   });
   const first = requests[results.findIndex((result) => result.status === "fulfilled")]!;
-  await settle(database, first.requestId, { kind: "void", tokens: 0, note: "failed", now });
+  await settle(database, first.requestId, { kind: "void", tokens: 0, note: "failed", now, accountId: id });
   await hold(database, call(id, 5_000, { keyId: "key_capped", cap }));
 });
 

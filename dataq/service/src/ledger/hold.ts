@@ -1,6 +1,7 @@
 import { Failure } from "@dataq/contract";
 import type { PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
+import { type RunStatement, runDirectly, type Statement } from "./gather.ts";
 import { expireTrial } from "./movement.ts";
 
 /** What a call wants to set aside before it runs. */
@@ -40,13 +41,22 @@ export interface KeptOutcome {
  * suffices at the moment it has the wallet's lock. Throws `insufficient_balance`, `spend_limit_reached`,
  * `account_frozen`.
  */
-export async function hold(database: Database, request: HoldRequest): Promise<Balance> {
-  return take(database, HOLD, request);
+export async function hold(
+  database: Database,
+  request: HoldRequest,
+  run: RunStatement = runDirectly(database),
+): Promise<Balance> {
+  return take(database, HOLD, request, run);
 }
 
 /** Hold and capture at once, for an answer that is in hand already. The entries are the same two. */
-export async function charge(database: Database, request: HoldRequest, kept?: KeptOutcome): Promise<Balance> {
-  return take(database, CHARGE, request, kept);
+export async function charge(
+  database: Database,
+  request: HoldRequest,
+  kept?: KeptOutcome,
+  run: RunStatement = runDirectly(database),
+): Promise<Balance> {
+  return take(database, CHARGE, request, run, kept);
 }
 
 /**
@@ -56,27 +66,31 @@ export async function charge(database: Database, request: HoldRequest, kept?: Ke
 export async function settle(
   database: Database,
   requestId: string,
-  end: {
-    readonly kind: "capture" | "void";
-    readonly tokens: number;
-    readonly note: string;
-    readonly now: Date;
-  },
+  end: Settlement,
   kept?: KeptOutcome,
+  run: RunStatement = runDirectly(database),
 ): Promise<Balance | undefined> {
+  const tokens = end.kind === "void" ? 0 : end.tokens;
+  const values = [requestId, end.kind, tokens, end.note, end.now];
+  if (!kept) {
+    const row = await run<WalletRow>(SETTLE, values, end.accountId);
+    return row && toBalance(row);
+  }
+  const { accountId, key, outcome } = kept;
   const found = await database.pool.query<WalletRow>({
-    name: kept ? "ledger-settle-keep" : "ledger-settle",
-    text: kept ? SETTLE_AND_KEEP : SETTLE,
-    values: [
-      requestId,
-      end.kind,
-      end.kind === "void" ? 0 : end.tokens,
-      end.note,
-      end.now,
-      ...(kept ? [kept.accountId, kept.key, kept.outcome] : []),
-    ],
+    ...SETTLE_AND_KEEP,
+    values: [...values, accountId, key, outcome],
   });
   return found.rows[0] && toBalance(found.rows[0]);
+}
+
+/** How a hold ends. */
+export interface Settlement {
+  readonly kind: "capture" | "void";
+  readonly tokens: number;
+  readonly note: string;
+  readonly now: Date;
+  readonly accountId: string;
 }
 
 interface WalletRow {
@@ -90,8 +104,9 @@ function toBalance(row: WalletRow): Balance {
 
 async function take(
   database: Database,
-  statement: { readonly name: string; readonly text: string },
+  statement: Statement,
   request: HoldRequest,
+  run: RunStatement,
   kept?: KeptOutcome,
 ): Promise<Balance> {
   const values = [
@@ -109,7 +124,7 @@ async function take(
     const moved =
       request.cap || kept
         ? await takeTogether(database, statement, values, request, kept)
-        : (await database.pool.query<WalletRow>({ ...statement, values })).rows[0];
+        : await run<WalletRow>(statement, values, request.accountId);
     if (moved) return toBalance(moved);
     await explain(database, request, attempt);
   }
@@ -118,7 +133,7 @@ async function take(
 /** With a key's cap or an outcome to keep: all of it in one transaction. */
 async function takeTogether(
   database: Database,
-  statement: { readonly name: string; readonly text: string },
+  { name, text }: Statement,
   values: unknown[],
   request: HoldRequest,
   kept: KeptOutcome | undefined,
@@ -127,7 +142,7 @@ async function takeTogether(
   try {
     await client.query("begin");
     if (request.cap) await spend(client, request.keyId, request.tokens, request.cap);
-    const moved = (await client.query<WalletRow>({ ...statement, values })).rows[0];
+    const moved = (await client.query<WalletRow>({ name, text, values })).rows[0];
     if (moved && kept) await client.query(KEEP, [kept.accountId, kept.key, kept.outcome]);
     await client.query(moved ? "commit" : "rollback");
     return moved;
@@ -187,8 +202,11 @@ const IF_IT_SUFFICES = `
   account_id = $1 and trial + paid + credit >= $2 and not frozen
   and (trial = 0 or trial_expires_at is null or trial_expires_at > $3)`;
 
-const HOLD = {
+const TAKE_TYPES = ["text", "bigint", "timestamptz", "text", "text", "text", "int", "boolean"];
+
+const HOLD: Statement = {
   name: "ledger-hold",
+  types: [...TAKE_TYPES, "text", "bigint", "timestamptz"],
   text: `
 with input as (select $2::bigint, $3::timestamptz),
 moved as (
@@ -208,8 +226,9 @@ moved as (
 select trial + paid + credit as balance, trial from moved`,
 };
 
-const CHARGE = {
+const CHARGE: Statement = {
   name: "ledger-charge",
+  types: TAKE_TYPES,
   text: `
 with input as (select $2::bigint, $3::timestamptz),
 moved as (
@@ -259,10 +278,17 @@ ended as (
   from moved, part
 )`;
 
-const SETTLE = `with ${SETTLE_PARTS} select trial + paid + credit as balance, trial from moved`;
+const SETTLE: Statement = {
+  name: "ledger-settle",
+  types: ["text", "text", "bigint", "text", "timestamptz"],
+  text: `with ${SETTLE_PARTS} select trial + paid + credit as balance, trial from moved`,
+};
 
-const SETTLE_AND_KEEP = `with ${SETTLE_PARTS}, kept as (
+const SETTLE_AND_KEEP = {
+  name: "ledger-settle-keep",
+  text: `with ${SETTLE_PARTS}, kept as (
   update idempotency set outcome = $8 where account_id = $6 and key = $7 and exists (select from ended)
-) select trial + paid + credit as balance, trial from moved`;
+) select trial + paid + credit as balance, trial from moved`,
+};
 
 const KEEP = "update idempotency set outcome = $3 where account_id = $1 and key = $2";

@@ -86,13 +86,14 @@ async function voidAll(
   note: string,
   now: Date,
 ): Promise<number> {
-  const open = await database.pool.query<{ request_id: string }>(
-    `select request_id from hold where ${condition}`,
+  const open = await database.pool.query<{ request_id: string; account_id: string }>(
+    `select request_id, account_id from hold where ${condition}`,
     [value],
   );
   let voided = 0;
-  for (const { request_id } of open.rows) {
-    if (await settle(database, request_id, { kind: "void", tokens: 0, note, now })) voided += 1;
+  for (const { request_id, account_id } of open.rows) {
+    if (await settle(database, request_id, { kind: "void", tokens: 0, note, now, accountId: account_id }))
+      voided += 1;
   }
   return voided;
 }

@@ -67,10 +67,13 @@ const laws: readonly { readonly law: string; readonly text: string; readonly sql
   },
   {
     law: "L2",
-    text: "no entry of an account is missing",
+    text: "no entry of an account is missing, and none is without an account",
     sql: `select w.account_id from wallet w left join
             (select account_id, count(*) n, max(seq) last from entry group by 1) e using (account_id)
-          where coalesce(e.n, 0) <> w.seq or coalesce(e.last, 0) <> w.seq`,
+          where coalesce(e.n, 0) <> w.seq or coalesce(e.last, 0) <> w.seq
+          union all
+          select account_id from (select account_id from entry union select account_id from hold) known
+          where not exists (select from wallet w where w.account_id = known.account_id)`,
   },
   {
     law: "L3",

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Failure, type Usage } from "@dataq/contract";
 import type { Principal } from "../accounts/key.ts";
 import type { Database } from "../database/database.ts";
+import type { RunStatement } from "../ledger/gather.ts";
 import { type Balance, charge, type HoldRequest, hold, type KeptOutcome, settle } from "../ledger/hold.ts";
 import { claimKey, freeKey } from "../ledger/idempotency.ts";
 import type { Instance } from "../ledger/instance.ts";
@@ -55,6 +56,8 @@ export interface PipelineParts {
   readonly cache: AnswerCache;
   readonly flights: Flights;
   readonly instance: Instance;
+  /** Sends the ledger's statements, together where several wait. */
+  readonly run: RunStatement;
   /** DATAQ_CHARGE_EMPTY */
   readonly chargeEmpty: boolean;
   readonly clock: () => Date;
@@ -236,6 +239,7 @@ async function answerFromCache(
     parts.database,
     holdRequest(parts, question, quoted),
     keptOutcome(call, key, { payload: kept.payload }),
+    parts.run,
   );
   parts.failpoint("after_settle");
   if (!kept.isOwn) {
@@ -257,8 +261,9 @@ async function runAndSettle(
   key: string | undefined,
 ): Promise<Reply> {
   const { call, request, price } = question;
+  const accountId = call.principal.account.id;
   parts.failpoint("before_hold");
-  await hold(parts.database, holdRequest(parts, question, quoted));
+  await hold(parts.database, holdRequest(parts, question, quoted), parts.run);
   parts.failpoint("after_hold");
   let answer: Answer;
   try {
@@ -266,13 +271,13 @@ async function runAndSettle(
     parts.failpoint("after_run");
     if (call.signal.aborted && key === undefined) throw new Failure("client_closed_request");
   } catch (error) {
-    await giveBack(parts, call.requestId, error, undefined);
+    await giveBack(parts, call, error, undefined);
     throw error;
   }
   if (answer.outcome === "not_found") {
     const failure = notFound(request);
     const { code, details } = failure;
-    await giveBack(parts, call.requestId, failure, keptOutcome(call, key, { code, details }));
+    await giveBack(parts, call, failure, keptOutcome(call, key, { code, details }));
     throw failure;
   }
   const payload = writePayload(request, answer);
@@ -286,9 +291,10 @@ async function runAndSettle(
     parts.database,
     call.requestId,
     due.tokens > 0
-      ? { kind: "capture", tokens: due.tokens, note: "answered", now: settledAt }
-      : { kind: "void", tokens: 0, note: due.reason ?? "free", now: settledAt },
+      ? { kind: "capture", tokens: due.tokens, note: "answered", now: settledAt, accountId }
+      : { kind: "void", tokens: 0, note: due.reason ?? "free", now: settledAt, accountId },
     keptOutcome(call, key, { payload }),
+    parts.run,
   );
   parts.failpoint("after_settle");
   // The hold was given back while we ran: too late to charge, so too late to answer.
@@ -363,13 +369,15 @@ function notFound(request: QueryRequest): Failure {
 /** A failed call costs nothing. Should this fail too, the sweeper gives the hold back by its deadline. */
 async function giveBack(
   parts: PipelineParts,
-  requestId: string,
+  call: Call,
   reason: unknown,
   kept: KeptOutcome | undefined,
 ): Promise<void> {
   const note = reason instanceof Failure ? reason.code : "internal_error";
   parts.failpoint("before_settle");
-  await settle(parts.database, requestId, { kind: "void", tokens: 0, note, now: parts.clock() }, kept);
+  const accountId = call.principal.account.id;
+  const end = { kind: "void", tokens: 0, note, now: parts.clock(), accountId } as const;
+  await settle(parts.database, call.requestId, end, kept, parts.run);
   parts.failpoint("after_settle");
 }
 

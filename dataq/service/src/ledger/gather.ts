@@ -1,0 +1,127 @@
+import pg from "pg";
+import type { Database } from "../database/database.ts";
+
+/** Runs one statement of the ledger and gives its first row. `accountId` is whose wallet it locks. */
+export type RunStatement = <Row extends pg.QueryResultRow>(
+  statement: Statement,
+  values: readonly unknown[],
+  accountId: string,
+) => Promise<Row | undefined>;
+
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+  /** SQL types of the parameters, in order. */
+  readonly types: readonly string[];
+}
+
+/** Each statement by itself, as its own transaction. */
+export function runDirectly(database: Database): RunStatement {
+  return async <Row extends pg.QueryResultRow>({ name, text }: Statement, values: readonly unknown[]) =>
+    (await database.pool.query<Row>({ name, text, values: [...values] })).rows[0];
+}
+
+/** Batches under way at a time: while these wait for the disk, the next ones fill. */
+const MOST_BATCHES = 2;
+const MOST_IN_BATCH = 64;
+
+interface Waiting {
+  readonly statement: Statement;
+  readonly values: readonly unknown[];
+  readonly accountId: string;
+  readonly resolve: (row: pg.QueryResultRow | undefined) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Statements that come while others are under way are sent together, as one transaction with one flush to the disk:
+ * what waits anyway waits for less. Each is still its own conditional statement, in the order of arrival for an
+ * account. Wallets are locked in the order of their ids, so that two batches cannot wait for each other.
+ */
+export function gatherStatements(database: Database): RunStatement {
+  const direct = runDirectly(database);
+  const prepared = new WeakMap<pg.PoolClient, Set<string>>();
+  let queue: Waiting[] = [];
+  let batches = 0;
+
+  const send = async () => {
+    const batch = queue.slice(0, MOST_IN_BATCH);
+    queue = queue.slice(MOST_IN_BATCH);
+    batches += 1;
+    try {
+      if (batch.length === 1) await sendOne(batch[0]!);
+      else await sendBatch(batch);
+    } finally {
+      batches -= 1;
+      if (queue.length > 0) void send();
+    }
+  };
+
+  const sendOne = ({ statement, values, accountId, resolve, reject }: Waiting) =>
+    direct(statement, values, accountId).then(resolve, reject);
+
+  const sendBatch = async (batch: readonly Waiting[]) => {
+    const sorted = batch.toSorted((a, b) =>
+      a.accountId < b.accountId ? -1 : a.accountId > b.accountId ? 1 : 0,
+    );
+    let results: pg.QueryResult[];
+    try {
+      results = await execute(sorted);
+    } catch (error) {
+      // Nothing of the batch was done. One by one, only the statement at fault fails.
+      if (!isStatementFault(error)) for (const { reject } of batch) reject(error);
+      else for (const waiting of batch) await sendOne(waiting);
+      return;
+    }
+    sorted.forEach(({ resolve }, index) => {
+      resolve(results[index]!.rows[0]);
+    });
+  };
+
+  const execute = async (batch: readonly Waiting[]): Promise<pg.QueryResult[]> => {
+    const client = await database.pool.connect();
+    let fault: Error | undefined;
+    try {
+      const known = prepared.get(client) ?? new Set();
+      prepared.set(client, known);
+      for (const { name, text, types } of new Set(batch.map(({ statement }) => statement))) {
+        if (known.has(name)) continue;
+        await client.query(`prepare "${name}-batch" (${types.join(", ")}) as ${text}`);
+        known.add(name);
+      }
+      // Several statements in one simple query are one transaction.
+      const text = batch.map(
+        ({ statement, values }) => `execute "${statement.name}-batch" (${values.map(literal).join(", ")})`,
+      );
+      return (await client.query(text.join("; "))) as unknown as pg.QueryResult[];
+    } catch (error) {
+      if (!isStatementFault(error)) fault = error as Error;
+      throw error;
+    } finally {
+      client.release(fault);
+    }
+  };
+
+  return <Row extends pg.QueryResultRow>(
+    statement: Statement,
+    values: readonly unknown[],
+    accountId: string,
+  ) =>
+    new Promise<Row | undefined>((resolve, reject) => {
+      queue.push({ statement, values, accountId, resolve: resolve as Waiting["resolve"], reject });
+      // After this turn of the event loop, so that what comes in it goes together.
+      if (batches < MOST_BATCHES && queue.length === 1) setImmediate(() => queue.length > 0 && void send());
+    });
+}
+
+/** PostgreSQL refused a statement and is fine itself; after anything else nobody knows what was done. */
+function isStatementFault(error: unknown): boolean {
+  const { code } = error as { code?: string };
+  return code !== undefined && /^(22|23|40)/.test(code);
+}
+
+function literal(value: unknown): string {
+  if (value === null || value === undefined) return "null";
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  return pg.escapeLiteral(value instanceof Date ? value.toISOString() : String(value));
+}
