@@ -260,6 +260,12 @@ describe("create", () => {
       "messages[0].role must be one of system, user, assistant",
     ],
     [
+      "a template that is none",
+      { model: "m", from: "mine/tiny:v1", template: "{{ .Prompt" },
+      400,
+      /^template error: /,
+    ],
+    [
       "a template of another type",
       { model: "m", from: "mine/tiny:v1", template: 5 },
       400,

@@ -13,7 +13,7 @@ import type { Store } from "./store.ts";
 
 export interface CreateContext {
   store: Store;
-  /** Throws where the text is no Go template. */
+  /** Throws `template_invalid` where the text is no Go template. */
   checkTemplate(text: string): void;
   onStatus(status: string): void;
 }
@@ -30,7 +30,7 @@ export async function createModel(
   refuseUnbuilt(request);
   const base = await readBase(request, context.store);
   const adapters = await readAdapters(request, base, context.store);
-  if (request.template !== undefined) checkTemplate(request.template, context);
+  if (request.template !== undefined) context.checkTemplate(request.template);
   const params = checkParameters(request.parameters);
   const messages = checkMessages(request.messages);
 
@@ -192,15 +192,6 @@ async function readUpload(digest: Digest, store: Store) {
 
 function architecture(header: GgufHeader): string {
   return String(header.metadata.get("general.architecture") ?? "");
-}
-
-function checkTemplate(text: string, context: CreateContext): void {
-  try {
-    context.checkTemplate(text);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new LocallmError("invalid_template", { reason }, { cause });
-  }
 }
 
 /** Known options with their types; Ollama's retired ones are taken and dropped, as Ollama does. */

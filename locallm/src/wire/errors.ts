@@ -44,7 +44,6 @@ export const errors = {
   nothing_to_create_from: { status: 400, message: "neither 'from' or 'files' was specified" },
   upload_missing: { status: 400, message: "blob {digest} is not here; send it to /api/blobs/{digest} first" },
   unknown_parameter: { status: 400, message: 'unknown parameter "{name}"' },
-  invalid_template: { status: 400, message: "template error: {reason}" },
   invalid_destination: { status: 400, message: 'destination "{destination}" is invalid' },
   not_built_yet: { status: 400, message: "{what} is not supported yet; {instead}" },
   invalid_modelfile: { status: 400, message: "{reason}" },

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { createModel } from "../../library/create.ts";
+import { compileGo } from "../../template/go/template.ts";
 import { createRequest } from "../../wire/api/library.ts";
 import { requireModelName } from "../../wire/model-name.ts";
 import { readBody } from "../body.ts";
@@ -14,7 +15,7 @@ export function createRoute(app: FastifyInstance, parts: Parts): void {
     return await sendProgress(request, reply, body.stream, async (onProgress) => {
       await createModel(name, body, {
         store: parts.store,
-        checkTemplate: () => {},
+        checkTemplate: (text) => void compileGo(text),
         onStatus: (status) => onProgress({ status }),
       });
     });
