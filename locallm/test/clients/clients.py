@@ -1,0 +1,134 @@
+"""What users of the Python clients write: `clients.py CLIENT URL MODEL EMBEDDING_MODEL`. Ends with `all well`."""
+
+import json
+import os
+import sys
+
+client_name, url, model, embedding_model = sys.argv[1:5]
+
+messages = [{"role": "user", "content": "Weather in Rome?"}]
+schema = {
+    "type": "object",
+    "properties": {"city": {"enum": ["Rome", "Oslo"]}, "days": {"type": "integer", "minimum": 1, "maximum": 9}},
+    "required": ["city", "days"],
+    "additionalProperties": False,
+}
+tool = {"type": "function", "function": {"name": "get_weather", "description": "Weather of a city", "parameters": schema}}
+
+
+def check_forecast(value):
+    assert value["city"] in ("Rome", "Oslo") and 1 <= value["days"] <= 9, value
+
+
+def try_ollama():
+    import ollama
+
+    client = ollama.Client(host=url)
+    assert model in [each.model for each in client.list().models]
+    assert "tools" in client.show(model).capabilities
+    whole = client.chat(model, messages=messages)
+    assert whole.done and whole.eval_count > 0
+    text = "".join(part.message.content for part in client.chat(model, messages=messages, stream=True))
+    assert text == whole.message.content
+    assert client.generate(model, prompt="x").response
+    client.chat(model, messages=messages, tools=[tool])
+    check_forecast(json.loads(client.chat(model, messages=messages, format=schema, options={"num_predict": 100}).message.content))
+    if embedding_model:
+        assert len(client.embed(embedding_model, input=["a", "b"]).embeddings) == 2
+    try:
+        client.chat("absent", messages=messages)
+        raise AssertionError("absent was found")
+    except ollama.ResponseError as error:
+        assert error.status_code == 404, error
+
+
+def try_openai():
+    import openai
+
+    client = openai.OpenAI(base_url=f"{url}/v1", api_key="any", max_retries=0)
+    assert model in [each.id for each in client.models.list()]
+    whole = client.chat.completions.create(model=model, messages=messages)
+    streamed = ""
+    usage = None
+    for chunk in client.chat.completions.create(
+        model=model, messages=messages, stream=True, stream_options={"include_usage": True}
+    ):
+        usage = chunk.usage or usage
+        if chunk.choices:
+            streamed += chunk.choices[0].delta.content or ""
+    assert streamed == whole.choices[0].message.content and usage.total_tokens == whole.usage.total_tokens
+
+    request = dict(
+        model=model, messages=messages, tools=[tool], tool_choice="required", parallel_tool_calls=False, max_tokens=200
+    )
+    call = client.chat.completions.create(**request).choices[0].message.tool_calls[0]
+    check_forecast(json.loads(call.function.arguments))
+    pieces = ""
+    for chunk in client.chat.completions.create(**request, stream=True):
+        for each in chunk.choices[0].delta.tool_calls or []:
+            pieces += each.function.arguments or ""
+    assert pieces == call.function.arguments
+
+    json_format = {"type": "json_schema", "json_schema": {"name": "forecast", "strict": True, "schema": schema}}
+    answer = client.chat.completions.create(model=model, messages=messages, response_format=json_format, max_tokens=100)
+    check_forecast(json.loads(answer.choices[0].message.content))
+
+    assert client.completions.create(model=model, prompt="x", max_tokens=3).choices[0].text
+    response = client.responses.create(model=model, input="hi", max_output_tokens=5)
+    with client.responses.stream(model=model, input="hi", max_output_tokens=5) as stream:
+        deltas = "".join(event.delta for event in stream if event.type == "response.output_text.delta")
+    assert deltas == response.output_text
+    if embedding_model:
+        data = client.embeddings.create(model=embedding_model, input=["a", "b"]).data
+        assert [len(each.embedding) for each in data] == [384, 384]
+    try:
+        client.chat.completions.create(model="absent", messages=messages)
+        raise AssertionError("absent was found")
+    except openai.NotFoundError as error:
+        assert error.code == "model_not_found", error
+
+
+def try_langchain_ollama():
+    from langchain_ollama import ChatOllama, OllamaEmbeddings
+
+    chat = ChatOllama(model=model, base_url=url)
+    whole = chat.invoke("hi").content
+    assert "".join(part.content for part in chat.stream("hi")) == whole
+    chat.bind_tools([tool]).invoke("hi")
+    long = ChatOllama(model=model, base_url=url, num_predict=100)
+    check_forecast(long.with_structured_output({"title": "forecast", **schema}, method="json_schema").invoke("hi"))
+    if embedding_model:
+        assert len(OllamaEmbeddings(model=embedding_model, base_url=url).embed_query("a")) == 384
+
+
+def try_litellm():
+    # Its table of prices would be fetched from the network.
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    import litellm
+
+    litellm.telemetry = False
+    for name, base in ((f"ollama_chat/{model}", url), (f"openai/{model}", f"{url}/v1")):
+        options = dict(model=name, api_base=base, api_key="any", messages=messages)
+        whole = litellm.completion(**options).choices[0].message.content
+        streamed = "".join(part.choices[0].delta.content or "" for part in litellm.completion(**options, stream=True))
+        assert streamed == whole, (name, streamed, whole)
+    answer = litellm.completion(
+        model=f"openai/{model}",
+        api_base=f"{url}/v1",
+        api_key="any",
+        messages=messages,
+        tools=[tool],
+        tool_choice="required",
+        parallel_tool_calls=False,
+        max_tokens=200,
+    )
+    check_forecast(json.loads(answer.choices[0].message.tool_calls[0].function.arguments))
+
+
+{
+    "ollama": try_ollama,
+    "openai": try_openai,
+    "langchain_ollama": try_langchain_ollama,
+    "litellm": try_litellm,
+}[client_name]()
+print("all well")

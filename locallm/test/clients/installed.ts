@@ -1,0 +1,56 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+export interface InstalledClients {
+  /** With its own package.json and node_modules. */
+  readonly folder: string;
+  load(name: keyof typeof packages): Promise<unknown>;
+}
+
+/** The newest at the time of writing; a user's program has one of these or an older one. */
+const packages = {
+  ollama: "0.6.4",
+  openai: "7.57.0",
+  "@langchain/ollama": "1.3.0",
+  "@langchain/core": "1.4.0",
+  ai: "7.0.173",
+  "ollama-ai-provider-v2": "4.0.1",
+};
+
+/**
+ * JavaScript clients, installed once into a cache outside the repository: they are no dependencies of ours.
+ * Null where npm cannot reach them; their tests then skip by name.
+ */
+export async function installedClients(): Promise<InstalledClients | null> {
+  const manifest = JSON.stringify({ private: true, dependencies: packages });
+  const stamp = createHash("sha256").update(manifest).digest("hex").slice(0, 12);
+  const cache = join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "locallm-test");
+  const folder = join(cache, `clients-${stamp}`);
+  if (!existsSync(folder)) {
+    const building = `${folder}.${process.pid}`;
+    try {
+      await mkdir(building, { recursive: true });
+      await writeFile(join(building, "package.json"), manifest);
+      await run("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund"], {
+        cwd: building,
+        timeout: 240_000,
+      });
+      await rename(building, folder);
+    } catch {
+      await rm(building, { recursive: true, force: true });
+      // Another run may have been quicker.
+      if (!existsSync(folder)) return null;
+    }
+  }
+  const { resolve } = createRequire(join(folder, "package.json"));
+  return { folder, load: (name) => import(pathToFileURL(resolve(name)).href) as Promise<unknown> };
+}

@@ -1,0 +1,290 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ModelStore } from "../model-store.ts";
+import { type ServerProcess, startServer } from "../server-process.ts";
+import { installedClients } from "./installed.ts";
+import { chatModel, clientStore, embeddingModel } from "./models.ts";
+
+const run = promisify(execFile);
+const aiSdk = fileURLToPath(new URL("ai-sdk.mjs", import.meta.url));
+const clients = await installedClients();
+const model = chatModel;
+const messages = [{ role: "user", content: "Weather in Rome?" }];
+const schema = {
+  type: "object",
+  properties: { city: { enum: ["Rome", "Oslo"] }, days: { type: "integer", minimum: 1, maximum: 9 } },
+  required: ["city", "days"],
+  additionalProperties: false,
+};
+const tool = {
+  type: "function",
+  function: { name: "get_weather", description: "Weather of a city", parameters: schema },
+};
+const isForecast = (value: unknown) => {
+  const { city, days } = value as { city: string; days: number };
+  return ["Rome", "Oslo"].includes(city) && days >= 1 && days <= 9;
+};
+
+describe.skipIf(clients === null)("JavaScript clients run unchanged (needs npm's registry)", () => {
+  let store: ModelStore;
+  let server: ServerProcess;
+  beforeAll(async () => {
+    store = await clientStore();
+    server = await startServer({ models: store.folder });
+  });
+  afterAll(async () => {
+    await server.stop();
+    await store.remove();
+  });
+  const load = <Module>(name: "ollama" | "openai" | "@langchain/ollama") =>
+    clients!.load(name) as Promise<Module>;
+
+  describe("ollama", () => {
+    interface Answer {
+      message: { content: string; tool_calls?: { function: { name: string; arguments: unknown } }[] };
+      response: string;
+      done: boolean;
+      eval_count: number;
+    }
+    interface Client {
+      list(): Promise<{ models: { name: string; modified_at: unknown }[] }>;
+      ps(): Promise<{ models: { name: string }[] }>;
+      show(request: object): Promise<{ template: string; capabilities: string[] }>;
+      chat(request: object): Promise<Answer & AsyncIterable<Answer>>;
+      generate(request: object): Promise<Answer & AsyncIterable<Answer>>;
+      embed(request: object): Promise<{ embeddings: number[][] }>;
+      copy(request: object): Promise<unknown>;
+      delete(request: object): Promise<unknown>;
+      version(): Promise<{ version: string }>;
+    }
+    const client = async () => {
+      const { Ollama } = await load<{ Ollama: new (options: object) => Client }>("ollama");
+      return new Ollama({ host: server.url });
+    };
+
+    it("lists, shows, copies and deletes", async () => {
+      const ollama = await client();
+      expect((await ollama.version()).version).toMatch(/^\d+\.\d+\.\d+/);
+      expect((await ollama.list()).models.map(({ name }) => name)).toContain(model);
+      expect((await ollama.show({ model })).capabilities).toEqual(
+        expect.arrayContaining(["completion", "tools"]),
+      );
+      await ollama.copy({ source: model, destination: "copied:1" });
+      await ollama.delete({ model: "copied:1" });
+      expect((await ollama.list()).models.map(({ name }) => name)).not.toContain("copied:1");
+    });
+
+    it("chats and generates, streamed and not", async () => {
+      const ollama = await client();
+      const whole = await ollama.chat({ model, messages });
+      expect([whole.done, whole.eval_count > 0]).toEqual([true, true]);
+      let text = "";
+      for await (const part of await ollama.chat({ model, messages, stream: true }))
+        text += part.message.content;
+      expect(text).toBe(whole.message.content);
+      let generated = "";
+      for await (const part of await ollama.generate({ model, prompt: "x", stream: true }))
+        generated += part.response;
+      expect(generated).toBe((await ollama.generate({ model, prompt: "x" })).response);
+      expect((await ollama.ps()).models.map(({ name }) => name)).toHaveLength(1);
+    });
+
+    it("takes tools and a schema", async () => {
+      const ollama = await client();
+      const answer = await ollama.chat({ model, messages, format: schema, options: { num_predict: 100 } });
+      expect(isForecast(JSON.parse(answer.message.content))).toBe(true);
+      expect((await ollama.chat({ model, messages, tools: [tool] })).done).toBe(true);
+    });
+
+    it("knows an error by its status", async () => {
+      const ollama = await client();
+      await expect(ollama.chat({ model: "absent", messages })).rejects.toMatchObject({ status_code: 404 });
+    });
+
+    it.skipIf(embeddingModel === null)("embeds (needs TEST_MODELS)", async () => {
+      const ollama = await client();
+      const { embeddings } = await ollama.embed({ model: embeddingModel, input: ["a", "b"] });
+      expect(embeddings.map((vector) => vector.length)).toEqual([384, 384]);
+    });
+  });
+
+  describe("openai", () => {
+    interface Chunk {
+      choices: {
+        delta: { content?: string; tool_calls?: { index: number; function: { arguments: string } }[] };
+      }[];
+      usage?: { total_tokens: number } | null;
+    }
+    interface Completion {
+      choices: {
+        message: { content: string; tool_calls: { function: { name: string; arguments: string } }[] };
+        finish_reason: string;
+      }[];
+    }
+    interface Client {
+      models: {
+        list(): Promise<AsyncIterable<{ id: string }>>;
+        retrieve(id: string): Promise<{ id: string }>;
+      };
+      chat: { completions: { create(request: object): Promise<Completion & AsyncIterable<Chunk>> } };
+      completions: { create(request: object): Promise<{ choices: { text: string }[] }> };
+      embeddings: { create(request: object): Promise<{ data: { embedding: number[] }[] }> };
+      responses: {
+        create(
+          request: object,
+        ): Promise<{ output_text: string; status: string } & AsyncIterable<{ type: string; delta?: string }>>;
+      };
+    }
+    const client = async () => {
+      const { default: OpenAI } = await load<{ default: new (options: object) => Client }>("openai");
+      return new OpenAI({ baseURL: `${server.url}/v1`, apiKey: "any", maxRetries: 0 });
+    };
+
+    it("lists and finds models", async () => {
+      const openai = await client();
+      const ids: string[] = [];
+      for await (const each of await openai.models.list()) ids.push(each.id);
+      expect(ids).toContain(model);
+      expect((await openai.models.retrieve(model)).id).toBe(model);
+    });
+
+    it("chats, streamed and not, with usage", async () => {
+      const openai = await client();
+      const whole = await openai.chat.completions.create({ model, messages });
+      let text = "";
+      let total = 0;
+      const stream = await openai.chat.completions.create({
+        model,
+        messages,
+        stream: true,
+        stream_options: { include_usage: true },
+      });
+      for await (const chunk of stream) {
+        text += chunk.choices[0]?.delta.content ?? "";
+        total = chunk.usage?.total_tokens ?? total;
+      }
+      expect([text, total > 0]).toEqual([whole.choices[0]!.message.content, true]);
+    });
+
+    it("calls tools, streamed and not", async () => {
+      const openai = await client();
+      const request = {
+        model,
+        messages,
+        tools: [tool],
+        tool_choice: "required",
+        parallel_tool_calls: false,
+        max_tokens: 200,
+      };
+      const whole = await openai.chat.completions.create(request);
+      const [call] = whole.choices[0]!.message.tool_calls;
+      expect([call!.function.name, isForecast(JSON.parse(call!.function.arguments))]).toEqual([
+        "get_weather",
+        true,
+      ]);
+      let streamed = "";
+      for await (const chunk of await openai.chat.completions.create({ ...request, stream: true }))
+        streamed += chunk.choices[0]?.delta.tool_calls?.[0]?.function.arguments ?? "";
+      expect(streamed).toBe(call!.function.arguments);
+    });
+
+    it("keeps a json_schema", async () => {
+      const openai = await client();
+      const format = { type: "json_schema", json_schema: { name: "forecast", strict: true, schema } };
+      const answer = await openai.chat.completions.create({
+        model,
+        messages,
+        response_format: format,
+        max_tokens: 100,
+      });
+      expect(isForecast(JSON.parse(answer.choices[0]!.message.content))).toBe(true);
+    });
+
+    it("completes and responds, streamed too", async () => {
+      const openai = await client();
+      expect(
+        (await openai.completions.create({ model, prompt: "x", max_tokens: 3 })).choices[0]!.text,
+      ).not.toBe("");
+      const whole = await openai.responses.create({ model, input: "hi", max_output_tokens: 5 });
+      expect([whole.status, whole.output_text.length > 0]).toEqual(["incomplete", true]);
+      let text = "";
+      for await (const event of await openai.responses.create({
+        model,
+        input: "hi",
+        max_output_tokens: 5,
+        stream: true,
+      }))
+        if (event.type === "response.output_text.delta") text += event.delta;
+      expect(text).toBe(whole.output_text);
+    });
+
+    it("knows an error by its code", async () => {
+      const openai = await client();
+      await expect(openai.chat.completions.create({ model: "absent", messages })).rejects.toMatchObject({
+        status: 404,
+        code: "model_not_found",
+      });
+    });
+
+    it.skipIf(embeddingModel === null)(
+      "embeds, in base64 as it does by itself (needs TEST_MODELS)",
+      async () => {
+        const openai = await client();
+        const { data } = await openai.embeddings.create({ model: embeddingModel, input: ["a", "b"] });
+        expect(data.map(({ embedding }) => embedding.length)).toEqual([384, 384]);
+      },
+    );
+  });
+
+  describe("@langchain/ollama", () => {
+    interface Message {
+      content: string;
+      tool_calls?: { name: string; args: unknown }[];
+    }
+    interface Chat {
+      invoke(input: unknown): Promise<Message>;
+      stream(input: unknown): Promise<AsyncIterable<Message>>;
+      bindTools(tools: unknown[]): Chat;
+      withStructuredOutput(schema: object, options: object): { invoke(input: unknown): Promise<unknown> };
+    }
+    const chat = async (options: object = {}) => {
+      const { ChatOllama } = await load<{ ChatOllama: new (options: object) => Chat }>("@langchain/ollama");
+      return new ChatOllama({ model, baseUrl: server.url, ...options });
+    };
+
+    it("invokes and streams", async () => {
+      const whole = await (await chat()).invoke("hi");
+      let text = "";
+      for await (const part of await (await chat()).stream("hi")) text += part.content;
+      expect(text).toBe(whole.content);
+    });
+
+    it("binds tools and keeps structured output", async () => {
+      await (await chat()).bindTools([tool]).invoke("hi");
+      const structured = (await chat({ numPredict: 100 })).withStructuredOutput(schema, {
+        method: "jsonSchema",
+      });
+      expect(isForecast(await structured.invoke("hi"))).toBe(true);
+    });
+
+    it.skipIf(embeddingModel === null)("embeds (needs TEST_MODELS)", async () => {
+      const { OllamaEmbeddings } = await load<{
+        OllamaEmbeddings: new (options: object) => { embedQuery(text: string): Promise<number[]> };
+      }>("@langchain/ollama");
+      const vector = await new OllamaEmbeddings({ model: embeddingModel, baseUrl: server.url }).embedQuery(
+        "a",
+      );
+      expect(vector).toHaveLength(384);
+    });
+  });
+
+  // In a process of its own: its packages have a "source" condition too, which this test run resolves.
+  it("the AI SDK with its Ollama provider generates and streams text, and an object by a schema", async () => {
+    const { stdout } = await run(process.execPath, [aiSdk, clients!.folder, server.url, model], {
+      env: { PATH: process.env["PATH"] },
+    });
+    expect(stdout.trim()).toBe("all well");
+  });
+});
