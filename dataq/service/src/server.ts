@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
 import { openIdentity } from "./accounts/local-account.ts";
 import type { Config } from "./config.ts";
+import { readConnectors } from "./connector/configured.ts";
 import { openDatabase } from "./database/database.ts";
 import { migrate } from "./database/migrations.ts";
 import { createApp, type HttpParts } from "./http/app.ts";
@@ -35,6 +36,7 @@ import { Flights } from "./query/flights.ts";
 import { RequestLog } from "./query/request-log.ts";
 import { migrations } from "./schema.ts";
 import { PostingIndex } from "./search/postings/posting-index.ts";
+import { connected } from "./sources/connected.ts";
 import { FirstData } from "./sources/first-data/first-data.ts";
 import { createSources } from "./sources/registry.ts";
 import type { Sources } from "./sources/source.ts";
@@ -101,9 +103,14 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     const cache = new AnswerCache(database);
     const firstData = new FirstData(database, { ...config, progress });
     closers.push(() => firstData.close());
+    const connectors = await readConnectors(config.connectors);
+    for (const { vendor } of connectors) progress(`${vendor.operation} is answered by ${vendor.name}.`);
     const sources = createSources({
       index,
       samples: config.samples,
+      connectors: Object.fromEntries(
+        connectors.map((connector) => [connector.vendor.operation, connected(connector)]),
+      ),
       ready: (corpus) => firstData.ready(corpus),
     });
     const pipeline = {

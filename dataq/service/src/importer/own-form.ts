@@ -29,7 +29,8 @@ export function hasFields(fields: Readonly<Record<string, unknown>>, ...names: s
   return names.every((name) => fields[name] !== undefined);
 }
 
-function fitted(value: unknown, schema: z.ZodType): unknown {
+function fitted(given: unknown, schema: z.ZodType): unknown {
+  const value = filledInside(given, schema);
   if (value === undefined || value === "" || value === null) {
     if (schema.safeParse(null).success) return null;
     if (schema.safeParse([]).success) return [];
@@ -45,6 +46,19 @@ function fitted(value: unknown, schema: z.ZodType): unknown {
     if (guess !== undefined && schema.safeParse(guess).success) return guess;
   }
   return value;
+}
+
+/** Fields inside of objects and lists of objects may be left out like those of the record. */
+function filledInside(value: unknown, schema: z.ZodType): unknown {
+  const inner = schema instanceof z.ZodNullable ? (schema.unwrap() as z.ZodType) : schema;
+  if (inner instanceof z.ZodArray && Array.isArray(value)) {
+    return value.map((item) => filledInside(item, inner.element as z.ZodType));
+  }
+  if (!(inner instanceof z.ZodObject) || typeof value !== "object" || value === null) return value;
+  const given = value as Record<string, unknown>;
+  return Object.fromEntries(
+    Object.entries(inner.shape).map(([name, field]) => [name, fitted(given[name], field as z.ZodType)]),
+  );
 }
 
 function json(text: string): unknown {

@@ -1,0 +1,128 @@
+import { findOperation, type Params } from "@dataq/contract";
+import { z } from "zod";
+import type { Fields, Found, Vendor } from "./vendor.ts";
+
+const condition = z.object({
+  path: z.string(),
+  equals: z.array(z.union([z.string(), z.number(), z.boolean(), z.null()])),
+});
+
+/** A vendor's interface as a file: where to ask, and which of its fields is which of ours. */
+export const mappingFile = z.strictObject({
+  vendor: z.literal("mapping"),
+  operation: z.string().refine((name) => findOperation(name) !== undefined, "is not an operation"),
+  name: z.string().min(1),
+  kind: z.enum(["official", "licensed", "third_party"]).default("licensed"),
+  licence: z.string().nullable().default(null),
+  cost_fen: z.number().int().min(0).default(0),
+  request: z.strictObject({
+    method: z.enum(["GET", "POST"]).default("GET"),
+    /** `{tax_id}` and the like are filled with the call's parameters, encoded. */
+    url: z.string().regex(/^https?:\/\//),
+    headers: z.record(z.string(), z.string()).default({}),
+    /** Sent as JSON; texts in it are filled. */
+    json: z.unknown().optional(),
+  }),
+  answer: z.strictObject({
+    ok: condition.optional(),
+    not_found: condition.optional(),
+    /** Path of the object, or of the list for list operations. */
+    record: z.string(),
+    /** Path of the number of hits, for lists. */
+    total: z.string().optional(),
+    /** Our field ← path below the record. */
+    fields: z.record(z.string(), z.string()),
+    constants: z.record(z.string(), z.unknown()).default({}),
+    /** Our field → vendor's value → ours. */
+    values: z.record(z.string(), z.record(z.string(), z.string())).default({}),
+  }),
+});
+export type MappingFile = z.infer<typeof mappingFile>;
+
+export function mappedVendor(file: MappingFile): Vendor {
+  const { request, answer } = file;
+  return {
+    operation: file.operation,
+    name: file.name,
+    kind: file.kind,
+    licence: file.licence,
+    costFen: file.cost_fen,
+    request: (params) => ({
+      method: request.method,
+      url: filled(request.url, params, encodeURIComponent),
+      headers: {
+        ...(request.json !== undefined && { "content-type": "application/json" }),
+        ...request.headers,
+      },
+      ...(request.json !== undefined && { body: JSON.stringify(filledDeep(request.json, params)) }),
+    }),
+    read: (body) => read(body, answer),
+  };
+}
+
+function read(body: unknown, answer: MappingFile["answer"]): Found {
+  if (answer.not_found !== undefined && holds(body, answer.not_found)) return { outcome: "not_found" };
+  if (answer.ok !== undefined && !holds(body, answer.ok)) {
+    return { outcome: "wrong", why: `${answer.ok.path} is ${JSON.stringify(at(body, answer.ok.path))}` };
+  }
+  const found = at(body, answer.record);
+  if (Array.isArray(found)) {
+    const total = answer.total === undefined ? found.length : Number(at(body, answer.total));
+    if (!Number.isSafeInteger(total) || total < 0)
+      return { outcome: "wrong", why: `${answer.total} is not a count` };
+    return { outcome: "records", list: found.map((item) => fieldsOf(item, answer)), total };
+  }
+  if (found === null || found === undefined) return { outcome: "not_found" };
+  if (typeof found !== "object") return { outcome: "wrong", why: `${answer.record} is not an object` };
+  return { outcome: "record", fields: fieldsOf(found, answer) };
+}
+
+function fieldsOf(item: unknown, { fields, constants, values }: MappingFile["answer"]): Fields {
+  const out: Record<string, unknown> = { ...constants };
+  for (const [name, path] of Object.entries(fields)) {
+    const value = at(item, path);
+    const renamed =
+      typeof value === "string" || typeof value === "number" ? values[name]?.[String(value)] : undefined;
+    put(out, name.split("."), renamed ?? value);
+  }
+  return out;
+}
+
+/** `a.b.0.c` of nested objects and lists; own properties only. */
+function at(value: unknown, path: string): unknown {
+  let here = value;
+  for (const step of path === "" ? [] : path.split(".")) {
+    if (typeof here !== "object" || here === null || !Object.hasOwn(here, step)) return undefined;
+    here = (here as Record<string, unknown>)[step];
+  }
+  return here;
+}
+
+function put(target: Record<string, unknown>, [first = "", ...rest]: string[], value: unknown): void {
+  if (first === "__proto__") return;
+  if (rest.length === 0) {
+    target[first] = value;
+    return;
+  }
+  const inner = (typeof target[first] === "object" && target[first] !== null ? target[first] : {}) as Record<
+    string,
+    unknown
+  >;
+  target[first] = inner;
+  put(inner, rest, value);
+}
+
+function holds(body: unknown, { path, equals }: z.infer<typeof condition>): boolean {
+  return equals.includes(at(body, path) as string);
+}
+
+function filled(template: string, params: Params, encode: (text: string) => string): string {
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => encode(params[name] ?? ""));
+}
+
+function filledDeep(value: unknown, params: Params): unknown {
+  if (typeof value === "string") return filled(value, params, (text) => text);
+  if (Array.isArray(value)) return value.map((item) => filledDeep(item, params));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, filledDeep(inner, params)]));
+}

@@ -1,0 +1,240 @@
+import { createHash } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { findOperation, type Operation } from "@dataq/contract";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { Connector } from "../connector/connector.ts";
+import { kuaidi100 } from "../connector/kuaidi100.ts";
+import { mappedVendor, mappingFile } from "../connector/mapping.ts";
+import { connected } from "./connected.ts";
+
+/** A stand-in for vendors: answers with what the test puts here. */
+let answer: (request: IncomingMessage, body: string, response: ServerResponse) => void;
+let calls: { url: string; body: string }[] = [];
+const server = createServer((request, response) => {
+  let body = "";
+  request.on("data", (chunk) => {
+    body += chunk;
+  });
+  request.on("end", () => {
+    calls.push({ url: request.url ?? "", body });
+    answer(request, body, response);
+  });
+});
+let base: string;
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(() => {
+  calls = [];
+});
+
+const json = (value: unknown) => (_: IncomingMessage, __: string, response: ServerResponse) => {
+  response.setHeader("content-type", "application/json");
+  response.end(JSON.stringify(value));
+};
+const context = {
+  signal: new AbortController().signal,
+  now: new Date("2026-03-01T00:00:00Z"),
+  sandbox: false,
+};
+const page = { page: 1, pageSize: 20 };
+
+const parcel = {
+  message: "ok",
+  nu: "YT1000000000017",
+  ischeck: "1",
+  com: "yuantong",
+  status: "200",
+  state: "3",
+  data: [
+    {
+      time: "2026-02-01 09:00:00",
+      ftime: "2026-02-01 09:00:00",
+      context: "已揽收",
+      areaName: "杭州",
+      statusCode: "103",
+    },
+    {
+      time: "2026-02-03 18:30:00",
+      ftime: "2026-02-03 18:30:00",
+      context: "已签收，电话13812345678",
+      statusCode: "301",
+    },
+  ],
+};
+
+function express(options = {}) {
+  const connector = new Connector(
+    kuaidi100({ customer: "C", key: "K", url: `${base}/poll/query.do`, costFen: 7 }),
+    options,
+  );
+  return { connector, ask: () => connected(connector).run({ express_no: "YT1000000000017" }, page, context) };
+}
+
+test("a parcel of kuaidi100 becomes the contract's record, and the request is signed", async () => {
+  answer = json(parcel);
+  const { ask, connector } = express();
+  const { record, outcome, cacheS } = await ask();
+  expect(outcome).toBe("found");
+  expect(cacheS).toBe(604_800);
+  const { record: schema } = findOperation("cloud_express_tracking") as Operation;
+  expect(schema.strict().safeParse(record).error).toBeUndefined();
+  expect(record).toMatchObject({
+    state: "delivered",
+    state_raw: "3",
+    signed_at: "2026-02-03T18:30:00+08:00",
+    events: [
+      { state: "delivered", description: "已签收，电话138****5678" },
+      { state: "collected", location: "杭州" },
+    ],
+    source: { name: "kuaidi100", kind: "licensed" },
+  });
+  const form = new URLSearchParams(calls[0]?.body);
+  const param = form.get("param") as string;
+  expect(JSON.parse(param)).toMatchObject({ com: "yuantong", num: "YT1000000000017" });
+  expect(form.get("sign")).toBe(createHash("md5").update(`${param}KC`).digest("hex").toUpperCase());
+  expect(connector.spent).toEqual({ calls: 1, fen: 7 });
+});
+
+test.each([
+  ["500", undefined, "not_found"],
+  ["408", "verification_required", undefined],
+  ["503", "unavailable", undefined],
+  ["601", "unavailable", undefined],
+  ["400", "upstream_error", undefined],
+])("kuaidi100's refusal %s is understood", async (returnCode, code, outcome) => {
+  answer = json({ result: false, returnCode, message: "x" });
+  const asked = express().ask();
+  if (code === undefined) expect(await asked).toMatchObject({ outcome });
+  else await expect(asked).rejects.toMatchObject({ code });
+});
+
+test.each([
+  ["an unknown state", json({ ...parcel, state: "77" })],
+  ["a time that is none", json({ ...parcel, data: [{ ...parcel.data[0], ftime: "gestern", time: "" }] })],
+  ["another form", json({ hello: 1 })],
+  ["a list", json([])],
+  ["null", json(null)],
+  ["no JSON", (_: IncomingMessage, __: string, response: ServerResponse) => response.end("<html>")],
+  [
+    "status 500",
+    (_: IncomingMessage, __: string, response: ServerResponse) => response.writeHead(500).end("{}"),
+  ],
+  [
+    "a redirect",
+    (_: IncomingMessage, __: string, response: ServerResponse) =>
+      response.writeHead(302, { location: "/x" }).end(),
+  ],
+  [
+    "half an answer",
+    (_: IncomingMessage, __: string, response: ServerResponse) => {
+      response.writeHead(200, { "content-length": "1000" });
+      response.write('{"message":');
+      response.destroy();
+    },
+  ],
+])("a vendor that answers with %s is upstream_error", async (_, wrong) => {
+  answer = wrong as typeof answer;
+  await expect(express().ask()).rejects.toMatchObject({ code: "upstream_error" });
+});
+
+test("a vendor that is too slow is upstream_timeout", async () => {
+  answer = () => {};
+  await expect(express({ timeLimitMs: 100 }).ask()).rejects.toMatchObject({ code: "upstream_timeout" });
+});
+
+test("after five failures in a row the vendor is left alone, then tried again", async () => {
+  let now = 1_000_000;
+  const { ask } = express({ now: () => now });
+  answer = json({});
+  for (let i = 0; i < 5; i++) await expect(ask()).rejects.toMatchObject({ code: "upstream_error" });
+  await expect(ask()).rejects.toMatchObject({ code: "unavailable", details: { retry_after: 30 } });
+  expect(calls).toHaveLength(5);
+  now += 30_000;
+  await expect(ask()).rejects.toMatchObject({ code: "upstream_error" });
+  await expect(ask()).rejects.toMatchObject({ code: "unavailable" });
+  now += 30_000;
+  answer = json(parcel);
+  expect(await ask()).toMatchObject({ outcome: "found" });
+  expect(await ask()).toMatchObject({ outcome: "found" });
+});
+
+test("more calls at once than the contract allows are refused", async () => {
+  const waiting: ServerResponse[] = [];
+  answer = (_, __, response) => void waiting.push(response);
+  const { ask } = express({ mostAtOnce: 2 });
+  const two = [ask(), ask()];
+  await expect(ask()).rejects.toMatchObject({ code: "unavailable", details: { retry_after: 1 } });
+  await expect.poll(() => waiting.length).toBe(2);
+  for (const response of waiting) response.end(JSON.stringify(parcel));
+  expect(await Promise.all(two)).toHaveLength(2);
+});
+
+const mapping = (changes = {}) =>
+  mappingFile.parse({
+    vendor: "mapping",
+    operation: "enterprise_company_detail",
+    name: "Register",
+    request: { url: `${base}/company?code={tax_id}` },
+    answer: {
+      ok: { path: "status", equals: ["200", "201"] },
+      not_found: { path: "status", equals: ["201"] },
+      record: "result",
+      fields: {
+        tax_id: "CreditCode",
+        name: "Name",
+        status: "Status",
+        status_code: "Status",
+        "registered_capital.text": "Capital.Text",
+      },
+      constants: { former_names: [] },
+      values: { status_code: { 存续: "active", 注销: "cancelled" } },
+    },
+    ...changes,
+  });
+const company = () =>
+  connected(new Connector(mappedVendor(mapping()))).run({ tax_id: "9144/../x" }, page, context);
+
+test("a mapping file turns a vendor's fields into the contract's record", async () => {
+  answer = json({
+    status: "200",
+    result: {
+      CreditCode: "91330106MA0000007Q",
+      Name: "某公司",
+      Status: "存续",
+      Capital: { Text: "100万元" },
+    },
+  });
+  const { record } = await company();
+  expect(record).toMatchObject({
+    id: "91330106MA0000007Q",
+    name: "某公司",
+    status: "存续",
+    status_code: "active",
+    address: null,
+    source: { name: "Register", kind: "licensed" },
+  });
+  expect(calls[0]?.url).toBe("/company?code=9144%2F..%2Fx");
+});
+
+test("a mapping knows none from wrong", async () => {
+  answer = json({ status: "201" });
+  expect(await company()).toMatchObject({ outcome: "not_found" });
+  answer = json({ status: "500" });
+  await expect(company()).rejects.toMatchObject({ code: "upstream_error" });
+  answer = json({ status: "200", result: { Name: "ohne Code" } });
+  await expect(company()).rejects.toMatchObject({ code: "upstream_error" });
+  answer = json({ status: "200", result: { CreditCode: "x", Name: "y", Status: "unbekannt" } });
+  await expect(company()).rejects.toMatchObject({ code: "upstream_error" });
+});
+
+test("a mapping for an operation that does not exist is refused", () => {
+  expect(() => mapping({ operation: "no_such" })).toThrow("operation");
+});
