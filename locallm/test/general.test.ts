@@ -91,14 +91,21 @@ describe("paths and methods", () => {
 
 /** The rows that hold for every endpoint that takes a body. */
 describe.each([
-  ["/api/generate", "POST"],
-  ["/api/chat", "POST"],
-  ["/api/embed", "POST"],
-  ["/api/embeddings", "POST"],
-  ["/api/tokenize", "POST"],
-  ["/api/detokenize", "POST"],
-  ["/v1/chat/completions", "POST"],
-])("a body for %s", (path, method) => {
+  ["/api/generate", "POST", "options", "must be an object"],
+  ["/api/chat", "POST", "messages", "must be an array"],
+  ["/api/embed", "POST", "truncate", "must be a boolean"],
+  ["/api/embeddings", "POST", "prompt", "must be a string"],
+  ["/api/tokenize", "POST", "content", "must be a string"],
+  ["/api/detokenize", "POST", "tokens", "must be an array"],
+  ["/v1/chat/completions", "POST", "stream", "must be a boolean"],
+  ["/v1/completions", "POST", "prompt", "must be a string or an array"],
+  ["/v1/embeddings", "POST", "input", "must be a string or an array"],
+  ["/v1/responses", "POST", "input", "must be a string or an array"],
+  ["/api/show", "POST", "verbose", "must be a boolean"],
+  ["/api/create", "POST", "stream", "must be a boolean"],
+  ["/api/delete", "DELETE", "model", "must be a string"],
+  ["/api/pull", "POST", "insecure", "must be a boolean"],
+])("a body for %s", (path, method, field, problem) => {
   const message = (json: Record<string, unknown>) =>
     path.startsWith("/v1") ? (json["error"] as { message: string }).message : json["error"];
 
@@ -110,7 +117,6 @@ describe.each([
     ['"x"', "body must be a JSON object"],
     ["{}", "model is required"],
     ['{"model":5}', "model must be a string"],
-    ['{"model":"m","options":5}', "options must be an object"],
     ['{"__proto__":{"model":"m"}}', 'invalid JSON: the key "__proto__" is not allowed'],
     ["[".repeat(200), "invalid JSON: nested deeper than 128 levels"],
   ])("refuses %j", async (body, expected) => {
@@ -119,6 +125,12 @@ describe.each([
       400,
       typeof expected === "string" ? expected : expect.stringMatching(expected),
     ]);
+  });
+
+  it(`names the field whose type is wrong: ${field}`, async () => {
+    const answer = await ask(method, path, JSON.stringify({ model: "m", [field]: -5 }));
+    expect([answer.status, message(answer.json())]).toEqual([400, `${field} ${problem}`]);
+    if (path.startsWith("/v1")) expect(answer.json()["error"]).toMatchObject({ param: field });
   });
 });
 

@@ -21,7 +21,12 @@ export function rawRequest(
         port,
         method: options.method ?? "GET",
         path: options.path,
-        headers: options.headers,
+        headers: {
+          ...(options.body === undefined
+            ? {}
+            : { "content-length": String(Buffer.byteLength(options.body)) }),
+          ...options.headers,
+        },
         agent: false,
       },
       (incoming) => {

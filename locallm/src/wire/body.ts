@@ -48,7 +48,7 @@ function problemOf(issue: Issue | undefined, body: object): string {
         ? `must be at most ${issue.maximum}`
         : `must have at most ${issue.maximum} ${issue.origin === "string" ? "characters" : "items"}`;
     case "invalid_union":
-      return `must be ${expectedOf(issue.errors)}`;
+      return isAbsent(valueAt(body, issue.path)) ? "is required" : `must be ${expectedOf(issue.errors)}`;
     default:
       return issue?.message ?? "is not valid";
   }
