@@ -5,13 +5,13 @@ export const figure: Figure = {
   title: "Four streams, total",
   unit: "tokens/s",
   better: "more",
-  async measure(peer) {
+  async measure(peer, round) {
     const subjects = ["a ship", "a lighthouse", "an old clock", "a mountain village"];
     const begin = performance.now();
     const timings = await Promise.all(
       subjects.map((subject) =>
         peer.complete({
-          prompt: `Write a long story about ${subject}.\n\nOnce upon a time`,
+          prompt: `Story ${round} of many: a long one about ${subject}.\n\nOnce upon a time`,
           tokens: 48,
           seed: 1,
         }),

@@ -27,6 +27,8 @@ export interface SlotsRequest {
 
 /** While others are generating, a prompt's batch may keep them waiting for about so long. */
 const sharedChunkNs = 100e6;
+/** A prompt joins the batch of others only with at least so many tokens, or all that it has left. */
+const leastPart = 32;
 /** The least part of a prompt that a cache must hold to be taken over rather than the oldest one. */
 const worthwhileShare = 0.1;
 
@@ -41,8 +43,8 @@ export class Slots {
   readonly #waiting: { readonly id: number; readonly job: GenerateJob }[] = [];
   readonly #paused = new Set<number>();
   #events: SlotEvent[] = [];
-  /** The slot whose prompt is being computed on another thread. */
-  #aside: Slot | null = null;
+  /** The slots whose prompts are being computed on another thread. */
+  #aside: readonly Slot[] = [];
   #running: Promise<void> | null = null;
   #turn = 0;
   #promptTokenNs = 4e6;
@@ -69,7 +71,7 @@ export class Slots {
     if (waiting >= 0) this.#waiting.splice(waiting, 1);
     const slot = this.#slots.find((candidate) => candidate.id === id);
     if (slot === undefined) return;
-    if (slot === this.#aside) {
+    if (this.#aside.includes(slot)) {
       slot.cancelled = true;
       this.#context.abort();
     } else {
@@ -139,16 +141,19 @@ export class Slots {
 
   #place(id: number, answer: Answer): void {
     const free = this.#slots.filter((slot) => slot.answer === null);
+    // With neighbours nobody is promised a repeat: then any cached token will do.
+    const alone = free.length === this.#slots.length;
+    const repeatable = answer.job.deterministic || (answer.repeatable && alone);
     const shares = free.map((slot) => ({
       slot,
-      tokens: answer.job.deterministic ? 0 : reusable(slot.cached, answer.prompt, answer.repeatable),
+      tokens: answer.job.deterministic ? 0 : reusable(slot.cached, answer.prompt, repeatable),
     }));
     const best = shares.reduce((a, b) => (b.tokens > a.tokens ? b : a));
     const oldest = shares.reduce((a, b) => (b.slot.lastTurn < a.slot.lastTurn ? b : a));
     const { slot, tokens } = best.tokens >= answer.prompt.length * worthwhileShare ? best : oldest;
     const kept = this.#keep(slot, tokens);
     answer.begin(kept);
-    slot.take(id, answer, ++this.#turn);
+    slot.take(id, answer, repeatable, ++this.#turn);
   }
 
   /** Cuts a slot's cache to its first tokens; 0 when its kind of memory cannot be cut there. */
@@ -167,10 +172,14 @@ export class Slots {
     if (together.length > 0) this.#generate(together);
     for (const slot of generating) if (slot.answer?.job.deterministic) this.#generate([slot]);
 
-    const prefilling = ready.filter((slot) => slot.answer !== null && !slot.generating);
-    if (prefilling.length === 0) return;
-    const slot = prefilling.reduce((a, b) => (b.lastTurn < a.lastTurn ? b : a));
-    await this.#prefill(slot, generating.length > 0);
+    const prefilling = ready
+      .filter((slot) => slot.answer !== null && !slot.generating)
+      .sort((a, b) => a.lastTurn - b.lastTurn);
+    const [first] = prefilling;
+    if (first === undefined) return;
+    const apart = first.answer!.job.deterministic;
+    const batch = apart ? [first] : prefilling.filter((slot) => !slot.answer!.job.deterministic);
+    await this.#prefill(batch, generating.length > 0);
   }
 
   /** One token of each of these slots. */
@@ -195,45 +204,71 @@ export class Slots {
     }
   }
 
-  /** The next batch of a slot's prompt, on another thread; its last one gives the first token. */
-  async #prefill(slot: Slot, shared: boolean): Promise<void> {
-    const answer = slot.answer!;
-    const { prompt, repeatable, job } = answer;
-    const { tokens } = slot.cached;
-    const from = tokens.length;
-    const limit = shared && !job.deterministic ? this.#sharedChunk() : this.#context.capacity;
-    const onGrid = repeatable && limit === this.#context.capacity;
-    const to = chunkEnd(from, prompt.length, limit, onGrid);
+  /**
+   * The next batch of prompts, on another thread: of the first slot as much as may be, of the others what
+   * room is left. A prompt's last part gives its first token.
+   */
+  async #prefill(slots: readonly Slot[], shared: boolean): Promise<void> {
     const context = this.#context;
+    const { now } = this.#request.makers;
     context.clearBatch();
-    let index = 0;
-    for (let at = from; at < to; at++)
-      index = context.add(prompt[at]!, at, slot.index, at === prompt.length - 1);
-    const begin = this.#request.makers.now();
-    this.#useThreads(slot);
-    this.#aside = slot;
+    const limit = shared && !slots[0]!.answer!.job.deterministic ? this.#sharedChunk() : context.capacity;
+    const parts = this.#fillBatch(slots, limit);
+    const beginNs = now();
+    this.#useThreads(slots[0]!);
+    this.#aside = parts.map((part) => part.slot);
     const failure = await attemptAside(() => context.stepAside());
-    this.#aside = null;
-    this.#request.threads.end(this.#request.makers.now() / 1e6);
-    if (slot.cancelled) {
-      this.#keep(slot, Math.min(from, slot.cached.tokens.length));
-      slot.release();
-      return;
+    this.#aside = [];
+    const endNs = now();
+    this.#request.threads.end(endNs / 1e6);
+    if (failure === null && context.count >= 16) this.#promptTokenNs = (endNs - beginNs) / context.count;
+
+    const aborted = parts.some(({ slot }) => slot.cancelled);
+    for (const part of parts) {
+      if (part.slot.cancelled) {
+        this.#keep(part.slot, part.from);
+        part.slot.release();
+      } else if (failure === null) {
+        this.#prefilled(part);
+      } else if (aborted) {
+        // A neighbour's reader left in the middle: this part is computed again.
+        this.#keep(part.slot, part.from);
+      } else {
+        this.#drop(part.slot, failure);
+      }
     }
-    if (failure !== null) {
-      this.#drop(slot, failure);
-      return;
+  }
+
+  #fillBatch(slots: readonly Slot[], limit: number): PromptPart[] {
+    const context = this.#context;
+    const parts: PromptPart[] = [];
+    for (const slot of slots) {
+      const { prompt } = slot.answer!;
+      const from = slot.cached.tokens.length;
+      const room = limit - context.count;
+      if (room < Math.min(leastPart, prompt.length - from)) break;
+      if (slots.length > 1 || limit < context.capacity) slot.onGrid = false;
+      const to = chunkEnd(from, prompt.length, room, slot.onGrid);
+      let index = 0;
+      for (let at = from; at < to; at++) {
+        index = context.add(prompt[at]!, at, slot.index, at === prompt.length - 1);
+      }
+      parts.push({ slot, from, to, index });
     }
-    for (let at = from; at < to; at++) tokens.push(prompt[at]!);
-    if (to - from >= 16) this.#promptTokenNs = (this.#request.makers.now() - begin) / (to - from);
-    if (!onGrid) slot.onGrid = false;
+    return parts;
+  }
+
+  #prefilled({ slot, from, to, index }: PromptPart): void {
+    const answer = slot.answer!;
+    const { prompt } = answer;
+    for (let at = from; at < to; at++) slot.cached.tokens.push(prompt[at]!);
     if (to < prompt.length) return;
     if (slot.onGrid) {
       slot.cached.blocks = blocksEnd(prompt.length);
       slot.cached.cold = coldEnd(prompt.length);
     }
-    const done = answer.promptDone();
     slot.generating = true;
+    const done = answer.promptDone();
     if (done !== null) this.#finish(slot, "", 0, done);
     else this.#sample(slot, index);
   }
@@ -305,6 +340,14 @@ export class Slots {
   }
 }
 
+/** Tokens [from, to) of a slot's prompt in the batch, the last of them at `index`. */
+interface PromptPart {
+  readonly slot: Slot;
+  readonly from: number;
+  readonly to: number;
+  readonly index: number;
+}
+
 /** A sequence of the context: what its cache holds, and the job that has it. */
 class Slot {
   readonly index: number;
@@ -317,20 +360,20 @@ class Slot {
   answer: Answer | null = null;
   generating = false;
   cancelled = false;
-  /** Whether all of the prompt was computed as a cold prefill would. */
-  onGrid = true;
+  /** Whether the prompt is computed as a cold prefill alone would, so far and from now on. */
+  onGrid = false;
   lastTurn = 0;
 
   constructor(index: number) {
     this.index = index;
   }
 
-  take(id: number, answer: Answer, turn: number): void {
+  take(id: number, answer: Answer, repeatable: boolean, turn: number): void {
     this.id = id;
     this.answer = answer;
     this.generating = false;
     this.cancelled = false;
-    this.onGrid = answer.repeatable;
+    this.onGrid = repeatable;
     this.lastTurn = turn;
   }
 
