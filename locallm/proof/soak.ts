@@ -18,9 +18,8 @@ export async function run(print: (line: string) => void): Promise<void> {
     const random = seeded(11);
     print("| requests | served | left | server RSS, MiB | runner RSS, MiB | slots taken | waiting |");
     print("|---|---|---|---|---|---|---|");
-    const warm = { requests: 0, bytes: 0 };
+    const after: { thousands: number; mebibytes: number }[] = [];
     const counts = { served: 0, left: 0 };
-    let bytes = 0;
     for (let done = step; done <= total; done += step) {
       for (let sent = 0; sent < step; sent += batch) {
         const { served, left } = await vanishing(server, model, batch, random);
@@ -30,20 +29,29 @@ export async function run(print: (line: string) => void): Promise<void> {
       const { loaded, waiting } = (await server.ask<Explained>("/api/ps?explain")).explain;
       const serverBytes = residentBytes(server.pid);
       const runnerBytes = residentBytes(loaded[0]?.pid ?? 0);
-      bytes = serverBytes + runnerBytes;
-      if (done === 1_000) Object.assign(warm, { requests: done, bytes });
+      after.push({ thousands: done / 1_000, mebibytes: (serverBytes + runnerBytes) / 2 ** 20 });
       const active = loaded.reduce((sum, each) => sum + each.active, 0);
       print(
         `| ${done} | ${counts.served} | ${counts.left} | ${mib(serverBytes)} | ${mib(runnerBytes)} | ${active} | ${waiting.length} |`,
       );
     }
-    const perThousand = (bytes - warm.bytes) / ((total - warm.requests) / 1_000);
     print("");
-    print(`After the first 1,000 requests memory grew by ${mib(perThousand)} MiB per 1,000 (bar: 1).`);
+    print(
+      `After the first 1,000 requests memory grew by ${slope(after).toFixed(2)} MiB per 1,000 (fitted line; bar: 1).`,
+    );
   } finally {
     await server.stop();
     await store.remove();
   }
+}
+
+/** Of the line that lies closest to all points: single readings swing with the collector. */
+function slope(points: readonly { thousands: number; mebibytes: number }[]): number {
+  const mean = (values: readonly number[]) => values.reduce((sum, each) => sum + each, 0) / values.length;
+  const x = mean(points.map(({ thousands }) => thousands));
+  const y = mean(points.map(({ mebibytes }) => mebibytes));
+  const shared = points.reduce((sum, each) => sum + (each.thousands - x) * (each.mebibytes - y), 0);
+  return shared / points.reduce((sum, each) => sum + (each.thousands - x) ** 2, 0);
 }
 
 function residentBytes(pid: number): number {

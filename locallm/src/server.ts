@@ -38,7 +38,7 @@ export interface ServerParts {
 /** Joins the parts by hand and listens. Throws `address_in_use` and what the folder of models throws. */
 export async function createServer(config: Config, parts: ServerParts = {}): Promise<Server> {
   const log = parts.log ?? createLog(config);
-  await mkdir(config.modelsFolder, { recursive: true });
+  await makeFolder(config.modelsFolder);
   const store = new Store(config.modelsFolder);
   const metrics = createMetrics();
   const scheduler = createScheduler(
@@ -133,7 +133,21 @@ function record(decision: Decision, metrics: Metrics, log: Logger): void {
   if (what === "evict") metrics.evictions.inc({ model });
   const line = { model, what, why, ...(tookMs === null ? {} : { ms: Math.round(tookMs) }) };
   if (what === "fail" || what === "died") log.warn(line, "scheduler");
+  else if (what === "evict") log.info(line, "scheduler");
   else log.debug(line, "scheduler");
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (cause) {
+    const problem = `the folder cannot be made (${(cause as NodeJS.ErrnoException).code})`;
+    throw new LocallmError(
+      "invalid_setting",
+      { variable: "LOCALLM_MODELS", value: JSON.stringify(folder), problem },
+      { cause },
+    );
+  }
 }
 
 /** What makes the engine see the GPUs that the user chose. */

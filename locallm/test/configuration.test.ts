@@ -71,6 +71,17 @@ describe("LOCALLM_HOST", () => {
     });
   });
 
+  it("a folder of models that cannot be made is said by its variable", async () => {
+    const started = launch(["serve"], {
+      LOCALLM_HOST: "127.0.0.1:0",
+      LOCALLM_MODELS: "/proc/nowhere/models",
+    });
+    expect((await started.exited).code).toBe(1);
+    expect(started.stderr()).toMatch(
+      /^Error: LOCALLM_MODELS="\/proc\/nowhere\/models": the folder cannot be made/,
+    );
+  });
+
   it("opened to the network drops the Host rule and says that anybody can come in", async () => {
     await withServer({ LOCALLM_HOST: "0.0.0.0:0" }, async (server) => {
       const answer = await rawRequest(server.url, {

@@ -61,9 +61,10 @@ function explanation(view: SchedulerView) {
       count: line.count,
       oldest_seconds: line.oldestMs / 1000,
     })),
-    decisions: view.decisions.map(({ atMs, ...decision }) => ({
+    decisions: view.decisions.map(({ atMs, tookMs, ...decision }) => ({
       at: new Date(atMs).toISOString(),
       ...decision,
+      ...(tookMs === null ? {} : { seconds: tookMs / 1000 }),
     })),
   };
 }
