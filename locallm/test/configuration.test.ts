@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -72,14 +72,11 @@ describe("LOCALLM_HOST", () => {
   });
 
   it("a folder of models that cannot be made is said by its variable", async () => {
-    const started = launch(["serve"], {
-      LOCALLM_HOST: "127.0.0.1:0",
-      LOCALLM_MODELS: "/proc/nowhere/models",
-    });
+    const file = join(folder, "a-file");
+    await writeFile(file, "");
+    const started = launch(["serve"], { LOCALLM_HOST: "127.0.0.1:0", LOCALLM_MODELS: join(file, "models") });
     expect((await started.exited).code).toBe(1);
-    expect(started.stderr()).toMatch(
-      /^Error: LOCALLM_MODELS="\/proc\/nowhere\/models": the folder cannot be made/,
-    );
+    expect(started.stderr()).toMatch(/^Error: LOCALLM_MODELS=.*: the folder cannot be made \(ENOTDIR\)\n$/);
   });
 
   it("opened to the network drops the Host rule and says that anybody can come in", async () => {
