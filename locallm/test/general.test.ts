@@ -177,6 +177,8 @@ describe("bodies", () => {
   it("with unknown fields are answered, and the fields named in a header", async () => {
     const answer = await ask("POST", "/api/generate", '{"model":"x","a b":1,"nonsense":2}');
     expect([answer.status, answer.headers["x-ignored-fields"]]).toEqual([404, "a%20b, nonsense"]);
+    const halfACharacter = await ask("POST", "/api/generate", '{"model":"x","\\ud800":1}');
+    expect([halfACharacter.status, halfACharacter.headers["x-ignored-fields"]]).toEqual([404, "%EF%BF%BD"]);
   });
 
   it("with a key twice count its last value; polluting keys change nothing", async () => {

@@ -33,7 +33,9 @@ export function readBody<Schema extends z.ZodObject>(
 export function tellIgnored(reply: FastifyReply, names: readonly string[]): void {
   if (names.length === 0) return;
   const before = reply.getHeader(ignoredHeader);
-  const shown = names.slice(0, maxIgnoredShown).map((name) => encodeURIComponent(name.slice(0, 80)));
+  const shown = names
+    .slice(0, maxIgnoredShown)
+    .map((name) => encodeURIComponent(name.slice(0, 80).toWellFormed()));
   reply.header(ignoredHeader, [...(before === undefined ? [] : [String(before)]), ...shown].join(", "));
 }
 
