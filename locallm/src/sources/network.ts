@@ -8,6 +8,8 @@ import {
 } from "node:http";
 import { Agent as SecureAgent, request as secureRequest } from "node:https";
 import { BlockList, isIP, type LookupFunction } from "node:net";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { rootCertificates } from "node:tls";
 import { LocallmError } from "../wire/errors.ts";
 
@@ -318,19 +320,8 @@ function writeBody(request: ClientRequest, body: NetworkRequest["body"]): void {
     request.end(body);
     return;
   }
-  const send = async () => {
-    for await (const chunk of body) {
-      if (!request.write(chunk)) {
-        await new Promise<void>((resolve) => {
-          request.once("drain", resolve);
-          request.once("close", resolve);
-        });
-      }
-      if (request.destroyed) return;
-    }
-    request.end();
-  };
-  send().catch((error: unknown) => request.destroy(error as Error));
+  // A failure ends the request, whose own error event tells it.
+  pipeline(Readable.from(body), request).catch((error: unknown) => request.destroy(error as Error));
 }
 
 function toNetworkError(error: Error, url: URL, signal: AbortSignal): unknown {

@@ -66,7 +66,9 @@ export class Pulls {
     this.#requireAllowed(name);
     const registry = new Registry(name, { network: this.network, ...options });
     return async (onProgress, signal) => {
-      await pushToRegistry(registry, name, { store: this.store, onProgress, signal });
+      const retryDelayMs = this.#settings.limits?.retryDelayMs;
+      const pace = retryDelayMs === undefined ? {} : { retryDelayMs };
+      await pushToRegistry(registry, name, { store: this.store, onProgress, signal, ...pace });
     };
   }
 

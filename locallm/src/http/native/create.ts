@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { createModel } from "../../library/create.ts";
 import { compileGo } from "../../template/go/template.ts";
 import { createRequest } from "../../wire/api/library.ts";
+import { LocallmError } from "../../wire/errors.ts";
 import { requireModelName } from "../../wire/model-name.ts";
 import { readBody } from "../body.ts";
 import type { Parts } from "../parts.ts";
@@ -15,9 +16,22 @@ export function createRoute(app: FastifyInstance, parts: Parts): void {
     return await sendProgress(request, reply, body.stream, async (onProgress) => {
       await createModel(name, body, {
         store: parts.store,
-        checkTemplate: (text) => void compileGo(text),
+        checkTemplate,
         onStatus: (status) => onProgress({ status }),
       });
     });
   });
+}
+
+function checkTemplate(text: string): void {
+  try {
+    compileGo(text);
+  } catch (cause) {
+    if (cause instanceof LocallmError) throw cause;
+    throw new LocallmError(
+      "template_invalid",
+      { problem: cause instanceof Error ? cause.message : String(cause) },
+      { cause },
+    );
+  }
 }

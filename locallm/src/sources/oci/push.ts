@@ -88,52 +88,67 @@ async function beginUpload(
   return answer.status === 201 ? null : locationOf(answer, registry);
 }
 
+/** Sends the blob, and begins a new upload where the registry no longer wants to know of a broken one. */
 async function upload(registry: Registry, layer: Layer, begin: URL, context: PushContext): Promise<void> {
-  const { digest, sizeBytes: total } = layer;
-  const path = context.store.blobs.path(digest);
   let location = begin;
-  let completed = 0;
-  let failures = 0;
-  while (completed < total) {
-    const end = Math.min(completed + chunkBytes, total);
-    const start = completed;
+  for (let attempt = 1; ; attempt++) {
     try {
+      await uploadChunks(registry, layer, location, context);
+      return;
+    } catch (error) {
+      const isRefusal = error instanceof LocallmError && error.code === "source_failed";
+      if (!isRefusal || attempt === tries || context.signal.aborted) throw error;
       const answer = await registry.send(
-        location,
-        {
-          method: "PATCH",
-          headers: {
-            "content-type": "application/octet-stream",
-            "content-length": String(end - start),
-            "content-range": `${start}-${end - 1}`,
-          },
-          body: () =>
-            counted(path, start, end, (sent) =>
-              context.onProgress({ status: "", digest, total, completed: start + sent }),
-            ),
-          signal: context.signal,
-        },
+        "blobs/uploads/",
+        { method: "POST", signal: context.signal },
         "push",
       );
       finish(answer, registry, [202]);
       location = locationOf(answer, registry);
-      completed = end;
-      failures = 0;
-    } catch (error) {
-      context.signal.throwIfAborted();
-      failures += 1;
-      if (failures === tries || !isPassing(error)) throw error;
-      await sleep((context.retryDelayMs ?? 1000) * 2 ** (failures - 1), undefined, {
-        signal: context.signal,
-      });
-      ({ location, completed } = await uploadState(registry, location, start, context));
     }
   }
-  const close = new URL(location);
+}
+
+async function uploadChunks(
+  registry: Registry,
+  layer: Layer,
+  begin: URL,
+  context: PushContext,
+): Promise<void> {
+  const { digest, sizeBytes: total } = layer;
+  const { signal } = context;
+  const path = context.store.blobs.path(digest);
+  let state = { location: begin, completed: 0 };
+  let failures = 0;
+  while (state.completed < total) {
+    const { completed: start, location } = state;
+    const end = Math.min(start + chunkBytes, total);
+    const onSent = (sent: number) =>
+      context.onProgress({ status: "", digest, total, completed: start + sent });
+    const headers = {
+      "content-type": "application/octet-stream",
+      "content-length": String(end - start),
+      "content-range": `${start}-${end - 1}`,
+    };
+    const body = () => counted(path, start, end, onSent);
+    try {
+      const answer = await registry.send(location, { method: "PATCH", headers, body, signal }, "push");
+      finish(answer, registry, [202]);
+      state = { location: locationOf(answer, registry), completed: end };
+      failures = 0;
+    } catch (error) {
+      signal.throwIfAborted();
+      failures += 1;
+      if (failures === tries || !isPassing(error)) throw error;
+      await sleep((context.retryDelayMs ?? 1000) * 2 ** (failures - 1), undefined, { signal });
+      state = await uploadState(registry, location, start, context);
+    }
+  }
+  const close = new URL(state.location);
   close.searchParams.set("digest", digest);
   const answer = await registry.send(
     close,
-    { method: "PUT", headers: { "content-length": "0" }, signal: context.signal },
+    { method: "PUT", headers: { "content-length": "0" }, signal },
     "push",
   );
   finish(answer, registry, [201, 204]);
