@@ -246,7 +246,7 @@ export class Slots {
       const { prompt } = slot.answer!;
       const from = slot.cached.tokens.length;
       const room = limit - context.count;
-      if (room < Math.min(leastPart, prompt.length - from)) break;
+      if (parts.length > 0 && room < Math.min(leastPart, prompt.length - from)) break;
       if (slots.length > 1 || limit < context.capacity) slot.onGrid = false;
       const to = chunkEnd(from, prompt.length, room, slot.onGrid);
       let index = 0;
@@ -282,7 +282,7 @@ export class Slots {
 
   #sharedChunk(): number {
     const tokens = Math.floor(sharedChunkNs / this.#promptTokenNs / 8) * 8;
-    return Math.max(8, Math.min(this.#context.capacity - 1, tokens));
+    return Math.max(leastPart, Math.min(this.#context.capacity - 1, tokens));
   }
 
   #sample(slot: Slot, index: number): void {
