@@ -189,6 +189,10 @@ const integrity = createRoute({
 const models = createRoute({
   ...adminPage,
   path: "/admin/models",
+  beforeLoad: async ({ context }) => {
+    const { models: hasServer } = await context.client.ensureQueryData(sessionQuery);
+    if (!hasServer) throw redirect({ to: "/" });
+  },
   component: lazyRouteComponent(() => import("./routes/admin/models.tsx"), "Models"),
 });
 

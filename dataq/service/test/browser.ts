@@ -48,7 +48,7 @@ export async function openBrowser(url: string): Promise<TestBrowser> {
     viewport: { width: 1440, height: 900 },
     reducedMotion: "reduce",
   });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(40_000);
   const complaints: string[] = [];
   const page = context.pages()[0] ?? (await context.newPage());
   page.on("pageerror", (error) => complaints.push(`${page.url()}: ${error.message}`));

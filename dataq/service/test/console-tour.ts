@@ -6,6 +6,8 @@ import { callUrl, type ServiceProcess } from "./service-process.ts";
 export interface Sight {
   readonly name: string;
   readonly who: "nobody" | "newcomer" | "owner";
+  /** A further state of a page that is in the list already. */
+  readonly isState?: true;
   go(page: Page): Promise<void>;
 }
 
@@ -28,6 +30,7 @@ export function sights(requestId: string, accountId: string): readonly Sight[] {
     page("enter", "/enter#token=x", "nobody"),
     {
       name: "sign-in-wrong",
+      isState: true,
       who: "nobody",
       async go(at) {
         await visit(at, "/sign-in");
@@ -46,6 +49,7 @@ export function sights(requestId: string, accountId: string): readonly Sight[] {
     page("playground", "/playground?operation=legal_cases"),
     {
       name: "playground-list",
+      isState: true,
       who: "owner",
       async go(at) {
         await visit(at, "/playground?operation=legal_cases");
@@ -54,6 +58,7 @@ export function sights(requestId: string, accountId: string): readonly Sight[] {
     },
     {
       name: "playground-tree",
+      isState: true,
       who: "owner",
       async go(at) {
         await visit(at, "/playground?operation=legal_cases");
@@ -63,6 +68,7 @@ export function sights(requestId: string, accountId: string): readonly Sight[] {
     },
     {
       name: "playground-single",
+      isState: true,
       who: "owner",
       async go(at) {
         await visit(at, "/playground?operation=enterprise_company_detail");
@@ -71,6 +77,7 @@ export function sights(requestId: string, accountId: string): readonly Sight[] {
     },
     {
       name: "playground-error",
+      isState: true,
       who: "owner",
       async go(at) {
         await visit(at, "/playground?operation=enterprise_company_detail");
@@ -82,6 +89,7 @@ export function sights(requestId: string, accountId: string): readonly Sight[] {
     page("keys", "/keys"),
     {
       name: "keys-make",
+      isState: true,
       who: "owner",
       async go(at) {
         await visit(at, "/keys");
@@ -106,6 +114,7 @@ export function sights(requestId: string, accountId: string): readonly Sight[] {
     page("admin-sources", "/admin/sources"),
     {
       name: "admin-integrity",
+      isState: true,
       who: "owner",
       async go(at) {
         await visit(at, "/admin/integrity");
@@ -118,6 +127,7 @@ export function sights(requestId: string, accountId: string): readonly Sight[] {
     page("missing", "/no/such/page"),
     {
       name: "service-away",
+      isState: true,
       who: "owner",
       async go(at) {
         await at.route("**/v1/**", (route) => route.abort());

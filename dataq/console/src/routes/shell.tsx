@@ -1,6 +1,6 @@
 import { Dialog } from "@base-ui/react/dialog";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
+import { useQuery } from "@tanstack/react-query";
+import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import {
   Activity,
   BookOpen,
@@ -196,12 +196,10 @@ function Way() {
 
 function Person({ name, email }: { readonly name: string; readonly email: string }) {
   const t = useText();
-  const client = useQueryClient();
-  const navigate = useNavigate();
   const leave = async () => {
     await signOut().catch(() => {});
-    client.clear();
-    await navigate({ to: "/sign-in", search: { next: undefined } });
+    // A new page, so that nothing of this session stays in memory.
+    location.assign("/console/sign-in");
   };
   return (
     <div className="mt-2 flex items-center gap-2 rounded-lg px-2 py-1">

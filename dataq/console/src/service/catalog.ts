@@ -22,8 +22,8 @@ export interface Schema {
 export interface CatalogOperation {
   readonly name: string;
   readonly domain: string;
-  readonly title: Bilingual | string;
-  readonly description: Bilingual | string;
+  readonly title: Bilingual;
+  readonly description: Bilingual;
   readonly kind: "list" | "single";
   readonly paged: boolean;
   readonly params: Schema;
@@ -33,41 +33,34 @@ export interface CatalogOperation {
 
 export const catalogQuery = queryOptions({
   queryKey: ["catalog"],
-  queryFn: async ({ signal }) => {
-    const answer = await call<unknown>("/v1/catalog", { signal });
-    return readCatalog(answer);
+  queryFn: async ({ signal }): Promise<readonly CatalogOperation[]> => {
+    const { data } = await call<{
+      data: readonly (Omit<CatalogOperation, "name"> & { operation: string })[];
+    }>("/v1/catalog", { signal });
+    return data.map(({ operation, ...rest }) => ({ name: operation, ...rest }));
   },
   staleTime: 300_000,
 });
 
+/** What is behind each operation, and in what state. */
 export interface Status {
-  readonly [part: string]: unknown;
+  readonly operations: readonly {
+    readonly operation: string;
+    readonly data: string;
+    readonly index: {
+      readonly size: number;
+      readonly refreshed_at: string | null;
+      readonly next_refresh_at: string | null;
+    } | null;
+    readonly building: { readonly done: number; readonly total: number | null } | null;
+    readonly overdue: boolean;
+  }[];
 }
 
 export const statusQuery = queryOptions({
   queryKey: ["status"],
-  queryFn: ({ signal }) => call<Status>("/v1/status", { signal }),
+  queryFn: async ({ signal }) => (await call<{ data: Status }>("/v1/status", { signal })).data,
 });
-
-/** The operations of the catalogue; what an older service left out is filled with nothing. */
-export function readCatalog(answer: unknown): readonly CatalogOperation[] {
-  const list = Array.isArray(answer)
-    ? answer
-    : ((answer as { data?: unknown; operations?: unknown }).data ??
-      (answer as { operations?: unknown }).operations ??
-      []);
-  return (list as Partial<CatalogOperation & { parameters: Schema; operation: string }>[]).map((one) => ({
-    name: one.name ?? one.operation ?? "",
-    domain: one.domain ?? "",
-    title: one.title ?? one.name ?? "",
-    description: one.description ?? "",
-    kind: one.kind ?? "list",
-    paged: one.paged ?? false,
-    params: one.params ?? one.parameters ?? {},
-    record: one.record ?? {},
-    example: one.example ?? { params: {} },
-  }));
-}
 
 export interface QueryBody {
   readonly operation: string;

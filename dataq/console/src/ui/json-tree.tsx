@@ -10,6 +10,7 @@ export function JsonTree({ value, isClosed }: { readonly value: unknown; readonl
 }
 
 const LONG = 50;
+const LONG_TEXT = 160;
 
 function Node({
   name,
@@ -55,6 +56,13 @@ function Node({
 }
 
 function Leaf({ value }: { readonly value: unknown }) {
+  if (typeof value === "string" && value.length > LONG_TEXT)
+    return (
+      <details className="inline">
+        <summary className="inline hover:bg-sunken">{value.slice(0, LONG_TEXT)}…</summary>
+        <span>{value.slice(LONG_TEXT)}</span>
+      </details>
+    );
   if (typeof value === "string") return <span>{value}</span>;
   if (value === null) return <span className="text-faint">null</span>;
   return <span className="text-good">{String(value)}</span>;

@@ -76,7 +76,7 @@ export function createApp(
     const { principal, ...notes } = request.notes;
     const ms = performance.now() - request.receivedAtMs;
     parts.metrics.note(request, reply.statusCode, ms);
-    if (principal && request.routeOptions.url?.startsWith("/v1/data/"))
+    if (principal && request.routeOptions.url === "/v1/data/query")
       parts.requestLog.add({
         id: request.id,
         at: parts.clock(),

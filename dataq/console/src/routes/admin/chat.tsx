@@ -25,7 +25,9 @@ export function Chat({ models }: { readonly models: readonly string[] }) {
   const end = useRef<HTMLDivElement>(null);
   const chosen = model || models[0] || "";
   // biome-ignore lint/correctness/useExhaustiveDependencies: the messages are what makes the list longer
-  useEffect(() => end.current?.scrollIntoView({ block: "nearest" }), [messages]);
+  useEffect(() => {
+    end.current?.scrollIntoView({ block: "nearest" });
+  }, [messages]);
   useEffect(() => () => stopper.current?.abort(), []);
   const send = async (event?: FormEvent) => {
     event?.preventDefault();

@@ -1,5 +1,5 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { askVerification, signOut } from "../../service/identity.ts";
 import { sessionQuery } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
@@ -11,8 +11,6 @@ import { useToast } from "../../ui/toast.tsx";
 export function Pending() {
   const t = useText();
   const say = useToast();
-  const client = useQueryClient();
-  const navigate = useNavigate();
   const { data: session } = useQuery({ ...sessionQuery, refetchInterval: 5_000 });
   const user = session?.user;
   const wantsMail = !user?.isVerified;
@@ -57,10 +55,7 @@ export function Pending() {
           onClick={() =>
             void signOut()
               .catch(() => {})
-              .then(() => {
-                client.clear();
-                return navigate({ to: "/sign-in", search: { next: undefined } });
-              })
+              .then(() => location.assign("/console/sign-in"))
           }
         >
           {t.shell.signOut}

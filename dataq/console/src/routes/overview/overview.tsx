@@ -89,6 +89,11 @@ function Figures({
 }) {
   const t = useText();
   const format = useFormat();
+  const isAllTrial = balance.trial_balance === balance.balance;
+  const trialNote =
+    balance.trial_balance === 0
+      ? ""
+      : ` · ${isAllTrial ? t.overview.allTrial : t.overview.ofTrial(format.tokens(balance.trial_balance))}`;
   const today = usage?.find(({ day }) => day === chinaDay());
   const burn = burnRate(usage ?? []);
   const daysLeft = burn > 0 ? balance.balance / burn : null;
@@ -105,7 +110,7 @@ function Figures({
       <Stat
         name={t.overview.balance}
         value={format.yuan(balance.balance)}
-        note={`${format.tokens(balance.balance)} ${t.tokens}${balance.trial_balance > 0 ? ` · ${t.overview.ofTrial(format.tokens(balance.trial_balance))}` : ""}`}
+        note={`${format.tokens(balance.balance)} ${t.tokens}${trialNote}`}
         {...(balance.balance === 0 && { tone: "bad" as const })}
       />
       <Stat

@@ -134,25 +134,27 @@ function Records({ rows, isSingle }: { readonly rows: readonly Row[]; readonly i
   if (isSingle) {
     const record = rows[0]!;
     return (
-      <dl className="divide-y divide-line">
-        {Object.entries(record)
-          .filter(([name]) => name !== "source")
-          .map(([name, value]) => (
-            <div key={name} className="grid gap-x-6 gap-y-0.5 px-4 py-2 sm:grid-cols-[12rem_1fr] sm:px-5">
-              <dt className="font-mono text-xs leading-5.5 text-faint">{name}</dt>
-              <dd className="min-w-0 break-words">
-                {isObject(value) || Array.isArray(value) ? (
-                  <JsonTree value={value} isClosed />
-                ) : (
-                  <Value value={value} />
-                )}
-              </dd>
-            </div>
-          ))}
-        <div className="px-4 py-3 sm:px-5">
+      <>
+        <dl className="divide-y divide-line">
+          {Object.entries(record)
+            .filter(([name]) => name !== "source")
+            .map(([name, value]) => (
+              <div key={name} className="grid gap-x-6 gap-y-0.5 px-4 py-2 sm:grid-cols-[12rem_1fr] sm:px-5">
+                <dt className="font-mono text-xs leading-5.5 text-faint">{name}</dt>
+                <dd className="min-w-0 break-words">
+                  {isObject(value) || Array.isArray(value) ? (
+                    <JsonTree value={value} isClosed />
+                  ) : (
+                    <Value value={value} />
+                  )}
+                </dd>
+              </div>
+            ))}
+        </dl>
+        <div className="border-t border-line px-4 py-3 sm:px-5">
           <Source source={record["source"]} />
         </div>
-      </dl>
+      </>
     );
   }
   const names = columnsOf(rows);
@@ -160,7 +162,7 @@ function Records({ rows, isSingle }: { readonly rows: readonly Row[]; readonly i
     ...names.map(
       (name): Column<Row> => ({
         name,
-        className: "max-w-80 min-w-24",
+        className: leading.has(name) ? "max-w-96 min-w-48" : "max-w-56 min-w-24",
         isNumber: rows.every((row) => row[name] === null || typeof row[name] === "number"),
         cell: (row) => <Value value={row[name]} />,
       }),
@@ -181,18 +183,30 @@ function Records({ rows, isSingle }: { readonly rows: readonly Row[]; readonly i
   );
 }
 
-const COLUMNS = 7;
+/** Fields that name a record come first, those that only machines read last. */
+const leading = new Set([
+  "rank",
+  "title",
+  "name",
+  "law_name",
+  "article_no",
+  "domain_name",
+  "content",
+  "case_no",
+]);
+const trailing = new Set(["id", "score", "full_text", "abstract"]);
+const COLUMNS = 5;
 
 function columnsOf(rows: readonly Row[]): string[] {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const isPlain = (name: string) =>
     rows.some((row) => row[name] !== null && row[name] !== undefined) &&
     rows.every((row) => !isObject(row[name]) && !Array.isArray(row[name]));
-  const leading = ["rank", "title", "name", "law_name", "article_no", "domain_name", "content"];
-  const trailing = new Set(["id", "score", "full_text", "abstract"]);
   const weight = (name: string) => {
-    const at = leading.indexOf(name);
-    return at >= 0 ? at : trailing.has(name) || name.endsWith("_id") ? 90 : name.endsWith("_text") ? 60 : 50;
+    if (leading.has(name)) return [...leading].indexOf(name);
+    if (trailing.has(name) || name.endsWith("_id")) return 90;
+    if (/_(name|date|at)$|^(status|heat|index|year)$/.test(name)) return 30;
+    return /_(text|level|code)$|^(province|city)$/.test(name) ? 60 : 50;
   };
   return names
     .filter((name) => name !== "source" && isPlain(name))

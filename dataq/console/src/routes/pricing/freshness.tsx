@@ -1,10 +1,9 @@
-import { isObject } from "../../service/call.ts";
 import type { Status } from "../../service/catalog.ts";
 import { useText } from "../../text/text.tsx";
 import { useFormat } from "../../ui/format.ts";
 import { Badge } from "../../ui/panel.tsx";
 
-/** What the service's status says of one operation's data: what kind, how much, how old. */
+/** What the service says of one operation's data: imported or sample, how much, how old, being built. */
 export function Freshness({
   status,
   operation,
@@ -14,37 +13,26 @@ export function Freshness({
 }) {
   const t = useText();
   const format = useFormat();
-  const state = stateOf(status, operation);
+  const state = status?.operations.find((one) => one.operation === operation);
   if (!state) return <span className="text-faint">–</span>;
-  const kind = typeof state["kind"] === "string" ? state["kind"] : undefined;
-  const size = state["size"] ?? state["records"] ?? state["documents"];
-  const refreshed = state["refreshed_at"];
-  const progress = state["progress"] ?? state["building"];
   return (
-    <span className="flex flex-wrap items-center gap-1.5 text-xs text-soft">
-      {kind && (
-        <Badge tone={kind === "sample" ? "warn" : "good"}>
-          {t.sourceKinds[kind as keyof typeof t.sourceKinds] ?? kind}
+    <span className="flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-soft">
+      <Badge tone={state.data === "sample" ? "warn" : "good"}>
+        {t.pricing.dataKinds[state.data as keyof typeof t.pricing.dataKinds] ?? state.data}
+      </Badge>
+      {state.index && <span className="tabular">{t.pricing.records(format.number(state.index.size))}</span>}
+      {state.index?.refreshed_at && (
+        <span title={format.moment(state.index.refreshed_at)}>{format.ago(state.index.refreshed_at)}</span>
+      )}
+      {state.building && (
+        <Badge tone="accent">
+          {t.pricing.building(
+            format.number(state.building.done) +
+              (state.building.total === null ? "" : ` / ${format.number(state.building.total)}`),
+          )}
         </Badge>
       )}
-      {typeof size === "number" && <span className="tabular">{t.pricing.records(format.number(size))}</span>}
-      {typeof refreshed === "string" && <span>{format.ago(refreshed)}</span>}
-      {typeof progress === "string" && <Badge tone="accent">{progress}</Badge>}
+      {state.overdue && <Badge tone="bad">{t.pricing.overdue}</Badge>}
     </span>
   );
-}
-
-/** Of `/v1/status`: its list or map of operations, sources or indexes. */
-function stateOf(status: Status | undefined, operation: string): Record<string, unknown> | undefined {
-  const found: Record<string, unknown> = {};
-  for (const part of ["operations", "sources", "indexes"]) {
-    const list = status?.[part];
-    const one = Array.isArray(list)
-      ? list.find((item) => isObject(item) && (item["operation"] === operation || item["name"] === operation))
-      : isObject(list)
-        ? list[operation]
-        : undefined;
-    if (isObject(one)) Object.assign(found, one);
-  }
-  return Object.keys(found).length > 0 ? found : undefined;
 }

@@ -25,7 +25,7 @@ export function OneRequest() {
     const key = keys?.data.find((one) => one.id === keyId);
     return key
       ? key.name || `${key.prefix}…${key.last4}`
-      : keyId === "console"
+      : keyId?.startsWith("user_")
         ? t.requests.console
         : (keyId ?? "–");
   };

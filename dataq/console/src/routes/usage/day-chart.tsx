@@ -219,10 +219,13 @@ function sizeOf(element: HTMLElement): { width: number; height: number } {
 
 /** A canvas knows no custom properties and no light-dark(): a probe tells what they come to. */
 function readColours(element: HTMLElement): (name: string) => string {
-  const probe = document.createElement("span");
-  element.append(probe);
   return (name) => {
+    // A new one for each: one that is recoloured may still be on its way from the old colour to the new.
+    const probe = document.createElement("span");
     probe.style.color = `var(${name})`;
-    return getComputedStyle(probe).color;
+    element.append(probe);
+    const { color } = getComputedStyle(probe);
+    probe.remove();
+    return color;
   };
 }

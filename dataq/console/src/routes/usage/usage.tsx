@@ -126,7 +126,7 @@ function usePartName(part: "operation" | "key"): (id: string) => string {
   return (id) => {
     const key = keys?.data.find((one) => one.id === id);
     if (key) return key.name || `${key.prefix}…${key.last4}`;
-    return id === "console" ? t.requests.console : id || "–";
+    return id.startsWith("user_") ? t.requests.console : id || "–";
   };
 }
 

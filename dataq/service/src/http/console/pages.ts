@@ -42,8 +42,9 @@ export function addConsolePages(app: FastifyInstance): void {
     const path = request.params["*"] ?? "";
     const asset = files?.assets.get(path);
     if (asset) return sendAsset(request, reply, asset);
-    if (path.startsWith("assets/"))
-      throw new Failure("no_such_route", { method: "GET", path: "/console/assets/…" });
+    const [part] = path.split("/", 1);
+    if (part === "assets" || part === "api" || part === "auth")
+      throw new Failure("no_such_route", { method: "GET", path: `/console/${part}/…` });
     reply.type("text/html; charset=utf-8").header("cache-control", "no-cache");
     if (!files)
       return reply

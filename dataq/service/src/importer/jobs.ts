@@ -1,0 +1,176 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Failure } from "@dataq/contract";
+import type { Database } from "../database/database.ts";
+import { makeIdentifier } from "../database/identifier.ts";
+import { importNames } from "./import.ts";
+import { lastRuns, type RunState } from "./runs.ts";
+
+/** An import or a rebuild, as the operator sees it. */
+export interface Job {
+  readonly id: string;
+  readonly kind: "import" | "index";
+  readonly operation: string;
+  readonly from: string;
+  readonly state: "running" | "done" | "failed";
+  readonly done: number;
+  readonly total: number | null;
+  /** What it said last. */
+  readonly message: string;
+  readonly started_at: Date;
+  readonly ended_at: Date | null;
+}
+
+interface Running {
+  job: Job;
+  readonly child: ChildProcess;
+}
+
+/** More than these at a time would only wait for each other's disk. */
+const AT_A_TIME = 2;
+const KEPT = 50;
+const MESSAGE_LIMIT = 500;
+
+/**
+ * Imports that an operator starts over HTTP: each is the command line's own import, in a process of its own, so
+ * that a large file takes neither the service's time nor its memory.
+ */
+export class Jobs {
+  readonly #database: Database;
+  readonly #clock: () => Date;
+  #running: Running[] = [];
+
+  constructor(database: Database, clock: () => Date) {
+    this.#database = database;
+    this.#clock = clock;
+  }
+
+  /** Throws `invalid_params` for an unknown target, `already_exists` while one for it runs. */
+  startImport(operation: string, from: string): Job {
+    if (!importNames.includes(operation)) throw unknownTarget(operation);
+    return this.#start("import", operation, from, ["import", "--json", "--", operation, from]);
+  }
+
+  /** Builds the serving indexes anew beside themselves. */
+  refreshIndex(): Job {
+    return this.#start("index", "legal_cases", "", ["index", "build", "legal_cases"]);
+  }
+
+  /** Newest first: those of this service, then the last runs of others, such as the command line's. */
+  async list(): Promise<Job[]> {
+    const runs = await lastRuns(this.#database);
+    const own = this.#running.map(({ job }) => withProgress(job, runs));
+    const isOwn = (run: RunState) =>
+      own.some(({ operation, from }) => operation === run.target && (from === run.origin || from === ""));
+    const others = runs.filter((run) => !isOwn(run)).map(jobOfRun);
+    return [...own, ...others.sort((a, b) => b.started_at.getTime() - a.started_at.getTime())].slice(0, KEPT);
+  }
+
+  /** Ends what runs; what was half done is taken up by the next import of the same. */
+  async close(): Promise<void> {
+    const open = this.#running.filter(({ job }) => job.state === "running");
+    await Promise.all(
+      open.map(
+        ({ child }) =>
+          new Promise((resolve) => {
+            child.once("close", resolve);
+            child.kill("SIGTERM");
+          }),
+      ),
+    );
+  }
+
+  #start(kind: Job["kind"], operation: string, from: string, args: readonly string[]): Job {
+    const open = this.#running.filter(({ job }) => job.state === "running");
+    if (open.some(({ job }) => job.operation === operation))
+      throw new Failure("already_exists", { what: `A running import or build of ${operation}` });
+    if (open.length >= AT_A_TIME) throw new Failure("concurrency_limited", { retry_after: 5 });
+    const child = spawn(process.execPath, [...process.execArgv, mainOf(import.meta.url), ...args], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const now = this.#clock();
+    const job: Job = {
+      id: makeIdentifier("job", now),
+      kind,
+      operation,
+      from,
+      state: "running",
+      done: 0,
+      total: null,
+      message: "",
+      started_at: now,
+      ended_at: null,
+    };
+    const running: Running = { job, child };
+    this.#running = [running, ...this.#running].slice(0, KEPT);
+    this.#follow(running);
+    return job;
+  }
+
+  #follow(running: Running): void {
+    const hear = (chunk: string) => {
+      const line = chunk.trim().split("\n").at(-1)?.trim();
+      if (line) running.job = { ...running.job, message: line.slice(0, MESSAGE_LIMIT) };
+    };
+    let report = "";
+    running.child.stderr!.setEncoding("utf8").on("data", hear);
+    running.child.stdout!.setEncoding("utf8").on("data", (chunk: string) => {
+      report = (report + chunk).slice(-20_000);
+    });
+    const end = (state: "done" | "failed", message: string) => {
+      running.job = { ...running.job, state, message, ended_at: this.#clock() };
+    };
+    running.child.once("error", (error) => end("failed", error.message));
+    running.child.once("close", (code, signal) => {
+      if (running.job.state !== "running") return;
+      if (code === 0) end("done", summaryOf(report));
+      else end("failed", running.job.message || `ended by ${signal ?? `code ${code}`}`);
+    });
+  }
+}
+
+/** The numbers of the command line's report. */
+function summaryOf(report: string): string {
+  try {
+    const { outcome, records, badRows } = JSON.parse(report) as Record<string, unknown>;
+    return `${outcome}: ${records} records${badRows ? `, ${badRows} bad rows` : ""}`;
+  } catch {
+    return "";
+  }
+}
+
+function withProgress(job: Job, runs: readonly RunState[]): Job {
+  const run = runs.find(({ target, updated_at }) => target === job.operation && updated_at >= job.started_at);
+  return run ? { ...job, done: run.done, total: run.total } : job;
+}
+
+function jobOfRun(run: RunState): Job {
+  return {
+    id: `${run.target} ${run.dataset}`,
+    kind: "import",
+    operation: run.target,
+    from: run.origin,
+    state: run.state,
+    done: run.done,
+    total: run.total,
+    message: run.message ?? "",
+    started_at: run.updated_at,
+    ended_at: run.state === "running" ? null : run.updated_at,
+  };
+}
+
+/** The command line beside this file, in the form that this file has: source or built. */
+function mainOf(here: string): string {
+  return fileURLToPath(new URL(`../cli/main${extname(here)}`, here));
+}
+
+function unknownTarget(operation: string): Failure {
+  const fix = `send one of ${importNames.join(", ")}`;
+  const message = `${operation.slice(0, 64)} cannot be imported`;
+  return new Failure("invalid_params", {
+    param: "operation",
+    summary: `${message}.`,
+    details: [{ param: "operation", code: "unknown", message, fix }],
+  });
+}
