@@ -39,7 +39,7 @@ export function tellIgnored(reply: FastifyReply, names: readonly string[]): void
   reply.header(ignoredHeader, [...(before === undefined ? [] : [String(before)]), ...shown].join(", "));
 }
 
-export const ignoredHeader = "x-ignored-fields";
+const ignoredHeader = "x-ignored-fields";
 const maxIgnoredShown = 20;
 
 /** Reads a whole body into memory, whatever its Content-Type says. */

@@ -58,7 +58,7 @@ function isGuarded(url: string): boolean {
  * Whether a Host header names this machine. Anything else on a loopback listener is a page of another site
  * whose name was made to point here.
  */
-export function isLocalHost(header: string): boolean {
+function isLocalHost(header: string): boolean {
   if (header === "") return true;
   const match = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9_.-]+))(?::\d{1,5})?$/i.exec(header);
   if (match === null) return false;

@@ -7,11 +7,11 @@ export interface ErrorReply {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface NativeErrorBody {
+interface NativeErrorBody {
   readonly error: string;
 }
 
-export interface OpenAiErrorBody {
+interface OpenAiErrorBody {
   readonly error: {
     readonly message: string;
     readonly type: string;
@@ -40,7 +40,7 @@ export function errorReply(thrown: unknown, context: ErrorContext): ErrorReply {
   return { status: error.status, body: errorBody(error, context.path), headers };
 }
 
-export function errorBody(error: LocallmError, path: string): NativeErrorBody | OpenAiErrorBody {
+function errorBody(error: LocallmError, path: string): NativeErrorBody | OpenAiErrorBody {
   return isOpenAiPath(path) ? openAiBody(error) : { error: error.message };
 }
 

@@ -20,7 +20,7 @@ export interface Parts {
   readonly now: () => Date;
 }
 
-export interface HttpSettings {
+interface HttpSettings {
   readonly defences: DefenceSettings;
   readonly bodyLimits: BodyLimits;
   /** How long a model stays loaded where its request does not say. */

@@ -96,7 +96,7 @@ export async function requireCapability(
     throw new LocallmError("unsupported_capability", { model: run.typedName, capability: asked });
 }
 
-export async function runnableModel(parts: Parts, model: Model): Promise<RunnableModel> {
+async function runnableModel(parts: Parts, model: Model): Promise<RunnableModel> {
   const [modelPath] = model.modelPaths;
   const name = displayModelName(model.name);
   if (modelPath === undefined) throw new LocallmError("model_load_failed", { reason: "it has no weights" });

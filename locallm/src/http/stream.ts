@@ -1,13 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { FastifyReply, FastifyRequest } from "fastify";
-
-/**
- * Aborted with `client_gone` when the connection closes before the answer is whole. Everything that a request
- * starts hangs on this signal.
- */
-export function clientSignal(request: FastifyRequest): AbortSignal {
-  return request.clientGone;
-}
+import type { FastifyReply } from "fastify";
 
 export interface StreamFormat {
   readonly contentType: string;

@@ -1,6 +1,6 @@
 import type { ModelInfo, Runner } from "../runner/handle.ts";
 
-export type { EmbedJob, GenerateDone, GenerateEvent, GenerateJob, Grammar } from "../runner/handle.ts";
+export type { GenerateDone, GenerateEvent, GenerateJob } from "../runner/handle.ts";
 
 /** A model as the scheduler needs it. Names that share weights and adapters share a runner. */
 export interface RunnableModel {

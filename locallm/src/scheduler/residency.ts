@@ -24,8 +24,8 @@ export function windowOf(model: RunnableModel, load: LoadWish): number {
 }
 
 /** How long a loaded model keeps its place while another waits for it: whichever ends first. */
-export const tenureRequests = 16;
-export const tenureMs = 2_000;
+const tenureRequests = 16;
+const tenureMs = 2_000;
 
 /** A model's place: while it loads, while it answers, and until its process is gone. */
 export class Resident {

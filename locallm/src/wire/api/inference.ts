@@ -58,4 +58,3 @@ export const detokenizeRequest = z.object({ ...running, tokens: z.array(z.int().
 
 export type GenerateRequest = z.output<typeof generateRequest>;
 export type ChatRequest = z.output<typeof chatRequest>;
-export type EmbedRequest = z.output<typeof embedRequest>;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { optional } from "../body.ts";
 
 /** A function that a model asked for. */
-export const toolCall = z.object({
+const toolCall = z.object({
   id: optional(z.string()),
   function: z.object({
     index: optional(z.int()),
@@ -34,7 +34,4 @@ export const tool = z.object({
 
 export const think = z.union([z.boolean(), z.enum(["low", "medium", "high", "max"])]);
 
-export type ToolCall = z.output<typeof toolCall>;
-export type Message = z.output<typeof message>;
-export type Tool = z.output<typeof tool>;
 export type Think = z.output<typeof think>;
