@@ -82,6 +82,10 @@ describe("keys", () => {
     const greedy = await service.call("/v1/keys", { key: keeper.key, body: { scopes: ["admin"] } });
     expect(greedy).toMatchObject({ status: 403, body: { code: "scope_denied" } });
     expect((await service.call("/admin/v1/accounts", { key: keeper.key })).status).toBe(403);
+    const { data } = (await service.call("/v1/keys", { key: keeper.key })).body;
+    const local = data.find((key: { name: string }) => key.name === "local key");
+    const stolen = await service.call(`/v1/keys/${local.id}/rotate`, { key: keeper.key, body: {} });
+    expect(stolen).toMatchObject({ status: 403, body: { code: "scope_denied" } });
   });
 
   test("end at once: revoked, expired, rotated without grace, or reported as leaked", async () => {

@@ -76,3 +76,20 @@ test("services that start at once on one database migrate it once", async () => 
   const results = await Promise.all([1, 2, 3, 4].map(() => migrate(database, known)));
   expect(results.flat()).toEqual(["test/4-four"]);
 });
+
+test("a server that is killed under us is started again", async () => {
+  const found = await database.pool.query<{ pid: number }>(
+    "select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int as pid",
+  );
+  process.kill(found.rows[0]!.pid, "SIGKILL");
+  await expect
+    .poll(
+      () =>
+        database.pool.query("select 1 as one").then(
+          ({ rows }) => rows,
+          () => "away",
+        ),
+      { timeout: 80_000 },
+    )
+    .toEqual([{ one: 1 }]);
+}, 90_000);

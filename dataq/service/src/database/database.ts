@@ -36,7 +36,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const config: pg.ClientConfig = {
     ...(embedded ? embedded.connection : { connectionString: options.url }),
     application_name: options.applicationName ?? "dataq",
-    connectionTimeoutMillis: 10_000,
+    // A burst waits for a connection rather than fail.
+    connectionTimeoutMillis: 30_000,
     types: { getTypeParser: parserOf },
     // A host that vanished must not hold a request for ever.
     keepAlive: true,

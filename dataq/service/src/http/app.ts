@@ -149,6 +149,7 @@ async function visitorOf(parts: HttpParts, request: FastifyRequest): Promise<Pri
 /** Aborted when the client leaves before its answer is out. */
 export function leaveSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
+  if (reply.raw.destroyed) controller.abort();
   reply.raw.once("close", () => {
     if (!reply.raw.writableFinished) controller.abort();
   });

@@ -26,7 +26,7 @@ export async function admitCall(
   });
   reply.headers(limitHeaders(limits, verdict));
   if (verdict.refused) throw new Failure(verdict.refused, { retry_after: verdict.retryAfterS });
-  reply.raw.once("close", () => {
+  const end = () => {
     parts.limiter
       .end(request.id)
       .catch((error: Error) =>
@@ -35,6 +35,8 @@ export async function admitCall(
           "the call stays counted as open for a while",
         ),
       );
-  });
+  };
+  if (reply.raw.destroyed) end();
+  else reply.raw.once("close", end);
   return principal;
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import pg from "pg";
 import type { Database } from "../database/database.ts";
 
@@ -41,6 +42,8 @@ interface Waiting {
 export function gatherStatements(database: Database): RunStatement {
   const direct = runDirectly(database);
   const prepared = new WeakMap<pg.PoolClient, Set<string>>();
+  // A pool may have more than one gatherer; a connection's statement names are its own.
+  const suffix = randomBytes(4).toString("hex");
   let queue: Waiting[] = [];
   let batches = 0;
 
@@ -86,12 +89,13 @@ export function gatherStatements(database: Database): RunStatement {
       prepared.set(client, known);
       for (const { name, text, types } of new Set(batch.map(({ statement }) => statement))) {
         if (known.has(name)) continue;
-        await client.query(`prepare "${name}-batch" (${types.join(", ")}) as ${text}`);
+        await client.query(`prepare "${name}-${suffix}" (${types.join(", ")}) as ${text}`);
         known.add(name);
       }
       // Several statements in one simple query are one transaction.
       const text = batch.map(
-        ({ statement, values }) => `execute "${statement.name}-batch" (${values.map(literal).join(", ")})`,
+        ({ statement, values }) =>
+          `execute "${statement.name}-${suffix}" (${values.map(literal).join(", ")})`,
       );
       return (await client.query(text.join("; "))) as unknown as pg.QueryResult[];
     } catch (error) {

@@ -303,6 +303,19 @@ test("a key's monthly cap holds under parallel calls, and a void frees it again"
   await hold(database, call(id, 5_000, { keyId: "key_capped", cap }));
 });
 
+test("holds and ends of a capped key at once do not wait for each other in a circle", async () => {
+  const id = await account(10_000_000);
+  const cap = { tokens: 10_000_000, month: "2026-03" };
+  const pairs = Array.from({ length: 40 }, async () => {
+    const request = call(id, 5_000, { keyId: "key_circle", cap });
+    await hold(database, request);
+    await settle(database, request.requestId, { kind: "void", tokens: 0, note: "x", now, accountId: id });
+  });
+  await Promise.all(pairs);
+  const spent = await database.pool.query("select tokens from key_spend where key_id = 'key_circle'");
+  expect(spent.rows).toEqual([{ tokens: 0 }]);
+});
+
 test("recovery gives back the holds of an instance that is gone, not those of one that lives", async () => {
   const id = await account(10_000);
   const living = await startInstance(database, now);

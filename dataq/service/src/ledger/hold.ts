@@ -130,7 +130,10 @@ async function take(
   }
 }
 
-/** With a key's cap or an outcome to keep: all of it in one transaction. */
+/**
+ * With a key's cap or an outcome to keep: all of it in one transaction, the wallet's lock before the cap's, as the
+ * settling statement takes them.
+ */
 async function takeTogether(
   database: Database,
   { name, text }: Statement,
@@ -141,8 +144,8 @@ async function takeTogether(
   const client = await database.pool.connect();
   try {
     await client.query("begin");
-    if (request.cap) await spend(client, request.keyId, request.tokens, request.cap);
     const moved = (await client.query<WalletRow>({ name, text, values })).rows[0];
+    if (moved && request.cap) await spend(client, request.keyId, request.tokens, request.cap);
     if (moved && kept) await client.query(KEEP, [kept.accountId, kept.key, kept.outcome]);
     await client.query(moved ? "commit" : "rollback");
     return moved;

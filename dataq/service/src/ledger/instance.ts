@@ -14,6 +14,8 @@ export interface Instance {
 /** First number of the advisory locks; the second is the instance's. */
 const INSTANCE_LOCKS = 7_140_002;
 
+const LONGEST_CALL_MS = 300_000;
+
 export async function startInstance(database: Database, now: Date): Promise<Instance> {
   const session = await database.connect();
   const made = await session.query<{ id: number }>(
@@ -30,6 +32,11 @@ export async function startInstance(database: Database, now: Date): Promise<Inst
         try {
           const next = await database.connect();
           await next.query("select pg_advisory_lock($1, $2)", [INSTANCE_LOCKS, id]);
+          // Another instance may have taken us for dead.
+          await next.query(
+            "insert into instance (id, started_at) overriding system value values ($1, $2) on conflict do nothing",
+            [id, now],
+          );
           current = next;
           revive(next);
           return;
@@ -76,6 +83,10 @@ export async function recover(database: Database, now: Date): Promise<number> {
       client.release();
     }
   }
+  // A call that could not free its key at its end; none takes that long.
+  await database.pool.query("delete from idempotency where outcome is null and created_at < $1", [
+    new Date(now.getTime() - LONGEST_CALL_MS),
+  ]);
   return voided + (await voidAll(database, "deadline < $1", now, "the call did not end in time", now));
 }
 

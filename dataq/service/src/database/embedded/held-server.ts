@@ -24,6 +24,7 @@ export interface HeldServer {
 
 const KEEPER = "dataq keeper";
 const START_LIMIT_MS = 60_000;
+const RESTART_PAUSE_MS = 1_000;
 
 /**
  * Joins the server that already runs in `dataFolder` (of a second dataq, or an orphan that a killed one left),
@@ -40,8 +41,8 @@ export async function holdServer(dataFolder: string, progress: (line: string) =>
     try {
       const running = await join(cluster, progress);
       if (!running) progress("Starting the database …");
-      const server = running ?? (await startPostmaster(cluster, owner, binaries));
-      return await keep(server, cluster, lifeline, progress);
+      const restart = () => startPostmaster(cluster, owner, binaries);
+      return await keep(running ?? (await restart()), cluster, { lifeline, restart, progress });
     } catch (error) {
       if (lifeline !== undefined) closeSync(lifeline);
       throw error;
@@ -88,29 +89,64 @@ async function join(cluster: Cluster, progress: (line: string) => void): Promise
   }
 }
 
-/** A session that stands for us while we use the server, so that whoever leaves sees whether others stay. */
-async function keep(
-  server: Postmaster,
-  cluster: Cluster,
-  lifeline: number | undefined,
-  progress: (line: string) => void,
-): Promise<HeldServer> {
-  const keeper = new pg.Client({ ...server.connection, application_name: KEEPER, keepAlive: true });
-  keeper.on("error", () => {});
-  await keeper.connect();
+/**
+ * A session that stands for us while we use the server, so that whoever leaves sees whether others stay; and so
+ * that we see when the server goes away under us (killed for memory, say) and start it again.
+ */
+async function keep(server: Postmaster, cluster: Cluster, parts: KeepParts): Promise<HeldServer> {
+  const { lifeline, restart, progress } = parts;
+  let current = server;
+  let isReleased = false;
+  let keeper = await connectKeeper(server.connection);
+  const watch = () =>
+    keeper.once("end", async () => {
+      while (!isReleased) {
+        try {
+          progress("The database went away; starting it again …");
+          const unlock = await takeTurn(cluster.home, progress);
+          try {
+            current = (await join(cluster, progress)) ?? (await restart());
+            keeper = await connectKeeper(current.connection);
+          } finally {
+            await unlock();
+          }
+          progress("The database is back.");
+          watch();
+          return;
+        } catch (error) {
+          progress(`The database does not start: ${(error as Error).message}`);
+          await sleep(RESTART_PAUSE_MS);
+        }
+      }
+    });
+  watch();
   return {
     connection: server.connection,
     async release() {
+      isReleased = true;
       const unlock = await takeTurn(cluster.home, progress);
       try {
         const isLast = await endKeeper(keeper);
-        if (isLast) await stopPostmaster(cluster.data, server.pid);
+        if (isLast) await stopPostmaster(cluster.data, current.pid);
       } finally {
         if (lifeline !== undefined) closeSync(lifeline);
         await unlock();
       }
     },
   };
+}
+
+interface KeepParts {
+  readonly lifeline: number | undefined;
+  readonly restart: () => Promise<Postmaster>;
+  readonly progress: (line: string) => void;
+}
+
+async function connectKeeper(connection: Connection): Promise<pg.Client> {
+  const keeper = new pg.Client({ ...connection, application_name: KEEPER, keepAlive: true });
+  keeper.on("error", () => {});
+  await keeper.connect();
+  return keeper;
 }
 
 async function endKeeper(keeper: pg.Client): Promise<boolean> {

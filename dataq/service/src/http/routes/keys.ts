@@ -43,14 +43,17 @@ export function addKeyRoutes(app: FastifyInstance, parts: HttpParts): void {
   app.patch<{ Params: { id: string } }>("/v1/keys/:id", async (request) => {
     const principal = await admit(parts, request, "manage:keys");
     const wanted = readRights(check(changedKey, readJson(request)), principal);
+    await refuseStronger(parts, principal, request.params.id);
     return keyBody(
       await parts.keys.change(principal.account.id, request.params.id, wanted, authorOf(parts, request)),
     );
   });
 
   app.post<{ Params: { id: string } }>("/v1/keys/:id/rotate", async (request, reply) => {
-    const { account } = await admit(parts, request, "manage:keys");
+    const principal = await admit(parts, request, "manage:keys");
+    const { account } = principal;
     const { grace_s } = check(rotation, readJson(request, {}));
+    await refuseStronger(parts, principal, request.params.id);
     const made = await parts.keys.rotate(account.id, request.params.id, grace_s, authorOf(parts, request));
     reply.code(201).header("cache-control", "no-store");
     return { ...keyBody(made.key), key: made.text };
@@ -98,6 +101,13 @@ export function keyBody(key: ApiKey): object {
     revoked_at: key.revokedAt,
     last_used_at: key.lastUsedAt,
   };
+}
+
+/** Who may not do something with their own key does not get a key that may: rotation gives its new text. */
+async function refuseStronger(parts: HttpParts, { account, key }: Principal, id: string): Promise<void> {
+  const target = await parts.keys.find(account.id, id);
+  const excess = target.scopes.find((scope) => !key.scopes.includes(scope));
+  if (excess) throw new Failure("scope_denied", { scope: excess });
 }
 
 /** Nobody gives away a right that they do not have. */

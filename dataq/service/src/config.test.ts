@@ -1,0 +1,46 @@
+import { describe, expect, test } from "vitest";
+import { readConfig } from "./config.ts";
+
+describe("every setting has a default, takes a right value and names a wrong one", () => {
+  const settings: [string, string, string, unknown, unknown, string | null][] = [
+    ["DATAQ_HOST", "port", "0.0.0.0:8080", 11_435, 8_080, "127.0.0.1:99999"],
+    ["DATABASE_URL", "databaseUrl", "postgres://h/d", undefined, "postgres://h/d", "mysql://user:hush@h/d"],
+    ["DATAQ_MODE", "mode", "hosted", "local", "hosted", "cloud"],
+    ["DATAQ_SIGNUP", "signup", "approve", "open", "approve", "maybe"],
+    ["DATAQ_SECRET", "secret", "0123456789abcdef", undefined, "0123456789abcdef", "short"],
+    ["DATAQ_CHARGE_EMPTY", "chargeEmpty", "false", true, false, "no"],
+    [
+      "DATAQ_ORIGINS",
+      "origins",
+      "https://a.example, https://b.example:8443",
+      [],
+      ["https://a.example", "https://b.example:8443"],
+      "a.example",
+    ],
+    ["DATAQ_SAMPLES", "samples", "off", true, false, "some"],
+    ["DATAQ_LOCALLM", "locallm", "http://127.0.0.1:11434", undefined, "http://127.0.0.1:11434", "localhost"],
+    ["SMTP_URL", "smtpUrl", "smtp://mail.example", undefined, "smtp://mail.example", "mail.example"],
+    ["DATAQ_DATA", "dataFolder", "/tmp/here", expect.any(String), "/tmp/here", null],
+  ];
+  test.each(settings)("%s", (name, field, right, byDefault, read, wrong) => {
+    const value = (environment: Record<string, string>) =>
+      readConfig(environment)[field as keyof ReturnType<typeof readConfig>];
+    expect(value({})).toEqual(byDefault);
+    expect(value({ [name]: "" })).toEqual(byDefault);
+    expect(value({ [name]: right })).toEqual(read);
+    if (wrong !== null) expect(() => readConfig({ [name]: wrong })).toThrow(name);
+  });
+
+  test("sign-up is closed where others can reach the service", () => {
+    expect(readConfig({ DATAQ_HOST: "0.0.0.0" }).signup).toBe("closed");
+    expect(readConfig({ DATAQ_HOST: "[::1]:8000" })).toMatchObject({
+      host: "::1",
+      port: 8_000,
+      signup: "open",
+    });
+  });
+
+  test("a password in a wrong address is not repeated", () => {
+    expect(() => readConfig({ DATABASE_URL: "mysql://user:hush@h/d" })).not.toThrow("hush");
+  });
+});
