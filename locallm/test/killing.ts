@@ -29,13 +29,14 @@ export async function killAmidChanges(rounds: number, random: Random): Promise<K
   const root = await mkdtemp(join(tmpdir(), "locallm-kill-"));
   const result: KillResult = { rounds, finished: 0, problems: [], fetchedRatio: 0 };
   const before = await prepared(root);
+  const wholeMs = await timed(root, (server) => change(server, 0));
   for (let round = 0; round < rounds; round++) {
     const server = await startServer({ models: root });
     const work = change(server, round).then(
       () => true,
       () => false,
     );
-    await new Promise((resolve) => setTimeout(resolve, random() * 25));
+    await new Promise((resolve) => setTimeout(resolve, random() * wholeMs * 1.2));
     server.signal("SIGKILL");
     await server.exited;
     if (await work) result.finished += 1;
@@ -51,20 +52,24 @@ export async function killAmidPulls(rounds: number, random: Random): Promise<Kil
   const registry = await fakeRegistry();
   const result: KillResult = { rounds, finished: 0, problems: [], fetchedRatio: 0 };
   const before = await prepared(root);
+  registry.publish("ns/first:v", largeModel());
+  const first = `${registry.host}/ns/first:v`;
+  const wholeMs = await timed(root, (server) => server.ask("/api/pull", { model: first, stream: false }));
+  registry.sentBytes = 0;
   let modelBytes = 0;
   for (let round = 0; round < rounds; round++) {
     const weights = largeModel();
     modelBytes += weights.length;
     registry.publish("ns/m:v", weights);
     const model = `${registry.host}/ns/m:v`;
-    const first = await startServer({ models: root });
-    const work = first.ask("/api/pull", { model, stream: false }).then(
+    const victim = await startServer({ models: root });
+    const work = victim.ask("/api/pull", { model, stream: false }).then(
       () => true,
       () => false,
     );
-    await new Promise((resolve) => setTimeout(resolve, random() * 60));
-    first.signal("SIGKILL");
-    await first.exited;
+    await new Promise((resolve) => setTimeout(resolve, random() * wholeMs * 1.2));
+    victim.signal("SIGKILL");
+    await victim.exited;
     if (await work) result.finished += 1;
     result.problems.push(...(await faults(root, before, round)));
     await finish(root, model, round, result);
@@ -75,6 +80,16 @@ export async function killAmidPulls(rounds: number, random: Random): Promise<Kil
   await leftovers(root, result);
   await closeAll(registry, root);
   return result;
+}
+
+/** How long the work takes when nobody ends it: so that kills come early, late and after it. */
+async function timed(root: string, work: (server: ServerProcess) => Promise<unknown>): Promise<number> {
+  const server = await startServer({ models: root });
+  const begin = performance.now();
+  await work(server);
+  const ms = performance.now() - begin;
+  await server.stop();
+  return ms;
 }
 
 async function finish(root: string, model: string, round: number, result: KillResult): Promise<void> {

@@ -13,6 +13,7 @@ import { psCommand } from "./commands/ps.ts";
 import { pullCommand } from "./commands/pull.ts";
 import { pushCommand } from "./commands/push.ts";
 import { rmCommand } from "./commands/rm.ts";
+import { runCommand } from "./commands/run.ts";
 import { serveCommand } from "./commands/serve.ts";
 import { showCommand } from "./commands/show.ts";
 import { stopCommand } from "./commands/stop.ts";
@@ -22,6 +23,7 @@ const program = new Command("locallm")
   .description("Runs language models on this machine, behind Ollama's API and OpenAI's")
   .version(version, "-v, --version")
   .addCommand(serveCommand())
+  .addCommand(runCommand())
   .addCommand(pullCommand())
   .addCommand(pushCommand())
   .addCommand(createCommand())

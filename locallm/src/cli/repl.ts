@@ -1,0 +1,253 @@
+import { appendFile, mkdir, readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface, type Interface } from "node:readline";
+import { LocallmError } from "../wire/errors.ts";
+import { isOptionName, optionRules, parseOptionText } from "../wire/options.ts";
+import { type Client, ServerError } from "./client.ts";
+import type { Conversation } from "./conversation.ts";
+import { plain } from "./text.ts";
+
+const help = `/set parameter NAME VALUE   an option of the model, such as temperature 0.5
+/set system TEXT            the system message
+/set format json            answers in JSON; /set noformat ends it
+/set think, /set nothink    thinking on or off
+/set verbose, /set quiet    figures after each answer
+/set history, /set nohistory  remember what was typed
+/show info|license|modelfile|parameters|system|template
+/load MODEL, /save MODEL    talk to another model; keep this one with its settings
+/clear                      forget what was said
+/bye                        leave (also Ctrl-D)
+"""                         begins and ends a text of several lines`;
+
+/** Questions and answers on a terminal until the user leaves. Ctrl-C stops an answer, not the program. */
+export async function converse(conversation: Conversation, client: Client): Promise<void> {
+  const repl = new Repl(conversation, client);
+  await repl.run();
+}
+
+const historyPath = join(homedir(), ".locallm", "history");
+const historyLines = 500;
+
+class Repl {
+  #conversation: Conversation;
+  #client: Client;
+  #keepsHistory = true;
+  #answering: AbortController | null = null;
+
+  constructor(conversation: Conversation, client: Client) {
+    this.#conversation = conversation;
+    this.#client = client;
+  }
+
+  async run(): Promise<void> {
+    const saved = await readFile(historyPath, "utf8").catch(() => "");
+    const history = saved
+      .split("\n")
+      .filter((line) => line !== "")
+      .slice(-historyLines)
+      .reverse();
+    const terminal = createInterface({
+      input: process.stdin,
+      output: process.stdout,
+      history,
+      historySize: historyLines,
+      prompt: ">>> ",
+    });
+    terminal.on("SIGINT", () => {
+      if (this.#answering !== null) this.#answering.abort();
+      else process.stdout.write("\nUse Ctrl-D or /bye to leave.\n>>> ");
+    });
+    const lines = new TypedLines(terminal);
+    try {
+      for (let text = await this.#read(lines); text !== null; text = await this.#read(lines)) {
+        if (text.trim() === "") continue;
+        if (text.trim() === "/bye" || text.trim() === "/exit") break;
+        await this.#obey(text);
+      }
+    } finally {
+      terminal.close();
+    }
+  }
+
+  /** One question or command; null at the end of input. */
+  async #read(lines: TypedLines): Promise<string | null> {
+    const first = await lines.next(">>> ");
+    if (first === null) return null;
+    let text = first;
+    if (first.startsWith('"""')) {
+      text = first.slice(3);
+      while (!text.endsWith('"""')) {
+        const line = await lines.next("... ");
+        if (line === null) return null;
+        text += `\n${line}`;
+      }
+      text = text.slice(0, -3);
+    }
+    if (this.#keepsHistory && !first.startsWith('"""')) await remember(first);
+    return text;
+  }
+
+  async #obey(text: string): Promise<void> {
+    try {
+      if (text.startsWith("/")) await this.#command(text.trim());
+      else await this.#ask(text);
+    } catch (error) {
+      if (!(error instanceof ServerError || error instanceof LocallmError)) throw error;
+      console.log(plain(`Error: ${error.message}`));
+    }
+  }
+
+  async #ask(text: string): Promise<void> {
+    this.#answering = new AbortController();
+    try {
+      await this.#conversation.ask(text, this.#answering.signal);
+      process.stdout.write("\n");
+    } finally {
+      this.#answering = null;
+    }
+  }
+
+  async #command(text: string): Promise<void> {
+    const [command = "", first = "", ...rest] = text.split(/\s+/);
+    const { settings } = this.#conversation;
+    switch (command) {
+      case "/?":
+      case "/help":
+        console.log(help);
+        break;
+      case "/clear":
+        this.#conversation.turns = [];
+        console.log("Forgotten.");
+        break;
+      case "/set":
+        this.#set(first, rest, text);
+        break;
+      case "/show":
+        await this.#show(first);
+        break;
+      case "/load":
+        await this.#client.json("/api/show", { body: { model: first } });
+        settings.model = first;
+        this.#conversation.turns = [];
+        console.log(plain(`Talking to ${first}.`));
+        break;
+      case "/save":
+        await this.#save(first);
+        break;
+      default:
+        console.log(plain(`${command} is no command; /? lists them.`));
+    }
+  }
+
+  #set(what: string, rest: string[], text: string): void {
+    const { settings } = this.#conversation;
+    const value = text.split(/\s+/).slice(2).join(" ");
+    switch (what) {
+      case "parameter":
+        this.#setParameter(rest);
+        return;
+      case "system":
+        settings.system = /^\/set\s+system\s+(.*)$/s.exec(text)?.[1]?.replace(/^"""|"""$/g, "") ?? null;
+        break;
+      case "format":
+        settings.format = value === "" ? "json" : value;
+        break;
+      case "noformat":
+        settings.format = null;
+        break;
+      case "think":
+        settings.think = value === "" ? true : value;
+        break;
+      case "nothink":
+        settings.think = false;
+        break;
+      case "verbose":
+      case "quiet":
+        settings.verbose = what === "verbose";
+        break;
+      case "history":
+      case "nohistory":
+        this.#keepsHistory = what === "history";
+        break;
+      case "wordwrap":
+      case "nowordwrap":
+        break;
+      default:
+        console.log(plain(`${what} cannot be set; /? lists what can.`));
+        return;
+    }
+    console.log("Set.");
+  }
+
+  #setParameter([name = "", ...values]: string[]): void {
+    if (!isOptionName(name)) {
+      console.log(plain(`${name} is no parameter; these are: ${Object.keys(optionRules).join(", ")}`));
+      return;
+    }
+    const isList = optionRules[name].type === "strings";
+    this.#conversation.settings.options[name] = isList ? values : parseOptionText(name, values.join(" "));
+    console.log("Set.");
+  }
+
+  async #show(what: string): Promise<void> {
+    const { model } = this.#conversation.settings;
+    const shown = await this.#client.json<Record<string, unknown>>("/api/show", { body: { model } });
+    const part = what === "" || what === "info" ? shown["details"] : shown[what];
+    const text =
+      typeof part === "string" ? part : part === undefined ? `no ${what}` : JSON.stringify(part, null, 2);
+    console.log(plain(text));
+  }
+
+  async #save(model: string): Promise<void> {
+    const { model: from, system, options } = this.#conversation.settings;
+    const messages = this.#conversation.turns;
+    const body = {
+      model,
+      from,
+      stream: false,
+      parameters: options,
+      ...(system === null ? {} : { system }),
+      ...(messages.length === 0 ? {} : { messages }),
+    };
+    await this.#client.json("/api/create", { body });
+    console.log(plain(`Saved as ${model}.`));
+  }
+}
+
+/** Lines as they are typed, also those typed while an answer comes. */
+class TypedLines {
+  #terminal: Interface;
+  #lines: string[] = [];
+  #isClosed = false;
+  #wake: (() => void) | null = null;
+
+  constructor(terminal: Interface) {
+    this.#terminal = terminal;
+    terminal.on("line", (line) => {
+      this.#lines.push(line);
+      this.#wake?.();
+    });
+    terminal.on("close", () => {
+      this.#isClosed = true;
+      this.#wake?.();
+    });
+  }
+
+  /** Null when the input has ended. */
+  async next(prompt: string): Promise<string | null> {
+    if (this.#lines.length === 0 && !this.#isClosed) {
+      this.#terminal.setPrompt(prompt);
+      this.#terminal.prompt();
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    return this.#lines.shift() ?? null;
+  }
+}
+
+async function remember(line: string): Promise<void> {
+  await mkdir(dirname(historyPath), { recursive: true }).catch(() => {});
+  await appendFile(historyPath, `${line}\n`, { mode: 0o600 }).catch(() => {});
+}
