@@ -2,7 +2,7 @@ import type { Migration } from "../database/migrations.ts";
 
 /**
  * Who signs in to the console. The tables and columns are those that better-auth wants by name, in a schema of their
- * own; a test asks it whether anything is missing.
+ * own.
  */
 export const peopleMigrations: readonly Migration[] = [
   {
