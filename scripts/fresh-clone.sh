@@ -3,6 +3,7 @@
 # each step took. Nothing of the clone, its models or its data outlives the run.
 #
 #   scripts/fresh-clone.sh          clone → npm start → first token and first paid answer → second start → kill -9
+#                                   → two first starts at once
 #   scripts/fresh-clone.sh test     the same, then npm test in the clone
 set -euo pipefail
 
@@ -48,6 +49,12 @@ export LOCALLM_MODELS="$work/models" DATAQ_DATA="$work/data"
 start() {
   npm start >"$work/log" 2>&1 </dev/null &
   npm=$!
+}
+
+start_twice() {
+  start
+  npm start >"$work/log.second" 2>&1 </dev/null &
+  second=$!
 }
 
 stop() {
@@ -116,6 +123,22 @@ until_true 60 "paid law answer" paid_answer
 say "kill -9 of everything → both answer again" "$(since "$began")"
 npm run --silent dataq -- ledger verify >"$work/verify" || { cat "$work/verify" >&2; fail "the ledger does not balance"; }
 say "the ledger balances after kill -9" "yes"
+stop
+
+rm -rf node_modules "$LOCALLM_MODELS" "$DATAQ_DATA"
+start_twice
+wait -n "$npm" "$second" || true # one of them finds the other's port in use and says so
+if ! kill -0 "$npm" 2>/dev/null; then
+  npm=$second
+  mv "$work/log" "$work/log.refused" && mv "$work/log.second" "$work/log"
+else
+  mv "$work/log.second" "$work/log.refused"
+fi
+grep -q 'LOCALLM_HOST\|DATAQ_HOST' "$work/log.refused" || fail "a clear word from the start that lost"
+until_true 300 "first token" first_token
+until_true 300 "paid law answer" paid_answer
+npm run --silent dataq -- ledger verify >"$work/verify" || { cat "$work/verify" >&2; fail "the ledger does not balance"; }
+say "two first starts at once: one serves, one says why not" "yes"
 stop
 
 if [ "${1:-}" = test ]; then
