@@ -7,7 +7,7 @@ import type { ThinkingTags } from "./thinking.ts";
 import type { ToolFormat } from "./tool-format.ts";
 import type { Tool } from "./turn.ts";
 
-export type { AnswerPiece, FinishedCall } from "./answer-piece.ts";
+export type { AnswerPiece } from "./answer-piece.ts";
 
 /** Splits a model's text as it arrives. Any split of the same text gives the same parts. */
 export interface AnswerReader {

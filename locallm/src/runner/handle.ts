@@ -66,7 +66,5 @@ export type {
   Grammar,
   LoadRequest,
   ModelInfo,
-  Prompt,
-  Sampling,
 } from "../engine/job.ts";
 export { defaultSampling } from "../engine/job.ts";

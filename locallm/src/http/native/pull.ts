@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { pullRequest } from "../../wire/api/library.ts";
+import { transferRequest } from "../../wire/api/library.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { readBody } from "../body.ts";
 import type { Parts } from "../parts.ts";
@@ -8,7 +8,7 @@ import { sendProgress } from "./progress.ts";
 /** `POST /api/pull`: a model from a registry or another source, with its progress. */
 export function pullRoute(app: FastifyInstance, parts: Parts): void {
   app.post("/api/pull", async (request, reply) => {
-    const body = readBody(request, reply, pullRequest);
+    const body = readBody(request, reply, transferRequest);
     const reference = body.model || body.name;
     if (reference === undefined || reference === "") throw new LocallmError("model_required", {});
     const task = parts.pulls.prepare(reference, {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { pushRequest } from "../../wire/api/library.ts";
+import { transferRequest } from "../../wire/api/library.ts";
 import { requireModelName } from "../../wire/model-name.ts";
 import { readBody } from "../body.ts";
 import type { Parts } from "../parts.ts";
@@ -8,7 +8,7 @@ import { sendProgress } from "./progress.ts";
 /** `POST /api/push`: a model of the store to the registry that its name says. */
 export function pushRoute(app: FastifyInstance, parts: Parts): void {
   app.post("/api/push", async (request, reply) => {
-    const body = readBody(request, reply, pushRequest);
+    const body = readBody(request, reply, transferRequest);
     const typed = body.model || body.name;
     const name = requireModelName(typed);
     await parts.store.require(name, typed);

@@ -33,15 +33,14 @@ export const copyRequest = z.object({ source: z.string(), destination: z.string(
 
 export const deleteRequest = z.object(named);
 
-export const pullRequest = z.object({
+/** Of a pull and of a push. */
+export const transferRequest = z.object({
   ...named,
   insecure: optional(z.boolean()),
   stream: optional(z.boolean()),
   username: optional(z.string()),
   password: optional(z.string()),
 });
-
-export const pushRequest = pullRequest;
 
 export type CreateRequest = z.output<typeof createRequest>;
 

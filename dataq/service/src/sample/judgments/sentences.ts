@@ -87,4 +87,3 @@ export const jobs: readonly string[] = [
   "电焊工",
   "客服专员",
 ];
-export const judgeRoles: readonly string[] = ["审判长", "审判员", "人民陪审员"];
