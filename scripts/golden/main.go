@@ -2,7 +2,8 @@
 //
 //	cd scripts/golden && go run . ../../locallm/src/template
 //
-// Reads go/golden/cases.json and known/golden/cases.json, writes expected.json beside each.
+// Reads go/golden/cases.json and known/golden/cases.json, writes expected.json beside each. The second is
+// written by known-cases.ts.
 package main
 
 import (

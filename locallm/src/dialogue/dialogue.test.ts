@@ -68,9 +68,21 @@ describe("messages → prompt", () => {
 
   test("a template that does not parse, and one that fails, are named", () => {
     expect(() => dialogue("{% for %}")).toThrow(expect.objectContaining({ code: "template_invalid" }));
-    expect(() => dialogue("{{ nothing() }}").prompt(plainTurn([say("user", "x")]), noBos)).toThrow(
+    expect(() => dialogue("{{ nothing() }}")).toThrow(expect.objectContaining({ code: "template_invalid" }));
+    const late = "{% if messages | length > 1 %}{{ nothing() }}{% endif %}{{ messages[0].content }}";
+    expect(() => dialogue(late).prompt(plainTurn([say("user", "x"), say("user", "y")]), noBos)).toThrow(
       expect.objectContaining({ code: "template_failed" }),
     );
+  });
+
+  test("a template that cannot be read is replaced by its family's, known by its marks", () => {
+    const unread = dialogue(
+      "{% for m in messages %}{{ m | unknown_filter }}<|im_start|><|im_end|>{% endfor %}",
+    );
+    expect(unread.prompt(plainTurn([say("user", "hi")]), noBos)).toBe(
+      "<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n",
+    );
+    expect(unread.stop).toContain("<|im_end|>");
   });
 });
 

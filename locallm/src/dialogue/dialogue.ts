@@ -1,3 +1,4 @@
+import { detectTemplate } from "../template/detect.ts";
 import { compileGo } from "../template/go/template.ts";
 import { compileJinja } from "../template/jinja.ts";
 import { TemplateError, TemplateRefusal } from "../template/limits.ts";
@@ -9,7 +10,7 @@ import { harmony } from "./formats/harmony.ts";
 import { goPrompter } from "./go-prompt.ts";
 import { jinjaPrompter } from "./jinja-prompt.ts";
 import { findThinking, type ThinkingTags } from "./thinking.ts";
-import { offeredTools, type Turn } from "./turn.ts";
+import { offeredTools, plainTurn, type Turn } from "./turn.ts";
 
 export interface DialogueSource {
   readonly template: { readonly language: "go" | "jinja"; readonly text: string };
@@ -29,6 +30,8 @@ export interface DialogueTraits {
 /** A model's way of talking: messages → prompt, and text → content, thinking and tool calls. One per model, reused. */
 export interface Dialogue {
   readonly traits: DialogueTraits;
+  /** Stop strings besides the model's own. */
+  readonly stop: readonly string[];
   /**
    * The prompt of a turn, ready for the tokeniser: with `addBos` (the vocabulary adds its first token by
    * itself) the template's own one is left out. Throws `conversation_refused` and `template_failed`.
@@ -48,6 +51,8 @@ export interface Dialogue {
 /** What a template's renderer gives: the turn in, the whole prompt out. Throws TemplateError. */
 export interface Prompter {
   readonly traits: Omit<DialogueTraits, "thinking">;
+  /** What ends the model's turn, where the template itself does not come with such a list. */
+  readonly stop?: readonly string[];
   render(turn: Turn): string;
   insert(prompt: string, suffix: string): string;
 }
@@ -64,6 +69,7 @@ export function createDialogue(source: DialogueSource): Dialogue {
   };
   return {
     traits: { ...prompter.traits, thinking: thinking !== null || format === harmony },
+    stop: prompter.stop ?? [],
     prompt: (turn, vocabulary) => rendered(vocabulary, () => prompter.render(turn)),
     insert: (prompt, suffix, vocabulary) => rendered(vocabulary, () => prompter.insert(prompt, suffix)),
     constraint: (turn) => {
@@ -78,7 +84,16 @@ export function createDialogue(source: DialogueSource): Dialogue {
 function prompterFor(source: DialogueSource): Prompter {
   const { language, text } = source.template;
   if (language === "go") return goPrompter(compileGo(text, source.now));
-  return jinjaPrompter(compileJinja(text, source.now), source);
+  try {
+    const prompter = jinjaPrompter(compileJinja(text, source.now), source);
+    prompter.render(plainTurn([{ role: "user", content: "probe" }]));
+    return prompter;
+  } catch (error) {
+    // A template that our Jinja cannot read: its family's turns are known all the same.
+    const known = error instanceof TemplateRefusal ? null : detectTemplate(text);
+    if (!(error instanceof TemplateError) || known === null) throw error;
+    return { ...goPrompter(compileGo(known.template, source.now)), stop: known.stop };
+  }
 }
 
 /** Whether the prompt already holds the tag that opens the model's thinking. */

@@ -42,6 +42,7 @@ export async function* runTurn(run: Run, dialogue: Dialogue, wish: TurnWish): As
     const job = generateJob(run.options, {
       prompt: fitted.prompt,
       numCtx: lease.numCtx,
+      stop: dialogue.stop,
       shift: wish.shift,
       grammar: constraint?.(fitted.text) ?? null,
     });
