@@ -87,6 +87,13 @@ test("whoever waits retry_after is let through, and nobody below the promised ra
   );
 });
 
+test("a call from a clock that is behind is not refused for it", async () => {
+  const id = `acc_${++serial}`;
+  const limits = limitsOf("operator");
+  expect((await call(id, 5_000, { limits })).refused).toBeNull();
+  expect(await call(id, 0, { limits })).toMatchObject({ refused: null, remaining: 4_998 });
+});
+
 test("of 40 calls at the same moment exactly the burst passes", async () => {
   const id = `acc_${++serial}`;
   const limits = { perSecond: 2, burst: 10, concurrent: 100, perDay: null };
