@@ -194,6 +194,16 @@ test("an answer that is too large is refused while it comes", async () => {
   await expect(readBody(answer, 1_000_000)).rejects.toMatchObject({ code: "source_failed" });
 });
 
+test("an answer that stops coming, or breaks off, is given up", async () => {
+  const stalls = await serve((_, response) => response.write("a"));
+  const breaks = await serve((_, response) => response.write("a", () => response.destroy()));
+  for (const port of [stalls, breaks]) {
+    const made = network({ connectTimeoutMs: 100 });
+    const answer = await made.request(new URL(`http://127.0.0.1:${port}/`), { signal });
+    await expect(readBody(answer, 100)).rejects.toMatchObject({ code: "source_unreachable" });
+  }
+});
+
 test("errors say the host, never the whole address", async () => {
   const error: Error = await network()
     .request(new URL("http://127.0.0.1:1/secret?token=abc"), { signal })

@@ -139,7 +139,8 @@ export class Network {
       request.destroy(new Error(`no answer for ${Math.round(timeoutMs / 1000)} s`)),
     );
     request.on("response", (response) => {
-      request.setTimeout(0);
+      // A body that stops coming is given up too; transfers have a shorter patience of their own.
+      request.setTimeout(2 * timeoutMs);
       resolve(response);
     });
     request.on("error", (error) => reject(toNetworkError(error, url, options.signal)));
@@ -193,16 +194,23 @@ export class Network {
 export async function readBody(response: NetworkResponse, limitBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
-  for await (const chunk of response.body as AsyncIterable<Buffer>) {
-    sizeBytes += chunk.length;
-    if (sizeBytes > limitBytes) {
-      response.body.destroy();
-      throw new LocallmError("source_failed", {
-        host: response.url.host,
-        reason: `its answer is larger than ${limitBytes} bytes`,
-      });
+  const { host } = response.url;
+  try {
+    for await (const chunk of response.body as AsyncIterable<Buffer>) {
+      sizeBytes += chunk.length;
+      if (sizeBytes > limitBytes) {
+        const reason = `its answer is larger than ${limitBytes} bytes`;
+        throw new LocallmError("source_failed", { host, reason });
+      }
+      chunks.push(chunk);
     }
-    chunks.push(chunk);
+  } catch (error) {
+    const isOurs = error instanceof LocallmError || (error as Error).name === "AbortError";
+    if (isOurs) throw error;
+    const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+    throw new LocallmError("source_unreachable", { host, reason }, { cause: error });
+  } finally {
+    response.body.destroy();
   }
   return Buffer.concat(chunks);
 }
