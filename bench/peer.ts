@@ -56,8 +56,8 @@ export class Peer {
 
   async stop(): Promise<void> {
     const child = this.#child;
-    if (child === null) return;
     this.#child = null;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
     const gone = new Promise((resolve) => child.once("exit", resolve));
     child.kill("SIGTERM");
     await gone;
