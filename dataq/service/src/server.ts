@@ -40,6 +40,7 @@ import { migrations } from "./schema.ts";
 import { PostingIndex } from "./search/postings/posting-index.ts";
 import { connected } from "./sources/connected.ts";
 import { FirstData } from "./sources/first-data/first-data.ts";
+import { startSchedule } from "./sources/legal-index/schedule.ts";
 import { createSources } from "./sources/registry.ts";
 import type { Sources } from "./sources/source.ts";
 
@@ -175,6 +176,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     const owner = await keys.authenticate(localKey, "127.0.0.1", clock());
     const link = await makeLocalLink(database, owner.account.id, clock());
     const consoleUrl = `${config.publicUrl ?? url}/console/enter#token=${link}`;
+    closers.push(startSchedule(database, { ...config, clock, progress }));
     return { url, localKey, consoleUrl, firstData: firstData.laws, close };
   } catch (error) {
     await close();

@@ -98,7 +98,13 @@ export class PostingIndex implements SearchIndex {
     const make = documentOf(corpus);
     const snapshot = await this.#snapshots.open(corpus);
     let size = snapshot?.size ?? 0;
-    if (make === undefined) return size;
+    if (make === undefined) {
+      await this.#pool.query(
+        "update search_corpus set refreshed_at = now(), next_refresh_at = now() + interval '30 days' where corpus = $1",
+        [corpus],
+      );
+      return size;
+    }
     for (const dataset of new Set(snapshot?.segments.map((segment) => segment.dataset))) {
       const again = this.#again(corpus, dataset, make);
       ({ size } = await this.refresh(corpus, again, { dataset, mode: "replace", recut: true, ...options }));

@@ -1,0 +1,58 @@
+import { Worker } from "node:worker_threads";
+import type { Database } from "../../database/database.ts";
+import { dueCorpora } from "./refresh.ts";
+
+export interface ScheduleOptions {
+  readonly databaseUrl: string | undefined;
+  readonly dataFolder: string;
+  readonly clock: () => Date;
+  readonly progress: (line: string) => void;
+}
+
+/** What the worker is told. */
+export interface RefreshTask {
+  readonly databaseUrl: string | undefined;
+  readonly dataFolder: string;
+  readonly corpora: readonly string[];
+}
+
+/**
+ * Refreshes what is 30 days old, in a thread of low priority. Looks once an hour; several services on one database
+ * take turns. Returns what stops it.
+ */
+export function startSchedule(database: Database, options: ScheduleOptions): () => Promise<void> {
+  let running: Promise<void> = Promise.resolve();
+  let worker: Worker | undefined;
+  let isStopped = false;
+  const look = async () => {
+    const corpora = await dueCorpora(database, options.clock());
+    if (corpora.length === 0 || isStopped) return;
+    const { databaseUrl, dataFolder } = options;
+    const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+    const task: RefreshTask = { databaseUrl, dataFolder, corpora };
+    const started = new Worker(new URL(`./worker.${extension}`, import.meta.url), { workerData: task });
+    worker = started;
+    await new Promise<void>((resolve) => {
+      started.on("message", (line: string) => options.progress(line));
+      started.once("error", (error) => options.progress(`Refresh failed: ${(error as Error).message}`));
+      started.once("exit", () => resolve());
+    });
+  };
+  const turn = () => {
+    running = running
+      .then(look)
+      .catch((error: Error) => options.progress(`Refresh failed: ${error.message}`));
+  };
+  const timer = setInterval(turn, lookEveryMs);
+  timer.unref();
+  turn();
+  return async () => {
+    isStopped = true;
+    clearInterval(timer);
+    // What is half built goes on or is removed by the next refresh.
+    await worker?.terminate();
+    await running;
+  };
+}
+
+const lookEveryMs = 3_600_000;

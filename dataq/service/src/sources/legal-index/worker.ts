@@ -1,0 +1,44 @@
+import { setPriority } from "node:os";
+import { parentPort, workerData } from "node:worker_threads";
+import { openDatabase } from "../../database/database.ts";
+import { PostingIndex } from "../../search/postings/posting-index.ts";
+import { refreshCorpus } from "./refresh.ts";
+import type { RefreshTask } from "./schedule.ts";
+
+/** The thread of the schedule. One service of several on a database refreshes; the others find the lock taken. */
+const task = workerData as RefreshTask;
+const anyFixedNumber = 7_140_003;
+
+try {
+  // On Linux this is the thread's own priority: calls that are served come first.
+  setPriority(10);
+} catch {
+  // Not allowed here; then it is only slower for both.
+}
+
+const database = await openDatabase({
+  url: task.databaseUrl,
+  folder: task.dataFolder,
+  poolSize: 2,
+  applicationName: "dataq refresh",
+  progress: () => {},
+});
+try {
+  const holder = await database.connect();
+  try {
+    const found = await holder.query<{ taken: boolean }>("select pg_try_advisory_lock($1) as taken", [
+      anyFixedNumber,
+    ]);
+    if (found.rows[0]?.taken === true) {
+      const index = new PostingIndex(database);
+      const progress = (line: string) => parentPort?.postMessage(line);
+      for (const corpus of task.corpora) {
+        await refreshCorpus({ database, index, dataFolder: task.dataFolder, progress }, corpus);
+      }
+    }
+  } finally {
+    await holder.end();
+  }
+} finally {
+  await database.close();
+}
