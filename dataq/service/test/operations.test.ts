@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { envelopeSchema, type Operation, operations } from "@dataq/contract";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
 const run = promisify(execFile);
@@ -18,12 +18,10 @@ beforeAll(async () => {
   files = mkdtempSync(join(tmpdir(), "dataq-files-"));
   service = await startService();
   // Samples of judgments are the last to be made.
-  await expect
-    .poll(async () => indexOf("legal_cases", await service.call("/v1/status")), {
-      timeout: 170_000,
-      interval: 500,
-    })
-    .not.toBeNull();
+  await vi.waitFor(
+    async () => expect(indexOf("legal_cases", await service.call("/v1/status"))).not.toBeNull(),
+    { timeout: 170_000, interval: 500 },
+  );
 }, 180_000);
 afterAll(async () => {
   await service[Symbol.asyncDispose]();
