@@ -21,7 +21,7 @@ Every operation is \`POST /v1/data/query\` with \`{"operation", "params", "page"
 never for others.
 
 | operation | | tokens (cached) | paged |
-|---|---|---|---|
+| --- | --- | --- | --- |
 ${rows.join("\n")}
 
 ${list.map(section).join("\n")}`;
