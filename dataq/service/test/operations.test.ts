@@ -20,9 +20,9 @@ beforeAll(async () => {
   // Samples of judgments are the last to be made.
   await vi.waitFor(
     async () => expect(indexOf("legal_cases", await service.call("/v1/status"))).not.toBeNull(),
-    { timeout: 170_000, interval: 500 },
+    { timeout: 290_000, interval: 500 },
   );
-}, 180_000);
+}, 300_000);
 afterAll(async () => {
   await service[Symbol.asyncDispose]();
   rmSync(files, { recursive: true, force: true });

@@ -88,7 +88,7 @@ async function bringLaws(index: PostingIndex): Promise<void> {
 /** On Linux this is the thread's own priority: calls that are served come first. */
 function yieldToCalls(): void {
   try {
-    setPriority(10);
+    setPriority(5);
   } catch {
     // Not allowed here; then it is only slower for both.
   }

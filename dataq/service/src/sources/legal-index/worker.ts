@@ -11,7 +11,7 @@ const anyFixedNumber = 7_140_003;
 
 try {
   // On Linux this is the thread's own priority: calls that are served come first.
-  setPriority(10);
+  setPriority(5);
 } catch {
   // Not allowed here; then it is only slower for both.
 }
