@@ -14,7 +14,7 @@ export interface TextQuestion {
   readonly filters: readonly Query[];
   /** Alternatives (OR) of words that must all be there. One empty text: filters alone. */
   readonly alternatives: readonly string[];
-  /** Words in quotes: as they stand, side by side, and never relaxed. */
+  /** Words in quotes: all must be there, and they are never relaxed. Their order is not looked at. */
   readonly phrases: readonly string[];
   /** Words that must not be there. */
   readonly without: readonly string[];
