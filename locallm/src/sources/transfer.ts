@@ -234,12 +234,7 @@ class Transfer {
       const response = await this.#request.open(whole ? null : range, signal);
       try {
         checkAnswer(response, range, this.#request.sizeBytes, whole);
-        for await (const chunk of response.body as AsyncIterable<Buffer>) {
-          alive();
-          if (chunk.length > part.end - part.start - part.completedBytes) throw tooMany(response, range);
-          await this.#file.write(index, chunk);
-          this.#request.onProgress?.(this.#file.completedBytes);
-        }
+        await this.#receive(index, response, range, alive);
       } finally {
         response.body.destroy();
       }
@@ -248,6 +243,38 @@ class Transfer {
       throw watch.signal.aborted && !this.#signal.aborted ? watch.signal.reason : error;
     } finally {
       clearTimeout(timer);
+    }
+  }
+
+  /** Collects what comes to pieces that are worth a write; what was collected is kept when the answer breaks. */
+  async #receive(
+    index: number,
+    response: NetworkResponse,
+    range: ByteRange,
+    alive: () => void,
+  ): Promise<void> {
+    let pending: Buffer[] = [];
+    let pendingBytes = 0;
+    let leftBytes = range.end - range.start;
+    const flush = async () => {
+      const piece = pending.length === 1 ? pending[0] : Buffer.concat(pending, pendingBytes);
+      pending = [];
+      pendingBytes = 0;
+      if (piece === undefined || piece.length === 0) return;
+      await this.#file.write(index, piece);
+      this.#request.onProgress?.(this.#file.completedBytes);
+    };
+    try {
+      for await (const chunk of response.body as AsyncIterable<Buffer>) {
+        alive();
+        leftBytes -= chunk.length;
+        if (leftBytes < 0) throw tooMany(response, range);
+        pending.push(chunk);
+        pendingBytes += chunk.length;
+        if (pendingBytes >= writeBytes) await flush();
+      }
+    } finally {
+      await flush();
     }
   }
 }
@@ -322,6 +349,8 @@ interface Part extends ByteRange {
   completedBytes: number;
 }
 
+/** A write costs a turn through the thread pool: few large ones are cheaper than many small ones. */
+const writeBytes = 512 * 1024;
 /** Bytes of a part between two notes of how far it is. */
 const noteEveryBytes = 1024 * 1024;
 const entryBytes = 8;
