@@ -30,6 +30,8 @@ export interface DialogueTraits {
 /** A model's way of talking: messages → prompt, and text → content, thinking and tool calls. One per model, reused. */
 export interface Dialogue {
   readonly traits: DialogueTraits;
+  /** Whether answers hold marks to read; models may write those as control tokens, which must then be text. */
+  readonly marked: boolean;
   /** Stop strings besides the model's own. */
   readonly stop: readonly string[];
   /**
@@ -69,6 +71,7 @@ export function createDialogue(source: DialogueSource): Dialogue {
   };
   return {
     traits: { ...prompter.traits, thinking: thinking !== null || format === harmony },
+    marked: thinking !== null || format !== null,
     stop: prompter.stop ?? [],
     prompt: (turn, vocabulary) => rendered(vocabulary, () => prompter.render(turn)),
     insert: (prompt, suffix, vocabulary) => rendered(vocabulary, () => prompter.insert(prompt, suffix)),

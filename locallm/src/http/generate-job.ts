@@ -11,6 +11,8 @@ export interface JobWish {
   readonly shift?: boolean;
   readonly grammar?: GenerateJob["grammar"];
   readonly wantContext?: boolean;
+  /** For readers that look for marks which the vocabulary holds as control tokens. */
+  readonly renderSpecial?: boolean;
 }
 
 /** The engine's job for a request's options. */
@@ -46,5 +48,6 @@ export function generateJob(options: CompleteOptions, wish: JobWish): GenerateJo
     deterministic: options.deterministic,
     grammar: wish.grammar ?? null,
     wantContext: wish.wantContext ?? false,
+    renderSpecial: wish.renderSpecial ?? false,
   };
 }

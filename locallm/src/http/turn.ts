@@ -43,6 +43,7 @@ export async function* runTurn(run: Run, dialogue: Dialogue, wish: TurnWish): As
       prompt: fitted.prompt,
       numCtx: lease.numCtx,
       stop: dialogue.stop,
+      renderSpecial: dialogue.marked,
       shift: wish.shift,
       grammar: constraint?.(fitted.text) ?? null,
     });

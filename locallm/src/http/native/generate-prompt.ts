@@ -13,6 +13,7 @@ import { conversation, requireTraits } from "../turn.ts";
 export interface ReadyPrompt {
   readonly prompt: GenerateJob["prompt"];
   readonly grammar: GenerateJob["grammar"];
+  readonly renderSpecial?: boolean;
   readonly read: Pick<AnswerReader, "push" | "end">;
 }
 
@@ -56,6 +57,7 @@ async function templatedPrompt(parts: Parts, run: Run, body: GenerateRequest) {
     return {
       prompt: inFront(body.context, text),
       grammar: constraint?.(text) ?? null,
+      renderSpecial: dialogue.marked,
       read: dialogue.reader(turn, text),
     };
   };

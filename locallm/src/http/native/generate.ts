@@ -49,10 +49,11 @@ async function* generate(
 ): AsyncGenerator<Piece> {
   const lease = await run.lease();
   try {
-    const { prompt, grammar, read } = ready(lease);
+    const { prompt, grammar, read, renderSpecial = false } = ready(lease);
     const job = generateJob(run.options, {
       prompt,
       grammar,
+      renderSpecial,
       numCtx: lease.numCtx,
       truncate: body.truncate ?? false,
       shift: body.shift ?? false,
