@@ -63,6 +63,11 @@ export class Peer {
     await gone;
   }
 
+  /** At once, without waiting: for when the bench itself ends early. */
+  kill(): void {
+    this.#child?.kill("SIGTERM");
+  }
+
   /** Finds out which API the server speaks; `model` names one where there are several. */
   async detect(model: string | undefined): Promise<void> {
     const tags = await this.#call("GET", "/api/tags").catch(() => null);

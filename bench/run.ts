@@ -41,6 +41,11 @@ const peers = values.server.map((entry, index) => {
   const [name = "", ...what] = entry.split("=");
   return new Peer(name, what.join("="), firstPort + index);
 });
+process.once("exit", () => {
+  for (const peer of peers) peer.kill();
+});
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
+
 try {
   for (const peer of peers) {
     await peer.start();
