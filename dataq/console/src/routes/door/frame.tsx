@@ -20,7 +20,9 @@ export function DoorFrame() {
         <p className="px-6 py-4 text-center text-xs text-faint">{t.door.foot}</p>
       </div>
       <aside className="hidden border-l border-line bg-surface lg:flex lg:flex-col lg:justify-center lg:px-14">
-        <p className="max-w-md text-2xl leading-snug font-semibold tracking-tight">{t.door.headline}</p>
+        <p className="max-w-md text-2xl leading-snug text-balance font-semibold tracking-tight">
+          {t.door.headline}
+        </p>
         <ul className="mt-8 flex max-w-md flex-col gap-5">
           {t.door.points.map(({ title, about }) => (
             <li key={title} className="border-l-2 border-seal pl-4">
