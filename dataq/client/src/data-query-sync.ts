@@ -2,7 +2,13 @@
 import type { RawResponse } from "./answer.ts";
 import type { Step, Steps } from "./call.ts";
 import { type Chance, chance } from "./chance.ts";
-import { type Balance, Core, type Estimate, type UsageQuery, type UsageReport } from "./core.ts";
+import {
+  type Balance,
+  ClientSteps,
+  type Estimate,
+  type UsageQuery,
+  type UsageReport,
+} from "./client-steps.ts";
 import type { Outcome } from "./exchange.ts";
 import { SyncOperations } from "./methods.ts";
 import type { OperationName } from "./operations.ts";
@@ -23,7 +29,7 @@ export interface SyncClock extends Chance {
  * sleeps meanwhile, so a server in that same thread can never answer it.
  */
 export class DataQuerySync extends SyncOperations {
-  readonly #core: Core;
+  readonly #steps: ClientSteps;
   readonly #clock: SyncClock;
   readonly #channel = new Channel();
 
@@ -33,7 +39,7 @@ export class DataQuerySync extends SyncOperations {
     threads();
     refuseFunctions(options);
     this.#clock = { ...chance, sleep, ...clock };
-    this.#core = new Core(readSettings(options), this.#clock);
+    this.#steps = new ClientSteps(readSettings(options), this.#clock);
     // A client that is forgotten takes its thread along.
     forgotten.register(this, this.#channel, this);
   }
@@ -44,7 +50,7 @@ export class DataQuerySync extends SyncOperations {
     params: ParamsOf<Name>,
     options: QueryOptions = {},
   ): Result<Name> {
-    return this.#run(this.#core.query(operation, params, refuseSignal(options)));
+    return this.#run(this.#steps.query(operation, params, refuseSignal(options)));
   }
 
   /** As `query`, with the answer as it came: status, headers and the text of the body. Errors are thrown all the same. */
@@ -53,7 +59,7 @@ export class DataQuerySync extends SyncOperations {
     params: ParamsOf<Name>,
     options: QueryOptions = {},
   ): RawResponse {
-    return this.#run(this.#core.queryRaw(operation, params, refuseSignal(options)));
+    return this.#run(this.#steps.queryRaw(operation, params, refuseSignal(options)));
   }
 
   /** The pages of a search, one request for each, as they are asked for. */
@@ -62,7 +68,7 @@ export class DataQuerySync extends SyncOperations {
     params: ParamsOf<Name>,
     options: PageOptions = {},
   ): SyncPages<Name> {
-    const cursor = this.#core.pages(operation, params, refuseSignal(options));
+    const cursor = this.#steps.pages(operation, params, refuseSignal(options));
     return new SyncPages(cursor, (steps) => this.#run(steps));
   }
 
@@ -72,17 +78,17 @@ export class DataQuerySync extends SyncOperations {
     params: ParamsOf<Name>,
     options: QueryOptions = {},
   ): Estimate {
-    return this.#run(this.#core.estimate(operation, params, refuseSignal(options)));
+    return this.#run(this.#steps.estimate(operation, params, refuseSignal(options)));
   }
 
   /** The account's tokens. Free. */
   balance(options: CallOptions = {}): Balance {
-    return this.#run(this.#core.balance(refuseSignal(options)));
+    return this.#run(this.#steps.balance(refuseSignal(options)));
   }
 
   /** Calls and tokens by day, operation and key. Free. */
   usage(query: UsageQuery = {}, options: CallOptions = {}): UsageReport {
-    return this.#run(this.#core.usage(query, refuseSignal(options)));
+    return this.#run(this.#steps.usage(query, refuseSignal(options)));
   }
 
   /** Ends the client's thread. Nothing has to: a process exits without it. */
@@ -103,7 +109,7 @@ export class DataQuerySync extends SyncOperations {
 
   #perform(step: Step): Outcome | undefined {
     if (step.kind === "send") {
-      const { maxBytes } = this.#core.settings;
+      const { maxBytes } = this.#steps.settings;
       return this.#channel.exchange(step.request, { timeoutMs: step.timeoutMs, maxBytes });
     }
     this.#clock.sleep(step.delayMs);

@@ -1,7 +1,13 @@
 import { type RawResponse, requestIdOf } from "./answer.ts";
 import { redact, type Step, type Steps } from "./call.ts";
 import { type Chance, chance } from "./chance.ts";
-import { type Balance, Core, type Estimate, type UsageQuery, type UsageReport } from "./core.ts";
+import {
+  type Balance,
+  ClientSteps,
+  type Estimate,
+  type UsageQuery,
+  type UsageReport,
+} from "./client-steps.ts";
 import { AbortError } from "./errors.ts";
 import { exchange, type Outcome } from "./exchange.ts";
 import { AsyncOperations } from "./methods.ts";
@@ -22,7 +28,7 @@ export interface AsyncClock extends Chance {
 
 /** The asynchronous client. One method for each operation, under the name of the interface document. */
 export class DataQuery extends AsyncOperations {
-  readonly #core: Core;
+  readonly #steps: ClientSteps;
   readonly #own: AsyncOnlyOptions;
   readonly #clock: AsyncClock;
 
@@ -32,7 +38,7 @@ export class DataQuery extends AsyncOperations {
     const { fetch, fetchOptions, onRequest, onResponse, onRetry, ...rest } = options;
     this.#own = { fetch, fetchOptions, onRequest, onResponse, onRetry };
     this.#clock = { ...chance, sleep, ...clock };
-    this.#core = new Core(readSettings(rest), this.#clock);
+    this.#steps = new ClientSteps(readSettings(rest), this.#clock);
   }
 
   /** One operation by its name. */
@@ -41,7 +47,7 @@ export class DataQuery extends AsyncOperations {
     params: ParamsOf<Name>,
     { signal, ...options }: AsyncQueryOptions = {},
   ): Promise<Result<Name>> {
-    return this.#run(this.#core.query(operation, params, options), signal);
+    return this.#run(this.#steps.query(operation, params, options), signal);
   }
 
   /** As `query`, with the answer as it came: status, headers and the text of the body. Errors are thrown all the same. */
@@ -50,7 +56,7 @@ export class DataQuery extends AsyncOperations {
     params: ParamsOf<Name>,
     { signal, ...options }: AsyncQueryOptions = {},
   ): Promise<RawResponse> {
-    return this.#run(this.#core.queryRaw(operation, params, options), signal);
+    return this.#run(this.#steps.queryRaw(operation, params, options), signal);
   }
 
   /** The pages of a search, one request for each, as they are asked for. */
@@ -59,7 +65,7 @@ export class DataQuery extends AsyncOperations {
     params: ParamsOf<Name>,
     { signal, ...options }: PageOptions & AsyncCallOptions = {},
   ): AsyncPages<Name> {
-    const cursor = this.#core.pages(operation, params, options);
+    const cursor = this.#steps.pages(operation, params, options);
     return new AsyncPages(cursor, (steps) => this.#run(steps, signal));
   }
 
@@ -69,17 +75,17 @@ export class DataQuery extends AsyncOperations {
     params: ParamsOf<Name>,
     { signal, ...options }: AsyncQueryOptions = {},
   ): Promise<Estimate> {
-    return this.#run(this.#core.estimate(operation, params, options), signal);
+    return this.#run(this.#steps.estimate(operation, params, options), signal);
   }
 
   /** The account's tokens. Free. */
   balance({ signal, ...options }: AsyncCallOptions = {}): Promise<Balance> {
-    return this.#run(this.#core.balance(options), signal);
+    return this.#run(this.#steps.balance(options), signal);
   }
 
   /** Calls and tokens by day, operation and key. Free. */
   usage(query: UsageQuery = {}, { signal, ...options }: AsyncCallOptions = {}): Promise<UsageReport> {
-    return this.#run(this.#core.usage(query, options), signal);
+    return this.#run(this.#steps.usage(query, options), signal);
   }
 
   async #run<Value>(steps: Steps<Value>, signal: AbortSignal | undefined): Promise<Value> {
@@ -99,7 +105,7 @@ export class DataQuery extends AsyncOperations {
       return undefined;
     }
     const { request, attempt, timeoutMs } = step;
-    const { apiKey, maxBytes } = this.#core.settings;
+    const { apiKey, maxBytes } = this.#steps.settings;
     const { authorization: _key, ...headers } = request.headers;
     onRequest?.({ ...request, headers, attempt });
     const outcome = await exchange(fetch, request, { timeoutMs, maxBytes, signal, init: fetchOptions });

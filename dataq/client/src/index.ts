@@ -1,6 +1,6 @@
 export type { RawResponse } from "./answer.ts";
 export type { Chance } from "./chance.ts";
-export type { Balance, Estimate, UsageGroup, UsageQuery, UsageReport, UsageRow } from "./core.ts";
+export type { Balance, Estimate, UsageGroup, UsageQuery, UsageReport, UsageRow } from "./client-steps.ts";
 export {
   type AsyncClock,
   type AsyncPages,

@@ -9,7 +9,7 @@ import { type ParamsOf, type Result, readResult } from "./result.ts";
 import { readRetry, type Settings, wrong } from "./settings.ts";
 
 /** What a client can do, as steps that either face runs. */
-export class Core {
+export class ClientSteps {
   readonly settings: Settings;
   readonly #chance: Chance;
 
