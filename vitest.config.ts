@@ -3,8 +3,9 @@ import { defineConfig } from "vitest/config";
 const source = { resolve: { conditions: ["source"] }, ssr: { resolve: { conditions: ["source"] } } };
 
 /**
- * Two kinds of test. Beside the code (`src/**`): quick, in parallel. In a `test/` folder: the real
- * products as processes, one file after the other, because a decode wants both cores for itself.
+ * Two kinds of test. Beside the code (`src/**`): quick. In a `test/` folder, after them: the real products as
+ * processes, each file with servers, ports and folders of its own. Never more than two files at once: a decode
+ * wants both cores of a small machine for itself.
  */
 export default defineConfig({
   test: {
@@ -25,7 +26,6 @@ export default defineConfig({
         test: {
           name: "live",
           include: ["{locallm,dataq/*}/test/**/*.test.ts", "examples/**/*.test.ts"],
-          fileParallelism: false,
           testTimeout: 60_000,
           hookTimeout: 120_000,
           sequence: { groupOrder: 1 },
