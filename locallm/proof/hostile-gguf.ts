@@ -13,7 +13,7 @@ export async function run(print: (line: string) => void): Promise<void> {
     print(
       "| files | refused by the gate | passed | given to the engine | ran | refused by the engine | crashes | unclear answers | memory growth, MiB |",
     );
-    print("|---|---|---|---|---|---|---|---|---|");
+    print("| --: | --: | --: | --: | --: | --: | --: | --: | --: |");
     const { files, refused, passed, loaded, answered, notLoaded, crashes, unclear, memoryGrowthMiB } = result;
     const cells = [
       files,

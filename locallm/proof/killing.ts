@@ -4,17 +4,16 @@ import { killAmidChanges, killAmidPulls } from "../test/killing.ts";
 export const title = "Kill -9 in the midst of create, copy, delete and pull";
 
 export async function run(print: (line: string) => void): Promise<void> {
+  print("| what | kills | of them amid the work | problems | bytes fetched for each byte of the models |");
+  print("| --- | --: | --: | --: | --: |");
+  const changes = await killAmidChanges(220, seeded(11));
+  const kinds = Object.entries(changes.hitsByKind).map(([kind, hits]) => `${kind} ${hits}`);
   print(
-    "| what | kills | work done before the kill | problems | bytes fetched for each byte of the models |",
-  );
-  print("|---|---|---|---|---|");
-  const changes = await killAmidChanges(200, seeded(11));
-  print(
-    `| create, copy, delete | ${changes.rounds} | ${changes.finished} | ${changes.problems.length} | – |`,
+    `| create, create over, copy, delete | ${changes.rounds} | ${changes.hits} (${kinds.join(", ")}) | ${changes.problems.length} | |`,
   );
   const pulls = await killAmidPulls(100, seeded(12));
   print(
-    `| pull | ${pulls.rounds} | ${pulls.finished} | ${pulls.problems.length} | ${pulls.fetchedRatio.toFixed(3)} |`,
+    `| pull | ${pulls.rounds} | ${pulls.hits} | ${pulls.problems.length} | ${pulls.fetchedRatio.toFixed(3)} |`,
   );
   for (const line of [...changes.problems, ...pulls.problems].slice(0, 20)) print(`\n- ${line}`);
 }

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { ServerProcess } from "./server-process.ts";
 import { type Entry, type GgufSpec, ggufBytes, loadableModel, u32, withEntry } from "./tiny-gguf.ts";
 
@@ -198,10 +200,16 @@ async function tryFile(
 async function load(server: ServerProcess, file: HostileFile, result: CampaignResult): Promise<void> {
   const options = { num_predict: 2, num_ctx: 64, seed: 1 };
   const body = { model: "hostile", prompt: "ab", options, keep_alive: 0, stream: false };
-  const signal = AbortSignal.timeout(patienceMs);
-  const response = await server.post("/api/generate", body, { signal }).catch(() => null);
+  const watchdog = new Watchdog();
+  const response = await server
+    .post("/api/generate", body, { signal: watchdog.signal })
+    .catch(() => null)
+    .finally(() => watchdog.stop());
   if (response === null) {
-    result.unclear.push(`generate, ${file.what}: no answer in ${patienceMs / 1000} s`);
+    const where = await recordHang(server, file);
+    result.unclear.push(
+      `generate, ${file.what}: no answer in ${patienceTicks} s; what was going on: ${where}`,
+    );
     return;
   }
   const text = await response.text();
@@ -214,14 +222,82 @@ async function load(server: ServerProcess, file: HostileFile, result: CampaignRe
 }
 
 /** Such a small model answers in well under a second; a loop without end does not answer at all. */
-const patienceMs = 60_000;
+const patienceTicks = 60;
+
+/** Gives up after so many seconds in which this process ran: one that was stopped meanwhile counts none. */
+class Watchdog {
+  readonly #gaveUp = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  #ticks = 0;
+
+  constructor() {
+    this.#timer = setInterval(() => {
+      this.#ticks += 1;
+      if (this.#ticks === patienceTicks) this.#gaveUp.abort();
+    }, 1_000);
+  }
+
+  get signal(): AbortSignal {
+    return this.#gaveUp.signal;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+}
+
+/** Keeps the file, what the server says of itself, and where each thread of its processes stands. */
+async function recordHang(server: ServerProcess, file: HostileFile): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "locallm-hang-"));
+  writeFileSync(join(folder, "model.gguf"), file.bytes);
+  const explained = await server
+    .ask("/api/ps?explain=true", undefined)
+    .catch((error: unknown) => ({ error: String(error) }));
+  const state = {
+    what: file.what,
+    ps: explained,
+    log: server.log.slice(-20),
+    threads: [server.pid, ...childrenOf(server.pid)].map((pid) => ({ pid, threads: threadsOf(pid) })),
+  };
+  writeFileSync(join(folder, "state.json"), JSON.stringify(state, null, 2));
+  return folder;
+}
+
+function childrenOf(pid: number): number[] {
+  const tasks = readdirOrNone(`/proc/${pid}/task`);
+  const children = tasks.flatMap((task) =>
+    readOrNone(`/proc/${pid}/task/${task}/children`).trim().split(" "),
+  );
+  return children
+    .filter((text) => text !== "")
+    .flatMap((text) => [Number(text), ...childrenOf(Number(text))]);
+}
+
+function threadsOf(pid: number) {
+  return readdirOrNone(`/proc/${pid}/task`).map((task) => {
+    const read = (name: string) => readOrNone(`/proc/${pid}/task/${task}/${name}`).trim();
+    return { task, name: read("comm"), state: read("stat"), waitsIn: read("wchan"), stack: read("stack") };
+  });
+}
+
+function readdirOrNone(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}
+
+function readOrNone(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
 
 /** Memory that the process holds now; 0 where the system does not tell. */
 function residentMiB(pid: number): number {
-  try {
-    const [, kib] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-    return Number(kib ?? 0) / 1024;
-  } catch {
-    return 0;
-  }
+  const [, kib] = /VmRSS:\s+(\d+) kB/.exec(readOrNone(`/proc/${pid}/status`)) ?? [];
+  return Number(kib ?? 0) / 1024;
 }

@@ -11,8 +11,10 @@ import { ggufBytes, tinyModel } from "./tiny-gguf.ts";
 
 export interface KillResult {
   rounds: number;
-  /** Rounds in which the work was done before the kill came. */
-  finished: number;
+  /** Kills that came while a request was on its way: the others came between two, or after the work's end. */
+  hits: number;
+  /** Of those, by what was under way. */
+  hitsByKind: Record<string, number>;
   /** What should not be: a lost model, a store that does not verify, a pull that does not go on. */
   problems: string[];
   /** Bytes that all pulls fetched, for each byte of the models. */
@@ -22,36 +24,43 @@ export interface KillResult {
 type Random = () => number;
 
 /**
- * Kills the server (SIGKILL) at a random moment of some work, again and again on one store. After each kill the
- * store must list, verify, and hold everything that stood before.
+ * Kills the server (SIGKILL) while it creates, copies and deletes without a pause, again and again on one store.
+ * After each kill the store must list, verify, hold everything that nobody touched, and mean by every name what
+ * the last finished request made of it; the one that was cut off may have happened or not.
  */
-export async function killAmidChanges(rounds: number, random: Random): Promise<KillResult> {
+export async function killAmidChanges(wantedHits: number, random: Random): Promise<KillResult> {
   const root = await mkdtemp(join(tmpdir(), "locallm-kill-"));
-  const result: KillResult = { rounds, finished: 0, problems: [], fetchedRatio: 0 };
-  const before = await prepared(root);
-  const wholeMs = await timed(root, (server) => change(server, 0));
-  for (let round = 0; round < rounds; round++) {
+  const result: KillResult = { rounds: 0, hits: 0, hitsByKind: {}, problems: [], fetchedRatio: 0 };
+  const untouched = await prepared(root);
+  const expected = new Expectations();
+  for (; result.hits < wantedHits; result.rounds++) {
     const server = await startServer({ models: root });
-    const work = change(server, round).then(
-      () => true,
-      () => false,
-    );
-    await new Promise((resolve) => setTimeout(resolve, random() * wholeMs * 1.2));
+    const work = changeWithoutEnd(server, expected, result.rounds);
+    await new Promise((resolve) => setTimeout(resolve, random() * longestMs));
+    const cutOff = expected.underWay;
     server.signal("SIGKILL");
     await server.exited;
-    if (await work) result.finished += 1;
-    result.problems.push(...(await faults(root, before, round)));
+    await work;
+    if (cutOff !== null) {
+      result.hits += 1;
+      result.hitsByKind[cutOff] = (result.hitsByKind[cutOff] ?? 0) + 1;
+    }
+    const found = [...(await faults(root, untouched)), ...(await expected.settle(root))];
+    result.problems.push(...found.map((what) => `round ${result.rounds}: ${what}`));
   }
   await rm(root, { recursive: true, force: true });
   return result;
 }
 
+/** A few dozen changes on an idle machine. */
+const longestMs = 250;
+
 /** As above, in the midst of pulls; the next pull must go on and end well. */
 export async function killAmidPulls(rounds: number, random: Random): Promise<KillResult> {
   const root = await mkdtemp(join(tmpdir(), "locallm-kill-"));
   const registry = await fakeRegistry();
-  const result: KillResult = { rounds, finished: 0, problems: [], fetchedRatio: 0 };
-  const before = await prepared(root);
+  const result: KillResult = { rounds, hits: 0, hitsByKind: {}, problems: [], fetchedRatio: 0 };
+  const untouched = await prepared(root);
   registry.publish("ns/first:v", largeModel());
   const first = `${registry.host}/ns/first:v`;
   const wholeMs = await timed(root, (server) => server.ask("/api/pull", { model: first, stream: false }));
@@ -63,17 +72,22 @@ export async function killAmidPulls(rounds: number, random: Random): Promise<Kil
     registry.publish("ns/m:v", weights);
     const model = `${registry.host}/ns/m:v`;
     const victim = await startServer({ models: root });
+    let isOver = false;
     const work = victim.ask("/api/pull", { model, stream: false }).then(
-      () => true,
-      () => false,
+      () => {
+        isOver = true;
+      },
+      () => {},
     );
-    await new Promise((resolve) => setTimeout(resolve, random() * wholeMs * 1.2));
+    await new Promise((resolve) => setTimeout(resolve, random() * wholeMs));
+    if (!isOver) result.hits += 1;
     victim.signal("SIGKILL");
     await victim.exited;
-    if (await work) result.finished += 1;
-    result.problems.push(...(await faults(root, before, round)));
+    await work;
+    const found = await faults(root, untouched);
     await finish(root, model, round, result);
-    result.problems.push(...(await faults(root, before, round)));
+    found.push(...(await faults(root, untouched)));
+    result.problems.push(...found.map((what) => `round ${round}: ${what}`));
     registry.blobs.clear();
   }
   result.fetchedRatio = registry.sentBytes / modelBytes;
@@ -126,39 +140,95 @@ async function prepared(root: string): Promise<Map<string, string>> {
   return new Map(models.map(({ name, digest: manifest }) => [displayModelName(name), manifest]));
 }
 
-async function change(server: ServerProcess, round: number): Promise<void> {
-  const kinds = [
-    () =>
-      server.ask("/api/create", {
-        model: `new${round}`,
-        from: "base",
-        system: `text ${round}`,
-        stream: false,
-      }),
-    () => server.post("/api/copy", { source: "base", destination: `copy${round}` }),
-    () => server.post("/api/delete", { model: `new${round - 2}` }, { method: "DELETE" }),
-    // The same name again and again: what it meant before, or what it means now, never nothing.
-    () =>
-      server.ask("/api/create", { model: "again", from: "base", system: `again ${round}`, stream: false }),
-  ];
-  const kind = kinds[round % kinds.length];
-  for (let repeat = 0; repeat < 3; repeat++) await kind?.();
+/** Ends when the server does. */
+async function changeWithoutEnd(server: ServerProcess, expected: Expectations, round: number): Promise<void> {
+  const kinds = ["create", "copy", "create over", "delete", "delete"] as const;
+  try {
+    for (let number = 0; ; number++) {
+      const turn = number % kinds.length;
+      const own = `n${round}-${(number - turn) / kinds.length}`;
+      const system = `text ${round} ${number}`;
+      const kind = kinds[turn]!;
+      if (kind === "create" || kind === "create over") {
+        // `again` has a meaning already: what it meant before, or what it means now, never nothing.
+        const model = kind === "create" ? own : "again";
+        await expected.change(kind, model, system, () =>
+          server.ask("/api/create", { model, from: "base", system, stream: false }),
+        );
+      } else if (kind === "copy") {
+        await expected.change(kind, `c-${own}`, "base", () =>
+          answered(server.post("/api/copy", { source: "base", destination: `c-${own}` })),
+        );
+      } else {
+        const model = turn === 3 ? own : `c-${own}`;
+        await expected.change(kind, model, null, () =>
+          answered(server.post("/api/delete", { model }, { method: "DELETE" })),
+        );
+      }
+    }
+  } catch {}
 }
 
-async function faults(root: string, before: ReadonlyMap<string, string>, round: number): Promise<string[]> {
+async function answered(response: Promise<Response>): Promise<void> {
+  const { status } = await response;
+  if (status !== 200) throw new Error(`answered ${status}`);
+}
+
+/** What each name means by what the server has answered: a system text, or null for no model. */
+class Expectations {
+  underWay: string | null = null;
+  readonly #meanings = new Map<string, string | null>();
+  #cutOff: { name: string; meaning: string | null } | null = null;
+
+  /** Where the work throws, the change stays open. */
+  async change(
+    kind: string,
+    name: string,
+    meaning: string | null,
+    work: () => Promise<unknown>,
+  ): Promise<void> {
+    this.underWay = kind;
+    this.#cutOff = { name, meaning };
+    await work();
+    this.underWay = null;
+    this.#cutOff = null;
+    this.#meanings.set(name, meaning);
+  }
+
+  /** After a kill: what the store says otherwise. What was cut off counts from now on as it is found. */
+  async settle(root: string): Promise<string[]> {
+    const found = new Map<string, string | null>();
+    for (const model of (await new Store(root).list()).models) found.set(model.name.model, model.system);
+    const problems: string[] = [];
+    const open = this.#cutOff;
+    if (open !== null) {
+      const now = found.get(open.name) ?? null;
+      const before = this.#meanings.get(open.name) ?? null;
+      if (now !== before && now !== open.meaning)
+        problems.push(`${open.name} means neither before nor after`);
+      this.#meanings.set(open.name, now);
+    }
+    for (const [name, meaning] of this.#meanings) {
+      const now = found.get(name) ?? null;
+      if (now !== meaning) problems.push(`${name} means ${now}, and not ${meaning}`);
+    }
+    this.underWay = null;
+    this.#cutOff = null;
+    return problems;
+  }
+}
+
+async function faults(root: string, untouched: ReadonlyMap<string, string>): Promise<string[]> {
   const store = new Store(root);
   const { models, broken } = await store.list();
   const now = new Map(models.map(({ name, digest }) => [displayModelName(name), digest]));
-  const lost = [...before]
-    .filter(([name, digest]) => now.get(name) !== digest)
-    .map(([name]) => `lost ${name}`);
+  const lost = [...untouched].filter(([name, digest]) => now.get(name) !== digest);
   const { problems } = await checkStore(store, { readBlobs: true, repair: false });
-  const found = [
-    ...lost,
+  return [
+    ...lost.map(([name]) => `lost ${name}`),
     ...broken.map(({ name }) => `broken ${displayModelName(name)}`),
     ...problems.map(({ what }) => what),
   ];
-  return found.map((what) => `round ${round}: ${what}`);
 }
 
 /** 8 MB of noise behind a good header, other in each round. */

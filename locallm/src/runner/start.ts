@@ -20,12 +20,18 @@ const smallHeap = {
   execArgv: ["--max-semi-space-size=1"],
 };
 
+/**
+ * An engine that stops the process must stop it at once: to print a backtrace it would first fork, look for a
+ * debugger and wait for it, while the request waits too.
+ */
+const quickDeath = { GGML_NO_BACKTRACE: "1" };
+
 function forkRunner({ env }: RunnerStart) {
   // As source it runs as it is; published, both are JavaScript.
   const file = import.meta.url.endsWith(".ts") ? "./child.ts" : "./child.js";
   return fork(fileURLToPath(new URL(file, import.meta.url)), {
     // biome-ignore lint/style/noProcessEnv: handed on whole, not read
-    env: { ...process.env, ...smallHeap.env, ...env },
+    env: { ...process.env, ...smallHeap.env, ...quickDeath, ...env },
     execArgv: [...process.execArgv, ...smallHeap.execArgv],
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });
