@@ -21,8 +21,8 @@ interface Ready {
 }
 
 const products: readonly Product[] = [
-  { name: "locallm", main: "../locallm/src/cli/main.ts", arguments: ["serve", "--starter-model"] },
-  { name: "dataq", main: "../dataq/service/src/cli/main.ts", arguments: ["serve"] },
+  { name: "locallm", main: "../locallm/dist/cli/main.js", arguments: ["serve", "--starter-model"] },
+  { name: "dataq", main: "../dataq/service/dist/cli/main.js", arguments: ["serve"] },
 ];
 
 const drainMs = 10_000;
@@ -36,7 +36,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal
 
 function start(product: Product): ChildProcess {
   const child = fork(fileURLToPath(new URL(product.main, import.meta.url)), product.arguments, {
-    execArgv: ["--conditions=source"],
+    execArgv: [],
     stdio: ["ignore", "pipe", "pipe", "ipc"],
     // A process group of its own: Ctrl-C reaches it through us, once and in order.
     detached: true,

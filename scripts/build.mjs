@@ -1,0 +1,85 @@
+// What runs for users: each package's src/ as plain JavaScript in its dist/, types replaced by blanks, so that
+// lines and columns stay those of the source. Only what changed is written; where all is right it costs some
+// milliseconds. Then the console, likewise.
+//   node scripts/build.mjs             all packages and the console
+//   node scripts/build.mjs locallm     the packages in these folders, with declarations (before npm pack)
+import { spawnSync } from "node:child_process";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import * as nodeModule from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const packages = ["locallm", "dataq/contract", "dataq/client", "dataq/service"];
+const named = process.argv.slice(2);
+const { stripTypeScriptTypes } = nodeModule;
+const scriptMs = statSync(fileURLToPath(import.meta.url)).mtimeMs;
+
+if (stripTypeScriptTypes === undefined) runWithPinnedNode();
+else await build();
+
+async function build() {
+  // Stripping is marked experimental; the pinned Node's is the one that is tested.
+  process.removeAllListeners("warning");
+  for (const folder of named.length > 0 ? named : packages) compile(join(root, folder));
+  if (named.length > 0) for (const folder of named) declare(join(root, folder));
+  else await import("../dataq/console/scripts/build.mjs");
+}
+
+/** The shell that has just run the install may still hold the machine's own Node, which knows no types. */
+function runWithPinnedNode() {
+  const pinned = join(root, "node_modules", ".bin", "node");
+  process.exit(spawnSync(pinned, process.argv.slice(1), { stdio: "inherit" }).status ?? 1);
+}
+
+/** Files are replaced whole, one by one: a product that starts meanwhile finds no gap and no half file. */
+function compile(folder) {
+  const from = join(folder, "src");
+  const to = join(folder, "dist");
+  const wanted = new Set();
+  for (const name of readdirSync(from, { recursive: true })) {
+    if (!name.endsWith(".ts") || name.endsWith(".test.ts")) continue;
+    const target = name.replace(/\.ts$/, ".js");
+    wanted.add(target);
+    compileFile(join(from, name), join(to, target));
+  }
+  for (const name of readdirSync(to, { recursive: true }))
+    if (name.endsWith(".js") && !wanted.has(name)) rmSync(join(to, name));
+}
+
+/** A built file carries its source's time; it is right when it was made after this script last changed. */
+function compileFile(source, target) {
+  const sourceMs = Math.floor(statSync(source).mtimeMs);
+  const made = statSync(target, { throwIfNoEntry: false });
+  if (made !== undefined && made.mtimeMs === sourceMs && made.ctimeMs > scriptMs) return;
+  const text = stripTypeScriptTypes(readFileSync(source, "utf8"));
+  const fresh = `${target}.${process.pid}`;
+  mkdirSync(dirname(target), { recursive: true });
+  const script = text.replaceAll(/((?:from |import |import\()"\.[^"\n]*)\.ts"/g, '$1.js"');
+  writeFileSync(fresh, script, { mode: script.startsWith("#!") ? 0o755 : 0o644 });
+  utimesSync(fresh, sourceMs / 1000, sourceMs / 1000);
+  renameSync(fresh, target);
+}
+
+/** The compiler leaves `./x.ts` in declarations, where older compilers stumble. */
+function declare(folder) {
+  const settings = join(folder, "tsconfig.build.json");
+  if (!statSync(settings, { throwIfNoEntry: false })) return;
+  const tsc = spawnSync(join(root, "node_modules", ".bin", "tsc"), ["-p", settings], { stdio: "inherit" });
+  if (tsc.status !== 0) process.exit(tsc.status ?? 1);
+  for (const name of readdirSync(join(folder, "dist"), { recursive: true })) {
+    if (!name.endsWith(".d.ts")) continue;
+    const path = join(folder, "dist", name);
+    const text = readFileSync(path, "utf8");
+    writeFileSync(path, text.replaceAll(/((?:from |import\()"\.[^"\n]*)\.ts"/g, '$1.js"'));
+  }
+}
