@@ -26,6 +26,7 @@ create table api_key (
   last4 text not null,
   scopes text[] not null,
   monthly_cap bigint check (monthly_cap >= 0),
+  per_second double precision check (per_second > 0),
   ip_list text[] not null default '{}',
   created_at timestamptz not null,
   expires_at timestamptz,
@@ -65,9 +66,5 @@ create table voucher (
 -- The pepper's fingerprint: services with another pepper would know none of the keys.
 create table pepper (sha256 bytea primary key);
 `,
-  },
-  {
-    name: "accounts/2-key-rate",
-    up: "alter table api_key add column per_second double precision check (per_second > 0)",
   },
 ];

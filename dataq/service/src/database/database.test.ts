@@ -77,6 +77,26 @@ test("services that start at once on one database migrate it once", async () => 
   expect(results.flat()).toEqual(["test/4-four"]);
 });
 
+test("a wait for a connection that is too long, and a connection that ends in mid-query, have codes", async () => {
+  const narrow = await openDatabase({ folder, progress: () => {}, poolSize: 1, connectionWaitMs: 50 });
+  try {
+    const only = await narrow.pool.connect();
+    await expect(narrow.pool.query("select 1")).rejects.toMatchObject({ code: "ETIMEDOUT" });
+    await expect(narrow.pool.connect()).rejects.toMatchObject({ code: "ETIMEDOUT" });
+    const { pid } = (await only.query("select pg_backend_pid() as pid")).rows[0];
+    const asked = only.query("select pg_sleep(60)").catch((error: unknown) => error);
+    await database.pool.query("select pg_terminate_backend($1)", [pid]);
+    expect(await asked).toMatchObject({ code: "57P01" });
+    // It was not idle when it was lost, and it ends nothing but itself.
+    await expect(only.query("select 1")).rejects.toMatchObject({ code: "ECONNRESET" });
+    only.release(true);
+    expect((await narrow.pool.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
+    await expect(narrow.pool.query("selec")).rejects.toMatchObject({ code: "42601" });
+  } finally {
+    await narrow.close();
+  }
+});
+
 test("a server that is killed under us is started again", async () => {
   const found = await database.pool.query<{ pid: number }>(
     "select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int as pid",

@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
+import { NamingClient, nameConnectionLosses } from "./connection-loss.ts";
 import { holdServer } from "./embedded/held-server.ts";
 
 /**
@@ -24,6 +25,8 @@ export interface DatabaseOptions {
   readonly url?: string | undefined;
   readonly folder: string;
   readonly poolSize?: number;
+  /** How long a statement waits for a connection before it fails with ETIMEDOUT. */
+  readonly connectionWaitMs?: number;
   readonly applicationName?: string;
   /** One line for each step that takes time. */
   readonly progress: (line: string) => void;
@@ -37,14 +40,21 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     ...(embedded ? embedded.connection : { connectionString: options.url }),
     application_name: options.applicationName ?? "dataq",
     // A burst waits for a connection rather than fail.
-    connectionTimeoutMillis: 30_000,
+    connectionTimeoutMillis: options.connectionWaitMs ?? 30_000,
     types: { getTypeParser: parserOf },
     // A host that vanished must not hold a request for ever.
     keepAlive: true,
   };
-  const pool = new pg.Pool({ ...config, max: options.poolSize ?? 20, idleTimeoutMillis: 60_000 });
-  // Without a listener the loss of an idle connection would end the process.
+  const pool = new pg.Pool({
+    ...config,
+    Client: NamingClient,
+    max: options.poolSize ?? 20,
+    idleTimeoutMillis: 60_000,
+  });
+  nameConnectionLosses(pool);
+  // Without listeners the loss of a connection, idle or in use, would end the process.
   pool.on("error", (error) => options.onError?.(error));
+  pool.on("connect", (client) => client.on("error", () => {}));
   try {
     await assertSupported(pool);
   } catch (error) {

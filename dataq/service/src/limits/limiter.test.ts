@@ -94,6 +94,14 @@ test("a call from a clock that is behind is not refused for it", async () => {
   expect(await call(id, 0, { limits })).toMatchObject({ refused: null, remaining: 4_998 });
 });
 
+test("a clock that was an hour ahead does not stop the account for an hour", async () => {
+  const id = `acc_${++serial}`;
+  for (let i = 0; i < 10; i++) await call(id, 3_600_000);
+  expect((await call(id, 3_600_000)).refused).toBe("rate_limited");
+  for (let i = 0; i < 10; i++) expect((await call(id, 0)).refused).toBeNull();
+  expect(await call(id, 0)).toMatchObject({ refused: "rate_limited", retryAfterS: 1 });
+});
+
 test("of 40 calls at the same moment exactly the burst passes", async () => {
   const id = `acc_${++serial}`;
   const limits = { perSecond: 2, burst: 10, concurrent: 100, perDay: null };

@@ -1,0 +1,43 @@
+import pg from "pg";
+
+/**
+ * pg gives no code to its own errors: a wait for a connection that took too long, a connection that ended in
+ * mid-query. They get the network's codes here, so that nobody has to know their texts.
+ */
+export function nameConnectionLosses(pool: pg.Pool): void {
+  const connect = pool.connect.bind(pool) as Connect;
+  // pool.query comes through here too, with a callback.
+  (pool as { connect: Connect }).connect = (callback) => {
+    if (callback)
+      return connect((error, client, release) => callback(named(error, "ETIMEDOUT"), client, release));
+    return connect()!.catch((error: unknown) => {
+      throw named(error, "ETIMEDOUT");
+    });
+  };
+}
+
+/** For the pool's option `Client`. */
+export class NamingClient extends pg.Client {
+  // biome-ignore lint/suspicious/noExplicitAny: pg's overloads, passed on as they are
+  override query(...args: any[]): any {
+    const callback = args.at(-1);
+    if (typeof callback === "function")
+      args[args.length - 1] = (error: unknown, result: unknown) =>
+        callback(named(error, "ECONNRESET"), result);
+    // biome-ignore lint/suspicious/noExplicitAny: the same
+    const sent = (super.query as any)(...args);
+    if (!(sent instanceof Promise)) return sent;
+    return sent.catch((error: unknown) => {
+      throw named(error, "ECONNRESET");
+    });
+  }
+}
+
+type Callback = (error: unknown, client?: pg.PoolClient, release?: (error?: Error) => void) => void;
+type Connect = (callback?: Callback) => Promise<pg.PoolClient> | undefined;
+
+/** Refusals of the server are DatabaseErrors with a code; faults of ours are TypeErrors and the like. */
+function named(error: unknown, code: string): unknown {
+  const isPlain = error instanceof Error && error.constructor === Error && !("code" in error);
+  return isPlain ? Object.assign(error, { code }) : error;
+}
