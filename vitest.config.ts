@@ -25,6 +25,7 @@ export default defineConfig({
         ...source,
         test: {
           name: "live",
+          globalSetup: ["dataq/service/test/test-run.ts"],
           include: ["{locallm,dataq/*}/test/**/*.test.ts", "examples/**/*.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 120_000,

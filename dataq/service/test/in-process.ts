@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { readConfig } from "../src/config.ts";
-import { type Database, openDatabase } from "../src/database/database.ts";
+import type { Database } from "../src/database/database.ts";
 import { createService } from "../src/server.ts";
+import { environmentOf, makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 import { ScriptedSources } from "./scripted-source.ts";
 import { type CallOptions, type CallResult, callUrl } from "./service-process.ts";
 
@@ -25,11 +23,11 @@ export interface InProcessService {
 }
 
 export async function startInProcess(env: Readonly<Record<string, string>> = {}): Promise<InProcessService> {
-  const folder = mkdtempSync(join(tmpdir(), "dataq-test-"));
+  const folder = await makeDataFolder("tables");
   const sources = new ScriptedSources();
   let log = "";
   const config = readConfig({
-    DATAQ_DATA: folder,
+    ...environmentOf(folder),
     DATAQ_HOST: "127.0.0.1:0",
     DATAQ_LAWS: "off",
     DATAQ_SAMPLES: "off",
@@ -48,7 +46,7 @@ export async function startInProcess(env: Readonly<Record<string, string>> = {})
       },
     },
   });
-  const database = await openDatabase({ folder, progress: () => {} });
+  const database = await openFolder(folder);
   const call = (path: string, options?: CallOptions) =>
     callUrl(service.url + path, { key: service.localKey, ...options });
   return {
@@ -77,7 +75,7 @@ export async function startInProcess(env: Readonly<Record<string, string>> = {})
     async [Symbol.asyncDispose]() {
       await database.close();
       await service.close();
-      rmSync(folder, { recursive: true, force: true });
+      await removeDataFolder(folder);
     },
   };
 }

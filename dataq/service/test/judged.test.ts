@@ -1,14 +1,12 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Database, openDatabase } from "../src/database/database.ts";
-import { migrate } from "../src/database/migrations.ts";
+import type { Database } from "../src/database/database.ts";
 import { importAny } from "../src/importer/import.ts";
 import { fetchOrigin } from "../src/importer/origin/origin.ts";
-import { migrations } from "../src/schema.ts";
 import { PostingIndex } from "../src/search/postings/posting-index.ts";
 import { createSources } from "../src/sources/registry.ts";
+import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 import { judgedQueries } from "./judged-queries.ts";
 
 const packs = process.env["TEST_DATA"];
@@ -20,9 +18,8 @@ let index: PostingIndex;
 
 beforeAll(async () => {
   if (!hasPacks) return;
-  folder = mkdtempSync(join(tmpdir(), "dataq-judged-"));
-  database = await openDatabase({ folder, progress: () => {} });
-  await migrate(database, migrations);
+  folder = await makeDataFolder("tables");
+  database = await openFolder(folder);
   index = new PostingIndex(database);
   for (const [target, pack] of [
     ["lexicon", "legal_lexicon"],
@@ -49,7 +46,7 @@ beforeAll(async () => {
 afterAll(async () => {
   if (!hasPacks) return;
   await database.close();
-  rmSync(folder, { recursive: true, force: true });
+  await removeDataFolder(folder);
 });
 
 test.skipIf(!hasPacks)(

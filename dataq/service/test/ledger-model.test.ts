@@ -1,30 +1,27 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Database, openDatabase } from "../src/database/database.ts";
-import { migrate } from "../src/database/migrations.ts";
+import type { Database } from "../src/database/database.ts";
 import { hold } from "../src/ledger/hold.ts";
 import { openWallet, topUp } from "../src/ledger/movement.ts";
-import { migrations } from "../src/schema.ts";
+import { isEmbedded, makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 import { checkLaws, playSteps, prepareModel, stepArbitrary } from "./ledger-model.ts";
 
 let folder: string;
 let database: Database;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "dataq-model-"));
-  database = await openDatabase({ folder, progress: () => {} });
-  await migrate(database, migrations);
-  // Nothing is killed here, so nothing has to reach the disk.
-  await database.pool.query("alter system set synchronous_commit = off");
-  await database.pool.query("select pg_reload_conf()");
+  folder = await makeDataFolder("tables");
+  database = await openFolder(folder);
+  if (isEmbedded) {
+    // Nothing is killed here, so nothing has to reach the disk.
+    await database.pool.query("alter system set synchronous_commit = off");
+    await database.pool.query("select pg_reload_conf()");
+  }
   await prepareModel(database);
 });
 afterAll(async () => {
   await database?.close();
-  rmSync(folder, { recursive: true, force: true });
+  await removeDataFolder(folder);
 });
 
 test("in 10,000 random steps the ledger does what its model does, and every law holds", async () => {

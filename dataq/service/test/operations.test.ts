@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { envelopeSchema, type Operation, operations } from "@dataq/contract";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { environmentOf } from "./data-folder.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
 const run = promisify(execFile);
@@ -17,27 +18,18 @@ let files: string;
 beforeAll(async () => {
   files = mkdtempSync(join(tmpdir(), "dataq-files-"));
   service = await startService();
-  // Samples of judgments are the last to be made.
-  await vi.waitFor(
-    async () => expect(indexOf("legal_cases", await service.call("/v1/status"))).not.toBeNull(),
-    { timeout: 290_000, interval: 500 },
-  );
-}, 300_000);
+});
 afterAll(async () => {
   await service[Symbol.asyncDispose]();
   rmSync(files, { recursive: true, force: true });
 });
-
-// biome-ignore lint/suspicious/noExplicitAny: an answer of any shape
-const indexOf = (name: string, { body }: { body: any }) =>
-  body.data.operations.find(({ operation }: { operation: string }) => operation === name).index;
 
 const ask = (operation: string, params: object, more: object = {}) =>
   service.call("/v1/data/query", { key: service.key, body: { operation, params, ...more } });
 
 async function dataq(...args: string[]) {
   const { stdout } = await run(process.execPath, ["--conditions=source", main, ...args], {
-    env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", DATAQ_DATA: service.folder },
+    env: environmentOf(service.folder),
   });
   return stdout;
 }
@@ -310,7 +302,7 @@ describe("imports beside a running service", () => {
       process.execPath,
       ["--conditions=source", main, "import", "enterprise_company_detail", file, "--dataset", "companies"],
       {
-        env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", DATAQ_DATA: service.folder },
+        env: environmentOf(service.folder),
       },
     );
     const killed = child.catch((error: { signal?: string }) => error.signal);

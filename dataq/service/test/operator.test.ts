@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Database, openDatabase } from "../src/database/database.ts";
+import type { Database } from "../src/database/database.ts";
+import { environmentOf, openFolder } from "./data-folder.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
@@ -19,7 +20,7 @@ const query = { operation: "legal_laws", params: { query: "民法典577" } };
 
 /** A command as the operator types it, beside the running service. */
 async function dataq(...words: string[]) {
-  const env = { PATH: process.env["PATH"], HOME: process.env["HOME"], DATAQ_DATA: service.folder };
+  const env = environmentOf(service.folder);
   const run = promisify(execFile);
   try {
     const { stdout } = await run(process.execPath, ["-C", "source", main, ...words], { env });
@@ -31,7 +32,7 @@ async function dataq(...words: string[]) {
 }
 
 async function withDatabase<Result>(run: (database: Database) => Promise<Result>): Promise<Result> {
-  const database = await openDatabase({ folder: service.folder, progress: () => {} });
+  const database = await openFolder(service.folder);
   try {
     return await run(database);
   } finally {

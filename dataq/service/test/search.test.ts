@@ -1,17 +1,13 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Database, openDatabase } from "../src/database/database.ts";
-import { migrate } from "../src/database/migrations.ts";
+import type { Database } from "../src/database/database.ts";
 import { sampleJudgment } from "../src/sample/judgments/judgments.ts";
-import { migrations } from "../src/schema.ts";
 import { Analyser } from "../src/search/analysis/analyser.ts";
 import { courtTerm, judgmentDocument } from "../src/search/corpora/judgments.ts";
 import { keyedDocument } from "../src/search/corpora/keyed.ts";
 import { PostingIndex } from "../src/search/postings/posting-index.ts";
 import type { IndexDocument, Query } from "../src/search/search-index.ts";
+import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 
 const judgments = Array.from({ length: 300 }, (_, number) => sampleJudgment(number));
 const documents = judgments.map(judgmentDocument);
@@ -21,17 +17,14 @@ let database: Database;
 let index: PostingIndex;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "dataq-search-"));
-  // DATABASE_URL of the test run, if any: the same tests on another PostgreSQL.
-  database = await openDatabase({ url: process.env["TEST_DATABASE_URL"], folder, progress: () => {} });
-  await migrate(database, migrations);
+  folder = await makeDataFolder("tables");
+  database = await openFolder(folder);
   index = new PostingIndex(database, { now: () => Number.POSITIVE_INFINITY });
 }, 120_000);
 
 afterAll(async () => {
-  await database.pool.query("delete from search_corpus where corpus like 'test:%'");
   await database.close();
-  rmSync(folder, { recursive: true, force: true });
+  await removeDataFolder(folder);
 });
 
 async function* each(list: readonly IndexDocument[]): AsyncGenerator<IndexDocument> {

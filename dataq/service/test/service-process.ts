@@ -1,13 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { environmentOf, makeDataFolder, removeDataFolder } from "./data-folder.ts";
 
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 
 export interface ServiceOptions {
-  /** Settings beside a free port and a temporary data folder. */
+  /** Settings beside a free port and a data folder of its own. */
   readonly env?: Readonly<Record<string, string>>;
   /** The data folder of a service before; it stays when this one stops. */
   readonly folder?: string;
@@ -53,16 +51,14 @@ export interface CallResult {
 }
 
 export async function startService(options: ServiceOptions = {}): Promise<ServiceProcess> {
-  const folder = options.folder ?? mkdtempSync(join(tmpdir(), "dataq-test-"));
+  const folder = options.folder ?? (await makeDataFolder("first start"));
   const child = spawn(
     process.execPath,
     ["--conditions=source", main, "serve", "--json", ...(options.args ?? [])],
     {
       stdio: ["ignore", "pipe", "pipe"],
       env: {
-        PATH: process.env["PATH"] ?? "",
-        HOME: process.env["HOME"] ?? "",
-        DATAQ_DATA: folder,
+        ...environmentOf(folder),
         DATAQ_HOST: "127.0.0.1:0",
         DATAQ_LAWS: "off",
         ...options.env,
@@ -96,7 +92,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     async [Symbol.asyncDispose]() {
       child.kill("SIGTERM");
       await ended;
-      if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+      if (options.folder === undefined) await removeDataFolder(folder);
     },
   };
 }

@@ -1,0 +1,151 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import lockfile from "proper-lockfile";
+import { type Database, openDatabase } from "../src/database/database.ts";
+import { migrate } from "../src/database/migrations.ts";
+import { migrations } from "../src/schema.ts";
+
+const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
+
+/** Any PostgreSQL ≥ 15 with the right to make databases: all tests of the service run on it, each on its own. */
+const serverUrl = process.env["TEST_DATABASE_URL"];
+/** A folder of this test run (`test-run.ts`). Outside of one nothing is prepared. */
+const runFolder = process.env["DATAQ_TEST_RUN"];
+
+export const isEmbedded = serverUrl === undefined;
+
+/** What a data folder has when a test gets it: tables alone, or all that a first start makes. */
+export type Prepared = "tables" | "first start";
+
+/**
+ * A data folder of its own for a test. Making a database and all samples takes seconds of a processor, so a test
+ * run does it once, when the first test needs it, and the others get copies. Outside of a test run a service makes
+ * its samples itself.
+ */
+export async function makeDataFolder(prepared: Prepared): Promise<string> {
+  const original = runFolder === undefined ? undefined : await prepare(prepared);
+  const folder = mkdtempSync(join(tmpdir(), "dataq-test-"));
+  if (original !== undefined) {
+    execFileSync("cp", ["-a", "--reflink=auto", `${original}/.`, folder]);
+    if (!isEmbedded)
+      await onServer(`create database "${databaseName(folder)}" template "${databaseName(original)}"`);
+  } else {
+    if (!isEmbedded) await onServer(`create database "${databaseName(folder)}"`);
+    if (prepared === "tables") await makeTables(folder);
+  }
+  return folder;
+}
+
+export async function removeDataFolder(folder: string): Promise<void> {
+  if (!isEmbedded) await onServer(`drop database if exists "${databaseName(folder)}" with (force)`);
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** The database of a data folder, as its service has it. */
+export function openFolder(folder: string, poolSize?: number): Promise<Database> {
+  return openDatabase({
+    url: databaseUrl(folder),
+    folder,
+    progress: () => {},
+    ...(poolSize && { poolSize }),
+  });
+}
+
+/** What the environment of `dataq` must be to work on a data folder, and nothing else. */
+export function environmentOf(folder: string): Record<string, string> {
+  const url = databaseUrl(folder);
+  return {
+    PATH: process.env["PATH"] ?? "",
+    HOME: process.env["HOME"] ?? "",
+    DATAQ_DATA: folder,
+    ...(url && { DATABASE_URL: url }),
+  };
+}
+
+/** Undefined where the folder has an embedded server. */
+function databaseUrl(folder: string): string | undefined {
+  if (serverUrl === undefined) return undefined;
+  const url = new URL(serverUrl);
+  url.pathname = databaseName(folder);
+  return url.href;
+}
+
+function databaseName(folder: string): string {
+  return basename(folder);
+}
+
+async function onServer(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Removes what a run prepared. */
+export async function removeRun(folder: string): Promise<void> {
+  for (const prepared of ["tables", "first start"] as const)
+    await removeDataFolder(originalOf(folder, prepared));
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function originalOf(run: string, prepared: Prepared): string {
+  return join(run, `${basename(run)}-${prepared.replace(" ", "-")}`);
+}
+
+/**
+ * The original that this run's tests get copies of. Two that need it at once: one makes it, the other waits.
+ * Undefined where the embedded server of root had to put its files elsewhere: then there is nothing to copy.
+ */
+async function prepare(prepared: Prepared): Promise<string | undefined> {
+  const original = originalOf(runFolder as string, prepared);
+  const done = `${original}.done`;
+  const lock = `${original}.lock`;
+  mkdirSync(lock, { recursive: true });
+  const release = await lockfile.lock(lock, { retries: { retries: 1_200, factor: 1, minTimeout: 100 } });
+  try {
+    if (!existsSync(done)) await (prepared === "tables" ? prepareTables(original) : prepareStart(original));
+    mkdirSync(done, { recursive: true });
+  } finally {
+    await release();
+  }
+  return !isEmbedded || existsSync(join(original, "postgres", "cluster")) ? original : undefined;
+}
+
+async function prepareTables(original: string): Promise<void> {
+  mkdirSync(original);
+  if (!isEmbedded) await onServer(`create database "${databaseName(original)}"`);
+  await makeTables(original);
+}
+
+async function makeTables(folder: string): Promise<void> {
+  const database = await openFolder(folder);
+  await migrate(database, migrations);
+  await database.close();
+}
+
+/** As an operator's first start, up to its last sample. */
+async function prepareStart(original: string): Promise<void> {
+  const folder = await makeDataFolder("tables");
+  const child = spawn(process.execPath, ["--conditions=source", main, "serve", "--json"], {
+    stdio: ["ignore", "ignore", "pipe"],
+    env: { ...environmentOf(folder), DATAQ_HOST: "127.0.0.1:0", DATAQ_LAWS: "off" },
+  });
+  let log = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    log += text;
+    if (log.includes("Samples are in.")) child.kill("SIGTERM");
+  });
+  const [code] = await once(child, "close");
+  if (code !== 0) throw new Error(`The first start of this test run ended with ${code}:\n${log}`);
+  if (!isEmbedded)
+    await onServer(`alter database "${databaseName(folder)}" rename to "${databaseName(original)}"`);
+  renameSync(folder, original);
+}

@@ -1,0 +1,13 @@
+import { chmodSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { removeRun } from "./data-folder.ts";
+
+/** Before the first live test of a run and after the last: where `data-folder.ts` prepares, once for all of them. */
+export default function setUp(): () => Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "dataq-run-"));
+  // The user of root's embedded server must pass through.
+  chmodSync(folder, 0o711);
+  process.env["DATAQ_TEST_RUN"] = folder;
+  return () => removeRun(folder);
+}
