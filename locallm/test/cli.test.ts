@@ -86,10 +86,12 @@ describe("create", () => {
       "FROM ./linked",
       /secret\.gguf cannot be used: it is a link that leaves the folder/,
     ],
+    ["safetensors", "FROM ./model.safetensors", /^Error: safetensors is not supported yet/],
     ["a pipe", "FROM ./pipe", /pipe cannot be used: it is neither a file nor a folder/],
   ])("refuses %s and says what", async (_, text, error) => {
     await mkdir(join(folder, "linked"), { recursive: true });
     await symlink("/etc/hostname", join(folder, "linked", "secret.gguf")).catch(() => {});
+    await writeFile(join(folder, "model.safetensors"), "");
     execFileSync("sh", ["-c", `test -p '${folder}/pipe' || mkfifo '${folder}/pipe'`]);
     const file = text === null ? join(folder, "Missing") : await modelfile("Bad", text);
     const { code, err } = await locallm("create", "bad", "-f", file);

@@ -117,6 +117,15 @@ describe("LOCALLM_API_KEY", () => {
         expect([refused.status, refused.headers["www-authenticate"]]).toEqual([401, "Bearer"]);
         expect(refused.json()["error"]).toMatch(/^a valid API key is required/);
       }
+      for (const [method, path] of [
+        ["POST", "/api/create"],
+        ["POST", "/api/copy"],
+        ["DELETE", "/api/delete"],
+        ["POST", "/api/pull"],
+        ["POST", "/api/push"],
+        ["POST", `/api/blobs/sha256:${"0".repeat(64)}`],
+      ] as const)
+        expect((await fetch(url + path, { method, body: "{}" })).status).toBe(401);
       for (const wrong of ["Bearer wrong!", "Bearer ", "s3cret", "Basic s3cret", "Bearer s3cret2"])
         expect((await ask("/v1/models", wrong)).json()["error"]).toMatchObject({
           type: "authentication_error",

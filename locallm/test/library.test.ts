@@ -490,7 +490,49 @@ test("a LoRA adapter changes what the model says, and only where it is used", as
   expect(await say("tuned")).not.toEqual(plain);
   expect(await say("base")).toEqual(plain);
   expect((await server.ask("/api/show", { model: "tuned" }))["modelfile"]).toContain("\nADAPTER ");
+
+  // What passed when the model was made may have changed since: the gate looks again before each load.
+  await writeFile(join(models, "blobs", digestOf(adapter).replace(":", "-")), adapter.subarray(0, -64));
+  const changed = await answer(await server.post("/api/generate", { model: "tuned", prompt: "hello" }));
+  expect(changed).toMatchObject({ status: 400, body: { error: expect.stringMatching(/^invalid GGUF: /) } });
   for (const model of ["tuned", "base"]) expect((await remove(model)).status).toBe(200);
+});
+
+test("a model that Ollama wrote into the folder meanwhile answers as it is, and damaged weights do not load", async () => {
+  const weights = ggufBytes(loadableModel());
+  const layer = async (mediaType: string, content: string | Buffer) => {
+    const digest = digestOf(content);
+    await writeFile(join(models, "blobs", digest.replace(":", "-")), content);
+    return { mediaType, digest, size: content.length };
+  };
+  const kind = (type: string) => `application/vnd.ollama.image.${type}`;
+  const config =
+    '{"model_format":"gguf","model_family":"llama","model_families":["llama"],"file_type":"F32"}';
+  const layers = [
+    await layer(kind("model"), weights),
+    await layer(kind("template"), "{{ .Prompt }}"),
+    await layer(kind("params"), '{"num_ctx":128,"num_predict":3}'),
+  ];
+  const manifest = {
+    schemaVersion: 2,
+    mediaType: "application/vnd.docker.distribution.manifest.v2+json",
+    config: await layer("application/vnd.docker.container.image.v1+json", config),
+    layers,
+  };
+  const folder = join(models, "manifests/registry.ollama.ai/library/theirs");
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "latest"), JSON.stringify(manifest));
+  const ask = async () =>
+    answer(await server.post("/api/generate", { model: "theirs", prompt: "hello", stream: false }));
+  expect(await ask()).toMatchObject({ status: 200, body: { done: true, eval_count: 3 } });
+
+  const path = join(models, "blobs", String(layers[0]?.digest.replace(":", "-")));
+  await writeFile(path, weights.subarray(0, -64));
+  expect(await ask()).toMatchObject({
+    status: 400,
+    body: { error: expect.stringMatching(/^invalid GGUF: tensor .* ends at byte/) },
+  });
+  expect((await remove("theirs")).status).toBe(200);
 });
 
 /** The same numbers in every run, between -1 and 1. */

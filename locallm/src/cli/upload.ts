@@ -7,24 +7,32 @@ import { Blobs, hashFile } from "../library/blob.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Client } from "./client.ts";
 
-/** The model files that a path of a Modelfile stands for; null where nothing lies there. */
+/**
+ * The model files that a path of a Modelfile stands for; null where nothing lies there. What the server would refuse
+ * by its name is refused here, before it is sent.
+ */
 export async function modelFiles(path: string, folder: string): Promise<string[] | null> {
   const full = resolve(folder, path.replace(/^~(?=[\\/]|$)/, homedir()));
   const found = await stat(full).catch(() => null);
   if (found === null) return null;
-  if (found.isFile()) return [full];
+  if (found.isFile()) return [requireGguf(full)];
   if (!found.isDirectory()) throw unusable(path, "it is neither a file nor a folder");
   const inside: string[] = [];
   const root = await realpath(full);
   for (const name of (await readdir(full)).toSorted()) {
     if (!/\.(gguf|safetensors)$/i.test(name)) continue;
-    const member = join(full, name);
+    const member = requireGguf(join(full, name));
     const target = await realpath(member).catch(() => "");
     if (!target.startsWith(root + sep)) throw unusable(name, "it is a link that leaves the folder");
     if ((await lstat(target)).isFile()) inside.push(member);
   }
   if (inside.length === 0) throw unusable(path, "the folder holds no .gguf file");
   return inside;
+}
+
+function requireGguf(path: string): string {
+  if (!/\.safetensors$/i.test(path)) return path;
+  throw new LocallmError("not_built_yet", { what: "safetensors", instead: "give a GGUF file" });
 }
 
 export type Brought = { digest: string; how: "already there" | "reflink" | "hard link" | "copy" | "upload" };

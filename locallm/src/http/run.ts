@@ -101,6 +101,7 @@ async function runnableModel(parts: Parts, model: Model): Promise<RunnableModel>
   const name = displayModelName(model.name);
   if (modelPath === undefined) throw new LocallmError("model_load_failed", { reason: "it has no weights" });
   const header = await headerOf(parts.store, model);
+  for (const path of model.adapterPaths) await parts.store.headers.of(path);
   return {
     name,
     digest: model.digest,

@@ -1,5 +1,16 @@
 import { createHash, randomBytes } from "node:crypto";
-import { constants, copyFile, link, mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
+import {
+  constants,
+  copyFile,
+  link,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  utimes,
+} from "node:fs/promises";
 import { join } from "node:path";
 import { LocallmError } from "../wire/errors.ts";
 import { type Digest, digestFromHex, digestHex, digestOf, parseDigest } from "./digest.ts";
@@ -58,7 +69,8 @@ export class Blobs {
     const buffer = Buffer.from(bytes as Uint8Array);
     const digest = digestOf(buffer);
     const isNew = (await this.size(digest)) !== buffer.length;
-    if (isNew) await writeDurably(this.path(digest), buffer, this.partialFolder);
+    if (!isNew) await this.renewAge(digest);
+    else await writeDurably(this.path(digest), buffer, this.partialFolder);
     return { digest, sizeBytes: buffer.length, isNew };
   }
 
@@ -122,6 +134,14 @@ export class Blobs {
     } finally {
       await rm(temporary, { force: true });
     }
+  }
+
+  /** For a blob that somebody is about to name: its age as an unused one begins anew. Nobody else sees a change. */
+  async renewAge(digest: Digest): Promise<void> {
+    const path = this.path(digest);
+    const found = await stat(path).catch(() => null);
+    // Where the file is another user's, its age stays.
+    if (found !== null) await utimes(path, found.atime, found.mtime).catch(() => {});
   }
 
   async remove(digest: Digest): Promise<void> {

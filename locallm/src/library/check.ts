@@ -5,6 +5,7 @@ import { displayModelName } from "../wire/model-name.ts";
 import { readFolder } from "./blob.ts";
 import { type Digest, parseDigest } from "./digest.ts";
 import { manifestLayers } from "./manifest.ts";
+import { ollamaPartialOf } from "./ollama-partials.ts";
 import type { Store } from "./store.ts";
 
 export interface StoreProblem {
@@ -97,8 +98,7 @@ async function damagedBlobs(
   for (const entry of await readFolder(store.blobs.folder)) {
     options.signal?.throwIfAborted();
     const digest = parseDigest(entry);
-    // Ollama's own unfinished downloads.
-    if (digest === null && /^sha256-[0-9a-f]{64}-partial/.test(entry)) continue;
+    if (ollamaPartialOf(entry) !== null) continue;
     if (digest === null) {
       problems.push({
         what: `blobs/${entry} is no blob`,

@@ -186,6 +186,7 @@ function adapterProblem(header: GgufHeader, baseArchitecture: string): string | 
 async function readUpload(digest: Digest, store: Store) {
   const sizeBytes = await store.blobs.size(digest);
   if (sizeBytes === null) throw new LocallmError("upload_missing", { digest });
+  await store.blobs.renewAge(digest);
   const header = await store.headers.of(store.blobs.path(digest));
   return { header, layer: { digest, sizeBytes } };
 }

@@ -64,7 +64,9 @@ export async function pruneBlobs(
   const { unused } = await storeUsage(store, options.now);
   const old = unused.filter(({ ageMs }) => ageMs >= (options.patienceMs ?? unusedPatienceMs));
   if (!options.dryRun) {
-    for (const { digest } of old) await store.blobs.remove(digest);
+    // A server may have named one meanwhile.
+    const used = await store.usedDigests();
+    for (const { digest } of old) if (!used.has(digest)) await store.blobs.remove(digest);
   }
   return { blobs: old.length, sizeBytes: old.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) };
 }

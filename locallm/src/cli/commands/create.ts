@@ -28,6 +28,10 @@ export function createCommand(): Command {
 }
 
 async function create(model: string, options: Options, config: Config): Promise<void> {
+  if (options.quantize !== undefined) {
+    const what = `quantize (${options.quantize})`;
+    throw new LocallmError("not_built_yet", { what, instead: "give a file that is quantised already" });
+  }
   const client = new Client(config);
   const view = progressView(process.stderr);
   const folder = dirname(resolve(options.file));
@@ -60,7 +64,6 @@ async function create(model: string, options: Options, config: Config): Promise<
       ...fields,
       ...(base.name === null ? { files: await bring(base.files) } : { from: base.name }),
       ...(adapterFiles.length === 0 ? {} : { adapters: await bring(adapterFiles) }),
-      ...(options.quantize === undefined ? {} : { quantize: options.quantize }),
     };
     for await (const line of client.lines<ProgressLine>("/api/create", { body })) view.show(line);
   } finally {

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { readConfig } from "../../config.ts";
 import { freeBytes } from "../../library/disk-space.ts";
+import { cleanOllamaPartials } from "../../library/ollama-partials.ts";
 import { Store } from "../../library/store.ts";
 import { storeUsage } from "../../library/usage.ts";
 import { Partials } from "../../sources/partial.ts";
@@ -19,11 +20,13 @@ export function dfCommand(): Command {
         humanBytes(sharedBytes),
       ]);
     console.log(table(["NAME", "OWN", "SHARED"], rows));
-    const partial = await new Partials(store.blobs.partialFolder).clean({ dryRun: true });
+    const own = await new Partials(store.blobs.partialFolder).clean({ dryRun: true });
+    const ollamas = await cleanOllamaPartials(store, { dryRun: true, now: new Date() });
+    const partialBytes = own.sizeBytes + ollamas.sizeBytes;
     const unusedBytes = unused.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
     console.log(`\nAll blobs: ${humanBytes(blobBytes)}, of which no model uses ${humanBytes(unusedBytes)}.`);
-    console.log(`Unfinished downloads that nobody works on: ${humanBytes(partial.sizeBytes)}.`);
-    if (unusedBytes + partial.sizeBytes > 0) console.log("`locallm prune` removes both.");
+    console.log(`Unfinished downloads that nobody works on: ${humanBytes(partialBytes)}.`);
+    if (unusedBytes + partialBytes > 0) console.log("`locallm prune` removes both.");
     const free = await freeBytes(store.root).catch(() => null);
     if (free !== null) console.log(`Free on this disk: ${humanBytes(free)}.`);
   });

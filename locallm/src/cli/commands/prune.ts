@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { readConfig } from "../../config.ts";
+import { cleanOllamaPartials } from "../../library/ollama-partials.ts";
 import { Store } from "../../library/store.ts";
 import { pruneBlobs } from "../../library/usage.ts";
 import { Partials } from "../../sources/partial.ts";
@@ -13,9 +14,12 @@ export function pruneCommand(): Command {
     .action(async ({ dryRun = false, all = false }: { dryRun?: boolean; all?: boolean }) => {
       const store = new Store(readConfig().modelsFolder);
       const blobs = await pruneBlobs(store, { dryRun, now: new Date(), ...(all ? { patienceMs: 0 } : {}) });
-      const partials = await new Partials(store.blobs.partialFolder).clean({ dryRun });
+      const own = await new Partials(store.blobs.partialFolder).clean({ dryRun });
+      const ollamas = await cleanOllamaPartials(store, { dryRun, now: new Date() });
+      const downloads = own.folders + ollamas.downloads;
+      const partialBytes = own.sizeBytes + ollamas.sizeBytes;
       const verb = dryRun ? "would remove" : "removed";
       console.log(`${verb} ${blobs.blobs} files that no model uses (${humanBytes(blobs.sizeBytes)})`);
-      console.log(`${verb} ${partials.folders} unfinished downloads (${humanBytes(partials.sizeBytes)})`);
+      console.log(`${verb} ${downloads} unfinished downloads (${humanBytes(partialBytes)})`);
     });
 }

@@ -1,0 +1,67 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readGguf } from "../locallm/src/library/gguf/header.ts";
+import { Headers } from "../locallm/src/library/headers.ts";
+import { type GgufSpec, ggufBytes, tinyModel, withEntry } from "../locallm/test/tiny-gguf.ts";
+
+/** What the gate in front of the engine takes, by the size of the vocabulary; the file is in the page cache. */
+export const title = "locallm: the GGUF gate";
+
+const times = 15;
+const sizes: readonly [tokens: number, merges: number][] = [
+  [32_000, 0],
+  [49_152, 48_900],
+  [128_256, 280_147],
+  [262_144, 514_906],
+];
+
+export async function run(print: (line: string) => void): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "gguf-gate-"));
+  print(`The whole gate, and beside it a reader that keeps every array; ms, medians of ${times}`);
+  print("");
+  print("| tokens | merges | header, MB | gate | all arrays | gate again, same file |");
+  print("| --: | --: | --: | --: | --: | --: |");
+  try {
+    for (const [tokens, merges] of sizes) {
+      const path = join(folder, `${tokens}.gguf`);
+      const bytes = ggufBytes(withVocabulary(tokens, merges));
+      await writeFile(path, bytes);
+      const gate = await median(() => new Headers().of(path));
+      const all = await median(() => readGguf(path, { arrays: "all", keptBytes: Number.POSITIVE_INFINITY }));
+      const known = new Headers();
+      await known.of(path);
+      const again = await median(() => known.of(path));
+      const cells = [tokens, merges, (bytes.length / 1e6).toFixed(1), gate, all, again];
+      print(
+        `| ${cells.map((cell) => (typeof cell === "number" ? cell.toLocaleString("en") : cell)).join(" | ")} |`,
+      );
+    }
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+function withVocabulary(tokens: number, merges: number): GgufSpec {
+  // About as long as real ones: 6 bytes a token, 9 a merge.
+  const items = Array.from({ length: tokens }, (_, index) => index.toString(36).padStart(6, "Ġ"));
+  const numbers = (value: number) => Array.from({ length: tokens }, () => value);
+  let spec = tinyModel({ tensors: [] });
+  spec = withEntry(spec, "tokenizer.ggml.tokens", { kind: "array", of: "string", items });
+  spec = withEntry(spec, "tokenizer.ggml.token_type", { kind: "array", of: "i32", items: numbers(1) });
+  spec = withEntry(spec, "tokenizer.ggml.scores", { kind: "array", of: "f32", items: numbers(0) });
+  const pairs = Array.from({ length: merges }, (_, index) => `${index.toString(36)} ${index % 97}`);
+  spec = withEntry(spec, "tokenizer.ggml.merges", { kind: "array", of: "string", items: pairs });
+  return { ...spec, tensors: tinyModel().tensors };
+}
+
+async function median(work: () => Promise<unknown>): Promise<number> {
+  const taken: number[] = [];
+  for (let time = 0; time < times; time++) {
+    const begin = performance.now();
+    await work();
+    taken.push(performance.now() - begin);
+  }
+  const middle = taken.toSorted((a, b) => a - b)[times >> 1] ?? 0;
+  return Number(middle.toPrecision(2));
+}
