@@ -10,7 +10,8 @@ import { parseArgs } from "node:util";
  */
 interface Proof {
   readonly title: string;
-  run(print: (line: string) => void): Promise<void>;
+  /** `folder` is the part's own at this commit: a long one keeps there what is done and takes it up again. */
+  run(print: (line: string) => void, folder: string): Promise<void>;
 }
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -60,7 +61,8 @@ async function prove(name: string, path: string): Promise<void> {
   try {
     const proof = (await import(path)) as Proof;
     print(`\n## ${proof.title}\n\n\`npm run proof -- ${name}\`, at ${commit}\n`);
-    await proof.run(print);
+    mkdirSync(`${results}/${name}`, { recursive: true });
+    await proof.run(print, `${results}/${name}`);
     writeFileSync(`${results}/${name}.md`, `${lines.join("\n")}\n`);
   } catch (error) {
     console.error(`FAILED: ${name}`, error);
