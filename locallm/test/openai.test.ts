@@ -63,7 +63,7 @@ describe("the OpenAI shape", () => {
       finish_reason: string;
       message: { content: string | null; tool_calls?: Call[]; reasoning?: string };
     }[];
-    usage: Record<string, number>;
+    usage: Record<string, unknown>;
   }
   interface Call {
     id: string;
@@ -353,7 +353,7 @@ describe("the OpenAI shape", () => {
         choices: [{ index: 0, finish_reason: "length", message: { role: "assistant" } }],
       });
       expect(answer.id).toMatch(/^chatcmpl-[0-9a-f]{32}$/);
-      expect(answer.usage["total_tokens"]).toBe(answer.usage["prompt_tokens"]! + 3);
+      expect(answer.usage["total_tokens"]).toBe(Number(answer.usage["prompt_tokens"]) + 3);
     });
 
     it("streams role, content, finish, usage and [DONE]", async () => {
@@ -411,7 +411,10 @@ describe("the OpenAI shape", () => {
     it("names what it ignores, accepts any bearer, and null as absent", async () => {
       const response = await server.post(
         "/v1/chat/completions",
-        chat({ user: "u", store: true, metadata: {}, logprobs: null, tools: null, logit_bias: {} }),
+        chat({
+          ...{ user: "u", store: true, metadata: {}, service_tier: "auto" },
+          ...{ logprobs: null, tools: null, logit_bias: {} },
+        }),
         {
           headers: { authorization: "Bearer anything" },
         },
@@ -419,12 +422,14 @@ describe("the OpenAI shape", () => {
       expect(response.status).toBe(200);
       expect(response.headers.get("x-ignored-fields")?.split(", ").sort()).toEqual([
         "metadata",
+        "service_tier",
         "store",
         "user",
       ]);
       const without = await server.post("/v1/chat/completions", chat({}), {
         headers: { authorization: "Bearer " },
       });
+      expect((await server.post("/v1/chat/completions", chat({ logprobs: false }))).status).toBe(200);
       expect(without.status).toBe(200);
     });
 
@@ -556,6 +561,7 @@ describe("the OpenAI shape", () => {
   it("thinking comes apart as reasoning", async () => {
     const answer = await ask({ model: "thinks:1", reasoning_effort: "low", max_tokens: 4 });
     expect(answer.choices[0]!.message).toMatchObject({ content: "", reasoning: expect.stringMatching(/./) });
+    expect(answer.usage["completion_tokens_details"]).toEqual({ reasoning_tokens: 4 });
     const silent = await ask({ model: "thinks:1", reasoning_effort: "none", max_tokens: 4 });
     expect(silent.choices[0]!.message.reasoning).toBeUndefined();
   });

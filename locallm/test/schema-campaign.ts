@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import ajvFormats from "ajv-formats";
 import fc from "fast-check";
@@ -45,8 +46,46 @@ export async function askForSchema(
   }
 }
 
+export interface Refusals {
+  /** What was not refused, or not by name. */
+  readonly accepted: readonly string[];
+  readonly slowestMs: number;
+  readonly medianMs: number;
+  /** Resident memory of the server, grown since a first round of the same. */
+  readonly grownMib: number;
+}
+
+/** Sends hostile schemas, one after the other; a first round grows the heap to its working size. */
+export async function refuseHostile(server: ServerProcess, model: string, count: number): Promise<Refusals> {
+  const ask = (format: Schema) => server.post("/api/generate", { model, prompt: "x", format });
+  for (const schema of hostileSchemas(Math.min(count, 100))) await (await ask(schema)).arrayBuffer();
+  const before = residentMib(server.pid);
+  const accepted: string[] = [];
+  const times: number[] = [];
+  for (const [index, schema] of hostileSchemas(count).entries()) {
+    const started = performance.now();
+    const response = await ask(schema);
+    const text = await response.text();
+    times.push(performance.now() - started);
+    if (response.status !== 400 || !/"invalid (format|JSON): .{10}/.test(text))
+      accepted.push(`${index}: ${response.status} ${text.slice(0, 200)}`);
+  }
+  times.sort((a, b) => a - b);
+  return {
+    accepted,
+    slowestMs: times.at(-1) ?? 0,
+    medianMs: times[times.length >> 1] ?? 0,
+    grownMib: residentMib(server.pid) - before,
+  };
+}
+
+function residentMib(pid: number): number {
+  const [, kib = "0"] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kib) / 1024;
+}
+
 /** Schemas that want too much: depth, cycles, size, growth. Every one must be refused. */
-export function hostileSchemas(count: number): Schema[] {
+function hostileSchemas(count: number): Schema[] {
   const nest = (depth: number, wrap: (inner: Schema) => Schema) =>
     Array.from({ length: depth }).reduce<Schema>((inner) => wrap(inner), { type: "null" });
   const makers: ((size: number) => Schema)[] = [

@@ -66,6 +66,20 @@ describe("messages → prompt", () => {
     expect(tools.traits).toEqual({ tools: true, thinking: true, insert: false });
   });
 
+  test("thinking is known by its tags, or by what the template prints around a thought", () => {
+    const own =
+      "{% for m in messages %}{% if m.thinking %}<why>{{ m.thinking }}</why>{% endif %}{{ m.content }}{% endfor %}";
+    const turn = plainTurn([say("user", "x")], { think: true });
+    expect(dialogue(own).traits.thinking).toBe(true);
+    const reader = dialogue(own).reader(turn, "");
+    expect([...reader.push("<why>hm</why>yes"), ...reader.end()]).toEqual([
+      { kind: "thinking", text: "hm" },
+      { kind: "content", text: "yes" },
+    ]);
+    const bare = "{% for m in messages %}{{ m.thinking }}<end>{{ m.content }}<end>{% endfor %}";
+    expect(dialogue(bare).traits.thinking).toBe(false);
+  });
+
   test("a template that does not parse, and one that fails, are named", () => {
     expect(() => dialogue("{% for %}")).toThrow(expect.objectContaining({ code: "template_invalid" }));
     expect(() => dialogue("{{ nothing() }}")).toThrow(expect.objectContaining({ code: "template_invalid" }));

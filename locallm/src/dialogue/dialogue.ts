@@ -62,8 +62,8 @@ export interface Prompter {
 /** Throws `template_invalid`. */
 export function createDialogue(source: DialogueSource): Dialogue {
   const prompter = asError("template_invalid", () => prompterFor(source));
-  const thinking = findThinking(source.template);
   const format = findToolFormat(source.template.text, prompter);
+  const thinking = format === harmony ? null : findThinking(source.template, prompter);
   const rendered = ({ addBos }: { readonly addBos: boolean }, render: () => string) => {
     const prompt = asError("template_failed", render);
     const doubled = addBos && source.bosText !== "" && prompt.startsWith(source.bosText);

@@ -33,17 +33,24 @@ const firsts = (text: string) =>
     .join("");
 
 test("what fits is rendered whole, and a short text is not even counted", async () => {
-  expect(await fit(conversation, 5)).toMatchObject({
+  expect(await fit(conversation, 6)).toMatchObject({
     prompt: [0, 1, 2, 3, 4],
     dropped: { messages: 0, tokens: 0 },
   });
   expect(await fit(talk(["user", "hi"]), 8)).toMatchObject({ prompt: "hi|" });
 });
 
+test("what fits leaves room for a token of the answer", async () => {
+  expect((await fit(conversation, 5)).prompt).toHaveLength(4);
+  await expect(fit(conversation, 5, false)).rejects.toMatchObject({
+    details: { promptTokens: 5, contextLength: 5 },
+  });
+});
+
 test("the oldest goes first; system, last, and no lone tool result stay", async () => {
-  const four = await fit(conversation, 4);
+  const four = await fit(conversation, 5);
   expect([firsts(four.text), four.dropped]).toEqual(["s234", { messages: 1, tokens: 1 }]);
-  const three = await fit(conversation, 3);
+  const three = await fit(conversation, 4);
   expect([firsts(three.text), three.dropped]).toEqual(["s4", { messages: 3, tokens: 3 }]);
 });
 

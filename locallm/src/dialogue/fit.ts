@@ -21,16 +21,16 @@ export interface FittedTurn {
 }
 
 /**
- * Renders a turn so that it fits the window: the oldest messages go first, system messages and the last
- * message stay. Throws `prompt_too_long` when what must stay does not fit.
+ * Renders a turn so that it fits the window and leaves a token for the answer: the oldest messages go first,
+ * system messages and the last message stay. Throws `prompt_too_long` when what must stay does not fit.
  */
 export async function fitTurn(dialogue: Dialogue, turn: Turn, window: Window): Promise<FittedTurn> {
   const render = (messages: readonly Message[]) => dialogue.prompt({ ...turn, messages }, window);
+  const most = window.contextLength - 1;
   const text = render(turn.messages);
-  if (surelyFits(text, window.contextLength))
-    return { text, prompt: text, dropped: { messages: 0, tokens: 0 } };
+  if (surelyFits(text, most)) return { text, prompt: text, dropped: { messages: 0, tokens: 0 } };
   const whole = { text, prompt: await window.tokenize(text) };
-  if (whole.prompt.length <= window.contextLength) return { ...whole, dropped: { messages: 0, tokens: 0 } };
+  if (whole.prompt.length <= most) return { ...whole, dropped: { messages: 0, tokens: 0 } };
 
   const droppable = window.truncate ? turn.messages.filter((_, index) => mayGo(turn.messages, index)) : [];
   let fitted: (FittedTurn & { prompt: readonly number[] }) | null = null;
@@ -42,7 +42,7 @@ export async function fitTurn(dialogue: Dialogue, turn: Turn, window: Window): P
     const messages = without(turn.messages, droppable, count);
     const shorter = render(messages);
     const prompt = await window.tokenize(shorter);
-    if (prompt.length <= window.contextLength) {
+    if (prompt.length <= most) {
       const dropped = {
         messages: turn.messages.length - messages.length,
         tokens: whole.prompt.length - prompt.length,
@@ -61,8 +61,8 @@ export async function fitTurn(dialogue: Dialogue, turn: Turn, window: Window): P
 }
 
 /** A token covers at least one byte; two more for a first token and a space that some vocabularies add. */
-function surelyFits(text: string, contextLength: number): boolean {
-  return text.length * 3 + 2 <= contextLength || Buffer.byteLength(text) + 2 <= contextLength;
+function surelyFits(text: string, tokens: number): boolean {
+  return text.length * 3 + 2 <= tokens || Buffer.byteLength(text) + 2 <= tokens;
 }
 
 function mayGo(messages: readonly Message[], index: number): boolean {

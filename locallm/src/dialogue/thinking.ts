@@ -1,4 +1,6 @@
-import type { DialogueSource } from "./dialogue.ts";
+import { TemplateError } from "../template/limits.ts";
+import type { DialogueSource, Prompter } from "./dialogue.ts";
+import { type Message, plainTurn } from "./turn.ts";
 
 /** The marks that a model puts around its thinking. */
 export interface ThinkingTags {
@@ -15,7 +17,32 @@ const knownTags: readonly ThinkingTags[] = [
   { open: "<thought>", close: "</thought>" },
 ];
 
-/** The tags that a template speaks of, or null for a model that does not think. */
-export function findThinking({ text }: DialogueSource["template"]): ThinkingTags | null {
-  return knownTags.find(({ open, close }) => text.includes(open) || text.includes(close)) ?? null;
+/** The tags that a template speaks of, or prints around a message's thinking; null for a model that does not think. */
+export function findThinking(
+  { text }: DialogueSource["template"],
+  prompter: Pick<Prompter, "render">,
+): ThinkingTags | null {
+  const known = knownTags.find(({ open, close }) => text.includes(open) || text.includes(close));
+  return known ?? (/thinking|reasoning/i.test(text) ? probe(prompter) : null);
+}
+
+/** Looks at how the template prints a thought: marks that are not there without one are its tags. */
+function probe({ render }: Pick<Prompter, "render">): ThinkingTags | null {
+  const question: Message = { role: "user", content: "probe-question" };
+  const answer: Message = { role: "assistant", content: "probe-answer" };
+  const thought = "probe-thought";
+  for (const think of [null, true]) {
+    try {
+      const without = render(plainTurn([question, answer], { think }));
+      const text = render(plainTurn([question, { ...answer, thinking: thought }], { think }));
+      const at = text.indexOf(thought);
+      const open = /(<[^<>\s]{1,40}>|\[[A-Z_:]{1,40}\])\s*$/.exec(text.slice(0, Math.max(at, 0)))?.[1];
+      const close = /^\s*(<[^<>\s]{1,40}>|\[\/[A-Z_:]{1,40}\])/.exec(text.slice(at + thought.length))?.[1];
+      if (at === -1 || open === undefined || close === undefined) continue;
+      if (!without.includes(open) && !without.includes(close)) return { open, close };
+    } catch (error) {
+      if (!(error instanceof TemplateError)) throw error;
+    }
+  }
+  return null;
 }

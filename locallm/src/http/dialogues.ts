@@ -1,9 +1,13 @@
-import { createDialogue, type Dialogue } from "../dialogue/dialogue.ts";
+import { createDialogue, type Dialogue, type DialogueTraits } from "../dialogue/dialogue.ts";
 import { headerOf, modelTemplate, type TemplateSource } from "../library/details.ts";
 import type { Model } from "../library/model.ts";
 import type { Store } from "../library/store.ts";
+import { LocallmError } from "../wire/errors.ts";
 
 const capacity = 32;
+/** Lists ask for all models at once. */
+const traitsCapacity = 4096;
+const noTraits: DialogueTraits = { tools: false, thinking: false, insert: false };
 
 /** Weights without any template: the messages one after the other, as they are. */
 const bare =
@@ -13,6 +17,7 @@ const bare =
 export class Dialogues {
   readonly #store: Store;
   readonly #byDigest = new Map<string, Promise<Dialogue>>();
+  readonly #traits = new Map<string, DialogueTraits>();
 
   constructor(store: Store) {
     this.#store = store;
@@ -32,6 +37,22 @@ export class Dialogues {
     if (this.#byDigest.size > capacity && oldest !== undefined) this.#byDigest.delete(oldest);
     reading.catch(() => this.#byDigest.delete(model.digest));
     return await reading;
+  }
+
+  /** What the model's template can say: nothing where it cannot be read. Throws what reading the model throws. */
+  async traits(model: Model): Promise<DialogueTraits> {
+    const known = this.#traits.get(model.digest);
+    if (known !== undefined) return known;
+    const traits = await this.of(model).then(
+      (dialogue) => dialogue.traits,
+      (error: unknown) => {
+        if (error instanceof LocallmError && error.code === "template_invalid") return noTraits;
+        throw error;
+      },
+    );
+    if (this.#traits.size >= traitsCapacity) this.#traits.clear();
+    this.#traits.set(model.digest, traits);
+    return traits;
   }
 
   async #read(model: Model, template: TemplateSource | null): Promise<Dialogue> {

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { headerLengths, headerOf, modelCapabilities } from "../library/details.ts";
+import { headerLengths, headerOf, modelPurpose } from "../library/details.ts";
 import type { Model } from "../library/model.ts";
 import type { GenerateDone, Lease, LoadWish, RunnableModel } from "../scheduler/lease.ts";
 import { parseKeepAlive } from "../wire/duration.ts";
@@ -84,15 +84,14 @@ export async function prepareRun(
   };
 }
 
-/** Refuses a model that cannot do what is asked, before it is loaded. */
-export async function requireCapability(
+/** Refuses weights that are not made for what is asked, before they are loaded. */
+export async function requirePurpose(
   parts: Parts,
   run: Run,
-  needed: "completion" | "embedding" | "thinking" | "tools" | "insert" | "vision",
-  asked: string = needed,
+  needed: "completion" | "embedding",
+  asked: string,
 ): Promise<void> {
-  const capabilities = await modelCapabilities(parts.store, run.model);
-  if (!capabilities.includes(needed))
+  if ((await modelPurpose(parts.store, run.model)) !== needed)
     throw new LocallmError("unsupported_capability", { model: run.typedName, capability: asked });
 }
 

@@ -1,5 +1,5 @@
 import type { AnswerPiece } from "../dialogue/answer.ts";
-import type { Dialogue } from "../dialogue/dialogue.ts";
+import type { Dialogue, DialogueTraits } from "../dialogue/dialogue.ts";
 import { type FittedTurn, fitTurn } from "../dialogue/fit.ts";
 import type { Message, Turn } from "../dialogue/turn.ts";
 import type { Model } from "../library/model.ts";
@@ -10,9 +10,16 @@ import type { Run } from "./run.ts";
 
 export type Dropped = FittedTurn["dropped"];
 
-export type TurnEvent =
-  | AnswerPiece
-  | { readonly kind: "done"; readonly done: GenerateDone; readonly lease: Lease; readonly dropped: Dropped };
+export type TurnEvent = AnswerPiece | TurnDone;
+
+export interface TurnDone {
+  readonly kind: "done";
+  readonly done: GenerateDone;
+  /** Of the answer's tokens, how many came as thinking. */
+  readonly thinkingTokens: number;
+  readonly lease: Lease;
+  readonly dropped: Dropped;
+}
 
 export interface TurnWish {
   readonly turn: Turn;
@@ -47,13 +54,20 @@ export async function* runTurn(run: Run, dialogue: Dialogue, wish: TurnWish): As
       shift: wish.shift,
       grammar: constraint?.(fitted.text) ?? null,
     });
+    let thinkingTokens = 0;
+    // Read, but held back by the reader until it knows what they are.
+    let undecidedTokens = 0;
     for await (const event of lease.runner.generate(job, run.signal)) {
-      if (event.kind === "text") yield* reader.push(event.text);
-      else {
-        yield* reader.end();
-        run.count(event);
-        yield { kind: "done", done: event, lease, dropped: fitted.dropped };
+      const pieces = event.kind === "text" ? reader.push(event.text) : reader.end();
+      if (event.kind === "text") undecidedTokens += event.tokens;
+      if (pieces.length > 0) {
+        if (pieces.some(({ kind }) => kind === "thinking")) thinkingTokens += undecidedTokens;
+        undecidedTokens = 0;
+        yield* pieces;
       }
+      if (event.kind !== "done") continue;
+      run.count(event);
+      yield { kind: "done", done: event, thinkingTokens, lease, dropped: fitted.dropped };
     }
   } finally {
     lease.release();
@@ -61,11 +75,11 @@ export async function* runTurn(run: Run, dialogue: Dialogue, wish: TurnWish): As
 }
 
 /** Refuses what the model's template cannot say. */
-export function requireTraits(run: Run, dialogue: Dialogue, turn: Turn): void {
+export function requireTraits(run: Run, traits: DialogueTraits, turn: Turn): void {
   const lacks = (capability: string) =>
     new LocallmError("unsupported_capability", { model: run.typedName, capability });
-  if (turn.tools.length > 0 && !dialogue.traits.tools) throw lacks("tools");
-  if (turn.think !== null && turn.think !== false && !dialogue.traits.thinking) throw lacks("thinking");
+  if (turn.tools.length > 0 && !traits.tools) throw lacks("tools");
+  if (turn.think !== null && turn.think !== false && !traits.thinking) throw lacks("thinking");
 }
 
 /** The conversation as the model's maker begins it: its example messages, and its system text unless the client has one. */

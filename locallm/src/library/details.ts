@@ -4,8 +4,6 @@ import { mediaTypes } from "./manifest.ts";
 import type { Model } from "./model.ts";
 import type { Store } from "./store.ts";
 
-export type Capability = "completion" | "tools" | "insert" | "vision" | "embedding" | "thinking";
-
 /** `details` of tags, ps and show, by Ollama's field names. */
 export interface ModelDetails {
   parent_model: string;
@@ -40,19 +38,10 @@ export async function modelDetails(store: Store, model: Model): Promise<ModelDet
   };
 }
 
-/** What the model can do, by its weights and its template. */
-export async function modelCapabilities(store: Store, model: Model): Promise<Capability[]> {
+/** What the weights are made for. */
+export async function modelPurpose(store: Store, model: Model): Promise<"completion" | "embedding"> {
   const header = await headerOf(store, model);
-  const capabilities: Capability[] = [];
-  const isEmbedding = header !== null && headerValue(header, "pooling_type") !== undefined;
-  capabilities.push(isEmbedding ? "embedding" : "completion");
-  if (isEmbedding) return capabilities;
-  const template = modelTemplate(model, header);
-  if (template !== null && speaksOf(template, "tools")) capabilities.push("tools");
-  if (template?.language === "go" && speaksOf(template, "suffix")) capabilities.push("insert");
-  if (model.projectorPaths.length > 0) capabilities.push("vision");
-  if (template !== null && speaksOf(template, "thinking")) capabilities.push("thinking");
-  return capabilities;
+  return header !== null && headerValue(header, "pooling_type") !== undefined ? "embedding" : "completion";
 }
 
 export interface TemplateSource {
@@ -111,21 +100,4 @@ export function humanCount(count: number): string {
 
 function trimmed(value: number, digits: number): string {
   return Number.isInteger(value) ? String(value) : value.toFixed(digits);
-}
-
-const marks = {
-  go: {
-    tools: /\{\{[^}]*\.Tools\b/,
-    suffix: /\{\{[^}]*\.Suffix\b/,
-    thinking: /\{\{[^}]*\.(?:Thinking|Think|IsThinkSet|ThinkLevel)\b/,
-  },
-  jinja: {
-    tools: /\{[%{][^}]*\btools\b/,
-    suffix: /\{[%{][^}]*\bsuffix\b/,
-    thinking: /\b(?:enable_thinking|reasoning_content|reasoning_effort)\b|<think>/,
-  },
-} as const;
-
-function speaksOf(template: TemplateSource, what: "tools" | "suffix" | "thinking"): boolean {
-  return marks[template.language][what].test(template.text);
 }

@@ -1,13 +1,19 @@
 import { displayModelName } from "../wire/model-name.ts";
-import { headerOf, modelCapabilities, modelDetails, modelTemplate } from "./details.ts";
+import { headerOf, modelDetails, modelTemplate } from "./details.ts";
 import { type GgufArray, type GgufHeader, type GgufScalar, readGguf } from "./gguf/header.ts";
 import type { Model } from "./model.ts";
 import type { Instruction } from "./modelfile/instruction.ts";
 import { printInstruction } from "./modelfile/print.ts";
 import type { Store } from "./store.ts";
 
+export interface ShowOptions {
+  readonly verbose: boolean;
+  readonly system?: string;
+  readonly capabilities: readonly string[];
+}
+
 /** The body of `/api/show`, by Ollama's field names. */
-export async function showModel(store: Store, model: Model, options: { verbose: boolean; system?: string }) {
+export async function showModel(store: Store, model: Model, options: ShowOptions) {
   const header = await headerOf(store, model);
   const shown =
     header !== null && options.verbose
@@ -31,7 +37,7 @@ export async function showModel(store: Store, model: Model, options: { verbose: 
       ? {}
       : { projector_info: modelInfo(await store.headers.of(projector), options.verbose) }),
     tensors: (shown?.tensors ?? []).map(({ name, type, shape }) => ({ name, type, shape })),
-    capabilities: await modelCapabilities(store, model),
+    capabilities: options.capabilities,
     modified_at: model.modifiedAt.toISOString(),
     ...(config.requires ? { requires: config.requires } : {}),
   };

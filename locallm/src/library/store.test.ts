@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ggufBytes, tinyModel } from "../../test/tiny-gguf.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { displayModelName, type ModelName, parseModelName } from "../wire/model-name.ts";
-import { modelCapabilities, modelDetails } from "./details.ts";
+import { modelDetails, modelPurpose } from "./details.ts";
 import { parseDigest } from "./digest.ts";
 import { parseManifest, printManifest } from "./manifest.ts";
 import { Store } from "./store.ts";
@@ -89,7 +89,7 @@ describe("a store that Ollama wrote", () => {
       context_length: 64,
       embedding_length: 32,
     });
-    expect(await modelCapabilities(store, model)).toEqual(["completion", "tools"]);
+    expect(await modelPurpose(store, model)).toBe("completion");
   });
 
   test("gives back its manifests byte for byte when they are written again", async () => {

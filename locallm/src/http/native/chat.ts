@@ -5,7 +5,7 @@ import { readBody } from "../body.ts";
 import { tellDropped } from "../dropped.ts";
 import { answerFormat } from "../format.ts";
 import type { Parts } from "../parts.ts";
-import { prepareRun, type Run, requireCapability } from "../run.ts";
+import { prepareRun, type Run, requirePurpose } from "../run.ts";
 import { sendStream } from "../stream.ts";
 import { conversation, requireTraits, runTurn, type TurnEvent } from "../turn.ts";
 import { counters, extras } from "./counters.ts";
@@ -18,7 +18,7 @@ export function chatRoute(app: FastifyInstance, parts: Parts): void {
   app.post("/api/chat", async (request, reply) => {
     const body = readBody(request, reply, chatRequest);
     const run = await prepareRun(parts, request, reply, body);
-    await requireCapability(parts, run, "completion", "chat");
+    await requirePurpose(parts, run, "completion", "chat");
     refuseLogprobs(body);
     const messages = body.messages ?? [];
     if (messages.length === 0)
@@ -29,7 +29,7 @@ export function chatRoute(app: FastifyInstance, parts: Parts): void {
 
     const dialogue = await parts.dialogues.of(run.model);
     const turn = plainTurn(conversation(run.model, messages), wishes(body));
-    requireTraits(run, dialogue, turn);
+    requireTraits(run, dialogue.traits, turn);
     const events = runTurn(run, dialogue, {
       turn,
       truncate: body.truncate ?? true,
@@ -71,7 +71,7 @@ function finalFields(run: Run, { done, lease, dropped }: DoneEvent): Record<stri
 }
 
 /** What does not change from token to token is made once. A tool call comes whole, in a line of its own. */
-async function* encode(run: Run, events: AsyncIterable<TurnEvent>): AsyncGenerator<string> {
+export async function* encode(run: Run, events: AsyncIterable<TurnEvent>): AsyncGenerator<string> {
   const head = `{"model":${JSON.stringify(run.typedName)},"created_at":"`;
   const line = (fields: string) =>
     `${head}${new Date().toISOString()}","message":{"role":"assistant",${fields}}`;
@@ -93,7 +93,7 @@ async function* encode(run: Run, events: AsyncIterable<TurnEvent>): AsyncGenerat
   }
 }
 
-async function wholeAnswer(run: Run, events: AsyncIterable<TurnEvent>) {
+export async function wholeAnswer(run: Run, events: AsyncIterable<TurnEvent>) {
   let content = "";
   let thinking = "";
   const calls: NativeCall[] = [];

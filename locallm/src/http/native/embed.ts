@@ -4,7 +4,7 @@ import { embeddingsRequest, embedRequest } from "../../wire/api/inference.ts";
 import { readBody } from "../body.ts";
 import { normalise, shorten } from "../embedding.ts";
 import type { Parts } from "../parts.ts";
-import { prepareRun, type Run, requireCapability } from "../run.ts";
+import { prepareRun, type Run, requirePurpose } from "../run.ts";
 import { nanoseconds } from "./counters.ts";
 
 /** `POST /api/embed` and the older `/api/embeddings`. Never streamed. */
@@ -12,7 +12,7 @@ export function embedRoutes(app: FastifyInstance, parts: Parts): void {
   app.post("/api/embed", async (request, reply) => {
     const body = readBody(request, reply, embedRequest);
     const run = await prepareRun(parts, request, reply, body);
-    await requireCapability(parts, run, "embedding", "embeddings");
+    await requirePurpose(parts, run, "embedding", "embeddings");
     const inputs = body.input === undefined || body.input === "" ? [] : [body.input].flat();
     const lease = await run.lease();
     try {
@@ -34,7 +34,7 @@ export function embedRoutes(app: FastifyInstance, parts: Parts): void {
   app.post("/api/embeddings", async (request, reply) => {
     const body = readBody(request, reply, embeddingsRequest);
     const run = await prepareRun(parts, request, reply, body);
-    await requireCapability(parts, run, "embedding", "embeddings");
+    await requirePurpose(parts, run, "embedding", "embeddings");
     const lease = await run.lease();
     try {
       const prompt = body.prompt ?? "";

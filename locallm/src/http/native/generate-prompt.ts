@@ -6,7 +6,7 @@ import type { GenerateRequest } from "../../wire/api/inference.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { answerFormat } from "../format.ts";
 import type { Parts } from "../parts.ts";
-import { type Run, requireCapability } from "../run.ts";
+import type { Run } from "../run.ts";
 import { conversation, requireTraits } from "../turn.ts";
 
 /** A request's prompt, for a model that is loaded. */
@@ -34,7 +34,8 @@ export async function generatePrompt(
 }
 
 async function rawPrompt(parts: Parts, run: Run, body: GenerateRequest) {
-  if (body.think !== undefined && body.think !== false) await requireCapability(parts, run, "thinking");
+  const turn = plainTurn([], { think: body.think ?? null });
+  if (body.think) requireTraits(run, await parts.dialogues.traits(run.model), turn);
   const grammar = formatGrammar(answerFormat(body.format));
   const prompt = inFront(body.context, body.prompt ?? "");
   return () => ({ prompt, grammar, read: asItIs });
@@ -46,7 +47,7 @@ async function templatedPrompt(parts: Parts, run: Run, body: GenerateRequest) {
     think: body.think ?? null,
     format: answerFormat(body.format),
   });
-  requireTraits(run, dialogue, turn);
+  requireTraits(run, dialogue.traits, turn);
   const { suffix } = body;
   if (suffix !== undefined && !dialogue.traits.insert)
     throw new LocallmError("unsupported_capability", { model: run.typedName, capability: "insert" });

@@ -5,7 +5,7 @@ import { readBody } from "../body.ts";
 import { tellDropped } from "../dropped.ts";
 import { generateJob } from "../generate-job.ts";
 import type { Parts } from "../parts.ts";
-import { prepareRun, type Run, requireCapability } from "../run.ts";
+import { prepareRun, type Run, requirePurpose } from "../run.ts";
 import { sendStream } from "../stream.ts";
 import type { Dropped } from "../turn.ts";
 import { counters, extras } from "./counters.ts";
@@ -19,7 +19,7 @@ export function generateRoute(app: FastifyInstance, parts: Parts): void {
   app.post("/api/generate", async (request, reply) => {
     const body = readBody(request, reply, generateRequest);
     const run = await prepareRun(parts, request, reply, body);
-    await requireCapability(parts, run, "completion", "generate");
+    await requirePurpose(parts, run, "completion", "generate");
     refuseLogprobs(body);
     refuseImages(run, body.images, "images");
     const prompt = await generatePrompt(parts, run, body);

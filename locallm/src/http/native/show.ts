@@ -3,6 +3,7 @@ import { showModel } from "../../library/show.ts";
 import { showRequest } from "../../wire/api/library.ts";
 import { requireModelName } from "../../wire/model-name.ts";
 import { readBody } from "../body.ts";
+import { modelCapabilities } from "../capabilities.ts";
 import type { Parts } from "../parts.ts";
 
 /** `POST /api/show`: everything that is known of a model. */
@@ -13,6 +14,7 @@ export function showRoute(app: FastifyInstance, parts: Parts): void {
     const model = await parts.store.require(requireModelName(typed), typed);
     return await showModel(parts.store, model, {
       verbose: body.verbose ?? false,
+      capabilities: await modelCapabilities(parts, model),
       ...(body.system === undefined ? {} : { system: body.system }),
     });
   });

@@ -1,8 +1,9 @@
 import type { FastifyInstance } from "fastify";
-import { modelCapabilities, modelDetails } from "../../library/details.ts";
+import { modelDetails } from "../../library/details.ts";
 import type { Model } from "../../library/model.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { displayModelName } from "../../wire/model-name.ts";
+import { modelCapabilities } from "../capabilities.ts";
 import type { Parts } from "../parts.ts";
 
 /** `GET /api/tags`: every model, newest first. One that is damaged is left out, and the log says so. */
@@ -34,6 +35,6 @@ async function entry(parts: Parts, model: Model) {
     size: model.sizeBytes,
     digest: model.digest,
     details: await modelDetails(parts.store, model),
-    capabilities: await modelCapabilities(parts.store, model),
+    capabilities: await modelCapabilities(parts, model),
   };
 }

@@ -19,6 +19,7 @@ const ended = (reason: GenerateDone["reason"]): TurnEvent => ({
     shiftedTokens: 0,
     context: null,
   },
+  thinkingTokens: 2,
   lease: {} as Lease,
   dropped: { messages: 0, tokens: 0 },
 });
@@ -82,6 +83,7 @@ describe("chat.completion.chunk", () => {
       choices: [],
       usage: { prompt_tokens: 10, completion_tokens: 3, total_tokens: 13 },
     });
+    expect((await stream(answer, true)).slice(0, -1).every((chunk) => chunk.usage === null)).toBe(true);
     expect((await stream(answer)).some((chunk) => chunk.usage !== undefined)).toBe(false);
   });
 
@@ -110,4 +112,5 @@ test("the whole answer is the stream put together", async () => {
     },
   });
   expect(whole.usage.prompt_tokens_details.cached_tokens).toBe(4);
+  expect(whole.usage.completion_tokens_details.reasoning_tokens).toBe(2);
 });

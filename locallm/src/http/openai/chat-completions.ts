@@ -4,7 +4,7 @@ import { chatCompletionsRequest, type Usage } from "../../wire/openai/chat-compl
 import { readBody } from "../body.ts";
 import { tellDropped } from "../dropped.ts";
 import type { Parts } from "../parts.ts";
-import { prepareRun, type Run, requireCapability } from "../run.ts";
+import { prepareRun, type Run, requirePurpose } from "../run.ts";
 import { sendStream } from "../stream.ts";
 import { conversation, requireTraits, runTurn, type TurnEvent } from "../turn.ts";
 import { requestTurn } from "./request-turn.ts";
@@ -21,9 +21,9 @@ export function chatCompletionsRoute(app: FastifyInstance, parts: Parts): void {
     const asked = requestTurn(body);
     const options = samplingOptions(body, body.max_completion_tokens ?? body.max_tokens);
     const run = await prepareRun(parts, request, reply, { ...body, options });
-    await requireCapability(parts, run, "completion", "chat");
+    await requirePurpose(parts, run, "completion", "chat");
     const dialogue = await parts.dialogues.of(run.model);
-    requireTraits(run, dialogue, asked);
+    requireTraits(run, dialogue.traits, asked);
     const turn = { ...asked, messages: conversation(run.model, asked.messages) };
     const events = runTurn(run, dialogue, {
       turn,
@@ -54,7 +54,13 @@ export async function* encode(
   events: AsyncIterable<TurnEvent>,
   withUsage: boolean,
 ): AsyncGenerator<string> {
-  const base = { ...head, object: "chat.completion.chunk", system_fingerprint: fingerprint };
+  const base = {
+    ...head,
+    object: "chat.completion.chunk",
+    system_fingerprint: fingerprint,
+    // As at OpenAI: where usage is asked for, every chunk before has it as null.
+    ...(withUsage ? { usage: null } : {}),
+  };
   const start = `data: ${JSON.stringify(base).slice(0, -1)},"choices":[{"index":0,"delta":`;
   const delta = (json: string) => `${start}${json},"finish_reason":null}]}\n\n`;
   const call = (fields: Record<string, unknown>) => delta(JSON.stringify({ tool_calls: [fields] }));
@@ -85,7 +91,9 @@ export async function* encode(
         break;
       case "done": {
         const reason = JSON.stringify(finishReason(piece.done, called));
-        const usage = withUsage ? event({ ...base, choices: [], usage: usageOf(piece.done) }) : "";
+        const usage = withUsage
+          ? event({ ...base, choices: [], usage: usageOf(piece.done, piece.thinkingTokens) })
+          : "";
         yield `${lead}${start}{},"finish_reason":${reason}}]}\n\n${usage}${done}`;
       }
     }
@@ -123,7 +131,7 @@ export async function wholeAnswer(head: AnswerHead, events: AsyncIterable<TurnEv
           choices: [
             { index: 0, message, finish_reason: finishReason(piece.done, calls.length > 0), logprobs: null },
           ],
-          usage: usageOf(piece.done),
+          usage: usageOf(piece.done, piece.thinkingTokens),
         };
       }
     }
@@ -136,11 +144,12 @@ function finishReason(ended: GenerateDone, called: boolean): "stop" | "length" |
   return ended.reason === "length" ? "length" : called ? "tool_calls" : "stop";
 }
 
-export function usageOf(ended: GenerateDone): Usage {
+export function usageOf(ended: GenerateDone, thinkingTokens = 0): Usage {
   return {
     prompt_tokens: ended.promptTokens,
     completion_tokens: ended.evalTokens,
     total_tokens: ended.promptTokens + ended.evalTokens,
     prompt_tokens_details: { cached_tokens: ended.cachedTokens },
+    completion_tokens_details: { reasoning_tokens: thinkingTokens },
   };
 }

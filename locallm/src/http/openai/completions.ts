@@ -6,7 +6,7 @@ import { type CompletionsRequest, completionsRequest, inputList } from "../../wi
 import { readBody } from "../body.ts";
 import { generateJob } from "../generate-job.ts";
 import type { Parts } from "../parts.ts";
-import { prepareRun, type Run, requireCapability } from "../run.ts";
+import { prepareRun, type Run, requirePurpose } from "../run.ts";
 import { sendStream } from "../stream.ts";
 import { type AnswerHead, usageOf } from "./chat-completions.ts";
 import { refuse, samplingOptions } from "./sampling.ts";
@@ -20,7 +20,7 @@ export function completionsRoute(app: FastifyInstance, parts: Parts): void {
     refuse("best_of", (body.best_of ?? 1) > 1, ": one choice a prompt");
     refuse("logprobs", body.logprobs !== undefined);
     const run = await prepareRun(parts, request, reply, { ...body, options: samplingOptions(body) });
-    await requireCapability(parts, run, "completion", "generate");
+    await requirePurpose(parts, run, "completion", "generate");
     const dialogue = body.suffix === undefined ? null : await parts.dialogues.of(run.model);
     if (dialogue !== null && !dialogue.traits.insert)
       throw new LocallmError("unsupported_capability", { model: run.typedName, capability: "insert" });
@@ -81,7 +81,12 @@ async function* encode(
   pieces: AsyncIterable<Piece>,
   withUsage: boolean,
 ): AsyncGenerator<string> {
-  const base = { ...head, object: "text_completion", system_fingerprint: fingerprint };
+  const base = {
+    ...head,
+    object: "text_completion",
+    system_fingerprint: fingerprint,
+    ...(withUsage ? { usage: null } : {}),
+  };
   const start = `data: ${JSON.stringify(base).slice(0, -1)},"choices":[{"text":`;
   const ended: GenerateDone[] = [];
   for await (const piece of pieces) {
@@ -125,5 +130,6 @@ function totalUsage(ended: readonly GenerateDone[]) {
     completion_tokens: sum((usage) => usage.completion_tokens),
     total_tokens: sum((usage) => usage.total_tokens),
     prompt_tokens_details: { cached_tokens: sum((usage) => usage.prompt_tokens_details.cached_tokens) },
+    completion_tokens_details: { reasoning_tokens: 0 },
   };
 }

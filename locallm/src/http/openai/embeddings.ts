@@ -4,7 +4,7 @@ import { embeddingsRequest, inputList } from "../../wire/openai/completions.ts";
 import { readBody } from "../body.ts";
 import { normalise, shorten } from "../embedding.ts";
 import type { Parts } from "../parts.ts";
-import { prepareRun, requireCapability } from "../run.ts";
+import { prepareRun, requirePurpose } from "../run.ts";
 
 /** `POST /v1/embeddings`: vectors of length 1, as numbers or as base64 of little-endian float32. */
 export function embeddingsRoute(app: FastifyInstance, parts: Parts): void {
@@ -14,7 +14,7 @@ export function embeddingsRoute(app: FastifyInstance, parts: Parts): void {
     if (inputs.length === 0 || inputs.some((input) => input.length === 0))
       throw new LocallmError("invalid_field", { field: "input", problem: "must not be empty" });
     const run = await prepareRun(parts, request, reply, body);
-    await requireCapability(parts, run, "embedding", "embeddings");
+    await requirePurpose(parts, run, "embedding", "embeddings");
     const lease = await run.lease();
     try {
       const job = { inputs, truncate: true, numCtx: lease.numCtx };

@@ -1,6 +1,5 @@
 import type { AnswerPiece } from "../../dialogue/answer.ts";
-import type { GenerateDone } from "../../scheduler/lease.ts";
-import type { TurnEvent } from "../turn.ts";
+import type { TurnDone, TurnEvent } from "../turn.ts";
 import { newId } from "./sse.ts";
 
 export type ResponseEvent = { readonly type: string } & Record<string, unknown>;
@@ -73,7 +72,7 @@ export class ResponseBuilder {
         ];
       }
       case "done":
-        return [...this.#close(), ...this.#finish(piece.done)];
+        return [...this.#close(), ...this.#finish(piece)];
     }
   }
 
@@ -131,7 +130,7 @@ export class ResponseBuilder {
     return [this.#itemEvent("response.output_item.added", item)];
   }
 
-  #finish(ended: GenerateDone): ResponseEvent[] {
+  #finish({ done: ended, thinkingTokens }: TurnDone): ResponseEvent[] {
     const cut = ended.reason === "length";
     const response = this.#response;
     response.status = cut ? "incomplete" : "completed";
@@ -141,7 +140,7 @@ export class ResponseBuilder {
       input_tokens: ended.promptTokens,
       input_tokens_details: { cached_tokens: ended.cachedTokens },
       output_tokens: ended.evalTokens,
-      output_tokens_details: { reasoning_tokens: 0 },
+      output_tokens_details: { reasoning_tokens: thinkingTokens },
       total_tokens: ended.promptTokens + ended.evalTokens,
     };
     return [this.#event(cut ? "response.incomplete" : "response.completed", { response })];

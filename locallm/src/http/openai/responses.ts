@@ -4,7 +4,7 @@ import { readBody } from "../body.ts";
 import { tellDropped } from "../dropped.ts";
 import { errorReply } from "../error-reply.ts";
 import type { Parts } from "../parts.ts";
-import { prepareRun, requireCapability } from "../run.ts";
+import { prepareRun, requirePurpose } from "../run.ts";
 import { type StreamFormat, sendStream } from "../stream.ts";
 import { conversation, requireTraits, runTurn, type TurnEvent } from "../turn.ts";
 import { ResponseBuilder, type ResponseEvent } from "./response-builder.ts";
@@ -33,9 +33,9 @@ export function responsesRoute(app: FastifyInstance, parts: Parts): void {
       ...body,
       options: samplingOptions({ temperature, top_p, options }, body.max_output_tokens),
     });
-    await requireCapability(parts, run, "completion", "chat");
+    await requirePurpose(parts, run, "completion", "chat");
     const dialogue = await parts.dialogues.of(run.model);
-    requireTraits(run, dialogue, asked);
+    requireTraits(run, dialogue.traits, asked);
     const turn = { ...asked, messages: conversation(run.model, asked.messages) };
     const events = runTurn(run, dialogue, {
       turn,
@@ -75,7 +75,10 @@ function echoed(
   };
 }
 
-async function* encode(builder: ResponseBuilder, events: AsyncIterable<TurnEvent>): AsyncGenerator<string> {
+export async function* encode(
+  builder: ResponseBuilder,
+  events: AsyncIterable<TurnEvent>,
+): AsyncGenerator<string> {
   const write = (all: readonly ResponseEvent[]) =>
     all.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
   // Held until the model speaks: an error before that still has its own status.

@@ -99,4 +99,5 @@ export interface Usage {
   readonly completion_tokens: number;
   readonly total_tokens: number;
   readonly prompt_tokens_details: { readonly cached_tokens: number };
+  readonly completion_tokens_details: { readonly reasoning_tokens: number };
 }
