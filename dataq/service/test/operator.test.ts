@@ -117,6 +117,13 @@ describe("keys", () => {
     expect((await ask("民法典1")).status).toBe(200);
     expect(await ask("民法典2")).toMatchObject({ status: 402, body: { code: "spend_limit_reached" } });
     expect((await ask("民法典1")).status).toBe(402);
+    // A new text is no new month.
+    const rotated = (await service.call(`/v1/keys/${capped.id}/rotate`, { body: { grace_s: 60 } })).body;
+    const question = { operation: "legal_laws", query: "民法典3" };
+    expect(await service.call("/v1/data/query", { key: rotated.key, body: question })).toMatchObject({
+      status: 402,
+      body: { code: "spend_limit_reached" },
+    });
     await service.call(`/v1/keys/${capped.id}`, { method: "PATCH", body: { monthly_cap: null } });
     expect((await ask("民法典2")).status).toBe(200);
     const elsewhere = (await service.call("/v1/keys", { body: { ip_list: ["203.0.113.0/24"] } })).body;
@@ -201,6 +208,21 @@ describe("accounts", () => {
     expect((await redeem(second, wrong)).body.code).toBe("invalid_voucher");
   });
 
+  test("are topped up by hand, once a reference, and leave the trial tier with it", async () => {
+    const made = (await service.call("/admin/v1/accounts", { body: { name: "t", tokens: 0 } })).body;
+    const path = `/admin/v1/accounts/${made.account_id}/topups`;
+    const body = { tokens: 50_000, reference: "invoice 17" };
+    const tries = await Promise.all([1, 2, 3].map(() => service.call(path, { body })));
+    expect(tries.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+    expect(tries.find(({ status }) => status === 201)?.body).toMatchObject({
+      tokens: 50_000,
+      balance: 50_000,
+    });
+    const { body: ledger } = await service.call("/v1/ledger", { key: made.keys[0] });
+    expect(ledger.data).toMatchObject([{ kind: "topup", tokens: 50_000, note: "top-up by the operator" }]);
+    expect((await service.call("/v1/account", { key: made.keys[0] })).body.tier).toBe("standard");
+  });
+
   test("are frozen, given a credit line, and corrected with a reason", async () => {
     const made = (await service.call("/admin/v1/accounts", { body: { name: "d", tokens: 0 } })).body;
     const path = `/admin/v1/accounts/${made.account_id}`;
@@ -260,6 +282,22 @@ describe("the command line", () => {
     expect((await service.call("/v1/balance", { key: key.key })).status).toBe(200);
     await dataq("keys", "revoke", key.id, "--account", made.account_id);
     expect((await service.call("/v1/balance", { key: key.key })).status).toBe(401);
+    const narrow = await dataq(
+      "keys",
+      "create",
+      "--ip",
+      "203.0.113.0/24",
+      "--expires",
+      "2030-01-01T00:00:00Z",
+      "--json",
+    );
+    const bound = JSON.parse(narrow.stdout);
+    expect((await service.call("/v1/balance", { key: bound.key })).body.code).toBe("ip_denied");
+    const rotated = JSON.parse((await dataq("keys", "rotate", bound.id, "--json")).stdout);
+    expect((await service.call("/v1/balance", { key: bound.key })).status).toBe(401);
+    expect((await service.call("/v1/balance", { key: rotated.key })).body.code).toBe("ip_denied");
+    const paid = ["accounts", "topup", made.account_id, "500", "--reference", "cash 1"];
+    expect((await dataq(...paid, "--json")).stdout).toContain('"balance":8500');
     expect((await dataq("accounts", "list")).stdout).toContain(made.account_id);
     expect((await dataq("keys", "list", "--json")).stdout).toContain("local key");
   });

@@ -5,7 +5,11 @@ const secret = "planted-secret-0123456789";
 let service: InProcessService;
 
 beforeAll(async () => {
-  service = await startInProcess({ DATAQ_SECRET: secret, DATAQ_ORIGINS: "https://console.example.com" });
+  service = await startInProcess({
+    DATAQ_SECRET: secret,
+    DATAQ_ORIGINS: "https://console.example.com",
+    DATAQ_TRUSTED_PROXIES: "127.0.0.1",
+  });
 });
 afterAll(() => service?.[Symbol.asyncDispose]());
 
@@ -121,6 +125,17 @@ describe("limits over HTTP", () => {
     for (let i = 0; i < 22; i++) last = (await service.call("/v1/balance", { key: wrong })).status;
     expect(last).toBe(429);
     expect((await service.call("/v1/balance")).status).toBe(200);
+  });
+
+  test("behind a trusted proxy the address is the one that the proxy saw, not what the caller wrote before it", async () => {
+    const wrong = `${service.key.slice(0, -1)}_`;
+    const from = async (forwarded: string) =>
+      (await service.call("/v1/balance", { key: wrong, headers: { "x-forwarded-for": forwarded } })).status;
+    for (let i = 0; i < 20; i++) expect(await from(`198.51.100.${i}, 203.0.113.9`)).toBe(401);
+    expect(await from("198.51.100.99, 203.0.113.9")).toBe(429);
+    expect(await from("203.0.113.10")).toBe(401);
+    const headers = { "x-forwarded-for": "203.0.113.9" };
+    expect((await service.call("/metrics", { key: null, headers })).status).toBe(401);
   });
 });
 

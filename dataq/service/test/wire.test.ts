@@ -282,3 +282,16 @@ test("health needs no key", async () => {
     body: { status: "ready" },
   });
 });
+
+test("without a trusted proxy X-Forwarded-For changes nothing: neither the throttle nor who may read the metrics", async () => {
+  const wrong = `${service.key.slice(0, -1)}_`;
+  const statuses = new Set<number>();
+  for (let i = 0; i < 22; i++) {
+    const headers = { "x-forwarded-for": `198.51.100.${i}` };
+    statuses.add((await service.call("/v1/balance", { key: wrong, headers })).status);
+  }
+  expect(statuses).toContain(429);
+  const headers = { "x-forwarded-for": "127.0.0.1" };
+  expect((await service.call("/metrics", { key: null, headers })).status).toBe(401);
+  expect((await service.call("/metrics", { key: null })).status).toBe(200);
+});

@@ -91,6 +91,23 @@ export async function setTier(database: Database, id: string, tier: Tier, author
   await writeAudit(database, author, "account.tier", id, { tier: before.tier }, { tier });
 }
 
+/**
+ * A payment that came in: paid tokens, and out of the trial's rate limits with the first one. The same reference is
+ * credited once, whoever delivers it; returns false the second time.
+ */
+export async function payIn(
+  database: Database,
+  accountId: string,
+  payment: { readonly tokens: number; readonly reference: string; readonly note: string },
+  author: Author,
+): Promise<boolean> {
+  const { tokens, reference, note } = payment;
+  if (!(await topUp(database, accountId, tokens, reference, reason(author, note)))) return false;
+  if ((await findAccount(database, accountId))?.tier === "trial")
+    await setTier(database, accountId, "standard", author);
+  return true;
+}
+
 const SELECT = `select id, name, email, role, tier, created_at as "createdAt" from account`;
 
 function reason(author: Author, note: string) {

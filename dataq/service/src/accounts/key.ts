@@ -1,6 +1,7 @@
 import { Failure } from "@dataq/contract";
 import type { Database } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
+import { carrySpend } from "../ledger/key-spend.ts";
 import type { Account, Tier } from "./account.ts";
 import { isAmong } from "./address.ts";
 import { type Author, writeAudit } from "./audit.ts";
@@ -150,7 +151,7 @@ export class Keys {
     return key;
   }
 
-  /** A new text with the same rights. The old one works for `graceS` seconds more; with 0 it is over at once. */
+  /** A new text with the same rights and what is left of the month's cap. The old one works for `graceS` seconds more; with 0 it is over at once. */
   async rotate(
     accountId: string,
     id: string,
@@ -160,6 +161,7 @@ export class Keys {
     const old = await this.find(accountId, id);
     if (old.revokedAt) throw new Failure("not_found", { what: `The key ${id}` });
     const made = await this.create(accountId, old, author);
+    await carrySpend(this.#database, id, made.key.id);
     if (graceS === 0) {
       await this.revoke(accountId, id, "rotated", author);
     } else {

@@ -1,8 +1,7 @@
 import { createHash, randomInt } from "node:crypto";
 import { Failure } from "@dataq/contract";
 import type { Database } from "../database/database.ts";
-import { topUp } from "../ledger/movement.ts";
-import { findAccount, setTier } from "./account.ts";
+import { payIn } from "./account.ts";
 import { type Author, writeAudit } from "./audit.ts";
 
 /** No letters and digits that are read for each other. */
@@ -62,13 +61,12 @@ export async function redeemVoucher(
   );
   const voucher = taken.rows[0];
   if (!voucher) throw new Failure("invalid_voucher");
-  const note = `voucher …${voucher.hint}`;
-  const reference = `voucher:${digest.toString("hex")}`;
-  const reason = { actor: author.actor, note, now: author.now };
-  if (!(await topUp(database, accountId, voucher.tokens, reference, reason)))
-    throw new Failure("invalid_voucher");
-  if ((await findAccount(database, accountId))?.tier === "trial")
-    await setTier(database, accountId, "standard", author);
+  const payment = {
+    tokens: voucher.tokens,
+    reference: `voucher:${digest.toString("hex")}`,
+    note: `voucher …${voucher.hint}`,
+  };
+  if (!(await payIn(database, accountId, payment, author))) throw new Failure("invalid_voucher");
   await writeAudit(database, author, "voucher.redeem", accountId, null, {
     hint: voucher.hint,
     tokens: voucher.tokens,

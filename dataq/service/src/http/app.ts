@@ -1,6 +1,7 @@
 import { Failure } from "@dataq/contract";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
+import { callerOf } from "../accounts/address.ts";
 import type { Keys, Principal } from "../accounts/key.ts";
 import { keyPattern } from "../accounts/key-text.ts";
 import type { Scope } from "../accounts/scope.ts";
@@ -50,8 +51,11 @@ export const BODY_LIMIT_BYTES = 65_536;
 /** The empty app: ids, headers, errors, one log line a request. Routes are added by `server.ts`. */
 export function createApp(
   parts: Pick<HttpParts, "clock" | "logger" | "requestLog" | "metrics">,
+  { trustedProxies }: { readonly trustedProxies: readonly string[] },
 ): FastifyInstance {
   const app = fastify({
+    // Without any, X-Forwarded-For is what a caller wrote, and request.ip is the socket's.
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     bodyLimit: BODY_LIMIT_BYTES,
     genReqId: () => makeIdentifier("req", parts.clock()),
     logger: false,
@@ -129,7 +133,7 @@ export async function admit(parts: HttpParts, request: FastifyRequest, scope: Sc
       ));
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== "invalid_api_key") throw error;
-    const waitS = await parts.limiter.countFailedKey(request.ip, now);
+    const waitS = await parts.limiter.countFailedKey(callerOf(request.ip), now);
     throw waitS === undefined ? error : new Failure("rate_limited", { retry_after: waitS });
   }
   request.notes.principal = principal;

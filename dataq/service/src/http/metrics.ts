@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { isLoopback } from "../accounts/address.ts";
 import type { Database } from "../database/database.ts";
 import { admit, type HttpParts } from "./app.ts";
 
@@ -76,7 +77,9 @@ export function createMetrics(database: Database): Metrics {
 /** Open to this machine; from elsewhere with a key of the admin scope. */
 export function addMetricsRoute(app: FastifyInstance, parts: HttpParts): void {
   app.get("/metrics", async (request, reply) => {
-    if (!/^(127\.|::1$|::ffff:127\.)/.test(request.ip)) await admit(parts, request, "admin");
+    // What a proxy on this machine passes on is not of this machine, whether it is trusted or not.
+    const isPassedOn = request.headers["x-forwarded-for"] ?? request.headers["forwarded"];
+    if (!isLoopback(request.ip) || isPassedOn !== undefined) await admit(parts, request, "admin");
     return reply.type("text/plain; version=0.0.4; charset=utf-8").send(await parts.metrics.text());
   });
 }

@@ -1,7 +1,7 @@
 import { Failure } from "@dataq/contract";
-import type { PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
 import { type RunStatement, runDirectly, type Statement } from "./gather.ts";
+import { type KeyCap, spend } from "./key-spend.ts";
 import { expireTrial } from "./movement.ts";
 
 /** What a call wants to set aside before it runs. */
@@ -19,7 +19,7 @@ export interface HoldRequest {
   /** Nobody can need the hold after this; the sweeper then gives it back. */
   readonly deadline: Date;
   /** The key's own limit of the month, `YYYY-MM` in China's time. */
-  readonly cap?: { readonly tokens: number; readonly month: string } | undefined;
+  readonly cap?: KeyCap | undefined;
 }
 
 /** The wallet after a movement. */
@@ -155,20 +155,6 @@ async function takeTogether(
   } finally {
     client.release();
   }
-}
-
-async function spend(
-  client: PoolClient,
-  keyId: string,
-  tokens: number,
-  cap: { readonly tokens: number; readonly month: string },
-): Promise<void> {
-  const spent = await client.query(
-    `insert into key_spend as s (key_id, month, tokens) select $1, $2, $3 where $3 <= $4::bigint
-     on conflict (key_id, month) do update set tokens = s.tokens + $3 where s.tokens + $3 <= $4 returning 1`,
-    [keyId, cap.month, tokens, cap.tokens],
-  );
-  if (spent.rowCount === 0) throw new Failure("spend_limit_reached", { cap: cap.tokens, month: cap.month });
 }
 
 /** Why nothing was moved. Returns when the reason is gone and another try makes sense. */

@@ -1,6 +1,6 @@
 import Table from "cli-table3";
 import { Command, Option } from "commander";
-import { createAccount, findAccount, listAccounts, type Tier, tiers } from "../../accounts/account.ts";
+import { createAccount, findAccount, listAccounts, payIn, type Tier, tiers } from "../../accounts/account.ts";
 import { writeAudit } from "../../accounts/audit.ts";
 import { adjust } from "../../ledger/movement.ts";
 import { readWallet } from "../../ledger/wallet.ts";
@@ -9,7 +9,7 @@ import { asOperator } from "../operator.ts";
 
 /** `dataq accounts`: for the operator of a service, on its database. */
 export function accountsCommand(): Command {
-  const accounts = new Command("accounts").description("make, list and correct accounts");
+  const accounts = new Command("accounts").description("make, list, top up and correct accounts");
 
   accounts
     .command("create")
@@ -64,6 +64,29 @@ export function accountsCommand(): Command {
         console.log(table.toString());
       }
     });
+
+  accounts
+    .command("topup")
+    .description("credit a payment that came in; the same reference is credited once")
+    .argument("<account>")
+    .argument("<tokens>", "such as 50000, which is 1 CNY", readCount)
+    .requiredOption("--reference <text>", "the payment's own number")
+    .option("--note <text>", "what the ledger says", "top-up by the operator")
+    .option("--json")
+    .action(
+      async (id: string, tokens: number, options: { reference: string; note: string; json?: boolean }) => {
+        const balance = await asOperator(async ({ database, author }) => {
+          if (!(await findAccount(database, id))) throw new Error(`There is no account ${id}.`);
+          if (tokens === 0) throw new Error("A top-up has at least 1 token.");
+          const { reference, note } = options;
+          if (!(await payIn(database, id, { tokens, reference: `manual:${reference}`, note }, author)))
+            throw new Error(`A payment with the reference ${reference} was credited before.`);
+          await writeAudit(database, author, "ledger.topup", id, null, { tokens, reference, note });
+          return (await readWallet(database, id, author.now))?.balance;
+        });
+        console.log(options.json ? JSON.stringify({ account_id: id, balance }) : `balance ${balance}`);
+      },
+    );
 
   accounts
     .command("adjust")

@@ -1,5 +1,7 @@
+import { text } from "node:stream/consumers";
 import Table from "cli-table3";
-import { Command, Option } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { isAddressBlock } from "../../accounts/address.ts";
 import type { ApiKey } from "../../accounts/key.ts";
 import { roles, type Scope, scopes } from "../../accounts/scope.ts";
 import { localAccount } from "../local-account.ts";
@@ -8,7 +10,7 @@ import { asOperator } from "../operator.ts";
 
 /** `dataq keys`: for the operator of a service; the local account's keys unless another is named. */
 export function keysCommand(): Command {
-  const keys = new Command("keys").description("make, list and revoke API keys");
+  const keys = new Command("keys").description("make, list, rotate and revoke API keys");
 
   keys
     .command("create")
@@ -19,6 +21,8 @@ export function keysCommand(): Command {
     .addOption(new Option("--role <role>", "scopes by role").choices(Object.keys(roles)))
     .option("--scopes <list>", `some of ${scopes.join(",")}`)
     .option("--monthly-cap <tokens>", "at most so many tokens a month", readCount)
+    .option("--expires <time>", "good until then, such as 2027-01-31T00:00:00+08:00", readTime)
+    .option("--ip <block>", "may be used from there only; may be given again", collectBlock)
     .option("--json", "JSON: {id, key, …}")
     .action(
       async (options: {
@@ -28,6 +32,8 @@ export function keysCommand(): Command {
         role?: keyof typeof roles;
         scopes?: string;
         monthlyCap?: number;
+        expires?: Date;
+        ip?: string[];
         json?: boolean;
       }) => {
         const made = await asOperator(async (operator) =>
@@ -38,12 +44,13 @@ export function keysCommand(): Command {
               name: options.name,
               scopes: options.role ? roles[options.role] : readScopes(options.scopes),
               monthlyCap: options.monthlyCap,
+              expiresAt: options.expires,
+              ipList: options.ip,
             },
             operator.author,
           ),
         );
-        if (options.json) console.log(JSON.stringify({ ...shown(made.key), key: made.text }));
-        else console.log(`${made.key.id}\n${made.text}`);
+        printMade(made, options.json);
       },
     );
 
@@ -82,14 +89,60 @@ export function keysCommand(): Command {
       console.log(options.json ? JSON.stringify({ id, revoked: true }) : `${id} is revoked`);
     });
 
+  keys
+    .command("rotate")
+    .description("make a new text with the same rights, shown here and never again")
+    .argument("<id>")
+    .option("--account <id>", "whose key; the local account's when left out")
+    .option("--grace <seconds>", "the old text works so much longer", readCount, 0)
+    .option("--json", "JSON: {id, key, …}")
+    .action(async (id: string, options: { account?: string; grace: number; json?: boolean }) => {
+      const made = await asOperator(async (operator) =>
+        operator.keys.rotate(
+          options.account ?? (await localAccount(operator)),
+          id,
+          options.grace,
+          operator.author,
+        ),
+      );
+      printMade(made, options.json);
+    });
+
+  keys
+    .command("report-leak")
+    .description("read a key that was found in the open from standard input, and end it if it is one of ours")
+    .action(async () => {
+      const found = (await text(process.stdin)).trim();
+      await asOperator((operator) => operator.keys.reportLeak(found, operator.author));
+      console.log("ended, if it was one of ours");
+    });
+
   return keys;
+}
+
+function printMade(made: { readonly key: ApiKey; readonly text: string }, json: boolean | undefined): void {
+  if (json) console.log(JSON.stringify({ ...shown(made.key), key: made.text }));
+  else console.log(`${made.key.id}\n${made.text}`);
+}
+
+function readTime(value: string): Date {
+  const time = new Date(value);
+  if (!/^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/.test(value) || Number.isNaN(time.getTime()))
+    throw new InvalidArgumentError("Write a time with its zone, such as 2027-01-31T00:00:00+08:00.");
+  return time;
+}
+
+function collectBlock(block: string, before: string[] = []): string[] {
+  if (!isAddressBlock(block))
+    throw new InvalidArgumentError("Write an address or a block such as 203.0.113.0/24.");
+  return [...before, block];
 }
 
 function readScopes(list: string | undefined): Scope[] | undefined {
   if (list === undefined) return undefined;
-  return list.split(",").map((text) => {
-    const scope = scopes.find((one) => one === text.trim());
-    if (!scope) throw new Error(`${text} is not a scope; there are ${scopes.join(", ")}.`);
+  return list.split(",").map((name) => {
+    const scope = scopes.find((one) => one === name.trim());
+    if (!scope) throw new Error(`${name} is not a scope; there are ${scopes.join(", ")}.`);
     return scope;
   });
 }

@@ -6,6 +6,7 @@ import {
   createAccount,
   findAccount,
   listAccounts,
+  payIn,
   setTier,
   tiers,
 } from "../../accounts/account.ts";
@@ -37,6 +38,11 @@ const newKeys = z.strictObject({
   monthly_cap: tokens.nullable().optional(),
 });
 const adjustment = z.strictObject({ tokens: z.number().int().min(-1e12).max(1e12), reason });
+const topup = z.strictObject({
+  tokens: tokens.min(1),
+  reference: z.string().trim().min(1).max(200),
+  note: z.string().trim().min(1).max(500).default("top-up by the operator"),
+});
 const change = z.strictObject({
   tier: z.enum(tiers).optional(),
   frozen: z.boolean().optional(),
@@ -157,6 +163,19 @@ export function addAdminRoutes(app: FastifyInstance, parts: HttpParts): void {
     const { balance } = await adjust(database, id, wanted.tokens, why);
     await writeAudit(database, author, "ledger.adjust", id, null, wanted);
     return { account_id: id, balance };
+  });
+
+  app.post<{ Params: { id: string } }>("/admin/v1/accounts/:id/topups", async (request, reply) => {
+    await admitAdmin(request);
+    const { id } = await accountOf(request.params.id);
+    const wanted = check(topup, readJson(request));
+    const author = authorOf(parts, request);
+    const payment = { ...wanted, reference: `manual:${wanted.reference}` };
+    if (!(await payIn(database, id, payment, author)))
+      throw new Failure("already_exists", { what: `A top-up with the reference ${wanted.reference}` });
+    await writeAudit(database, author, "ledger.topup", id, null, wanted);
+    const { balance } = (await readWallet(database, id, author.now))!;
+    return reply.code(201).send({ account_id: id, tokens: wanted.tokens, balance });
   });
 
   app.post("/admin/v1/refunds", async (request) => {
