@@ -23,6 +23,8 @@ describe("readConfig", () => {
       intelGpu: false,
       cudaVisibleDevices: null,
       registries: null,
+      credentialsFile: join(homedir(), ".locallm/credentials.json"),
+      caFile: null,
       proxy: { http: null, https: null, except: null },
     });
   });

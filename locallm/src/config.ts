@@ -28,6 +28,10 @@ export interface Config {
   readonly cudaVisibleDevices: string | null;
   /** Host names that models may be pulled from; null: any. */
   readonly registries: readonly string[] | null;
+  /** Who may pull and push where; need not exist. */
+  readonly credentialsFile: string;
+  /** Certificates to trust besides the system's, for pulls and pushes alone. */
+  readonly caFile: string | null;
   readonly proxy: {
     readonly http: string | null;
     readonly https: string | null;
@@ -77,6 +81,12 @@ export const settings: readonly Setting[] = [
   setting("LOCALLM_FLASH_ATTENTION", "auto", "auto, on or off"),
   setting("LOCALLM_KV_CACHE_TYPE", "f16", "f16, q8_0 or q4_0"),
   setting("LOCALLM_REGISTRIES", "", "hosts that models may be pulled from, by comma; empty allows any"),
+  setting(
+    "LOCALLM_CREDENTIALS",
+    "~/.locallm/credentials.json",
+    "users, passwords and tokens for registries, in a file that nobody else may read",
+  ),
+  setting("LOCALLM_CA_FILE", "", "PEM certificates to trust besides the system's, for pulls and pushes"),
   setting("LOCALLM_DEBUG", "false", "true logs every decision"),
   setting("LOCALLM_INTEL_GPU", "", "1 uses an Intel GPU, by Vulkan, on Linux"),
   setting("CUDA_VISIBLE_DEVICES", "", "which NVIDIA GPUs the engine sees"),
@@ -106,7 +116,7 @@ export function readConfig(environment: Environment = process.env): Config {
     maxQueue: read("LOCALLM_MAX_QUEUE", integerBetween(1, 1_000_000)),
     keepAliveMs: read("LOCALLM_KEEP_ALIVE", parseKeepAliveSetting),
     loadTimeoutMs: read("LOCALLM_LOAD_TIMEOUT", parseTimeout),
-    modelsFolder: read("LOCALLM_MODELS", parseFolder),
+    modelsFolder: read("LOCALLM_MODELS", parsePath),
     debug: read("LOCALLM_DEBUG", parseBoolean),
     origins: read("LOCALLM_ORIGINS", parseOrigins),
     apiKey: read("LOCALLM_API_KEY", parseApiKey),
@@ -117,6 +127,8 @@ export function readConfig(environment: Environment = process.env): Config {
     intelGpu: read("LOCALLM_INTEL_GPU", (text) => (text === "" ? false : parseBoolean(text))),
     cudaVisibleDevices: trimmed(environment["CUDA_VISIBLE_DEVICES"]) ?? null,
     registries: read("LOCALLM_REGISTRIES", parseRegistries),
+    credentialsFile: read("LOCALLM_CREDENTIALS", parsePath),
+    caFile: read("LOCALLM_CA_FILE", (text) => (text === "" ? null : parsePath(text))),
     proxy: { http: proxy("HTTP_PROXY"), https: proxy("HTTPS_PROXY"), except: proxy("NO_PROXY") },
   };
 }
@@ -208,7 +220,7 @@ function parseTimeout(text: string): number | Problem {
   return valueMs <= 0 ? Number.POSITIVE_INFINITY : valueMs;
 }
 
-function parseFolder(text: string): string | Problem {
+function parsePath(text: string): string | Problem {
   if (text.includes("\0")) return new Problem("must be a path");
   const expanded = text === "~" || text.startsWith("~/") ? join(homedir(), text.slice(1)) : text;
   return isAbsolute(expanded) ? expanded : resolve(expanded);

@@ -13,6 +13,9 @@ import { systemClock } from "./scheduler/clock.ts";
 import { availableBytes, estimateBytes } from "./scheduler/estimate.ts";
 import type { Decision } from "./scheduler/lease.ts";
 import { createScheduler } from "./scheduler/scheduler.ts";
+import { readCertificates } from "./sources/certificates.ts";
+import { CredentialsFile } from "./sources/credentials.ts";
+import type { NetworkSettings } from "./sources/network.ts";
 import { Pulls } from "./sources/pulls.ts";
 import { version } from "./version.ts";
 import { LocallmError } from "./wire/errors.ts";
@@ -21,6 +24,7 @@ import { LocallmError } from "./wire/errors.ts";
 export interface Server {
   readonly url: string;
   readonly store: Store;
+  readonly pulls: Pulls;
   readonly log: Logger;
   /** What `/` adds to its line: why there is no model yet and what mends it. Null: nothing. */
   notify(notice: string | null): void;
@@ -61,7 +65,11 @@ export async function createServer(config: Config, parts: ServerParts = {}): Pro
     },
   );
 
-  const pulls = new Pulls(store, { network: { proxy: config.proxy }, registries: config.registries });
+  const pulls = new Pulls(store, {
+    network: await networkSettings(config),
+    registries: config.registries,
+    credentials: new CredentialsFile(config.credentialsFile),
+  });
   let notice: string | null = null;
   const app = createApp({
     version,
@@ -91,6 +99,7 @@ export async function createServer(config: Config, parts: ServerParts = {}): Pro
   return {
     url: baseUrl({ ...config.host, port, scheme: "http", path: "" }),
     store,
+    pulls,
     log,
     notify(text) {
       notice = text;
@@ -108,6 +117,21 @@ export async function createServer(config: Config, parts: ServerParts = {}): Pro
     // The last bytes of slow readers; then nobody holds the process any longer.
     systemClock.after(lastBytesMs, () => app.server.closeAllConnections());
     await closed;
+  }
+}
+
+/** The way out to registries and other sources. Throws `invalid_setting` for certificates that cannot be read. */
+async function networkSettings(config: Config): Promise<NetworkSettings> {
+  if (config.caFile === null) return { proxy: config.proxy };
+  try {
+    return { proxy: config.proxy, certificates: await readCertificates(config.caFile) };
+  } catch (cause) {
+    const problem = `${(cause as NodeJS.ErrnoException).code ?? "it holds no PEM certificate"}`;
+    throw new LocallmError(
+      "invalid_setting",
+      { variable: "LOCALLM_CA_FILE", value: JSON.stringify(config.caFile), problem },
+      { cause },
+    );
   }
 }
 

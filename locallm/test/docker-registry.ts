@@ -88,7 +88,7 @@ function forward(
 ): void {
   const isUpload = incoming.method === "PATCH";
   const spoil = () => {
-    if (fault.kind === "cut") incoming.socket.destroy();
+    if (fault.kind === "cut") outgoing.destroy();
   };
   const upstream = request(
     {
@@ -109,7 +109,7 @@ function forward(
       );
     },
   );
-  upstream.on("error", () => incoming.socket.destroy());
+  upstream.on("error", () => outgoing.destroy());
   outgoing.on("close", () => upstream.destroy());
   void pump(
     incoming,

@@ -42,11 +42,16 @@ export async function pushAndPull(
     const target = new Store(join(folder, "b"));
     const signal = new AbortController().signal;
     const options = { insecure: false, credentials: null };
-    const settings = { network: { connectTimeoutMs: 1000 }, registries: null, limits: quick };
+    const settings = {
+      network: { connectTimeoutMs: 1000 },
+      registries: null,
+      credentials: null,
+      limits: quick,
+    };
     const pulls = [new Pulls(source, settings), new Pulls(target, settings)] as const;
     try {
       const blob = await source.blobs.writeBytes(noiseModel(modelBytes));
-      await writeWeightsModel(source, name, blob);
+      await writeWeightsModel(source, name, [blob]);
       await pulls[0].preparePush(name, options)(() => {}, signal);
       await pulls[1].prepare(`${proxy.host}/ns/m${round}:v`, options)(() => {}, signal);
       const [pushed, pulled] = await Promise.all([source.require(name), target.require(name)]);

@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { Store } from "../src/library/store.ts";
-import { Network } from "../src/sources/network.ts";
+import { Pulls } from "../src/sources/pulls.ts";
 import { ensureStarterModel } from "../src/sources/starter.ts";
 import { parseModelName } from "../src/wire/model-name.ts";
 
@@ -32,12 +32,11 @@ async function fetchOnce(): Promise<string | null> {
   const cache = process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
   const root = join(cache, "locallm-test", "models");
   await mkdir(root, { recursive: true });
-  const network = new Network();
-  const result = await ensureStarterModel(new Store(root), {
-    network,
+  const pulls = new Pulls(new Store(root), { network: {}, registries: null, credentials: null });
+  const result = await ensureStarterModel(pulls, {
     onProgress: () => {},
     signal: AbortSignal.timeout(300_000),
   });
-  network.close();
+  pulls.close();
   return "missing" in result ? null : root;
 }

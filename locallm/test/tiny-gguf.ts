@@ -40,6 +40,7 @@ export interface GgufSpec {
   tensors: TensorSpec[];
 }
 
+export const u16 = (value: number): Entry => ({ kind: "u16", value });
 export const u32 = (value: number): Entry => ({ kind: "u32", value });
 export const f32 = (value: number): Entry => ({ kind: "f32", value });
 export const text = (value: string): Entry => ({ kind: "string", value });

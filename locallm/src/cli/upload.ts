@@ -1,9 +1,10 @@
 import { createReadStream } from "node:fs";
 import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
-import { basename, join, resolve, sep } from "node:path";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import type { Config } from "../config.ts";
 import { Blobs, hashFile } from "../library/blob.ts";
+import { splitFileNames } from "../sources/reference.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Client } from "./client.ts";
 
@@ -15,7 +16,7 @@ export async function modelFiles(path: string, folder: string): Promise<string[]
   const full = resolve(folder, path.replace(/^~(?=[\\/]|$)/, homedir()));
   const found = await stat(full).catch(() => null);
   if (found === null) return null;
-  if (found.isFile()) return [requireGguf(full)];
+  if (found.isFile()) return await splitFiles(requireGguf(full), path);
   if (!found.isDirectory()) throw unusable(path, "it is neither a file nor a folder");
   const inside: string[] = [];
   const root = await realpath(full);
@@ -33,6 +34,18 @@ export async function modelFiles(path: string, folder: string): Promise<string[]
 function requireGguf(path: string): string {
   if (!/\.safetensors$/i.test(path)) return path;
   throw new LocallmError("not_built_yet", { what: "safetensors", instead: "give a GGUF file" });
+}
+
+/** The file, or where its name is one of a split model's all of them. */
+async function splitFiles(full: string, typed: string): Promise<string[]> {
+  const names = splitFileNames(basename(full));
+  if (names === null) throw unusable(typed, "the numbers in its name do not fit together");
+  const files = names.map((name) => join(dirname(full), name));
+  for (const file of files) {
+    const isThere = (await stat(file).catch(() => null))?.isFile() ?? false;
+    if (!isThere) throw unusable(typed, `it is split, and ${basename(file)} is not beside it`);
+  }
+  return files;
 }
 
 export type Brought = { digest: string; how: "already there" | "reflink" | "hard link" | "copy" | "upload" };

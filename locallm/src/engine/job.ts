@@ -1,6 +1,8 @@
 /** What a model is loaded with. The memory of the runner depends on nothing else. */
 export interface LoadRequest {
   readonly modelPath: string;
+  /** The other files of split weights, in order. */
+  readonly furtherPaths?: readonly string[];
   readonly adapters: readonly { readonly path: string; readonly scale: number }[];
   /** Context window of one slot, in tokens; cut to what the model was trained on. */
   readonly numCtx: number;

@@ -7,7 +7,7 @@ import { Vocabulary } from "./vocabulary.ts";
 const poolings = ["none", "mean", "cls", "last", "rank"] as const;
 export type Pooling = (typeof poolings)[number];
 
-/** The weights of one file with its adapters. */
+/** The weights, of one file or a split one's, with their adapters. */
 export class Model {
   readonly #library: Functions;
   readonly pointer: Pointer;
@@ -31,13 +31,18 @@ export class Model {
       koffi.pointer(koffi.proto("bool", ["float", "void *"])),
     );
     try {
-      const pointer = library.llama_model_load_from_file(request.modelPath, {
+      const params = {
         ...library.llama_model_default_params(),
         n_gpu_layers: request.numGpu ?? -1,
         main_gpu: request.mainGpu,
         load_mode: loadMode(request.useMmap),
         progress_callback: callback,
-      });
+      };
+      const paths = [request.modelPath, ...(request.furtherPaths ?? [])];
+      const pointer =
+        paths.length === 1
+          ? library.llama_model_load_from_file(request.modelPath, params)
+          : library.llama_model_load_from_splits(paths, paths.length, params);
       if (pointer === null) {
         throw new LocallmError("model_load_failed", { reason: "the engine refused the file" });
       }

@@ -96,7 +96,7 @@ export async function requirePurpose(
 }
 
 async function runnableModel(parts: Parts, model: Model): Promise<RunnableModel> {
-  const [modelPath] = model.modelPaths;
+  const [modelPath, ...furtherPaths] = model.modelPaths;
   const name = displayModelName(model.name);
   if (modelPath === undefined) throw new LocallmError("model_load_failed", { reason: "it has no weights" });
   const header = await headerOf(parts.store, model);
@@ -105,7 +105,8 @@ async function runnableModel(parts: Parts, model: Model): Promise<RunnableModel>
     name,
     digest: model.digest,
     modelPath,
-    weights: modelPath,
+    ...(furtherPaths.length === 0 ? {} : { furtherPaths }),
+    weights: model.modelPaths.join("\n"),
     adapters: model.adapterPaths.map((path) => ({ path, scale: 1 })),
     trainContext: header === null ? null : (headerLengths(header).contextLength ?? null),
   };

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { LocallmError } from "../wire/errors.ts";
 import { displayModelName } from "../wire/model-name.ts";
 import { readFolder } from "./blob.ts";
+import { headerOf } from "./details.ts";
 import { type Digest, parseDigest } from "./digest.ts";
 import { manifestLayers } from "./manifest.ts";
 import { ollamaPartialOf } from "./ollama-partials.ts";
@@ -71,14 +72,12 @@ export async function checkStore(store: Store, options: CheckOptions): Promise<S
         isMended: false,
       });
     }
-    for (const path of model.modelPaths) {
-      const rule = await store.headers.of(path).then(
-        () => null,
-        (error: unknown) => (error instanceof LocallmError ? error.message : null),
-      );
-      if (rule !== null)
-        problems.push({ what: `${shown}: ${rule}`, remedy: `locallm rm ${shown}`, isMended: false });
-    }
+    const rule = await headerOf(store, model).then(
+      () => null,
+      (error: unknown) => (error instanceof LocallmError ? error.message : null),
+    );
+    if (rule !== null)
+      problems.push({ what: `${shown}: ${rule}`, remedy: `locallm rm ${shown}`, isMended: false });
   }
   return { models: models.length, blobs: (await store.blobs.list()).length, problems };
 }

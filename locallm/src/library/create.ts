@@ -7,6 +7,7 @@ import { detailsFromHeader, headerLengths } from "./details.ts";
 import { type Digest, requireDigest } from "./digest.ts";
 import type { GgufHeader } from "./gguf/header.ts";
 import { ggufKind } from "./gguf/rules.ts";
+import { joinHeaders, splitPlace } from "./gguf/split.ts";
 import { goJson, type Layer, mediaTypes } from "./manifest.ts";
 import type { Model, ModelConfig } from "./model.ts";
 import type { Store } from "./store.ts";
@@ -129,8 +130,8 @@ async function architectureOf(store: Store, model: Model): Promise<string> {
 }
 
 async function baseFromFiles(files: Digest[], store: Store): Promise<Base> {
-  const layers: Layer[] = [];
-  let weights: GgufHeader | null = null;
+  const projectors: Layer[] = [];
+  const weights: { header: GgufHeader; layer: Layer }[] = [];
   for (const digest of new Set(files)) {
     const { header, layer } = await readUpload(digest, store);
     const kind = ggufKind(header);
@@ -140,17 +141,17 @@ async function baseFromFiles(files: Digest[], store: Store): Promise<Base> {
         problem: "holds an adapter; it belongs in adapters",
       });
     }
-    if (kind !== "projector" && weights !== null) {
-      throw new LocallmError("invalid_field", { field: "files", problem: "holds more than one model" });
-    }
-    if (kind === "projector") layers.push({ ...layer, mediaType: mediaTypes.projector });
-    else {
-      weights = header;
-      layers.unshift({ ...layer, mediaType: mediaTypes.model });
-    }
+    if (kind === "projector") projectors.push({ ...layer, mediaType: mediaTypes.projector });
+    else weights.push({ header, layer: { ...layer, mediaType: mediaTypes.model } });
   }
-  if (weights === null) throw new LocallmError("nothing_to_create_from", {});
-  return { layers, config: configFields(weights), params: {}, architecture: architecture(weights) };
+  if (weights.length === 0) throw new LocallmError("nothing_to_create_from", {});
+  if (weights.length > 1 && weights.some(({ header }) => splitPlace(header).count === 1)) {
+    throw new LocallmError("invalid_field", { field: "files", problem: "holds more than one model" });
+  }
+  weights.sort((a, b) => splitPlace(a.header).index - splitPlace(b.header).index);
+  const header = joinHeaders(weights.map((one) => one.header));
+  const layers = [...weights.map(({ layer }) => layer), ...projectors];
+  return { layers, config: configFields(header), params: {}, architecture: architecture(header) };
 }
 
 /** The configuration's fields for these weights. */

@@ -56,10 +56,12 @@ export function modelTemplate(model: Model, header: GgufHeader | null): Template
   return typeof own === "string" && own !== "" ? { language: "jinja", text: own } : null;
 }
 
-/** The header of the weights, or null for a model without any. Throws `invalid_gguf`. */
+/**
+ * The header of the weights, or null for a model without any; of a split file the first one's, with all tensors.
+ * Throws `invalid_gguf`.
+ */
 export async function headerOf(store: Store, model: Model): Promise<GgufHeader | null> {
-  const path = model.modelPaths[0];
-  return path === undefined ? null : await store.headers.of(path);
+  return model.modelPaths.length === 0 ? null : await store.headers.ofWhole(model.modelPaths);
 }
 
 /** The configuration's fields as the header gives them. */

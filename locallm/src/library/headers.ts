@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { LocallmError } from "../wire/errors.ts";
 import { type GgufHeader, readGguf } from "./gguf/header.ts";
 import { checkModelRules, ggufKind } from "./gguf/rules.ts";
+import { joinHeaders, splitPlace } from "./gguf/split.ts";
 
 /** The texts that templates and tokenisers need from a vocabulary. */
 export interface SpecialTokens {
@@ -15,6 +16,7 @@ const capacity = 64;
 export class Headers {
   #byPath = new Map<string, { stamp: string; header: Promise<GgufHeader> }>();
   #tokens = new WeakMap<GgufHeader, Promise<SpecialTokens>>();
+  #joined = new WeakMap<GgufHeader, { headers: GgufHeader[]; joined: GgufHeader }>();
 
   /** Throws `invalid_gguf`. Read once as long as the file stays the same. */
   async of(path: string): Promise<GgufHeader> {
@@ -30,6 +32,20 @@ export class Headers {
     return await header;
   }
 
+  /** Of weights that may be split into several files, given in order: the first one's header with all tensors. */
+  async ofWhole(paths: readonly string[]): Promise<GgufHeader> {
+    const headers: GgufHeader[] = [];
+    for (const path of paths) headers.push(await this.of(path));
+    const [first] = headers;
+    const known = first === undefined ? undefined : this.#joined.get(first);
+    if (known !== undefined && headers.every((header, index) => header === known.headers[index])) {
+      return known.joined;
+    }
+    const joined = joinHeaders(headers);
+    if (first !== undefined) this.#joined.set(first, { headers, joined });
+    return joined;
+  }
+
   async specialTokens(path: string): Promise<SpecialTokens> {
     const header = await this.of(path);
     let tokens = this.#tokens.get(header);
@@ -43,7 +59,8 @@ export class Headers {
 
 async function checkedHeader(path: string): Promise<GgufHeader> {
   const header = await readGguf(path, { distinct: vocabulary });
-  if (ggufKind(header) !== "model") return header;
+  // The later files of split weights hold tensors and nothing to check them by.
+  if (ggufKind(header) !== "model" || splitPlace(header).index > 0) return header;
   checkModelRules(header);
   await requireDistinct(path, header.alike);
   return header;

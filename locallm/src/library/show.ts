@@ -36,7 +36,7 @@ export async function showModel(store: Store, model: Model, options: ShowOptions
     ...(projector === undefined
       ? {}
       : { projector_info: modelInfo(await store.headers.of(projector), options.verbose) }),
-    tensors: (shown?.tensors ?? []).map(({ name, type, shape }) => ({ name, type, shape })),
+    tensors: (header?.tensors ?? []).map(({ name, type, shape }) => ({ name, type, shape })),
     capabilities: options.capabilities,
     modified_at: model.modifiedAt.toISOString(),
     ...(config.requires ? { requires: config.requires } : {}),

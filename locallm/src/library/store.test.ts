@@ -186,7 +186,7 @@ describe("deleting", () => {
 describe("writing", () => {
   test("gives what Ollama reads: names, manifests and blobs", async () => {
     const weights = await store.blobs.writeBytes(ggufBytes(tinyModel()));
-    await writeWeightsModel(store, named("Mine/tiny:v2"), weights);
+    await writeWeightsModel(store, named("Mine/tiny:v2"), [weights]);
     const text = await readFile(join(root, "manifests/registry.ollama.ai/Mine/tiny/v2"), "utf8");
     const manifest = JSON.parse(text);
     expect(manifest).toEqual({

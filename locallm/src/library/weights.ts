@@ -5,23 +5,34 @@ import type { Digest } from "./digest.ts";
 import { type Layer, mediaTypes } from "./manifest.ts";
 import type { Store } from "./store.ts";
 
+export interface WeightsBlob {
+  digest: Digest;
+  sizeBytes: number;
+  /** What its source is known by, kept in the layer. */
+  name?: string;
+}
+
 /**
- * Makes a model of one GGUF blob, described by its own metadata; its own chat template holds. Throws
- * `invalid_gguf`, and then removes the blob unless another model uses it.
+ * Makes a model of GGUF blobs that lie in the store, one or all files of a split one in order, described by their
+ * own metadata; their own chat template holds. Throws `invalid_gguf`, and then removes the blobs that no other
+ * model uses.
  */
 export async function writeWeightsModel(
   store: Store,
   name: ModelName,
-  blob: { digest: Digest; sizeBytes: number },
+  blobs: readonly WeightsBlob[],
 ): Promise<void> {
-  const header = await store.headers.of(store.blobs.path(blob.digest)).catch(async (error: unknown) => {
-    if (!(await store.usedDigests()).has(blob.digest)) await store.blobs.remove(blob.digest);
+  try {
+    const header = await store.headers.ofWhole(blobs.map(({ digest }) => store.blobs.path(digest)));
+    const layers: Layer[] = blobs.map((blob) => ({ mediaType: mediaTypes.model, ...blob }));
+    const config = await store.blobs.writeBytes(configBytes(configFields(header), layers));
+    await store.write(name, {
+      config: { mediaType: mediaTypes.config, digest: config.digest, sizeBytes: config.sizeBytes },
+      layers,
+    });
+  } catch (error) {
+    const used = await store.usedDigests();
+    for (const { digest } of blobs) if (!used.has(digest)) await store.blobs.remove(digest);
     throw error;
-  });
-  const layers: Layer[] = [{ mediaType: mediaTypes.model, ...blob }];
-  const config = await store.blobs.writeBytes(configBytes(configFields(header), layers));
-  await store.write(name, {
-    config: { mediaType: mediaTypes.config, digest: config.digest, sizeBytes: config.sizeBytes },
-    layers,
-  });
+  }
 }

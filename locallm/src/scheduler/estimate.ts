@@ -19,7 +19,10 @@ export interface Estimate {
 
 /** Memory that a model will take when loaded, in bytes, from its header alone. */
 export async function estimateBytes(store: Store, model: RunnableModel, load: EstimateLoad): Promise<number> {
-  const { weights, context, compute } = estimate(await store.headers.of(model.modelPath), load);
+  const { weights, context, compute } = estimate(
+    await store.headers.ofWhole([model.modelPath, ...(model.furtherPaths ?? [])]),
+    load,
+  );
   const adapters = await Promise.all(model.adapters.map(async ({ path }) => (await stat(path)).size));
   return weights + context + compute + adapters.reduce((sum, bytes) => sum + bytes, 0);
 }

@@ -9,6 +9,8 @@ export interface RunnableModel {
   /** Of the manifest, bare hex. */
   readonly digest: string;
   readonly modelPath: string;
+  /** The other files of split weights, in order. */
+  readonly furtherPaths?: readonly string[];
   /** Identity of the weights, such as their blob's digest. */
   readonly weights: string;
   readonly adapters: readonly { readonly path: string; readonly scale: number }[];

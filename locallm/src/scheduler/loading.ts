@@ -27,6 +27,7 @@ export async function loadRunner(
       {
         ...load,
         modelPath: model.modelPath,
+        ...(model.furtherPaths === undefined ? {} : { furtherPaths: model.furtherPaths }),
         adapters: model.adapters,
         numCtx: resident.numCtx,
         slots: settings.slots,

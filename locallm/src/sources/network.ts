@@ -7,15 +7,17 @@ import {
   request as plainRequest,
 } from "node:http";
 import { Agent as SecureAgent, request as secureRequest } from "node:https";
-import { BlockList, isIP, type LookupFunction } from "node:net";
+import { BlockList, isIP, type LookupFunction, type Socket } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { rootCertificates } from "node:tls";
+import { getCACertificates } from "node:tls";
 import { LocallmError } from "../wire/errors.ts";
 
 export interface NetworkSettings {
   /** Proxy addresses, for pulls alone. Loopback is never asked through a proxy. */
   proxy?: { http: string | null; https: string | null; except: string | null };
+  /** PEM certificates to trust besides the system's, for everything that is fetched. */
+  certificates?: readonly string[];
   connectTimeoutMs?: number;
   /** How names become addresses, and which of those are private; for tests. */
   lookup?: LookupFunction;
@@ -73,7 +75,8 @@ export class Network {
       if (
         ![301, 302, 303, 307, 308].includes(status) ||
         location === undefined ||
-        options.redirects === "return"
+        options.redirects === "return" ||
+        isStream(options.body)
       ) {
         return answer.response;
       }
@@ -101,8 +104,9 @@ export class Network {
     }
     let isPublic = false;
     const check = (address: string) => {
-      isPublic = !(this.#settings.isPrivate ?? isPrivateAddress)(address);
-      if (!isPublic && !mayBePrivate)
+      const isPrivate = (this.#settings.isPrivate ?? isPrivateAddress)(address);
+      isPublic ||= !isPrivate;
+      if (isPrivate && !mayBePrivate)
         throw refused(`from a public host to the private address of ${hostname}`);
     };
     if (isIP(hostname)) check(hostname);
@@ -134,6 +138,7 @@ export class Network {
       ...(certificates === null ? {} : { ca: certificates }),
     });
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    if (check !== null) request.on("socket", (socket) => checkReused(socket, request, check));
     const timeoutMs = this.#settings.connectTimeoutMs ?? 30_000;
     request.setTimeout(timeoutMs, () =>
       request.destroy(new Error(`no answer for ${Math.round(timeoutMs / 1000)} s`)),
@@ -143,7 +148,8 @@ export class Network {
       request.setTimeout(2 * timeoutMs);
       resolve(response);
     });
-    request.on("error", (error) => reject(toNetworkError(error, url, options.signal)));
+    const proxy = this.#proxyFor(url, hostname);
+    request.on("error", (error) => reject(toNetworkError(error, url, proxy, options.signal)));
     writeBody(request, options.body);
     const body = await promise;
     return { status: body.statusCode ?? 0, headers: body.headers, body, url };
@@ -180,11 +186,14 @@ export class Network {
 
   /** Null: Node's own list, to which NODE_EXTRA_CA_CERTS adds. */
   #certificatesOf(file: string | null): string[] | null {
-    if (file === null) return null;
-    let certificates = this.#certificates.get(file);
+    const { certificates: ours = [] } = this.#settings;
+    if (file === null && ours.length === 0) return null;
+    const key = file ?? "";
+    let certificates = this.#certificates.get(key);
     if (certificates === undefined) {
-      certificates = [...rootCertificates, readFileSync(file, "utf8")];
-      this.#certificates.set(file, certificates);
+      certificates = [...getCACertificates("default"), ...ours];
+      if (file !== null) certificates.push(readFileSync(file, "utf8"));
+      this.#certificates.set(key, certificates);
     }
     return certificates;
   }
@@ -282,6 +291,16 @@ function checkedLookup(lookup: LookupFunction, check: (address: string) => void)
     });
 }
 
+/** A connection that stands already is not looked up again: its address is checked before a byte goes out. */
+function checkReused(socket: Socket, request: ClientRequest, check: (address: string) => void): void {
+  if (socket.connecting || socket.remoteAddress === undefined) return;
+  try {
+    check(socket.remoteAddress);
+  } catch (refusal) {
+    request.destroy(refusal as Error);
+  }
+}
+
 /** NO_PROXY: host names, with or without a leading dot, that stand for themselves and what is below them. */
 function isExcepted(url: URL, hostname: string, except: string | null): boolean {
   return (except ?? "").split(",").some((entry) => {
@@ -295,7 +314,8 @@ function isExcepted(url: URL, hostname: string, except: string | null): boolean 
   });
 }
 
-function bareHostname(url: URL): string {
+/** Without brackets and a dot at its end. */
+export function bareHostname(url: URL): string {
   return url.hostname
     .replace(/^\[|\]$/g, "")
     .replace(/\.$/, "")
@@ -317,6 +337,11 @@ function withoutCredentials(
   return Object.fromEntries(kept) as ReturnType<typeof withoutCredentials>;
 }
 
+/** A body that comes once cannot be sent to a second place. */
+function isStream(body: NetworkRequest["body"]): boolean {
+  return body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array);
+}
+
 function bodyHeaders(body: NetworkRequest["body"]): Record<string, string> {
   if (typeof body === "string" || body instanceof Uint8Array)
     return { "content-length": String(Buffer.byteLength(body)) };
@@ -332,15 +357,17 @@ function writeBody(request: ClientRequest, body: NetworkRequest["body"]): void {
   pipeline(Readable.from(body), request).catch((error: unknown) => request.destroy(error as Error));
 }
 
-function toNetworkError(error: Error, url: URL, signal: AbortSignal): unknown {
+function toNetworkError(error: Error, url: URL, proxy: string | null, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof LocallmError) return error;
   const { code } = error as NodeJS.ErrnoException;
-  return new LocallmError(
-    "source_unreachable",
-    { host: url.host, reason: code === undefined ? error.message : code },
-    { cause: error },
-  );
+  const reason = `${code ?? error.message}${proxy === null ? "" : ` (by the proxy ${proxyHost(proxy)})`}`;
+  return new LocallmError("source_unreachable", { host: url.host, reason }, { cause: error });
+}
+
+/** A proxy's address may hold a password. */
+function proxyHost(proxy: string): string {
+  return URL.parse(proxy)?.host ?? "that is set";
 }
 
 function refused(reason: string): LocallmError {

@@ -1,24 +1,32 @@
 import type { Store } from "../library/store.ts";
 import type { ProgressLine } from "../wire/api/library.ts";
 import { LocallmError } from "../wire/errors.ts";
-import { defaultModelName, type ModelName, requireModelName } from "../wire/model-name.ts";
-import { Network, type NetworkSettings } from "./network.ts";
+import { defaultModelName, type ModelName } from "../wire/model-name.ts";
+import type { Credentials, CredentialsFile } from "./credentials.ts";
+import { pullFromUrl } from "./https.ts";
+import { bareHostname, isLoopbackName, Network, type NetworkSettings } from "./network.ts";
+import { pullFromNpm } from "./npm.ts";
 import { pullFromRegistry } from "./oci/pull.ts";
 import { pushToRegistry } from "./oci/push.ts";
-import { type Credentials, Registry } from "./oci/registry.ts";
+import { Registry } from "./oci/registry.ts";
 import { Partials } from "./partial.ts";
-import { parsePypiReference, pullFromPypi } from "./pypi.ts";
+import type { PullContext } from "./pull-context.ts";
+import { pullFromPypi } from "./pypi.ts";
+import { parseReference } from "./reference.ts";
 import { type TransferLimits, Transfers } from "./transfer.ts";
 
 export interface PullSettings {
   network: NetworkSettings;
-  /** Registries that may be asked; null: any. */
+  /** Hosts that may be asked; null: any. */
   registries: readonly string[] | null;
+  /** Null: nobody is known anywhere. */
+  credentials: CredentialsFile | null;
   limits?: Partial<TransferLimits>;
 }
 
 export interface PullOptions {
   insecure: boolean;
+  /** The request's own; null: what the credentials file says. */
   credentials: Credentials | null;
 }
 
@@ -40,31 +48,44 @@ export class Pulls {
   }
 
   /**
-   * `smollm2:135m`, `host/namespace/model:tag`, `pypi:package`. Throws at once `invalid_model_name`,
-   * `insecure_protocol` and `registry_not_allowed`; the task throws what the way there throws.
+   * Whatever `parseReference` knows. Throws at once `invalid_model_name`, `insecure_protocol` and
+   * `registry_not_allowed`; the task throws what the way there throws.
    */
-  prepare(reference: string, options: PullOptions): PullTask {
-    const { store, network } = this;
-    const context = { store, network, transfers: this.#transfers };
-    const packageName = parsePypiReference(reference);
-    if (packageName !== null) {
-      return async (onProgress, signal) => {
-        await pullFromPypi(packageName, { ...context, onProgress, signal });
-      };
+  prepare(text: string, options: PullOptions): PullTask {
+    const reference = parseReference(text);
+    const context = (onProgress: PullContext["onProgress"], signal: AbortSignal): PullContext => ({
+      store: this.store,
+      network: this.network,
+      transfers: this.#transfers,
+      insecure: options.insecure,
+      credentialsOf: (url) => this.#credentialsOf(url, options),
+      requireAllowed: (host) => this.#requireAllowed(host),
+      onProgress,
+      signal,
+    });
+    switch (reference.source) {
+      case "pypi":
+        return (onProgress, signal) => pullFromPypi(reference, context(onProgress, signal));
+      case "npm":
+        return (onProgress, signal) => pullFromNpm(reference, context(onProgress, signal));
+      case "https":
+        this.#requireAllowed(reference.url.host);
+        this.#requireSecure(reference.url, options);
+        return (onProgress, signal) => pullFromUrl(reference, context(onProgress, signal));
+      case "registry": {
+        const { name } = reference;
+        const registry = this.#registry(name, options);
+        return async (onProgress, signal) => {
+          if (await this.#isNew(name)) onProgress({ status: `first pull from ${name.host}` });
+          await pullFromRegistry(registry, name, context(onProgress, signal));
+        };
+      }
     }
-    const name = requireModelName(reference);
-    this.#requireAllowed(name);
-    const registry = new Registry(name, { network, ...options });
-    return async (onProgress, signal) => {
-      if (await this.#isNew(name)) onProgress({ status: `first pull from ${name.host}` });
-      await pullFromRegistry(registry, name, { ...context, onProgress, signal });
-    };
   }
 
   /** A push of a model of the store to the registry that its name says. Throws as `prepare` does. */
   preparePush(name: ModelName, options: PullOptions): PullTask {
-    this.#requireAllowed(name);
-    const registry = new Registry(name, { network: this.network, ...options });
+    const registry = this.#registry(name, options);
     return async (onProgress, signal) => {
       const retryDelayMs = this.#settings.limits?.retryDelayMs;
       const pace = retryDelayMs === undefined ? {} : { retryDelayMs };
@@ -76,10 +97,30 @@ export class Pulls {
     this.network.close();
   }
 
-  #requireAllowed(name: ModelName): void {
+  #registry(name: ModelName, options: PullOptions): Registry {
+    this.#requireAllowed(name.host);
+    return new Registry(name, {
+      network: this.network,
+      insecure: options.insecure,
+      credentialsOf: (url) => this.#credentialsOf(url, options),
+    });
+  }
+
+  async #credentialsOf(url: URL, { credentials }: PullOptions): Promise<Credentials | null> {
+    if (credentials !== null) return credentials;
+    const encrypted = url.protocol === "https:" || isLoopbackName(bareHostname(url));
+    return (await this.#settings.credentials?.of(url.host, { encrypted })) ?? null;
+  }
+
+  #requireAllowed(host: string): void {
     const { registries } = this.#settings;
-    if (registries === null || registries.includes(name.host.toLowerCase())) return;
-    throw new LocallmError("registry_not_allowed", { host: name.host });
+    if (registries === null || registries.includes(host.toLowerCase())) return;
+    throw new LocallmError("registry_not_allowed", { host });
+  }
+
+  #requireSecure(url: URL, { insecure }: PullOptions): void {
+    if (url.protocol === "https:" || insecure || isLoopbackName(bareHostname(url))) return;
+    throw new LocallmError("insecure_protocol", {});
   }
 
   /** People have been lured to registries that look like another; the first pull from each is said. */

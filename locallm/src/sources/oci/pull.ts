@@ -1,4 +1,5 @@
 import { rm } from "node:fs/promises";
+import { headerOf } from "../../library/details.ts";
 import { type Digest, digestOf, parseDigest } from "../../library/digest.ts";
 import { requireSpace } from "../../library/disk-space.ts";
 import {
@@ -98,7 +99,8 @@ async function pullLayer(
   const status = `pulling ${digest.slice(7, 19)}`;
   if (isMissing) {
     await transfers.fetch({
-      digest,
+      key: digest,
+      expected: digest,
       sizeBytes: total,
       signal,
       open: (range, partSignal) => registry.blob(digest, range, partSignal),
@@ -114,9 +116,8 @@ async function pullLayer(
 /** The gate: the weights' header and every small layer are read as a request would read them. */
 async function checkModel(name: ModelName, manifest: Manifest, { store }: PullContext): Promise<void> {
   const model = await readModel(store.blobs, { name, digest: "", modifiedAt: new Date(0), manifest });
-  for (const path of [...model.modelPaths, ...model.projectorPaths, ...model.adapterPaths]) {
-    await store.headers.of(path);
-  }
+  await headerOf(store, model);
+  for (const path of [...model.projectorPaths, ...model.adapterPaths]) await store.headers.of(path);
 }
 
 const wrongContent: ReadonlySet<string> = new Set([

