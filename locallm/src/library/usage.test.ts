@@ -22,7 +22,7 @@ const inHours = (hours: number) => new Date(Date.now() + hours * hour);
 
 test("prune takes what no model has used for an hour, and nothing else", async () => {
   const used = await store.blobs.writeBytes(ggufBytes(tinyModel()));
-  await writeWeightsModel(store, requireModelName("kept"), used);
+  await writeWeightsModel(store, requireModelName("kept"), [used]);
   const before = await readdir(store.blobs.folder);
   const unused = await store.blobs.writeBytes("unused");
   expect(await pruneBlobs(store, { dryRun: false, now: inHours(0.9) })).toEqual({ blobs: 0, sizeBytes: 0 });
