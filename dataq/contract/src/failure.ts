@@ -12,6 +12,8 @@ export interface ParameterProblem {
   readonly code: string;
   readonly message: string;
   readonly fix: string;
+  /** The same for readers of Chinese; the message follows from the code (errors-zh.ts). */
+  readonly fixZh?: string;
 }
 
 /** The one exception that crosses folders: a code of the error table with its details. HTTP is not known here. */

@@ -8,6 +8,7 @@ export {
   type Usage,
 } from "./envelope.ts";
 export { type ErrorCode, type ErrorRow, errors } from "./errors.ts";
+export { errorsZh, problemZh } from "./errors-zh.ts";
 export { Failure, type FailureDetails, fill, type ParameterProblem } from "./failure.ts";
 export { answerSchema, errorSchema, type JsonSchema, paramsSchema, recordSchema } from "./json-schema.ts";
 export { type Domain, domains, type Operation, type Params } from "./operation.ts";

@@ -50,18 +50,26 @@ function problemOfIssue(issue: {
   readonly message: string;
   readonly code?: string | undefined;
 }): ParameterProblem {
-  const own = (issue as { params?: { code?: string; fix?: string } }).params;
+  const own = (issue as { params?: { code?: string; fix?: string; fixZh?: string } }).params;
   const param = ["params", ...issue.path.map(String)].join(".");
   if (own?.code !== undefined) {
-    return { param, code: own.code, message: `${param} ${issue.message}`, fix: own.fix ?? "" };
+    const { code, fix = "", fixZh = "" } = own;
+    return { param, code, message: `${param} ${issue.message}`, fix, fixZh };
   }
-  return { param, code: "invalid_type", message: `${param} is not a string`, fix: "send a string" };
+  return {
+    param,
+    code: "invalid_type",
+    message: `${param} is not a string`,
+    fix: "send a string",
+    fixZh: "请发送字符串",
+  };
 }
 
 function missingParameter(operation: Operation, name: string): ParameterProblem {
   const example = operation.example[name];
   const fix = example === undefined ? `send params.${name}` : `send params.${name}, such as ${example}`;
-  return { param: `params.${name}`, code: "missing", message: `params.${name} is missing`, fix };
+  const fixZh = `请补上 params.${name}${example === undefined ? "" : `，如 ${example}`}`;
+  return { param: `params.${name}`, code: "missing", message: `params.${name} is missing`, fix, fixZh };
 }
 
 function unknownParameter(name: string, known: readonly string[]): ParameterProblem {
@@ -70,13 +78,14 @@ function unknownParameter(name: string, known: readonly string[]): ParameterProb
     .map((candidate) => ({ candidate, distance: editDistance(shown, candidate) }))
     .filter(({ distance }) => distance <= 2)
     .sort((a, b) => a.distance - b.distance)[0];
-  const fix =
+  const [fix, fixZh] =
     near !== undefined
-      ? `did you mean ${near.candidate}?`
+      ? [`did you mean ${near.candidate}?`, `您是否要用 ${near.candidate}？`]
       : known.length === 0
-        ? "this operation has no parameters"
-        : `the parameters are ${known.join(", ")}`;
-  return { param: `params.${shown}`, code: "unknown", message: `params.${shown} is not known`, fix };
+        ? ["this operation has no parameters", "该接口没有参数"]
+        : [`the parameters are ${known.join(", ")}`, `可用的参数：${known.join("、")}`];
+  const param = `params.${shown}`;
+  return { param, code: "unknown", message: `${param} is not known`, fix, fixZh };
 }
 
 /** Levenshtein distance of two short words. */

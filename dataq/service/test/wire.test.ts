@@ -147,6 +147,22 @@ describe("what is wrong is named", () => {
     expect(answer.body.detail).not.toMatch(/[{}]/);
   });
 
+  test("in Chinese to whoever prefers it", async () => {
+    const headers = { "accept-language": "zh-CN,zh;q=0.9,en;q=0.8" };
+    const body = { operation: "enterprise_company_detail", params: { tax_id: "91330100716105852G" } };
+    const answer = await service.call("/v1/data/query", { body, headers });
+    expect(answer.headers.get("content-language")).toBe("zh-CN");
+    expect(answer.headers.get("vary")).toContain("Accept-Language");
+    expect(answer.body.detail).toBe("参数有误：params.tax_id 的校验码不对（前 17 位对应的校验码是 F）。");
+    const unknown = await service.call("/v1/data/query", { body: { operation: "legal_lawz" }, headers });
+    expect(unknown.body).toMatchObject({
+      detail: "没有名为 legal_lawz 的接口。",
+      next_action: "您是否要用 legal_laws？",
+    });
+    const unsigned = await service.call("/v1/balance", { key: null, headers });
+    expect(unsigned.body.error.message).toBe("没有发送 API 密钥。");
+  });
+
   test("Prefer: handling=lenient turns unknown parameters into warnings", async () => {
     const answer = await send({ ...query, cuort: "x" }, { headers: { prefer: "handling=lenient" } });
     expect(answer.status).toBe(200);

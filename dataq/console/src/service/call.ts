@@ -55,6 +55,8 @@ export async function send(path: string, options: CallOptions = {}): Promise<Res
       headers: {
         accept: "application/json",
         "x-console": "1",
+        // The page's language, not the browser's: errors are told in it.
+        "accept-language": document.documentElement.lang || "en",
         ...(hasBody && { "content-type": "application/json" }),
         ...options.headers,
       },

@@ -7,11 +7,17 @@ export function calendarDate(description: string) {
 
 export function readCalendarDate(raw: string): Reading<string> {
   const found = /^(\d{4})-(\d{2})-(\d{2})$/.exec(raw.length > 20 ? "" : raw.trim());
-  if (found === null) return bad("format", "is not of the form YYYY-MM-DD", "send a date such as 2024-03-15");
+  if (found === null)
+    return bad(
+      "format",
+      "is not of the form YYYY-MM-DD",
+      "send a date such as 2024-03-15",
+      "请发送如 2024-03-15 的日期",
+    );
   const [value, year, month, day] = found as unknown as [string, string, string, string];
   const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
   if (Number(year) < 1000 || date.toISOString().slice(0, 10) !== value) {
-    return bad("no_such_date", "is not a day of the calendar", "send a day that exists");
+    return bad("no_such_date", "is not a day of the calendar", "send a day that exists", "请发送存在的日期");
   }
   return { value };
 }
@@ -19,9 +25,19 @@ export function readCalendarDate(raw: string): Reading<string> {
 /** Days that indexes and rankings exist for; `today` is China's. */
 export function problemOfDay(date: string, today: string): Problem | undefined {
   if (date > today)
-    return bad("future", `${date} has not come yet in China`, `send ${today} or earlier`).problem;
+    return bad(
+      "future",
+      `${date} has not come yet in China`,
+      `send ${today} or earlier`,
+      `请发送 ${today} 或更早的日期`,
+    ).problem;
   if (date < firstDay)
-    return bad("too_early", `${date} is before ${firstDay}`, `send ${firstDay} or later`).problem;
+    return bad(
+      "too_early",
+      `${date} is before ${firstDay}`,
+      `send ${firstDay} or later`,
+      `请发送 ${firstDay} 或之后的日期`,
+    ).problem;
   return undefined;
 }
 

@@ -6,13 +6,19 @@ export function expressNumber(description: string) {
 
 /** Upper case; 6 to 32 letters, digits and hyphens. An EMS number must have its right check digit (UPU S10). */
 export function readExpressNumber(raw: string): Reading<string> {
-  if (raw.length > 200) return bad("length", "is far too long", fix);
+  if (raw.length > 200) return bad("length", "is far too long", fix, fixZh);
   const value = raw.normalize("NFKC").replace(/\s/g, "").toUpperCase();
   if (!/^[A-Z0-9-]*$/.test(value))
-    return bad("character", "holds something other than letters and digits", fix);
-  if (value.length < 6 || value.length > 32) return bad("length", `has ${value.length} characters`, fix);
+    return bad("character", "holds something other than letters and digits", fix, fixZh);
+  if (value.length < 6 || value.length > 32)
+    return bad("length", `has ${value.length} characters`, fix, fixZh);
   if (/^[A-Z]{2}\d{9}CN$/.test(value) && !hasPostalCheck(value)) {
-    return bad("checksum", "has a wrong check digit", `the last digit is ${postalCheck(value.slice(2, 10))}`);
+    return bad(
+      "checksum",
+      "has a wrong check digit",
+      `the last digit is ${postalCheck(value.slice(2, 10))}`,
+      `最后一位数字应为 ${postalCheck(value.slice(2, 10))}`,
+    );
   }
   return { value };
 }
@@ -47,6 +53,7 @@ export function postalCheck(digits: string): number {
 }
 
 const fix = "send the 6 to 32 letters and digits on the parcel";
+const fixZh = "请发送运单上的 6 至 32 位字母和数字";
 
 /** Codes are kuaidi100's, which vendors and users share. */
 const patterns: readonly (Carrier & { readonly pattern: RegExp })[] = [

@@ -9,14 +9,14 @@ export function invoiceCode(description: string) {
 }
 
 export function readInvoiceCode(raw: string): Reading<string> {
-  if (raw.length > 200) return bad("length", "is far too long", fix);
+  if (raw.length > 200) return bad("length", "is far too long", fix, fixZh);
   const value = raw.normalize("NFKC").replace(/[\s\-—_/.,;:、]/g, "");
-  if (!/^\d+$/.test(value)) return bad("character", "holds something other than digits", fix);
+  if (!/^\d+$/.test(value)) return bad("character", "holds something other than digits", fix, fixZh);
   if ([10, 12, 18].includes(value.length)) return { value };
-  if (value.length !== 20) return bad("length", `has ${value.length} digits`, fix);
+  if (value.length !== 20) return bad("length", `has ${value.length} digits`, fix, fixZh);
   return /^[012]/.test(value)
     ? { value }
-    : bad("format", "has 20 digits that begin with neither 0, 1 nor 2", fix);
+    : bad("format", "has 20 digits that begin with neither 0, 1 nor 2", fix, fixZh);
 }
 
 export interface InvoiceName {
@@ -40,7 +40,7 @@ export function invoiceNumber(description: string) {
     const value = raw.length > 100 ? "" : raw.normalize("NFKC").replace(/[\s-]/g, "");
     return /^(\d{8}|\d{20})$/.test(value)
       ? { value }
-      : bad("format", "is not 8 or 20 digits", "send the printed number");
+      : bad("format", "is not 8 or 20 digits", "send the printed number", "请发送票面上的号码");
   });
 }
 
@@ -49,7 +49,7 @@ export function amountText(description: string) {
     const value = raw.length > 100 ? "" : raw.normalize("NFKC").replace(/[\s,¥]/g, "");
     return /^-?\d{1,12}(\.\d{1,2})?$/.test(value)
       ? { value }
-      : bad("format", "is not an amount in yuan", "send digits such as 1280.50");
+      : bad("format", "is not an amount in yuan", "send digits such as 1280.50", "请发送数字，如 1280.50");
   });
 }
 
@@ -58,7 +58,7 @@ export function checkCode(description: string) {
     const value = raw.length > 100 ? "" : raw.normalize("NFKC").replace(/\s/g, "");
     return /^(\d{6}|\d{20})$/.test(value)
       ? { value: value.slice(-6) }
-      : bad("format", "is not a check code", "send its last 6 digits");
+      : bad("format", "is not a check code", "send its last 6 digits", "请发送校验码后 6 位");
   });
 }
 
@@ -69,7 +69,9 @@ export function problemOfInvoice(name: InvoiceName, given: string | undefined): 
     "conflict",
     `is ${given}, but invoice_code already holds the number ${name.number}`,
     "send one of them",
+    "两者只发送一个",
   ).problem;
 }
 
 const fix = "send 10 or 12 digits (code), 20 beginning with 2 (digital invoice), or code and number together";
+const fixZh = "请发送 10 或 12 位发票代码、以 2 开头的 20 位数电发票号码，或代码加号码";

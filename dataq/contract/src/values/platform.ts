@@ -21,7 +21,12 @@ export function readPlatform(raw: string): Reading<string> {
   const text = raw.length > 100 ? "" : raw.normalize("NFKC").trim().toLowerCase();
   const value = aliases.get(text) ?? text;
   if (/^[a-z0-9][a-z0-9_-]{0,31}$/.test(value)) return { value };
-  return bad("unknown_platform", "is not the name of a platform", `use one of ${platforms.join(", ")}`);
+  return bad(
+    "unknown_platform",
+    "is not the name of a platform",
+    `use one of ${platforms.join(", ")}`,
+    `可选：${platforms.join("、")}`,
+  );
 }
 
 const aliases = new Map([

@@ -5,12 +5,13 @@ export interface Problem {
   readonly code: string;
   readonly message: string;
   readonly fix: string;
+  readonly fixZh: string;
 }
 
 export type Reading<T> = { readonly value: T } | { readonly problem: Problem };
 
-export function bad(code: string, message: string, fix: string): { problem: Problem } {
-  return { problem: { code, message, fix } };
+export function bad(code: string, message: string, fix: string, fixZh: string): { problem: Problem } {
+  return { problem: { code, message, fix, fixZh } };
 }
 
 /** A string parameter whose reader checks it and brings it into one form. */
@@ -21,8 +22,8 @@ export function parameter(description: string, read: (text: string) => Reading<s
     .transform((text, context) => {
       const reading = read(text);
       if ("value" in reading) return reading.value;
-      const { code, message, fix } = reading.problem;
-      context.issues.push({ code: "custom", input: text, message, params: { code, fix } });
+      const { message, ...params } = reading.problem;
+      context.issues.push({ code: "custom", input: text, message, params });
       return z.NEVER;
     });
 }

@@ -9,16 +9,17 @@ export function taxId(description: string) {
 
 /** Upper case, checked. */
 export function readTaxId(raw: string): Reading<string> {
-  if (raw.length > 200) return bad("format", "is far too long", fix);
+  if (raw.length > 200) return bad("format", "is far too long", fix, fixZh);
   const value = raw.normalize("NFKC").replace(/\s/g, "").toUpperCase();
   if (/^\d{15}$/.test(value)) return { value };
-  if (value.length !== 18) return bad("length", `has ${value.length} characters, not 18`, fix);
+  if (value.length !== 18) return bad("length", `has ${value.length} characters, not 18`, fix, fixZh);
   const wrong = [...value].find((character) => !symbols.includes(character));
   if (wrong !== undefined) {
     return bad(
       "character",
       `holds ${JSON.stringify(wrong)}, which credit codes never do`,
       "use 0-9 and A-Z without I, O, S, V, Z",
+      "只能用 0-9 和除 I、O、S、V、Z 以外的大写字母",
     );
   }
   const expected = checkCharacter(value.slice(0, 17));
@@ -27,6 +28,7 @@ export function readTaxId(raw: string): Reading<string> {
       "checksum",
       `has the check character ${value[17]}`,
       `the check character of these 17 is ${expected}`,
+      `前 17 位对应的校验码是 ${expected}`,
     );
   }
   return { value };
@@ -62,3 +64,4 @@ export function organisationCheck(first8: string): string {
 }
 
 const fix = "send the 18 characters of the unified social credit code";
+const fixZh = "请发送 18 位统一社会信用代码";

@@ -9,14 +9,21 @@ export function text(description: string) {
 
 export function readText(raw: string): Reading<string> {
   if (raw.length > 4 * longest) return tooLong(raw.length);
-  if (!raw.isWellFormed()) return bad("invalid_text", "is not valid Unicode", "send well-formed text");
+  if (!raw.isWellFormed())
+    return bad("invalid_text", "is not valid Unicode", "send well-formed text", "请发送正确编码的文字");
   const value = raw.normalize("NFKC").replace(/\s+/g, " ").trim();
-  if (value === "") return bad("empty", "is empty", "send at least one character");
-  if (/\p{Cc}/u.test(value)) return bad("control_character", "holds a control character", "remove it");
+  if (value === "") return bad("empty", "is empty", "send at least one character", "至少填写一个字");
+  if (/\p{Cc}/u.test(value))
+    return bad("control_character", "holds a control character", "remove it", "请去掉它");
   const length = [...value].length;
   return length > longest ? tooLong(length) : { value };
 }
 
 function tooLong(length: number) {
-  return bad("too_long", `is ${length} characters long`, `send at most ${longest} characters`);
+  return bad(
+    "too_long",
+    `is ${length} characters long`,
+    `send at most ${longest} characters`,
+    `最多 ${longest} 个字`,
+  );
 }

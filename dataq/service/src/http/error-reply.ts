@@ -1,11 +1,13 @@
-import { type ErrorBody, type ErrorCode, errors, Failure, fill } from "@dataq/contract";
+import { type ErrorBody, type ErrorCode, errors, errorsZh, Failure, fill, problemZh } from "@dataq/contract";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { type Language, languageOf } from "./language.ts";
 import { scrub } from "./scrub.ts";
 
 /** The one place where failures become HTTP. Returns the code, for the log. */
 export function sendFailure(request: FastifyRequest, reply: FastifyReply, failure: Failure): ErrorCode {
   const { status, retryable } = errors[failure.code];
-  const body = errorBodyOf(failure, request.id, request.url);
+  const language = languageOf(request.headers["accept-language"]);
+  const body = errorBodyOf(failure, request.id, request.url, language);
   if (body.retry_after !== undefined) reply.header("retry-after", body.retry_after);
   if (status === 429 || status >= 500) reply.header("x-should-retry", String(retryable));
   if (status === 401)
@@ -15,6 +17,8 @@ export function sendFailure(request: FastifyRequest, reply: FastifyReply, failur
     );
   if (status === 405) reply.header("allow", String(failure.details["allowed"]));
   if (failure.details["replayed"] === true) reply.header("idempotent-replayed", "true");
+  reply.header("content-language", language === "zh" ? "zh-CN" : "en");
+  reply.header("vary", [reply.getHeader("vary"), "Accept-Language"].filter(Boolean).join(", "));
   const wantsProblem = request.headers.accept?.includes("application/problem+json") ?? false;
   reply
     .code(status)
@@ -24,33 +28,65 @@ export function sendFailure(request: FastifyRequest, reply: FastifyReply, failur
 }
 
 /** One body for three readers: a problem document, `retry_after` at top level, and a nested `error`. */
-export function errorBodyOf(failure: Failure, requestId: string, url: string): ErrorBody {
+export function errorBodyOf(
+  failure: Failure,
+  requestId: string,
+  url: string,
+  language: Language = "en",
+): ErrorBody {
   const { code, details } = failure;
   const row = errors[code];
   const retryAfter = details["retry_after"];
   const after = typeof retryAfter === "number" ? { retry_after: Math.max(1, Math.ceil(retryAfter)) } : {};
+  const text = language === "zh" ? textZh(failure, after) : textEn(failure, after);
   return {
     type: `/docs/errors/${code}`,
     title: title(code),
     status: row.status,
-    detail: failure.message,
+    detail: text.message,
     instance: url.split("?", 1)[0]!,
     code,
     retryable: row.retryable,
-    next_action: fill(row.nextAction, { ...details, ...after }),
+    next_action: text.nextAction,
     request_id: requestId,
     ...after,
     ...(row.status === 402 && billingOf(details)),
     error: {
       type: row.type,
       code,
-      message: failure.message,
+      message: text.message,
       param: typeof details["param"] === "string" ? details["param"] : (details.details?.[0]?.param ?? null),
       request_id: requestId,
       ...after,
-      details: [...(details.details ?? [])],
+      details: text.problems,
     },
   };
+}
+
+interface ErrorText {
+  readonly message: string;
+  readonly nextAction: string;
+  readonly problems: { param: string; code: string; message: string; fix: string }[];
+}
+
+function textEn({ code, message, details }: Failure, after: object): ErrorText {
+  return {
+    message,
+    nextAction: fill(errors[code].nextAction, { ...details, ...after }),
+    problems: (details.details ?? []).map(({ fixZh: _other, ...problem }) => problem),
+  };
+}
+
+function textZh({ code, details }: Failure, after: object): ErrorText {
+  const problems = (details.details ?? []).map(({ fixZh, ...problem }) => ({
+    ...problem,
+    message: problemZh(problem),
+    fix: fixZh ?? problem.fix,
+  }));
+  const listed = problems.map(({ message, fix }) => (fix ? `${message}（${fix}）` : message)).join("；");
+  const values = { ...details, ...after, problems: listed, fix: problems[0]?.fix ?? details["fix"] };
+  const { message, nextAction } = errorsZh[code];
+  return { message: fill(message, values), nextAction: fill(nextAction, values), problems };
 }
 
 /** Whatever was thrown, as a failure: what is not one of ours is a fault of ours. */

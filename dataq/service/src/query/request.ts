@@ -43,7 +43,8 @@ export const MAX_DEPTH = 10_000;
 
 /** Reads the body of `POST /v1/data/query`. Throws 400 failures that name the field. */
 export function readRequest(body: unknown, options: ReadOptions): QueryRequest {
-  if (!isObject(body)) throw invalid("body", "type", "the body is not a JSON object", "send a JSON object");
+  if (!isObject(body))
+    throw invalid("body", "type", "the body is not a JSON object", "send a JSON object", "请发送 JSON 对象");
   const operation = readOperation(body);
   const { controls, raw } = separate(body);
   const { params, warnings } = readParameters(operation, raw, options);
@@ -72,16 +73,34 @@ const SELECTORS = ["domain", "operation", "params"];
 function readOperation(body: Readonly<Record<string, unknown>>): Operation {
   const { domain, operation: named } = body;
   if (domain !== undefined && typeof domain !== "string")
-    throw invalid("domain", "type", "domain is not a string", "send a domain such as legal, or leave it out");
+    throw invalid(
+      "domain",
+      "type",
+      "domain is not a string",
+      "send a domain such as legal, or leave it out",
+      "请发送如 legal 的领域，或不填",
+    );
   if (named === undefined)
     throw new Failure("missing_parameter", {
       param: "operation",
       details: [
-        problem("operation", "missing", "operation is missing", "send operation, such as legal_laws"),
+        problem(
+          "operation",
+          "missing",
+          "operation is missing",
+          "send operation, such as legal_laws",
+          "请补上 operation，如 legal_laws",
+        ),
       ],
     });
   if (typeof named !== "string")
-    throw invalid("operation", "type", "operation is not a string", "send operation, such as legal_laws");
+    throw invalid(
+      "operation",
+      "type",
+      "operation is not a string",
+      "send operation, such as legal_laws",
+      "请发送 operation，如 legal_laws",
+    );
   const name = named.trim().toLowerCase();
   const inDomain = domain?.trim().toLowerCase();
   const found =
@@ -100,6 +119,7 @@ function readOperation(body: Readonly<Record<string, unknown>>): Operation {
           "mismatch",
           `domain is not ${found.domain}`,
           `send ${found.domain}, or leave it out`,
+          `请发送 ${found.domain}，或不填`,
         ),
       ],
     });
@@ -117,15 +137,15 @@ function unknownOperation(name: string): Failure {
   const near = operations
     .map((operation) => ({ name: operation.name, distance: editDistance(shown, operation.name) }))
     .sort((a, b) => a.distance - b.distance)[0];
-  const fix =
+  const [fix, fixZh] =
     near && near.distance <= 4
-      ? `did you mean ${near.name}?`
-      : "see /v1/catalog for the operations there are";
+      ? [`did you mean ${near.name}?`, `您是否要用 ${near.name}？`]
+      : ["see /v1/catalog for the operations there are", "可用的接口见 /v1/catalog"];
   return new Failure("unknown_operation", {
     operation: shown,
     fix,
     param: "operation",
-    details: [problem("operation", "unknown", `${shown} is not an operation`, fix)],
+    details: [problem("operation", "unknown", `${shown} is not an operation`, fix, fixZh)],
   });
 }
 
@@ -135,7 +155,8 @@ function separate(body: Readonly<Record<string, unknown>>): {
   raw: Record<string, unknown>;
 } {
   const inner = body["params"] ?? {};
-  if (!isObject(inner)) throw invalid("params", "type", "params is not a JSON object", "send a JSON object");
+  if (!isObject(inner))
+    throw invalid("params", "type", "params is not a JSON object", "send a JSON object", "请发送 JSON 对象");
   const raw: Record<string, unknown> = Object.create(null);
   const controls: Record<string, unknown> = Object.create(null);
   const take = (name: string, value: unknown, into: Record<string, unknown>) => {
@@ -143,7 +164,13 @@ function separate(body: Readonly<Record<string, unknown>>): {
       throw new Failure("ambiguous_parameter", {
         param: name,
         details: [
-          problem(name, "ambiguous", `${shorten(name)} is given twice with different values`, "send it once"),
+          problem(
+            name,
+            "ambiguous",
+            `${shorten(name)} is given twice with different values`,
+            "send it once",
+            "只发送一次",
+          ),
         ],
       });
     into[name] = value;
@@ -191,12 +218,24 @@ function readPaging(
   const page = readInteger(controls, "page", 1, Number.MAX_SAFE_INTEGER) ?? 1;
   const pageSize = readInteger(controls, "page_size", 1, MAX_PAGE_SIZE) ?? DEFAULT_PAGE_SIZE;
   if (!operation.paged && page > 1)
-    throw invalid("page", "range", `${operation.name} has one page`, "send page 1, or leave it out");
+    throw invalid(
+      "page",
+      "range",
+      `${operation.name} has one page`,
+      "send page 1, or leave it out",
+      "请发送 page 1，或不填",
+    );
   if (operation.paged && page * pageSize > MAX_DEPTH)
     throw new Failure("page_out_of_range", {
       param: "page",
       details: [
-        problem("page", "range", `page × page_size is above ${MAX_DEPTH}`, "narrow the query with a filter"),
+        problem(
+          "page",
+          "range",
+          `page × page_size is above ${MAX_DEPTH}`,
+          "narrow the query with a filter",
+          "请用筛选条件缩小范围",
+        ),
       ],
     });
   return { page, pageSize: operation.paged ? pageSize : DEFAULT_PAGE_SIZE };
@@ -206,7 +245,13 @@ function readFields(operation: Operation, value: unknown): readonly string[] | u
   if (value === undefined) return undefined;
   const known = Object.keys(operation.record.shape);
   if (!Array.isArray(value) || value.length === 0)
-    throw invalid("fields", "type", "fields is not a list of names", `send some of ${known.join(", ")}`);
+    throw invalid(
+      "fields",
+      "type",
+      "fields is not a list of names",
+      `send some of ${known.join(", ")}`,
+      `可用的字段：${known.join("、")}`,
+    );
   for (const name of value)
     if (typeof name !== "string" || !known.includes(name))
       throw invalid(
@@ -214,6 +259,7 @@ function readFields(operation: Operation, value: unknown): readonly string[] | u
         "unknown",
         `${shorten(String(name))} is not a field of ${operation.name}`,
         `the fields are ${known.join(", ")}`,
+        `可用的字段：${known.join("、")}`,
       );
   return [...new Set<string>(value)].sort();
 }
@@ -227,18 +273,20 @@ function readInteger(
   const value = controls[name];
   if (value === undefined || value === null) return undefined;
   const number = typeof value === "string" && /^\d{1,15}$/.test(value.trim()) ? Number(value) : value;
-  const range = most === Number.MAX_SAFE_INTEGER ? `${least} or more` : `${least} to ${most}`;
+  const isOpen = most === Number.MAX_SAFE_INTEGER;
+  const range = isOpen ? `${least} or more` : `${least} to ${most}`;
+  const fixZh = isOpen ? `请发送不小于 ${least} 的整数` : `请发送 ${least} 到 ${most} 的整数`;
   if (typeof number !== "number" || !Number.isInteger(number))
-    throw invalid(name, "type", `${name} is not an integer`, `send an integer, ${range}`);
+    throw invalid(name, "type", `${name} is not an integer`, `send an integer, ${range}`, fixZh);
   if (number < least || number > most)
-    throw invalid(name, "range", `${name} is not within ${range}`, `send an integer, ${range}`);
+    throw invalid(name, "range", `${name} is not within ${range}`, `send an integer, ${range}`, fixZh);
   return number;
 }
 
 function readBoolean(controls: Readonly<Record<string, unknown>>, name: string): boolean | undefined {
   const value = controls[name];
   if (value === undefined || typeof value === "boolean") return value;
-  throw invalid(name, "type", `${name} is not true or false`, "send true or false");
+  throw invalid(name, "type", `${name} is not true or false`, "send true or false", "请发送 true 或 false");
 }
 
 function readChoice<const Choice extends string>(
@@ -255,6 +303,7 @@ function readChoice<const Choice extends string>(
     "choice",
     `${name} is not one of ${choices.join(", ")}`,
     `send one of ${choices.join(", ")}`,
+    `可选：${choices.join("、")}`,
   );
 }
 
@@ -271,16 +320,17 @@ function readText(
     "type",
     `${name} is not a string of 1 to ${longest} characters`,
     "send what an answer gave",
+    "请发送回答中给出的值",
   );
 }
 
-function invalid(param: string, code: string, message: string, fix: string): Failure {
-  const details = [problem(param, code, message, fix)];
+function invalid(param: string, code: string, message: string, fix: string, fixZh: string): Failure {
+  const details = [problem(param, code, message, fix, fixZh)];
   return new Failure("invalid_params", { param, summary: summarise(details), details });
 }
 
-function problem(param: string, code: string, message: string, fix: string): ParameterProblem {
-  return { param, code, message, fix };
+function problem(param: string, code: string, message: string, fix: string, fixZh: string): ParameterProblem {
+  return { param, code, message, fix, fixZh };
 }
 
 function summarise(details: readonly ParameterProblem[]): string {

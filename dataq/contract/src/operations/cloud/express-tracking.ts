@@ -38,6 +38,7 @@ export const cloudExpressTracking = defineOperation({
             "unknown_carrier",
             "is not a carrier that is known",
             "send a code such as shunfeng, or leave it out",
+            "请发送如 shunfeng 的代码，或不填",
           )
         : { value: found.code };
     }).optional(),
@@ -45,7 +46,7 @@ export const cloudExpressTracking = defineOperation({
       const value = raw.length > 20 ? "" : raw.normalize("NFKC").trim();
       return /^\d{4}$/.test(value)
         ? { value }
-        : bad("format", "is not four digits", "send the last four digits");
+        : bad("format", "is not four digits", "send the last four digits", "请发送后四位");
     }).optional(),
   }),
   record: record({

@@ -113,7 +113,7 @@ function withoutReferences(text: string, filters: Query[]): string {
 }
 
 function fieldQuery(field: Exclude<Field, "date">, value: string): Query {
-  if (value === "") throw invalid(`${field}: has no value`, `send ${field}:value`);
+  if (value === "") throw invalid(`${field}: has no value`, `send ${field}:value`, `如 ${field}:取值`);
   if (field === "court") return exact(courtTerm(value));
   if (field === "judge") return exact(judgeTerm(value));
   if (field === "type") return exact(typeTerm(value));
@@ -147,14 +147,18 @@ async function named(
 function datesOf(value: string): { from?: string; to?: string } {
   const dates = readDates(value);
   if (dates === undefined)
-    throw invalid("date: is not a range", "send date:2024, date:2024..2025 or date:2024-01-31..2024-02-28");
+    throw invalid(
+      "date: is not a range",
+      "send date:2024, date:2024..2025 or date:2024-01-31..2024-02-28",
+      "如 date:2024、date:2024..2025、date:2024-01-31..2024-02-28",
+    );
   return dates;
 }
 
-function invalid(what: string, fix: string): Failure {
+function invalid(what: string, fix: string, fixZh: string): Failure {
   return new Failure("invalid_params", {
     summary: `params.query: ${what}.`,
-    details: [{ param: "params.query", code: "field", message: `params.query: ${what}`, fix }],
+    details: [{ param: "params.query", code: "field", message: `params.query: ${what}`, fix, fixZh }],
   });
 }
 
