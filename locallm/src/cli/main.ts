@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { version } from "../version.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { ServerError } from "./client.ts";
+import { completeCommand, completionCommand } from "./commands/completion.ts";
 import { cpCommand } from "./commands/cp.ts";
 import { createCommand } from "./commands/create.ts";
 import { dfCommand } from "./commands/df.ts";
@@ -35,7 +36,9 @@ const program = new Command("locallm")
   .addCommand(stopCommand())
   .addCommand(dfCommand())
   .addCommand(pruneCommand())
-  .addCommand(doctorCommand());
+  .addCommand(doctorCommand())
+  .addCommand(completionCommand())
+  .addCommand(completeCommand(), { hidden: true });
 
 try {
   await program.parseAsync();

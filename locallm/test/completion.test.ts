@@ -1,0 +1,133 @@
+import { execFile, spawn, spawnSync } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createModelStore, type ModelStore } from "./model-store.ts";
+import { launch, type ServerProcess, startServer, until } from "./server-process.ts";
+import { ggufBytes, tinyModel } from "./tiny-gguf.ts";
+
+const run = promisify(execFile);
+const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
+const has = (program: string, ...args: string[]) => spawnSync(program, args).error === undefined;
+
+/** Starts with nobody's own settings, reads what is typed as a terminal. */
+const interactive = {
+  bash: { start: "bash --noprofile --norc -i", load: "source <(locallm completion bash)" },
+  zsh: {
+    start: "zsh -f -i",
+    load: "autoload -Uz compinit && compinit -D && source <(locallm completion zsh)",
+  },
+};
+
+describe("completion in the shells themselves", () => {
+  let folder = "";
+  let store: ModelStore;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "locallm-completion-"));
+    store = await createModelStore();
+    await writeFile(join(folder, "tiny.gguf"), ggufBytes(tinyModel()));
+    await store.add("owl:1b", join(folder, "tiny.gguf"));
+    await store.derive("owl:1c", { from: "owl:1b" });
+    await store.derive("finch:2", { from: "owl:1b" });
+    const command = `#!/bin/sh\nexec '${process.execPath}' -C source '${main}' "$@"\n`;
+    await writeFile(join(folder, "locallm"), command, { mode: 0o755 });
+    env = {
+      PATH: `${folder}${delimiter}${process.env["PATH"]}`,
+      HOME: folder,
+      TERM: "dumb",
+      NODE_COMPILE_CACHE: join(tmpdir(), "locallm-compile-cache"),
+      // No server is there: the names come from the store.
+      LOCALLM_HOST: "127.0.0.1:1",
+      LOCALLM_MODELS: store.folder,
+    };
+  });
+  afterAll(async () => {
+    await store?.remove();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  for (const [name, { start, load }] of Object.entries(interactive)) {
+    it.skipIf(!has(name, "--version") || !has("script", "--version"))(
+      `${name} completes verbs, options, models and files (needs ${name} and script)`,
+      async () => {
+        const child = spawn("script", ["-qec", start, "/dev/null"], { env, cwd: folder });
+        let shown = "";
+        child.stdout.setEncoding("utf8").on("data", (text: string) => {
+          shown += text;
+        });
+        const exited = new Promise((resolve) => child.once("exit", resolve));
+        child.stdin.write(`${load}; echo re''ady\n`);
+        await until("the script is loaded", () => shown.includes("ready"));
+        for (const [typed, completed] of [
+          ["locallm comp", "locallm completion "],
+          ["locallm run --keep", "locallm run --keepalive "],
+          ["locallm run fi", "locallm run finch:2 "],
+          ["locallm rm owl:1c owl:1b fin", "locallm rm owl:1c owl:1b finch:2 "],
+          ["echo hi | locallm run finch:", "echo hi | locallm run finch:2 "],
+          ["locallm create x -f tiny.g", "locallm create x -f tiny.gguf "],
+        ] as const) {
+          shown = "";
+          child.stdin.write(`${typed}\t`);
+          await until(`${typed} is completed`, () => shown.includes(completed));
+          // Empties the line.
+          child.stdin.write("\x15");
+        }
+        shown = "";
+        child.stdin.write("locallm run owl:1\t\t");
+        await until("both are shown", () => /1b\b/.test(shown) && /1c\b/.test(shown));
+        child.stdin.write("\x15exit\n");
+        await exited;
+      },
+    );
+  }
+
+  const asked: [line: string, completed: string[]][] = [
+    ["locallm comp", ["completion"]],
+    ["locallm run owl:", ["owl:1b", "owl:1c"]],
+    ["locallm create x -f tiny.g", ["tiny.gguf"]],
+  ];
+
+  it.skipIf(!has("fish", "--version"))("fish completes them (needs fish)", async () => {
+    const lines = asked.map(([line]) => `complete -C '${line}'; echo ==`).join("; ");
+    const { stdout } = await run("fish", ["-c", `locallm completion fish | source; ${lines}`], {
+      env,
+      cwd: folder,
+    });
+    const answers = stdout.split("==\n").map((text) => text.split("\n").filter((line) => line !== ""));
+    expect(answers.slice(0, -1).map((found) => found.map((line) => line.split("\t")[0]).sort())).toEqual(
+      asked.map(([, completed]) => completed),
+    );
+  });
+
+  it.skipIf(!has("pwsh", "-v"))("PowerShell completes them (needs pwsh)", async () => {
+    for (const [line, completed] of asked) {
+      const ask = `(TabExpansion2 '${line}' ${line.length}).CompletionMatches.CompletionText`;
+      const script = `locallm completion powershell | Out-String | Invoke-Expression; ${ask}`;
+      const { stdout } = await run("pwsh", ["-NoProfile", "-Command", script], { env, cwd: folder });
+      expect(stdout.trim().split(/\r?\n/)).toEqual(completed);
+    }
+  });
+
+  it("a running server's models are the ones that count, and trouble is silent", async () => {
+    const server: ServerProcess = await startServer({ models: store.folder });
+    const complete = async (more: Record<string, string>) => {
+      const started = launch(["__complete", "locallm run "], more);
+      return { code: (await started.exited).code, out: started.stdout(), err: started.stderr() };
+    };
+    try {
+      const elsewhere = { LOCALLM_HOST: server.url, LOCALLM_MODELS: join(folder, "empty") };
+      expect((await complete(elsewhere)).out.trim().split("\n").sort()).toEqual([
+        "finch:2",
+        "owl:1b",
+        "owl:1c",
+      ]);
+    } finally {
+      await server.stop();
+    }
+    expect(await complete({ LOCALLM_NUM_PARALLEL: "many" })).toEqual({ code: 0, out: "", err: "" });
+  });
+});
