@@ -38,8 +38,8 @@ export async function dockerRegistry(): Promise<{ host: string; stop(): Promise<
 
 export interface Fault {
   kind: "none" | "cut" | "stall" | "error" | "slow";
-  /** Of the body, before the fault strikes. */
-  afterBytes: number;
+  /** How far through the body it strikes, from 0 to 1. */
+  at: number;
 }
 
 /**
@@ -47,7 +47,7 @@ export interface Fault {
  * `redirect` blobs are sent to it by another host name, as large registries do.
  */
 export async function faultyProxy(target: string, next: () => Fault, { redirect = false } = {}) {
-  const stats = { blobBytes: 0, faults: 0 };
+  const stats = { pushedBytes: 0, pulledBytes: 0, faults: 0 };
   const server = createServer((incoming, outgoing) => {
     const path = incoming.url ?? "";
     const isBlob = path.includes("/blobs/sha256:");
@@ -56,7 +56,7 @@ export async function faultyProxy(target: string, next: () => Fault, { redirect 
       return;
     }
     const isWorth = (isBlob && incoming.method === "GET") || incoming.method === "PATCH";
-    const fault: Fault = isWorth ? next() : { kind: "none", afterBytes: 0 };
+    const fault: Fault = isWorth ? next() : none;
     if (fault.kind !== "none") stats.faults += 1;
     if (fault.kind === "error") {
       incoming.resume();
@@ -64,7 +64,8 @@ export async function faultyProxy(target: string, next: () => Fault, { redirect 
       return;
     }
     forward(target, incoming, outgoing, fault, (bytes) => {
-      if (isWorth) stats.blobBytes += bytes;
+      if (incoming.method === "PATCH") stats.pushedBytes += bytes;
+      else if (isBlob) stats.pulledBytes += bytes;
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -77,6 +78,12 @@ export async function faultyProxy(target: string, next: () => Fault, { redirect 
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+const none: Fault & { afterBytes: number } = { kind: "none", at: 0, afterBytes: 0 };
+
+function strikesAt(fault: Fault, { headers }: IncomingMessage): typeof none {
+  return { ...fault, afterBytes: Math.floor(fault.at * Number(headers["content-length"] ?? 0)) };
 }
 
 function forward(
@@ -103,7 +110,7 @@ function forward(
       void pump(
         answer,
         outgoing,
-        isUpload ? { kind: "none", afterBytes: 0 } : fault,
+        isUpload ? none : strikesAt(fault, answer),
         spoil,
         isUpload ? () => {} : count,
       );
@@ -114,7 +121,7 @@ function forward(
   void pump(
     incoming,
     upstream,
-    isUpload ? fault : { kind: "none", afterBytes: 0 },
+    isUpload ? strikesAt(fault, incoming) : none,
     spoil,
     isUpload ? count : () => {},
   );
@@ -123,7 +130,7 @@ function forward(
 async function pump(
   from: AsyncIterable<Buffer>,
   to: NodeJS.WritableStream & { destroyed?: boolean },
-  fault: Fault,
+  fault: typeof none,
   spoil: () => void,
   count: (bytes: number) => void,
 ): Promise<void> {

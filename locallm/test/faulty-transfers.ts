@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { Store } from "../src/library/store.ts";
 import { writeWeightsModel } from "../src/library/weights.ts";
 import { Pulls } from "../src/sources/pulls.ts";
+import type { TransferLimits } from "../src/sources/transfer.ts";
 import { requireModelName } from "../src/wire/model-name.ts";
 import { type Fault, faultyProxy } from "./docker-registry.ts";
 import { ggufBytes, tinyModel } from "./tiny-gguf.ts";
@@ -12,48 +13,49 @@ import { ggufBytes, tinyModel } from "./tiny-gguf.ts";
 export interface FaultyResult {
   rounds: number;
   faults: number;
-  /** Bytes that went through for each byte of the models, pushed and pulled. */
-  ratio: number;
+  /** Bytes that went through the line for each byte of the models. */
+  pushed: number;
+  pulled: number;
   problems: string[];
 }
 
-const quick = { parts: 4, partMinBytes: 1024 * 1024, stallMs: 400, retryDelayMs: 5, tries: 8, waitMs: 20 };
+const quick: Partial<TransferLimits> = { stallMs: 500, retryDelayMs: 5, tries: 12, waitMs: 20 };
+const kinds: readonly Fault["kind"][] = ["none", "none", "cut", "stall", "error", "slow"];
 
 /** Pushes a model through a faulty line to a registry and pulls it back into another store, again and again. */
 export async function pushAndPull(
   registryHost: string,
   rounds: number,
   random: () => number,
-  modelBytes = 12_000_000,
+  {
+    redirect,
+    weights,
+    partMinBytes = 8_000_000,
+  }: { redirect: boolean; weights: Buffer; partMinBytes?: number },
 ): Promise<FaultyResult> {
-  const result: FaultyResult = { rounds, faults: 0, ratio: 0, problems: [] };
-  let passedBytes = 0;
-  let neededBytes = 0;
+  const result: FaultyResult = { rounds, faults: 0, pushed: 0, pulled: 0, problems: [] };
   for (let round = 0; round < rounds; round++) {
     const folder = await mkdtemp(join(tmpdir(), "locallm-faulty-"));
-    const spoil = (): Fault => {
-      const kinds: Fault["kind"][] = ["none", "none", "cut", "stall", "error", "slow"];
-      const kind = kinds[Math.floor(random() * kinds.length)] ?? "none";
-      return { kind, afterBytes: Math.floor(random() * (modelBytes / 4)) };
-    };
-    const proxy = await faultyProxy(registryHost, spoil, { redirect: round % 2 === 1 });
-    const name = requireModelName(`${proxy.host}/ns/m${round}:v`);
+    const spoil = (): Fault => ({ kind: kinds[Math.floor(random() * kinds.length)] ?? "none", at: random() });
+    const proxy = await faultyProxy(registryHost, spoil, { redirect });
+    const reference = `${proxy.host}/ns/m${redirect ? "r" : "d"}${round}:v`;
+    const name = requireModelName(reference);
     const source = new Store(join(folder, "a"));
     const target = new Store(join(folder, "b"));
-    const signal = new AbortController().signal;
+    const { signal } = new AbortController();
     const options = { insecure: false, credentials: null };
     const settings = {
-      network: { connectTimeoutMs: 1000 },
+      network: { connectTimeoutMs: 2000 },
       registries: null,
       credentials: null,
-      limits: quick,
+      limits: { ...quick, partMinBytes },
     };
     const pulls = [new Pulls(source, settings), new Pulls(target, settings)] as const;
     try {
-      const blob = await source.blobs.writeBytes(noiseModel(modelBytes));
+      const blob = await source.blobs.writeBytes(weights);
       await writeWeightsModel(source, name, [blob]);
       await pulls[0].preparePush(name, options)(() => {}, signal);
-      await pulls[1].prepare(`${proxy.host}/ns/m${round}:v`, options)(() => {}, signal);
+      await pulls[1].prepare(reference, options)(() => {}, signal);
       const [pushed, pulled] = await Promise.all([source.require(name), target.require(name)]);
       if (pushed.digest !== pulled.digest)
         result.problems.push(`round ${round}: the manifests' digests differ`);
@@ -67,14 +69,14 @@ export async function pushAndPull(
       await rm(folder, { recursive: true, force: true });
     }
     result.faults += proxy.stats.faults;
-    passedBytes += proxy.stats.blobBytes;
-    neededBytes += 2 * modelBytes;
+    result.pushed += proxy.stats.pushedBytes / weights.length / rounds;
+    result.pulled += proxy.stats.pulledBytes / weights.length / rounds;
   }
-  result.ratio = passedBytes / neededBytes;
   return result;
 }
 
-function noiseModel(bytes: number): Buffer {
+/** Weights of that size that no compression makes smaller. */
+export function noiseModel(bytes: number): Buffer {
   const rows = Math.floor(bytes / 128);
   return ggufBytes({
     ...tinyModel(),
