@@ -11,6 +11,8 @@ export interface FakeRegistry {
   readonly headers: IncomingMessage["headers"][];
   /** Bytes of blobs that went out. */
   sentBytes: number;
+  /** Between two slices of a blob, so that a pull takes a while; 0 sends it at once. */
+  paceMs: number;
   readonly blobs: Map<string, Buffer>;
   /** Manifest by `repository:tag`; text or bytes are sent as they are. */
   readonly manifests: Map<string, string | Buffer>;
@@ -43,12 +45,21 @@ export async function fakeRegistry(address = "127.0.0.1"): Promise<FakeRegistry>
     const start = Number(from ?? 0);
     const end = to === undefined ? blob.length : Number(to) + 1;
     const part = blob.subarray(start, end);
-    registry.sentBytes += part.length;
     response.writeHead(from === undefined ? 200 : 206, {
       "content-length": part.length,
       ...(from === undefined ? {} : { "content-range": `bytes ${start}-${end - 1}/${blob.length}` }),
     });
-    response.end(part);
+    void sendSlices(response, part);
+  };
+  const sendSlices = async (response: ServerResponse, part: Buffer) => {
+    const sliceBytes = registry.paceMs === 0 ? Math.max(part.length, 1) : 64 * 1024;
+    for (let at = 0; at < part.length && !response.destroyed; at += sliceBytes) {
+      const slice = part.subarray(at, at + sliceBytes);
+      registry.sentBytes += slice.length;
+      response.write(slice);
+      if (registry.paceMs > 0) await new Promise((resolve) => setTimeout(resolve, registry.paceMs));
+    }
+    response.end();
   };
   await new Promise<void>((resolve) => server.listen(0, address, resolve));
   const registry: FakeRegistry = {
@@ -56,6 +67,7 @@ export async function fakeRegistry(address = "127.0.0.1"): Promise<FakeRegistry>
     requests: [],
     headers: [],
     sentBytes: 0,
+    paceMs: 0,
     blobs: new Map(),
     manifests: new Map(),
     answer: null,

@@ -55,10 +55,11 @@ export async function killAmidChanges(wantedHits: number, random: Random): Promi
 /** A few dozen changes on an idle machine. */
 const longestMs = 250;
 
-/** As above, in the midst of pulls; the next pull must go on and end well. */
+/** As above, in the midst of pulls from a slow registry; the next pull must go on and end well. */
 export async function killAmidPulls(rounds: number, random: Random): Promise<KillResult> {
   const root = await mkdtemp(join(tmpdir(), "locallm-kill-"));
   const registry = await fakeRegistry();
+  registry.paceMs = 4;
   const result: KillResult = { rounds, hits: 0, hitsByKind: {}, problems: [], fetchedRatio: 0 };
   const untouched = await prepared(root);
   registry.publish("ns/first:v", largeModel());
@@ -231,9 +232,9 @@ async function faults(root: string, untouched: ReadonlyMap<string, string>): Pro
   ];
 }
 
-/** 8 MB of noise behind a good header, other in each round. */
+/** 24 MB of noise, three parts of a download, behind a good header, other in each round. */
 function largeModel(): Buffer {
-  const rows = 65_536;
+  const rows = 196_608;
   const data = randomBytes(32 * rows * 4);
   return ggufBytes({ ...tinyModel(), tensors: [{ name: "token_embd.weight", shape: [32, rows], data }] });
 }
