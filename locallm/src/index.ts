@@ -1,4 +1,4 @@
-/** For programs that carry a model server inside: `createServer(readConfig(process.env))`. */
-export { type Config, readConfig } from "./config.ts";
+/** For programs that carry a model server inside; docs/locallm/embedding.md has it all. */
+export { type Config, type Environment, readConfig } from "./config.ts";
 export { createServer, type Server, type ServerParts } from "./server.ts";
-export { LocallmError } from "./wire/errors.ts";
+export { type ErrorCode, LocallmError } from "./wire/errors.ts";

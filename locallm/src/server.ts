@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import pino, { type Logger } from "pino";
-import { baseUrl, type Config, type HostAddress } from "./config.ts";
+import { baseUrl, type Config, type HostAddress, readConfig } from "./config.ts";
 import { createApp } from "./http/app.ts";
 import { type BodyLimits, defaultBodyLimits } from "./http/body.ts";
 import { Dialogues } from "./http/dialogues.ts";
@@ -34,14 +34,15 @@ export interface Server {
 
 /** What an embedding program may put in place of our own. */
 export interface ServerParts {
-  readonly log?: Logger;
+  /** false: none. By default JSON lines on the standard error. */
+  readonly log?: Logger | false;
   readonly startRunner?: StartRunner;
   readonly bodyLimits?: BodyLimits;
 }
 
 /** Joins the parts by hand and listens. Throws `address_in_use` and what the folder of models throws. */
-export async function createServer(config: Config, parts: ServerParts = {}): Promise<Server> {
-  const log = parts.log ?? createLog(config);
+export async function createServer(config: Config = readConfig(), parts: ServerParts = {}): Promise<Server> {
+  const log = parts.log === false ? pino({ level: "silent" }) : (parts.log ?? createLog(config));
   await makeFolder(config.modelsFolder);
   const store = new Store(config.modelsFolder);
   const metrics = createMetrics();

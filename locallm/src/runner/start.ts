@@ -28,11 +28,13 @@ const quickDeath = { GGML_NO_BACKTRACE: "1" };
 
 function forkRunner({ env }: RunnerStart) {
   // As source it runs as it is; published, both are JavaScript.
-  const file = import.meta.url.endsWith(".ts") ? "./child.ts" : "./child.js";
+  const isSource = import.meta.url.endsWith(".ts");
+  const file = isSource ? "./child.ts" : "./child.js";
   return fork(fileURLToPath(new URL(file, import.meta.url)), {
     // biome-ignore lint/style/noProcessEnv: handed on whole, not read
     env: { ...process.env, ...smallHeap.env, ...quickDeath, ...env },
-    execArgv: [...process.execArgv, ...smallHeap.execArgv],
+    // Source needs the conditions that we were started with. An embedding program's flags (`--eval`, `--inspect`) are its own.
+    execArgv: [...(isSource ? process.execArgv : []), ...smallHeap.execArgv],
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });
 }

@@ -1,0 +1,93 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const repository = fileURLToPath(new URL("../", import.meta.url));
+
+/** Packages as they would be published, in an empty project that has nothing but them. */
+export interface PackedProject {
+  readonly folder: string;
+  /** What each tarball holds, by the package's folder. */
+  readonly files: ReadonlyMap<string, readonly string[]>;
+  /** Whether TypeScript takes these files of the project; its words where it does not. */
+  check(files: readonly string[]): string;
+  remove(): void;
+}
+
+/** With packages of the registry beside them. Null where npm cannot reach one for what is needed. */
+export function packProject(
+  packages: readonly string[],
+  besides: readonly string[] = [],
+): PackedProject | null {
+  const root = mkdtempSync(join(tmpdir(), "packed-"));
+  const remove = () => rmSync(root, { recursive: true, force: true });
+  const files = new Map<string, string[]>();
+  const tarballs = packages.map((folder) => {
+    const pack = ["pack", "--json", "--silent", "--pack-destination", root];
+    const shown = execFileSync("npm", pack, { cwd: join(repository, folder), encoding: "utf8" });
+    const [packed] = Object.values(
+      JSON.parse(shown.slice(shown.search(/^[[{]/m))) as Record<
+        string,
+        { filename: string; files: { path: string }[] }
+      >,
+    );
+    files.set(
+      folder,
+      packed!.files.map(({ path }) => path),
+    );
+    return join(root, packed!.filename);
+  });
+  const folder = join(root, "project");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }');
+  const install = [
+    "install",
+    "--silent",
+    "--prefer-offline",
+    "--no-audit",
+    "--no-fund",
+    ...tarballs,
+    ...besides,
+  ];
+  try {
+    execFileSync("npm", install, { cwd: folder, stdio: "pipe", timeout: 180_000 });
+  } catch (error) {
+    remove();
+    if (/E(AI_AGAIN|CONNREFUSED|NOTFOUND|TIMEDOUT)/.test(String((error as { stderr?: Buffer }).stderr)))
+      return null;
+    throw error;
+  }
+  return { folder, files, check: (names) => typeCheck(folder, names), remove };
+}
+
+function typeCheck(folder: string, names: readonly string[]): string {
+  const settings = {
+    compilerOptions: {
+      noEmit: true,
+      strict: true,
+      target: "es2024",
+      module: "nodenext",
+      types: ["node"],
+      typeRoots: [join(repository, "node_modules/@types")],
+    },
+    files: names,
+  };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settings));
+  try {
+    execFileSync(join(repository, "node_modules/.bin/tsc"), ["-p", folder], {
+      encoding: "utf8",
+      stdio: "pipe",
+    });
+    return "";
+  } catch (error) {
+    return String((error as { stdout?: string }).stdout);
+  }
+}
+
+/** The TypeScript programs of a page of the documentation, as printed. */
+export function programsOf(page: string): string[] {
+  const text = readFileSync(join(repository, page), "utf8");
+  return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, program]) => program ?? "");
+}
