@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import pino, { type Logger } from "pino";
 import { baseUrl, type Config, type HostAddress, readConfig } from "./config.ts";
@@ -6,6 +5,7 @@ import { createApp } from "./http/app.ts";
 import { type BodyLimits, defaultBodyLimits } from "./http/body.ts";
 import { Dialogues } from "./http/dialogues.ts";
 import { createMetrics, type Metrics } from "./http/metrics.ts";
+import { makeFolder } from "./library/durable.ts";
 import { Store } from "./library/store.ts";
 import type { StartRunner } from "./runner/handle.ts";
 import { startRunner } from "./runner/start.ts";
@@ -43,7 +43,7 @@ export interface ServerParts {
 /** Joins the parts by hand and listens. Throws `address_in_use` and what the folder of models throws. */
 export async function createServer(config: Config = readConfig(), parts: ServerParts = {}): Promise<Server> {
   const log = parts.log === false ? pino({ level: "silent" }) : (parts.log ?? createLog(config));
-  await makeFolder(config.modelsFolder);
+  await makeModelsFolder(config.modelsFolder);
   const store = new Store(config.modelsFolder);
   const metrics = createMetrics();
   const scheduler = createScheduler(
@@ -162,9 +162,9 @@ function record(decision: Decision, metrics: Metrics, log: Logger): void {
   else log.debug(line, "scheduler");
 }
 
-async function makeFolder(folder: string): Promise<void> {
+async function makeModelsFolder(folder: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
   } catch (cause) {
     const problem = `the folder cannot be made (${(cause as NodeJS.ErrnoException).code})`;
     throw new LocallmError(

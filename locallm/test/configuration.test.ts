@@ -74,9 +74,13 @@ describe("LOCALLM_HOST", () => {
   it("a folder of models that cannot be made is said by its variable", async () => {
     const file = join(folder, "a-file");
     await writeFile(file, "");
-    const started = launch(["serve"], { LOCALLM_HOST: "127.0.0.1:0", LOCALLM_MODELS: join(file, "models") });
-    expect((await started.exited).code).toBe(1);
-    expect(started.stderr()).toMatch(/^Error: LOCALLM_MODELS=.*: the folder cannot be made \(ENOTDIR\)\n$/);
+    for (const models of [join(file, "models"), file, "/proc/nowhere/models"]) {
+      const started = launch(["serve"], { LOCALLM_HOST: "127.0.0.1:0", LOCALLM_MODELS: models });
+      expect((await started.exited).code).toBe(1);
+      expect(started.stderr()).toMatch(
+        /^Error: LOCALLM_MODELS=.*: the folder cannot be made \((ENOTDIR|EEXIST|ENOENT)\)\n$/,
+      );
+    }
   });
 
   it("opened to the network drops the Host rule and says that anybody can come in", async () => {

@@ -1,21 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
-import {
-  constants,
-  copyFile,
-  link,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rm,
-  stat,
-  utimes,
-} from "node:fs/promises";
+import { constants, copyFile, link, open, readdir, readFile, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { LocallmError } from "../wire/errors.ts";
 import { type Digest, digestFromHex, digestHex, digestOf, parseDigest } from "./digest.ts";
 import { asDiskError, requireSpace } from "./disk-space.ts";
-import { moveDurably, writeDurably } from "./durable.ts";
+import { makeFolder, moveDurably, writeDurably } from "./durable.ts";
 
 /** How an import put a file into the store: sharing its blocks, sharing the file, or by copying the bytes. */
 export type ImportMethod = "reflink" | "hard link" | "copy";
@@ -39,7 +28,7 @@ export class Blobs {
 
   /** Makes the folder for unfinished files, which lies on the same disk. */
   async preparedFolder(): Promise<string> {
-    await mkdir(this.partialFolder, { recursive: true });
+    await makeFolder(this.partialFolder);
     return this.partialFolder;
   }
 
@@ -82,7 +71,7 @@ export class Blobs {
     source: AsyncIterable<Uint8Array>,
     { expected, announcedBytes = 0 }: { expected?: Digest; announcedBytes?: number } = {},
   ): Promise<{ digest: Digest; sizeBytes: number }> {
-    await mkdir(this.partialFolder, { recursive: true });
+    await makeFolder(this.partialFolder);
     await requireSpace(this.partialFolder, announcedBytes);
     const temporary = join(this.partialFolder, `new-${randomBytes(8).toString("hex")}`);
     const hash = createHash("sha256");
@@ -119,7 +108,7 @@ export class Blobs {
 
   /** Brings a file in without copying its bytes where the file system can; `digest` is its content's. */
   async importFile(path: string, digest: Digest): Promise<ImportMethod> {
-    await mkdir(this.partialFolder, { recursive: true });
+    await makeFolder(this.partialFolder);
     const temporary = join(this.partialFolder, `new-${randomBytes(8).toString("hex")}`);
     try {
       const method = await bring(path, temporary);

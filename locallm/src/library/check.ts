@@ -1,10 +1,11 @@
-import { mkdir, rename } from "node:fs/promises";
+import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { LocallmError } from "../wire/errors.ts";
 import { displayModelName } from "../wire/model-name.ts";
 import { readFolder } from "./blob.ts";
 import { headerOf } from "./details.ts";
 import { type Digest, parseDigest } from "./digest.ts";
+import { makeFolder } from "./durable.ts";
 import { manifestLayers } from "./manifest.ts";
 import { ollamaPartialOf } from "./ollama-partials.ts";
 import type { Store } from "./store.ts";
@@ -123,6 +124,6 @@ async function damagedBlobs(
 
 async function setAside(store: Store, path: string, name: string): Promise<void> {
   const folder = join(store.root, "damaged");
-  await mkdir(folder, { recursive: true });
+  await makeFolder(folder);
   await rename(path, join(folder, `${Date.now()}-${name.replaceAll(/[/:]/g, "-")}`));
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, open, rename, rm, rmdir } from "node:fs/promises";
+import { mkdir, open, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 /**
@@ -11,7 +11,7 @@ export async function writeDurably(
   bytes: string | Uint8Array,
   temporaryFolder: string,
 ): Promise<void> {
-  await mkdir(temporaryFolder, { recursive: true });
+  await makeFolder(temporaryFolder);
   const temporary = join(temporaryFolder, `new-${randomBytes(8).toString("hex")}`);
   try {
     const file = await open(temporary, "wx", 0o644);
@@ -31,7 +31,7 @@ export async function writeDurably(
 /** Moves a finished, already synced file into place and makes the move itself last. */
 export async function moveDurably(from: string, to: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    await mkdir(dirname(to), { recursive: true });
+    await makeFolder(dirname(to));
     try {
       await rename(from, to);
       break;
@@ -41,6 +41,30 @@ export async function moveDurably(from: string, to: string): Promise<void> {
     }
   }
   await syncFolder(dirname(to));
+}
+
+/**
+ * A folder and those above it. Node's own recursive way never ends where the system says of a new folder that its
+ * parent is missing and the parent is there, as below /proc.
+ */
+export async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" && dirname(folder) !== folder) {
+      await makeFolder(dirname(folder));
+      await mkdir(folder).catch((again) => acceptFolder(folder, again));
+    } else {
+      await acceptFolder(folder, error);
+    }
+  }
+}
+
+/** It may stand already, or be the root, of which systems say many things. */
+async function acceptFolder(folder: string, error: unknown): Promise<void> {
+  const there = await stat(folder).catch(() => null);
+  if (there?.isDirectory() !== true) throw error;
 }
 
 /** Windows cannot open folders and needs no sync of them. */

@@ -1,8 +1,9 @@
-import { mkdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { readFile, rename, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { isMissing, readFolder } from "../library/blob.ts";
 import { type Digest, digestHex } from "../library/digest.ts";
+import { makeFolder } from "../library/durable.ts";
 
 /**
  * Unfinished downloads: one folder each, `partial/<64 hex>.<owner>/`. Only its owner writes in it; when the owner
@@ -23,7 +24,7 @@ export class Partials {
    */
   async claim(digest: Digest): Promise<{ folder: string } | { busyFolder: string }> {
     const mine = join(this.folder, `${digestHex(digest)}.${await this.#owner()}`);
-    await mkdir(this.folder, { recursive: true });
+    await makeFolder(this.folder);
     for (;;) {
       const others = (await readFolder(this.folder)).filter((name) =>
         name.startsWith(`${digestHex(digest)}.`),
@@ -37,7 +38,7 @@ export class Partials {
       }
       const left = free[0];
       if (left === undefined) {
-        await mkdir(mine, { recursive: true });
+        await makeFolder(mine);
         return { folder: mine };
       }
       try {
