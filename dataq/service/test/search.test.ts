@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../src/database/database.ts";
 import { sampleJudgment } from "../src/sample/judgments/judgments.ts";
-import { Analyser } from "../src/search/analysis/analyser.ts";
+import { Analyser, runs } from "../src/search/analysis/analyser.ts";
 import { courtTerm, judgmentDocument } from "../src/search/corpora/judgments.ts";
 import { keyedDocument } from "../src/search/corpora/keyed.ts";
 import { PostingIndex } from "../src/search/postings/posting-index.ts";
@@ -43,6 +43,7 @@ describe("on 300 judgments", () => {
     const words = texts.flatMap(({ text }) => analyser.documentTerms(text));
     return new Set([...words, ...terms]);
   });
+  const plainTexts = documents.map(({ texts }) => texts.map(({ text }) => runs(text).join(" ")));
   const vocabulary = [...new Set(termSets.slice(0, 20).flatMap((set) => [...set]))].filter(
     (_, place) => place % 7 === 0,
   );
@@ -51,13 +52,14 @@ describe("on 300 judgments", () => {
     await index.refresh("test:cases", each(documents), { dataset: "a", mode: "replace" });
   });
 
-  function holds(query: Query, set: ReadonlySet<string>): boolean {
-    if ("term" in query) return set.has(query.term);
-    if ("not" in query) return !holds(query.not, set);
-    if ("of" in query) return query.of.filter((part) => holds(part, set)).length >= query.atLeast;
+  function holds(query: Query, place: number): boolean {
+    if ("term" in query) return (termSets[place] as Set<string>).has(query.term);
+    if ("not" in query) return !holds(query.not, place);
+    if ("of" in query) return query.of.filter((part) => holds(part, place)).length >= query.atLeast;
+    if ("phrase" in query) throw new Error("A phrase is compared with the text itself.");
     return "all" in query
-      ? query.all.every((part) => holds(part, set))
-      : query.any.some((part) => holds(part, set));
+      ? query.all.every((part) => holds(part, place))
+      : query.any.some((part) => holds(part, place));
   }
 
   const term = fc
@@ -74,9 +76,7 @@ describe("on 300 judgments", () => {
   test("the set found is that of a scan with the same analysis, and the total is exact", async () => {
     await fc.assert(
       fc.asyncProperty(query, async (wanted) => {
-        const expected = judgments
-          .filter((_, place) => holds(wanted, termSets[place] as Set<string>))
-          .map(({ id }) => id);
+        const expected = judgments.filter((_, place) => holds(wanted, place)).map(({ id }) => id);
         const found = await index.search("test:cases", { query: wanted }, { offset: 0, limit: 10_000 });
         expect(found?.total).toBe(expected.length);
         expect(found?.hits.map(({ body }) => (body as { id: string }).id).sort()).toEqual(expected.sort());
@@ -98,6 +98,42 @@ describe("on 300 judgments", () => {
       }),
       { seed: 10, numRuns: 20 },
     );
+  });
+
+  test("a phrase is found where its words stand together, and nowhere else", async () => {
+    const words = fc.tuple(fc.integer({ min: 0, max: 299 }), fc.nat(), fc.integer({ min: 2, max: 5 }));
+    let shorter = 0;
+    await fc.assert(
+      fc.asyncProperty(words, async ([place, from, count]) => {
+        const { full_text: text } = judgments[place]!;
+        const long = runs(text).filter((each) => each.length > 12);
+        const run = long[from % long.length] as string;
+        // Cut as in the document, so that the document has its words.
+        const cut = analyser.phraseTerms(run);
+        const first = from % Math.max(1, cut.length - count);
+        const part = run.slice(cut[first]!.at, cut[first + count]?.at);
+        const phrase = analyser.phraseTerms(part);
+        const found = new Set(await idsOf("test:cases", { phrase }));
+        const having = judgments.filter((_, each) => plainTexts[each]?.some((one) => one.includes(part)));
+        for (const id of found) expect(having.map((judgment) => judgment.id)).toContain(id);
+        if (found.has(judgments[place]!.id)) shorter++;
+        const apart = await idsOf("test:cases", {
+          all: phrase.map(({ term }) => ({ term, scored: true })),
+        });
+        expect(found.size).toBeLessThanOrEqual(apart.length);
+      }),
+      { seed: 11, numRuns: 40 },
+    );
+    // A part cut by itself is now and then cut in another way than within its sentence.
+    expect(shorter).toBeGreaterThan(32);
+  });
+
+  test("words in the wrong order, or with a stop between, are no phrase", async () => {
+    const ask = (text: string) => idsOf("test:cases", { phrase: analyser.phraseTerms(text) });
+    expect(await ask("依法适用普通程序")).not.toEqual([]);
+    expect(await ask("普通程序依法适用")).toEqual([]);
+    expect(await ask("依法适用，普通程序")).toEqual([]);
+    expect(await ask("本院立案后，依法适用")).not.toEqual([]);
   });
 
   test("a date range keeps what lies in it", async () => {

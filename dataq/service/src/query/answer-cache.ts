@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
+import { promisify } from "node:util";
+import { constants, zstdCompress, zstdDecompress } from "node:zlib";
 import type { Database } from "../database/database.ts";
 import type { QueryRequest } from "./request.ts";
 
 /** An answer that is still fresh. */
 export interface Kept {
   /** The answer without what belongs to one call: see envelope.ts. */
-  readonly payload: string;
+  readonly payload: Buffer;
   readonly madeAt: Date;
   /** Whether this very account asked for it within its time: only then is it half the price. */
   readonly isOwn: boolean;
@@ -27,20 +29,31 @@ export class AnswerCache {
              from kept_answer where key = $1 and expires_at > $3`,
       values: [key, accountId, now],
     });
-    return found.rows[0];
+    const kept = found.rows[0];
+    return kept && { ...kept, payload: await unpacked(kept.payload) };
   }
 
-  async keep(key: Buffer, payload: string, madeAt: Date, ttlS: number): Promise<void> {
+  /** Keeps an answer, and notes that the account paid the list price for it, so that a repeat is half of it. */
+  async keep(
+    key: Buffer,
+    payload: Packed,
+    accountId: string,
+    times: { readonly madeAt: Date; readonly ttlS: number },
+  ): Promise<void> {
     await this.#database.pool.query({
       name: "query-cache-keep",
-      text: `insert into kept_answer (key, payload, made_at, expires_at) values ($1, $2, $3, $4)
-             on conflict (key) do update set payload = excluded.payload, made_at = excluded.made_at,
-               expires_at = excluded.expires_at`,
-      values: [key, payload, madeAt, new Date(madeAt.getTime() + ttlS * 1000)],
+      text: `with kept as (
+               insert into kept_answer (key, payload, made_at, expires_at) values ($1, $2, $3, $4)
+               on conflict (key) do update set payload = excluded.payload, made_at = excluded.made_at,
+                 expires_at = excluded.expires_at
+             )
+             insert into asked (account_id, key, expires_at) values ($5, $1, $4)
+             on conflict (account_id, key) do update set expires_at = excluded.expires_at`,
+      values: [key, payload, times.madeAt, new Date(times.madeAt.getTime() + times.ttlS * 1000), accountId],
     });
   }
 
-  /** Notes that the account paid the list price for this answer, so that a repeat is half of it. */
+  /** Notes that the account paid the list price for an answer that was there. */
   async note(key: Buffer, accountId: string, madeAt: Date, ttlS: number): Promise<void> {
     await this.#database.pool.query({
       name: "query-cache-note",
@@ -56,6 +69,24 @@ export class AnswerCache {
     await this.#database.pool.query("delete from asked where expires_at <= $1", [now]);
   }
 }
+
+/** An answer as it is stored; see `packed`. */
+export type Packed = Buffer & { readonly __packed: never };
+
+/** A page of judgments is 300 KB; PostgreSQL's own compression would take many times as long. */
+export async function packed(payload: Buffer): Promise<Packed> {
+  return (payload.length < packFromBytes ? payload : await compress(payload, quickly)) as Packed;
+}
+
+async function unpacked(stored: Buffer): Promise<Buffer> {
+  return stored.subarray(0, zstdMagic.length).equals(zstdMagic) ? decompress(stored) : stored;
+}
+
+const packFromBytes = 4_096;
+const zstdMagic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+const quickly = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+const compress = promisify(zstdCompress);
+const decompress = promisify(zstdDecompress);
 
 /** Equal questions over equal data have equal keys, however they were written. */
 export function cacheKeyOf(request: QueryRequest, sourceVersion: string): Buffer {

@@ -2,13 +2,18 @@ import type { ErrorCode, FailureDetails } from "@dataq/contract";
 
 /** The final outcome of a call as it is kept for a retry under the same Idempotency-Key. */
 export type KeptReply =
-  | { readonly payload: string }
+  | { readonly payload: Buffer }
   | { readonly code: ErrorCode; readonly details: FailureDetails };
 
 export function writeKept(kept: KeptReply): Buffer {
-  return Buffer.from(JSON.stringify(kept));
+  return "payload" in kept ? Buffer.concat([answered, kept.payload]) : Buffer.from(JSON.stringify(kept));
 }
 
 export function readKept(bytes: Buffer): KeptReply {
-  return JSON.parse(bytes.toString("utf8")) as KeptReply;
+  return bytes.subarray(0, answered.length).equals(answered)
+    ? { payload: bytes.subarray(answered.length) }
+    : (JSON.parse(bytes.toString()) as KeptReply);
 }
+
+/** Stands before the bytes of an answer; a failure begins with its brace. */
+const answered = Buffer.from("answer\n");

@@ -10,10 +10,12 @@ export const queryMigrations: readonly Migration[] = [
     up: `
 create unlogged table kept_answer (
   key bytea primary key,
-  payload text not null,
+  payload bytea not null,
   made_at timestamptz not null,
   expires_at timestamptz not null
 );
+-- Long ones come compressed.
+alter table kept_answer alter column payload set storage external;
 create index kept_answer_expiry on kept_answer (expires_at);
 -- One account's repeat costs half; that somebody else asked is nobody's business.
 create unlogged table asked (

@@ -6,7 +6,7 @@ export interface OlderRequest {
   /** Where the hits begin; any number, not only whole pages. */
   readonly offset: number;
   /** Adds `hits`, `total_hits` and `units` to the answer. */
-  complete(json: string): string;
+  complete(json: Buffer): Buffer;
 }
 
 /** Undefined for a body that is not of that client: one with `operation`, or without `type`. */
@@ -33,11 +33,16 @@ export function readOlderRequest(body: unknown): OlderRequest | undefined {
   };
 }
 
-function complete(json: string, operation: Operation, offset: number, size: number): string {
-  const answer = JSON.parse(json) as { data: object[] | object; total: number; usage: { tokens: number } };
+function complete(json: Buffer, operation: Operation, offset: number, size: number): Buffer {
+  const answer = JSON.parse(json.toString()) as {
+    data: object[] | object;
+    total: number;
+    usage: { tokens: number };
+  };
   const all = Array.isArray(answer.data) ? answer.data : [answer.data];
   const hits = operation.paged ? all : all.slice(offset, offset + size);
-  return JSON.stringify({ ...answer, hits, total_hits: answer.total, units: answer.usage.tokens });
+  const completed = { ...answer, hits, total_hits: answer.total, units: answer.usage.tokens };
+  return Buffer.from(JSON.stringify(completed));
 }
 
 function findByOlderType(domain: unknown, type: unknown): Operation {

@@ -11,7 +11,7 @@ import type { PriceList, PriceVersion } from "../ledger/price.ts";
 import { readWallet } from "../ledger/wallet.ts";
 import { chinaDate } from "../sources/china-time.ts";
 import type { Answer, Source, Sources } from "../sources/source.ts";
-import { type AnswerCache, cacheKeyOf, fingerprintOf, type Kept } from "./answer-cache.ts";
+import { type AnswerCache, cacheKeyOf, fingerprintOf, type Kept, packed } from "./answer-cache.ts";
 import { completeEnvelope, writePayload } from "./envelope.ts";
 import type { Failpoint } from "./failpoint.ts";
 import type { Flights } from "./flights.ts";
@@ -40,7 +40,8 @@ export interface Call {
 
 /** The answer to a call, with what the headers say of it. */
 export interface Reply {
-  readonly json: string;
+  /** UTF-8. */
+  readonly json: Buffer;
   readonly tokens: number;
   readonly balance: number;
   readonly cache: "HIT" | "MISS" | "BYPASS";
@@ -135,15 +136,15 @@ async function dryRun(parts: PipelineParts, question: Question): Promise<Reply> 
   const { quoted } = await look(parts, question);
   const balance = await readBalance(parts, call.principal.account.id, now);
   const cached = quoted.reason === "cache_hit";
-  const json = JSON.stringify({
+  const estimate = {
     tokens: quoted.tokens,
     cached,
     balance_after: balance.balance - quoted.tokens,
     dry_run: true,
     operation: request.operation.name,
     request_id: call.requestId,
-  });
-  return { json, tokens: 0, balance: balance.balance, cache: "MISS" };
+  };
+  return { json: Buffer.from(JSON.stringify(estimate)), tokens: 0, balance: balance.balance, cache: "MISS" };
 }
 
 /**
@@ -285,7 +286,8 @@ async function runAndSettle(
   const ttlS = answer.cacheS ?? request.operation.cacheS;
   const isKept = cacheKey !== undefined && due.tokens > 0 && ttlS > 0;
   const settledAt = parts.clock();
-  if (isKept) await parts.cache.keep(cacheKey, payload, settledAt, ttlS);
+  // Packed while the ledger is written.
+  const packing = isKept ? packed(payload) : undefined;
   parts.failpoint("before_settle");
   const balance = await settle(
     parts.database,
@@ -299,7 +301,8 @@ async function runAndSettle(
   parts.failpoint("after_settle");
   // The hold was given back while we ran: too late to charge, so too late to answer.
   if (!balance) throw new Failure("unavailable", { retry_after: 1 });
-  if (isKept) await parts.cache.note(cacheKey, call.principal.account.id, settledAt, ttlS);
+  if (packing && cacheKey)
+    await parts.cache.keep(cacheKey, await packing, accountId, { madeAt: settledAt, ttlS });
   parts.failpoint("before_response");
   return reply(
     payload,
@@ -423,7 +426,7 @@ function usageOf(price: PriceVersion, due: Charge, balance: Balance): Usage {
 }
 
 function reply(
-  payload: string,
+  payload: Buffer,
   { call, request }: Pick<Question, "call" | "request">,
   usage: Usage,
   cache: Reply["cache"],

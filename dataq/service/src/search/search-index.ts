@@ -55,7 +55,9 @@ export type Query =
   | { readonly all: readonly Query[] }
   | { readonly any: readonly Query[] }
   | { readonly atLeast: number; readonly of: readonly Query[] }
-  | { readonly not: Query };
+  | { readonly not: Query }
+  /** Terms that stand at these distances from each other; all are scored. */
+  | { readonly phrase: readonly { readonly term: string; readonly at: number }[] };
 
 export interface Question {
   readonly query: Query;

@@ -14,9 +14,9 @@ export interface TextQuestion {
   readonly filters: readonly Query[];
   /** Alternatives (OR) of words that must all be there. One empty text: filters alone. */
   readonly alternatives: readonly string[];
-  /** Words in quotes: all must be there, and they are never relaxed. Their order is not looked at. */
+  /** Words in quotes: they must stand together as written, and are never relaxed. */
   readonly phrases: readonly string[];
-  /** Words that must not be there. */
+  /** What must not stand there. */
   readonly without: readonly string[];
   readonly dates?: Question["dates"];
   /** Exact terms that are an answer by themselves and stand before what was found by words. */
@@ -46,13 +46,18 @@ export async function searchText(
   const analyser = await index.analyser(corpus, page.snapshot);
   if (analyser === undefined) return undefined;
   const alternatives = question.alternatives.map((text) => analyser.queryTerms(text));
-  const phrases = question.phrases.map((text) => analyser.queryTerms(text));
-  const without = question.without.map((text) => analyser.queryTerms(text));
-  const words = [...alternatives.flat(), ...phrases.flat()];
+  const phraseOf = (text: string) => analyser.phraseTerms(text);
+  const phrases = question.phrases.map(phraseOf).filter(isSomething);
+  const without = question.without.map(phraseOf).filter(isSomething);
+  const words = [
+    ...alternatives.flat(),
+    ...question.phrases.map((text) => text.normalize("NFKC").toLowerCase()),
+    ...phrases.flat().map(({ term }) => term),
+  ];
   const fixed: Query[] = [
     ...question.filters,
-    ...phrases.flatMap((terms) => terms.map(scored)),
-    ...without.filter((terms) => terms.length > 0).map((terms) => ({ not: { all: terms.map(scored) } })),
+    ...phrases.map((phrase) => ({ phrase })),
+    ...without.map((phrase) => ({ not: { phrase } })),
   ];
   const ask = (query: Query): Promise<Found | undefined> =>
     index.search(
@@ -92,6 +97,10 @@ function attempts(alternatives: readonly string[][], exact: readonly string[], a
 
 function anyOf(queries: readonly Query[]): Query {
   return queries.length === 1 ? (queries[0] as Query) : { any: queries };
+}
+
+function isSomething(list: readonly unknown[]): boolean {
+  return list.length > 0;
 }
 
 function scored(term: string): Query {

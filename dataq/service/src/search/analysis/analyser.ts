@@ -27,7 +27,44 @@ export class Analyser {
 
   /** Terms of one run of `runs`; equal runs have equal terms, so that a builder may remember them. */
   runTerms(run: string): string[] {
-    return isHan(run) ? this.#jieba.cutForSearch(run, false).filter(isIndexed) : [run];
+    return this.runPlaces(run).map(({ term }) => term);
+  }
+
+  /** The same with the place of each in the run. Those of one word stand together: its parts, then itself. */
+  runPlaces(run: string): Place[] {
+    if (!isHan(run)) return [{ term: run, at: 0 }];
+    const cut = this.#jieba.cutForSearch(run, false);
+    const places: Place[] = [];
+    let next = 0;
+    let begin = 0;
+    for (const word of this.#jieba.cut(run, false)) {
+      let at = 0;
+      let length = 0;
+      for (let term = ""; term !== word && next < cut.length; next++) {
+        term = cut[next] as string;
+        // Parts come by length, and those of one length in their order.
+        at = term.length === length ? word.indexOf(term, at + 1) : word.indexOf(term);
+        length = term.length;
+        places.push({ term, at: begin + at });
+      }
+      begin += word.length;
+    }
+    return places.filter(({ term }) => isIndexed(term));
+  }
+
+  /** Words of a phrase and where they stand in it, as a document that has the phrase would have them. */
+  phraseTerms(text: string): Place[] {
+    const places: Place[] = [];
+    let begin = 0;
+    for (const run of runs(text)) {
+      let at = begin;
+      for (const term of isHan(run) ? this.#jieba.cut(run, false) : [run]) {
+        if (isIndexed(term)) places.push({ term, at });
+        at += term.length;
+      }
+      begin += run.length + runGap;
+    }
+    return places;
   }
 
   /** Words of a query, in order, without repeats. */
@@ -43,6 +80,15 @@ export class Analyser {
     return parts.length > 0 ? parts : [...word];
   }
 }
+
+/** A term and where it stands, counted in UTF-16 units. */
+export interface Place {
+  readonly term: string;
+  readonly at: number;
+}
+
+/** Between two runs stands at least one character that is in none. */
+export const runGap = 1;
 
 /** The rules with jieba's own dictionary and no further words. */
 export const plainAnalysis = "words-1";

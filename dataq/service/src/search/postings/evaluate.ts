@@ -1,33 +1,51 @@
 import type { Query, Question } from "../search-index.ts";
 import type { Postings } from "./codec.ts";
+import { type PhraseWord, withPhrase } from "./phrase.ts";
 import { dateNumber } from "./segment-builder.ts";
 import { intersect, lowerBound, subtract, unite } from "./sets.ts";
 import type { OpenSegment } from "./snapshots.ts";
 
-export type TermPostings = ReadonlyMap<string, Postings>;
+/** What a segment has of the terms of a question. */
+export interface SegmentTerms {
+  readonly postings: ReadonlyMap<string, Postings>;
+  /** Place blocks, of the words of phrases alone. */
+  readonly places: ReadonlyMap<string, Uint8Array>;
+}
 
 /** Every term that a query names. */
 export function termsOf(query: Query): string[] {
   if ("term" in query) return [query.term];
   if ("not" in query) return termsOf(query.not);
+  if ("phrase" in query) return query.phrase.map(({ term }) => term);
   return partsOf(query).flatMap(termsOf);
+}
+
+/** Terms whose places must be known. */
+export function phraseTermsOf(query: Query): string[] {
+  if ("term" in query) return [];
+  if ("not" in query) return phraseTermsOf(query.not);
+  if ("phrase" in query) return query.phrase.map(({ term }) => term);
+  return partsOf(query).flatMap(phraseTermsOf);
 }
 
 /** Terms that add to the rank; what a document must not have adds nothing. */
 export function scoredTermsOf(query: Query): string[] {
   if ("term" in query) return query.scored ? [query.term] : [];
   if ("not" in query) return [];
+  if ("phrase" in query) return termsOf(query);
   return [...new Set(partsOf(query).flatMap(scoredTermsOf))];
 }
 
-function partsOf(query: Exclude<Query, { term: string } | { not: Query }>): readonly Query[] {
+function partsOf(
+  query: Extract<Query, { all: unknown } | { any: unknown } | { of: unknown }>,
+): readonly Query[] {
   if ("all" in query) return query.all;
   return "any" in query ? query.any : query.of;
 }
 
 /** Ordinals of the segment's living documents that answer the question, ascending. */
-export function matching(question: Question, segment: OpenSegment, postings: TermPostings): Uint32Array {
-  let set = evaluate(question.query, segment.documents, postings);
+export function matching(question: Question, segment: OpenSegment, terms: SegmentTerms): Uint32Array {
+  let set = evaluate(question.query, segment.documents, terms);
   const { dates } = question;
   if (dates !== undefined) {
     const from = dates.from === undefined ? 1 : dateNumber(dates.from);
@@ -41,24 +59,25 @@ export function matching(question: Question, segment: OpenSegment, postings: Ter
   return dead === null ? set : set.filter((ordinal) => !dead.has(ordinal));
 }
 
-function evaluate(query: Query, documents: number, postings: TermPostings): Uint32Array {
-  if ("term" in query) return postings.get(query.term)?.ordinals ?? nothing;
+function evaluate(query: Query, documents: number, terms: SegmentTerms): Uint32Array {
+  if ("term" in query) return terms.postings.get(query.term)?.ordinals ?? nothing;
+  if ("phrase" in query) return phrased(query.phrase, terms);
   if ("any" in query) {
-    const sets = query.any.map((part) => evaluate(part, documents, postings)).filter((set) => set.length > 0);
+    const sets = query.any.map((part) => evaluate(part, documents, terms)).filter((set) => set.length > 0);
     return sets.length === 0 ? nothing : unite(sets, documents);
   }
   if ("of" in query) {
     return unite(
-      query.of.map((part) => evaluate(part, documents, postings)),
+      query.of.map((part) => evaluate(part, documents, terms)),
       documents,
       query.atLeast,
     );
   }
-  if ("not" in query) return subtract(everything(documents), evaluate(query.not, documents, postings));
+  if ("not" in query) return subtract(everything(documents), evaluate(query.not, documents, terms));
   const wanted: Uint32Array[] = [];
   for (const part of query.all) {
     if ("not" in part) continue;
-    const set = evaluate(part, documents, postings);
+    const set = evaluate(part, documents, terms);
     if (set.length === 0) return nothing;
     wanted.push(set);
   }
@@ -66,9 +85,22 @@ function evaluate(query: Query, documents: number, postings: TermPostings): Uint
   let set = wanted[0] ?? everything(documents);
   for (const next of wanted.slice(1)) set = intersect(set, next);
   for (const part of query.all) {
-    if ("not" in part) set = subtract(set, evaluate(part.not, documents, postings));
+    if ("not" in part) set = subtract(set, evaluate(part.not, documents, terms));
   }
   return set;
+}
+
+function phrased(phrase: Extract<Query, { phrase: unknown }>["phrase"], terms: SegmentTerms): Uint32Array {
+  const words: PhraseWord[] = [];
+  for (const { term, at } of phrase) {
+    const postings = terms.postings.get(term);
+    const places = terms.places.get(term);
+    if (postings === undefined || places === undefined) return nothing;
+    words.push({ at, postings, places });
+  }
+  words.sort((a, b) => a.postings.ordinals.length - b.postings.ordinals.length);
+  const sets = words.map(({ postings }) => postings.ordinals);
+  return sets.length === 0 ? nothing : withPhrase(sets.reduce(intersect), words);
 }
 
 /**
@@ -79,7 +111,7 @@ export function scores(
   matches: Uint32Array,
   terms: readonly string[],
   segment: OpenSegment,
-  postings: TermPostings,
+  { postings }: SegmentTerms,
   statistics: Statistics,
 ): Float64Array {
   const out = new Float64Array(matches.length);
@@ -88,24 +120,33 @@ export function scores(
     if (block === undefined) continue;
     const withTerm = statistics.documentsWithTerm.get(term) ?? 0;
     const idf = Math.log(1 + (statistics.documents - withTerm + 0.5) / (withTerm + 0.5));
+    const worth = idf * (k1 + 1);
     const { ordinals, frequencies } = block;
+    // Where nearly every posting is a match, walking is quicker than leaping.
+    const isDense = ordinals.length < 8 * matches.length;
     let at = 0;
     for (let i = 0; i < matches.length; i++) {
       const ordinal = matches[i] as number;
-      at = lowerBound(ordinals, ordinal, at);
-      if (at === ordinals.length) break;
+      if (isDense) while ((ordinals[at] as number) < ordinal) at++;
+      else at = lowerBound(ordinals, ordinal, at);
+      if (at >= ordinals.length) break;
       if (ordinals[at] !== ordinal) continue;
       const frequency = frequencies[at] as number;
-      const length = (segment.lengths[ordinal] as number) / statistics.meanLength;
-      out[i] = (out[i] as number) + (idf * frequency * (k1 + 1)) / (frequency + k1 * (1 - b + b * length));
+      out[i] = (out[i] as number) + (worth * frequency) / (frequency + (segment.norms[ordinal] as number));
     }
   }
   return out;
 }
 
+/** What BM25 sets against a term's frequency, by document: longer ones must have a word more often. */
+export function normsOf(lengths: Uint32Array, meanLength: number): Float32Array {
+  const norms = new Float32Array(lengths.length);
+  for (let i = 0; i < norms.length; i++) norms[i] = k1 * (1 - b + (b * (lengths[i] as number)) / meanLength);
+  return norms;
+}
+
 export interface Statistics {
   readonly documents: number;
-  readonly meanLength: number;
   readonly documentsWithTerm: ReadonlyMap<string, number>;
 }
 

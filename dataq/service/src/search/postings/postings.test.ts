@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { BitSet } from "./bitset.ts";
 import { BlockWriter, readBlock } from "./codec.ts";
+import { PlaceReader, PlaceWriter } from "./places.ts";
 import { intersect, subtract, unite } from "./sets.ts";
 import { Top } from "./top.ts";
 
@@ -19,6 +20,28 @@ test("a block reads as it was written", () => {
       expect([...block.frequencies]).toEqual(list.map(() => Math.min(frequency, 255)));
     }),
     { seed: 3 },
+  );
+});
+
+test("places read as they were written, document by document, also after some are skipped", () => {
+  const documents = fc.array(
+    ordinals.filter((list) => list.length > 0),
+    { minLength: 1, maxLength: 8 },
+  );
+  fc.assert(
+    fc.property(documents, fc.nat(7), (lists, skipped) => {
+      const writer = new PlaceWriter();
+      for (const list of lists) {
+        for (const place of list) writer.add(place);
+        writer.endDocument();
+      }
+      const reader = new PlaceReader(writer.bytes());
+      const first = skipped % lists.length;
+      reader.skipDocuments(first);
+      for (const list of lists.slice(first)) expect(reader.nextDocument()).toEqual(list);
+      expect(() => reader.nextDocument()).toThrow("too early");
+    }),
+    { seed: 5 },
   );
 });
 

@@ -1,7 +1,8 @@
 import { zstdCompressSync } from "node:zlib";
-import { type Analyser, runs } from "../analysis/analyser.ts";
+import { type Analyser, runGap, runs } from "../analysis/analyser.ts";
 import type { IndexDocument } from "../search-index.ts";
 import { BlockWriter } from "./codec.ts";
+import { PlaceWriter } from "./places.ts";
 
 /** Collects documents into one segment: a block for each term, lengths and dates, and the bodies as they come. */
 export class SegmentBuilder {
@@ -9,9 +10,10 @@ export class SegmentBuilder {
   readonly #termIds = new Map<string, number>();
   readonly #terms: string[] = [];
   readonly #blocks: BlockWriter[] = [];
+  readonly #places: (PlaceWriter | undefined)[] = [];
   /** Frequencies in the document at hand, by term id; zero between documents. */
   #counts = new Uint16Array(1 << 12);
-  /** Term ids of runs seen before: judgments repeat their phrases, and cutting is the dearest step. */
+  /** Term ids and places by turns, of runs seen before: judgments repeat their phrases, and cutting is the dearest step. */
   #knownRuns = new Map<string, Uint32Array>();
   readonly #lengths: number[] = [];
   readonly #dates: number[] = [];
@@ -30,18 +32,24 @@ export class SegmentBuilder {
     const ordinal = this.#lengths.length;
     const touched: number[] = [];
     let length = 0;
+    let begin = 0;
     for (const { text, weight } of document.texts) {
       for (const run of runs(text)) {
-        const ids = this.#idsOfRun(run);
-        length += ids.length;
-        for (const id of ids) {
+        const places = this.#placesOfRun(run);
+        length += places.length / 2;
+        for (let i = 0; i < places.length; i += 2) {
+          const id = places[i] as number;
           const before = this.#counts[id] as number;
           if (before === 0) touched.push(id);
           if (before < 0xff00) this.#counts[id] = before + weight;
+          (this.#places[id] as PlaceWriter).add(begin + (places[i + 1] as number));
         }
+        begin += run.length + runGap;
       }
+      begin += textGap;
     }
     for (const id of touched) {
+      (this.#places[id] as PlaceWriter).endDocument();
       (this.#blocks[id] as BlockWriter).add(ordinal, this.#counts[id] as number);
       this.#counts[id] = 0;
     }
@@ -62,16 +70,24 @@ export class SegmentBuilder {
       dates: Int32Array.from(this.#dates),
       terms: this.#terms,
       blocks: this.#blocks,
+      places: this.#places,
     };
   }
 
-  #idsOfRun(run: string): Uint32Array {
+  #placesOfRun(run: string): Uint32Array {
     const known = this.#knownRuns.get(run);
     if (known !== undefined) return known;
-    const ids = Uint32Array.from(this.#analyser.runTerms(run), (term) => this.#idOfTerm(term));
+    const found = this.#analyser.runPlaces(run);
+    const places = new Uint32Array(2 * found.length);
+    for (const [i, { term, at }] of found.entries()) {
+      const id = this.#idOfTerm(term);
+      this.#places[id] ??= new PlaceWriter();
+      places[2 * i] = id;
+      places[2 * i + 1] = at;
+    }
     if (this.#knownRuns.size >= mostKnownRuns) this.#knownRuns = new Map();
-    this.#knownRuns.set(run, ids);
-    return ids;
+    this.#knownRuns.set(run, places);
+    return places;
   }
 
   #idOfTerm(term: string): number {
@@ -98,7 +114,12 @@ export interface Segment {
   readonly dates: Int32Array;
   readonly terms: readonly string[];
   readonly blocks: readonly BlockWriter[];
+  /** Where each term stands, for phrases; nothing for exact terms. */
+  readonly places: readonly (PlaceWriter | undefined)[];
 }
+
+/** No phrase reaches from one text of a document into the next. */
+const textGap = 64;
 
 const mostKnownRuns = 300_000;
 

@@ -50,13 +50,14 @@ export class SegmentWriter {
     const segment = this.#builder.finish();
     this.#builder = undefined;
     const id = this.#current();
-    let rows: { term: string; documents: number; data: Uint8Array }[] = [];
+    let rows: PostingRow[] = [];
     let bytes = 0;
-    for (const [place, term] of segment.terms.entries()) {
-      const block = segment.blocks[place];
+    for (const [termId, term] of segment.terms.entries()) {
+      const block = segment.blocks[termId];
       if (block === undefined) continue;
-      rows.push({ term, documents: block.documents, data: block.bytes() });
-      bytes += block.bytes().length + term.length;
+      const places = segment.places[termId]?.bytes() ?? null;
+      rows.push({ term, documents: block.documents, data: block.bytes(), places });
+      bytes += block.bytes().length + (places?.length ?? 0) + term.length;
       if (bytes > batchBytes || rows.length === batchRows) {
         await this.#writePostings(id, rows);
         rows = [];
@@ -100,21 +101,27 @@ export class SegmentWriter {
     );
   }
 
-  async #writePostings(
-    segment: number,
-    rows: readonly { term: string; documents: number; data: Uint8Array }[],
-  ): Promise<void> {
+  async #writePostings(segment: number, rows: readonly PostingRow[]): Promise<void> {
     await this.#client.query(
-      `insert into search_posting (term, segment, documents, data)
-       select term, $1, documents, data from unnest($2::text[], $3::int[], $4::bytea[]) as p(term, documents, data)`,
+      `insert into search_posting (term, segment, documents, data, places)
+       select term, $1, documents, data, places
+         from unnest($2::text[], $3::int[], $4::bytea[], $5::bytea[]) as p(term, documents, data, places)`,
       [
         segment,
         rows.map(({ term }) => term),
         rows.map(({ documents }) => documents),
         rows.map(({ data }) => Buffer.from(data)),
+        rows.map(({ places }) => (places === null ? null : Buffer.from(places))),
       ],
     );
   }
+}
+
+interface PostingRow {
+  readonly term: string;
+  readonly documents: number;
+  readonly data: Uint8Array;
+  readonly places: Uint8Array | null;
 }
 
 const mostDocuments = 25_000;

@@ -2,14 +2,15 @@ import { Failure } from "@dataq/contract";
 import type { Database } from "../../database/database.ts";
 import { plainAnalysis } from "../analysis/analyser.ts";
 import { BitSet } from "./bitset.ts";
+import { normsOf } from "./evaluate.ts";
 
 /** A segment as the reader holds it in memory: everything but postings and bodies. */
 export interface OpenSegment {
   readonly id: number;
   readonly dataset: string;
   readonly documents: number;
-  readonly tokens: number;
-  readonly lengths: Uint32Array;
+  /** See `normsOf`. */
+  readonly norms: Float32Array;
   readonly dates: Int32Array;
   readonly dead: BitSet | null;
 }
@@ -123,17 +124,18 @@ export class Snapshots {
     );
     const first = found.rows[0];
     if (first === undefined) throw new Failure("snapshot_expired", { snapshot: String(id) });
-    const segments = found.rows
-      .filter((row) => row.id !== null)
-      .map((row) => ({
-        id: row.id,
-        dataset: row.dataset,
-        documents: row.documents,
-        tokens: row.tokens,
-        lengths: new Uint32Array(aligned(row.lengths)),
-        dates: new Int32Array(aligned(row.dates)),
-        dead: row.dead === null ? null : new BitSet(row.dead),
-      }));
+    const rows = found.rows.filter((row) => row.id !== null);
+    const documents = rows.reduce((sum, row) => sum + row.documents, 0);
+    const tokens = rows.reduce((sum, row) => sum + row.tokens, 0);
+    const meanLength = Math.max(1, tokens / Math.max(1, documents));
+    const segments = rows.map((row) => ({
+      id: row.id,
+      dataset: row.dataset,
+      documents: row.documents,
+      norms: normsOf(new Uint32Array(aligned(row.lengths)), meanLength),
+      dates: new Int32Array(aligned(row.dates)),
+      dead: row.dead === null ? null : new BitSet(row.dead),
+    }));
     return { ...head, id, size: first.size, segments, analysis: first.analysis ?? plainAnalysis };
   }
 }

@@ -27,9 +27,12 @@ create table search_posting (
   segment bigint not null,
   documents int not null,
   data bytea not null,
+  -- Read for phrases alone.
+  places bytea,
   primary key (term, segment)
 );
 alter table search_posting alter column data set storage external;
+alter table search_posting alter column places set storage external;
 
 create table search_document (
   segment bigint not null,
@@ -78,6 +81,7 @@ create table search_corpus (
 alter table search_segment add column resume_key text;
 alter table search_document alter column body set statistics 0;
 alter table search_posting alter column data set statistics 0;
+alter table search_posting alter column places set statistics 0;
 `,
   },
 ];

@@ -34,6 +34,11 @@ export class Top {
     this.#rise();
   }
 
+  /** What scores less is not among the best; for callers that offer many. */
+  get leastScore(): number {
+    return this.#heap.length < this.#size ? Number.NEGATIVE_INFINITY : (this.#heap[0]?.score ?? Infinity);
+  }
+
   /** Best first. */
   ranked(): Ranked[] {
     return [...this.#heap].sort(order);

@@ -1,0 +1,85 @@
+/**
+ * Where a term stands in each of its documents, in the order of its posting block: distances from the place before
+ * (from 0 at first) as varints, 7 bits a byte, low first; the lowest bit says whether it is the document's last.
+ */
+export class PlaceWriter {
+  #bytes = new Uint8Array(8);
+  #length = 0;
+  #last = 0;
+  /** The newest place, unwritten until it is known whether it is the last; -1 for none. */
+  #pending = -1;
+
+  /** Places of a document must ascend. */
+  add(place: number): void {
+    if (this.#pending !== -1) this.#write(0);
+    this.#pending = place;
+  }
+
+  endDocument(): void {
+    this.#write(1);
+    this.#pending = -1;
+    this.#last = 0;
+  }
+
+  bytes(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  #write(isLast: 0 | 1): void {
+    if (this.#length + 5 > this.#bytes.length) this.#grow();
+    const bytes = this.#bytes;
+    let length = this.#length;
+    let value = ((this.#pending - this.#last) << 1) | isLast;
+    while (value > 127) {
+      bytes[length++] = (value & 127) | 128;
+      value >>>= 7;
+    }
+    bytes[length++] = value;
+    this.#length = length;
+    this.#last = this.#pending;
+  }
+
+  #grow(): void {
+    const bigger = new Uint8Array(this.#bytes.length * 2);
+    bigger.set(this.#bytes);
+    this.#bytes = bigger;
+  }
+}
+
+/** Reads a place block forward, document by document. */
+export class PlaceReader {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  skipDocuments(count: number): void {
+    const bytes = this.#bytes;
+    let at = this.#at;
+    for (let left = count; left > 0; ) {
+      if (((bytes[at] as number) & 1) === 1) left--;
+      while ((bytes[at++] as number) > 127);
+    }
+    this.#at = at;
+  }
+
+  nextDocument(): number[] {
+    const bytes = this.#bytes;
+    const places: number[] = [];
+    let place = 0;
+    for (;;) {
+      let byte = bytes[this.#at++];
+      if (byte === undefined) throw new Error("A block of places ends too early.");
+      let value = byte & 127;
+      for (let shift = 7; byte > 127; shift += 7) {
+        byte = bytes[this.#at++] ?? 0;
+        value |= (byte & 127) << shift;
+      }
+      place += value >>> 1;
+      places.push(place);
+      if ((value & 1) === 1) return places;
+    }
+  }
+}
