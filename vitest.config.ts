@@ -28,7 +28,7 @@ export default defineConfig({
           globalSetup: ["dataq/service/test/test-run.ts"],
           include: ["{locallm,dataq/*}/test/**/*.test.ts", "examples/**/*.test.ts"],
           testTimeout: 60_000,
-          hookTimeout: 120_000,
+          hookTimeout: 300_000,
           sequence: { groupOrder: 1 },
         },
       },
