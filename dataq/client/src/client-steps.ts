@@ -109,5 +109,7 @@ export interface UsageRow {
   readonly calls: number;
   readonly billed_calls: number;
   readonly cached_calls: number;
+  /** Answered with an error. */
+  readonly failed_calls: number;
   readonly tokens: number;
 }

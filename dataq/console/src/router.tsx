@@ -231,4 +231,8 @@ declare module "@tanstack/react-router" {
   interface Register {
     router: ReturnType<typeof makeRouter>;
   }
+  interface HistoryState {
+    /** The address that somebody signed up with just now. */
+    signedUpAs?: string;
+  }
 }

@@ -1,3 +1,4 @@
+export type { Bilingual } from "./bilingual.ts";
 export { findOperation, type OperationName, operations } from "./catalog.ts";
 export {
   type Envelope,
@@ -10,7 +11,14 @@ export {
 export { type ErrorCode, type ErrorRow, errors } from "./errors.ts";
 export { errorsZh, problemZh } from "./errors-zh.ts";
 export { Failure, type FailureDetails, fill, type ParameterProblem } from "./failure.ts";
-export { answerSchema, errorSchema, type JsonSchema, paramsSchema, recordSchema } from "./json-schema.ts";
+export {
+  answerSchema,
+  errorSchema,
+  type JsonSchema,
+  meanings,
+  paramsSchema,
+  recordSchema,
+} from "./json-schema.ts";
 export { type Domain, domains, type Operation, type Params } from "./operation.ts";
 export { editDistance, type ReadParams, readParams } from "./parameters.ts";
 export { type Price, type PriceGroup, priceGroups, tokensPerCny } from "./price.ts";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type Bilingual, chinese } from "./bilingual.ts";
 import { envelopeSchema, errorBody } from "./envelope.ts";
 import type { Operation } from "./operation.ts";
 
@@ -6,7 +7,8 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Parameters of an operation as JSON Schema 2020-12; nothing else may be sent. */
 export function paramsSchema(operation: Operation): JsonSchema {
-  return { ...plain(z.toJSONSchema(operation.params, { io: "input" })), additionalProperties: false };
+  const schema = walk(plain(z.toJSONSchema(operation.params, { io: "input" }))) as JsonSchema;
+  return { ...schema, additionalProperties: false };
 }
 
 /** A record of an operation as JSON Schema 2020-12. Later versions add fields, so others are allowed. */
@@ -27,6 +29,26 @@ function plain({ $schema: _, ...schema }: Record<string, unknown>): Record<strin
   return schema;
 }
 
+/** What the fields of the parameters and of a record mean, by their paths: `judges[].name`. */
+export function meanings(operation: Operation) {
+  return {
+    params: meaningsIn(z.toJSONSchema(operation.params, { io: "input" })),
+    record: meaningsIn(z.toJSONSchema(operation.record)),
+  };
+}
+
+function meaningsIn(schema: unknown, path = ""): Record<string, Bilingual> {
+  if (typeof schema !== "object" || schema === null) return {};
+  const { description, properties, items, anyOf, [chinese]: zh } = schema as Record<string, unknown>;
+  const found: Record<string, Bilingual> = {};
+  if (typeof description === "string" && typeof zh === "string") found[path] = { en: description, zh };
+  const prefix = path === "" ? "" : `${path}.`;
+  for (const [name, field] of Object.entries(properties ?? {}))
+    Object.assign(found, meaningsIn(field, prefix + name));
+  for (const variant of (anyOf ?? []) as unknown[]) Object.assign(found, meaningsIn(variant, path));
+  return items === undefined ? found : { ...found, ...meaningsIn(items, `${path}[]`) };
+}
+
 /** zod closes objects; answers are open to fields that come later. */
 function open(schema: unknown): JsonSchema {
   return walk(schema) as JsonSchema;
@@ -36,7 +58,7 @@ function walk(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(walk);
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value).filter(
-    ([name, inner]) => !(name === "additionalProperties" && inner === false),
+    ([name, inner]) => name !== chinese && !(name === "additionalProperties" && inner === false),
   );
   return Object.fromEntries(entries.map(([name, inner]) => [name, walk(inner)]));
 }

@@ -1,18 +1,24 @@
 import { z } from "zod";
+import { meaning } from "./bilingual.ts";
 
 export const sourceKinds = ["official", "licensed", "third_party", "sample"] as const;
 export type SourceKind = (typeof sourceKinds)[number];
 
 /** Where a record comes from. Generated records are `sample` and never say anything else. */
 const provenance = z.object({
-  name: z.string().describe("Publisher of the record"),
+  name: z.string().meta(meaning({ en: "Publisher of the record", zh: "记录的发布者" })),
   kind: z.enum(sourceKinds),
   url: z.string().optional(),
   document_id: z.string().optional(),
   published_at: z.string().optional(),
-  retrieved_at: z.string().describe("RFC 3339, +08:00"),
+  retrieved_at: z.string().meta(meaning({ en: "RFC 3339, +08:00", zh: "RFC 3339，东八区" })),
   licence: z.string().optional(),
-  content_sha256: z.string().describe("SHA-256 of the record's other fields as canonical JSON"),
+  content_sha256: z.string().meta(
+    meaning({
+      en: "SHA-256 of the record's other fields as canonical JSON",
+      zh: "记录其余字段的规范 JSON 的 SHA-256",
+    }),
+  ),
 });
 export type Provenance = z.infer<typeof provenance>;
 

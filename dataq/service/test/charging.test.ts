@@ -302,7 +302,7 @@ test("usage sums to the ledger, by day, operation and key, and in CSV", async ()
   const csv = (await service.call("/v1/usage.csv?group_by=operation", { key: keys[0]! })).text
     .trim()
     .split("\r\n");
-  expect(csv[0]).toBe("operation,calls,billed_calls,cached_calls,tokens");
+  expect(csv[0]).toBe("operation,calls,billed_calls,cached_calls,failed_calls,tokens");
   expect(csv.slice(1).reduce((total, line) => total + Number(line.split(",").at(-1)), 0)).toBe(sum);
   const requests = (await service.call("/v1/requests", { key: keys[0]! })).body.data;
   expect(requests).toHaveLength(6);

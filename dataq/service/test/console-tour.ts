@@ -303,10 +303,11 @@ const ownerStates: readonly Sight[] = [
         json: {
           ok: false,
           findings: [
-            { law: "L1", text: "the entries of a transaction sum to zero", breaches: [] },
+            { law: "L1", text: "every entry balances", text_zh: "每一笔账目借贷相等", breaches: [] },
             {
               law: "L3",
-              text: "a balance is the sum of its entries",
+              text: "wallets are the sums of their entries",
+              text_zh: "钱包余额等于账目之和",
               breaches: ["acc_1: 5 ≠ 6", "acc_2: 0 ≠ 1"],
             },
           ],

@@ -56,8 +56,10 @@ export function Shell() {
       >
         {t.shell.skip}
       </a>
-      <aside className="sticky top-0 hidden h-dvh flex-col border-r border-line bg-surface lg:flex">
-        <Way />
+      <aside className="hidden border-r border-line bg-surface lg:block">
+        <div className="sticky top-0 flex h-dvh flex-col">
+          <Way />
+        </div>
       </aside>
       <div className="min-w-0">
         <header className="sticky top-0 z-30 flex h-14 items-center gap-2 border-b border-line bg-canvas/92 px-3 backdrop-blur sm:px-6">

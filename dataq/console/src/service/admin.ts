@@ -74,6 +74,31 @@ export const createVouchers = (wishes: {
   expires_at?: string;
 }) => call<MadeVouchers>("/admin/v1/vouchers", { method: "POST", body: wishes });
 
+/** A voucher that was made: all but its code, which nobody can show again. */
+export interface Voucher {
+  readonly hint: string;
+  readonly tokens: number;
+  readonly batch: string;
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly redeemed_at: string | null;
+  readonly redeemed_by: string | null;
+}
+export const voucherStates = ["open", "redeemed", "expired"] as const;
+export type VoucherState = (typeof voucherStates)[number];
+export const vouchersQuery = (state: VoucherState | "") =>
+  infiniteQueryOptions({
+    queryKey: ["admin", "vouchers", state],
+    queryFn: ({ pageParam, signal }) =>
+      call<Page<Voucher>>(`/admin/v1/vouchers?${cursor(pageParam, { limit: "50", state })}`, { signal }),
+    initialPageParam: "",
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+  });
+export function stateOfVoucher({ redeemed_by, expires_at }: Voucher, now = Date.now()): VoucherState {
+  if (redeemed_by !== null) return "redeemed";
+  return expires_at !== null && Date.parse(expires_at) <= now ? "expired" : "open";
+}
+
 export const publishPrice = (price: {
   operation: string;
   tokens: number;
@@ -104,6 +129,7 @@ export interface Verdict {
   readonly findings: readonly {
     readonly law: string;
     readonly text: string;
+    readonly text_zh: string;
     readonly breaches: readonly string[];
   }[];
 }

@@ -28,6 +28,8 @@ export interface CatalogOperation {
   readonly paged: boolean;
   readonly params: Schema;
   readonly record: Schema;
+  /** What fields mean, by path: `judges[].name`. */
+  readonly meanings: Readonly<Record<"params" | "record", Readonly<Record<string, Bilingual>>>>;
   readonly example: { readonly params: Readonly<Record<string, string>> };
 }
 

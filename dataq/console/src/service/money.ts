@@ -39,6 +39,7 @@ export interface UsageRow {
   readonly calls: number;
   readonly billed_calls: number;
   readonly cached_calls: number;
+  readonly failed_calls: number;
   readonly tokens: number;
 }
 

@@ -19,7 +19,7 @@ export function Progress({
     <div className="mt-2">
       <progress
         aria-label={label}
-        className="h-1.5 w-full overflow-hidden rounded-full accent-(--accent)"
+        className="h-1.5 w-full appearance-none overflow-hidden rounded-full bg-sunken indeterminate:animate-pulse indeterminate:bg-accent/40 [&::-moz-progress-bar]:bg-accent [&::-webkit-progress-bar]:bg-transparent [&::-webkit-progress-value]:bg-accent"
         {...(isKnown && { value: Math.min(done, total), max: total })}
       />
       <p className="tabular text-xs text-soft">

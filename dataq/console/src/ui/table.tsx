@@ -9,10 +9,16 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
   /** Hidden on narrow screens: what can be done without there. */
   readonly isExtra?: boolean;
+  /** On a card it has a line of its own. */
+  readonly isWide?: boolean;
   readonly className?: string;
 }
 
-/** A table that scrolls sideways in its box instead of breaking the page; reachable by keyboard. */
+/**
+ * A table that scrolls sideways in its box instead of breaking the page; reachable by keyboard. On a telephone each
+ * row is a card: its first cell as a heading, the others in two columns under their names. Roles are written out
+ * because browsers drop those of tables that are laid out otherwise.
+ */
 export function Table<Row>({
   label,
   rows,
@@ -24,24 +30,24 @@ export function Table<Row>({
   readonly columns: readonly Column<Row>[];
   readonly keyOf: (row: Row) => string | number;
 }) {
-  const shown = (column: Column<Row>) =>
-    classes(
-      column.isNumber && "tabular text-right",
-      column.isExtra && "hidden md:table-cell",
-      column.className,
-    );
+  const edges = "sm:px-3 sm:py-2.5 sm:first:pl-5 sm:last:pr-5";
   return (
     <ScrollBox label={label}>
-      <table className="w-full border-collapse text-left">
-        <thead>
-          <tr className="border-b border-line text-xs text-faint">
+      {/* biome-ignore-start lint/a11y/noRedundantRoles: not redundant where `display` is not a table's */}
+      <table role="table" className="block w-full border-collapse text-left sm:table">
+        <thead role="rowgroup" className="sr-only sm:not-sr-only sm:table-header-group">
+          <tr role="row" className="border-b border-line text-xs text-faint">
             {columns.map((column) => (
               <th
                 key={column.name}
+                role="columnheader"
                 scope="col"
                 className={classes(
-                  "px-3 py-2.5 font-medium whitespace-nowrap first:pl-4 last:pr-4 sm:first:pl-5 sm:last:pr-5",
-                  shown(column),
+                  "font-medium whitespace-nowrap",
+                  edges,
+                  column.isNumber && "text-right",
+                  column.isExtra && "hidden md:table-cell",
+                  column.className,
                 )}
               >
                 {column.name}
@@ -49,17 +55,31 @@ export function Table<Row>({
             ))}
           </tr>
         </thead>
-        <tbody className="divide-y divide-line">
+        <tbody role="rowgroup" className="block divide-y divide-line sm:table-row-group">
           {rows.map((row) => (
-            <tr key={keyOf(row)} className="align-top hover:bg-sunken/60">
-              {columns.map((column) => (
+            <tr
+              key={keyOf(row)}
+              role="row"
+              className="grid grid-cols-2 gap-x-4 gap-y-2 px-4 py-3 align-top hover:bg-sunken/60 sm:table-row sm:p-0"
+            >
+              {columns.map((column, index) => (
                 <td
                   key={column.name}
+                  role="cell"
                   className={classes(
-                    "px-3 py-2.5 first:pl-4 last:pr-4 sm:first:pl-5 sm:last:pr-5",
-                    shown(column),
+                    "max-sm:max-w-none max-sm:min-w-0 max-sm:whitespace-normal",
+                    edges,
+                    (index === 0 || column.isWide) && "max-sm:col-span-2",
+                    column.isNumber && "tabular sm:text-right",
+                    column.isExtra && "hidden md:table-cell",
+                    column.className,
                   )}
                 >
+                  {index > 0 && (
+                    <span aria-hidden className="block text-xs text-faint sm:hidden">
+                      {column.name}
+                    </span>
+                  )}
                   {column.cell(row)}
                 </td>
               ))}
@@ -67,6 +87,7 @@ export function Table<Row>({
           ))}
         </tbody>
       </table>
+      {/* biome-ignore-end lint/a11y/noRedundantRoles: see above */}
     </ScrollBox>
   );
 }

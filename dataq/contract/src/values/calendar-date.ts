@@ -1,7 +1,8 @@
+import type { Bilingual } from "../bilingual.ts";
 import { bad, type Problem, parameter, type Reading } from "./reading.ts";
 
 /** A real calendar date, YYYY-MM-DD. */
-export function calendarDate(description: string) {
+export function calendarDate(description: Bilingual) {
   return parameter(description, readCalendarDate);
 }
 

@@ -1,6 +1,7 @@
+import type { Bilingual } from "../bilingual.ts";
 import { bad, parameter, type Reading } from "./reading.ts";
 
-export function expressNumber(description: string) {
+export function expressNumber(description: Bilingual) {
   return parameter(description, readExpressNumber);
 }
 

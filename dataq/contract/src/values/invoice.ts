@@ -1,10 +1,11 @@
+import type { Bilingual } from "../bilingual.ts";
 import { bad, type Problem, parameter, type Reading } from "./reading.ts";
 
 /**
  * Invoice code, invoice number of a fully digital invoice, or code and number joined. The form is settled here;
  * `splitInvoice` takes joined ones apart.
  */
-export function invoiceCode(description: string) {
+export function invoiceCode(description: Bilingual) {
   return parameter(description, readInvoiceCode);
 }
 
@@ -35,7 +36,7 @@ export function splitInvoice(digits: string): InvoiceName {
   return { code: digits, number: null };
 }
 
-export function invoiceNumber(description: string) {
+export function invoiceNumber(description: Bilingual) {
   return parameter(description, (raw) => {
     const value = raw.length > 100 ? "" : raw.normalize("NFKC").replace(/[\s-]/g, "");
     return /^(\d{8}|\d{20})$/.test(value)
@@ -44,7 +45,7 @@ export function invoiceNumber(description: string) {
   });
 }
 
-export function amountText(description: string) {
+export function amountText(description: Bilingual) {
   return parameter(description, (raw) => {
     const value = raw.length > 100 ? "" : raw.normalize("NFKC").replace(/[\s,¥]/g, "");
     return /^-?\d{1,12}(\.\d{1,2})?$/.test(value)
@@ -53,7 +54,7 @@ export function amountText(description: string) {
   });
 }
 
-export function checkCode(description: string) {
+export function checkCode(description: Bilingual) {
   return parameter(description, (raw) => {
     const value = raw.length > 100 ? "" : raw.normalize("NFKC").replace(/\s/g, "");
     return /^(\d{6}|\d{20})$/.test(value)

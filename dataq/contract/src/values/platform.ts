@@ -1,3 +1,4 @@
+import type { Bilingual } from "../bilingual.ts";
 import { bad, parameter, type Reading } from "./reading.ts";
 
 /** Platforms that rankings are always known for; an imported archive adds its own. */
@@ -12,7 +13,7 @@ export const platforms = [
   "xiaohongshu",
 ] as const;
 
-export function platform(description: string) {
+export function platform(description: Bilingual) {
   return parameter(description, readPlatform);
 }
 

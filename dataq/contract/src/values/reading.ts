@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type Bilingual, meaning } from "../bilingual.ts";
 
 /** What is wrong with a value and what would be right. */
 export interface Problem {
@@ -15,10 +16,10 @@ export function bad(code: string, message: string, fix: string, fixZh: string): 
 }
 
 /** A string parameter whose reader checks it and brings it into one form. */
-export function parameter(description: string, read: (text: string) => Reading<string>) {
+export function parameter(description: Bilingual, read: (text: string) => Reading<string>) {
   return z
     .string()
-    .describe(description)
+    .meta(meaning(description))
     .transform((text, context) => {
       const reading = read(text);
       if ("value" in reading) return reading.value;

@@ -1,9 +1,10 @@
+import type { Bilingual } from "../bilingual.ts";
 import { bad, parameter, type Reading } from "./reading.ts";
 
 const symbols = "0123456789ABCDEFGHJKLMNPQRTUWXY";
 
 /** Unified social credit code (GB 32100-2015), or a registration number of 15 digits from before it. */
-export function taxId(description: string) {
+export function taxId(description: Bilingual) {
   return parameter(description, readTaxId);
 }
 

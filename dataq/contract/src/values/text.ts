@@ -1,9 +1,10 @@
+import type { Bilingual } from "../bilingual.ts";
 import { bad, parameter, type Reading } from "./reading.ts";
 
 const longest = 200;
 
 /** A search text or a name: 1 to 200 characters after NFKC and joined white space. */
-export function text(description: string) {
+export function text(description: Bilingual) {
   return parameter(description, readText);
 }
 

@@ -40,6 +40,55 @@ export async function createVouchers(
   return codes;
 }
 
+/** A voucher as an operator sees it later: all but its code. */
+export interface Voucher {
+  /** The end of its code, to tell it by. */
+  readonly hint: string;
+  readonly tokens: number;
+  readonly batch: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly redeemedAt: Date | null;
+  readonly redeemedBy: string | null;
+}
+
+export const voucherStates = ["open", "redeemed", "expired"] as const;
+
+export interface VoucherQuery {
+  readonly limit: number;
+  readonly now: Date;
+  readonly state?: (typeof voucherStates)[number] | undefined;
+  /** Where the page before ended. */
+  readonly before?: VoucherPlace | undefined;
+}
+
+/** A place in the list: no two vouchers have the same. */
+export interface VoucherPlace {
+  readonly createdAt: Date;
+  readonly digest: string;
+}
+
+/** Newest first. */
+export async function listVouchers(
+  database: Database,
+  { limit, now, state, before }: VoucherQuery,
+): Promise<(Voucher & { readonly place: VoucherPlace })[]> {
+  const found = await database.pool.query<Voucher & { digest: string }>(
+    `select hint, tokens, batch, created_at as "createdAt", expires_at as "expiresAt", redeemed_at as "redeemedAt",
+            redeemed_by as "redeemedBy", encode(code_sha256, 'hex') as digest
+       from voucher
+      where ($2::text is null or $2 = case when redeemed_by is not null then 'redeemed'
+                                           when expires_at <= $3 then 'expired' else 'open' end)
+        and ($4::timestamptz is null or (created_at, code_sha256) < ($4, decode($5, 'hex')))
+      order by created_at desc, code_sha256 desc limit $1`,
+    [limit, state ?? null, now, before?.createdAt ?? null, before?.digest ?? null],
+  );
+  return found.rows.map(({ digest, ...voucher }) => ({
+    ...voucher,
+    place: { createdAt: voucher.createdAt, digest },
+  }));
+}
+
 /**
  * Credits a voucher to an account, once: it is taken first, in one conditional statement, and the ledger knows its
  * digest as the payment's reference. Should we die in between, the same account redeems it again.

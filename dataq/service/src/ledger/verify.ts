@@ -5,6 +5,7 @@ import { chainNext, chainStart, readEntries } from "./entry.ts";
 export interface Finding {
   readonly law: string;
   readonly text: string;
+  readonly text_zh: string;
   /** At most a few of each. */
   readonly breaches: readonly string[];
 }
@@ -18,17 +19,22 @@ export async function verifyLedger(database: Database): Promise<Finding[]> {
   const findings: Finding[] = [];
   try {
     await client.query("begin isolation level repeatable read read only");
-    for (const { law, text, sql } of laws) {
+    for (const { sql, ...law } of laws) {
       const broken = await client.query<{ breach: string }>(
         `select breach::text from (${sql}) as broken(breach) limit 5`,
       );
-      findings.push({ law, text, breaches: broken.rows.map((row) => row.breach) });
+      findings.push({ ...law, breaches: broken.rows.map((row) => row.breach) });
     }
     await client.query("commit");
   } finally {
     client.release();
   }
-  findings.push({ law: "L13", text: "the chain of hashes is whole", breaches: await checkChains(database) });
+  findings.push({
+    law: "L13",
+    text: "the chain of hashes is whole",
+    text_zh: "哈希链完整",
+    breaches: await checkChains(database),
+  });
   return findings;
 }
 
@@ -58,16 +64,18 @@ async function checkChains(database: Database): Promise<string[]> {
 }
 
 /** Each statement yields one row a breach, and none when all is well. */
-const laws: readonly { readonly law: string; readonly text: string; readonly sql: string }[] = [
+const laws: readonly (Omit<Finding, "breaches"> & { readonly sql: string })[] = [
   {
     law: "L1",
     text: "every entry balances",
+    text_zh: "每一笔账目借贷相等",
     sql: `select account_id || ' ' || seq from entry where trial + paid + credit + held + earnings + breakage
           + promotions + payments + adjustments + credit_line <> 0 or tokens <> trial + paid + credit`,
   },
   {
     law: "L2",
     text: "no entry of an account is missing, and none is without an account",
+    text_zh: "账户的账目没有缺失，也没有无主的账目",
     sql: `select w.account_id from wallet w left join
             (select account_id, count(*) n, max(seq) last from entry group by 1) e using (account_id)
           where coalesce(e.n, 0) <> w.seq or coalesce(e.last, 0) <> w.seq
@@ -78,6 +86,7 @@ const laws: readonly { readonly law: string; readonly text: string; readonly sql
   {
     law: "L3",
     text: "wallets are the sums of their entries, and holds are what is held",
+    text_zh: "钱包余额等于账目之和，冻结额等于未结的冻结",
     sql: `select w.account_id from wallet w
           left join (select account_id, sum(trial) trial, sum(paid) paid, sum(credit) credit, sum(held) held,
                             sum(credit_line) line from entry group by 1) e using (account_id)
@@ -89,6 +98,7 @@ const laws: readonly { readonly law: string; readonly text: string; readonly sql
   {
     law: "L3",
     text: "every balance_after is the running sum",
+    text_zh: "每笔账目后的余额等于累计之和",
     sql: `select account_id || ' ' || seq from
             (select account_id, seq, balance_after, sum(tokens) over (partition by account_id order by seq) as run
              from entry) e where balance_after <> run`,
@@ -96,12 +106,14 @@ const laws: readonly { readonly law: string; readonly text: string; readonly sql
   {
     law: "L4",
     text: "nothing is negative",
+    text_zh: "没有负数",
     sql: `select account_id from wallet where least(trial, paid, credit, held) < 0
           union all select account_id || ' ' || seq from entry where balance_after < 0`,
   },
   {
     law: "L5",
     text: "every call ends once, captured or voided, or is open",
+    text_zh: "每次调用恰好以扣费或退回结束一次，或仍在进行",
     sql: `select request_id from entry where request_id is not null group by 1
           having count(*) filter (where kind = 'hold') <> 1
               or count(*) filter (where kind in ('capture', 'void'))
@@ -110,6 +122,7 @@ const laws: readonly { readonly law: string; readonly text: string; readonly sql
   {
     law: "L6",
     text: "what is captured is held, and a price of the version in force at the hold",
+    text_zh: "扣费不超过冻结，且为冻结时生效的价格",
     sql: `select c.request_id from entry c
           join entry h on h.request_id = c.request_id and h.kind = 'hold'
           left join price p on p.operation = h.operation and p.version = h.price_version
@@ -121,23 +134,27 @@ const laws: readonly { readonly law: string; readonly text: string; readonly sql
   {
     law: "L7",
     text: "an Idempotency-Key is charged at most once",
+    text_zh: "一个 Idempotency-Key 至多扣费一次",
     sql: `select i.account_id || ' ' || i.key from idempotency i join entry c on c.request_id = i.request_id
           and c.kind = 'capture' group by i.account_id, i.key having count(*) > 1`,
   },
   {
     law: "L8",
     text: "a payment, voucher or trial is credited at most once",
+    text_zh: "一笔付款、充值码或试用至多入账一次",
     sql: "select reference from entry where reference is not null group by kind, reference having count(*) > 1",
   },
   {
     law: "L10",
     text: "an expired trial is not spent",
+    text_zh: "过期的试用额度没有被使用",
     sql: `select e.account_id || ' ' || e.seq from entry e join wallet w using (account_id)
           where e.kind = 'hold' and e.trial < 0 and w.trial_expires_at <= e.at`,
   },
   {
     law: "L10",
     text: "paid tokens are spent only when the trial is spent, credit only when both are",
+    text_zh: "先用试用，再用已付，最后才用信用额度",
     sql: `select account_id || ' ' || seq from
             (select *, sum(trial) over w as trial_after, sum(paid) over w as paid_after from entry
              window w as (partition by account_id order by seq)) e
@@ -146,6 +163,7 @@ const laws: readonly { readonly law: string; readonly text: string; readonly sql
   {
     law: "L11",
     text: "all tokens together: customers, earnings and breakage are what came in",
+    text_zh: "全部令牌：客户、收入与过期之和等于流入",
     sql: `select sum(trial + paid + credit + held + earnings + breakage) || ' of '
                  || -sum(promotions + payments + adjustments + credit_line) from entry
           having sum(trial + paid + credit + held + earnings + breakage)
@@ -154,12 +172,14 @@ const laws: readonly { readonly law: string; readonly text: string; readonly sql
   {
     law: "L12",
     text: "no more is reversed than was captured",
+    text_zh: "退款不超过扣费",
     sql: `select r.request_id from entry r left join entry c on c.request_id = r.request_id and c.kind = 'capture'
           where r.kind = 'reverse' and (c.request_id is null or -r.earnings > c.earnings or r.account_id <> c.account_id)`,
   },
   {
     law: "L13",
     text: "time runs forward",
+    text_zh: "时间只向前",
     sql: `select account_id || ' ' || seq from
             (select account_id, seq, at, lag(at) over (partition by account_id order by seq) as before from entry) e
           where at < before`,
@@ -167,6 +187,7 @@ const laws: readonly { readonly law: string; readonly text: string; readonly sql
   {
     law: "L14",
     text: "every entry has an actor and a reason",
+    text_zh: "每笔账目都有操作者和原因",
     sql: "select account_id || ' ' || seq from entry where actor = '' or note = ''",
   },
 ];

@@ -11,6 +11,8 @@ export interface UsageRow {
   readonly calls: number;
   readonly billed_calls: number;
   readonly cached_calls: number;
+  /** Answered with an error. */
+  readonly failed_calls: number;
   readonly tokens: number;
 }
 
@@ -33,21 +35,22 @@ export async function readUsage(
               (select -sum(tokens) from entry e where e.request_id = h.request_id) as tokens
        from entry h, bounds where h.account_id = $1 and h.kind = 'hold' and h.at >= low and h.at < high
      ), calls as (
-       select id, r.at, r.operation, r.key_id, r.cached from request r, bounds
+       select id, r.at, r.operation, r.key_id, r.cached, r.status from request r, bounds
        where r.account_id = $1 and r.at >= low - interval '1 hour' and r.at < high + interval '1 hour'
      ), joined as (
        select coalesce(m.at, c.at) as at, coalesce(m.operation, c.operation) as operation,
               coalesce(m.key_id, c.key_id) as key, coalesce(m.cached, false) as cached, coalesce(m.tokens, 0) as tokens,
-              m.id is not null as is_held, c.id as call_id
+              c.status >= 400 as is_failed, m.id is not null as is_held, c.id as call_id
        from money m full join calls c using (id)
      ), counted as (
-       select to_char(at at time zone 'UTC' + interval '8 hours', 'YYYY-MM-DD') as day, operation, key, cached, tokens
+       select to_char(at at time zone 'UTC' + interval '8 hours', 'YYYY-MM-DD') as day, operation, key, cached, tokens, is_failed
        from joined, bounds where at >= low and at < high
          -- A call of the edge hours whose hold is on the other day is counted there.
          and (is_held or not exists (select from entry e where e.request_id = call_id))
      )
      select ${names ? `${names},` : ""} count(*)::int as calls, (count(*) filter (where tokens > 0))::int as billed_calls,
-            (count(*) filter (where cached and tokens > 0))::int as cached_calls, coalesce(sum(tokens), 0)::bigint as tokens
+            (count(*) filter (where cached and tokens > 0))::int as cached_calls,
+            (count(*) filter (where is_failed))::int as failed_calls, coalesce(sum(tokens), 0)::bigint as tokens
      from counted ${names ? `group by ${names} order by ${names}` : ""}`,
     [accountId, range.from, range.to],
   );

@@ -69,6 +69,7 @@ export function Accounts() {
                   },
                   {
                     name: t.door.email,
+                    isWide: true,
                     className: "max-w-64",
                     cell: ({ email }) => <span className="block truncate">{email ?? "–"}</span>,
                   },
@@ -168,6 +169,7 @@ function People() {
               },
               {
                 name: t.actions,
+                isWide: true,
                 cell: (person) => (
                   <span className="flex gap-1.5">
                     {!person.accountId && (

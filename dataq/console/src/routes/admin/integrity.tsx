@@ -4,6 +4,7 @@ import { auditQuery, verifyLedger } from "../../service/admin.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { useFormat } from "../../ui/format.ts";
+import { useLook } from "../../ui/look.ts";
 import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { Empty, Failure, Loaded, Notice, Skeleton } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
@@ -12,6 +13,7 @@ import { Table } from "../../ui/table.tsx";
 export function Integrity() {
   const t = useText();
   const format = useFormat();
+  const { language } = useLook();
   const verify = useMutation({ mutationFn: verifyLedger });
   const audit = useInfiniteQuery(auditQuery);
   return (
@@ -48,10 +50,15 @@ export function Integrity() {
             <Table
               label={t.integrity.laws}
               rows={verify.data.findings}
-              keyOf={({ law }) => law}
+              keyOf={({ law, text }) => `${law} ${text}`}
               columns={[
                 { name: t.integrity.law, className: "font-mono text-xs", cell: ({ law }) => law },
-                { name: t.pricing.meaning, className: "min-w-52", cell: ({ text }) => text },
+                {
+                  name: t.pricing.meaning,
+                  isWide: true,
+                  className: "min-w-52",
+                  cell: (finding) => (language === "zh" ? finding.text_zh : finding.text),
+                },
                 {
                   name: t.requests.result,
                   cell: ({ breaches }) =>

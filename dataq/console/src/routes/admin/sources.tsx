@@ -117,6 +117,7 @@ export function Sources() {
                 },
                 {
                   name: t.pricing.freshness,
+                  isWide: true,
                   cell: ({ name }) => <Freshness status={status.data} operation={name} />,
                 },
               ]}

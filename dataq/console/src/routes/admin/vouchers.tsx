@@ -1,19 +1,30 @@
-import { Download } from "lucide-react";
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Download, Ticket } from "lucide-react";
 import { useState } from "react";
-import { createVouchers, type MadeVouchers } from "../../service/admin.ts";
+import {
+  createVouchers,
+  type MadeVouchers,
+  stateOfVoucher,
+  type VoucherState,
+  voucherStates,
+  vouchersQuery,
+} from "../../service/admin.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Code } from "../../ui/code.tsx";
-import { Field, Input } from "../../ui/field.tsx";
+import { Field, Input, Select } from "../../ui/field.tsx";
 import { TOKENS_PER_YUAN, useFormat } from "../../ui/format.ts";
-import { PageHead, Panel } from "../../ui/panel.tsx";
+import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";
-import { Empty, Notice } from "../../ui/states.tsx";
+import { Empty, Loaded, Notice } from "../../ui/states.tsx";
+import { Table } from "../../ui/table.tsx";
 
-/** Makes codes that are worth tokens. They are shown once: the service keeps only their digests. */
+/** Makes codes that are worth tokens, shown once, and tells what became of those made before. */
 export function Vouchers() {
   const t = useText();
   const format = useFormat();
+  const client = useQueryClient();
   const [made, setMade] = useState<MadeVouchers | null>(null);
   return (
     <>
@@ -22,7 +33,7 @@ export function Vouchers() {
         <Panel title={t.vouchers.make}>
           <SettingForm
             action={t.vouchers.make}
-            onSend={async ({ yuan = "", count = "", batch = "", days = "" }) =>
+            onSend={async ({ yuan = "", count = "", batch = "", days = "" }) => {
               setMade(
                 await createVouchers({
                   tokens: Math.round(Number(yuan) * TOKENS_PER_YUAN),
@@ -30,10 +41,11 @@ export function Vouchers() {
                   batch: batch.trim() || "manual",
                   ...(days && { expires_at: new Date(Date.now() + Number(days) * 86_400_000).toISOString() }),
                 }),
-              )
-            }
+              );
+              await client.invalidateQueries({ queryKey: ["admin", "vouchers"] });
+            }}
           >
-            <Field label={t.vouchers.worth} hint={t.topUp.rate}>
+            <Field label={t.vouchers.worthYuan} hint={t.topUp.rate}>
               {(attributes) => (
                 <Input
                   {...attributes}
@@ -67,27 +79,135 @@ export function Vouchers() {
             </Field>
           </SettingForm>
         </Panel>
-        <Panel title={t.vouchers.made}>
-          {made === null ? (
-            <Empty title={t.vouchers.none}>{t.vouchers.noneAbout}</Empty>
-          ) : (
-            <div className="flex flex-col gap-4">
-              <Notice tone="warn" title={t.vouchers.once}>
-                {t.vouchers.sum(format.number(made.codes.length), format.yuan(made.tokens), made.batch)}
-              </Notice>
-              <Code label={made.batch} text={made.codes.join("\n")} />
-              <Button
-                icon={<Download className="size-4" aria-hidden />}
-                className="self-start"
-                onClick={() => save(made)}
-              >
-                {t.csv}
-              </Button>
-            </div>
+        <div className="flex min-w-0 flex-col gap-5">
+          {made && (
+            <Panel title={t.vouchers.made}>
+              <div className="flex flex-col gap-4">
+                <Notice tone="warn" title={t.vouchers.once}>
+                  {t.vouchers.sum(format.number(made.codes.length), format.yuan(made.tokens), made.batch)}
+                </Notice>
+                <Code label={made.batch} text={made.codes.join("\n")} />
+                <Button
+                  icon={<Download className="size-4" aria-hidden />}
+                  className="self-start"
+                  onClick={() => save(made)}
+                >
+                  {t.csv}
+                </Button>
+              </div>
+            </Panel>
           )}
-        </Panel>
+          <Made />
+        </div>
       </div>
     </>
+  );
+}
+
+/** Those made so far, by the ends of their codes. */
+function Made() {
+  const t = useText();
+  const format = useFormat();
+  const [state, setState] = useState<VoucherState | "">("");
+  const query = useInfiniteQuery(vouchersQuery(state));
+  const tones = { open: "accent", redeemed: "good", expired: "plain" } as const;
+  return (
+    <Panel
+      title={t.vouchers.list}
+      about={t.vouchers.listAbout}
+      isFlush
+      actions={
+        <Select
+          aria-label={t.keys.state}
+          className="w-36"
+          value={state}
+          onChange={(event) => setState(event.target.value as VoucherState | "")}
+        >
+          <option value="">{t.vouchers.anyState}</option>
+          {voucherStates.map((name) => (
+            <option key={name} value={name}>
+              {t.vouchers.states[name]}
+            </option>
+          ))}
+        </Select>
+      }
+    >
+      <Loaded query={query} lines={6}>
+        {({ pages }) => {
+          const rows = pages.flatMap(({ data }) => data);
+          return rows.length === 0 ? (
+            <Empty icon={<Ticket className="size-5" />} title={t.vouchers.none}>
+              {t.vouchers.noneAbout}
+            </Empty>
+          ) : (
+            <Table
+              label={t.vouchers.list}
+              rows={rows}
+              keyOf={({ hint, created_at }) => `${hint} ${created_at}`}
+              columns={[
+                {
+                  name: t.topUp.code,
+                  cell: ({ hint }) => <code className="font-mono text-xs whitespace-nowrap">…{hint}</code>,
+                },
+                {
+                  name: t.vouchers.worth,
+                  isNumber: true,
+                  className: "whitespace-nowrap",
+                  cell: ({ tokens }) => format.yuan(tokens),
+                },
+                {
+                  name: t.keys.state,
+                  cell: (voucher) => {
+                    const now = stateOfVoucher(voucher);
+                    return (
+                      <>
+                        <Badge tone={tones[now]}>{t.vouchers.states[now]}</Badge>
+                        {voucher.redeemed_by && (
+                          <Link
+                            to="/admin/accounts/$id"
+                            params={{ id: voucher.redeemed_by }}
+                            className="tabular mt-1 block text-xs whitespace-nowrap text-accent underline-offset-4 hover:underline"
+                          >
+                            {format.moment(voucher.redeemed_at)}
+                          </Link>
+                        )}
+                        {now !== "redeemed" && voucher.expires_at && (
+                          <span className="tabular mt-1 block text-xs whitespace-nowrap text-faint">
+                            {t.keys.until(format.moment(voucher.expires_at))}
+                          </span>
+                        )}
+                      </>
+                    );
+                  },
+                },
+                {
+                  name: t.vouchers.batch,
+                  className: "max-w-48 min-w-24",
+                  cell: ({ batch }) => (
+                    <span className="block truncate" title={batch}>
+                      {batch}
+                    </span>
+                  ),
+                },
+                {
+                  name: t.accounts.since,
+                  isExtra: true,
+                  className: "tabular whitespace-nowrap",
+                  cell: (voucher) => format.moment(voucher.created_at),
+                },
+              ]}
+            />
+          );
+        }}
+      </Loaded>
+      {query.hasNextPage && (
+        <div className="border-t border-line p-3 text-center">
+          <Button isBusy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+            {t.more}
+          </Button>
+        </div>
+      )}
+    </Panel>
   );
 }
 

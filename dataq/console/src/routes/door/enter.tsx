@@ -1,6 +1,6 @@
 import { enterByLink } from "../../service/identity.ts";
 import { useText } from "../../text/text.tsx";
-import { Notice } from "../../ui/states.tsx";
+import { BrokenLink } from "./broken-link.tsx";
 import { DoorForm } from "./form.tsx";
 import { useLinkToken } from "./link-token.ts";
 import { useFinish } from "./sign-in.tsx";
@@ -10,12 +10,7 @@ export function Enter() {
   const t = useText();
   const token = useLinkToken();
   const finish = useFinish();
-  if (token === "")
-    return (
-      <Notice tone="bad" title={t.door.linkBroken}>
-        {t.door.enterBroken}
-      </Notice>
-    );
+  if (token === "") return <BrokenLink about={t.door.enterBroken} />;
   return (
     <DoorForm
       title={t.door.enterTitle}

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useRouterState } from "@tanstack/react-router";
 import { askVerification, signOut } from "../../service/identity.ts";
 import { sessionQuery } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
@@ -13,6 +13,9 @@ export function Pending() {
   const say = useToast();
   const { data: session } = useQuery({ ...sessionQuery, refetchInterval: 5_000 });
   const user = session?.user;
+  // Before the letter is opened nobody is signed in: the address comes from the page before.
+  const signedUpAs = useRouterState({ select: ({ location }) => location.state.signedUpAs });
+  const email = user?.email ?? signedUpAs;
   const wantsMail = !user?.isVerified;
   return (
     <>
@@ -20,7 +23,7 @@ export function Pending() {
       <p className="mt-1.5 text-soft">
         {wantsMail
           ? session?.mail
-            ? t.door.pendingMailAbout(user?.email ?? "")
+            ? t.door.pendingMailAbout(email ?? "")
             : t.door.pendingNoMail
           : t.door.pendingApprovalAbout}
       </p>
@@ -35,12 +38,12 @@ export function Pending() {
             {t.door.goOn}
           </Link>
         ) : (
-          user &&
+          email &&
           wantsMail &&
           session?.mail && (
             <Button
               onClick={() =>
-                void askVerification(user.email).then(
+                void askVerification(email).then(
                   () => say(t.door.sentAgain),
                   () => say(t.door.sentTooOften),
                 )
@@ -50,16 +53,22 @@ export function Pending() {
             </Button>
           )
         )}
-        <Button
-          kind="quiet"
-          onClick={() =>
-            void signOut()
-              .catch(() => {})
-              .then(() => location.assign("/console/sign-in"))
-          }
-        >
-          {t.shell.signOut}
-        </Button>
+        {user ? (
+          <Button
+            kind="quiet"
+            onClick={() =>
+              void signOut()
+                .catch(() => {})
+                .then(() => location.assign("/console/sign-in"))
+            }
+          >
+            {t.shell.signOut}
+          </Button>
+        ) : (
+          <Link to="/sign-in" search={{ next: undefined }} className={buttonClass("quiet")}>
+            {t.door.back}
+          </Link>
+        )}
       </div>
     </>
   );

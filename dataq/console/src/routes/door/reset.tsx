@@ -5,6 +5,7 @@ import { useText } from "../../text/text.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { Notice } from "../../ui/states.tsx";
+import { BrokenLink } from "./broken-link.tsx";
 import { DoorForm } from "./form.tsx";
 import { useLinkToken } from "./link-token.ts";
 
@@ -12,12 +13,7 @@ export function Reset() {
   const t = useText();
   const token = useLinkToken();
   const [isDone, setDone] = useState(false);
-  if (token === "")
-    return (
-      <Notice tone="bad" title={t.door.linkBroken}>
-        {t.door.linkBrokenAbout}
-      </Notice>
-    );
+  if (token === "") return <BrokenLink about={t.door.linkBrokenAbout} />;
   if (isDone)
     return (
       <div className="flex flex-col gap-5">

@@ -33,7 +33,9 @@ export function SignUp() {
         }
         client.clear();
         const { user } = await client.fetchQuery({ ...sessionQuery, staleTime: 0 });
-        await navigate({ to: user?.accountId ? "/" : "/pending" });
+        await navigate(
+          user?.accountId ? { to: "/" } : { to: "/pending", state: { signedUpAs: email.trim() } },
+        );
       }}
       foot={
         <p>

@@ -6,6 +6,7 @@ import { sessionQuery } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { Notice } from "../../ui/states.tsx";
+import { BrokenLink } from "./broken-link.tsx";
 import { DoorForm } from "./form.tsx";
 import { useLinkToken } from "./link-token.ts";
 
@@ -15,12 +16,7 @@ export function Verify() {
   const client = useQueryClient();
   const token = useLinkToken();
   const [isDone, setDone] = useState(false);
-  if (token === "")
-    return (
-      <Notice tone="bad" title={t.door.linkBroken}>
-        {t.door.linkBrokenAbout}
-      </Notice>
-    );
+  if (token === "") return <BrokenLink about={t.door.linkBrokenAbout} />;
   if (isDone)
     return (
       <div className="flex flex-col gap-5">

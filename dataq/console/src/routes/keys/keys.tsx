@@ -115,7 +115,7 @@ function KeyTable({
           name: t.keys.cap,
           isNumber: true,
           isExtra: true,
-          cell: (key) => (key.monthly_cap === null ? "–" : format.tokens(key.monthly_cap)),
+          cell: (key) => (key.monthly_cap === null ? "–" : format.yuan(key.monthly_cap)),
         },
         {
           name: t.keys.lastUsed,
@@ -128,6 +128,7 @@ function KeyTable({
         },
         {
           name: t.actions,
+          isWide: true,
           cell: (key) =>
             stateOf(key) === "active" || stateOf(key) === "ending" ? (
               <span className="flex gap-1.5">

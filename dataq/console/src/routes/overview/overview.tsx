@@ -128,10 +128,8 @@ function Figures({
       <Stat
         name={t.overview.today}
         value={format.number(today?.calls ?? 0)}
-        note={t.overview.todayNote(
-          format.yuan(today?.tokens ?? 0),
-          format.number(today ? today.calls - today.billed_calls : 0),
-        )}
+        note={t.overview.todayNote(format.yuan(today?.tokens ?? 0), format.number(today?.failed_calls ?? 0))}
+        {...(today && today.failed_calls > today.calls / 2 && { tone: "warn" as const })}
       />
       <Stat
         name={t.overview.cacheShare}

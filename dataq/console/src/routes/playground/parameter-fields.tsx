@@ -1,20 +1,21 @@
-import type { Schema } from "../../service/catalog.ts";
+import type { CatalogOperation } from "../../service/catalog.ts";
 import { useText } from "../../text/text.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
+import { useLook } from "../../ui/look.ts";
 
 /** One field a parameter, by its schema. */
 export function ParameterFields({
-  schema,
+  operation,
   values,
   onChange,
-  example,
 }: {
-  readonly schema: Schema;
+  readonly operation: CatalogOperation;
   readonly values: Readonly<Record<string, string>>;
   readonly onChange: (values: Readonly<Record<string, string>>) => void;
-  readonly example: Readonly<Record<string, string>>;
 }) {
   const t = useText();
+  const { language } = useLook();
+  const { params: schema, meanings, example } = operation;
   const names = Object.keys(schema.properties ?? {}).filter(
     (name) => name !== "page" && name !== "page_size",
   );
@@ -31,7 +32,7 @@ export function ParameterFields({
         key={name}
         label={name}
         {...(!isRequired && { optionalText: t.optional })}
-        hint={property.description}
+        hint={meanings.params[name]?.[language]}
       >
         {(attributes) =>
           choices && choices.length > 0 ? (
@@ -46,7 +47,7 @@ export function ParameterFields({
               {...attributes}
               required={isRequired}
               value={values[name] ?? ""}
-              placeholder={example[name] ?? (name === "date" ? "YYYY-MM-DD" : "")}
+              placeholder={example.params[name] ?? (name === "date" ? "YYYY-MM-DD" : "")}
               autoComplete="off"
               spellCheck={false}
               onChange={(event) => set(event.target.value)}

@@ -113,12 +113,7 @@ function Bench({
               )}
             </Field>
             <p className="text-sm text-soft">{textIn(operation.description, language)}</p>
-            <ParameterFields
-              schema={operation.params}
-              values={values}
-              onChange={setValues}
-              example={operation.example.params}
-            />
+            <ParameterFields operation={operation} values={values} onChange={setValues} />
             <Quote body={body} />
             <Button
               type="submit"

@@ -169,6 +169,7 @@ function Records({ rows, isSingle }: { readonly rows: readonly Row[]; readonly i
     ),
     {
       name: t.playground.source,
+      isWide: true,
       className: "min-w-40 max-w-64",
       cell: (row) => <Source source={row["source"]} />,
     },
@@ -195,7 +196,7 @@ const leading = new Set([
   "case_no",
 ]);
 const trailing = new Set(["id", "score", "full_text", "abstract"]);
-const COLUMNS = 5;
+const COLUMNS = 4;
 
 function columnsOf(rows: readonly Row[]): string[] {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { ArrowLeft, FlaskConical } from "lucide-react";
-import { catalogQuery, type Schema, statusQuery } from "../../service/catalog.ts";
+import { type Bilingual, catalogQuery, type Schema, statusQuery } from "../../service/catalog.ts";
 import { pricingQuery } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
 import { buttonClass } from "../../ui/button.tsx";
@@ -51,10 +51,14 @@ export function OneOperation() {
                 <Freshness status={status.data} operation={name} />
               </div>
               <Panel title={t.pricing.parameters} className="mb-5" isFlush>
-                <Fields schema={operation.params} none={t.playground.noParameters} />
+                <Fields
+                  schema={operation.params}
+                  meanings={operation.meanings.params}
+                  none={t.playground.noParameters}
+                />
               </Panel>
               <Panel title={t.pricing.record} about={t.pricing.recordAbout} className="mb-5" isFlush>
-                <Fields schema={operation.record} none="–" />
+                <Fields schema={operation.record} meanings={operation.meanings.record} none="–" />
               </Panel>
               <Panel title={t.pricing.versions} className="mb-5" isFlush>
                 <Table
@@ -90,8 +94,17 @@ export function OneOperation() {
   );
 }
 
-function Fields({ schema, none }: { readonly schema: Schema; readonly none: string }) {
+function Fields({
+  schema,
+  meanings,
+  none,
+}: {
+  readonly schema: Schema;
+  readonly meanings: Readonly<Record<string, Bilingual>>;
+  readonly none: string;
+}) {
   const t = useText();
+  const { language } = useLook();
   const rows = flatten(schema);
   if (rows.length === 0) return <p className="px-5 py-4 text-sm text-faint">{none}</p>;
   return (
@@ -102,26 +115,34 @@ function Fields({ schema, none }: { readonly schema: Schema; readonly none: stri
       columns={[
         {
           name: t.pricing.field,
-          className: "min-w-48",
-          cell: ({ path }) => <code className="font-mono text-xs break-words">{path}</code>,
+          className: "min-w-48 sm:w-1/2",
+          cell: ({ path }) => (
+            <>
+              <code className="font-mono text-xs break-words">{path}</code>
+              <span className="block text-sm text-soft empty:hidden">
+                {meaningOf(path, meanings)?.[language]}
+              </span>
+            </>
+          ),
         },
         {
           name: t.pricing.type,
-          className: "min-w-32 max-w-80",
+          isWide: true,
+          className: "min-w-32",
           cell: ({ type }) => <span className="text-xs break-words text-soft">{type}</span>,
-        },
-        {
-          name: t.pricing.meaning,
-          className: "min-w-44",
-          cell: ({ about }) => <span className="text-soft">{about || "–"}</span>,
         },
       ]}
     />
   );
 }
 
+/** A list's meaning stands at the list; its items may have one of their own. */
+function meaningOf(path: string, meanings: Readonly<Record<string, Bilingual>>): Bilingual | undefined {
+  return meanings[path] ?? (path.endsWith("[]") ? meanings[path.slice(0, -2)] : undefined);
+}
+
 /** Fields with their paths, as deep as records go. */
-function flatten(schema: Schema, prefix = ""): { path: string; type: string; about: string }[] {
+function flatten(schema: Schema, prefix = ""): { path: string; type: string }[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const variants = property.anyOf ?? [property];
     const real = variants.find(({ type }) => type !== "null") ?? property;
@@ -129,8 +150,7 @@ function flatten(schema: Schema, prefix = ""): { path: string; type: string; abo
     const path = `${prefix}${name}${real.type === "array" ? "[]" : ""}`;
     const isNullable = variants.some(({ type }) => type === "null");
     const choices = (inner.enum ?? []).filter(Boolean).join(" | ");
-    const type = `${choices || String(inner.type ?? "any")}${isNullable ? " | null" : ""}`;
-    const about = property.description ?? real.description ?? "";
-    return [{ path, type, about }, ...flatten(inner, `${path}.`)];
+    const type = `${choices || [inner.type ?? "any"].flat().join(" | ")}${isNullable ? " | null" : ""}`;
+    return [{ path, type }, ...flatten(inner, `${path}.`)];
   });
 }

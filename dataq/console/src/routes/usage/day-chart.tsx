@@ -156,6 +156,7 @@ function plot(
         {
           ...axis,
           grid: { show: false },
+          size: 30,
           space: 56,
           values: (_, splits) => splits.map((at) => new Date(at * 1000).toISOString().slice(5, 10)),
         },

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { meaning } from "../../bilingual.ts";
 import { defineOperation } from "../../operation.ts";
 import { record } from "../../provenance.ts";
 import { expressNumber, findCarrier } from "../../values/express-number.ts";
@@ -30,24 +31,33 @@ export const cloudExpressTracking = defineOperation({
     zh: "主要快递公司的物流轨迹。顺丰和中通需要手机号后四位。",
   },
   params: z.object({
-    express_no: expressNumber("Parcel number"),
-    carrier: parameter("Carrier's code or name where the number does not show it", (raw) => {
-      const found = raw.length > 100 ? undefined : findCarrier(raw.normalize("NFKC").trim());
-      return found === undefined
-        ? bad(
-            "unknown_carrier",
-            "is not a carrier that is known",
-            "send a code such as shunfeng, or leave it out",
-            "请发送如 shunfeng 的代码，或不填",
-          )
-        : { value: found.code };
-    }).optional(),
-    phone_tail: parameter("Last four digits of the receiver's or sender's phone number", (raw) => {
-      const value = raw.length > 20 ? "" : raw.normalize("NFKC").trim();
-      return /^\d{4}$/.test(value)
-        ? { value }
-        : bad("format", "is not four digits", "send the last four digits", "请发送后四位");
-    }).optional(),
+    express_no: expressNumber({ en: "Parcel number", zh: "快递单号" }),
+    carrier: parameter(
+      {
+        en: "Carrier's code or name where the number does not show it",
+        zh: "单号无法判断时，快递公司的代码或名称",
+      },
+      (raw) => {
+        const found = raw.length > 100 ? undefined : findCarrier(raw.normalize("NFKC").trim());
+        return found === undefined
+          ? bad(
+              "unknown_carrier",
+              "is not a carrier that is known",
+              "send a code such as shunfeng, or leave it out",
+              "请发送如 shunfeng 的代码，或不填",
+            )
+          : { value: found.code };
+      },
+    ).optional(),
+    phone_tail: parameter(
+      { en: "Last four digits of the receiver's or sender's phone number", zh: "收件人或寄件人手机号后四位" },
+      (raw) => {
+        const value = raw.length > 20 ? "" : raw.normalize("NFKC").trim();
+        return /^\d{4}$/.test(value)
+          ? { value }
+          : bad("format", "is not four digits", "send the last four digits", "请发送后四位");
+      },
+    ).optional(),
   }),
   record: record({
     express_no: z.string(),
@@ -73,7 +83,7 @@ export const cloudExpressTracking = defineOperation({
           area_code: z.string().nullable(),
         }),
       )
-      .describe("Newest first"),
+      .meta(meaning({ en: "Newest first", zh: "由新到旧" })),
     courier: z.object({ name: z.string().nullable(), phone_masked: z.string().nullable() }).nullable(),
   }),
   kind: "single",

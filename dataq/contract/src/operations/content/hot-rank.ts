@@ -15,8 +15,14 @@ export const contentHotRank = defineOperation({
     zh: "某平台某日的热门话题榜。",
   },
   params: z.object({
-    platform: platform(`Platform: ${platforms.join(", ")}, or one with an imported archive`),
-    date: calendarDate("Day of the ranking; today in China if left out").optional(),
+    platform: platform({
+      en: `Platform: ${platforms.join(", ")}, or one with an imported archive`,
+      zh: `平台：${platforms.join("、")}，或已导入存档的平台`,
+    }),
+    date: calendarDate({
+      en: "Day of the ranking; today in China if left out",
+      zh: "榜单日期，留空为中国时间今日",
+    }).optional(),
   }),
   complete: completeDay,
   record: record({

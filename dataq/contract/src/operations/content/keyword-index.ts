@@ -17,8 +17,11 @@ export const contentKeywordIndex = defineOperation({
     zh: "关键词截至某日三十天的搜索热度趋势。",
   },
   params: z.object({
-    keyword: text("Keyword"),
-    date: calendarDate("Last day of the trend; today in China if left out").optional(),
+    keyword: text({ en: "Keyword", zh: "关键词" }),
+    date: calendarDate({
+      en: "Last day of the trend; today in China if left out",
+      zh: "趋势的最后一天，留空为中国时间今日",
+    }).optional(),
   }),
   complete: completeDay,
   record: record({

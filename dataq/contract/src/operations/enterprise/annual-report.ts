@@ -1,10 +1,13 @@
 import { z } from "zod";
+import { meaning } from "../../bilingual.ts";
 import { defineOperation } from "../../operation.ts";
 import { amount, date, record } from "../../provenance.ts";
 import { taxId } from "../../values/tax-id.ts";
 import { organisationWarnings } from "./company-detail.ts";
 
-const figure = z.object({ amount: amount.nullable(), public: z.boolean() }).describe("CNY");
+const figure = z
+  .object({ amount: amount.nullable(), public: z.boolean() })
+  .meta(meaning({ en: "CNY", zh: "人民币元" }));
 
 export const enterpriseAnnualReport = defineOperation({
   name: "enterprise_annual_report",
@@ -15,7 +18,9 @@ export const enterpriseAnnualReport = defineOperation({
     en: "Latest annual report of a company, with financial highlights and employee count where they are public.",
     zh: "企业最新年度报告，包括已公示的财务摘要和从业人数。",
   },
-  params: z.object({ tax_id: taxId("Unified social credit code, 18 characters") }),
+  params: z.object({
+    tax_id: taxId({ en: "Unified social credit code, 18 characters", zh: "统一社会信用代码，18 位" }),
+  }),
   complete: (params) => ({ params, warnings: organisationWarnings(params["tax_id"]) }),
   record: record({
     tax_id: z.string(),

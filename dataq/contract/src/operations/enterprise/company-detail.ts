@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { meaning } from "../../bilingual.ts";
 import { defineOperation } from "../../operation.ts";
 import { amount, date, record } from "../../provenance.ts";
 import { hasOrganisationCode, taxId } from "../../values/tax-id.ts";
@@ -31,7 +32,9 @@ export const enterpriseCompanyDetail = defineOperation({
     en: "Registration details of a company by unified social credit code.",
     zh: "按统一社会信用代码查询企业工商登记信息。",
   },
-  params: z.object({ tax_id: taxId("Unified social credit code, 18 characters") }),
+  params: z.object({
+    tax_id: taxId({ en: "Unified social credit code, 18 characters", zh: "统一社会信用代码，18 位" }),
+  }),
   complete: (params) => ({ params, warnings: organisationWarnings(params["tax_id"]) }),
   record: record({
     tax_id: z.string(),
@@ -46,7 +49,7 @@ export const enterpriseCompanyDetail = defineOperation({
     registration_date: date.nullable(),
     approved_date: date.nullable(),
     term_start: date.nullable(),
-    term_end: date.nullable().describe("null: without end"),
+    term_end: date.nullable().meta(meaning({ en: "null: without end", zh: "null 表示长期" })),
     company_type: z.string().nullable(),
     industry: z.string().nullable(),
     registration_authority: z.string().nullable(),

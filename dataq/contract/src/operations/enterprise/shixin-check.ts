@@ -12,7 +12,9 @@ export const enterpriseShixinCheck = defineOperation({
     en: "Whether a company or person is on the courts' list of dishonest debtors. An empty list is an answer too.",
     zh: "查询企业或个人是否被列入失信被执行人名单。未列入也是结果。",
   },
-  params: z.object({ company_name: text("Full name of the company or person") }),
+  params: z.object({
+    company_name: text({ en: "Full name of the company or person", zh: "企业全称或个人姓名" }),
+  }),
   record: record({
     case_no: z.string(),
     name: z.string(),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { meaning } from "../../bilingual.ts";
 import { defineOperation } from "../../operation.ts";
 import { amount, date, record } from "../../provenance.ts";
 import { calendarDate } from "../../values/calendar-date.ts";
@@ -28,11 +29,23 @@ export const enterpriseTaxInvoice = defineOperation({
     zh: "按发票代码和号码查验真伪。当日发票尚不可查，五年以前的不再可查。",
   },
   params: z.object({
-    invoice_code: invoiceCode("Invoice code, number of a digital invoice, or code and number together"),
-    invoice_number: invoiceNumber("Invoice number, 8 or 20 digits").optional(),
-    issue_date: calendarDate("Date of issue").optional(),
-    amount: amountText("Amount before tax (special, vehicle) or with tax (digital), yuan").optional(),
-    check_code: checkCode("Last 6 digits of the check code (ordinary, electronic, roll)").optional(),
+    invoice_code: invoiceCode({
+      en: "Invoice code, number of a digital invoice, or code and number together",
+      zh: "发票代码、数电发票号码，或代码与号码连写",
+    }),
+    invoice_number: invoiceNumber({
+      en: "Invoice number, 8 or 20 digits",
+      zh: "发票号码，8 位或 20 位",
+    }).optional(),
+    issue_date: calendarDate({ en: "Date of issue", zh: "开票日期" }).optional(),
+    amount: amountText({
+      en: "Amount before tax (special, vehicle) or with tax (digital), yuan",
+      zh: "金额（元）：专用、机动车发票为不含税，数电发票为价税合计",
+    }).optional(),
+    check_code: checkCode({
+      en: "Last 6 digits of the check code (ordinary, electronic, roll)",
+      zh: "校验码后 6 位（普通、电子、卷式发票）",
+    }).optional(),
   }),
   complete: ({ invoice_code: joined = "", ...rest }) => {
     const name = splitInvoice(joined);
@@ -60,11 +73,18 @@ export const enterpriseTaxInvoice = defineOperation({
       "too_many_checks",
     ]),
     authentic: z.boolean().nullable(),
-    missing: z.array(z.string()).describe("Parameters that this kind of invoice needs too"),
+    missing: z
+      .array(z.string())
+      .meta(meaning({ en: "Parameters that this kind of invoice needs too", zh: "该类发票还需提供的参数" })),
     invoice_type: z
       .string()
       .nullable()
-      .describe("01 special, 04 ordinary, 10 electronic, 32 digital ordinary, …"),
+      .meta(
+        meaning({
+          en: "01 special, 04 ordinary, 10 electronic, 32 digital ordinary, …",
+          zh: "01 专用，04 普通，10 电子，32 数电普通……",
+        }),
+      ),
     invoice_type_text: z.string().nullable(),
     status: z.enum(["normal", "void", "red", "red_flushed", "partly_red_flushed"]).nullable(),
     status_text: z.string().nullable(),

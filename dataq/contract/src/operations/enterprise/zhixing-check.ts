@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { meaning } from "../../bilingual.ts";
 import { defineOperation } from "../../operation.ts";
 import { amount, date, record } from "../../provenance.ts";
 import { text } from "../../values/text.ts";
@@ -12,14 +13,16 @@ export const enterpriseZhixingCheck = defineOperation({
     en: "Enforcement cases against a company or person, with status and amount.",
     zh: "查询企业或个人的被执行案件、状态和执行标的。",
   },
-  params: z.object({ company_name: text("Full name of the company or person") }),
+  params: z.object({
+    company_name: text({ en: "Full name of the company or person", zh: "企业全称或个人姓名" }),
+  }),
   record: record({
     case_no: z.string(),
     name: z.string(),
     id_no_masked: z.string().nullable(),
     court: z.string(),
     filed_date: date.nullable(),
-    amount: amount.nullable().describe("Yuan"),
+    amount: amount.nullable().meta(meaning({ en: "Yuan", zh: "元" })),
     unperformed_amount: amount.nullable(),
     status: z.enum(["in_progress", "terminated_this_round", "concluded", "resumed", "removed"]),
     status_text: z.string(),

@@ -13,7 +13,10 @@ export const legalCases = defineOperation({
     zh: "按关键词、法院、法官或法律依据检索裁判文书。支持 court:、judge:、basis:、type:、date:2024..2025、引号、OR 和减号。",
   },
   params: z.object({
-    query: text("Words, fields, a case number, or a law with article"),
+    query: text({
+      en: "Words, fields, a case number, or a law with article",
+      zh: "关键词、字段、案号，或法律及条号",
+    }),
   }),
   record: record({
     case_id: z.string(),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { meaning } from "../../bilingual.ts";
 import { defineOperation } from "../../operation.ts";
 import { date, record } from "../../provenance.ts";
 
@@ -26,7 +27,7 @@ export const legalLawCatalog = defineOperation({
   params: z.object({}),
   record: record({
     domain_code: z.string(),
-    domain_name: z.string().describe("民法商法"),
+    domain_name: z.string().meta(meaning({ en: "Such as 民法商法", zh: "如民法商法" })),
     count: z.number().int(),
     laws: z.array(
       z.object({

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { meaning } from "../../bilingual.ts";
 import { defineOperation } from "../../operation.ts";
 import { date, record } from "../../provenance.ts";
 import { text } from "../../values/text.ts";
@@ -14,14 +15,20 @@ export const legalLaws = defineOperation({
     zh: "按法律名称和条号（中文或阿拉伯数字）或关键词查询法律条文及其修订历史。",
   },
   params: z.object({
-    query: text("Law and article (民法典 第五百七十七条, 民法典577) or words to find"),
+    query: text({
+      en: "Law and article (民法典 第五百七十七条, 民法典577) or words to find",
+      zh: "法律及条号（民法典 第五百七十七条、民法典577），或关键词",
+    }),
   }),
   record: record({
     law_id: z.string(),
     law_name: z.string(),
-    article_no: z.string().describe("第五百七十七条"),
+    article_no: z.string().meta(meaning({ en: "Such as 第五百七十七条", zh: "如第五百七十七条" })),
     article_no_arabic: z.number().int().nullable(),
-    article_sub: z.string().nullable().describe("之一"),
+    article_sub: z
+      .string()
+      .nullable()
+      .meta(meaning({ en: "Such as 之一", zh: "如之一" })),
     chapter: z.string().nullable(),
     section: z.string().nullable(),
     content: z.string(),
@@ -43,10 +50,18 @@ export const legalLaws = defineOperation({
           by: z.string().nullable(),
         }),
       )
-      .describe("Oldest first; only what the imported versions show"),
-    revisions_basis: z
-      .enum(["compared_versions", "law_pack"])
-      .describe("Whether versions were compared, or only the pack's own dates are known"),
+      .meta(
+        meaning({
+          en: "Oldest first; only what the imported versions show",
+          zh: "由旧到新，仅含已导入版本所示",
+        }),
+      ),
+    revisions_basis: z.enum(["compared_versions", "law_pack"]).meta(
+      meaning({
+        en: "Whether versions were compared, or only the pack's own dates are known",
+        zh: "由版本比对得出，或仅知数据包自带的日期",
+      }),
+    ),
     highlights: z.array(z.string()),
     score: z.number().nullable(),
   }),

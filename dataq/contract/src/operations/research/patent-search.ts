@@ -12,7 +12,12 @@ export const researchPatentSearch = defineOperation({
     en: "Patents by words, number or applicant.",
     zh: "按关键词、专利号或申请人检索专利。",
   },
-  params: z.object({ query: text("Words, an application or publication number, or an applicant") }),
+  params: z.object({
+    query: text({
+      en: "Words, an application or publication number, or an applicant",
+      zh: "关键词、申请号、公开号或申请人",
+    }),
+  }),
   record: record({
     patent_id: z.string(),
     application_no: z.string().nullable(),

@@ -1,5 +1,6 @@
 import {
   type JsonSchema,
+  meanings,
   type Operation,
   operations,
   paramsSchema,
@@ -15,6 +16,8 @@ export interface CatalogEntry {
   readonly description: Operation["description"];
   readonly params: JsonSchema;
   readonly record: JsonSchema;
+  /** What their fields mean, in both languages, by path. */
+  readonly meanings: ReturnType<typeof meanings>;
   readonly kind: Operation["kind"];
   readonly paged: boolean;
   readonly price: { readonly tokens: number; readonly cached_tokens: number | null };
@@ -32,6 +35,7 @@ export function catalogEntry(operation: Operation): CatalogEntry {
     description: operation.description,
     params: paramsSchema(operation),
     record: recordSchema(operation),
+    meanings: meanings(operation),
     kind: operation.kind,
     paged: operation.paged,
     price: { tokens, cached_tokens: cachedTokens },

@@ -12,7 +12,7 @@ import {
 } from "../../accounts/account.ts";
 import { readAudit, writeAudit } from "../../accounts/audit.ts";
 import { scopes } from "../../accounts/scope.ts";
-import { createVouchers } from "../../accounts/voucher.ts";
+import { createVouchers, listVouchers, type Voucher, voucherStates } from "../../accounts/voucher.ts";
 import { adjust, reverse, setCreditLimit } from "../../ledger/movement.ts";
 import { publishPrice } from "../../ledger/price.ts";
 import { verifyLedger } from "../../ledger/verify.ts";
@@ -64,6 +64,15 @@ const price = z.strictObject({
 const accountsQuery = z.strictObject({
   cursor: z.string().max(64).optional(),
   limit: z.coerce.number().int().min(1).max(500).default(50),
+});
+const vouchersQuery = z.strictObject({
+  /** Milliseconds and digest of the last one shown. */
+  cursor: z
+    .string()
+    .regex(/^\d{1,14}\.[0-9a-f]{64}$/)
+    .optional(),
+  limit: z.coerce.number().int().min(1).max(500).default(50),
+  state: z.enum(voucherStates).optional(),
 });
 const auditQuery = z.strictObject({
   cursor: z.coerce.number().int().positive().optional(),
@@ -201,6 +210,20 @@ export function addAdminRoutes(app: FastifyInstance, parts: HttpParts): void {
     return { tokens: wanted.tokens, batch: wanted.batch, codes };
   });
 
+  app.get("/admin/v1/vouchers", async (request) => {
+    await admitAdmin(request);
+    const { cursor, limit, state } = check(vouchersQuery, request.query);
+    const [ms, digest] = cursor?.split(".") ?? [];
+    const before = ms && digest ? { createdAt: new Date(Number(ms)), digest } : undefined;
+    const found = await listVouchers(database, { limit: limit + 1, now: parts.clock(), state, before });
+    const shown = found.slice(0, limit);
+    const last = shown.at(-1)?.place;
+    return {
+      data: shown.map(voucherBody),
+      next_cursor: found.length > limit && last ? `${last.createdAt.getTime()}.${last.digest}` : null,
+    };
+  });
+
   app.post("/admin/v1/prices", async (request, reply) => {
     const admin = await admitAdmin(request);
     const wanted = check(price, readJson(request));
@@ -265,4 +288,17 @@ export function addAdminRoutes(app: FastifyInstance, parts: HttpParts): void {
 function accountBody(account: Account): object {
   const { id, name, email, role, tier, createdAt } = account;
   return { id, name, email, role, tier, created_at: createdAt };
+}
+
+function voucherBody(voucher: Voucher): object {
+  const { hint, tokens, batch, createdAt, expiresAt, redeemedAt, redeemedBy } = voucher;
+  return {
+    hint,
+    tokens,
+    batch,
+    created_at: createdAt,
+    expires_at: expiresAt,
+    redeemed_at: redeemedAt,
+    redeemed_by: redeemedBy,
+  };
 }

@@ -68,7 +68,7 @@ export function addLedgerRoutes(app: FastifyInstance, parts: HttpParts): void {
 
   app.get("/v1/usage.csv", async (request, reply) => {
     const { groups, rows } = await usageOf(parts, request);
-    const columns = [...groups, "calls", "billed_calls", "cached_calls", "tokens"] as const;
+    const columns = [...groups, "calls", "billed_calls", "cached_calls", "failed_calls", "tokens"] as const;
     reply.type("text/csv; charset=utf-8");
     return csvLine(columns) + rows.map((row) => csvLine(columns.map((column) => row[column]))).join("");
   });

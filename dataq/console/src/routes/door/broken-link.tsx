@@ -1,0 +1,19 @@
+import { Link } from "@tanstack/react-router";
+import { useText } from "../../text/text.tsx";
+import { Notice } from "../../ui/states.tsx";
+import { linkClass } from "./form.tsx";
+
+/** For a link without its secret: `about` says how to get a whole one. */
+export function BrokenLink({ about }: { readonly about: string }) {
+  const t = useText();
+  return (
+    <div className="flex flex-col gap-5">
+      <Notice tone="bad" title={t.door.linkBroken}>
+        {about}
+      </Notice>
+      <Link to="/sign-in" search={{ next: undefined }} className={`${linkClass} self-start`}>
+        {t.door.back}
+      </Link>
+    </div>
+  );
+}
