@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from "nod
 import { join } from "node:path";
 import { createSmallStore } from "../../../locallm/test/model-store.ts";
 import { startServer } from "../../../locallm/test/server-process.ts";
-import { chromiumPath, type Language, openBrowser, type TestBrowser, type Theme } from "../test/browser.ts";
+import { chromiumPath, type Language, openBrowser, type TestBrowser } from "../test/browser.ts";
 import { enter, makePast, type Sight, sights, signUp, signUpPoor } from "../test/console-tour.ts";
 import { faultsOf } from "../test/faults.ts";
 import { startService } from "../test/service-process.ts";
@@ -11,7 +11,7 @@ export const title = "Console: every page and state, both languages and themes, 
 
 const languages: readonly Language[] = ["en", "zh"];
 const widths = [1440, 360];
-const themes: readonly Theme[] = ["light", "dark"];
+const themes = ["light", "dark"] as const;
 
 /** What was found at one sight in one language, in every width and theme. */
 interface Visit {
@@ -33,7 +33,6 @@ interface Finding {
  */
 export async function run(print: (line: string) => void, folder: string): Promise<void> {
   if (!chromiumPath) throw new Error("This proof needs Debian's package chromium.");
-  mkdirSync(folder, { recursive: true });
   const notes = join(folder, "visits.jsonl");
   const visits = readVisits(notes);
   const models = await createSmallStore();

@@ -8,7 +8,7 @@ export const chromiumPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].f
   existsSync(path),
 );
 
-export type Theme = "light" | "dark";
+export type Theme = "light" | "dark" | "system";
 export type Language = "en" | "zh";
 
 export interface Look {
@@ -48,7 +48,7 @@ export async function openBrowser(url: string): Promise<TestBrowser> {
     viewport: { width: 1440, height: 900 },
     reducedMotion: "reduce",
   });
-  context.setDefaultTimeout(40_000);
+  context.setDefaultTimeout(10_000);
   const complaints: string[] = [];
   const page = context.pages()[0] ?? (await context.newPage());
   page.on("pageerror", (error) => complaints.push(`${page.url()}: ${error.message}`));

@@ -2,22 +2,29 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type FakeRegistry, fakeRegistry } from "../../../locallm/test/fake-registry.ts";
+import { createSmallStore, type ModelStore } from "../../../locallm/test/model-store.ts";
+import { type ServerProcess, startServer } from "../../../locallm/test/server-process.ts";
+import { smallLlama } from "../../../locallm/test/small-llama.ts";
 import { chromiumPath, openBrowser, settle, type TestBrowser, visit } from "./browser.ts";
-import { makePast, sights, signUp } from "./console-tour.ts";
+import { makePast, type Sight, sights, signUp } from "./console-tour.ts";
 import { faultsOf } from "./faults.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
-describe.skipIf(!chromiumPath)("the console in Debian's chromium", () => {
+/** The operator of a service, with a model server next door. */
+describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", () => {
+  let models: ModelStore;
+  let modelServer: ServerProcess;
+  let registry: FakeRegistry;
   let service: ServiceProcess;
   let browser: TestBrowser;
   let page: Page;
 
   beforeAll(async () => {
-    service = await startService();
-    // The samples are made at the first question; that is not what is tried here.
-    await service.call("/v1/data/query", {
-      body: { operation: "legal_cases", params: { query: "民间借贷" } },
-    });
+    models = await createSmallStore();
+    await models.derive("short", { from: "small:a", parameters: { num_predict: 40, seed: 1 } });
+    [modelServer, registry] = await Promise.all([startServer({ models: models.folder }), fakeRegistry()]);
+    service = await startService({ env: { DATAQ_LOCALLM: modelServer.url } });
     browser = await openBrowser(service.url);
     page = browser.page;
     await browser.wear({ theme: "light", language: "en", width: 1280 });
@@ -25,172 +32,108 @@ describe.skipIf(!chromiumPath)("the console in Debian's chromium", () => {
   afterAll(async () => {
     await browser?.[Symbol.asyncDispose]();
     await service?.[Symbol.asyncDispose]();
+    await modelServer?.stop();
+    await registry?.close();
+    await models?.remove();
   });
 
-  const account = async () =>
-    (await service.call("/admin/v1/accounts")).body.data.find(
-      (one: { name: string }) => one.name === "Wang Fang",
-    );
-  let key = "";
-
-  test("sign up: the account has its trial", async () => {
-    await visit(page, "/keys");
-    expect(page.url()).toContain("/console/sign-in");
-    await page.getByRole("link", { name: "Create account" }).click();
-    await page.getByLabel("Name").fill("Wang Fang");
-    await page.getByLabel("E-mail").fill("wang@example.com");
-    await page.getByLabel("Password").fill("correct horse battery");
-    await page.getByRole("button", { name: "Create account" }).click();
-    await page.getByRole("heading", { name: "Hello, Wang Fang" }).waitFor();
-    await page.getByText("2,000,000 tokens").first().waitFor();
-  });
-
-  test("a key is shown once, and works", async () => {
-    await visit(page, "/keys");
-    await page.getByRole("button", { name: "Make a key" }).first().click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("Name").fill("report");
-    await dialog.getByRole("button", { name: "Make a key" }).click();
-    key = (await page.getByTestId("new-key").textContent())!;
-    expect(key).toMatch(/^dq_live_[0-9A-Za-z]{36}$/);
-    await page.getByLabel("I have kept the key").check();
-    await page.getByRole("button", { name: "Done" }).click();
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-    await page.reload();
-    await page.getByText("report").first().waitFor();
-    expect(await page.content()).not.toContain(key);
-    expect((await service.call("/v1/balance", { key })).status).toBe(200);
-  });
-
-  test("the playground says the price, charges it, and shows its ledger rows", async () => {
-    await visit(page, "/playground?operation=legal_cases");
-    expect(await page.getByTestId("price").textContent()).toContain("5,000 tokens");
-    await page.getByRole("button", { name: "Send the call" }).click();
-    expect(await page.getByTestId("charged").textContent()).toContain("5,000 tokens charged");
-    // Asked again, it is half the price, and that is said before.
-    await page.getByText("You asked this lately").waitFor();
-    expect(await page.getByTestId("price").textContent()).toContain("2,500 tokens");
-    await page.getByRole("link", { name: "Ledger rows" }).click();
-    await page.getByText("On the ledger").waitFor();
-    await page.getByText("−5,000").waitFor();
-    await page.getByText("Held", { exact: true }).first().waitFor();
-    await page.getByText("Charged", { exact: true }).first().waitFor();
-    expect((await service.call("/v1/balance", { key })).body.balance).toBe(1_995_000);
-  });
-
-  test("an empty balance is explained, and a voucher mends it", async () => {
-    const { id } = await account();
-    await service.call(`/admin/v1/accounts/${id}/adjust`, { body: { tokens: -1_995_000, reason: "test" } });
-    await visit(page, "/");
-    await page.getByText("The balance is used up").waitFor();
-    await visit(page, "/playground?operation=research_paper_search");
-    await page.getByText("The balance does not cover it.").waitFor();
-    await page.getByRole("button", { name: "Send the call" }).click();
-    await page.getByText("The balance does not cover this call. Top up").waitFor();
-
-    const { body } = await service.call("/admin/v1/vouchers", { body: { tokens: 50_000 } });
-    await visit(page, "/top-up");
-    await page.getByLabel("Code").fill(body.codes[0]);
-    await page.getByRole("button", { name: "Redeem" }).click();
-    await page.getByText("50,000 tokens (¥1.00) were added.").waitFor();
-    await visit(page, "/playground?operation=research_paper_search");
-    await page.getByText("49,500 tokens are left after it.").waitFor();
-    await page.getByRole("button", { name: "Send the call" }).click();
-    await page.getByTestId("charged").waitFor();
-  });
-
-  test("a rotated key goes on for its grace, a revoked one stops at once", async () => {
-    await visit(page, "/keys");
-    await page.getByRole("button", { name: "Rotate: report" }).click();
-    await page.getByLabel("The old key works for").selectOption({ label: "1 hour" });
-    await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
-    const next = (await page.getByTestId("new-key").textContent())!;
-    await page.getByLabel("I have kept the key").check();
-    await page.getByRole("button", { name: "Done" }).click();
-    await page.getByText("Ends soon").waitFor();
-    for (const text of [key, next])
-      expect((await service.call("/v1/balance", { key: text })).status).toBe(200);
-    const { body } = await service.call("/admin/v1/audit?limit=50");
-    expect(body.data.find(({ action }: { action: string }) => action === "key.rotate").after.grace_s).toBe(
-      3600,
-    );
-
-    await page
-      .getByRole("row")
-      .filter({ hasText: "In force" })
-      .getByRole("button", { name: "Revoke" })
-      .click();
-    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-    await page.getByText("Revoked", { exact: true }).waitFor();
-    expect((await service.call("/v1/balance", { key: next })).status).toBe(401);
-    expect((await service.call("/v1/balance", { key })).status).toBe(200);
-  });
-
-  test("a language is one press away, and stays", async () => {
-    await page.getByRole("button", { name: "切换为中文" }).click();
-    await page.getByRole("heading", { name: "API 密钥" }).waitFor();
-    await page.reload();
-    await page.getByRole("heading", { name: "API 密钥" }).waitFor();
-    expect(await page.locator("html").getAttribute("lang")).toBe("zh-CN");
-    await page.getByRole("button", { name: "Switch to English" }).click();
-    await page.getByRole("heading", { name: "API keys" }).waitFor();
-  });
-
-  test("by keyboard alone: past the navigation, into a dialog, out of it, back where it was", async () => {
-    await visit(page, "/keys");
-    await page.keyboard.press("Tab");
-    expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to the page");
-    await page.keyboard.press("Enter");
-    await page.keyboard.press("Tab");
-    expect(await page.evaluate("document.activeElement.textContent")).toBe("Make a key");
-    await page.keyboard.press("Enter");
-    await page.getByRole("dialog").waitFor();
-    expect(await page.evaluate("document.activeElement.closest('[role=dialog]') !== null")).toBe(true);
-    await page.keyboard.press("Escape");
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-    expect(await page.evaluate("document.activeElement.textContent")).toBe("Make a key");
-  });
-
-  test("signing out ends it", async () => {
-    await page.getByRole("button", { name: "Sign out" }).click();
-    await page.getByRole("heading", { name: "Sign in" }).waitFor();
-    await visit(page, "/keys");
-    expect(page.url()).toContain("/console/sign-in");
-  });
-
-  test("the printed link lets the owner in; an import shows its way to the end", async () => {
+  test("the printed link lets the owner in, once", async () => {
     await page.goto(service.console);
     await page.getByRole("button", { name: "Enter the console" }).click();
     await page.getByRole("heading", { name: "Hello, local" }).waitFor();
     expect(page.url()).not.toContain("token");
 
+    const other = await openBrowser(service.url);
+    try {
+      await other.page.goto(service.console);
+      await other.page.getByRole("button", { name: "Enter the console" }).click();
+      await other.page.getByText("This link has been used or is too old.").waitFor();
+    } finally {
+      await other[Symbol.asyncDispose]();
+    }
+  });
+
+  test("an import shows how far it is, and its end", async () => {
     const path = join(service.folder, "journals.jsonl");
     const journal = (n: number) => ({ journal_id: `j${n}`, name: `学报${n}`, issn: null, language: "zh" });
-    writeFileSync(path, Array.from({ length: 20 }, (_, n) => JSON.stringify(journal(n))).join("\n"));
+    writeFileSync(path, Array.from({ length: 8_000 }, (_, n) => JSON.stringify(journal(n))).join("\n"));
     await visit(page, "/admin/sources");
+    // The bar may stand for less than a second: what it showed is kept.
+    await page.evaluate(`{
+      globalThis.shown = [];
+      new MutationObserver(() => {
+        for (const bar of document.querySelectorAll("progress[value]")) shown.push(bar.value / bar.max);
+      }).observe(document.body, { subtree: true, childList: true, attributes: true });
+    }`);
     await page.getByRole("combobox", { name: "Operation" }).selectOption("research_journal_search");
     await page.getByLabel("File, address or package").fill(path);
     await page.getByRole("button", { name: "Start the import" }).click();
     await page.getByText("Running").waitFor();
-    await page
-      .getByText(/^(Done|Failed)$/)
-      .first()
-      .waitFor({ timeout: 60_000 });
+    await page.getByText("imported: 8000 records").waitFor({ timeout: 50_000 });
+    const shown = (await page.evaluate("shown")) as number[];
+    expect(shown.some((share) => share > 0 && share < 1)).toBe(true);
     const { body } = await service.call("/admin/v1/jobs");
-    expect(body.data[0]).toMatchObject({ operation: "research_journal_search", from: path, state: "done" });
+    expect(body.data[0]).toMatchObject({
+      operation: "research_journal_search",
+      from: path,
+      state: "done",
+      done: 8_000,
+      total: 8_000,
+    });
+  });
+
+  test("the model server next door: a pull with its progress, and a talk that streams", async () => {
+    // What follows the tensors is nobody's: enough to be told of in steps.
+    const weights = Buffer.concat([smallLlama(3), Buffer.alloc(3_000_000)]);
+    const { digest } = registry.publish("small/c:1", weights);
+    let release = () => {};
+    // Half of it, then nothing until the bar was seen.
+    registry.answer = (_request, response, path) => {
+      if (!path.endsWith(digest)) return false;
+      response.writeHead(200, { "content-length": weights.length });
+      response.write(weights.subarray(0, weights.length >> 1));
+      release = () => response.end(weights.subarray(weights.length >> 1));
+      return true;
+    };
+    await visit(page, "/admin/models");
+    await page.getByRole("cell", { name: "small:b" }).waitFor();
+    const name = `${registry.host}/small/c:1`;
+    await page.getByRole("textbox", { name: "Model" }).fill(name);
+    await page.getByRole("button", { name: "Pull a model" }).click();
+    await page.locator("progress[value]").waitFor();
+    await page.getByText(/MB \/ 3\.4 MB · [1-9][\d.]*%/).waitFor();
+    release();
+    await page.getByText("The model is here.").waitFor();
+    await page.getByRole("cell", { name: "small/c:1" }).waitFor();
+
+    const talk = page.getByRole("log");
+    await page.evaluate(`{
+      globalThis.lengths = new Set();
+      const talk = document.querySelector("[role=log]");
+      new MutationObserver(() => lengths.add(talk.textContent.length))
+        .observe(talk, { subtree: true, childList: true, characterData: true });
+    }`);
+    await page.getByRole("combobox", { name: "Model" }).selectOption("short:latest");
+    await page.getByRole("textbox", { name: "Message" }).fill("Hello");
+    await page.keyboard.press("Enter");
+    await page.getByTestId("rate").waitFor();
+    expect(await talk.getByRole("listitem").count()).toBe(2);
+    expect(await page.evaluate("lengths.size")).toBeGreaterThan(3);
+    await page.getByText(/in memory/).waitFor();
+  });
+
+  test("is not for customers", async () => {
+    const session = encodeURIComponent(await signUp(service.url, "customer@example.com", "Customer"));
+    const headers = { cookie: `dataq.session_token=${session}`, "x-console": "1" };
+    for (const path of ["/console/api/models/tags", "/admin/v1/vouchers", "/admin/v1/jobs"])
+      expect((await service.call(path, { key: null, headers })).status, path).toBe(403);
   });
 
   test("every second page: no serious fault, nothing wider than the screen, no complaint (all: npm run proof -- console)", async () => {
     const past = await makePast(service);
-    const sessions = {
-      nobody: "",
-      newcomer: await signUp(service.url, "newcomer@example.com", "Newcomer 新来的"),
-      owner: await (async () => {
-        const cookies = await browser.context.cookies(service.url);
-        return decodeURIComponent(cookies.find(({ name }) => name === "dataq.session_token")!.value);
-      })(),
-    };
+    const cookies = await browser.context.cookies(service.url);
+    const owner = cookies.find(({ name }) => name === "dataq.session_token")!.value;
+    const sessionOf = ({ who }: Sight) => (who === "owner" ? decodeURIComponent(owner) : "");
     // Each page in one look, in turn: `npm run proof -- console` has every page and state in every look.
     const looks = [
       { theme: "dark", language: "zh", width: 360 },
@@ -205,7 +148,7 @@ describe.skipIf(!chromiumPath)("the console in Debian's chromium", () => {
     for (const [index, sight] of pages.entries()) {
       const look = looks[index % looks.length]!;
       await browser.wear(look);
-      await browser.signIn(sessions[sight.who]);
+      await browser.signIn(sessionOf(sight));
       await sight.go(page);
       for (const fault of await faultsOf(page)) found.push(`${sight.name}: ${fault}`);
       if (await page.evaluate("document.documentElement.scrollWidth > innerWidth"))
@@ -213,15 +156,33 @@ describe.skipIf(!chromiumPath)("the console in Debian's chromium", () => {
     }
     expect(found).toEqual([]);
     expect(browser.complaints).toEqual([]);
+    await browser.signIn(decodeURIComponent(owner));
   }, 400_000);
 
   test("stored texts stay texts", async () => {
+    await browser.wear({ theme: "light", language: "en", width: 1280 });
     await visit(page, "/admin/accounts");
     await page.getByText("<script>document.title='broken'</script>").waitFor();
     await visit(page, "/keys");
     await page.getByText("<img src=x onerror=alert(1)>").first().waitFor();
     expect(await page.title()).toBe("dataq");
     expect(browser.complaints).toEqual([]);
+  });
+
+  test("no other page can put the console into a frame (clickjacking)", async () => {
+    const foreign = await browser.context.newPage();
+    await foreign.route("http://other.example/", (route) =>
+      route.fulfill({
+        contentType: "text/html",
+        body: `<iframe src="${service.url}/console/"></iframe>`,
+      }),
+    );
+    await foreign.goto("http://other.example/");
+    const frame = foreign.frames()[1]!;
+    await frame.waitForLoadState();
+    expect(frame.url()).not.toContain(service.url);
+    expect(await frame.locator("#root").count()).toBe(0);
+    await foreign.close();
   });
 
   test("the first page's scripts are below 200 kB compressed", async () => {

@@ -29,7 +29,7 @@ export function LookSwitch() {
       <button
         type="button"
         lang={language === "zh" ? "en" : "zh-CN"}
-        aria-label={language === "zh" ? "Switch to English" : "切换为中文"}
+        aria-label={language === "zh" ? "EN: switch to English" : "中文：切换为中文"}
         onClick={() => setLook({ language: language === "zh" ? "en" : "zh" })}
         className="flex h-9 items-center gap-1.5 rounded-md px-2 text-sm text-soft hover:bg-sunken hover:text-ink"
       >

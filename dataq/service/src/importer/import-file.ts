@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import type { Database } from "../database/database.ts";
 import type { PostingIndex } from "../search/postings/posting-index.ts";
 import type { IndexDocument } from "../search/search-index.ts";
-import { readRows } from "./format/read-rows.ts";
+import { type ReadOptions, readRows } from "./format/read-rows.ts";
 import { ImportError } from "./import-error.ts";
 import type { LocalFile } from "./origin/origin.ts";
 import { type Publication, provenanceOf } from "./provenance.ts";
@@ -52,7 +52,16 @@ export async function importFile(
 ): Promise<ImportReport> {
   const dataset = options.dataset ?? datasetOf(file.name);
   const counts = new Counts(target.name, dataset);
-  const drafts = draftsOf(target, file, counts, options);
+  let share = 0;
+  const drafts = draftsOf(target, file, counts, {
+    ...options,
+    // Records that are gathered from rows come when all rows are read.
+    ...(target.gather === undefined && {
+      onShare: (read: number) => {
+        share = read;
+      },
+    }),
+  });
   if (options.dryRun === true) {
     let records = 0;
     for await (const _ of drafts) records++;
@@ -82,7 +91,7 @@ export async function importFile(
       ...(options.signal && { signal: options.signal }),
       progress: (done) => {
         records = done;
-        run.progress(done);
+        run.progress(done, share > 0 ? Math.round(done / share) : null);
         if (done % 5_000 === 0) options.progress?.(`Indexed ${done} records`);
       },
     });
@@ -107,10 +116,10 @@ async function* draftsOf(
   target: Target,
   file: LocalFile,
   counts: Counts,
-  options: ImportOptions,
+  options: ImportOptions & ReadOptions,
 ): AsyncGenerator<Draft> {
   const gatherer = target.gather?.();
-  for await (const row of readRows(file.path, { table: options.table })) {
+  for await (const row of readRows(file.path, options)) {
     options.signal?.throwIfAborted();
     if ("problem" in row) {
       counts.bad(row.line, row.problem);

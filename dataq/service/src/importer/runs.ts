@@ -59,12 +59,12 @@ export class Run {
     return new Run(database, (made.rows[0] as { id: number }).id);
   }
 
-  /** At most one write a second; a lost one does no harm. */
-  progress(done: number): void {
+  /** At most one write a second; a lost one does no harm. `total` is as good as it is known, null where it is not. */
+  progress(done: number, total: number | null = null): void {
     const now = performance.now();
     if (now - this.#told < 1_000) return;
     this.#told = now;
-    this.#write("running", done, 0, null).catch(() => {});
+    this.#write("running", done, total, 0, null).catch(() => {});
   }
 
   async finish(
@@ -73,13 +73,20 @@ export class Run {
     badRows: number,
     message: string | null,
   ): Promise<void> {
-    await this.#write(state, done, badRows, message);
+    await this.#write(state, done, state === "done" ? done : null, badRows, message);
   }
 
-  async #write(state: string, done: number, badRows: number, message: string | null): Promise<void> {
+  async #write(
+    state: string,
+    done: number,
+    total: number | null,
+    badRows: number,
+    message: string | null,
+  ): Promise<void> {
     await this.#database.pool.query(
-      `update import_run set state = $2, done = $3, bad_rows = $4, message = $5, updated_at = now() where id = $1`,
-      [this.#id, state, done, badRows, message],
+      `update import_run set state = $2, done = $3, total = coalesce($4, total), bad_rows = $5, message = $6,
+              updated_at = now() where id = $1`,
+      [this.#id, state, done, total, badRows, message],
     );
   }
 }

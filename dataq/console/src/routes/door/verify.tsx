@@ -33,7 +33,8 @@ export function Verify() {
       action={t.door.verify}
       onSend={async () => {
         await verifyEmail(token);
-        await client.invalidateQueries({ queryKey: sessionQuery.queryKey });
+        // Fetched, not only marked: the next page decides by it whom to let in.
+        await client.fetchQuery({ ...sessionQuery, staleTime: 0 });
         setDone(true);
       }}
     >

@@ -1,5 +1,5 @@
-import { createReadStream } from "node:fs";
-import { open } from "node:fs/promises";
+import { createReadStream, type ReadStream } from "node:fs";
+import { open, stat } from "node:fs/promises";
 import { createGunzip, createZstdDecompress } from "node:zlib";
 
 /** The kind of a file by its first bytes; names lie. */
@@ -18,9 +18,21 @@ export async function containerOf(path: string): Promise<Container> {
   }
 }
 
-/** The file's content, decompressed on the way. */
-export function contentOf(path: string, container: Container): AsyncIterable<Uint8Array> {
+/** The file's content, decompressed on the way. `onShare` hears how much of the file is read, from 0 to 1. */
+export async function* contentOf(
+  path: string,
+  container: Container,
+  onShare: (share: number) => void = () => {},
+): AsyncGenerator<Uint8Array> {
+  const { size } = await stat(path);
   const stream = createReadStream(path);
+  for await (const chunk of inflated(stream, container)) {
+    onShare(stream.bytesRead / size);
+    yield chunk;
+  }
+}
+
+function inflated(stream: ReadStream, container: Container): AsyncIterable<Uint8Array> {
   if (container !== "gzip" && container !== "zstd") return stream;
   const inflater = container === "gzip" ? createGunzip() : createZstdDecompress();
   stream.on("error", (error) => inflater.destroy(error));

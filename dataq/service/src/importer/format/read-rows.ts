@@ -12,6 +12,8 @@ import { extractFromZip } from "./zip.ts";
 export interface ReadOptions {
   /** Which table of an SQLite file. */
   readonly table?: string | undefined;
+  /** Hears how much of the file is read, from 0 to 1; not of SQLite. */
+  readonly onShare?: (share: number) => void;
 }
 
 /** Rows of a file in any form that can be imported: JSON Lines, CSV or SQLite; plain, gzip, zstd or in a zip. */
@@ -35,7 +37,7 @@ export async function* readRows(path: string, options: ReadOptions = {}): AsyncG
     }
     return;
   }
-  const content = contentOf(path, container)[Symbol.asyncIterator]();
+  const content = contentOf(path, container, options.onShare)[Symbol.asyncIterator]();
   try {
     const first = await content.next();
     if (first.done) return;

@@ -1,0 +1,243 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { chromiumPath, openBrowser, type TestBrowser, visit } from "./browser.ts";
+import { type InProcessService, startInProcess } from "./in-process.ts";
+import { type LetterBox, openLetterBox } from "./letter-box.ts";
+
+/** A customer of a hosted service, from the first visit to a new password, in one browser. */
+describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
+  let box: LetterBox;
+  let service: InProcessService;
+  let browser: TestBrowser;
+  let page: Page;
+  let key = "";
+  let verification = "";
+
+  beforeAll(async () => {
+    box = await openLetterBox();
+    service = await startInProcess({ DATAQ_MODE: "hosted", SMTP_URL: box.url });
+    service.nowMs = Date.now();
+    browser = await openBrowser(service.url);
+    page = browser.page;
+    await browser.wear({ theme: "light", language: "en", width: 1280 });
+  });
+  afterAll(async () => {
+    await browser?.[Symbol.asyncDispose]();
+    await service?.[Symbol.asyncDispose]();
+    await box?.close();
+  });
+
+  const email = "wang@example.com";
+  const person = async () =>
+    (await service.call("/console/api/people")).body.data.find(
+      (one: { email: string }) => one.email === email,
+    );
+  /** For the service and for the page alike. */
+  const moveClock = async (ms: number) => {
+    service.nowMs += ms;
+    await page.clock.setFixedTime(service.nowMs);
+  };
+
+  test("signing up sends a letter in both languages, and lets nobody in before it is opened", async () => {
+    await visit(page, "/keys");
+    expect(page.url()).toContain("/console/sign-in");
+    await page.getByRole("link", { name: "Create account" }).click();
+    await page.getByLabel("Name").fill("Wang Fang");
+    await page.getByLabel("E-mail").fill(email);
+    await page.getByLabel("Password").fill("correct horse battery");
+    await page.getByRole("button", { name: "Create account" }).click();
+    await page.getByText(`We sent a link to ${email}.`).waitFor();
+
+    const letter = await box.next(email);
+    expect(letter).toMatchObject({
+      from: "console@dataq.example",
+      subject: "dataq: verify your address · 验证邮箱",
+    });
+    expect(letter.text).toContain("Open this link to verify your address.");
+    expect(letter.text).toContain("请打开以下链接验证邮箱");
+    expect(letter.link).toMatch(/\/console\/verify#token=\S{40,}$/);
+    expect(new URL(letter.link).origin).toBe(service.url);
+    verification = letter.link;
+
+    await visit(page, "/sign-in");
+    await page.getByLabel("E-mail").fill(email);
+    await page.getByLabel("Password").fill("correct horse battery");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("The e-mail address is not verified yet.").waitFor();
+    // Trying to come in sends it again.
+    expect((await box.next(email)).link).toContain("/console/verify#token=");
+  });
+
+  test("the letter's link verifies, once; then the operator lets them in, with the trial", async () => {
+    await page.goto(verification);
+    await page.getByRole("button", { name: "Verify" }).click();
+    await page.getByText("The address is verified.").waitFor();
+    expect(page.url()).not.toContain("token");
+    await page.getByRole("link", { name: "Into the console" }).click();
+    await page.getByRole("heading", { name: "The operator lets new accounts in" }).waitFor();
+    const token = new URL(verification).hash.slice("#token=".length);
+    const again = await fetch(`${service.url}/console/auth/verify-email?token=${token}`, {
+      headers: { "x-console": "1" },
+    });
+    expect(again.headers.getSetCookie().join()).not.toContain("session_token=");
+
+    expect(await person()).toMatchObject({ isVerified: true, isApproved: false, accountId: null });
+    await service.call(`/console/api/people/${(await person()).id}/approve`, { body: {} });
+    await visit(page, "/");
+    await page.getByRole("heading", { name: "Hello, Wang Fang" }).waitFor();
+    await page.getByText("2,000,000 tokens").first().waitFor();
+  });
+
+  test("a key is shown once, and works", async () => {
+    await visit(page, "/keys");
+    await page.getByRole("button", { name: "Make a key" }).first().click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("report");
+    await dialog.getByRole("button", { name: "Make a key" }).click();
+    key = (await page.getByTestId("new-key").textContent())!;
+    expect(key).toMatch(/^dq_live_[0-9A-Za-z]{36}$/);
+    await page.getByLabel("I have kept the key").check();
+    await page.getByRole("button", { name: "Done" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.reload();
+    await page.getByText("report").first().waitFor();
+    expect(await page.content()).not.toContain(key);
+    expect((await service.call("/v1/balance", { key })).status).toBe(200);
+  });
+
+  test("the playground says the price, charges it, and shows its ledger rows", async () => {
+    await visit(page, "/playground?operation=legal_cases");
+    expect(await page.getByTestId("price").textContent()).toContain("5,000 tokens");
+    await page.getByRole("button", { name: "Send the call" }).click();
+    expect(await page.getByTestId("charged").textContent()).toContain("5,000 tokens charged");
+    // Asked again, it is half the price, and that is said before.
+    await page.getByText("You asked this lately").waitFor();
+    expect(await page.getByTestId("price").textContent()).toContain("2,500 tokens");
+    await page.getByRole("link", { name: "Ledger rows" }).click();
+    await page.getByText("On the ledger").waitFor();
+    await page.getByText("−5,000").waitFor();
+    await page.getByText("Held", { exact: true }).first().waitFor();
+    await page.getByText("Charged", { exact: true }).first().waitFor();
+    expect((await service.call("/v1/balance", { key })).body.balance).toBe(1_995_000);
+  });
+
+  test("an empty balance is explained, and a voucher mends it", async () => {
+    const { accountId } = await person();
+    const taken = { tokens: -1_995_000, reason: "test" };
+    await service.call(`/admin/v1/accounts/${accountId}/adjust`, { body: taken });
+    await visit(page, "/");
+    await page.getByText("The balance is used up").waitFor();
+    await visit(page, "/playground?operation=research_paper_search");
+    await page.getByText("The balance does not cover it.").waitFor();
+    await page.getByRole("button", { name: "Send the call" }).click();
+    await page.getByText("The balance does not cover this call. Top up").waitFor();
+
+    const { body } = await service.call("/admin/v1/vouchers", { body: { tokens: 50_000, batch: "journey" } });
+    await visit(page, "/top-up");
+    await page.getByLabel("Code").fill(body.codes[0]);
+    await page.getByRole("button", { name: "Redeem" }).click();
+    await page.getByText("50,000 tokens (¥1.00) were added.").waitFor();
+    const { data } = (await service.call("/admin/v1/vouchers?state=redeemed")).body;
+    expect(data).toEqual([
+      expect.objectContaining({ batch: "journey", tokens: 50_000, redeemed_by: accountId }),
+    ]);
+    expect(JSON.stringify(data)).not.toContain(body.codes[0]);
+
+    await visit(page, "/playground?operation=research_paper_search");
+    await page.getByText("49,500 tokens are left after it.").waitFor();
+    await page.getByRole("button", { name: "Send the call" }).click();
+    await page.getByTestId("charged").waitFor();
+  });
+
+  test("a rotated key goes on for its grace, to the second; a revoked one stops at once", async () => {
+    const answers = async (text: string) => (await service.call("/v1/balance", { key: text })).status;
+    await visit(page, "/keys");
+    await page.getByRole("button", { name: "Rotate: report" }).click();
+    await page.getByLabel("The old key works for").selectOption({ label: "1 hour" });
+    await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
+    const next = (await page.getByTestId("new-key").textContent())!;
+    await page.getByLabel("I have kept the key").check();
+    await page.getByRole("button", { name: "Done" }).click();
+    await page.getByText("Ends soon").waitFor();
+    await moveClock(3_599_000);
+    for (const text of [key, next]) expect(await answers(text)).toBe(200);
+    await moveClock(2_000);
+    expect(await answers(key)).toBe(401);
+    expect(await answers(next)).toBe(200);
+    await page.reload();
+    await page.getByText("Expired", { exact: true }).waitFor();
+
+    const row = page.getByRole("row").filter({ hasText: "In force" });
+    await row.getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.getByText("Revoked", { exact: true }).waitFor();
+    expect(await answers(next)).toBe(401);
+  });
+
+  test("a language is one press away, and stays", async () => {
+    await page.getByRole("button", { name: "切换为中文" }).click();
+    await page.getByRole("heading", { name: "API 密钥" }).waitFor();
+    await page.reload();
+    await page.getByRole("heading", { name: "API 密钥" }).waitFor();
+    expect(await page.locator("html").getAttribute("lang")).toBe("zh-CN");
+    await page.getByRole("button", { name: "Switch to English" }).click();
+    await page.getByRole("heading", { name: "API keys" }).waitFor();
+  });
+
+  test("by keyboard alone: past the navigation, into a dialog, out of it, back where it was", async () => {
+    await visit(page, "/keys");
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to the page");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Make a key");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor();
+    expect(await page.evaluate("document.activeElement.closest('[role=dialog]') !== null")).toBe(true);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Make a key");
+  });
+
+  test("a lost password: a letter, a new one, and every session has ended", async () => {
+    const other = await browser.context.cookies(service.url);
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await visit(page, "/keys");
+    expect(page.url()).toContain("/console/sign-in");
+
+    const ask = async (address: string) => {
+      await visit(page, "/forgot");
+      await page.getByLabel("E-mail").fill(address);
+      await page.getByRole("button", { name: "Send the link" }).click();
+      await page.getByText("If there is an account with this address").waitFor();
+    };
+    await ask("nobody.here@example.com");
+    await ask(email);
+    const letter = await box.next(email);
+    expect(letter.subject).toBe("dataq: choose a new password · 重置密码");
+    expect(letter.text).toContain("It works once, for one hour");
+    expect(letter.text).toContain("请打开以下链接重置密码");
+    expect(box.letters.filter(({ to }) => to === "nobody.here@example.com")).toEqual([]);
+
+    await page.goto(letter.link);
+    await page.getByLabel("New password").fill("a wholly different one");
+    await page.getByRole("button", { name: "Save the password" }).click();
+    await page.getByText("The password was changed.").waitFor();
+    await browser.context.addCookies(other);
+    await visit(page, "/keys");
+    expect(page.url()).toContain("/console/sign-in");
+    await page.getByLabel("E-mail").fill(email);
+    await page.getByLabel("Password").fill("a wholly different one");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "API keys" }).waitFor();
+    expect(browser.complaints).toEqual([]);
+  });
+
+  test("neither a link nor the mail server's password is in the log", () => {
+    for (const { link } of box.letters)
+      expect(service.log()).not.toContain(new URL(link).hash.slice("#token=".length));
+    expect(service.log()).not.toContain(new URL(box.url).password);
+  });
+});
