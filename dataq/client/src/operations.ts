@@ -252,10 +252,10 @@ export interface LegalLawsRecord {
   id: string;
   law_id: string;
   law_name: string;
-  /** 第五百七十七条 */
+  /** Such as 第五百七十七条 */
   article_no: string;
   article_no_arabic: number | null;
-  /** 之一 */
+  /** Such as 之一 */
   article_sub: string | null;
   chapter: string | null;
   section: string | null;
@@ -296,7 +296,7 @@ export type LegalLawCatalogParams = Record<string, never>;
 export interface LegalLawCatalogRecord {
   id: string;
   domain_code: string;
-  /** 民法商法 */
+  /** Such as 民法商法 */
   domain_name: string;
   count: number;
   laws: Array<{
