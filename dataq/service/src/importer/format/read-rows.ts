@@ -47,7 +47,7 @@ export async function* readRows(path: string, options: ReadOptions = {}): AsyncG
     if (error instanceof ImportError) throw error;
     throw new ImportError(`The file cannot be read to its end: ${(error as Error).message}.`, error);
   } finally {
-    await content.return?.();
+    await content.return(undefined);
   }
 }
 
