@@ -1,64 +1,220 @@
-import { execFileSync, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ServerProcess, startServer, until } from "./server-process.ts";
-import { ggufBytes, loadableModel } from "./tiny-gguf.ts";
-
-const hasScript = (() => {
-  try {
-    execFileSync("script", ["--version"], { stdio: "ignore" });
-    return process.platform === "linux";
-  } catch {
-    return false;
-  }
-})();
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type FileHost, fileHost } from "./file-host.ts";
+import { launch, type ServerProcess, startServer, until } from "./server-process.ts";
+import { hasTerminal, terminal } from "./terminal.ts";
+import { ggufBytes, loadableModel, text, withEntry } from "./tiny-gguf.ts";
 
 let server: ServerProcess;
+let host: FileHost;
 let home = "";
+const weights = ggufBytes(loadableModel());
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "locallm-home-"));
+  host = await fileHost();
   server = await startServer();
-  const bytes = ggufBytes(loadableModel());
-  const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
-  await server.post(`/api/blobs/${digest}`, undefined, { body: new Uint8Array(bytes) });
-  await server.ask("/api/create", { model: "tiny", files: { a: digest }, stream: false });
+  const digest = `sha256:${createHash("sha256").update(weights).digest("hex")}`;
+  await server.post(`/api/blobs/${digest}`, undefined, { body: new Uint8Array(weights) });
+  const created = { model: "tiny", files: { a: digest }, parameters: { seed: 1 }, license: "MIT" };
+  await server.ask("/api/create", { ...created, stream: false });
+  const thinking = "{{ if .Think }}<think>{{ end }}{{ .Prompt }}{{ .Thinking }}";
+  await server.ask("/api/create", { model: "thinker", from: "tiny", template: thinking, stream: false });
 });
 afterAll(async () => {
   await server?.stop();
+  await host?.close();
   await rm(home, { recursive: true, force: true });
 });
 
-test.skipIf(!hasScript)("a conversation on a terminal obeys its commands (needs script)", async () => {
-  const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
-  const child = spawn("script", ["-qec", `${process.execPath} -C source ${main} run tiny`, "/dev/null"], {
-    env: { ...process.env, HOME: home, LOCALLM_HOST: server.url, TERM: "dumb" },
+const environment = () => ({ HOME: home, LOCALLM_HOST: server.url });
+
+describe.skipIf(!hasTerminal)("a conversation on a terminal (needs script)", () => {
+  test("obeys its commands, and keeps a model with what was set and said", async () => {
+    const { type, exited, keys } = terminal(["run", "tiny"], environment());
+    await keys("", />>> /);
+    await type("/?", /\/set parameter NAME VALUE/);
+    await type("/set parameter num_predict 3", /Set\./);
+    await type("/set parameter heat 3", /heat is no parameter/);
+    await type("/set parameter num_ctx many", /Error: .*num_ctx/);
+    await type("/set system Be brief.", /Set\./);
+    await type("hello", /\n/);
+    await type("/set verbose", /Set\./);
+    await type("hello again", /total duration:[\s\S]*eval rate:/);
+    await type("/set quiet", /Set\./);
+    await type("/show info", /architecture +llama/);
+    await type("/show parameters", /seed +1[\s\S]*set here:[\s\S]*num_predict +3/);
+    await type("/show system", /Be brief\./);
+    await type("/show license", /MIT/);
+    await type("/show template", /has no template/);
+    await type("/show modelfile", /FROM /);
+    await type("/show nothing", /nothing cannot be shown/);
+    await type("/list", /NAME +ID +SIZE +MODIFIED[\s\S]*tiny:latest/);
+    await type("/bogus", /\/bogus is no command/);
+    await type("/set bogus", /bogus cannot be set/);
+    await type("/set format json", /Set\./);
+    await type("x", /\n/);
+    await type("/set noformat", /Set\./);
+    await type("/set nowordwrap", /Set\./);
+    await type("/save kept", /Saved as kept\./);
+    await type("/clear", /Forgotten\./);
+    await type("/save empty", /Saved as empty\./);
+    await type("/load nowhere", /Error: model 'nowhere' not found/);
+    await type("/load kept", /Talking to kept\./);
+    await keys("/bye\r", /$/);
+    expect(await exited).toBe(0);
+    const kept = await server.ask("/api/show", { model: "kept" });
+    expect(kept).toMatchObject({
+      system: "Be brief.",
+      parameters: expect.stringMatching(/^num_predict +3$/m),
+    });
+    const roles = (kept["messages"] as { role: string; content: string }[]).map(({ role, content }) => [
+      role,
+      role === "user" ? content : "",
+    ]);
+    expect(roles).toEqual([
+      ["user", "hello"],
+      ["assistant", ""],
+      ["user", "hello again"],
+      ["assistant", ""],
+      ["user", "x"],
+      ["assistant", ""],
+    ]);
+    expect(await server.ask("/api/show", { model: "empty" })).not.toHaveProperty("messages");
   });
-  let shown = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    shown += text;
+
+  test("takes several lines, edits, remembers what was typed, and is left by Ctrl-D", async () => {
+    const first = terminal(["run", "tiny"], environment());
+    await first.keys("", />>> /);
+    await first.type("/set parameter num_predict 1", /Set\./);
+    await first.keys('/set system """one\r', /\.\.\. /);
+    await first.keys("two\r", /\.\.\. /);
+    await first.type('three"""', /Set\./);
+    await first.type("/show system", /one\r?\ntwo\r?\nthree/);
+    await first.keys('"""first line\r', /\.\.\. /);
+    await first.type('second line"""', /\n/);
+    await first.type("/save lines", /Saved/);
+    // Ctrl-C empties the line and stays.
+    await first.keys("half a li\u0003", /Ctrl-D or \/bye[\s\S]*>>> /);
+    await first.type("/set nohistory", /Set\./);
+    await first.type("/show nowhere", /nowhere cannot be shown/);
+    await first.keys("\u0004", /$/);
+    expect(await first.exited).toBe(0);
+    const lines = await server.ask<{ messages: unknown[]; system: string }>("/api/show", { model: "lines" });
+    expect(lines.system).toBe("one\ntwo\nthree");
+    expect(lines.messages[0]).toEqual({ role: "user", content: "first line\nsecond line" });
+    const file = join(home, ".locallm/history");
+    expect((await stat(file)).mode & 0o077).toBe(0);
+    expect(await readFile(file, "utf8")).not.toContain("/show nowhere");
+
+    const second = terminal(["run", "tiny"], environment());
+    await second.keys("", />>> /);
+    // Arrow up twice: the line before the last one that was to be remembered.
+    await second.keys("\u001b[A", /\/set nohistory/);
+    await second.keys("\u001b[A", /\/save lines/);
+    await second.keys("\r", /Saved as lines\.[\s\S]*>>> /);
+    await second.keys("/bye\r", /$/);
+    expect(await second.exited).toBe(0);
   });
-  const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
-  const type = async (line: string, answer: RegExp) => {
-    shown = "";
-    child.stdin.write(`${line}\n`);
-    await until(`an answer to ${line}`, () => answer.test(shown));
-  };
-  await until("the prompt", () => shown.includes(">>> "));
-  await type("/set parameter num_predict 3", /Set\./);
-  await type("/set parameter heat 3", /heat is no parameter/);
-  await type("/set parameter num_ctx many", /Error: .*num_ctx/);
-  await type("/set system Be brief.", /Set\./);
-  await type("hello", /\n[\s\S]*>>> /);
-  await type("/bogus", /\/bogus is no command/);
-  await type("/save kept", /Saved as kept\./);
-  await type("/load nowhere", /Error: model 'nowhere' not found/);
-  child.stdin.write("/bye\n");
-  expect(await exited).toBe(0);
-  const kept = await server.ask("/api/show", { model: "kept" });
-  expect(kept).toMatchObject({ system: "Be brief.", parameters: expect.stringMatching(/^num_predict +3$/) });
-  expect(kept["messages"]).toMatchObject([{ role: "user", content: "hello" }, { role: "assistant" }]);
+
+  test("stops an answer by Ctrl-C and goes on", async () => {
+    const { type, keys, shown, exited } = terminal(["run", "tiny"], environment());
+    await keys("", />>> /);
+    await type(`/set format ${JSON.stringify({ type: "string", minLength: 400 })}`, /Set\./);
+    await keys("hello\r", /hello\r*\n[\s\S]*"/);
+    await keys("\u0003", />>> /);
+    expect(shown()).not.toContain("Ctrl-D");
+    await type("/set noformat", /Set\./);
+    await type("/set parameter num_predict 1", /Set\./);
+    await type("again", /\n/);
+    await keys("\u0004", /$/);
+    expect(await exited).toBe(0);
+  });
+
+  test("fetches a model that is missing with a bar, its speed and the time left", async () => {
+    const named = withEntry(loadableModel(), "general.name", text("fetched"));
+    const large = ggufBytes({
+      ...named,
+      tensors: [...named.tensors, { name: "unused.weight", shape: [32, 20_000] }],
+    });
+    host.files.set("/fetched.gguf", Buffer.concat([large, Buffer.alloc(4_000_000)]));
+    const file = host.files.get("/fetched.gguf") ?? Buffer.alloc(0);
+    host.answer = (request, response) => {
+      if (request.headers.range === "bytes=0-0") return false;
+      response.writeHead(206, {
+        etag: `"${file.length}-0"`,
+        "content-range": `bytes 0-${file.length - 1}/${file.length}`,
+        "content-length": file.length,
+      });
+      void slowly(file, (slice) => response.write(slice)).then(() => response.end());
+      return true;
+    };
+    const { keys, exited } = terminal(["pull", `${host.url}/fetched.gguf`], environment());
+    await keys("", /pulling [0-9a-f]{12} +\d+% .*█.* [\d.]+ [KM]B\/[\d.]+ MB [\d.]+ [KM]B\/s \d+s/);
+    await exited;
+  });
 });
+
+describe("one question", () => {
+  const ask = async (args: string[], input: string | null = null) => {
+    const started = launch(["run", ...args], environment(), input ?? undefined);
+    const { code } = await started.exited;
+    return { code, out: started.stdout(), err: started.stderr() };
+  };
+
+  test("from the command line, or piped, is answered plainly", async () => {
+    const said = await ask(["tiny", "hello"]);
+    expect(said).toEqual({ code: 0, out: expect.stringMatching(/^[^\u001b]+\n$/), err: "" });
+    const piped = await ask(["tiny", "after this"], "piped text\n");
+    expect(piped.code).toBe(0);
+    expect(piped.out).not.toBe(said.out);
+    expect(await ask(["tiny"], "hello")).toEqual(said);
+  });
+
+  test("may ask for JSON, figures, a time to stay, and thinking", async () => {
+    const format = JSON.stringify({ type: "object", properties: { a: { enum: [1] } }, required: ["a"] });
+    const { out } = await ask(["tiny", "--format", format, "--keepalive", "1m", "--verbose", "hello"]);
+    expect(JSON.parse(out.slice(0, out.indexOf("}") + 1))).toEqual({ a: 1 });
+    expect(out).toMatch(/total duration: +[\d.]+s\n[\s\S]*eval rate: +[\d.]+ tokens\/s\n/);
+    expect((await ask(["tiny", "--format", "xml", "hello"])).err).toMatch(/^Error: invalid format/);
+    expect((await ask(["tiny", "--keepalive", "soon", "hello"])).err).toMatch(/^Error: invalid keep_alive/);
+    expect((await ask(["tiny", "--think", "high", "hello"])).err).toMatch(/does not support thinking/);
+    // What follows --think and is no level is the model.
+    expect((await ask(["--think", "tiny", "hello"])).err).toMatch(/"tiny" does not support thinking/);
+    expect((await ask(["thinker", "--think=false", "--hidethinking", "hello"])).code).toBe(0);
+  });
+
+  test("of a model that is not here fetches it first, a file of this machine too", async () => {
+    host.answer = null;
+    host.files.set("/from-web.Q8_0.gguf", weights);
+    const fetched = await ask([`${host.url}/from-web.Q8_0.gguf`, "hello"]);
+    expect(fetched).toEqual({
+      code: 0,
+      out: expect.stringMatching(/\n$/),
+      err: expect.stringMatching(/: 100 % of [\s\S]*stored as from-web:q8_0\nsuccess\n$/),
+    });
+    await mkdir(join(home, "files"));
+    const path = join(home, "files", "Local Model.gguf");
+    await writeFile(path, weights);
+    const local = await ask([path, "hello"]);
+    expect(local).toEqual({
+      code: 0,
+      out: expect.stringMatching(/\n$/),
+      err: expect.stringMatching(/stored as local-model:latest\nsuccess\n$/),
+    });
+    expect((await ask([path, "hello"])).err).toBe("");
+    expect((await ask(["./nothing.gguf", "hello"])).err).toMatch(
+      /nothing\.gguf cannot be used: nothing lies there/,
+    );
+    expect((await ask(["not here!", "hello"])).err).toBe("Error: invalid model name\n");
+  });
+});
+
+async function slowly(file: Buffer, write: (slice: Buffer) => void): Promise<void> {
+  for (let at = 0; at < file.length; at += 600_000) {
+    write(file.subarray(at, at + 600_000));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}

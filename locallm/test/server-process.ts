@@ -71,15 +71,16 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
 }
 
 /** Any command line of locallm, with an environment that holds nothing of this machine's own settings. */
-export function launch(args: readonly string[], env: Record<string, string> = {}) {
+export function launch(args: readonly string[], env: Record<string, string> = {}, input?: string) {
   const clean = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(LOCALLM_|CUDA_|NODE_|VITEST)/.test(name)),
   );
   const child: ChildProcess = spawn(process.execPath, ["-C", "source", main, ...args], {
     // Without it each start compiles every module anew.
     env: { ...clean, NODE_COMPILE_CACHE: join(tmpdir(), "locallm-compile-cache"), ...env },
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
+    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", "ipc"],
   });
+  child.stdin?.end(input);
   let stdout = "";
   let stderr = "";
   let rest = "";

@@ -1,5 +1,6 @@
 import type { Client } from "./client.ts";
 import { plain } from "./text.ts";
+import { WordWrap } from "./word-wrap.ts";
 
 export interface ChatSettings {
   model: string;
@@ -10,6 +11,22 @@ export interface ChatSettings {
   hideThinking: boolean;
   keepAlive: string | null;
   verbose: boolean;
+  /** On a terminal. */
+  wordWrap: boolean;
+}
+
+/** `json`, or a schema as text. What is neither goes to the server, which says what is wrong with it. */
+export function readFormat(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** `true`, `false`, or a level, which the server knows. */
+export function readThink(value: string | boolean): string | boolean {
+  return value === "true" ? true : value === "false" ? false : value;
 }
 
 interface Turn {
@@ -42,21 +59,30 @@ export class Conversation {
     this.#output = output;
   }
 
+  /** Loads the model, so that what is wrong with it is said before the first question. */
+  async load(): Promise<void> {
+    const { model, keepAlive, options } = this.settings;
+    const body = { model, options, ...(keepAlive === null ? {} : { keep_alive: keepAlive }), stream: false };
+    await this.#client.json("/api/chat", { body: { ...body, messages: [] } });
+  }
+
   /** Asks, and writes the answer as it comes. An answer that was cut off by the signal stays as far as it came. */
   async ask(question: string, signal?: AbortSignal): Promise<void> {
     this.turns.push({ role: "user", content: question });
     let answer = "";
     let isThinking = false;
     let last: Chunk | null = null;
+    const wrap = this.settings.wordWrap && this.#output.isTTY ? new WordWrap(this.#output.columns) : null;
+    const write = (text: string) => this.#output.write(wrap === null ? plain(text) : wrap.add(plain(text)));
     try {
       for await (const chunk of this.#chunks(signal)) {
         const { thinking = "", content = "" } = chunk.message ?? {};
         if (thinking !== "" && !this.settings.hideThinking) {
-          this.#output.write(plain(isThinking ? thinking : `Thinking...\n${thinking}`));
+          write(isThinking ? thinking : `Thinking...\n${thinking}`);
           isThinking = true;
         }
         if (content !== "") {
-          this.#output.write(plain(isThinking ? `\n...done thinking.\n\n${content}` : content));
+          write(isThinking ? `\n...done thinking.\n\n${content}` : content);
           isThinking = false;
           answer += content;
         }
@@ -68,7 +94,7 @@ export class Conversation {
         throw error;
       }
     }
-    this.#output.write("\n");
+    this.#output.write(`${wrap?.end() ?? ""}\n`);
     this.turns.push({ role: "assistant", content: answer });
     const dropped = last?.truncated?.messages ?? 0;
     if (dropped > 0) this.#output.write(`(the first ${dropped} messages no longer fit into the window)\n`);

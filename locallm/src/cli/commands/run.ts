@@ -1,9 +1,9 @@
 import { Command } from "commander";
-import { readConfig } from "../../config.ts";
+import { type Config, readConfig } from "../../config.ts";
 import { Client, ServerError } from "../client.ts";
-import { type ChatSettings, Conversation } from "../conversation.ts";
+import { type ChatSettings, Conversation, readFormat, readThink } from "../conversation.ts";
 import { converse } from "../repl.ts";
-import { pullModel } from "./pull.ts";
+import { pullModel, source } from "./pull.ts";
 
 interface Options {
   keepalive?: string;
@@ -12,12 +12,15 @@ interface Options {
   format?: string;
   think?: boolean | string;
   hidethinking?: boolean;
+  nowordwrap?: boolean;
+  truncate?: string;
+  dimensions?: string;
 }
 
 export function runCommand(): Command {
   return new Command("run")
     .description("talk to a model; fetches it first if it is not here")
-    .argument("<model>")
+    .argument("[model]")
     .argument("[prompt...]", "one question; without it, and on a terminal, a conversation")
     .option("--keepalive <duration>", "how long the model stays loaded")
     .option("--verbose", "figures after each answer")
@@ -25,69 +28,86 @@ export function runCommand(): Command {
     .option("--format <format>", "json, or a JSON schema")
     .option("--think [level]", "true, false, low, medium or high")
     .option("--hidethinking", "do not show what the model thinks")
-    .option("--nowordwrap", "taken for Ollama's sake; lines are never wrapped")
-    .action(async (model: string, words: string[], options: Options) => {
-      const client = new Client(readConfig());
-      const capabilities = await present(client, model, options.insecure === true);
-      const piped = process.stdin.isTTY ? "" : await readAll(process.stdin);
-      const prompt = [piped, words.join(" ")].filter((text) => text !== "").join("\n");
-      if (capabilities.includes("embedding")) {
-        await printEmbedding(client, model, prompt);
-        return;
-      }
-      const conversation = new Conversation(client, settings(model, options), process.stdout);
-      if (prompt !== "") await conversation.ask(prompt);
-      else if (process.stdin.isTTY) await converse(conversation, client);
+    .option("--nowordwrap", "do not wrap lines between words on a terminal")
+    .option("--truncate <boolean>", "embedding models: false refuses a text that is too long")
+    .option("--dimensions <count>", "embedding models: how many numbers of the vector")
+    .action(async (first: string | undefined, rest: string[], given: Options, command: Command) => {
+      const { model, words, options } = modelFirst(first, rest, given);
+      if (model === undefined) command.error("error: missing required argument 'model'");
+      await run(model, words, options);
     });
 }
 
-function settings(model: string, options: Options): ChatSettings {
+/** `run --think smollm2 hello`: what follows --think is a level, or else the model. */
+function modelFirst(first: string | undefined, rest: string[], options: Options) {
   const { think } = options;
+  if (typeof think !== "string" || thinkLevels.has(think)) return { model: first, words: rest, options };
+  const words = first === undefined ? [] : [first, ...rest];
+  return { model: think, words, options: { ...options, think: true } };
+}
+
+const thinkLevels: ReadonlySet<string> = new Set(["true", "false", "low", "medium", "high", "max"]);
+
+async function run(reference: string, words: string[], options: Options): Promise<void> {
+  const config = readConfig();
+  const client = new Client(config);
+  const { name: model, capabilities } = await present(reference, client, config, options.insecure === true);
+  const piped = process.stdin.isTTY ? "" : await readAll(process.stdin);
+  const prompt = [piped, words.join(" ")].filter((text) => text !== "").join("\n");
+  if (capabilities.includes("embedding")) {
+    await printEmbedding(client, model, prompt, options);
+    return;
+  }
+  const conversation = new Conversation(client, settings(model, options), process.stdout);
+  if (prompt !== "") await conversation.ask(prompt);
+  else if (process.stdin.isTTY) {
+    await conversation.load();
+    await converse(conversation, client);
+  }
+}
+
+function settings(model: string, options: Options): ChatSettings {
   return {
     model,
     system: null,
     options: {},
-    format: readFormat(options.format),
-    think:
-      think === undefined
-        ? null
-        : think === true || think === "true"
-          ? true
-          : think === "false"
-            ? false
-            : think,
+    format: options.format === undefined ? null : readFormat(options.format),
+    think: options.think === undefined ? null : readThink(options.think),
     hideThinking: options.hidethinking === true,
     keepAlive: options.keepalive ?? null,
     verbose: options.verbose === true,
+    wordWrap: options.nowordwrap !== true,
   };
 }
 
-/** `json`, or a schema as text. What is neither goes to the server, which says what is wrong with it. */
-function readFormat(text: string | undefined): unknown {
-  if (text === undefined) return null;
+/** The name under which the model stands in the store and what it can do; it is fetched where it is missing. */
+async function present(reference: string, client: Client, config: Config, insecure: boolean) {
+  const wanted = await source(reference);
+  const { name } = wanted;
+  const show = () => client.json<{ capabilities: string[] }>("/api/show", { body: { model: name } });
   try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
-/** What the model can do; it is fetched where it is missing. */
-async function present(client: Client, model: string, insecure: boolean): Promise<string[]> {
-  const show = () => client.json<{ capabilities: string[] }>("/api/show", { body: { model } });
-  try {
-    return (await show()).capabilities;
+    return { name, capabilities: (await show()).capabilities };
   } catch (error) {
     if (!(error instanceof ServerError) || error.status !== 404) throw error;
-    await pullModel(client, model, insecure);
-    return (await show()).capabilities;
+    await pullModel(wanted, client, config, insecure);
+    return { name, capabilities: (await show()).capabilities };
   }
 }
 
-async function printEmbedding(client: Client, model: string, input: string): Promise<void> {
-  const { embeddings } = await client.json<{ embeddings: number[][] }>("/api/embed", {
-    body: { model, input },
-  });
+async function printEmbedding(
+  client: Client,
+  model: string,
+  input: string,
+  { truncate, dimensions }: Options,
+): Promise<void> {
+  const body = {
+    model,
+    input,
+    ...(truncate === undefined ? {} : { truncate: truncate !== "false" }),
+    // What is no number goes to the server, which says so.
+    ...(dimensions === undefined ? {} : { dimensions: Number(dimensions) || dimensions }),
+  };
+  const { embeddings } = await client.json<{ embeddings: number[][] }>("/api/embed", { body });
   console.log(JSON.stringify(embeddings[0] ?? []));
 }
 

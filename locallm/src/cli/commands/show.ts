@@ -3,7 +3,8 @@ import { readConfig } from "../../config.ts";
 import { Client } from "../client.ts";
 import { plain } from "../text.ts";
 
-interface Shown {
+/** The body of `/api/show`. */
+export interface Shown {
   license?: string;
   modelfile: string;
   parameters?: string;
@@ -37,7 +38,8 @@ export function showCommand(): Command {
   });
 }
 
-function overview(shown: Shown, verbose: boolean): string {
+/** What people want to know first about a model. */
+export function overview(shown: Shown, verbose: boolean): string {
   const { details, model_info: info } = shown;
   const sections: [string, string[][]][] = [
     [
