@@ -2,10 +2,11 @@ import { execFileSync } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import type { AddressInfo, LookupFunction } from "node:net";
+import { type AddressInfo, connect, type LookupFunction } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { readCertificates } from "./certificates.ts";
 import { isPrivateAddress, Network, type NetworkSettings, readBody } from "./network.ts";
 
 const open: { close(): void }[] = [];
@@ -97,6 +98,24 @@ describe("redirects", () => {
       },
     );
 
+    test("are refused also on connections that stand already, in both directions", async () => {
+      let asked = 0;
+      const inside = await serve((_, response) => response.end(String(++asked)), "127.0.0.2");
+      const port = await serve((request, response) => {
+        if (request.url === "/first") response.end("ok");
+        else response.writeHead(307, { location: `http://private.example:${inside}/` }).end();
+      });
+      const made = network({ lookup, isPrivate });
+      const ask = (path: string) =>
+        made.request(new URL(`http://public.example:${port}${path}`), { signal, insecure: true });
+      await readBody(await ask("/first"), 100);
+      // A connection to the private address that the user asked for himself does not open it to others.
+      const own = new URL(`http://private.example:${inside}/`);
+      await readBody(await made.request(own, { signal, insecure: true }), 100);
+      await expect(ask("/second")).rejects.toMatchObject({ code: "redirect_refused" });
+      expect(asked).toBe(1);
+    });
+
     test("to a public one are followed; a private registry may lead anywhere", async () => {
       const port = await serve((_, response) => response.end("ok"));
       const inside = await serve(redirect(`http://public.example:${port}/`), "127.0.0.2");
@@ -167,10 +186,42 @@ describe("redirects", () => {
       answer.body.resume();
     });
 
-    test("a certificate that nobody vouches for is refused", async () => {
-      const port = await secure((_, response) => response.end());
-      const request = network().request(new URL(`https://localhost:${port}/`), { signal });
-      await expect(request).rejects.toMatchObject({ code: "source_unreachable" });
+    test("a certificate that nobody vouches for is refused, and taken where it is named", async () => {
+      const port = await secure((_, response) => response.end("ok"));
+      const url = new URL(`https://localhost:${port}/`);
+      await expect(network().request(url, { signal })).rejects.toMatchObject({ code: "source_unreachable" });
+      const certificates = await readCertificates(join(folder, "cert"));
+      const answer = await network({ certificates }).request(url, { signal });
+      expect((await readBody(answer, 10)).toString()).toBe("ok");
+      await expect(readCertificates(join(folder, "key"))).rejects.toThrow();
+    });
+
+    test("a proxy is asked for a tunnel, in which the certificate counts", async () => {
+      const port = await secure((_, response) => response.end("ok"));
+      const tunnels: string[] = [];
+      const server = createServer();
+      server.on("connect", (request, client) => {
+        tunnels.push(request.url ?? "");
+        const inside = connect(port, "127.0.0.1", () => {
+          client.write("HTTP/1.1 200 OK\r\n\r\n");
+          inside.pipe(client).pipe(inside);
+        });
+        inside.on("error", () => client.destroy());
+        client.on("error", () => inside.destroy());
+      });
+      const proxyPort = await listen(server, "127.0.0.1");
+      const proxy = { http: null, https: `http://user:secret@127.0.0.1:${proxyPort}`, except: null };
+      const certificates = await readCertificates(join(folder, "cert"));
+      const made = network({ proxy, certificates });
+      // The name is not the certificate's: the tunnel was made, and the end of it is not trusted.
+      const error = await made.request(new URL("https://models.example/x"), { signal }).then(
+        () => expect.unreachable(),
+        (thrown: unknown) => thrown as Error,
+      );
+      expect(error.message).toMatch(
+        /models\.example could not be reached: \w+ \(by the proxy 127\.0\.0\.1:\d+\)$/,
+      );
+      expect(tunnels).toEqual(["models.example:443"]);
     });
   });
 });
