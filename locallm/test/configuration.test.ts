@@ -130,12 +130,17 @@ describe("LOCALLM_API_KEY", () => {
         ["POST", `/api/blobs/sha256:${"0".repeat(64)}`],
       ] as const)
         expect((await fetch(url + path, { method, body: "{}" })).status).toBe(401);
-      for (const wrong of ["Bearer wrong!", "Bearer ", "s3cret", "Basic s3cret", "Bearer s3cret2"])
-        expect((await ask("/v1/models", wrong)).json()["error"]).toMatchObject({
+      for (const wrong of ["Bearer wrong!", "Bearer ", "s3cret", "Basic s3cret", "Bearer s3cret2"]) {
+        const refused = await ask("/v1/models", wrong);
+        expect([refused.status, refused.headers["www-authenticate"]]).toEqual([401, "Bearer"]);
+        expect(refused.json()["error"]).toMatchObject({
           type: "authentication_error",
           code: "invalid_api_key",
         });
-      expect((await ask("/v1/models", "Bearer s3cret")).status).toBe(200);
+      }
+      // No model is there: the list is empty, not null.
+      const models = await ask("/v1/models", "Bearer s3cret");
+      expect([models.status, models.json()]).toEqual([200, { object: "list", data: [] }]);
       expect((await ask("/api/tags", "bearer s3cret")).status).toBe(200);
     });
   });

@@ -325,8 +325,12 @@ describe("the OpenAI shape", () => {
       ]);
     });
 
-    it("an error after the first event is an event, and no [DONE] follows", async () => {
-      const response = await server.post("/v1/chat/completions", chat({ stream: true, max_tokens: 100_000 }));
+    it.each([
+      ["/v1/chat/completions", { messages, max_tokens: 100_000 }],
+      ["/v1/completions", { prompt: "x", max_tokens: 100_000 }],
+      ["/v1/responses", { input: "x", max_output_tokens: 100_000 }],
+    ])("%s: an error after the first event is an event, and no [DONE] follows", async (path, body) => {
+      const response = await server.post(path, { model, stream: true, temperature: 0, ...body });
       const reader = response.body!.getReader();
       const first = await reader.read();
       const { explain } = await server.ask<Explained>("/api/ps?explain");
@@ -335,7 +339,9 @@ describe("the OpenAI shape", () => {
       for (let next = await reader.read(); !next.done; next = await reader.read())
         text += new TextDecoder().decode(next.value);
       const last = text.trim().split("\n\n").at(-1)!;
-      expect(JSON.parse(last.replace("data: ", ""))).toMatchObject({ error: { type: "api_error" } });
+      const shown = JSON.parse(last.replace(/^(event: error\n)?data: /, "")) as Answer;
+      if (path === "/v1/responses") expect(shown).toMatchObject({ type: "error", code: "api_error" });
+      else expect(shown).toMatchObject({ error: { type: "api_error" } });
       expect(text).not.toContain("[DONE]");
       await until(
         "the next request works",

@@ -78,6 +78,7 @@ describe("many requests", () => {
         503,
         { error: { type: "server_overloaded" } },
       ]);
+      expect(Number(openAi.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
       expect((await fetch(`${server.url}/health`)).status).toBe(503);
       gone.abort();
       await Promise.all(held);

@@ -89,6 +89,15 @@ describe("messages → prompt", () => {
     );
   });
 
+  test("a template that refuses some conversations takes the others", () => {
+    const strict =
+      "{% if messages[0].role != 'system' %}{{ raise_exception('a system message first') }}{% endif %}{{ messages[1].content }}";
+    expect(dialogue(strict).prompt(plainTurn([say("system", "s"), say("user", "hi")]), noBos)).toBe("hi");
+    expect(() => dialogue(strict).prompt(plainTurn([say("user", "hi")]), noBos)).toThrow(
+      expect.objectContaining({ code: "conversation_refused" }),
+    );
+  });
+
   test("a template that cannot be read is replaced by its family's, known by its marks", () => {
     const unread = dialogue(
       "{% for m in messages %}{{ m | unknown_filter }}<|im_start|><|im_end|>{% endfor %}",

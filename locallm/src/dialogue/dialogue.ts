@@ -89,13 +89,22 @@ function prompterFor(source: DialogueSource): Prompter {
   if (language === "go") return goPrompter(compileGo(text, source.now));
   try {
     const prompter = jinjaPrompter(compileJinja(text, source.now), source);
-    prompter.render(plainTurn([{ role: "user", content: "probe" }]));
+    requireRenders(prompter);
     return prompter;
   } catch (error) {
     // A template that our Jinja cannot read: its family's turns are known all the same.
-    const known = error instanceof TemplateRefusal ? null : detectTemplate(text);
+    const known = detectTemplate(text);
     if (!(error instanceof TemplateError) || known === null) throw error;
     return { ...goPrompter(compileGo(known.template, source.now)), stop: known.stop };
+  }
+}
+
+/** A template may refuse this conversation and take others. */
+function requireRenders(prompter: Prompter): void {
+  try {
+    prompter.render(plainTurn([{ role: "user", content: "probe" }]));
+  } catch (error) {
+    if (!(error instanceof TemplateRefusal)) throw error;
   }
 }
 

@@ -115,6 +115,18 @@ const mistral = `{{- $last := -1 }}
 /** Looked through in this order: a family that is another's special case stands before it. */
 export const knownTemplates: readonly KnownTemplate[] = [
   {
+    name: "phi-4",
+    source: "Phi-4 model card",
+    marks: ["<|im_sep|>"],
+    template: turns({
+      system: "<|im_start|>system<|im_sep|>{{ .Content }}<|im_end|>",
+      user: "<|im_start|>user<|im_sep|>{{ .Content }}<|im_end|>",
+      assistant: "<|im_start|>assistant<|im_sep|>{{ .Content }}<|im_end|>",
+      open: "<|im_start|>assistant<|im_sep|>",
+    }),
+    stop: ["<|im_start|>", "<|im_end|>", "<|im_sep|>"],
+  },
+  {
     name: "hermes",
     source: "Hermes 2 Pro model card; Qwen function calling guide",
     marks: ["<|im_start|>", "<tool_call>"],
@@ -285,5 +297,101 @@ ${systemFirst}<end_of_turn>
       open: "### Response:\n",
     }),
     stop: ["### Instruction:", "### Response:"],
+  },
+  {
+    name: "exaone",
+    source: "EXAONE 3 and 3.5 model cards",
+    marks: ["[|user|]", "[|assistant|]"],
+    template: turns({
+      system: "[|system|]{{ .Content }}[|endofturn|]\n",
+      user: "[|user|]{{ .Content }}\n",
+      assistant: "[|assistant|]{{ .Content }}[|endofturn|]\n",
+      open: "[|assistant|]",
+    }),
+    stop: ["[|endofturn|]"],
+  },
+  {
+    name: "alfred",
+    source: "Alfred 40B model card",
+    marks: ["<start_user>", "<end_message>"],
+    template: turns({
+      system: "<start_system>{{ .Content }}<end_message>",
+      user: "<start_user>{{ .Content }}<end_message>",
+      assistant: "<start_assistant>{{ .Content }}<end_message>",
+      open: "<start_assistant>",
+    }),
+    stop: ["<start_system>", "<end_message>", "<start_user>", "<start_assistant>"],
+  },
+  {
+    name: "codellama-70b",
+    source: "Code Llama 70B Instruct model card",
+    marks: ["Source: ", "<step>"],
+    template: turns({
+      system: "Source: system\n\n {{ .Content }} <step> ",
+      user: "Source: user\n\n {{ .Content }} <step> ",
+      assistant: "Source: assistant\n\n {{ .Content }} <step> ",
+      open: "Source: assistant\nDestination: user\n\n ",
+    }),
+    stop: ["<step>", "Source:", "Destination:"],
+  },
+  {
+    name: "falcon",
+    source: "Falcon 180B Chat model card",
+    marks: ["Falcon:"],
+    template: turns({
+      system: "System: {{ .Content }}\n",
+      user: "User: {{ .Content }}\n",
+      assistant: "Falcon: {{ .Content }}\n",
+      open: "Falcon:",
+    }),
+    stop: ["User:", "Falcon:"],
+  },
+  {
+    name: "solar",
+    source: "SOLAR 10.7B Instruct model card",
+    marks: ["### User:", "### Assistant:"],
+    template: turns({
+      system: "### System:\n{{ .Content }}\n\n",
+      user: "### User:\n{{ .Content }}\n\n",
+      assistant: "### Assistant:\n{{ .Content }}\n\n",
+      open: "### Assistant:\n",
+    }),
+    stop: ["### System:", "### User:", "### Assistant:"],
+  },
+  {
+    name: "magicoder",
+    source: "Magicoder S DS model card",
+    marks: ["@@ Instruction"],
+    template: turns({
+      system: "{{ .Content }}\n\n",
+      user: "@@ Instruction\n{{ .Content }}\n\n",
+      assistant: "@@ Response\n{{ .Content }}\n\n",
+      open: "@@ Response\n",
+    }),
+    stop: ["@@ Instruction", "@@ Response"],
+  },
+  {
+    name: "starcoder2",
+    source: "StarCoder2 Instruct model card",
+    marks: ["### Instruction", "### Response"],
+    template: turns({
+      system: "{{ .Content }}\n\n",
+      user: "### Instruction\n{{ .Content }}\n\n",
+      assistant: "### Response\n{{ .Content }}<|endoftext|>",
+      open: "### Response\n",
+    }),
+    stop: ["### Instruction", "### Response", "<|endoftext|>"],
+  },
+  {
+    name: "chatqa",
+    source: "ChatQA 1.5 model card",
+    marks: ["User: ", "Assistant:"],
+    template: turns({
+      system: "System: {{ .Content }}\n\n",
+      user: "User: {{ .Content }}\n\n",
+      assistant: "Assistant: {{ .Content }}\n\n",
+      open: "Assistant:",
+    }),
+    stop: ["User:", "Assistant:"],
   },
 ];

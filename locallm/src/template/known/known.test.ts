@@ -41,6 +41,19 @@ const documented: Record<string, string> = {
   openchat:
     "GPT4 Correct System: S<|end_of_turn|>GPT4 Correct User: u1<|end_of_turn|>GPT4 Correct Assistant: a1<|end_of_turn|>GPT4 Correct User: u2<|end_of_turn|>GPT4 Correct Assistant:",
   vicuna: "S USER: u1 ASSISTANT: a1</s>USER: u2 ASSISTANT:",
+  "phi-4":
+    "<|im_start|>system<|im_sep|>S<|im_end|><|im_start|>user<|im_sep|>u1<|im_end|><|im_start|>assistant<|im_sep|>a1<|im_end|><|im_start|>user<|im_sep|>u2<|im_end|><|im_start|>assistant<|im_sep|>",
+  exaone: "[|system|]S[|endofturn|]\n[|user|]u1\n[|assistant|]a1[|endofturn|]\n[|user|]u2\n[|assistant|]",
+  alfred:
+    "<start_system>S<end_message><start_user>u1<end_message><start_assistant>a1<end_message><start_user>u2<end_message><start_assistant>",
+  "codellama-70b":
+    "Source: system\n\n S <step> Source: user\n\n u1 <step> Source: assistant\n\n a1 <step> Source: user\n\n u2 <step> Source: assistant\nDestination: user\n\n ",
+  falcon: "System: S\nUser: u1\nFalcon: a1\nUser: u2\nFalcon:",
+  solar: "### System:\nS\n\n### User:\nu1\n\n### Assistant:\na1\n\n### User:\nu2\n\n### Assistant:\n",
+  magicoder: "S\n\n@@ Instruction\nu1\n\n@@ Response\na1\n\n@@ Instruction\nu2\n\n@@ Response\n",
+  starcoder2:
+    "S\n\n### Instruction\nu1\n\n### Response\na1<|endoftext|>### Instruction\nu2\n\n### Response\n",
+  chatqa: "System: S\n\nUser: u1\n\nAssistant: a1\n\nUser: u2\n\nAssistant:",
   alpaca: "S\n\n### Instruction:\nu1\n\n### Response:\na1\n\n### Instruction:\nu2\n\n### Response:\n",
 };
 
@@ -72,6 +85,12 @@ describe("known families", () => {
     ["<start_of_turn>", "gemma"],
     ["{{ '<|user|>' + '<|end|>' }}", "phi-3"],
     ["{{ '<|user|>' + eos_token + '<|assistant|>' }}", "zephyr"],
+    ["{{ '<|im_start|>user<|im_sep|>' }}", "phi-4"],
+    ["'USER: ' + m.content + ' ASSISTANT:'", "vicuna"],
+    ["'### Instruction:\\n'", "alpaca"],
+    ["'### Instruction\\n' '### Response\\n'", "starcoder2"],
+    ["'User: ' 'Assistant:'", "chatqa"],
+    ["'User: ' 'Falcon:'", "falcon"],
     ["{% for m in messages %}{{ m.content }}{% endfor %}", null],
   ])("%s is %s", (text, name) => {
     expect(detectTemplate(text)?.name ?? null).toBe(name);
