@@ -90,6 +90,12 @@ const cases: [format: ToolFormat, source: string, text: string, answer: Answer][
   ],
   [
     hermes,
+    "a parameter of any name",
+    "<tool_call>\n<function=f>\n<parameter=__proto__>\n[1]\n</parameter>\n</function>\n</tool_call>",
+    { content: "", calls: [["f", JSON.parse('{"__proto__": [1]}')]] },
+  ],
+  [
+    hermes,
     "cut by the length",
     '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Ro',
     { content: "", calls: [["get_weather", null]] },

@@ -25,7 +25,8 @@ export const hermes: ToolFormat = {
     if ((yield* takeMarker(cursor, ["<function="])) !== null) {
       const name = yield* takeUpTo(cursor, ">");
       if (name === null) return `${marker}${space}<function=`;
-      const given: Record<string, unknown> = {};
+      // Without a prototype: a model may name a parameter as it likes.
+      const given = Object.create(null) as Record<string, unknown>;
       const text = yield* readParameters(given, name.text.trim());
       yield* calls.whole(name.text.trim(), text);
     } else if ((yield* peek(cursor)) === "{") {
