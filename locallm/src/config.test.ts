@@ -22,6 +22,8 @@ describe("readConfig", () => {
       generate: "raw",
       intelGpu: false,
       cudaVisibleDevices: null,
+      vulkanVisibleDevices: null,
+      enginesFolder: join(homedir(), ".locallm", "engines"),
       registries: null,
       credentialsFile: join(homedir(), ".locallm/credentials.json"),
       caFile: null,
@@ -83,6 +85,9 @@ describe("readConfig", () => {
     ["LOCALLM_GENERATE", "template", "generate", "template"],
     ["LOCALLM_INTEL_GPU", "1", "intelGpu", true],
     ["CUDA_VISIBLE_DEVICES", "0,2", "cudaVisibleDevices", "0,2"],
+    ["CUDA_VISIBLE_DEVICES", "", "cudaVisibleDevices", ""],
+    ["GGML_VK_VISIBLE_DEVICES", " 1 ", "vulkanVisibleDevices", "1"],
+    ["LOCALLM_ENGINES", "/opt/engines", "enginesFolder", "/opt/engines"],
     ["https_proxy", "http://p:3128", "proxy", { http: null, https: "http://p:3128", except: null }],
   ] as const)("reads %s=%s", (variable, text, field, value) => {
     expect(readConfig({ [variable]: text })[field]).toEqual(value);

@@ -25,7 +25,12 @@ export interface Config {
   /** What `/api/generate` does with a plain prompt: nothing, or the model's template. */
   readonly generate: "raw" | "template";
   readonly intelGpu: boolean;
+  /** Empty: none of them. Null: not set. */
   readonly cudaVisibleDevices: string | null;
+  /** The same for GPUs by Vulkan. */
+  readonly vulkanVisibleDevices: string | null;
+  /** Builds of the engine for GPUs, which `locallm doctor --install` fetches. */
+  readonly enginesFolder: string;
   /** Host names that models may be pulled from; null: any. */
   readonly registries: readonly string[] | null;
   /** Who may pull and push where; need not exist. */
@@ -89,7 +94,13 @@ export const settings: readonly Setting[] = [
   setting("LOCALLM_CA_FILE", "", "PEM certificates to trust besides the system's, for pulls and pushes"),
   setting("LOCALLM_DEBUG", "false", "true logs every decision"),
   setting("LOCALLM_INTEL_GPU", "", "1 uses an Intel GPU, by Vulkan, on Linux"),
-  setting("CUDA_VISIBLE_DEVICES", "", "which NVIDIA GPUs the engine sees"),
+  setting("CUDA_VISIBLE_DEVICES", "", "which NVIDIA GPUs the engine sees; -1 or empty: none"),
+  setting("GGML_VK_VISIBLE_DEVICES", "", "which GPUs it sees by Vulkan; -1 or empty: none"),
+  setting(
+    "LOCALLM_ENGINES",
+    "~/.locallm/engines",
+    "builds of the engine for GPUs, which doctor --install fetches",
+  ),
   setting("HTTPS_PROXY", "", "proxy for pulls; HTTP_PROXY and NO_PROXY likewise"),
 ];
 
@@ -125,7 +136,9 @@ export function readConfig(environment: Environment = process.env): Config {
     kvCacheType: read("LOCALLM_KV_CACHE_TYPE", oneOf("f16", "q8_0", "q4_0")),
     generate: read("LOCALLM_GENERATE", oneOf("raw", "template")),
     intelGpu: read("LOCALLM_INTEL_GPU", (text) => (text === "" ? false : parseBoolean(text))),
-    cudaVisibleDevices: trimmed(environment["CUDA_VISIBLE_DEVICES"]) ?? null,
+    cudaVisibleDevices: environment["CUDA_VISIBLE_DEVICES"]?.trim() ?? null,
+    vulkanVisibleDevices: environment["GGML_VK_VISIBLE_DEVICES"]?.trim() ?? null,
+    enginesFolder: read("LOCALLM_ENGINES", parseFolder),
     registries: read("LOCALLM_REGISTRIES", parseRegistries),
     credentialsFile: read("LOCALLM_CREDENTIALS", parsePath),
     caFile: read("LOCALLM_CA_FILE", (text) => (text === "" ? null : parsePath(text))),

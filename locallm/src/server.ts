@@ -1,6 +1,9 @@
 import type { AddressInfo } from "node:net";
 import pino, { type Logger } from "pino";
 import { baseUrl, type Config, type HostAddress, readConfig } from "./config.ts";
+import { Accelerator } from "./gpu/accelerator.ts";
+import type { BackendChoice } from "./gpu/backend.ts";
+import { devicesIn, machineBackend, visibleDevices } from "./gpu/machine.ts";
 import { createApp } from "./http/app.ts";
 import { type BodyLimits, defaultBodyLimits } from "./http/body.ts";
 import { Dialogues } from "./http/dialogues.ts";
@@ -10,7 +13,7 @@ import { Store } from "./library/store.ts";
 import type { StartRunner } from "./runner/handle.ts";
 import { startRunner } from "./runner/start.ts";
 import { systemClock } from "./scheduler/clock.ts";
-import { availableBytes, estimateBytes } from "./scheduler/estimate.ts";
+import { availableBytes, estimateNeeds } from "./scheduler/estimate.ts";
 import type { Decision } from "./scheduler/lease.ts";
 import { createScheduler } from "./scheduler/scheduler.ts";
 import { readCertificates } from "./sources/certificates.ts";
@@ -26,6 +29,8 @@ export interface Server {
   readonly store: Store;
   readonly pulls: Pulls;
   readonly log: Logger;
+  /** Which build of the engine runs models, and why. */
+  readonly backend: BackendChoice;
   /** What `/` adds to its line: why there is no model yet and what mends it. Null: nothing. */
   notify(notice: string | null): void;
   /** Answers what is running until the deadline, refuses the rest, ends every child. */
@@ -46,6 +51,9 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
   await makeModelsFolder(config.modelsFolder);
   const store = new Store(config.modelsFolder);
   const metrics = createMetrics();
+  const backend = machineBackend(config);
+  const accelerator = new Accelerator(backend, (folder) => devicesIn(folder, config), config);
+  log.info({ backend: backend.backend ?? "cpu", why: backend.why }, "engine");
   const scheduler = createScheduler(
     {
       slots: config.numParallel,
@@ -54,12 +62,13 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
       loadTimeoutMs: config.loadTimeoutMs,
       flashAttention: config.flashAttention,
       kvCacheType: config.kvCacheType,
-      environment: gpuEnvironment(config),
+      environment: visibleDevices(config),
     },
     {
       clock: systemClock,
       startRunner: parts.startRunner ?? startRunner,
-      estimate: (model, load) => estimateBytes(store, model, load),
+      estimate: (model, load) => estimateNeeds(store, model, load),
+      place: (needs, wish) => accelerator.place(needs, wish),
       availableBytes,
       onDecision: (decision) => record(decision, metrics, log),
       onLog: (model, line) => log.debug({ model, line }, "engine"),
@@ -102,6 +111,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     store,
     pulls,
     log,
+    backend,
     notify(text) {
       notice = text;
     },
@@ -157,8 +167,8 @@ function record(decision: Decision, metrics: Metrics, log: Logger): void {
   if (what === "ready") metrics.loadSeconds.observe({ model }, (tookMs ?? 0) / 1000);
   if (what === "evict") metrics.evictions.inc({ model });
   const line = { model, what, why, ...(tookMs === null ? {} : { ms: Math.round(tookMs) }) };
-  if (what === "fail" || what === "died") log.warn(line, "scheduler");
-  else if (what === "evict") log.info(line, "scheduler");
+  if (what === "fail" || what === "died" || what === "retry") log.warn(line, "scheduler");
+  else if (what === "evict" || what === "ready") log.info(line, "scheduler");
   else log.debug(line, "scheduler");
 }
 
@@ -173,14 +183,6 @@ async function makeModelsFolder(folder: string): Promise<void> {
       { cause },
     );
   }
-}
-
-/** What makes the engine see the GPUs that the user chose. */
-function gpuEnvironment(config: Config): Record<string, string> {
-  return {
-    ...(config.cudaVisibleDevices === null ? {} : { CUDA_VISIBLE_DEVICES: config.cudaVisibleDevices }),
-    ...(config.intelGpu ? { LOCALLM_INTEL_GPU: "1" } : {}),
-  };
 }
 
 async function listen(app: ReturnType<typeof createApp>, address: HostAddress): Promise<number> {

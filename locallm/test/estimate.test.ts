@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readGguf } from "../src/library/gguf/header.ts";
-import type { LoadRequest } from "../src/runner/handle.ts";
+import { type LoadRequest, onlyProcessor } from "../src/runner/handle.ts";
 import { startRunner } from "../src/runner/start.ts";
 import { estimate } from "../src/scheduler/estimate.ts";
 import { embeddingModelPath } from "./model-store.ts";
@@ -16,8 +16,7 @@ const base = {
   slots: 1,
   numBatch: null,
   numThread: 1,
-  numGpu: null,
-  mainGpu: 0,
+  placement: onlyProcessor,
   useMmap: null,
   flashAttention: "auto",
   kvCacheType: "f16",

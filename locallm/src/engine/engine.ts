@@ -5,6 +5,7 @@ import { Allocation } from "./allocation.ts";
 import { Context } from "./context.ts";
 import { Embedder } from "./embedder.ts";
 import type { LoadRequest, ModelInfo } from "./job.ts";
+import { listDevices } from "./libllama/devices.ts";
 import type { Pointer } from "./libllama/functions.ts";
 import { type Library, openLibrary } from "./libllama/library.ts";
 import { Model, poolingValue } from "./model.ts";
@@ -36,7 +37,7 @@ const poll = 50;
 
 /** Blocks while it loads. Throws `engine_missing`, `engine_mismatch` or `model_load_failed`. */
 export function loadEngine(request: LoadRequest, events: EngineEvents): Engine {
-  const library = openLibrary();
+  const library = openLibrary(request.placement.library ?? undefined);
   const allocation = new Allocation();
   return withLog(
     library,
@@ -109,9 +110,25 @@ function load(library: Library, request: LoadRequest, events: EngineEvents, allo
         context: allocation.contextBytes,
         compute: allocation.computeBytes,
       },
+      devices: placedDevices(library, request, allocation),
       engine: { version: library.version, threads, library: library.folder },
     },
   };
+}
+
+function placedDevices(
+  library: Library,
+  { placement }: LoadRequest,
+  allocation: Allocation,
+): ModelInfo["devices"] {
+  if (placement.devices.length === 0) return [];
+  const known = new Map(listDevices(library).map((device) => [device.name, device.description]));
+  return placement.devices.map(({ name, layers }) => ({
+    name,
+    description: known.get(name) ?? "",
+    layers,
+    bytes: allocation.onDevice(name),
+  }));
 }
 
 function newSlotsContext(

@@ -11,13 +11,32 @@ export interface LoadRequest {
   readonly numBatch: number | null;
   /** null: as many as the machine has physical cores. */
   readonly numThread: number | null;
-  /** Layers on the GPU; null or -1: as many as there are. Means nothing on a CPU build. */
-  readonly numGpu: number | null;
-  readonly mainGpu: number;
+  readonly placement: Placement;
   /** null: the engine decides. */
   readonly useMmap: boolean | null;
   readonly flashAttention: "auto" | "on" | "off";
   readonly kvCacheType: "f16" | "q8_0" | "q4_0";
+}
+
+/** What computes a model besides the processor. */
+export interface Placement {
+  /** Folder of a build of the engine for GPUs; null: the one for the processor. */
+  readonly library: string | null;
+  /** By the engine's names; the first one takes the last layers of the model. None: the processor alone. */
+  readonly devices: readonly { readonly name: string; readonly layers: number }[];
+}
+
+export const onlyProcessor: Placement = { library: null, devices: [] };
+
+/** A GPU as the engine sees it. */
+export interface Device {
+  /** The engine's own: `CUDA0`, `Vulkan1`. */
+  readonly name: string;
+  readonly description: string;
+  /** `integrated`: it shares the processor's memory. */
+  readonly kind: "gpu" | "integrated";
+  readonly freeBytes: number;
+  readonly totalBytes: number;
 }
 
 /** What the engine found in the model and took for it. */
@@ -36,6 +55,13 @@ export interface ModelInfo {
   readonly canEmbed: boolean;
   /** As the engine allocated them. */
   readonly sizeBytes: { readonly weights: number; readonly context: number; readonly compute: number };
+  /** Of these sizes, what lies on each device. None: the processor alone. */
+  readonly devices: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly layers: number;
+    readonly bytes: number;
+  }[];
   readonly engine: { readonly version: string; readonly threads: number; readonly library: string };
 }
 

@@ -1,7 +1,9 @@
 import koffi from "koffi";
 import { LocallmError } from "../wire/errors.ts";
-import type { LoadRequest } from "./job.ts";
+import type { LoadRequest, Placement } from "./job.ts";
+import { deviceAddresses } from "./libllama/devices.ts";
 import type { Functions, Pointer } from "./libllama/functions.ts";
+import type { Library } from "./libllama/library.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
 const poolings = ["none", "mean", "cls", "last", "rank"] as const;
@@ -22,7 +24,7 @@ export class Model {
   }
 
   /** Blocks until the weights are there; `onProgress` is called in between. */
-  static load(library: Functions, request: LoadRequest, onProgress: (fraction: number) => void): Model {
+  static load(library: Library, request: LoadRequest, onProgress: (fraction: number) => void): Model {
     const callback = koffi.register(
       (fraction: number) => {
         onProgress(fraction);
@@ -30,11 +32,11 @@ export class Model {
       },
       koffi.pointer(koffi.proto("bool", ["float", "void *"])),
     );
+    const gpus = devicesOf(library, request.placement);
     try {
       const params = {
         ...library.llama_model_default_params(),
-        n_gpu_layers: request.numGpu ?? -1,
-        main_gpu: request.mainGpu,
+        ...gpus.params,
         load_mode: loadMode(request.useMmap),
         progress_callback: callback,
       };
@@ -49,6 +51,8 @@ export class Model {
       return new Model(library, pointer, loadAdapters(library, pointer, request.adapters));
     } finally {
       koffi.unregister(callback);
+      // The engine reads them while it loads.
+      gpus.release();
     }
   }
 
@@ -112,6 +116,30 @@ export class Model {
     return length < 0 ? null : cString(buffer);
   }
 }
+
+/** The engine gives the first device the first layers; shares are taken in the proportion of layers. */
+function devicesOf(library: Library, { library: folder, devices }: Placement) {
+  const ordered = devices.toReversed();
+  const names = ordered.map(({ name }) => name);
+  const addresses = deviceAddresses(library, names);
+  if (addresses === null) {
+    throw new LocallmError("model_load_failed", { reason: `a device of ${names.join(", ")} is not there` });
+  }
+  const shares = new Float32Array(mostDevices);
+  for (const [index, { layers }] of ordered.entries()) shares[index] = layers;
+  const held = [addresses, shares];
+  return {
+    params: {
+      n_gpu_layers: ordered.reduce((sum, { layers }) => sum + layers, 0),
+      // A list without an entry keeps a build for GPUs from taking those that it finds.
+      ...(folder === null ? {} : { devices: koffi.address(addresses), tensor_split: koffi.address(shares) }),
+    },
+    release: () => held.splice(0),
+  };
+}
+
+/** More than the engine can hold. */
+const mostDevices = 128;
 
 export function poolingValue(name: Pooling): number {
   return poolings.indexOf(name);

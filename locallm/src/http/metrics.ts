@@ -13,6 +13,7 @@ export interface Metrics {
   readonly waiting: Gauge<"model">;
   readonly slots: Gauge<"model">;
   readonly activeSlots: Gauge<"model">;
+  readonly modelBytes: Gauge<"model" | "device">;
 }
 
 export function createMetrics(): Metrics {
@@ -40,6 +41,12 @@ export function createMetrics(): Metrics {
     waiting: gauge("locallm_queue_depth", "Requests waiting"),
     slots: gauge("locallm_slots", "Parallel places of the loaded model"),
     activeSlots: gauge("locallm_slots_active", "Of those, in use"),
+    modelBytes: new Gauge({
+      name: "locallm_model_bytes",
+      help: "Memory of the loaded model, by the device on which it lies",
+      labelNames: ["model", "device"] as const,
+      registers,
+    }),
   };
 }
 

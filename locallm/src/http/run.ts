@@ -118,7 +118,7 @@ function loadWish(options: CompleteOptions): LoadWish {
     numBatch: options.num_batch ?? null,
     numThread: options.num_thread || null,
     numGpu: options.num_gpu === undefined || options.num_gpu < 0 ? null : options.num_gpu,
-    mainGpu: options.main_gpu,
+    mainGpu: options.main_gpu ?? null,
     useMmap: options.use_mmap ?? null,
   };
 }

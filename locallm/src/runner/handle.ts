@@ -58,6 +58,7 @@ export interface Runner {
 export type StartRunner = (load: LoadRequest, start?: RunnerStart) => Promise<Runner>;
 
 export type {
+  Device,
   Embeddings,
   EmbedJob,
   GenerateDone,
@@ -66,5 +67,6 @@ export type {
   Grammar,
   LoadRequest,
   ModelInfo,
+  Placement,
 } from "../engine/job.ts";
-export { defaultSampling } from "../engine/job.ts";
+export { defaultSampling, onlyProcessor } from "../engine/job.ts";

@@ -26,13 +26,18 @@ const smallHeap = {
  */
 const quickDeath = { GGML_NO_BACKTRACE: "1" };
 
+/** What every process has that opens the engine. */
+export function runnerEnvironment(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+  // biome-ignore lint/style/noProcessEnv: handed on whole, not read
+  return { ...process.env, ...quickDeath, ...more };
+}
+
 function forkRunner({ env }: RunnerStart) {
   // As source it runs as it is; published, both are JavaScript.
   const isSource = import.meta.url.endsWith(".ts");
   const file = isSource ? "./child.ts" : "./child.js";
   return fork(fileURLToPath(new URL(file, import.meta.url)), {
-    // biome-ignore lint/style/noProcessEnv: handed on whole, not read
-    env: { ...process.env, ...smallHeap.env, ...quickDeath, ...env },
+    env: { ...runnerEnvironment(env), ...smallHeap.env },
     // Source needs the conditions that we were started with. An embedding program's flags (`--eval`, `--inspect`) are its own.
     execArgv: [...(isSource ? process.execArgv : []), ...smallHeap.execArgv],
     stdio: ["ignore", "ignore", "pipe", "ipc"],

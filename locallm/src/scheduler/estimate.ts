@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import type { Needs } from "../gpu/placement.ts";
 import { headerLengths, headerValue } from "../library/details.ts";
 import type { GgufHeader } from "../library/gguf/header.ts";
 import type { Store } from "../library/store.ts";
@@ -17,14 +18,38 @@ export interface Estimate {
   readonly compute: number;
 }
 
-/** Memory that a model will take when loaded, in bytes, from its header alone. */
-export async function estimateBytes(store: Store, model: RunnableModel, load: EstimateLoad): Promise<number> {
-  const { weights, context, compute } = estimate(
-    await store.headers.ofWhole([model.modelPath, ...(model.furtherPaths ?? [])]),
-    load,
-  );
-  const adapters = await Promise.all(model.adapters.map(async ({ path }) => (await stat(path)).size));
-  return weights + context + compute + adapters.reduce((sum, bytes) => sum + bytes, 0);
+/** Memory that a model will take when loaded, from its header alone. */
+export async function estimateNeeds(store: Store, model: RunnableModel, load: EstimateLoad): Promise<Needs> {
+  const header = await store.headers.ofWhole([model.modelPath, ...(model.furtherPaths ?? [])]);
+  const { weights, context, compute } = estimate(header, load);
+  const sizes = await Promise.all(model.adapters.map(async ({ path }) => (await stat(path)).size));
+  const adapters = sizes.reduce((sum, bytes) => sum + bytes, 0);
+  return {
+    ...layerNeeds(header, context),
+    // An adapter lies where the layers lie that it changes.
+    compute: compute + adapters,
+    total: weights + context + compute + adapters,
+  };
+}
+
+/** What goes to a GPU with each layer. The cache is the same for all; tokens are looked up on the processor. */
+export function layerNeeds(
+  header: GgufHeader,
+  contextBytes: number,
+): Pick<Needs, "layers" | "output" | "lookup"> {
+  const { layers: count } = shapeOf(header);
+  const layers = new Array<number>(count).fill(contextBytes / count);
+  let output = 0;
+  let lookup = 0;
+  for (const { name, sizeBytes } of header.tensors) {
+    const layer = /^blk\.(\d+)\./.exec(name)?.[1];
+    if (layer !== undefined && Number(layer) < count) layers[Number(layer)]! += sizeBytes;
+    else if (name === "token_embd.weight") lookup = sizeBytes;
+    else if (name.startsWith("output")) output += sizeBytes;
+  }
+  // Without weights of its own the output takes the lookup's, a second time.
+  const isTied = !header.tensors.some(({ name }) => name === "output.weight");
+  return { layers, output: isTied ? output + lookup : output, lookup };
 }
 
 /** Memory that may still be taken, within what a container allows. */

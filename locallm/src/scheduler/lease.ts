@@ -23,8 +23,10 @@ export interface LoadWish {
   readonly numCtx: number;
   readonly numBatch: number | null;
   readonly numThread: number | null;
+  /** Layers on GPUs; null: as many as fit. */
   readonly numGpu: number | null;
-  readonly mainGpu: number;
+  /** The GPU to fill first; null: the one with most memory free. */
+  readonly mainGpu: number | null;
   readonly useMmap: boolean | null;
 }
 
@@ -58,6 +60,10 @@ export interface ResidentView {
   readonly state: "loading" | "ready" | "leaving";
   readonly numCtx: number;
   readonly sizeBytes: number;
+  /** What of it lies on which GPU. None: it runs on the processor alone. */
+  readonly devices: ModelInfo["devices"];
+  /** Why it runs where it runs. */
+  readonly whyThere: string;
   /** Null: not before its place is needed. */
   readonly expiresAtMs: number | null;
   readonly loadedAtMs: number;
@@ -72,7 +78,7 @@ export interface ResidentView {
 export interface Decision {
   readonly atMs: number;
   readonly model: string;
-  readonly what: "load" | "ready" | "evict" | "unload" | "fail" | "died" | "keep" | "refuse" | "drain";
+  readonly what: "load" | "retry" | "ready" | "evict" | "unload" | "fail" | "died" | "refuse" | "drain";
   readonly why: string;
   /** For `ready`: how long the load took. */
   readonly tookMs: number | null;

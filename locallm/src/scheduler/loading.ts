@@ -1,18 +1,71 @@
+import { type Choice, type Needs, onProcessor, withFewerLayers } from "../gpu/placement.ts";
 import type { Runner } from "../runner/handle.ts";
-import { LocallmError } from "../wire/errors.ts";
+import { type ErrorCode, LocallmError } from "../wire/errors.ts";
 import type { LeaseRequest } from "./lease.ts";
 import type { SchedulerParts, SchedulerSettings } from "./parts.ts";
 import type { Resident } from "./residency.ts";
 
 /**
- * Starts a resident's process. Refused with what the engine says of the model, with `model_load_failed` when
- * nothing moves for too long, or with the reason of `resident.abortLoad`.
+ * Starts a resident's process: where it was placed, and when the GPUs fail, once with fewer layers there, then on the
+ * processor; `onRetry` says so. Refused with what the engine says of the model, with `model_load_failed` when nothing
+ * moves for too long, or with the reason of `resident.abortLoad`.
  */
 export async function loadRunner(
   settings: SchedulerSettings,
   parts: SchedulerParts,
   resident: Resident,
+  request: LeaseRequest,
+  { needs, choice, onRetry }: Placed & { onRetry: (why: string) => void },
+): Promise<Runner> {
+  const others = choice.deviceBytes === 0 ? [] : retries(choice, needs);
+  for (let tried: Choice = choice; ; ) {
+    resident.choice = tried;
+    try {
+      return await loadOnce(settings, parts, resident, request, tried);
+    } catch (error) {
+      const next = others.shift();
+      if (next === undefined || !isOfTheEngine(error)) throw error;
+      tried = { ...next, why: `${next.why}: ${error.message}` };
+      onRetry(tried.why);
+    }
+  }
+}
+
+/** A model and its memory, and where it is to run. */
+export interface Placed {
+  readonly needs: Needs;
+  readonly choice: Choice;
+}
+
+function retries(choice: Choice, needs: Needs): Choice[] {
+  const fewer = withFewerLayers(choice, needs);
+  const last = onProcessor(needs, "the processor in place of the GPU");
+  return fewer === null ? [last] : [fewer, last];
+}
+
+const engineErrors: readonly ErrorCode[] = [
+  "model_load_failed",
+  "runner_died",
+  "engine_missing",
+  "engine_mismatch",
+];
+
+/** Whether another place could help; not where the load was given up or nobody waits any more. */
+function isOfTheEngine(error: unknown): error is LocallmError {
+  return (
+    error instanceof LocallmError && engineErrors.includes(error.code) && !(error instanceof StalledLoad)
+  );
+}
+
+/** A load that made no progress: trying again would keep everybody waiting as long once more. */
+class StalledLoad extends LocallmError<"model_load_failed"> {}
+
+async function loadOnce(
+  settings: SchedulerSettings,
+  parts: SchedulerParts,
+  resident: Resident,
   { model, load }: LeaseRequest,
+  { placement }: Choice,
 ): Promise<Runner> {
   const stalled = new AbortController();
   let cancelTimer = () => {};
@@ -25,12 +78,15 @@ export async function loadRunner(
   try {
     return await parts.startRunner(
       {
-        ...load,
         modelPath: model.modelPath,
         ...(model.furtherPaths === undefined ? {} : { furtherPaths: model.furtherPaths }),
         adapters: model.adapters,
         numCtx: resident.numCtx,
         slots: settings.slots,
+        numBatch: load.numBatch,
+        numThread: load.numThread,
+        placement,
+        useMmap: load.useMmap,
         flashAttention: settings.flashAttention,
         kvCacheType: settings.kvCacheType,
       },
@@ -44,30 +100,33 @@ export async function loadRunner(
   } catch (cause) {
     if (!stalled.signal.aborted) throw cause;
     const reason = `no progress for ${settings.loadTimeoutMs / 1000} s`;
-    throw new LocallmError("model_load_failed", { reason }, { cause });
+    throw new StalledLoad("model_load_failed", { reason }, { cause });
   } finally {
     cancelTimer();
   }
 }
 
 /**
- * Sets the resident's size to the estimate. False: one of the `others` must leave first. Throws
- * `model_too_large` where there are none, so that waiting would not help.
+ * Finds a place for the resident and sets its size to the estimate. Null: one of the `others` must leave first.
+ * Throws `model_too_large` where there are none, so that waiting would not help.
  */
-export async function fitsInMemory(
+export async function placeResident(
   settings: SchedulerSettings,
   parts: SchedulerParts,
   { resident, request, others }: { resident: Resident; request: LeaseRequest; others: number },
-): Promise<boolean> {
+): Promise<Placed | null> {
   const { slots, kvCacheType, flashAttention } = settings;
-  const { numBatch } = request.load;
+  const { numBatch, numGpu, mainGpu } = request.load;
   const wanted = { numCtx: resident.numCtx, numBatch, slots, kvCacheType, flashAttention };
-  const needed = await parts.estimate(request.model, wanted);
-  resident.sizeBytes = needed;
+  const needs = await parts.estimate(request.model, wanted);
+  const choice = await parts.place(needs, { numGpu, mainGpu });
+  resident.choice = choice;
+  resident.sizeBytes = choice.hostBytes + choice.deviceBytes;
   const available = parts.availableBytes();
-  if (needed <= available) return true;
-  if (others > 0) return false;
-  throw new LocallmError("model_too_large", { needed: gib(needed), available: gib(available) });
+  // Others on the same GPU make this one slow as surely as others in memory keep it out.
+  if (choice.hostBytes <= available && !(choice.isCut && others > 0)) return { needs, choice };
+  if (others > 0) return null;
+  throw new LocallmError("model_too_large", { needed: gib(choice.hostBytes), available: gib(available) });
 }
 
 function gib(bytes: number): string {

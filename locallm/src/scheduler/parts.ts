@@ -1,3 +1,4 @@
+import type { Choice, Needs, PlacementWish } from "../gpu/placement.ts";
 import type { StartRunner } from "../runner/handle.ts";
 import type { Clock } from "./clock.ts";
 import type { EstimateLoad } from "./estimate.ts";
@@ -20,9 +21,11 @@ export interface SchedulerSettings {
 export interface SchedulerParts {
   readonly clock: Clock;
   readonly startRunner: StartRunner;
-  /** Memory that loading would take, in bytes. Throws what is wrong with the file. */
-  readonly estimate: (model: RunnableModel, load: EstimateLoad) => Promise<number>;
-  /** Memory that may still be taken, in bytes. */
+  /** Memory that loading would take, piece by piece. Throws what is wrong with the file. */
+  readonly estimate: (model: RunnableModel, load: EstimateLoad) => Promise<Needs>;
+  /** Where a model that takes so much is to compute, by the memory that is free there now. */
+  readonly place: (needs: Needs, wish: PlacementWish) => Promise<Choice>;
+  /** The processor's memory that may still be taken, in bytes. */
   readonly availableBytes: () => number;
   readonly onDecision?: (decision: Decision) => void;
   readonly onLog?: (model: string, line: string) => void;

@@ -1,3 +1,4 @@
+import type { Choice } from "../gpu/placement.ts";
 import type { Runner } from "../runner/handle.ts";
 import type { Clock } from "./clock.ts";
 import type { LeaseRequest, LoadWish, ResidentView, RunnableModel } from "./lease.ts";
@@ -38,6 +39,7 @@ export class Resident {
   runner: Runner | null = null;
   /** As estimated, then as the engine allocated it. */
   sizeBytes = 0;
+  choice: Choice | null = null;
   activeSlots = 0;
   visits = 0;
   lastUsedMs: number;
@@ -154,6 +156,8 @@ export class Resident {
       state: this.state,
       numCtx: this.numCtx,
       sizeBytes: this.sizeBytes,
+      devices: this.runner?.info.devices ?? [],
+      whyThere: this.choice?.why ?? "",
       expiresAtMs: this.expiresAtMs,
       loadedAtMs: this.loadedAtMs,
       slots: this.runner?.slots ?? 0,

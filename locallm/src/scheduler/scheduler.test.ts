@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
+import { onProcessor } from "../gpu/placement.ts";
 import type { Runner, RunnerExit, StartRunner } from "../runner/handle.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Clock } from "./clock.ts";
@@ -90,7 +91,7 @@ function world(settings: Partial<SchedulerSettings> = {}, availableBytes = 1e12)
     return {
       pid: 1,
       slots: load.slots,
-      info: { contextLength: load.numCtx, sizeBytes: { weights: 1, context: 0, compute: 0 } },
+      info: { contextLength: load.numCtx, sizeBytes: { weights: 1, context: 0, compute: 0 }, devices: [] },
       exited: exited.promise,
       close: () => end(true),
       kill: () => end(true),
@@ -99,7 +100,11 @@ function world(settings: Partial<SchedulerSettings> = {}, availableBytes = 1e12)
   const parts: SchedulerParts = {
     clock,
     startRunner,
-    estimate: async (model) => sizes.get(model.name) ?? 1,
+    estimate: async (model) => {
+      const total = sizes.get(model.name) ?? 1;
+      return { layers: [total], output: 0, compute: 0, lookup: 0, total };
+    },
+    place: async (needs) => onProcessor(needs, "no GPU found"),
     availableBytes: () =>
       availableBytes - [...running].reduce((sum, name) => sum + (sizes.get(name) ?? 1), 0),
   };
@@ -135,7 +140,7 @@ function request(name: string, ask: Ask = {}): LeaseRequest {
       numBatch: null,
       numThread: null,
       numGpu: null,
-      mainGpu: 0,
+      mainGpu: null,
       useMmap: null,
     },
     keepAliveMs: ask.keepAliveMs ?? 300_000,

@@ -3,7 +3,7 @@ import type { Clock } from "./clock.ts";
 import { CoolDown } from "./cool-down.ts";
 import { Decisions } from "./decisions.ts";
 import type { Lease, LeaseRequest, RunnableModel, Scheduler, SchedulerView } from "./lease.ts";
-import { fitsInMemory, loadRunner } from "./loading.ts";
+import { loadRunner, placeResident } from "./loading.ts";
 import type { SchedulerParts, SchedulerSettings } from "./parts.ts";
 import { Queue, type Waiter } from "./queue.ts";
 import { lineOf, Resident, windowOf } from "./residency.ts";
@@ -280,11 +280,21 @@ class PlaceScheduler implements Scheduler {
     const startedMs = this.#clock.now();
     try {
       const others = this.#residents.size - 1;
-      if (await fitsInMemory(this.#settings, this.#parts, { resident, request: first, others })) {
-        this.#decisions.add(first.model.name, "load", `${waiters.length} waiting, window ${numCtx}`);
-        resident.ready(await loadRunner(this.#settings, this.#parts, resident, first));
+      const placed = await placeResident(this.#settings, this.#parts, { resident, request: first, others });
+      if (placed !== null) {
+        const { name } = first.model;
+        this.#decisions.add(
+          name,
+          "load",
+          `${waiters.length} waiting, window ${numCtx}, ${placed.choice.why}`,
+        );
+        const onRetry = (why: string) => this.#decisions.add(name, "retry", why);
+        resident.ready(
+          await loadRunner(this.#settings, this.#parts, resident, first, { ...placed, onRetry }),
+        );
         this.#coolDown.clear(line);
-        this.#decisions.add(first.model.name, "ready", `window ${numCtx}`, this.#clock.now() - startedMs);
+        const why = `window ${numCtx}, ${whereOf(resident)}`;
+        this.#decisions.add(name, "ready", why, this.#clock.now() - startedMs);
         void resident.runner?.exited.then((exit) => this.#died(resident, exit.asked));
         if (this.#closing) this.#depart(resident, "unload", "the server stops");
       } else {
@@ -352,6 +362,13 @@ class PlaceScheduler implements Scheduler {
   #freePlaces(): number {
     return this.#settings.maxLoadedModels - this.#residents.size;
   }
+}
+
+function whereOf({ runner, choice }: Resident): string {
+  const devices = runner?.info.devices ?? [];
+  const where =
+    devices.length === 0 ? "on the processor" : `on ${devices.map(({ name }) => name).join(", ")}`;
+  return `${where} (${choice?.why ?? ""})`;
 }
 
 /** Says no path: the cause stands in the log. */

@@ -32,6 +32,7 @@ export const errors = {
     message:
       "the engine library is {found}, this locallm speaks to {wanted}; install the pinned package again ({reason})",
   },
+  engine_not_fetched: { status: 502, message: "{name} could not be fetched: {reason}" },
   model_load_failed: { status: 500, message: "model failed to load: {reason}" },
   runner_died: { status: 500, message: "the model's process ended while answering ({reason}); ask again" },
   decode_failed: { status: 500, message: "the engine could not compute the next step: {reason}" },

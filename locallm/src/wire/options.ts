@@ -71,7 +71,6 @@ export const optionDefaults = {
   mirostat: 0,
   mirostat_tau: 5,
   mirostat_eta: 0.1,
-  main_gpu: 0,
   deterministic: false,
   stop: [],
 } as const satisfies Options;

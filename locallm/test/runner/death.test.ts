@@ -2,6 +2,7 @@ import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { onlyProcessor } from "../../src/runner/handle.ts";
 import { starterModelPath } from "../starter-model.ts";
 import { collect, endless, newJob, startModel } from "./jobs.ts";
 
@@ -52,8 +53,7 @@ describe.skipIf(modelPath === null)("a runner that ends", () => {
         slots: 1,
         numBatch: null,
         numThread: 1,
-        numGpu: null,
-        mainGpu: 0,
+        placement: onlyProcessor,
         useMmap: false,
         flashAttention: "auto",
         kvCacheType: "f16",

@@ -5,7 +5,7 @@ import type {
   LoadRequest,
   Runner,
 } from "../../src/runner/handle.ts";
-import { defaultSampling } from "../../src/runner/handle.ts";
+import { defaultSampling, onlyProcessor } from "../../src/runner/handle.ts";
 import { startRunner } from "../../src/runner/start.ts";
 
 export function startModel(modelPath: string, load: Partial<LoadRequest> = {}): Promise<Runner> {
@@ -17,8 +17,7 @@ export function startModel(modelPath: string, load: Partial<LoadRequest> = {}): 
     numBatch: null,
     // One thread: two that wait for each other crawl where something else wants a core.
     numThread: 1,
-    numGpu: null,
-    mainGpu: 0,
+    placement: onlyProcessor,
     useMmap: null,
     flashAttention: "auto",
     kvCacheType: "f16",

@@ -1,18 +1,22 @@
-import { readFile, stat } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { availableParallelism, freemem, totalmem } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { type Config, readConfig } from "../../config.ts";
+import { installEngine } from "../../gpu/install.ts";
+import { devicesIn, type GpuReport, inspectGpus } from "../../gpu/machine.ts";
 import { checkStore } from "../../library/check.ts";
 import { freeBytes } from "../../library/disk-space.ts";
 import { Store } from "../../library/store.ts";
+import { LocallmError } from "../../wire/errors.ts";
 import { Client } from "../client.ts";
 import { humanBytes, plain } from "../text.ts";
 
 interface Options {
   repair?: boolean;
   quick?: boolean;
+  install?: string | true;
 }
 
 export function doctorCommand(): Command {
@@ -20,9 +24,15 @@ export function doctorCommand(): Command {
     .description("check engine, memory, GPU, server and store")
     .option("--repair", "take damaged files out of the store")
     .option("--quick", "do not read every file")
+    .option("--install [backend]", "fetch the engine's build for this machine's GPU (cuda, vulkan or metal)")
     .action(async (options: Options) => {
       const config = readConfig();
+      if (options.install !== undefined) {
+        await install(config, options.install);
+        return;
+      }
       await tellMachine();
+      await tellGpus(config);
       await tellServer(config);
       const problems = await tellStore(config, options);
       if (problems > 0) process.exitCode = 1;
@@ -39,7 +49,6 @@ async function tellMachine(): Promise<void> {
   );
   say("processor", `${availableParallelism()} threads, ${process.arch}`);
   say("memory", `${humanBytes(freemem())} free of ${humanBytes(totalmem())}`);
-  say("GPU", await gpu());
 }
 
 /** The package shows no package.json to `require`, so it is looked for where Node would look. */
@@ -52,16 +61,63 @@ async function engineVersion(): Promise<string | null> {
   return null;
 }
 
-/** What the kernel shows; whether the engine's build can use it is another matter, and said. */
-async function gpu(): Promise<string> {
-  const nvidia = await readFile("/proc/driver/nvidia/version", "utf8").catch(() => null);
-  const [, driver] = /Kernel Module\s+([\d.]+)/.exec(nvidia ?? "") ?? [];
-  const onCpu = "the engine that is installed computes on the processor";
-  if (nvidia !== null) return `NVIDIA, driver ${driver ?? "of an unknown version"}; ${onCpu}`;
-  if ((await stat("/dev/kfd").catch(() => null)) !== null) return `AMD; ${onCpu}`;
-  if ((await stat("/dev/dri/renderD128").catch(() => null)) !== null)
-    return `one with a render node; ${onCpu}`;
-  return "none found; the processor computes";
+/** What the system shows, what the engine makes of it, and what would change that. */
+async function tellGpus(config: Config): Promise<void> {
+  const found = await inspectGpus(config);
+  say("GPU", found.hardware.map(({ name }) => name).join(", ") || "none found");
+  say("backend", `${found.choice.backend ?? "the processor"}: ${found.choice.why}`);
+  for (const { name, description, freeBytes, totalBytes, isUsed } of found.devices) {
+    const use = isUsed ? "" : "; not used: LOCALLM_INTEL_GPU=1 allows it";
+    say(
+      "device",
+      `${name}, ${description}, ${humanBytes(freeBytes)} free of ${humanBytes(totalBytes)}${use}`,
+    );
+  }
+  if (found.problem !== null)
+    say("problem", `${found.choice.backend} cannot be used: ${found.problem} → ${remedyFor(found)}`);
+  const build = found.toFetch;
+  if (build !== null)
+    say("advice", `locallm doctor --install fetches ${build.name} (${build.sizeMb} MB) for ${build.backend}`);
+}
+
+function remedyFor({ problem }: GpuReport): string {
+  if (/libcudart|libcublas/.test(problem ?? ""))
+    return "install NVIDIA's CUDA 13 runtime (libcudart, libcublas), or: locallm doctor --install vulkan";
+  if (/libvulkan/.test(problem ?? ""))
+    return "install the Vulkan loader (Debian: libvulkan1) and the card's driver";
+  return "install or mend the card's driver; models run on the processor until then";
+}
+
+/** `wanted`: a backend by name, or true for the one that serves this machine. */
+async function install(config: Config, wanted: string | true): Promise<void> {
+  const { choice, builds } = await inspectGpus(config);
+  const backend = wanted === true ? choice.wanted : wanted;
+  if (backend === null) {
+    console.log(plain(`nothing to fetch: ${choice.why}`));
+    return;
+  }
+  const build = builds.find((one) => one.backend === backend);
+  if (build === undefined) {
+    const offered = builds.map((one) => one.backend).join(", ") || "none";
+    throw new LocallmError("invalid_field", {
+      field: "--install",
+      problem: `must be one of the builds for ${process.platform} ${process.arch}: ${offered}`,
+    });
+  }
+  console.log(
+    plain(`fetching ${build.name}@${build.version} (${build.sizeMb} MB) into ${config.enginesFolder}`),
+  );
+  const folder = await installEngine(config.enginesFolder, build, (line) => console.error(plain(line)));
+  const { devices, problem } = await devicesIn(folder, config);
+  if (problem !== null) {
+    process.exitCode = 1;
+    console.log(plain(`fetched, but it cannot be used: ${problem}`));
+  } else if (devices.length === 0) {
+    console.log("fetched; it sees no GPU");
+  } else {
+    const seen = devices.map(({ name, description }) => `${name}, ${description}`).join("; ");
+    console.log(plain(`fetched; it sees ${seen}. A server that is running uses it after its next start.`));
+  }
 }
 
 async function tellServer(config: Config): Promise<void> {

@@ -27,12 +27,18 @@ async function serve(config: Config, wantsStarter: boolean): Promise<void> {
   const stopping = new AbortController();
   stopOnSignals(server, stopping);
   console.log(`locallm is listening on ${server.url}; models are in ${config.modelsFolder}`);
+  console.log(`Models run on ${backendText(server.backend)}`);
   if (config.apiKey === null && !isLocalOnly(config))
     console.log("Anybody who reaches this address can use it; LOCALLM_API_KEY sets a key.");
   const model = wantsStarter ? await fetchStarter(server, stopping.signal) : null;
   if (stopping.signal.aborted) return;
   const ready: Ready = { url: server.url, model };
   process.send?.({ ready });
+}
+
+function backendText({ backend, why, wanted }: Server["backend"]): string {
+  const advice = wanted === null || wanted === backend ? "" : "; locallm doctor --install fetches it";
+  return backend === null ? `the processor (${why}${advice})` : `${why}${advice}`;
 }
 
 async function fetchStarter(server: Server, signal: AbortSignal): Promise<string | null> {

@@ -19,6 +19,7 @@ export interface Shown {
   model_info: Record<string, unknown>;
   tensors: { name: string; type: string; shape: number[] }[];
   capabilities: string[];
+  loaded?: { device: string; why: string };
 }
 
 const parts = ["license", "modelfile", "parameters", "template", "system"] as const;
@@ -54,6 +55,15 @@ export function overview(shown: Shown, verbose: boolean): string {
     ],
     ["Capabilities", shown.capabilities.map((capability) => [capability])],
     ["Parameters", (shown.parameters ?? "").split("\n").map((line) => line.split(/\s+(.*)/s).slice(0, 2))],
+    [
+      "Loaded",
+      shown.loaded === undefined
+        ? []
+        : [
+            ["runs on", shown.loaded.device],
+            ["because", shown.loaded.why],
+          ],
+    ],
     ["System", textRows(shown.system)],
     ["License", textRows(shown.license)],
   ];

@@ -23,6 +23,14 @@ export interface Decode {
 /** The functions that we call, under their C names. Addresses may be null where the library says so. */
 export interface Functions {
   ggml_backend_load_all_from_path(folder: string): void;
+  ggml_backend_dev_count(): number;
+  ggml_backend_dev_get(index: number): Pointer;
+  ggml_backend_dev_by_name(name: string): Pointer | null;
+  ggml_backend_dev_name(device: Pointer): string;
+  ggml_backend_dev_description(device: Pointer): string;
+  /** 0: a processor, 1: a GPU, 2: one that shares the processor's memory, 3: a processor's helper. */
+  ggml_backend_dev_type(device: Pointer): number;
+  deviceMemory(device: Pointer): { freeBytes: number; totalBytes: number };
   llama_backend_init(): void;
   llama_version(): string;
   llama_log_set(callback: Pointer | null, data: null): void;
@@ -175,6 +183,17 @@ function signatures(layout: typeof Layout): Record<string, (TypeObject | string)
   };
 }
 
+/** As above, of the library that knows the devices. */
+const ggmlSignatures: Readonly<Record<string, string[]>> = {
+  ggml_backend_load_all_from_path: ["void", "str"],
+  ggml_backend_dev_count: ["size_t"],
+  ggml_backend_dev_get: ["void *", "size_t"],
+  ggml_backend_dev_by_name: ["void *", "str"],
+  ggml_backend_dev_name: ["str", "void *"],
+  ggml_backend_dev_description: ["str", "void *"],
+  ggml_backend_dev_type: ["int32_t", "void *"],
+};
+
 export function declareFunctions(
   llama: LibraryHandle,
   ggml: LibraryHandle,
@@ -184,13 +203,25 @@ export function declareFunctions(
     name,
     llama.func(name, result ?? "void", parameters),
   ]);
-  const loadBackends = ggml.func("ggml_backend_load_all_from_path", "void", ["str"]);
+  const ggmlDeclared = Object.entries(ggmlSignatures).map(([name, [result = "void", ...parameters]]) => [
+    name,
+    ggml.func(name, result, parameters),
+  ]);
+  const memory = ggml.func("ggml_backend_dev_memory", "void", [
+    "void *",
+    koffi.out("size_t *"),
+    koffi.out("size_t *"),
+  ]);
   const defaultThreadpoolParams = ggml.func("ggml_threadpool_params_default", layout.threadpoolParams, [
     "int32_t",
   ]);
   return {
-    ...(Object.fromEntries(declared) as Functions),
-    ggml_backend_load_all_from_path: (folder) => loadBackends(folder) as undefined,
+    ...(Object.fromEntries([...declared, ...ggmlDeclared]) as Functions),
+    deviceMemory(device) {
+      const [free, total] = [[0], [0]];
+      memory(device, free, total);
+      return { freeBytes: Number(free[0]), totalBytes: Number(total[0]) };
+    },
     defaultThreadpoolParams: (threads) => defaultThreadpoolParams(threads) as Record<string, unknown>,
     newThreadpool: (threads, poll) =>
       newThreadpool(ggml, layout, { ...defaultThreadpoolParams(threads), poll }),

@@ -70,17 +70,34 @@ function open(folder: string, name: string): LibraryHandle {
   }
 }
 
-/** File names carry the release on some platforms and not on others. */
+/** File names carry the release on some platforms and not on others, and builds for GPUs their backend. */
 function libraryPath(folder: string, name: string): string {
-  const [prefix, suffix] =
-    process.platform === "win32" ? ["", ".dll"] : ["lib", process.platform === "darwin" ? ".dylib" : ".so"];
-  const names = [`${prefix}${name}.v${layout.version}${suffix}`, `${prefix}${name}${suffix}`];
+  const [prefix, suffix] = nameParts();
+  const backends = gpuBackends.map((backend) => `.${backend}`);
+  const names = ["", ...backends].flatMap((backend) => [
+    `${prefix}${name}${backend}.v${layout.version}${suffix}`,
+    `${prefix}${name}${backend}${suffix}`,
+  ]);
   const found = names.find((file) => existsSync(join(folder, file)));
   if (found !== undefined) return join(folder, found);
   throw new LocallmError("engine_missing", {
     platform: platform(),
-    reason: `neither ${names.join(" nor ")} is among ${listing(folder)}`,
+    reason: `neither ${names.slice(0, 2).join(" nor ")} is among ${listing(folder)}`,
   });
+}
+
+const gpuBackends = ["cuda", "vulkan", "metal"];
+
+/** The file of a build's GPU backend; null in a build for the processor alone. */
+export function platformBackend(folder: string): string | null {
+  const [prefix, suffix] = nameParts();
+  const files = gpuBackends.map((backend) => `${prefix}ggml-${backend}${suffix}`);
+  return files.find((file) => existsSync(join(folder, file))) ?? null;
+}
+
+function nameParts(): readonly [prefix: string, suffix: string] {
+  if (process.platform === "win32") return ["", ".dll"];
+  return ["lib", process.platform === "darwin" ? ".dylib" : ".so"];
 }
 
 function listing(folder: string): string {

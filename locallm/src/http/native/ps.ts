@@ -26,7 +26,8 @@ async function entry(parts: Parts, resident: ResidentView) {
     digest: model.digest,
     details: await details(parts, model.name),
     expires_at: new Date(resident.expiresAtMs ?? forEverMs).toISOString(),
-    size_vram: 0,
+    size_vram: resident.devices.reduce((sum, { bytes }) => sum + bytes, 0),
+    device: deviceText(resident),
     context_length: resident.numCtx,
   };
 }
@@ -40,6 +41,14 @@ async function details(parts: Parts, name: string) {
   return rest;
 }
 
+/** Ours: `CPU`, or the GPUs with their layers. */
+export function deviceText({ devices }: Pick<ResidentView, "devices">): string {
+  if (devices.length === 0) return "CPU";
+  return devices
+    .map(({ name, description, layers }) => `${name} (${description}): ${layers} layers`)
+    .join(", ");
+}
+
 /** Ollama's way to say "never": a date that no client will see. */
 const forEverMs = Date.UTC(2300, 0, 1);
 
@@ -48,6 +57,8 @@ function explanation(view: SchedulerView) {
     loaded: view.residents.map((resident) => ({
       model: resident.model.name,
       state: resident.state,
+      device: deviceText(resident),
+      why_there: resident.whyThere,
       context_length: resident.numCtx,
       slots: resident.slots,
       active: resident.activeSlots,

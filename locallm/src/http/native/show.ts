@@ -1,10 +1,12 @@
 import type { FastifyInstance } from "fastify";
+import type { Model } from "../../library/model.ts";
 import { showModel } from "../../library/show.ts";
 import { showRequest } from "../../wire/api/library.ts";
-import { requireModelName } from "../../wire/model-name.ts";
+import { displayModelName, requireModelName } from "../../wire/model-name.ts";
 import { readBody } from "../body.ts";
 import { modelCapabilities } from "../capabilities.ts";
 import type { Parts } from "../parts.ts";
+import { deviceText } from "./ps.ts";
 
 /** `POST /api/show`: everything that is known of a model. */
 export function showRoute(app: FastifyInstance, parts: Parts): void {
@@ -12,10 +14,28 @@ export function showRoute(app: FastifyInstance, parts: Parts): void {
     const body = readBody(request, reply, showRequest);
     const typed = body.model || body.name;
     const model = await parts.store.require(requireModelName(typed), typed);
-    return await showModel(parts.store, model, {
+    const shown = await showModel(parts.store, model, {
       verbose: body.verbose ?? false,
       capabilities: await modelCapabilities(parts, model),
       ...(body.system === undefined ? {} : { system: body.system }),
     });
+    return { ...shown, ...whereLoaded(parts, model) };
   });
+}
+
+/** Ours: while the model is loaded, where it runs and why there. */
+function whereLoaded(parts: Parts, model: Model) {
+  const name = displayModelName(model.name);
+  const resident = parts.scheduler
+    .view()
+    .residents.find(({ model: loaded, state }) => loaded.name === name && state === "ready");
+  if (resident === undefined) return {};
+  return {
+    loaded: {
+      device: deviceText(resident),
+      size: resident.sizeBytes,
+      size_vram: resident.devices.reduce((sum, { bytes }) => sum + bytes, 0),
+      why: resident.whyThere,
+    },
+  };
 }

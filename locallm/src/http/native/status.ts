@@ -1,4 +1,6 @@
 import type { FastifyInstance } from "fastify";
+import type { ResidentView } from "../../scheduler/lease.ts";
+import type { Metrics } from "../metrics.ts";
 import type { Parts } from "../parts.ts";
 
 /** The routes that say how the server itself does. */
@@ -26,14 +28,25 @@ export function statusRoutes(app: FastifyInstance, parts: Parts): void {
   app.get("/metrics", { config: { quiet: true } }, async (_, reply) => {
     const { residents, waiting } = parts.scheduler.view();
     const { metrics } = parts;
-    for (const gauge of [metrics.waiting, metrics.slots, metrics.activeSlots]) gauge.reset();
+    for (const gauge of [metrics.waiting, metrics.slots, metrics.activeSlots, metrics.modelBytes])
+      gauge.reset();
     for (const line of waiting) metrics.waiting.set({ model: line.model }, line.count);
     for (const resident of residents) {
       metrics.slots.set({ model: resident.model.name }, resident.slots);
       metrics.activeSlots.set({ model: resident.model.name }, resident.activeSlots);
+      setModelBytes(metrics, resident);
     }
     return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
   });
 }
 
 const running = "locallm is running";
+
+function setModelBytes(metrics: Metrics, { model, devices, sizeBytes }: ResidentView): void {
+  let onProcessor = sizeBytes;
+  for (const { name, bytes } of devices) {
+    metrics.modelBytes.set({ model: model.name, device: name }, bytes);
+    onProcessor -= bytes;
+  }
+  metrics.modelBytes.set({ model: model.name, device: "CPU" }, Math.max(0, onProcessor));
+}

@@ -1,0 +1,37 @@
+import type { FoundDevices } from "../runner/devices.ts";
+import type { Device } from "../runner/handle.ts";
+import type { BackendChoice } from "./backend.ts";
+import { type Choice, type Needs, onProcessor, type PlacementWish, place } from "./placement.ts";
+
+/** Asks the native layer what it sees in a folder of libraries. */
+export type FindDevices = (folder: string) => Promise<FoundDevices>;
+
+/**
+ * Decides where each model computes. With a backend, its devices are asked anew for every load, because the memory
+ * that is free on them changes; without one nothing is asked and nothing started.
+ */
+export class Accelerator {
+  readonly #choice: BackendChoice;
+  readonly #find: FindDevices;
+  readonly #intelGpu: boolean;
+
+  constructor(choice: BackendChoice, find: FindDevices, { intelGpu }: { intelGpu: boolean }) {
+    this.#choice = choice;
+    this.#find = find;
+    this.#intelGpu = intelGpu;
+  }
+
+  async place(needs: Needs, wish: PlacementWish): Promise<Choice> {
+    const { folder, why } = this.#choice;
+    if (folder === null) return onProcessor(needs, why);
+    if (wish.numGpu === 0) return onProcessor(needs, "num_gpu is 0");
+    const { devices, problem } = await this.#find(folder);
+    if (problem !== null) return onProcessor(needs, `the GPU's driver cannot be used: ${problem}`);
+    return place(folder, usable(devices, this.#intelGpu), needs, wish);
+  }
+}
+
+/** An Intel GPU is used only when asked for, also beside others. */
+export function usable(devices: readonly Device[], intelGpu: boolean): Device[] {
+  return devices.filter(({ description }) => intelGpu || !/\bintel\b/i.test(description));
+}

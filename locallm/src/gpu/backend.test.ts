@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import { type BackendQuestion, chooseBackend } from "./backend.ts";
+import type { Hardware, Vendor } from "./hardware.ts";
+
+const gpu = (vendor: Vendor): Hardware => ({ vendor, name: `${vendor} card` });
+const both = { cuda: "/cuda", vulkan: "/vulkan" };
+const base: BackendQuestion = {
+  platform: "linux",
+  arch: "x64",
+  hardware: [],
+  installed: {},
+  intelGpu: false,
+  cudaVisibleDevices: null,
+  vulkanVisibleDevices: null,
+};
+
+describe("the backend that is chosen", () => {
+  it.each<[string, Partial<BackendQuestion>, string | null, string | null]>([
+    ["no GPU", { installed: both }, null, null],
+    ["NVIDIA, nothing installed", { hardware: [gpu("nvidia")] }, null, "cuda"],
+    ["NVIDIA", { hardware: [gpu("nvidia")], installed: both }, "cuda", "cuda"],
+    [
+      "NVIDIA with the Vulkan build alone",
+      { hardware: [gpu("nvidia")], installed: { vulkan: "/v" } },
+      "vulkan",
+      "cuda",
+    ],
+    ["AMD, nothing installed", { hardware: [gpu("amd")] }, null, "vulkan"],
+    ["AMD", { hardware: [gpu("amd")], installed: both }, "vulkan", "vulkan"],
+    ["AMD with the CUDA build alone", { hardware: [gpu("amd")], installed: { cuda: "/c" } }, null, "vulkan"],
+    ["two cards of two makers", { hardware: [gpu("amd"), gpu("nvidia")], installed: both }, "cuda", "cuda"],
+    ["Intel without the variable", { hardware: [gpu("intel")], installed: both }, null, null],
+    ["Intel with it", { hardware: [gpu("intel")], installed: both, intelGpu: true }, "vulkan", "vulkan"],
+    [
+      "Intel with it, not on Linux",
+      { hardware: [gpu("intel")], installed: both, intelGpu: true, platform: "win32" },
+      null,
+      null,
+    ],
+    ["Intel beside AMD", { hardware: [gpu("intel"), gpu("amd")], installed: both }, "vulkan", "vulkan"],
+    [
+      "NVIDIA, one of its cards visible",
+      { hardware: [gpu("nvidia")], installed: both, cudaVisibleDevices: "1" },
+      "cuda",
+      "cuda",
+    ],
+    [
+      "NVIDIA hidden by -1",
+      { hardware: [gpu("nvidia")], installed: both, cudaVisibleDevices: "-1" },
+      null,
+      null,
+    ],
+    [
+      "NVIDIA hidden by an empty list",
+      { hardware: [gpu("nvidia")], installed: both, cudaVisibleDevices: "" },
+      null,
+      null,
+    ],
+    [
+      "NVIDIA hidden, AMD beside it",
+      { hardware: [gpu("nvidia"), gpu("amd")], installed: both, cudaVisibleDevices: "-1" },
+      "vulkan",
+      "vulkan",
+    ],
+    ["AMD hidden", { hardware: [gpu("amd")], installed: both, vulkanVisibleDevices: "-1" }, null, null],
+    ["a device that only its user knows", { installed: both, vulkanVisibleDevices: "0" }, "vulkan", "vulkan"],
+    [
+      "Apple Silicon",
+      { platform: "darwin", arch: "arm64", hardware: [gpu("apple")], installed: { metal: "/m" } },
+      "metal",
+      "metal",
+    ],
+    [
+      "a processor that the engine has no GPU build for",
+      { arch: "arm64", hardware: [gpu("nvidia")] },
+      null,
+      null,
+    ],
+  ])("%s", (_, machine, backend, wanted) => {
+    const choice = chooseBackend({ ...base, ...machine });
+    expect([choice.backend, choice.wanted]).toEqual([backend, wanted]);
+    expect(choice.folder).toBe(
+      backend === null ? null : ({ ...base, ...machine }.installed[choice.backend!] ?? null),
+    );
+    expect(choice.why).not.toMatch(/undefined|^,|^;/);
+  });
+});

@@ -1,0 +1,85 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+
+export type Vendor = "nvidia" | "amd" | "intel" | "apple";
+
+/** A GPU as the operating system shows it, before any driver library is asked. */
+export interface Hardware {
+  readonly vendor: Vendor;
+  readonly name: string;
+}
+
+/** What is looked at; tests describe other machines. */
+export interface Machine {
+  readonly platform: NodeJS.Platform;
+  readonly arch: string;
+  /** Null where the file cannot be read. */
+  readText(path: string): string | null;
+  /** Names in a folder; none where there is no such folder. */
+  list(path: string): readonly string[];
+  exists(path: string): boolean;
+}
+
+export const thisMachine: Machine = {
+  platform: process.platform,
+  arch: process.arch,
+  readText: (path) => quietly(() => readFileSync(path, "utf8")) ?? null,
+  list: (path) => quietly(() => readdirSync(path)) ?? [],
+  exists: (path) => quietly(() => statSync(path)) !== undefined,
+};
+
+/**
+ * Every GPU, from a few small files: it costs a millisecond, so that each start can say what it found. Windows
+ * keeps no such files; there the engine's own list is the first that is known.
+ */
+export function findHardware(machine: Machine): Hardware[] {
+  if (machine.platform === "darwin")
+    return machine.arch === "arm64" ? [{ vendor: "apple", name: "Apple Silicon" }] : [];
+  if (machine.platform !== "linux") return [];
+  const nvidia = nvidiaCards(machine);
+  const others = renderNodes(machine).filter(({ vendor }) => vendor !== "nvidia" || nvidia.length === 0);
+  return [...nvidia, ...others];
+}
+
+function nvidiaCards(machine: Machine): Hardware[] {
+  const folder = "/proc/driver/nvidia/gpus";
+  const cards = machine.list(folder).map((card): Hardware => {
+    const text = machine.readText(`${folder}/${card}/information`) ?? "";
+    return { vendor: "nvidia", name: /^Model:\s*(.+?)\s*$/m.exec(text)?.[1] ?? "NVIDIA GPU" };
+  });
+  if (cards.length > 0) return cards;
+  const isThere =
+    machine.exists("/proc/driver/nvidia/version") || machine.exists("/usr/lib/wsl/lib/libcuda.so.1");
+  return isThere ? [{ vendor: "nvidia", name: "NVIDIA GPU" }] : [];
+}
+
+const vendors: Readonly<Record<string, Vendor>> = {
+  "0x10de": "nvidia",
+  "0x1002": "amd",
+  "0x8086": "intel",
+};
+const vendorNames: Readonly<Record<Vendor, string>> = {
+  nvidia: "NVIDIA GPU",
+  amd: "AMD GPU",
+  intel: "Intel GPU",
+  apple: "Apple GPU",
+};
+
+/** Programs reach a card through its render node: in a container only those that were handed in are there. */
+function renderNodes(machine: Machine): Hardware[] {
+  const nodes = machine.list("/dev/dri").filter((name) => /^renderD\d+$/.test(name));
+  return nodes.flatMap((node) => {
+    const device = `/sys/class/drm/${node}/device`;
+    const vendor = vendors[(machine.readText(`${device}/vendor`) ?? "").trim()];
+    if (vendor === undefined) return [];
+    const id = (machine.readText(`${device}/device`) ?? "").trim();
+    return [{ vendor, name: id === "" ? vendorNames[vendor] : `${vendorNames[vendor]} ${id}` }];
+  });
+}
+
+function quietly<Value>(read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,98 @@
+import { spawn } from "node:child_process";
+import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { LocallmError } from "../wire/errors.ts";
+import { librariesOf, packageFolder } from "./installed.ts";
+import type { EnginePackage } from "./packages.ts";
+
+/** What npm says goes here, line by line. */
+export type OnLine = (line: string) => void;
+
+/**
+ * Fetches a build of the engine into `enginesFolder` and returns the folder of its libraries. npm does it, so its
+ * registry, proxy and certificates hold; a lock of one package holds it to the digest that we know. It appears whole
+ * or not at all. Throws `source_tool_missing` or `engine_not_fetched`.
+ */
+export async function installEngine(
+  enginesFolder: string,
+  build: EnginePackage,
+  onLine: OnLine,
+  npm: readonly string[] = npmCommand(),
+): Promise<string> {
+  await mkdir(enginesFolder, { recursive: true });
+  const temporary = await mkdtemp(join(enginesFolder, "new-"));
+  try {
+    await writeFile(join(temporary, "package.json"), JSON.stringify(manifestOf(build)));
+    if (build.integrity !== null)
+      await writeFile(join(temporary, "package-lock.json"), JSON.stringify(lockOf(build, build.integrity)));
+    const verb = build.integrity === null ? "install" : "ci";
+    await runNpm(npm, [verb, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], {
+      folder: temporary,
+      build,
+      onLine,
+    });
+    if (librariesOf(temporary, build) === null) throw notFetched(build, "the package holds no libraries");
+    const folder = packageFolder(enginesFolder, build);
+    await rm(folder, { recursive: true, force: true });
+    await rename(temporary, folder);
+    return librariesOf(folder, build) ?? folder;
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+function manifestOf({ name, version }: EnginePackage) {
+  return { name: "locallm-engine", version: "1.0.0", private: true, dependencies: { [name]: version } };
+}
+
+function lockOf(build: EnginePackage, integrity: string) {
+  const { name: own, version, dependencies } = manifestOf(build);
+  return {
+    name: own,
+    version,
+    lockfileVersion: 3,
+    requires: true,
+    packages: {
+      "": { name: own, version, dependencies },
+      [`node_modules/${build.name}`]: { version: build.version, integrity },
+    },
+  };
+}
+
+/** npm beside this Node where there is one: npm's own script needs no shell on any system. */
+function npmCommand(): readonly string[] {
+  return process.platform === "win32" ? ["cmd.exe", "/d", "/s", "/c", "npm"] : ["npm"];
+}
+
+async function runNpm(
+  [program = "npm", ...before]: readonly string[],
+  options: readonly string[],
+  { folder, build, onLine }: { folder: string; build: EnginePackage; onLine: OnLine },
+): Promise<void> {
+  const child = spawn(program, [...before, ...options], { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+  let last = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      for (const line of text.split("\n").filter((one) => one.trim() !== "")) {
+        if (/^npm error /.test(line) && !/log of this run/.test(line) && last.length < 500)
+          last += `${line.slice(10)} `;
+        onLine(line);
+      }
+    });
+  }
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once("close", resolve);
+    child.once("error", (cause: NodeJS.ErrnoException) =>
+      reject(
+        cause.code === "ENOENT"
+          ? new LocallmError("source_tool_missing", { tool: "npm", source: build.name }, { cause })
+          : cause,
+      ),
+    );
+  });
+  if (code !== 0) throw notFetched(build, last.trim() || `npm ended with ${code}`);
+}
+
+function notFetched(build: EnginePackage, reason: string): LocallmError {
+  return new LocallmError("engine_not_fetched", { name: `${build.name}@${build.version}`, reason });
+}

@@ -1,0 +1,72 @@
+import { type FoundDevices, findDevices } from "../runner/devices.ts";
+import type { Device } from "../runner/handle.ts";
+import { usable } from "./accelerator.ts";
+import { type BackendChoice, chooseBackend } from "./backend.ts";
+import { findHardware, type Hardware, thisMachine } from "./hardware.ts";
+import { installedBackends } from "./installed.ts";
+import { type EnginePackage, enginePackages } from "./packages.ts";
+
+/** What the user set. */
+export interface GpuSettings {
+  readonly enginesFolder: string;
+  readonly intelGpu: boolean;
+  readonly cudaVisibleDevices: string | null;
+  readonly vulkanVisibleDevices: string | null;
+}
+
+/** Which build of the engine runs models on this machine. Reads a few small files, starts nothing. */
+export function machineBackend(settings: GpuSettings): BackendChoice {
+  const { platform, arch } = thisMachine;
+  return chooseBackend({
+    ...settings,
+    platform,
+    arch,
+    hardware: findHardware(thisMachine),
+    installed: installedBackends(settings.enginesFolder),
+  });
+}
+
+/** For people: everything that decides where models run, the native layer's word included. */
+export interface GpuReport {
+  readonly hardware: readonly Hardware[];
+  readonly choice: BackendChoice;
+  readonly builds: readonly EnginePackage[];
+  /** What would serve this machine better and is not installed; null: nothing. */
+  readonly toFetch: EnginePackage | null;
+  readonly devices: readonly (Device & { readonly isUsed: boolean })[];
+  readonly problem: string | null;
+}
+
+export async function inspectGpus(settings: GpuSettings): Promise<GpuReport> {
+  const choice = machineBackend(settings);
+  const builds = enginePackages(thisMachine.platform, thisMachine.arch);
+  const { devices, problem } =
+    choice.folder === null ? { devices: [], problem: null } : await devicesIn(choice.folder, settings);
+  const used = new Set(usable(devices, settings.intelGpu));
+  return {
+    hardware: findHardware(thisMachine),
+    choice,
+    builds,
+    toFetch:
+      choice.wanted === choice.backend
+        ? null
+        : (builds.find(({ backend }) => backend === choice.wanted) ?? null),
+    devices: devices.map((device) => ({ ...device, isUsed: used.has(device) })),
+    problem,
+  };
+}
+
+/** What the build in this folder of libraries sees. */
+export async function devicesIn(folder: string, settings: GpuSettings): Promise<FoundDevices> {
+  return await findDevices(folder, visibleDevices(settings));
+}
+
+/** What makes every process that opens the engine see the GPUs that the user chose. */
+export function visibleDevices(settings: GpuSettings): Record<string, string> {
+  const { cudaVisibleDevices, vulkanVisibleDevices, intelGpu } = settings;
+  return {
+    ...(cudaVisibleDevices === null ? {} : { CUDA_VISIBLE_DEVICES: cudaVisibleDevices }),
+    ...(vulkanVisibleDevices === null ? {} : { GGML_VK_VISIBLE_DEVICES: vulkanVisibleDevices }),
+    ...(intelGpu ? { LOCALLM_INTEL_GPU: "1" } : {}),
+  };
+}

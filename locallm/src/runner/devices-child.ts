@@ -1,0 +1,24 @@
+// Lists the GPUs that a build of the engine sees, in a process of its own: a driver may fall, and takes memory.
+import type { Device } from "../engine/job.ts";
+import { backendProblem, listDevices } from "../engine/libllama/devices.ts";
+import { openLibrary } from "../engine/libllama/library.ts";
+
+export interface FoundDevices {
+  readonly devices: readonly Device[];
+  /** Why there is none; null where the build works but sees none, too. */
+  readonly problem: string | null;
+}
+
+process.once("message", (folder: string) => {
+  process.send?.(look(folder), () => process.exit(0));
+});
+
+function look(folder: string): FoundDevices {
+  const problem = backendProblem(folder);
+  if (problem !== null) return { devices: [], problem };
+  try {
+    return { devices: listDevices(openLibrary(folder)), problem: null };
+  } catch (error) {
+    return { devices: [], problem: error instanceof Error ? error.message : String(error) };
+  }
+}

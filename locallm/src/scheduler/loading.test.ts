@@ -1,0 +1,157 @@
+import { describe, expect, it } from "vitest";
+import { type Choice, type Needs, onProcessor, place } from "../gpu/placement.ts";
+import type { Device, Runner, RunnerExit, StartRunner } from "../runner/handle.ts";
+import { LocallmError } from "../wire/errors.ts";
+import { systemClock } from "./clock.ts";
+import type { LeaseRequest, Scheduler } from "./lease.ts";
+import { createScheduler } from "./scheduler.ts";
+
+const gib = 2 ** 30;
+const needs: Needs = {
+  layers: new Array<number>(7).fill(gib),
+  output: gib,
+  compute: 0,
+  lookup: 0,
+  total: 8 * gib,
+};
+
+/** A GPU of some GiB, of which every loaded model takes its part, and an engine that refuses as told. */
+function world(gpuGib: number, refuse: (layers: number) => Error | null, maxLoadedModels = 1) {
+  const tried: number[] = [];
+  const taken = new Map<string, number>();
+  const startRunner: StartRunner = async (load) => {
+    const layers = load.placement.devices.reduce((sum, device) => sum + device.layers, 0);
+    tried.push(layers);
+    const error = refuse(layers);
+    if (error !== null) throw error;
+    taken.set(load.modelPath, layers);
+    const exited = Promise.withResolvers<RunnerExit>();
+    const end = () => {
+      taken.delete(load.modelPath);
+      exited.resolve({ code: 0, signal: null, asked: true, log: [] });
+      return exited.promise;
+    };
+    const devices = load.placement.devices.map((one) => ({
+      ...one,
+      description: "",
+      bytes: one.layers * gib,
+    }));
+    const info = {
+      contextLength: load.numCtx,
+      sizeBytes: { weights: 8 * gib, context: 0, compute: 0 },
+      devices,
+    };
+    return { pid: 1, slots: 1, info, exited: exited.promise, close: end, kill: end } as unknown as Runner;
+  };
+  const device = (): Device => ({
+    name: "G0",
+    description: "",
+    kind: "gpu",
+    freeBytes: (gpuGib - [...taken.values()].reduce((sum, layers) => sum + layers, 0)) * gib,
+    totalBytes: gpuGib * gib,
+  });
+  const scheduler = createScheduler(
+    {
+      slots: 1,
+      maxLoadedModels,
+      maxQueue: 9,
+      loadTimeoutMs: Number.POSITIVE_INFINITY,
+      flashAttention: "auto",
+      kvCacheType: "f16",
+      environment: {},
+    },
+    {
+      clock: systemClock,
+      startRunner,
+      estimate: async () => needs,
+      place: async (needed, wish): Promise<Choice> =>
+        gpuGib === 0 ? onProcessor(needed, "no GPU found") : place("/lib", [device()], needed, wish),
+      availableBytes: () => 64 * gib,
+    },
+  );
+  return { scheduler, tried };
+}
+
+function request(name = "m"): LeaseRequest {
+  return {
+    model: { name, digest: name, modelPath: name, weights: name, adapters: [], trainContext: null },
+    load: { numCtx: 64, numBatch: null, numThread: null, numGpu: null, mainGpu: null, useMmap: null },
+    keepAliveMs: Number.POSITIVE_INFINITY,
+    uses: "slot",
+    signal: new AbortController().signal,
+  };
+}
+
+const noMemory = new LocallmError("model_load_failed", { reason: "out of device memory" });
+const crash = new LocallmError("runner_died", { reason: "SIGSEGV" });
+const retries = (scheduler: Scheduler) =>
+  scheduler
+    .view()
+    .decisions.filter(({ what }) => what === "retry")
+    .map(({ why }) => why);
+
+describe("a load on a GPU", () => {
+  it("that goes well is tried once, and told", async () => {
+    const { scheduler, tried } = world(24, () => null);
+    await scheduler.lease(request());
+    expect(tried).toEqual([8]);
+    expect(scheduler.view().residents).toMatchObject([
+      { devices: [{ name: "G0", layers: 8, bytes: 8 * gib }], whyThere: "all 8 layers fit" },
+    ]);
+    await scheduler.close(0);
+  });
+
+  it("that fails is tried once more with fewer layers", async () => {
+    const { scheduler, tried } = world(24, (layers) => (layers > 4 ? noMemory : null));
+    await scheduler.lease(request());
+    expect(tried).toEqual([8, 4]);
+    expect(retries(scheduler)).toEqual([
+      "4 layers in place of 8: model failed to load: out of device memory",
+    ]);
+    expect(scheduler.view().residents[0]?.whyThere).toBe(retries(scheduler)[0]);
+    await scheduler.close(0);
+  });
+
+  it("that fails twice, a crash of the driver too, ends on the processor", async () => {
+    const { scheduler, tried } = world(24, (layers) => (layers > 0 ? crash : null));
+    await scheduler.lease(request());
+    expect(tried).toEqual([8, 4, 0]);
+    expect(retries(scheduler)[1]).toMatch(/^the processor in place of the GPU: .*SIGSEGV/);
+    expect(scheduler.view().residents[0]?.devices).toEqual([]);
+    await scheduler.close(0);
+  });
+
+  it("that fails everywhere fails, with the last error", async () => {
+    const { scheduler, tried } = world(24, () => noMemory);
+    await expect(scheduler.lease(request())).rejects.toBe(noMemory);
+    expect(tried).toEqual([8, 4, 0]);
+  });
+
+  it("is not tried again for what no other place could mend", async () => {
+    const { scheduler, tried } = world(24, () => new LocallmError("invalid_gguf", { rule: "x" }));
+    await expect(scheduler.lease(request())).rejects.toMatchObject({ code: "invalid_gguf" });
+    expect(tried).toEqual([8]);
+  });
+
+  it("takes what fits when it is alone", async () => {
+    const { scheduler, tried } = world(5, () => null);
+    await scheduler.lease(request());
+    expect(tried).toEqual([4]);
+    await scheduler.close(0);
+  });
+
+  it("waits for the GPU's memory when another model that could leave has it", async () => {
+    const { scheduler, tried } = world(12, () => null, 2);
+    (await scheduler.lease(request("first"))).release();
+    await scheduler.lease(request("second"));
+    expect(tried).toEqual([8, 8]);
+    expect(scheduler.view().residents.map(({ model }) => model.name)).toEqual(["second"]);
+    await scheduler.close(0);
+  });
+});
+
+it("a load on the processor is tried once", async () => {
+  const { scheduler, tried } = world(0, () => noMemory);
+  await expect(scheduler.lease(request())).rejects.toBe(noMemory);
+  expect(tried).toEqual([0]);
+});
