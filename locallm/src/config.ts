@@ -138,7 +138,7 @@ export function readConfig(environment: Environment = process.env): Config {
     intelGpu: read("LOCALLM_INTEL_GPU", (text) => (text === "" ? false : parseBoolean(text))),
     cudaVisibleDevices: environment["CUDA_VISIBLE_DEVICES"]?.trim() ?? null,
     vulkanVisibleDevices: environment["GGML_VK_VISIBLE_DEVICES"]?.trim() ?? null,
-    enginesFolder: read("LOCALLM_ENGINES", parseFolder),
+    enginesFolder: read("LOCALLM_ENGINES", parsePath),
     registries: read("LOCALLM_REGISTRIES", parseRegistries),
     credentialsFile: read("LOCALLM_CREDENTIALS", parsePath),
     caFile: read("LOCALLM_CA_FILE", (text) => (text === "" ? null : parsePath(text))),

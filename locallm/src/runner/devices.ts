@@ -13,10 +13,11 @@ export async function findDevices(
   folder: string,
   env: Readonly<Record<string, string>>,
 ): Promise<FoundDevices> {
-  const file = import.meta.url.endsWith(".ts") ? "./devices-child.ts" : "./devices-child.js";
+  const isSource = import.meta.url.endsWith(".ts");
+  const file = isSource ? "./devices-child.ts" : "./devices-child.js";
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
     env: runnerEnvironment(env),
-    execArgv: process.execArgv,
+    execArgv: isSource ? process.execArgv : [],
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
   const none = (problem: string): FoundDevices => ({ devices: [], problem });

@@ -73,6 +73,8 @@ async function tellGpus(config: Config): Promise<void> {
       `${name}, ${description}, ${humanBytes(freeBytes)} free of ${humanBytes(totalBytes)}${use}`,
     );
   }
+  if (found.choice.backend !== null && found.devices.length === 0 && found.problem === null)
+    say("device", "none that the engine sees; models run on the processor");
   if (found.problem !== null)
     say("problem", `${found.choice.backend} cannot be used: ${found.problem} → ${remedyFor(found)}`);
   const build = found.toFetch;

@@ -1,0 +1,54 @@
+import { createSmallStore } from "../test/model-store.ts";
+import { startServer } from "../test/server-process.ts";
+import { softwareGpu, vulkanEngines } from "../test/vulkan-engine.ts";
+
+export const title = "Models on a Vulkan device: Debian's software driver";
+
+interface Answer {
+  response: string;
+  load_duration: number;
+  prompt_eval_duration: number;
+  eval_duration: number;
+}
+
+export async function run(print: (line: string) => void): Promise<void> {
+  const engines = await vulkanEngines();
+  if (engines === null) {
+    print("Not run: no Vulkan driver shows a device here (libvulkan1, mesa-vulkan-drivers).");
+    return;
+  }
+  const store = await createSmallStore();
+  const server = await startServer({
+    models: store.folder,
+    env: { LOCALLM_ENGINES: engines, LOCALLM_LOAD_TIMEOUT: "0", ...softwareGpu },
+  });
+  print(
+    "| num_gpu | runs on | bytes there | load, s | first answer, s | next answer, ms | same text twice |",
+  );
+  print("| --: | --- | --: | --: | --: | --: | --- |");
+  try {
+    for (const layers of [3, 2, 0]) {
+      const options = { temperature: 0, num_predict: 8, num_ctx: 256, num_gpu: layers };
+      const body = { model: "small:a", prompt: "hello", stream: false, options };
+      const first = await server.ask<Answer>("/api/generate", body);
+      const next = await server.ask<Answer>("/api/generate", body);
+      const { models } = await server.ask<{ models: { device: string; size_vram: number }[] }>("/api/ps");
+      const seconds = (ns: number) => (ns / 1e9).toFixed(1);
+      const answerNs = ({ prompt_eval_duration, eval_duration }: Answer) =>
+        prompt_eval_duration + eval_duration;
+      const cells = [
+        layers,
+        models[0]?.device,
+        models[0]?.size_vram,
+        seconds(first.load_duration),
+        seconds(answerNs(first)),
+        (answerNs(next) / 1e6).toFixed(0),
+        first.response === next.response ? "yes" : "no",
+      ];
+      print(`| ${cells.join(" | ")} |`);
+    }
+  } finally {
+    await server.stop();
+    await store.remove();
+  }
+}

@@ -1,0 +1,108 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readGguf } from "../src/library/gguf/header.ts";
+import { Store } from "../src/library/store.ts";
+import { estimateNeeds } from "../src/scheduler/estimate.ts";
+import { requireModelName } from "../src/wire/model-name.ts";
+import { createSmallStore, type ModelStore } from "./model-store.ts";
+import { launch, type ServerProcess, startServer } from "./server-process.ts";
+import { softwareGpu, vulkanEngines } from "./vulkan-engine.ts";
+
+const engines = await vulkanEngines();
+const model = "small:a";
+const options = { num_ctx: 256 };
+
+interface Listed {
+  models: { size: number; size_vram: number; device: string }[];
+}
+
+describe.skipIf(engines === null)("a Vulkan device (needs libvulkan1 and mesa-vulkan-drivers)", () => {
+  let store: ModelStore;
+  let server: ServerProcess;
+  beforeAll(async () => {
+    store = await createSmallStore();
+    const env = { LOCALLM_ENGINES: engines ?? "", ...softwareGpu };
+    server = await startServer({ models: store.folder, env });
+  });
+  afterAll(async () => {
+    await server?.stop();
+    await store?.remove();
+  });
+
+  // Loading is enough to see where a model lies. What a first step takes there, the proof `vulkan` says: the software
+  // driver compiles its programs for half a minute.
+  const load = async (more: object) =>
+    await server.ask("/api/generate", { model, stream: false, options: { ...options, ...more } });
+
+  it("is said at the start", () => {
+    expect(server.stdout()).toContain("Models run on the devices of GGML_VK_VISIBLE_DEVICES, by Vulkan\n");
+  });
+
+  it("takes all layers that fit, and ps, show, metrics and log say so", async () => {
+    expect(await load({})).toMatchObject({ done: true, done_reason: "load" });
+    const { models } = await server.ask<Listed>("/api/ps");
+    expect(models).toMatchObject([{ device: expect.stringMatching(/^Vulkan0 \(.+\): 3 layers$/) }]);
+    const { size, size_vram: onDevice } = models[0]!;
+    expect(onDevice).toBeGreaterThan(0);
+    expect(onDevice).toBeLessThanOrEqual(size);
+    expect(await server.ask("/api/show", { model })).toMatchObject({
+      loaded: { device: models[0]!.device, size_vram: onDevice, why: "all 3 layers fit" },
+    });
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    expect(metrics).toContain(`locallm_model_bytes{model="${model}",device="Vulkan0"} ${onDevice}\n`);
+    expect(server.log).toContainEqual(
+      expect.objectContaining({ what: "ready", why: "window 256, on Vulkan0 (all 3 layers fit)" }),
+    );
+  });
+
+  it("takes as many layers as num_gpu says, none with 0", async () => {
+    await load({ num_gpu: 2 });
+    expect((await server.ask<Listed>("/api/ps")).models[0]?.device).toMatch(/: 2 layers$/);
+    await load({ num_gpu: 0 });
+    expect((await server.ask<Listed>("/api/ps")).models).toMatchObject([{ device: "CPU", size_vram: 0 }]);
+  });
+
+  it("is told by doctor, with its memory", async () => {
+    const doctor = launch(["doctor", "--quick"], {
+      LOCALLM_ENGINES: engines ?? "",
+      LOCALLM_MODELS: store.folder,
+      LOCALLM_HOST: "127.0.0.1:1",
+      ...softwareGpu,
+    });
+    await doctor.exited;
+    expect(doctor.stdout()).toMatch(/\nbackend +vulkan: .*\ndevice +Vulkan0, .+ GB free of .+ GB\n/);
+  });
+});
+
+describe("the estimate of what goes to a GPU", () => {
+  it("leaves nothing of the weights out and counts nothing twice", async () => {
+    const store = await createSmallStore();
+    const { modelPaths } = await new Store(store.folder).require(requireModelName(model));
+    const path = modelPaths[0] ?? "";
+    const runnable = {
+      name: model,
+      digest: "",
+      modelPath: path,
+      weights: path,
+      adapters: [],
+      trainContext: null,
+    };
+    const load = {
+      numCtx: 256,
+      numBatch: null,
+      slots: 1,
+      kvCacheType: "f16",
+      flashAttention: "auto",
+    } as const;
+    const needs = await estimateNeeds(new Store(store.folder), runnable, load);
+    const { tensors } = await readGguf(join(path));
+    const weights = tensors.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    const layers = needs.layers.reduce((sum, bytes) => sum + bytes, 0);
+    const isTied = !tensors.some(({ name }) => name === "output.weight");
+    const once = layers + needs.output + (isTied ? 0 : needs.lookup);
+    expect(needs.total - needs.compute - once).toBe(0);
+    expect(layers).toBeGreaterThan(0);
+    expect(needs.output + needs.lookup).toBeLessThan(weights + (isTied ? needs.lookup : 0));
+    await store.remove();
+  });
+});

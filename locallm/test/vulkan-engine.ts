@@ -1,0 +1,25 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { installEngine } from "../src/gpu/install.ts";
+import { installedBackends } from "../src/gpu/installed.ts";
+import { enginePackages } from "../src/gpu/packages.ts";
+import { findDevices } from "../src/runner/devices.ts";
+
+/** The variable that makes the engine take a driver which computes on the processor for a GPU. */
+export const softwareGpu = { GGML_VK_VISIBLE_DEVICES: "0" };
+
+/**
+ * The folder of a Vulkan build, outside of the repository and fetched once; null where it cannot be had, or where
+ * no Vulkan driver shows a device: Debian's software driver is in libvulkan1 and mesa-vulkan-drivers.
+ */
+export async function vulkanEngines(): Promise<string | null> {
+  const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
+  const folder = join(cache, "locallm-test", "engines");
+  const build = enginePackages(process.platform, process.arch).find(({ backend }) => backend === "vulkan");
+  if (build === undefined) return null;
+  const libraries =
+    installedBackends(folder).vulkan ?? (await installEngine(folder, build, () => {}).catch(() => null));
+  if (libraries === null) return null;
+  const { devices } = await findDevices(libraries, softwareGpu);
+  return devices.length === 0 ? null : folder;
+}
