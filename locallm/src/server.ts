@@ -53,7 +53,6 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
   const metrics = createMetrics();
   const backend = machineBackend(config);
   const accelerator = new Accelerator(backend, (folder) => devicesIn(folder, config), config);
-  log.info({ backend: backend.backend ?? "cpu", why: backend.why }, "engine");
   const scheduler = createScheduler(
     {
       slots: config.numParallel,
@@ -104,6 +103,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     now: () => new Date(),
   });
   const port = await listen(app, config.host);
+  log.info({ backend: backend.backend ?? "cpu", why: backend.why }, "backend");
 
   let closing: Promise<void> | null = null;
   return {

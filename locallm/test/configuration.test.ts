@@ -206,6 +206,8 @@ describe("with a model", () => {
       LOCALLM_DEBUG: "1",
       LOCALLM_INTEL_GPU: "1",
       CUDA_VISIBLE_DEVICES: "1",
+      GGML_VK_VISIBLE_DEVICES: "2",
+      LOCALLM_ENGINES: join(store.folder, "no-engines"),
     };
     await withServer(env, async (server) => {
       const templated = await server.ask("/api/generate", body);
@@ -222,12 +224,16 @@ describe("with a model", () => {
       expect(await remainingMs(server)).toBeGreaterThan(3_000_000);
       const environment = await readFile(`/proc/${explain.loaded[0]!.pid}/environ`, "utf8");
       expect(environment.split("\0")).toEqual(
-        expect.arrayContaining(["CUDA_VISIBLE_DEVICES=1", "LOCALLM_INTEL_GPU=1"]),
+        expect.arrayContaining([
+          "CUDA_VISIBLE_DEVICES=1",
+          "GGML_VK_VISIBLE_DEVICES=2",
+          "LOCALLM_INTEL_GPU=1",
+        ]),
       );
       const engineLines = server.log.filter((line) => line["msg"] === "engine").map((line) => line["line"]);
       expect(engineLines.join("\n")).toMatch(/K \(q8_0\)/);
       expect(engineLines.join("\n")).toMatch(/flash_attn *= enabled/);
-      expect(server.log).toContainEqual(expect.objectContaining({ level: "debug", what: "ready", model }));
+      expect(server.log).toContainEqual(expect.objectContaining({ level: "debug", what: "load", model }));
     });
   });
 });
