@@ -1,7 +1,7 @@
 import { type Engine, loadEngine } from "../locallm/src/engine/engine.ts";
 import { defaultSampling, type GenerateJob, type LoadRequest } from "../locallm/src/engine/job.ts";
 import type { SlotEvent } from "../locallm/src/engine/slots.ts";
-import type { Runner } from "../locallm/src/runner/handle.ts";
+import { onlyProcessor, type Runner } from "../locallm/src/runner/handle.ts";
 import { startRunner } from "../locallm/src/runner/start.ts";
 import { lines, type ServerProcess, startServer } from "../locallm/test/server-process.ts";
 import { starterModelPath, starterName, starterStore } from "../locallm/test/starter-model.ts";
