@@ -63,10 +63,8 @@ describe("completion in the shells themselves", () => {
         child.stdin.write(`${load}; echo re''ady\n`);
         await until("the script is loaded", () => shown.includes("ready"));
         for (const [typed, completed] of [
-          ["locallm comp", "locallm completion "],
           ["locallm run --keep", "locallm run --keepalive "],
           ["locallm run fi", "locallm run finch:2 "],
-          ["locallm rm owl:1c owl:1b fin", "locallm rm owl:1c owl:1b finch:2 "],
           ["echo hi | locallm run finch:", "echo hi | locallm run finch:2 "],
           ["locallm create x -f tiny.g", "locallm create x -f tiny.gguf "],
         ] as const) {

@@ -239,7 +239,11 @@ class SchemaReader {
       throw new SchemaError(path, "has a required that is no list of names");
     const others = schema["additionalProperties"];
     const names = Object.keys(properties);
-    const unnamed = (required as string[]).filter((name) => !Object.hasOwn(properties, name));
+    const asked = new Set(required as string[]);
+    const unnamed = [...asked].filter((name) => !Object.hasOwn(properties, name));
+    // Each makes three rules: what cannot fit is refused before any is made.
+    if (this.#rules.count + 3 * (names.length + unnamed.length) > schemaLimits.rules)
+      throw new SchemaError(path, "makes a grammar that is too large");
     if (names.length + unnamed.length === 0) return this.#map(others, path, depth);
     if (unnamed.length > 0 && others === false)
       throw new SchemaError(path, `requires "${unnamed[0]?.slice(0, 60)}", which it does not allow`);
@@ -247,7 +251,7 @@ class SchemaReader {
       ...names.map((name) => ({
         name,
         schema: properties[name],
-        isRequired: (required as string[]).includes(name),
+        isRequired: asked.has(name),
       })),
       ...unnamed.map((name) => ({ name, schema: others === false ? true : others, isRequired: true })),
     ];
