@@ -4,18 +4,23 @@ import { startServer } from "../test/server-process.ts";
 
 export const title = "Hostile schemas: refused by name, in time, memory flat";
 
-const count = 1_000;
+const rounds = 4;
+const each = 500;
 
+/** With a small heap for the server, so that what is seen to grow is kept and not garbage that waits. */
 export async function run(print: (line: string) => void): Promise<void> {
   const store = await createSmallStore();
-  const server = await startServer({ models: store.folder });
+  const env = { NODE_OPTIONS: "--max-old-space-size=80" };
+  const server = await startServer({ models: store.folder, env });
   try {
-    const { accepted, slowestMs, medianMs, grownMib } = await refuseHostile(server, "small:a", count);
-    print("| schemas | refused | slowest, ms | median, ms | server memory grown, MiB |");
+    print("| schemas | refused | slowest, ms | median, ms | server memory grown in the round, MiB |");
     print("|---|---|---|---|---|");
-    const times = `${slowestMs.toFixed(0)} | ${medianMs.toFixed(1)}`;
-    print(`| ${count} | ${count - accepted.length} | ${times} | ${grownMib.toFixed(1)} |`);
-    for (const line of accepted.slice(0, 10)) print(`\n- ${line}`);
+    for (let round = 1; round <= rounds; round += 1) {
+      const { accepted, slowestMs, medianMs, grownMib } = await refuseHostile(server, "small:a", each);
+      const times = `${slowestMs.toFixed(0)} | ${medianMs.toFixed(1)}`;
+      print(`| ${each} | ${each - accepted.length} | ${times} | ${grownMib.toFixed(1)} |`);
+      for (const line of accepted.slice(0, 10)) print(`\n- ${line}`);
+    }
   } finally {
     await server.stop();
     await store.remove();
