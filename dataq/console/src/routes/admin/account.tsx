@@ -91,7 +91,7 @@ function Details({ account }: { readonly account: AccountWithWallet }) {
           <Stat name={t.ledger.held} value={format.yuan(wallet.held)} />
         </dl>
       )}
-      <div className="grid gap-5 lg:grid-cols-3">
+      <div className="grid items-start gap-5 lg:grid-cols-3">
         <Panel title={t.accounts.adjust} about={t.accounts.adjustAbout}>
           <SettingForm
             action={t.accounts.book}

@@ -21,7 +21,7 @@ export function Models() {
   return (
     <>
       <PageHead title={t.pages.models} about={t.models.about} />
-      <div className="grid gap-5 xl:grid-cols-2">
+      <div className="grid items-start gap-5 xl:grid-cols-2">
         <div className="flex min-w-0 flex-col gap-5">
           <Panel title={t.models.have} isFlush>
             <Loaded query={models}>

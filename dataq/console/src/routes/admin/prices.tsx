@@ -30,7 +30,7 @@ export function Prices() {
   return (
     <>
       <PageHead title={t.pages.prices} about={t.prices.about} />
-      <div className="grid gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
+      <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <Panel isFlush>
           <Loaded query={query} lines={10}>
             {({ data }) => (

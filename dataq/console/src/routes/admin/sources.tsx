@@ -44,7 +44,7 @@ export function Sources() {
           </Button>
         }
       />
-      <div className="grid gap-5 lg:grid-cols-[20rem_minmax(0,1fr)]">
+      <div className="grid items-start gap-5 lg:grid-cols-[20rem_minmax(0,1fr)]">
         <Panel title={t.sources.import} about={t.sources.importAbout}>
           <SettingForm
             action={t.sources.start}

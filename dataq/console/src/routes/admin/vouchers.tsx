@@ -29,7 +29,7 @@ export function Vouchers() {
   return (
     <>
       <PageHead title={t.pages.vouchers} about={t.vouchers.about} />
-      <div className="grid gap-5 lg:grid-cols-[20rem_minmax(0,1fr)]">
+      <div className="grid items-start gap-5 lg:grid-cols-[20rem_minmax(0,1fr)]">
         <Panel title={t.vouchers.make}>
           <SettingForm
             action={t.vouchers.make}

@@ -27,7 +27,7 @@ export function DoorFrame() {
           {t.door.points.map(({ title, about }) => (
             <li key={title} className="border-l-2 border-seal pl-4">
               <p className="font-medium">{title}</p>
-              <p className="text-soft">{about}</p>
+              <p className="text-pretty text-soft">{about}</p>
             </li>
           ))}
         </ul>

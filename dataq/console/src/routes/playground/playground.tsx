@@ -85,7 +85,7 @@ function Bench({
   };
   const domains = [...new Set(operations.map(({ domain }) => domain))];
   return (
-    <div className="grid gap-5 xl:grid-cols-[22rem_minmax(0,1fr)]">
+    <div className="grid items-start gap-5 xl:grid-cols-[22rem_minmax(0,1fr)]">
       <div className="flex min-w-0 flex-col gap-5">
         <Panel>
           <form className="flex flex-col gap-4" onSubmit={send}>

@@ -27,7 +27,7 @@ export function Settings() {
   return (
     <>
       <PageHead title={t.pages.settings} about={user.isLocal ? t.settings.local : user.email} />
-      <div className="grid gap-5 lg:grid-cols-2">
+      <div className="grid items-start gap-5 lg:grid-cols-2">
         <Panel title={t.settings.profile}>
           <SettingForm
             action={t.save}

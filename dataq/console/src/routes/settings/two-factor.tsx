@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { renderSVG } from "uqr";
 import { proveCode, startTwoFactor, stopTwoFactor, type TwoFactorStart } from "../../service/identity.ts";
 import { sessionQuery } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
@@ -52,6 +53,13 @@ export function TwoFactor({ isOn }: { readonly isOn: boolean }) {
       ) : (
         <>
           <p className="text-soft">{t.settings.secretAbout}</p>
+          <img
+            src={`data:image/svg+xml,${encodeURIComponent(renderSVG(start.totpURI, { border: 2 }))}`}
+            alt={t.settings.qrCode}
+            width={176}
+            height={176}
+            className="mt-3 rounded-lg border border-line"
+          />
           <div className="mt-3 flex flex-wrap items-center gap-2 rounded-lg border border-line bg-sunken p-3">
             <code data-testid="totp-secret" className="min-w-0 flex-1 font-mono text-sm break-all select-all">
               {secretOf(start.totpURI)}

@@ -31,7 +31,7 @@ export function TopUp() {
   return (
     <>
       <PageHead title={t.pages.topUp} about={t.topUp.about} />
-      <div className="grid gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
+      <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <Panel title={t.topUp.voucher} about={t.topUp.voucherAbout}>
           <form className="flex flex-col gap-4" onSubmit={send}>
             <Field label={t.topUp.code} hint={t.topUp.codeHint}>

@@ -1,0 +1,60 @@
+import type { Page } from "playwright-core";
+import { chromiumPath, openBrowser } from "../test/browser.ts";
+import { enter, makePast } from "../test/console-tour.ts";
+import { startService } from "../test/service-process.ts";
+
+export const title = "Console: from an address to a page that can be used";
+
+const rounds = 10;
+
+/** What must be there before somebody can use the page, and where it is. */
+const pages = [
+  { name: "sign-in", path: "/sign-in", isSignedIn: false, usable: "input[name=email]:enabled" },
+  { name: "overview", path: "/", isSignedIn: true, usable: "main dl dd" },
+  { name: "playground", path: "/playground", isSignedIn: true, usable: "[data-testid=price]" },
+] as const;
+
+/** Each round a browser that has never been here, then the same page once more with what it kept. */
+export async function run(print: (line: string) => void): Promise<void> {
+  if (!chromiumPath) throw new Error("This proof needs Debian's package chromium.");
+  await using service = await startService();
+  await makePast(service);
+  const session = await enter(service);
+  print(
+    "| page | first visit, median ms | slowest | next visit, median ms | slowest | scripts, kB as sent |",
+  );
+  print("|---|--:|--:|--:|--:|--:|");
+  for (const { name, path, isSignedIn, usable } of pages) {
+    const first: number[] = [];
+    const next: number[] = [];
+    let scriptBytes = 0;
+    for (let round = 0; round < rounds; round++) {
+      await using browser = await openBrowser(service.url);
+      await browser.signIn(isSignedIn ? session : "");
+      scriptBytes = 0;
+      const count = (response: { url(): string; headers(): Record<string, string> }) => {
+        if (response.url().endsWith(".js")) scriptBytes += Number(response.headers()["content-length"] ?? 0);
+      };
+      browser.page.on("response", count);
+      first.push(await usableAfterMs(browser.page, path, usable));
+      browser.page.off("response", count);
+      await browser.page.goto("about:blank");
+      next.push(await usableAfterMs(browser.page, path, usable));
+    }
+    print(
+      `| ${name} | ${median(first)} | ${Math.max(...first)} | ${median(next)} | ${Math.max(...next)} | ${(scriptBytes / 1000).toFixed(0)} |`,
+    );
+  }
+}
+
+/** By the page's own clock, from the beginning of the navigation to the frame in which it can be used. */
+async function usableAfterMs(page: Page, path: string, usable: string): Promise<number> {
+  await page.goto(`/console${path}`, { waitUntil: "commit" });
+  await page.locator(usable).first().waitFor();
+  return Math.round(await page.evaluate<number>("performance.now()"));
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return Math.round((sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2);
+}
