@@ -62,6 +62,10 @@ export const changeAccount = (
 export const adjustAccount = (id: string, tokens: number, reason: string) =>
   call<{ balance: number }>(`${at(id)}/adjust`, { method: "POST", body: { tokens, reason } });
 
+/** Money that came in another way; the same reference only once. */
+export const topUpAccount = (id: string, tokens: number, reference: string) =>
+  call<{ balance: number }>(`${at(id)}/topups`, { method: "POST", body: { tokens, reference } });
+
 export interface MadeVouchers {
   readonly tokens: number;
   readonly batch: string;

@@ -8,6 +8,7 @@ import {
   adjustAccount,
   changeAccount,
   tiers,
+  topUpAccount,
 } from "../../service/admin.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -91,7 +92,28 @@ function Details({ account }: { readonly account: AccountWithWallet }) {
           <Stat name={t.ledger.held} value={format.yuan(wallet.held)} />
         </dl>
       )}
-      <div className="grid items-start gap-5 lg:grid-cols-3">
+      <div className="grid items-start gap-5 sm:grid-cols-2 xl:grid-cols-4">
+        <Panel title={t.accounts.topUp} about={t.accounts.topUpAbout}>
+          <SettingForm
+            action={t.accounts.book}
+            onSend={async ({ yuan = "", reference = "" }) => {
+              await topUpAccount(account.id, Math.round(Number(yuan) * TOKENS_PER_YUAN), reference.trim());
+              await refresh();
+              say(t.accounts.booked);
+            }}
+          >
+            <Field label={t.accounts.amount}>
+              {(attributes) => (
+                <Input {...attributes} name="yuan" type="number" min="0.01" step="0.01" required />
+              )}
+            </Field>
+            <Field label={t.accounts.reference} hint={t.accounts.referenceHint}>
+              {(attributes) => (
+                <Input {...attributes} name="reference" required maxLength={200} autoComplete="off" />
+              )}
+            </Field>
+          </SettingForm>
+        </Panel>
         <Panel title={t.accounts.adjust} about={t.accounts.adjustAbout}>
           <SettingForm
             action={t.accounts.book}
