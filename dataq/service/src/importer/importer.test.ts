@@ -37,6 +37,22 @@ test("JSON Lines are read plain, in gzip and in zstd, whatever the name says", a
   expect(await rowsOf("y", zstdCompressSync(text))).toEqual(expected);
 });
 
+test("how much of a file is read is told as it is read, compressed or not", async () => {
+  const text = Array.from({ length: 20_000 }, (_, n) => `{"a":"${(n * 7_919) % 100_003}"}\n`).join("");
+  for (const content of [Buffer.from(text), gzipSync(text), zstdCompressSync(text)]) {
+    const path = join(folder, "shares");
+    await writeFile(path, content);
+    const shares: number[] = [];
+    let rows = 0;
+    for await (const _ of readRows(path, { onShare: (share) => shares.push(share) })) rows++;
+    expect(rows).toBe(20_000);
+    expect(shares.length).toBeGreaterThan(2);
+    expect(shares).toEqual(shares.toSorted((one, other) => one - other));
+    expect(shares[0]).toBeGreaterThan(0);
+    expect(shares.at(-1)).toBe(1);
+  }
+});
+
 test("a bad line is reported with its number and stops nothing", async () => {
   const rows = await rowsOf(
     "bad.jsonl",
