@@ -52,9 +52,9 @@ export async function run(print: (line: string) => void, folder: string): Promis
       poor: await signUpPoor(service),
       owner: await enter(service),
     };
-    for (const language of languages) {
-      await using browser = await openBrowser(service.url);
-      for (const sight of sights(past.requestId, past.accountId)) {
+    await using browser = await openBrowser(service.url);
+    for (const sight of sights(past.requestId, past.accountId)) {
+      for (const language of languages) {
         if (visits.some((visit) => visit.language === language && visit.sight === sight.name)) continue;
         await browser.signIn(sessions[sight.who]);
         const findings = await look(browser, sight, language, folder);
