@@ -84,6 +84,8 @@ async function look(
   const note = (kind: Finding["kind"], at: string, text: string) => findings.push({ kind, look: at, text });
   complaints.length = 0;
   await page.unrouteAll({ behavior: "ignoreErrors" });
+  // Where only the part behind the # differs, the page before would stay.
+  await page.goto("about:blank");
   await page.emulateMedia({ colorScheme: "light" });
   await browser.wear({ theme: "system", language, width: 1440 });
   try {

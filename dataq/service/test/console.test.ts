@@ -45,6 +45,9 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
 
     const other = await openBrowser(service.url);
     try {
+      await visit(other.page, "/enter");
+      await other.page.getByText("This link is not complete").waitFor();
+      // Pasted over the open page, which is not loaded anew.
       await other.page.goto(service.console);
       await other.page.getByRole("button", { name: "Enter the console" }).click();
       await other.page.getByText("This link has been used or is too old.").waitFor();

@@ -66,17 +66,20 @@ export function DayChart({ rows, part, nameOf, from, to, measure }: DayChartProp
           ))}
         </figcaption>
       )}
-      <table className="sr-only">
-        <caption>{t.usage.chart}</caption>
-        <tbody>
-          {chart.days.map((day, index) => (
-            <tr key={day}>
-              <th scope="row">{day}</th>
-              <td>{show(chart.totals[index]!)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      {/* Around the table: a table itself does not shrink, and would make the page longer. */}
+      <div className="sr-only">
+        <table>
+          <caption>{t.usage.chart}</caption>
+          <tbody>
+            {chart.days.map((day, index) => (
+              <tr key={day}>
+                <th scope="row">{day}</th>
+                <td>{show(chart.totals[index]!)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </figure>
   );
 }
