@@ -18,6 +18,8 @@ const client = new QueryClient({
     },
   },
 });
+// Asked for while texts and pages are still on their way: every page begins with it.
+void client.prefetchQuery(sessionQuery);
 const router = makeRouter(client);
 
 // A session that ended elsewhere is noticed at the next answer, whichever page asked.
