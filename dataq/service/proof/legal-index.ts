@@ -1,110 +1,94 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { sampleJudgment } from "../src/sample/judgments/judgments.ts";
-import { type ServiceProcess, startService } from "../test/service-process.ts";
+import { PostingIndex } from "../src/search/postings/posting-index.ts";
+import { cases } from "../src/sources/legal/cases/cases.ts";
+import { SearchSource } from "../src/sources/search-source.ts";
+import { environmentOf, makeDataFolder, openFolder, removeDataFolder } from "../test/data-folder.ts";
+import { startService } from "../test/service-process.ts";
+import { openFts5, openGin } from "./legal-index/other-engines.ts";
+import { questions } from "./legal-index/questions.ts";
+import { ask, head, openAccount, row, timed } from "./legal-index/timed.ts";
 
 const execute = promisify(execFile);
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
+const refreshPart = fileURLToPath(new URL("legal-index/refresh-part.ts", import.meta.url));
 
 export const title = "dataq: the legal index at 68,787 judgments, through paid calls";
 
+const size = 68_787;
+const tenth = 6_879;
+
 /**
- * Builds the full index beside a running service, then asks 200 mixed queries (`cache: bypass`, the operator's tier,
- * the client on the same machine): first of a new process, then again, then with 8 clients, then during a refresh
- * of the whole index.
+ * Builds the full index, then asks 200 mixed questions through paid calls (`cache: bypass`, the operator's tier,
+ * the client on the same machine): of a new process, again, with 8 clients, and while a tenth of the judgments is
+ * replaced. Then the same questions without their fields to the index itself and to two other engines that have
+ * the same tokens.
  */
 export async function run(print: (line: string) => void): Promise<void> {
-  const first = await startService({ env: { DATAQ_SAMPLES: "off" } });
-  const { folder } = first;
-  const dataq = (...args: string[]) =>
-    execute(process.execPath, ["--conditions=source", main, ...args], {
-      env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", DATAQ_DATA: folder },
-      maxBuffer: 1 << 24,
-    });
-  print("| step | p50 ms | p95 ms | max ms | per second |");
-  print("| --- | --- | --- | --- | --- |");
-  const begun = performance.now();
-  await dataq("index", "build", "--full");
-  print(`| built 68,787 in ${((performance.now() - begun) / 1000).toFixed(0)} s | | | | |`);
-  await first.stop();
-  const service = await startService({ folder, env: { DATAQ_SAMPLES: "off" } });
+  const folder = await makeDataFolder("tables");
+  const env = environmentOf(folder);
+  const node = (...args: string[]) =>
+    execute(process.execPath, ["--conditions=source", ...args], { env, maxBuffer: 1 << 24 });
   try {
-    print(row("cold: a new process", await ask(service, 200, 1)));
-    print(row("warm", await ask(service, 200, 1)));
-    print(row("warm, 8 clients", await ask(service, 1_600, 8)));
-    let isRefreshing = true;
-    const refresh = dataq("index", "build", "legal_cases").finally(() => {
-      isRefreshing = false;
-    });
-    const during: number[] = [];
-    const from = performance.now();
-    while (isRefreshing) during.push(...(await ask(service, 50, 1)).times);
-    await refresh;
-    print(row("during a refresh of all", { times: during, wallMs: performance.now() - from }));
-    print(row("after it", await ask(service, 200, 1)));
+    const begun = performance.now();
+    const { stderr } = await node(main, "index", "build", "--full");
+    const progress = stderr.split("\n").filter((line) => line.startsWith("Building")).length;
+    const seconds = ((performance.now() - begun) / 1000).toFixed(0);
+    print(`Built in ${seconds} s, with ${progress} lines of progress.\n`);
+    for (const line of head) print(line);
+    await throughCalls(folder, node, print);
+    await besideOthers(folder, print);
   } finally {
-    await service[Symbol.asyncDispose]();
+    await removeDataFolder(folder);
   }
 }
 
-const words = [
-  "民间借贷 利息",
-  "买卖合同 钢材",
-  "离婚 抚养费",
-  "盗窃 手机",
-  "劳动争议 加班",
-  "工程款 优先受偿权",
-  "诈骗",
-  "商标 服装",
-  "交通事故 伤残",
-  "租赁 押金",
-  "锂电池",
-  "微信 聊天记录",
-  "笔迹 鉴定",
-  "股权转让",
-  "工伤",
-];
-
-/** One to three words, four in ten with a field, one in five the tenth page. */
-function queryAt(place: number): { query: string; page: number } {
-  const { court_name, judges, legal_basis } = sampleJudgment(place * 37);
-  const fields = [
-    `court:${court_name}`,
-    `judge:${judges[0]?.name}`,
-    `basis:${legal_basis[0]?.law_name}`,
-    "date:2022..2023",
-  ];
-  const field = place % 5 < 2 ? ` ${fields[place % fields.length]}` : "";
-  return { query: `${words[place % words.length]}${field}`, page: place % 5 === 4 ? 10 : 1 };
+async function throughCalls(
+  folder: string,
+  node: (...args: string[]) => Promise<unknown>,
+  print: (line: string) => void,
+): Promise<void> {
+  const service = await startService({ folder, env: { DATAQ_SAMPLES: "off" } });
+  try {
+    const key = await openAccount(service);
+    print(row("paid calls, a new process", await ask(service, key, 200, 1)));
+    print(row("paid calls, warm", await ask(service, key, 200, 1)));
+    print(row("paid calls, warm, 8 clients", await ask(service, key, 1_600, 8)));
+    let isRefreshing = true;
+    const refresh = node(refreshPart, folder, String(tenth)).finally(() => {
+      isRefreshing = false;
+    });
+    const times: number[] = [];
+    const from = performance.now();
+    while (isRefreshing) times.push(...(await ask(service, key, 25, 1)).times);
+    await refresh;
+    print(row("paid calls while a tenth is replaced", { times, wallMs: performance.now() - from }));
+    print(row("paid calls after it", await ask(service, key, 200, 1)));
+  } finally {
+    await service.stop();
+  }
 }
 
-interface Timed {
-  readonly times: readonly number[];
-  readonly wallMs: number;
-}
-
-async function ask(service: ServiceProcess, count: number, clients: number): Promise<Timed> {
-  const times: number[] = [];
-  let next = 0;
-  const begun = performance.now();
-  const client = async () => {
-    for (let place = next++; place < count; place = next++) {
-      const { query, page } = queryAt(place % 200);
-      const body = { operation: "legal_cases", params: { query }, page, page_size: 20, cache: "bypass" };
-      const from = performance.now();
-      const answer = await service.call("/v1/data/query", { key: service.key, body });
-      times.push(performance.now() - from);
-      if (answer.status !== 200) throw new Error(`${query}: ${answer.status} ${answer.text.slice(0, 200)}`);
-    }
-  };
-  await Promise.all(Array.from({ length: clients }, client));
-  return { times, wallMs: performance.now() - begun };
-}
-
-function row(name: string, { times, wallMs }: Timed): string {
-  const sorted = [...times].sort((a, b) => a - b);
-  const at = (part: number) =>
-    (sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0).toFixed(1);
-  return `| ${name} | ${at(0.5)} | ${at(0.95)} | ${at(1)} | ${((1000 * times.length) / wallMs).toFixed(0)} |`;
+async function besideOthers(folder: string, print: (line: string) => void): Promise<void> {
+  const database = await openFolder(folder);
+  try {
+    const source = new SearchSource(new PostingIndex(database), "legal_cases", cases);
+    const signal = new AbortController().signal;
+    const own = async ({ query, page }: { query: string; page: number }) => {
+      const params = { query: query.replace(/ (?:court|judge|basis|date):\S+/, "") };
+      const context = { signal, now: new Date(), sandbox: false };
+      return (await source.run(params, { page, pageSize: 20 }, context)).total;
+    };
+    await timed(own, questions.length, 1);
+    print(row("posting blocks, without HTTP and money", await timed(own, questions.length, 1)));
+    const gin = await openGin(database, size);
+    print(row(gin.name, await timed(gin.ask, questions.length, 1)));
+    await gin.close();
+    const fts5 = openFts5(folder, size);
+    print(row(fts5.name, await timed(fts5.ask, questions.length, 1)));
+    await fts5.close();
+  } finally {
+    await database.close();
+  }
 }

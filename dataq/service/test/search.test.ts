@@ -7,6 +7,7 @@ import { courtTerm, judgmentDocument } from "../src/search/corpora/judgments.ts"
 import { keyedDocument } from "../src/search/corpora/keyed.ts";
 import { PostingIndex } from "../src/search/postings/posting-index.ts";
 import type { IndexDocument, Query } from "../src/search/search-index.ts";
+import { dueCorpora, refreshCorpus } from "../src/sources/legal-index/refresh.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 
 const judgments = Array.from({ length: 300 }, (_, number) => sampleJudgment(number));
@@ -233,6 +234,19 @@ test("a refresh that fails leaves the old data serving", async () => {
   expect(await idsOf("test:fail", { term: "k:x", scored: false })).toEqual(["a"]);
   await index.refresh("test:fail", each([keyed("c", "x")]), { dataset: "d", mode: "replace" });
   expect(await idsOf("test:fail", { term: "k:x", scored: false })).toEqual(["c"]);
+});
+
+test("an index is due 30 days after its refresh, not before, and is then refreshed", async () => {
+  const laws = "test:due";
+  await index.refresh(laws, each([keyed("a", "x")]), { dataset: "d", mode: "replace" });
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);
+  expect(await dueCorpora(database, inDays(29.9))).not.toContain(laws);
+  expect(await dueCorpora(database, inDays(30.1))).toContain(laws);
+  await database.pool.query("update search_corpus set next_refresh_at = now() where corpus = $1", [laws]);
+  expect(await dueCorpora(database, inDays(0.1))).toContain(laws);
+  await refreshCorpus({ database, index, dataFolder: folder, progress: () => {} }, laws);
+  expect(await dueCorpora(database, inDays(29.9))).not.toContain(laws);
+  expect(await idsOf(laws, { term: "k:x", scored: false })).toEqual(["a"]);
 });
 
 test("merging the segments changes no answer", async () => {

@@ -167,7 +167,7 @@ function refuseUnknownRoutes(app: FastifyInstance): void {
     const source = url.replace(/[.+*]/g, "\\$&").replace(/:[^/]+/g, "[^/]+");
     routes.push({ pattern: new RegExp(`^${source}/?$`), methods: [method].flat() });
   });
-  app.setNotFoundHandler((request) => {
+  const refuse = (request: FastifyRequest) => {
     const path = request.url.split("?", 1)[0]!;
     const allowed = routes.flatMap(({ pattern, methods }) => (pattern.test(path) ? methods : []));
     if (allowed.length > 0)
@@ -177,7 +177,12 @@ function refuseUnknownRoutes(app: FastifyInstance): void {
         allowed: [...new Set(allowed)].join(", "),
       });
     throw new Failure("no_such_route", { method: request.method, path: path.slice(0, 200) });
+  };
+  // Before a body is looked at: fastify has errors of its own for some methods without one.
+  app.addHook("onRequest", async (request) => {
+    if (request.is404) refuse(request);
   });
+  app.setNotFoundHandler(refuse);
 }
 
 function readClientRequestId(request: FastifyRequest): string | undefined {

@@ -55,7 +55,7 @@ export function openApi(): JsonSchema {
         objectOf({ balance: integer, held: integer, currency: string }),
       ),
       "/v1/catalog": open(
-        get("catalog", "Every operation with its parameters, record and price", { type: "object" }, [
+        get("catalog", "Every operation with its parameters, record and price", catalog, [
           { name: "format", in: "query", schema: { type: "string", enum: ["openai-tools"] } },
         ]),
       ),
@@ -85,6 +85,11 @@ export function openApi(): JsonSchema {
   };
 }
 
+/** The catalogue itself, or with `format=openai-tools` a list of function definitions. */
+const catalog = {
+  anyOf: [objectOf({ data: { type: "array" } }), { type: "array", items: { type: "object" } }],
+};
+
 const integer = { type: "integer" };
 const string = { type: "string" };
 const boolean = { type: "boolean" };
@@ -107,7 +112,7 @@ function requestSchema(operation: Operation): JsonSchema {
       page_size: { type: "integer", minimum: 1, maximum: 200 },
       cache: { type: "string", enum: ["default", "bypass", "only"] },
       fields: { type: "array", items: string },
-      snapshot: string,
+      snapshot: { type: "string", minLength: 1, maxLength: 128 },
       max_tokens: { type: "integer", minimum: 0 },
       dry_run: boolean,
     },

@@ -1,0 +1,27 @@
+import { setPriority } from "node:os";
+import { sampleJudgment } from "../../src/sample/judgments/judgments.ts";
+import { asSample } from "../../src/sample/provenance.ts";
+import { judgmentDocument, judgmentsCorpus } from "../../src/search/corpora/judgments.ts";
+import { PostingIndex } from "../../src/search/postings/posting-index.ts";
+import type { IndexDocument } from "../../src/search/search-index.ts";
+import { openFolder } from "../../test/data-folder.ts";
+
+/** A process of its own: `node refresh-part.ts <data folder> <count>` replaces so many judgments by changed ones. */
+const [folder, count] = process.argv.slice(2);
+setPriority(5);
+const database = await openFolder(folder as string, 2);
+try {
+  await new PostingIndex(database).refresh(judgmentsCorpus, changed(Number(count)), {
+    dataset: "generated",
+    mode: "update",
+  });
+} finally {
+  await database.close();
+}
+
+async function* changed(until: number): AsyncGenerator<IndexDocument> {
+  for (let number = 0; number < until; number++) {
+    const { source: _, ...fields } = sampleJudgment(number);
+    yield judgmentDocument(asSample({ ...fields, sections: null, title: `${fields.title}（更正）` }));
+  }
+}
