@@ -1,4 +1,4 @@
-import { f32, type GgufSpec, ggufBytes, type TensorSpec, text, u32 } from "./tiny-gguf.ts";
+import { type Entry, f32, type GgufSpec, ggufBytes, type TensorSpec, text, u32 } from "./tiny-gguf.ts";
 
 const embedding = 64;
 const heads = 2;
@@ -12,8 +12,16 @@ const contextLength = 4096;
  * of tokens a second. It speaks printable ASCII and never ends by itself; another seed is another model.
  */
 export function smallLlama(seed: number): Buffer {
+  return smallModel("llama", seed);
+}
+
+/**
+ * The same with another kind of memory: gemma3's layers look back 64 tokens only, all but each sixth; mamba has
+ * no cache of tokens, only a state, which cannot be cut back.
+ */
+export function smallModel(architecture: "llama" | "gemma3" | "mamba", seed: number): Buffer {
   const random = gaussian(seed);
-  const tensor = (name: string, shape: number[], scale = 0.3): TensorSpec => ({
+  const tensor: MakeTensor = (name, shape, scale = 0.3) => ({
     name,
     shape,
     data: floats(
@@ -21,24 +29,20 @@ export function smallLlama(seed: number): Buffer {
       () => random() * scale,
     ),
   });
-  const ones = (name: string): TensorSpec => ({ name, shape: [embedding], data: floats(embedding, () => 1) });
-  const headLength = embedding / heads;
+  const ones: MakeOnes = (name, length) => ({ name, shape: [length], data: floats(length, () => 1) });
   const vocabulary = tokens();
+  const { metadata, layer, count } = architectures[architecture];
   const spec: GgufSpec = {
     metadata: [
-      ["general.architecture", text("llama")],
-      ["general.name", text(`small llama ${seed}`)],
+      ["general.architecture", text(architecture)],
+      ["general.name", text(`small ${architecture} ${seed}`)],
       ["general.file_type", u32(0)],
-      ["llama.block_count", u32(layers)],
-      ["llama.context_length", u32(contextLength)],
-      ["llama.embedding_length", u32(embedding)],
-      ["llama.feed_forward_length", u32(feedForward)],
-      ["llama.attention.head_count", u32(heads)],
-      ["llama.attention.head_count_kv", u32(headsKv)],
-      ["llama.attention.layer_norm_rms_epsilon", f32(1e-5)],
-      ["llama.rope.dimension_count", u32(headLength)],
-      ["llama.rope.freq_base", f32(10_000)],
-      ["llama.vocab_size", u32(vocabulary.length)],
+      [`${architecture}.block_count`, u32(count)],
+      [`${architecture}.context_length`, u32(contextLength)],
+      [`${architecture}.embedding_length`, u32(embedding)],
+      [`${architecture}.attention.layer_norm_rms_epsilon`, f32(1e-5)],
+      [`${architecture}.vocab_size`, u32(vocabulary.length)],
+      ...metadata.map(([key, entry]): [string, Entry] => [`${architecture}.${key}`, entry]),
       ["tokenizer.ggml.model", text("gpt2")],
       ["tokenizer.ggml.pre", text("gpt-2")],
       ["tokenizer.ggml.tokens", { kind: "array", of: "string", items: vocabulary.map(({ piece }) => piece) }],
@@ -56,22 +60,93 @@ export function smallLlama(seed: number): Buffer {
         // What has no weight has logit 0 and never wins: control tokens, and bytes that are no text alone.
         data: Buffer.concat(vocabulary.map(({ isText }) => floats(embedding, () => (isText ? random() : 0)))),
       },
-      ones("output_norm.weight"),
-      ...Array.from({ length: layers }, (_, layer) => [
-        ones(`blk.${layer}.attn_norm.weight`),
-        tensor(`blk.${layer}.attn_q.weight`, [embedding, embedding]),
-        tensor(`blk.${layer}.attn_k.weight`, [embedding, headsKv * headLength]),
-        tensor(`blk.${layer}.attn_v.weight`, [embedding, headsKv * headLength]),
-        tensor(`blk.${layer}.attn_output.weight`, [embedding, embedding]),
-        ones(`blk.${layer}.ffn_norm.weight`),
-        tensor(`blk.${layer}.ffn_gate.weight`, [embedding, feedForward]),
-        tensor(`blk.${layer}.ffn_up.weight`, [embedding, feedForward]),
-        tensor(`blk.${layer}.ffn_down.weight`, [feedForward, embedding]),
-      ]).flat(),
+      ones("output_norm.weight", embedding),
+      ...Array.from({ length: count }, (_, index) => layer(`blk.${index}`, tensor, ones)).flat(),
     ],
   };
   return ggufBytes(spec);
 }
+
+type MakeTensor = (name: string, shape: number[], scale?: number) => TensorSpec;
+type MakeOnes = (name: string, length: number) => TensorSpec;
+
+const headLength = embedding / heads;
+const keysLength = headsKv * headLength;
+const attention: [string, Entry][] = [
+  ["feed_forward_length", u32(feedForward)],
+  ["attention.head_count", u32(heads)],
+  ["attention.head_count_kv", u32(headsKv)],
+  ["rope.dimension_count", u32(headLength)],
+  ["rope.freq_base", f32(10_000)],
+];
+
+function attentionLayer(layer: string, tensor: MakeTensor, ones: MakeOnes): TensorSpec[] {
+  return [
+    ones(`${layer}.attn_norm.weight`, embedding),
+    tensor(`${layer}.attn_q.weight`, [embedding, embedding]),
+    tensor(`${layer}.attn_k.weight`, [embedding, keysLength]),
+    tensor(`${layer}.attn_v.weight`, [embedding, keysLength]),
+    tensor(`${layer}.attn_output.weight`, [embedding, embedding]),
+    ones(`${layer}.ffn_norm.weight`, embedding),
+    tensor(`${layer}.ffn_gate.weight`, [embedding, feedForward]),
+    tensor(`${layer}.ffn_up.weight`, [embedding, feedForward]),
+    tensor(`${layer}.ffn_down.weight`, [feedForward, embedding]),
+  ];
+}
+
+const inner = 2 * embedding;
+const state = 16;
+const rank = 4;
+
+interface Architecture {
+  readonly count: number;
+  readonly metadata: readonly [string, Entry][];
+  layer(name: string, tensor: MakeTensor, ones: MakeOnes): TensorSpec[];
+}
+
+const architectures: Record<"llama" | "gemma3" | "mamba", Architecture> = {
+  llama: { count: layers, metadata: attention, layer: attentionLayer },
+  gemma3: {
+    count: 6,
+    metadata: [
+      ...attention,
+      ["attention.sliding_window", u32(64)],
+      ["attention.key_length", u32(headLength)],
+      ["attention.value_length", u32(headLength)],
+    ],
+    layer: (name, tensor, ones) => [
+      ...attentionLayer(name, tensor, ones),
+      ones(`${name}.post_attention_norm.weight`, embedding),
+      ones(`${name}.attn_q_norm.weight`, headLength),
+      ones(`${name}.attn_k_norm.weight`, headLength),
+      ones(`${name}.post_ffw_norm.weight`, embedding),
+    ],
+  },
+  mamba: {
+    count: layers,
+    metadata: [
+      ["attention.head_count", u32(0)],
+      ["feed_forward_length", u32(0)],
+      ["ssm.conv_kernel", u32(4)],
+      ["ssm.inner_size", u32(inner)],
+      ["ssm.state_size", u32(state)],
+      ["ssm.time_step_rank", u32(rank)],
+    ],
+    layer: (name, tensor, ones) => [
+      ones(`${name}.attn_norm.weight`, embedding),
+      tensor(`${name}.ssm_in.weight`, [embedding, 2 * inner]),
+      tensor(`${name}.ssm_conv1d.weight`, [4, inner]),
+      tensor(`${name}.ssm_conv1d.bias`, [inner]),
+      tensor(`${name}.ssm_x.weight`, [inner, rank + 2 * state]),
+      tensor(`${name}.ssm_dt.weight`, [rank, inner]),
+      tensor(`${name}.ssm_dt.bias`, [inner]),
+      // Negative: what was said fades.
+      { name: `${name}.ssm_a`, shape: [state, inner], data: floats(state * inner, () => -0.1) },
+      ones(`${name}.ssm_d`, inner),
+      tensor(`${name}.ssm_out.weight`, [inner, embedding]),
+    ],
+  },
+};
 
 const chatMl =
   "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}<|im_start|>{{ 'assistant\n' }}";

@@ -1,6 +1,7 @@
 import koffi from "koffi";
 import { LocallmError } from "../wire/errors.ts";
 import type { Batch, Functions, Pointer } from "./libllama/functions.ts";
+import type { Threadpool } from "./libllama/threadpool.ts";
 
 /** What became of a step: done, no room in the cache for it, or ended by `abort`. */
 export type StepOutcome = "done" | "no_room" | "aborted";
@@ -29,7 +30,7 @@ export interface ContextRequest {
   /** Outputs of one step; the engine's buffers grow with it. 0: as many as the batch. */
   readonly outputs: number;
   readonly threads: number;
-  readonly threadpool: Pointer | null;
+  readonly threadpool: Threadpool | null;
   readonly flashAttention: "auto" | "on" | "off";
   readonly kvCacheType: "f16" | "q8_0" | "q4_0";
   readonly embeddings: boolean;
@@ -59,6 +60,7 @@ export class Context {
   readonly #sequenceAddresses: readonly bigint[];
   readonly #outputs: Int8Array<ArrayBuffer>;
   readonly #abortFlag = new Uint8Array(new ArrayBuffer(64));
+  readonly #threadpool: Threadpool | null;
   #count = 0;
   #threads: number;
 
@@ -66,6 +68,7 @@ export class Context {
     this.#library = library;
     this.capacity = request.batch;
     this.#threads = request.threads;
+    this.#threadpool = request.threadpool;
     const pointer = library.llama_init_from_model(model, {
       ...library.llama_context_default_params(),
       n_ctx: request.contextPerSequence * request.sequences,
@@ -91,7 +94,8 @@ export class Context {
     }
     this.pointer = pointer;
     if (request.threadpool !== null) {
-      library.llama_attach_threadpool(pointer, request.threadpool, request.threadpool);
+      const pool = request.threadpool.pointer;
+      library.llama_attach_threadpool(pointer, pool, pool);
     }
     this.contextPerSequence = library.llama_n_ctx_seq(pointer);
     this.#memory = library.llama_get_memory(pointer);
@@ -148,6 +152,11 @@ export class Context {
     if (threads === this.#threads) return;
     this.#threads = threads;
     this.#library.llama_set_n_threads(this.pointer, threads, threads);
+  }
+
+  /** Nothing is left to compute for now. */
+  rest(): void {
+    this.#threadpool?.rest();
   }
 
   /** Computes the batch on this thread: quickest, and blind to everything until it is done. */

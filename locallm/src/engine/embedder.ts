@@ -29,7 +29,12 @@ export class Embedder {
   /** Throws the signal's reason within a batch after an abort. */
   embed(job: EmbedJob, signal: AbortSignal): Promise<Embeddings> {
     const result = this.#last.then(() => this.#embed(job, signal));
-    this.#last = result.catch(() => undefined);
+    const last = result
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#last === last) this.#request.context.rest();
+      });
+    this.#last = last;
     return result;
   }
 

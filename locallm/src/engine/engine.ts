@@ -8,6 +8,7 @@ import type { LoadRequest, ModelInfo } from "./job.ts";
 import { listDevices } from "./libllama/devices.ts";
 import type { Pointer } from "./libllama/functions.ts";
 import { type Library, openLibrary } from "./libllama/library.ts";
+import type { Threadpool } from "./libllama/threadpool.ts";
 import { Model, poolingValue } from "./model.ts";
 import { type SlotEvent, Slots } from "./slots.ts";
 import { fixedThreads, physicalCores, SharedThreads, type Threads } from "./threads.ts";
@@ -57,7 +58,7 @@ function load(library: Library, request: LoadRequest, events: EngineEvents, allo
   const threadpool = library.newThreadpool(threads, poll);
   const window = Math.max(1, Math.min(request.numCtx, model.trainContext));
   const { vocabulary, canGenerate } = model;
-  const makeEmbedder = (pool: Pointer | null) =>
+  const makeEmbedder = (pool: Threadpool | null) =>
     newEmbedder(library, model, request, window, threadCount, pool);
 
   let slots: Slots | null = null;
@@ -137,7 +138,7 @@ function newSlotsContext(
   request: LoadRequest,
   window: number,
   threads: number,
-  threadpool: Pointer | null,
+  threadpool: Threadpool | null,
 ): Context {
   const batch = Math.max(request.numBatch ?? defaultBatch, request.slots, 2);
   const context = new Context(library, model.pointer, {
@@ -164,7 +165,7 @@ function newEmbedder(
   request: LoadRequest,
   window: number,
   threads: Threads,
-  threadpool: Pointer | null,
+  threadpool: Threadpool | null,
 ): Embedder {
   const context = new Context(library, model.pointer, {
     sequences: embedSequences,

@@ -100,6 +100,7 @@ export class Slots {
       this.#running = null;
       // Something may have come between the loop's last look and its end.
       if (this.#hasWork()) this.#wake();
+      else this.#context.rest();
     });
   }
 

@@ -1,5 +1,6 @@
 import koffi, { type LibraryHandle, type TypeObject } from "koffi";
 import type { ContextParams, layout as Layout, ModelParams } from "./layout-0.5.0.ts";
+import { newThreadpool, type Threadpool } from "./threadpool.ts";
 
 /** An address in the library's memory; null is C's NULL. */
 export type Pointer = bigint;
@@ -118,8 +119,8 @@ export interface Functions {
   llama_sampler_init_grammar(vocab: Pointer, gbnf: string, root: string): Pointer | null;
   /** `ggml_threadpool_params_default`. */
   defaultThreadpoolParams(threads: number): Record<string, unknown>;
-  /** The CPU backend's `ggml_threadpool_new`; null where the backend has none. */
-  newThreadpool(threads: number, poll: number): Pointer | null;
+  /** Null where the backend has none. */
+  newThreadpool(threads: number, poll: number): Threadpool | null;
 }
 
 /** Parameter types first to last, the result in front, in koffi's words. */
@@ -226,18 +227,4 @@ export function declareFunctions(
     newThreadpool: (threads, poll) =>
       newThreadpool(ggml, layout, { ...defaultThreadpoolParams(threads), poll }),
   };
-}
-
-/** The pool lives in the CPU backend, a library of its own that is picked at run time: asked for by name. */
-function newThreadpool(ggml: LibraryHandle, layout: typeof Layout, params: object): Pointer | null {
-  const registry = ggml.func("ggml_backend_reg_by_name", "void *", ["str"])("CPU") as Pointer | null;
-  if (registry === null) return null;
-  const getProcedure = ggml.func("ggml_backend_reg_get_proc_address", "void *", ["void *", "str"]);
-  const create = getProcedure(registry, "ggml_threadpool_new") as Pointer | null;
-  if (create === null) return null;
-  return koffi.call(
-    create,
-    koffi.proto("void *", [koffi.pointer(layout.threadpoolParams)]),
-    params,
-  ) as Pointer | null;
 }

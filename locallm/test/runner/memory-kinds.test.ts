@@ -1,0 +1,69 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { GenerateJob, Runner } from "../../src/runner/handle.ts";
+import { defaultSampling } from "../../src/runner/handle.ts";
+import { smallModel } from "../small-llama.ts";
+import { collect, newJob, startModel } from "./jobs.ts";
+
+/** Far longer than what the sliding layers look back. */
+const long = "The quick brown fox jumps over the lazy dog. ".repeat(6);
+const sampling = { ...defaultSampling, temperature: 1.2, topK: 0, topP: 1, seed: 3 };
+
+describe.each([
+  ["gemma3", "a sliding window", true],
+  ["mamba", "a state in place of a cache", false],
+] as const)("a model such as %s, with %s", (architecture, _, reuses) => {
+  let folder: string;
+  let runner: Runner;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "locallm-memory-"));
+    const path = join(folder, "small.gguf");
+    await writeFile(path, smallModel(architecture, 5));
+    runner = await startModel(path, { slots: 2 });
+  });
+  afterAll(async () => {
+    await runner.kill();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const ids = async (job: GenerateJob) => {
+    const { done } = await collect(runner.generate({ ...job, wantContext: true }));
+    return { context: done.context, cached: done.cachedTokens };
+  };
+  const job = (prompt: string) => newJob(prompt, { sampling, numPredict: 20 });
+
+  it("answers behind a cached prefix, shorter or longer, as it does from nothing", async () => {
+    for (const prompt of [long, `${long}And then`, long.slice(0, 150), `${long.slice(0, 200)}A cat`]) {
+      const warm = await ids(job(prompt));
+      const cold = await ids({ ...job(prompt), deterministic: true });
+      expect(warm.context).toEqual(cold.context);
+    }
+  });
+
+  it(`takes over ${reuses ? "what it holds" : "nothing that it would have to cut"}`, async () => {
+    const free = { ...sampling, seed: null };
+    await ids({ ...job(long), sampling: free });
+    const { cached } = await ids({ ...job(`${long.slice(0, 200)}A cat`), sampling: free });
+    if (reuses) expect(cached).toBeGreaterThan(150);
+    else expect(cached).toBe(0);
+  });
+
+  it("shifts a full window, or ends there where its memory cannot", async () => {
+    const { done } = await collect(
+      runner.generate(newJob(long, { numCtx: 300, numPredict: 80, numKeep: 4, shift: true })),
+    );
+    expect(done.evalTokens === 80 || done.reason === "length").toBe(true);
+    expect(done.promptTokens + done.evalTokens - done.shiftedTokens).toBeLessThanOrEqual(301);
+  });
+
+  it("serves two at once, each its own answer", async () => {
+    const alone = await ids({ ...job("One"), deterministic: true });
+    const [one, two] = await Promise.all([
+      ids({ ...job("One"), deterministic: true }),
+      collect(runner.generate(job("Two"))),
+    ]);
+    expect(one.context).toEqual(alone.context);
+    expect(two.done.evalTokens).toBe(20);
+  });
+});
