@@ -35,6 +35,7 @@ export async function run(print: (line: string) => void): Promise<void> {
       ["engine in one process", engineWay(load)],
       ["through a runner process", runnerWay(runner)],
       ["through HTTP and a runner", serverWay(server, threads)],
+      ["through /api/chat: template and parser too", chatWay(server, threads)],
     ]);
     const times = new Map<string, Times[]>([...ways.keys()].map((name) => [name, []]));
     for (const way of ways.values()) await way(0);
@@ -139,10 +140,29 @@ function runnerWay(runner: Runner): Way {
 
 function serverWay(server: ServerProcess, threads: number): Way {
   async function* texts(round: number) {
-    const options = { temperature: 0, seed: 1, num_predict: tokens, num_ctx: 2048, num_thread: threads };
-    const body = { model: starterName, prompt: prompt(round), options };
+    const body = { model: starterName, prompt: prompt(round), options: options(threads) };
     for await (const line of lines(await server.post("/api/generate", body)))
       if (line["response"] !== "") yield line["response"];
   }
   return (round) => timed(texts(round));
 }
+
+function chatWay(server: ServerProcess, threads: number): Way {
+  async function* texts(round: number) {
+    const messages = [{ role: "user", content: prompt(round) }];
+    const body = { model: starterName, messages, options: options(threads) };
+    for await (const line of lines(await server.post("/api/chat", body))) {
+      const { content } = line["message"] as { content: string };
+      if (content !== "") yield content;
+    }
+  }
+  return (round) => timed(texts(round));
+}
+
+const options = (threads: number) => ({
+  temperature: 0,
+  seed: 1,
+  num_predict: tokens,
+  num_ctx: 2048,
+  num_thread: threads,
+});

@@ -7,6 +7,7 @@ export const figure: Figure = {
   title: "Memory after a prompt of 512 tokens on each of four streams",
   unit: "MiB",
   better: "less",
+  isReading: true,
   async prepare(peer) {
     await Promise.all(
       Array.from({ length: 4 }, (_, salt) =>
