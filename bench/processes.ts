@@ -22,11 +22,12 @@ export function descendants(root: number): number[] {
   return tree;
 }
 
-/** User and system time of these processes so far. */
+/** User and system time of these processes so far, and of those children of theirs that have ended. */
 export function cpuMs(tree: readonly number[]): number {
   return tree.reduce((sum, pid) => {
-    const fields = statFields(pid);
-    return sum + (Number(fields?.[11] ?? 0) + Number(fields?.[12] ?? 0)) * tickMs;
+    const [user = 0, system = 0, endedUser = 0, endedSystem = 0] =
+      statFields(pid)?.slice(11, 15).map(Number) ?? [];
+    return sum + (user + system + endedUser + endedSystem) * tickMs;
   }, 0);
 }
 

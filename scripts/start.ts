@@ -10,6 +10,8 @@ interface Product {
   readonly name: "locallm" | "dataq";
   readonly main: string;
   readonly arguments: readonly string[];
+  /** As in its own npm script. */
+  readonly nodeOptions: readonly string[];
 }
 
 /** What a product says of itself once it listens. */
@@ -21,8 +23,13 @@ interface Ready {
 }
 
 const products: readonly Product[] = [
-  { name: "locallm", main: "../locallm/dist/cli/main.js", arguments: ["serve", "--starter-model"] },
-  { name: "dataq", main: "../dataq/service/dist/cli/main.js", arguments: ["serve"] },
+  {
+    name: "locallm",
+    main: "../locallm/dist/cli/main.js",
+    arguments: ["serve", "--starter-model"],
+    nodeOptions: ["--max-semi-space-size=1"],
+  },
+  { name: "dataq", main: "../dataq/service/dist/cli/main.js", arguments: ["serve"], nodeOptions: [] },
 ];
 
 const drainMs = 10_000;
@@ -36,7 +43,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal
 
 function start(product: Product): ChildProcess {
   const child = fork(fileURLToPath(new URL(product.main, import.meta.url)), product.arguments, {
-    execArgv: [],
+    execArgv: [...product.nodeOptions],
     stdio: ["ignore", "pipe", "pipe", "ipc"],
     // A process group of its own: Ctrl-C reaches it through us, once and in order.
     detached: true,
