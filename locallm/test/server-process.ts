@@ -75,11 +75,15 @@ export function launch(args: readonly string[], env: Record<string, string> = {}
   const clean = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(LOCALLM_|CUDA_|NODE_|VITEST)/.test(name)),
   );
-  const child: ChildProcess = spawn(process.execPath, ["-C", "source", "--max-semi-space-size=1", main, ...args], {
-    // Without it each start compiles every module anew.
-    env: { ...clean, NODE_COMPILE_CACHE: join(tmpdir(), "locallm-compile-cache"), ...env },
-    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", "ipc"],
-  });
+  const child: ChildProcess = spawn(
+    process.execPath,
+    ["-C", "source", "--max-semi-space-size=1", main, ...args],
+    {
+      // Without it each start compiles every module anew.
+      env: { ...clean, NODE_COMPILE_CACHE: join(tmpdir(), "locallm-compile-cache"), ...env },
+      stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", "ipc"],
+    },
+  );
   child.stdin?.end(input);
   let stdout = "";
   let stderr = "";
