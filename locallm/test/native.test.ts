@@ -320,6 +320,8 @@ describe("the native API", () => {
         200,
         "odd, options.nonsense, options.low_vram",
       ]);
+      const ignored = "odd, options.nonsense, options.low_vram";
+      await until("the log names them too", () => server.log.some((line) => line["ignored"] === ignored));
     });
 
     it("refuses a prompt beyond the window, or cuts it when asked and says so", async () => {

@@ -29,14 +29,16 @@ export function readBody<Schema extends z.ZodObject>(
   return body;
 }
 
-/** May be called more than once for a reply; the names add up. */
+/** In a header, and in the request's line of the log. May be called more than once; the names add up. */
 export function tellIgnored(reply: FastifyReply, names: readonly string[]): void {
   if (names.length === 0) return;
   const before = reply.getHeader(ignoredHeader);
   const shown = names
     .slice(0, maxIgnoredShown)
     .map((name) => encodeURIComponent(name.slice(0, 80).toWellFormed()));
-  reply.header(ignoredHeader, [...(before === undefined ? [] : [String(before)]), ...shown].join(", "));
+  const all = [...(before === undefined ? [] : [String(before)]), ...shown].join(", ");
+  reply.header(ignoredHeader, all);
+  reply.request.logFields["ignored"] = all;
 }
 
 const ignoredHeader = "x-ignored-fields";
