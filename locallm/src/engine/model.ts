@@ -25,6 +25,7 @@ export class Model {
 
   /** Blocks until the weights are there; `onProgress` is called in between. */
   static load(library: Library, request: LoadRequest, onProgress: (fraction: number) => void): Model {
+    const gpus = devicesOf(library, request.placement);
     const callback = koffi.register(
       (fraction: number) => {
         onProgress(fraction);
@@ -32,7 +33,6 @@ export class Model {
       },
       koffi.pointer(koffi.proto("bool", ["float", "void *"])),
     );
-    const gpus = devicesOf(library, request.placement);
     try {
       const params = {
         ...library.llama_model_default_params(),

@@ -22,12 +22,16 @@ export class Accelerator {
   }
 
   async place(needs: Needs, wish: PlacementWish): Promise<Choice> {
-    const { folder, why } = this.#choice;
+    const { folder, furtherFolders, why } = this.#choice;
     if (folder === null) return onProcessor(needs, why);
     if (wish.numGpu === 0) return onProcessor(needs, "num_gpu is 0");
-    const { devices, problem } = await this.#find(folder);
-    if (problem !== null) return onProcessor(needs, `the GPU's driver cannot be used: ${problem}`);
-    return place(folder, usable(devices, this.#intelGpu), needs, wish);
+    const problems: string[] = [];
+    for (const libraries of [folder, ...furtherFolders]) {
+      const { devices, problem } = await this.#find(libraries);
+      if (problem === null) return place(libraries, usable(devices, this.#intelGpu), needs, wish);
+      problems.push(problem);
+    }
+    return onProcessor(needs, `the GPU's driver cannot be used: ${problems.join("; ")}`);
   }
 }
 

@@ -82,6 +82,7 @@ describe("the backend that is chosen", () => {
     expect(choice.folder).toBe(
       backend === null ? null : ({ ...base, ...machine }.installed[choice.backend!] ?? null),
     );
+    expect(choice.furtherFolders).not.toContain(choice.folder);
     expect(choice.why).not.toMatch(/undefined|^,|^;/);
   });
 });

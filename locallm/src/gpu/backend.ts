@@ -21,6 +21,8 @@ export interface BackendChoice {
   readonly backend: Backend | null;
   /** The backend's libraries. */
   readonly folder: string | null;
+  /** Libraries of the next best backends, should that one's driver not work. */
+  readonly furtherFolders: readonly string[];
   readonly why: string;
   /** What `locallm doctor --install` would fetch; null: nothing. */
   readonly wanted: Backend | null;
@@ -36,16 +38,16 @@ export function chooseBackend(question: BackendQuestion): BackendChoice {
     question.hardware.map(({ name }) => name).join(", ") ||
     (served.length > 0 ? "the devices of GGML_VK_VISIBLE_DEVICES" : "");
   const wanted = served[0] ?? null;
-  for (const backend of served) {
-    const folder = question.installed[backend];
-    if (folder === undefined) continue;
-    return { backend, folder, why: `${found}, by ${words[backend]}`, wanted };
-  }
+  const installed = served.filter((backend) => question.installed[backend] !== undefined);
+  const [folder, ...furtherFolders] = installed.map((backend) => question.installed[backend]!);
+  const backend = installed[0];
+  if (backend !== undefined && folder !== undefined)
+    return { backend, folder, furtherFolders, why: `${found}, by ${words[backend]}`, wanted };
   if (wanted !== null) {
     const why = `${found}; the build for ${words[wanted]} is not installed`;
-    return { backend: null, folder: null, why, wanted };
+    return { backend: null, folder: null, furtherFolders: [], why, wanted };
   }
-  return { backend: null, folder: null, why: whyNone(question, found), wanted: null };
+  return { backend: null, folder: null, furtherFolders: [], why: whyNone(question, found), wanted: null };
 }
 
 const words: Readonly<Record<Backend, string>> = { cuda: "CUDA", vulkan: "Vulkan", metal: "Metal" };
@@ -85,7 +87,7 @@ function whyNone(question: BackendQuestion, found: string): string {
   if (hardware.length === 0) return "no GPU found";
   if (enginePackages(platform, arch).length === 0)
     return `${found}; the engine has no build for GPUs on ${platform} ${arch}`;
-  if (hardware.every(({ vendor }) => vendor === "intel") && !intelGpu)
+  if (hardware.every(({ vendor }) => vendor === "intel") && !(intelGpu && platform === "linux"))
     return `${found}; LOCALLM_INTEL_GPU=1 would use it, by Vulkan, on Linux`;
   return `${found}; hidden by CUDA_VISIBLE_DEVICES or GGML_VK_VISIBLE_DEVICES`;
 }

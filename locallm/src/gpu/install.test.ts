@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { layout } from "../engine/libllama/layout-0.5.0.ts";
+import { release } from "../engine/libllama/release.ts";
 import { installEngine } from "./install.ts";
 import { installedBackends } from "./installed.ts";
 import { type EnginePackage, enginePackages } from "./packages.ts";
@@ -10,7 +10,7 @@ import { type EnginePackage, enginePackages } from "./packages.ts";
 const build: EnginePackage = {
   backend: "vulkan",
   name: "@node-llama-cpp/linux-x64-vulkan",
-  version: layout.packageVersion,
+  version: release.packageVersion,
   integrity: "sha512-abc",
   sizeMb: 1,
 };
@@ -32,7 +32,7 @@ async function npm(then: string): Promise<readonly string[]> {
   return [process.execPath, path];
 }
 const engines = () => join(folder, "engines");
-const library = `libllama.vulkan.v${layout.version}.so`;
+const library = `libllama.vulkan.v${release.version}.so`;
 const installs = `mkdirSync("node_modules/${build.name}/bins/linux-x64-vulkan", { recursive: true });
 writeFileSync("node_modules/${build.name}/bins/linux-x64-vulkan/${library}", "");`;
 
@@ -40,11 +40,11 @@ it("is fetched by npm, held to the digest that we know, and found again", async 
   const libraries = await installEngine(engines(), build, () => {}, await npm(installs));
   expect(await readdir(libraries)).toEqual([library]);
   expect(installedBackends(engines(), "linux", "x64")).toEqual({ vulkan: libraries });
-  expect(await readdir(engines())).toEqual([`${layout.packageVersion}-vulkan`]);
+  expect(await readdir(engines())).toEqual([`${release.packageVersion}-vulkan`]);
   const { args, lock } = JSON.parse(await readFile(join(folder, "called"), "utf8"));
   expect(args.slice(0, 2)).toEqual(["ci", "--ignore-scripts"]);
   expect(lock.packages[`node_modules/${build.name}`]).toEqual({
-    version: layout.packageVersion,
+    version: release.packageVersion,
     integrity: "sha512-abc",
   });
   // Once more, over what is there.
@@ -87,5 +87,5 @@ it("is of the very release that this locallm speaks to, for every platform", () 
     ["win32", "x64"],
     ["darwin", "arm64"],
   ] as const)
-    for (const { version } of enginePackages(platform, arch)) expect(version).toBe(layout.packageVersion);
+    for (const { version } of enginePackages(platform, arch)) expect(version).toBe(release.packageVersion);
 });

@@ -11,7 +11,8 @@ export type OnLine = (line: string) => void;
 /**
  * Fetches a build of the engine into `enginesFolder` and returns the folder of its libraries. npm does it, so its
  * registry, proxy and certificates hold; a lock of one package holds it to the digest that we know. It appears whole
- * or not at all. Throws `source_tool_missing` or `engine_not_fetched`.
+ * or not at all. Throws `source_tool_missing`, `file_unusable` or
+ * `engine_not_fetched`.
  */
 export async function installEngine(
   enginesFolder: string,
@@ -19,8 +20,7 @@ export async function installEngine(
   onLine: OnLine,
   npm: readonly string[] = npmCommand(),
 ): Promise<string> {
-  await mkdir(enginesFolder, { recursive: true });
-  const temporary = await mkdtemp(join(enginesFolder, "new-"));
+  const temporary = await newFolder(enginesFolder);
   try {
     await writeFile(join(temporary, "package.json"), JSON.stringify(manifestOf(build)));
     if (build.integrity !== null)
@@ -38,6 +38,17 @@ export async function installEngine(
     return librariesOf(folder, build) ?? folder;
   } finally {
     await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+/** On the same disk as its place to be. */
+async function newFolder(enginesFolder: string): Promise<string> {
+  try {
+    await mkdir(enginesFolder, { recursive: true });
+    return await mkdtemp(join(enginesFolder, "new-"));
+  } catch (cause) {
+    const reason = `nothing can be written there (${(cause as NodeJS.ErrnoException).code})`;
+    throw new LocallmError("file_unusable", { path: enginesFolder, reason }, { cause });
   }
 }
 
@@ -59,7 +70,7 @@ function lockOf(build: EnginePackage, integrity: string) {
   };
 }
 
-/** npm beside this Node where there is one: npm's own script needs no shell on any system. */
+/** On Windows npm is a script of the shell. */
 function npmCommand(): readonly string[] {
   return process.platform === "win32" ? ["cmd.exe", "/d", "/s", "/c", "npm"] : ["npm"];
 }

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { layout } from "../engine/libllama/layout-0.5.0.ts";
+import { release } from "../engine/libllama/release.ts";
 import { type Backend, type EnginePackage, enginePackages } from "./packages.ts";
 
 /** Where a build lies: releases apart, so that an update of locallm never opens another's libraries. */
@@ -28,7 +28,7 @@ export function librariesOf(folder: string, { name }: EnginePackage): string | n
   if (!existsSync(bins)) return null;
   const inside = readdirSync(bins).find((entry) =>
     readdirSync(join(bins, entry)).some(
-      (file) => file.includes(`.v${layout.version}.`) && file.includes("llama"),
+      (file) => file.includes(`.v${release.version}.`) && file.includes("llama"),
     ),
   );
   return inside === undefined ? null : join(bins, inside);

@@ -34,14 +34,14 @@ export interface GpuReport {
   /** What would serve this machine better and is not installed; null: nothing. */
   readonly toFetch: EnginePackage | null;
   readonly devices: readonly (Device & { readonly isUsed: boolean })[];
+  /** Why the chosen backend cannot be used; `devices` are then those of the next best that is installed. */
   readonly problem: string | null;
 }
 
 export async function inspectGpus(settings: GpuSettings): Promise<GpuReport> {
   const choice = machineBackend(settings);
   const builds = enginePackages(thisMachine.platform, thisMachine.arch);
-  const { devices, problem } =
-    choice.folder === null ? { devices: [], problem: null } : await devicesIn(choice.folder, settings);
+  const { devices, problem } = await firstDevices(choice, settings);
   const used = new Set(usable(devices, settings.intelGpu));
   return {
     hardware: findHardware(thisMachine),
@@ -54,6 +54,17 @@ export async function inspectGpus(settings: GpuSettings): Promise<GpuReport> {
     devices: devices.map((device) => ({ ...device, isUsed: used.has(device) })),
     problem,
   };
+}
+
+async function firstDevices(choice: BackendChoice, settings: GpuSettings): Promise<FoundDevices> {
+  if (choice.folder === null) return { devices: [], problem: null };
+  const first = await devicesIn(choice.folder, settings);
+  if (first.problem === null) return first;
+  for (const folder of choice.furtherFolders) {
+    const { devices, problem } = await devicesIn(folder, settings);
+    if (problem === null) return { devices, problem: first.problem };
+  }
+  return first;
 }
 
 /** What the build in this folder of libraries sees. */

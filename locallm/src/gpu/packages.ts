@@ -1,4 +1,4 @@
-import { layout } from "../engine/libllama/layout-0.5.0.ts";
+import { release } from "../engine/libllama/release.ts";
 
 export type Backend = "cuda" | "vulkan" | "metal";
 
@@ -9,8 +9,8 @@ export interface EnginePackage {
   readonly version: string;
   /** npm's digest of the package; null: it was never fetched by us, so npm's own word counts. */
   readonly integrity: string | null;
-  /** On disk, for people who decide whether they want it. */
-  readonly sizeMb: number;
+  /** On disk, for people who decide whether they want it; null: we never saw it. */
+  readonly sizeMb: number | null;
 }
 
 /** The builds for a platform, in the order of preference. Only `locallm doctor --install` fetches them. */
@@ -33,10 +33,15 @@ const table: Readonly<Record<string, readonly EnginePackage[]>> = {
       "sha512-bBxqU+JOcBu1nb5Qj2zcMci+JByT1E8EajHvYodyNfVIPkEhXh+/HMwR1/BT7xP08YK0hks+kM8fglER0P8JEg==",
     ),
   ],
-  "win32-x64": [build("cuda", "win-x64-cuda", 180, null), build("vulkan", "win-x64-vulkan", 70, null)],
-  "darwin-arm64": [build("metal", "mac-arm64-metal", 20, null)],
+  "win32-x64": [build("cuda", "win-x64-cuda", null, null), build("vulkan", "win-x64-vulkan", null, null)],
+  "darwin-arm64": [build("metal", "mac-arm64-metal", null, null)],
 };
 
-function build(backend: Backend, name: string, sizeMb: number, integrity: string | null): EnginePackage {
-  return { backend, name: `@node-llama-cpp/${name}`, version: layout.packageVersion, integrity, sizeMb };
+function build(
+  backend: Backend,
+  name: string,
+  sizeMb: number | null,
+  integrity: string | null,
+): EnginePackage {
+  return { backend, name: `@node-llama-cpp/${name}`, version: release.packageVersion, integrity, sizeMb };
 }

@@ -109,7 +109,7 @@ describe("a model's layers", () => {
 });
 
 describe("the accelerator", () => {
-  const backend = { backend: "vulkan", folder: "/lib", why: "", wanted: "vulkan" } as const;
+  const backend = { backend: "cuda", folder: "/lib", furtherFolders: [], why: "", wanted: "cuda" } as const;
   const seen = [card("V0", 24, { description: "Intel(R) Arc(tm) A770" }), card("V1", 16)];
   const accelerator = (intelGpu: boolean, problem: string | null = null) =>
     new Accelerator(backend, async () => ({ devices: problem === null ? seen : [], problem }), { intelGpu });
@@ -129,9 +129,19 @@ describe("the accelerator", () => {
     expect(choice.why).toContain("libvulkan.so.1: cannot open");
   });
 
+  it("takes the next best backend where the best one's driver cannot be used", async () => {
+    const find = async (folder: string) =>
+      folder === "/cuda"
+        ? { devices: [], problem: "libcudart.so.13: cannot open" }
+        : { devices: [card("V0", 24)], problem: null };
+    const both = { ...backend, folder: "/cuda", furtherFolders: ["/vulkan"] };
+    const choice = await new Accelerator(both, find, { intelGpu: false }).place(model, wish());
+    expect(choice.placement).toEqual({ library: "/vulkan", devices: [{ name: "V0", layers: 11 }] });
+  });
+
   it("asks nobody where there is no backend, or no layer is wanted", async () => {
     const find = () => Promise.reject(new Error("was asked"));
-    const none = { backend: null, folder: null, why: "no GPU found", wanted: null };
+    const none = { backend: null, folder: null, furtherFolders: [], why: "no GPU found", wanted: null };
     expect((await new Accelerator(none, find, { intelGpu: false }).place(model, wish())).why).toBe(
       "no GPU found",
     );

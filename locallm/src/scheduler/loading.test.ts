@@ -7,16 +7,14 @@ import type { LeaseRequest, Scheduler } from "./lease.ts";
 import { createScheduler } from "./scheduler.ts";
 
 const gib = 2 ** 30;
-const needs: Needs = {
-  layers: new Array<number>(7).fill(gib),
-  output: gib,
-  compute: 0,
-  lookup: 0,
-  total: 8 * gib,
-};
-
 /** A GPU of some GiB, of which every loaded model takes its part, and an engine that refuses as told. */
-function world(gpuGib: number, refuse: (layers: number) => Error | null, maxLoadedModels = 1) {
+function world(
+  gpuGib: number,
+  refuse: (layers: number) => Error | null,
+  { maxLoadedModels = 1, layerGib = 1 } = {},
+) {
+  const layers = new Array<number>(7).fill(layerGib * gib);
+  const needs: Needs = { layers, output: gib, compute: 0, lookup: 0, total: 8 * gib };
   const tried: number[] = [];
   const taken = new Map<string, number>();
   const startRunner: StartRunner = async (load) => {
@@ -141,13 +139,22 @@ describe("a load on a GPU", () => {
   });
 
   it("waits for the GPU's memory when another model that could leave has it", async () => {
-    const { scheduler, tried } = world(12, () => null, 2);
+    const { scheduler, tried } = world(12, () => null, { maxLoadedModels: 2 });
     (await scheduler.lease(request("first"))).release();
     await scheduler.lease(request("second"));
     expect(tried).toEqual([8, 8]);
     expect(scheduler.view().residents.map(({ model }) => model.name)).toEqual(["second"]);
     await scheduler.close(0);
   });
+});
+
+it("a model of which no layer fits on the GPU sends nobody away who is not there either", async () => {
+  const { scheduler, tried } = world(12, () => null, { maxLoadedModels: 2, layerGib: 20 });
+  (await scheduler.lease(request("first"))).release();
+  await scheduler.lease(request("second"));
+  expect(tried).toEqual([0, 0]);
+  expect(scheduler.view().residents.map(({ model }) => model.name)).toEqual(["first", "second"]);
+  await scheduler.close(0);
 });
 
 it("a load on the processor is tried once", async () => {

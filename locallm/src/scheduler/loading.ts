@@ -113,7 +113,7 @@ async function loadOnce(
 export async function placeResident(
   settings: SchedulerSettings,
   parts: SchedulerParts,
-  { resident, request, others }: { resident: Resident; request: LeaseRequest; others: number },
+  { resident, request, others }: { resident: Resident; request: LeaseRequest; others: readonly Resident[] },
 ): Promise<Placed | null> {
   const { slots, kvCacheType, flashAttention } = settings;
   const { numBatch, numGpu, mainGpu } = request.load;
@@ -123,9 +123,10 @@ export async function placeResident(
   resident.choice = choice;
   resident.sizeBytes = choice.hostBytes + choice.deviceBytes;
   const available = parts.availableBytes();
-  // Others on the same GPU make this one slow as surely as others in memory keep it out.
-  if (choice.hostBytes <= available && !(choice.isCut && others > 0)) return { needs, choice };
-  if (others > 0) return null;
+  // Another on the GPU makes this one slow as surely as another in memory keeps it out.
+  const isCrowded = choice.isCut && others.some(({ runner }) => (runner?.info.devices.length ?? 0) > 0);
+  if (choice.hostBytes <= available && !isCrowded) return { needs, choice };
+  if (others.length > 0) return null;
   throw new LocallmError("model_too_large", { needed: gib(choice.hostBytes), available: gib(available) });
 }
 

@@ -279,7 +279,7 @@ class PlaceScheduler implements Scheduler {
     this.#yielded.delete(line);
     const startedMs = this.#clock.now();
     try {
-      const others = this.#residents.size - 1;
+      const others = [...this.#residents].filter((other) => other !== resident);
       const placed = await placeResident(this.#settings, this.#parts, { resident, request: first, others });
       if (placed !== null) {
         const { name } = first.model;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { type Config, readConfig } from "../../config.ts";
 import { installEngine } from "../../gpu/install.ts";
-import { devicesIn, type GpuReport, inspectGpus } from "../../gpu/machine.ts";
+import { devicesIn, inspectGpus } from "../../gpu/machine.ts";
 import { checkStore } from "../../library/check.ts";
 import { freeBytes } from "../../library/disk-space.ts";
 import { Store } from "../../library/store.ts";
@@ -76,16 +76,20 @@ async function tellGpus(config: Config): Promise<void> {
   if (found.choice.backend !== null && found.devices.length === 0 && found.problem === null)
     say("device", "none that the engine sees; models run on the processor");
   if (found.problem !== null)
-    say("problem", `${found.choice.backend} cannot be used: ${found.problem} → ${remedyFor(found)}`);
+    say("problem", `${found.choice.backend} cannot be used: ${found.problem} → ${remedyFor(found.problem)}`);
   const build = found.toFetch;
   if (build !== null)
-    say("advice", `locallm doctor --install fetches ${build.name} (${build.sizeMb} MB) for ${build.backend}`);
+    say("advice", `locallm doctor --install fetches ${build.name}${sizeText(build)} for ${build.backend}`);
 }
 
-function remedyFor({ problem }: GpuReport): string {
-  if (/libcudart|libcublas/.test(problem ?? ""))
+function sizeText({ sizeMb }: { sizeMb: number | null }): string {
+  return sizeMb === null ? "" : ` (${sizeMb} MB)`;
+}
+
+function remedyFor(problem: string): string {
+  if (/libcudart|libcublas/.test(problem))
     return "install NVIDIA's CUDA 13 runtime (libcudart, libcublas), or: locallm doctor --install vulkan";
-  if (/libvulkan/.test(problem ?? ""))
+  if (/libvulkan/.test(problem))
     return "install the Vulkan loader (Debian: libvulkan1) and the card's driver";
   return "install or mend the card's driver; models run on the processor until then";
 }
@@ -107,13 +111,13 @@ async function install(config: Config, wanted: string | true): Promise<void> {
     });
   }
   console.log(
-    plain(`fetching ${build.name}@${build.version} (${build.sizeMb} MB) into ${config.enginesFolder}`),
+    plain(`fetching ${build.name}@${build.version}${sizeText(build)} into ${config.enginesFolder}`),
   );
   const folder = await installEngine(config.enginesFolder, build, (line) => console.error(plain(line)));
   const { devices, problem } = await devicesIn(folder, config);
   if (problem !== null) {
     process.exitCode = 1;
-    console.log(plain(`fetched, but it cannot be used: ${problem}`));
+    console.log(plain(`fetched, but it cannot be used: ${problem} → ${remedyFor(problem)}`));
   } else if (devices.length === 0) {
     console.log("fetched; it sees no GPU");
   } else {

@@ -37,7 +37,8 @@ async function serve(config: Config, wantsStarter: boolean): Promise<void> {
 }
 
 function backendText({ backend, why, wanted }: Server["backend"]): string {
-  const advice = wanted === null || wanted === backend ? "" : "; locallm doctor --install fetches it";
+  const advice =
+    wanted === null || wanted === backend ? "" : `; locallm doctor --install fetches the build for ${wanted}`;
   return backend === null ? `the processor (${why}${advice})` : `${why}${advice}`;
 }
 

@@ -1,4 +1,5 @@
 import koffi from "koffi";
+import { release } from "./release.ts";
 
 /**
  * The C structures of llama.cpp 0.5.0 (`include/llama.h`, `ggml/include/ggml.h`), member by member in their
@@ -6,8 +7,7 @@ import koffi from "koffi";
  * another layout; a new release gets a file of its own beside this one.
  */
 export const layout = {
-  version: "0.5.0",
-  packageVersion: "3.22.1",
+  ...release,
 
   modelParams: koffi.struct({
     devices: "void *",
