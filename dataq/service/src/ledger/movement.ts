@@ -69,6 +69,7 @@ export async function adjust(
 ): Promise<Balance> {
   const moved = await move(
     database,
+    tokens >= 0 ? "adjust-up" : "adjust-down",
     tokens >= 0
       ? `update wallet set part_trial = 0, part_paid = $2, part_credit = 0, paid = paid + $2,`
       : `update wallet set part_credit = 0,
@@ -93,6 +94,7 @@ export async function setCreditLimit(
 ): Promise<Balance> {
   const moved = await move(
     database,
+    "credit-line",
     `update wallet set part_trial = 0, part_paid = 0,
        part_credit = greatest($2 - credit_limit, -credit),
        credit = credit + greatest($2 - credit_limit, -credit),
@@ -110,6 +112,7 @@ export async function setCreditLimit(
 export async function expireTrial(database: Database, accountId: string, now: Date): Promise<void> {
   await move(
     database,
+    "expire",
     `update wallet set part_trial = -trial, part_paid = 0, part_credit = 0, trial = 0,`,
     "and trial > 0 and trial_expires_at <= $3 and $2 = 0",
     "expire",
@@ -137,8 +140,9 @@ export async function reverse(
   tokens: number,
   reason: Reason,
 ): Promise<Balance | undefined> {
-  const found = await database.pool.query<{ balance: number; trial: number }>(
-    `with captured as (
+  const found = await database.pool.query<{ balance: number; trial: number }>({
+    name: "ledger-reverse",
+    text: `with captured as (
        select account_id, operation, key_id, price_version, earnings from entry
        where request_id = $1 and kind = 'capture' and earnings >= $2::bigint and $2 > 0
          and not exists (select from entry where request_id = $1 and kind = 'reverse')
@@ -151,8 +155,8 @@ export async function reverse(
        select m.account_id, m.seq, m.touched_at, 'reverse', $1, c.operation, c.key_id, c.price_version,
               $2, -$2::bigint, m.trial + m.paid + m.credit, $4, $5 from moved m, captured c
      ) select trial + paid + credit as balance, trial from moved`,
-    [requestId, tokens, reason.now, reason.actor, reason.note],
-  );
+    values: [requestId, tokens, reason.now, reason.actor, reason.note],
+  });
   const row = found.rows[0];
   return row && { balance: row.balance, trialBalance: row.trial };
 }
@@ -162,16 +166,18 @@ const DRAWN = "(credit_limit - credit)";
 
 async function move(
   database: Database,
+  name: string,
   update: string,
   condition: string,
   kind: string,
   contra: string,
   values: unknown[],
 ): Promise<Balance | undefined> {
-  const found = await database.pool.query<{ balance: number; trial: number }>(
-    statement(update, condition, kind, contra, "null"),
+  const found = await database.pool.query<{ balance: number; trial: number }>({
+    name: `ledger-${name}`,
+    text: statement(update, condition, kind, contra, "null"),
     values,
-  );
+  });
   const row = found.rows[0];
   return row && { balance: row.balance, trialBalance: row.trial };
 }
@@ -192,7 +198,8 @@ async function moveOnce(
   if (expiresAt) values.push(expiresAt);
   values.push(reference);
   try {
-    const found = await database.pool.query(statement(update, "", kind, contra, `$${values.length}`), values);
+    const text = statement(update, "", kind, contra, `$${values.length}`);
+    const found = await database.pool.query({ name: `ledger-${kind}`, text, values });
     if (found.rowCount === 0) throw new Failure("not_found", { what: `The account ${accountId}` });
     return true;
   } catch (error) {
