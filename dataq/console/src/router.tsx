@@ -26,7 +26,8 @@ const door = createRoute({
   component: lazyRouteComponent(() => import("./routes/door/frame.tsx"), "DoorFrame"),
   beforeLoad: async ({ context, location }) => {
     const { user } = await context.client.ensureQueryData(sessionQuery);
-    if (user?.accountId && location.pathname !== "/enter") throw redirect({ to: "/" });
+    const isForAll = location.pathname === "/enter" || location.pathname === "/join";
+    if (user?.accountId && !isForAll) throw redirect({ to: "/" });
   },
 });
 
@@ -66,6 +67,7 @@ const signIn = createRoute({
 const signUp = createRoute({
   ...doorPage,
   path: "/sign-up",
+  validateSearch: (search) => ({ next: textOf(search["next"]) }),
   component: lazyRouteComponent(() => import("./routes/door/sign-up.tsx"), "SignUp"),
 });
 const forgot = createRoute({
@@ -92,6 +94,12 @@ const enter = createRoute({
   ...doorPage,
   path: "/enter",
   component: lazyRouteComponent(() => import("./routes/door/enter.tsx"), "Enter"),
+});
+
+const join = createRoute({
+  ...doorPage,
+  path: "/join",
+  component: lazyRouteComponent(() => import("./routes/door/join.tsx"), "Join"),
 });
 
 const overview = createRoute({
@@ -197,7 +205,7 @@ const models = createRoute({
 });
 
 const tree = root.addChildren([
-  door.addChildren([signIn, signUp, forgot, reset, verify, pending, enter]),
+  door.addChildren([signIn, signUp, forgot, reset, verify, pending, enter, join]),
   shell.addChildren([
     overview,
     playground,

@@ -131,6 +131,12 @@ export const errors = {
     "wait for its answer, or call again with the same key later",
   ),
   already_exists: row(409, "conflict_error", "{what} exists already.", "use the one there is"),
+  last_owner: row(
+    409,
+    "conflict_error",
+    "The account would be left without an owner.",
+    "make somebody else an owner first",
+  ),
   body_too_large: row(
     413,
     "invalid_request_error",
@@ -154,6 +160,12 @@ export const errors = {
     "invalid_request_error",
     "This code is not a voucher that can be redeemed.",
     "check it for typing errors; each voucher is good once",
+  ),
+  invalid_invitation: row(
+    422,
+    "invalid_request_error",
+    "This invitation is used, too old, or for another address.",
+    "sign in with the address that was invited, or ask for a new invitation",
   ),
   verification_required: row(
     422,

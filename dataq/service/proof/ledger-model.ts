@@ -11,7 +11,7 @@ export const title = "Ledger: a million random steps against the model";
 
 const STEPS = 1_000_000;
 const STEPS_A_RUN = 2_000;
-const CHECK_EVERY_RUNS = 50;
+const CHECK_EVERY_RUNS = 125;
 
 export async function run(print: (line: string) => void): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "dataq-proof-"));
@@ -21,14 +21,14 @@ export async function run(print: (line: string) => void): Promise<void> {
     // Nothing is killed here, so nothing has to reach the disk.
     await database.pool.query("alter system set synchronous_commit = off");
     await database.pool.query("select pg_reload_conf()");
-    await prepareModel(database);
+    const statements = await prepareModel(database);
     const begin = performance.now();
     let runs = 0;
     await fc.assert(
       fc.asyncProperty(
         fc.array(stepArbitrary, { minLength: STEPS_A_RUN, maxLength: STEPS_A_RUN }),
         async (steps) => {
-          await playSteps(database, steps);
+          await playSteps(database, steps, statements);
           if (++runs % CHECK_EVERY_RUNS === 0) await checkLaws(database);
         },
       ),

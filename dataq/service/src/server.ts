@@ -20,6 +20,7 @@ import { addHealthRoutes } from "./http/routes/health.ts";
 import { addJobRoutes } from "./http/routes/jobs.ts";
 import { addKeyRoutes } from "./http/routes/keys.ts";
 import { addLedgerRoutes } from "./http/routes/ledger.ts";
+import { addMemberRoutes } from "./http/routes/members.ts";
 import { addQueryRoutes } from "./http/routes/query.ts";
 import { scrub } from "./http/scrub.ts";
 import { Jobs } from "./importer/jobs.ts";
@@ -157,6 +158,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     addQueryRoutes(app, parts);
     addAccountRoutes(app, parts);
     addKeyRoutes(app, parts);
+    addMemberRoutes(app, parts);
     addLedgerRoutes(app, parts);
     addAdminRoutes(app, parts);
     addCatalogRoutes(app, { database, index });

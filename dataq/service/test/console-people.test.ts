@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
 let service: ServiceProcess;
@@ -13,10 +13,10 @@ afterAll(() => service[Symbol.asyncDispose]());
 class Visitor {
   readonly #cookies = new Map<string, string>();
 
-  async call(path: string, body?: unknown) {
+  async call(path: string, body?: unknown, method = body === undefined ? "GET" : "POST") {
     const cookie = [...this.#cookies].map((pair) => pair.join("=")).join("; ");
     const response = await fetch(service.url + path, {
-      method: body === undefined ? "GET" : "POST",
+      method,
       headers: { "x-console": "1", "content-type": "application/json", cookie },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
@@ -26,7 +26,7 @@ class Visitor {
       else this.#cookies.set(name!, value!);
     }
     // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
-    return { status: response.status, body: (await response.json()) as any };
+    return { status: response.status, body: (response.status === 204 ? null : await response.json()) as any };
   }
 }
 
@@ -66,6 +66,88 @@ test("a visitor cannot let themselves in by what they send", async () => {
   const { user } = (await visitor.call("/console/api/session")).body;
   if (user) expect(user).toMatchObject({ accountId: null, isApproved: false, isLocal: false });
   expect((await visitor.call("/v1/balance")).status).toBe(401);
+});
+
+describe("members of an account", () => {
+  const owner = new Visitor();
+  const guest = new Visitor();
+  const idOf = async (visitor: Visitor) => (await visitor.call("/console/api/session")).body.user.id;
+
+  test("an owner invites an address; its person alone joins, once, and may do what the role says", async () => {
+    await owner.call("/console/auth/sign-up/email", { name: "Sun", email: "sun@example.com", password });
+    await service.call(`/console/api/people/${await idOf(owner)}/approve`, { body: {} });
+    const wanted = { email: "Li@Example.com", role: "read-only" };
+    const invited = (await owner.call("/v1/members/invitations", wanted)).body;
+    const token = new URL(invited.link).hash.slice("#token=".length);
+    const sly = new Visitor();
+    await sly.call("/console/auth/sign-up/email", { name: "Sly 2", email: "sly2@example.com", password });
+    expect(await sly.call("/console/api/join", { token })).toMatchObject({
+      status: 422,
+      body: { code: "invalid_invitation" },
+    });
+    await guest.call("/console/auth/sign-up/email", { name: "Li", email: "li@example.com", password });
+    expect((await guest.call("/v1/balance")).status).toBe(401);
+    expect((await guest.call("/console/api/join", { token })).status).toBe(200);
+    expect((await guest.call("/console/api/join", { token })).status).toBe(422);
+    expect((await guest.call("/v1/balance")).body.balance).toBe(2_000_000);
+    const question = { operation: "legal_laws", params: { query: "民法典577" } };
+    for (const [path, body, scope] of [
+      ["/v1/data/query", question, "data:query"],
+      ["/v1/keys", {}, "manage:keys"],
+      ["/v1/members/invitations", wanted, "manage:members"],
+      ["/v1/vouchers/redeem", { code: "DQ" }, "manage:billing"],
+    ] as const)
+      expect(await guest.call(path, body)).toMatchObject({
+        status: 403,
+        body: { code: "scope_denied", detail: expect.stringContaining(scope) },
+      });
+    expect((await guest.call("/console/api/session")).body.user).toMatchObject({
+      role: "customer",
+      memberRole: "read-only",
+    });
+  });
+
+  test("an owner changes and ends it; nobody else does, and an account keeps an owner", async () => {
+    const [ownerId, guestId] = [await idOf(owner), await idOf(guest)];
+    const setRole = (visitor: Visitor, id: string, role: string) =>
+      visitor.call(`/v1/members/${id}`, { role }, "PATCH");
+    expect((await setRole(guest, guestId, "owner")).status).toBe(403);
+    expect(await setRole(owner, ownerId, "finance")).toMatchObject({
+      status: 409,
+      body: { code: "last_owner" },
+    });
+    expect((await setRole(owner, guestId, "owner")).status).toBe(200);
+    // Two owners who step down at the same moment: one of them stays.
+    const both = await Promise.all([setRole(owner, ownerId, "finance"), setRole(guest, guestId, "finance")]);
+    expect(both.map(({ status }) => status).sort()).not.toEqual([200, 200]);
+    const { data } = (await owner.call("/v1/members")).body;
+    const roles = data.map(({ role }: { role: string }) => role);
+    expect(roles.filter((role: string) => role === "owner")).toHaveLength(1);
+    const [boss, other, otherId] = roles[0] === "owner" ? [owner, guest, guestId] : [guest, owner, ownerId];
+    expect((await boss.call(`/v1/members/${otherId}`, undefined, "DELETE")).status).toBe(204);
+    expect((await other.call("/v1/balance")).status).toBe(401);
+    expect((await boss.call("/v1/members")).body.data).toHaveLength(1);
+  });
+
+  test("somebody with two accounts acts for one at a time, and for none of others", async () => {
+    const person = new Visitor();
+    await person.call("/console/auth/sign-up/email", { name: "Wu", email: "wu@example.com", password });
+    await service.call(`/console/api/people/${await idOf(person)}/approve`, { body: {} });
+    const own = (await person.call("/v1/account")).body.id;
+    const { link } = (
+      await service.call("/v1/members/invitations", { body: { email: "wu@example.com", role: "finance" } })
+    ).body;
+    const { account_id } = (await person.call("/console/api/join", { token: new URL(link).hash.slice(7) }))
+      .body;
+    expect((await person.call("/v1/account")).body).toMatchObject({ id: account_id, role: "admin" });
+    // A member of the operator's account is no operator.
+    expect((await person.call("/admin/v1/accounts")).status).toBe(403);
+    expect((await person.call("/console/api/people")).status).toBe(403);
+    await person.call("/console/api/account", { account_id: own });
+    expect((await person.call("/v1/account")).body.id).toBe(own);
+    const foreign = (await service.call("/admin/v1/accounts", { body: { name: "foreign" } })).body.account_id;
+    expect((await person.call("/console/api/account", { account_id: foreign })).status).toBe(404);
+  });
 });
 
 test("a second factor: no session without its code, and a wrong code is none", async () => {

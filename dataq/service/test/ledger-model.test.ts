@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../src/database/database.ts";
+import type { RunStatement } from "../src/ledger/gather.ts";
 import { hold } from "../src/ledger/hold.ts";
 import { openWallet, topUp } from "../src/ledger/movement.ts";
 import { isEmbedded, makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
@@ -8,6 +9,7 @@ import { checkLaws, playSteps, prepareModel, stepArbitrary } from "./ledger-mode
 
 let folder: string;
 let database: Database;
+let statements: RunStatement;
 
 beforeAll(async () => {
   folder = await makeDataFolder("tables");
@@ -17,7 +19,7 @@ beforeAll(async () => {
     await database.pool.query("alter system set synchronous_commit = off");
     await database.pool.query("select pg_reload_conf()");
   }
-  await prepareModel(database);
+  statements = await prepareModel(database);
 });
 afterAll(async () => {
   await database?.close();
@@ -27,7 +29,7 @@ afterAll(async () => {
 test("in 10,000 random steps the ledger does what its model does, and every law holds", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(stepArbitrary, { minLength: 500, maxLength: 500 }), (steps) =>
-      playSteps(database, steps),
+      playSteps(database, steps, statements),
     ),
     { numRuns: 20, seed: 20_260_301, endOnFailure: true },
   );

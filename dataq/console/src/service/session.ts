@@ -1,5 +1,6 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { call } from "./call.ts";
+import type { Role } from "./members.ts";
 
 /** What the console may know before and after somebody signs in. */
 export interface Session {
@@ -17,7 +18,10 @@ export interface SignedIn {
   readonly name: string;
   readonly email: string;
   readonly role: "admin" | "customer";
+  /** The account that they act for, and as what; `accounts` are all that they may act for. */
   readonly accountId: string | null;
+  readonly memberRole: Role | null;
+  readonly accounts: readonly { readonly id: string; readonly name: string; readonly role: Role }[];
   readonly isVerified: boolean;
   readonly isApproved: boolean;
   readonly twoFactor: boolean;

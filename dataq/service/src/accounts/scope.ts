@@ -1,10 +1,17 @@
 /** What a key may do. */
-export const scopes = ["data:query", "read:account", "manage:keys", "manage:billing", "admin"] as const;
+export const scopes = [
+  "data:query",
+  "read:account",
+  "manage:keys",
+  "manage:members",
+  "manage:billing",
+  "admin",
+] as const;
 export type Scope = (typeof scopes)[number];
 
-/** Sets of scopes by what a person does; a key may be made for a role instead of naming scopes. */
+/** Sets of scopes by what a person does: of the members of an account, and of keys made for a role. */
 export const roles = {
-  owner: ["data:query", "read:account", "manage:keys", "manage:billing"],
+  owner: ["data:query", "read:account", "manage:keys", "manage:members", "manage:billing"],
   developer: ["data:query", "read:account"],
   finance: ["read:account", "manage:billing"],
   "read-only": ["read:account"],

@@ -9,6 +9,7 @@ import type { Database } from "../database/database.ts";
 import { ADDRESS_HEADER, AUTH_PATH, INNER_ORIGIN } from "./auth-names.ts";
 import { takeLocalLink } from "./local-link.ts";
 import { type Letter, letters } from "./mail.ts";
+import { isInvited } from "./members.ts";
 import { hashPassword, isPassword } from "./password.ts";
 
 export interface AuthOptions {
@@ -49,7 +50,6 @@ export function createAuth(options: AuthOptions) {
     telemetry: { enabled: false },
     emailAndPassword: {
       enabled: true,
-      disableSignUp: options.signup === "closed",
       minPasswordLength: 10,
       maxPasswordLength: 128,
       requireEmailVerification: options.wantsVerification && options.send !== undefined,
@@ -79,7 +79,12 @@ export function createAuth(options: AuthOptions) {
     databaseHooks: {
       user: {
         create: {
-          before: async (user) => ({ data: { ...user, name: user.name.trim().slice(0, 80) || user.email } }),
+          before: async (user) => {
+            // Closed to all but those whom an account's owner has invited.
+            if (options.signup === "closed" && !(await isInvited(database, user.email, clock())))
+              throw new APIError("FORBIDDEN", { code: "SIGNUP_CLOSED", message: "Sign-up is closed." });
+            return { data: { ...user, name: user.name.trim().slice(0, 80) || user.email } };
+          },
           after: (user) => options.onChange(user.id),
         },
       },
@@ -161,9 +166,14 @@ function localLink(database: Database, clock: () => Date) {
 /** The owner's own entry among the people; its address is one that no letter can reach. */
 async function openLocalUser(database: Database, accountId: string): Promise<string> {
   const made = await database.pool.query<{ id: string }>(
-    `insert into people."user" ("id", "name", "email", "emailVerified", "accountId", "isApproved", "isLocal")
-     values ($1, 'local', $2, true, $3, true, true)
-     on conflict ("email") do update set "accountId" = excluded."accountId" returning "id"`,
+    `with local as (
+       insert into people."user" ("id", "name", "email", "emailVerified", "accountId", "isApproved", "isLocal")
+       values ($1, 'local', $2, true, $3, true, true)
+       on conflict ("email") do update set "accountId" = excluded."accountId" returning "id"
+     ), joined as (
+       insert into people.member (user_id, account_id, role, created_at) select "id", $3, 'owner', now() from local
+       on conflict do nothing
+     ) select "id" from local`,
     [`local_${accountId}`, `${accountId}@local.invalid`, accountId],
   );
   return made.rows[0]!.id;

@@ -19,7 +19,7 @@ create table people."user" (
   "createdAt" timestamptz not null default now(),
   "updatedAt" timestamptz not null default now(),
   "twoFactorEnabled" boolean default false,
-  -- The account that this person acts for; null until they are let in.
+  -- The account that this person acts for at the moment; null until they are let in.
   "accountId" text references account,
   "isApproved" boolean not null default false,
   -- The owner of the machine, who enters by the link that the start prints and has no password.
@@ -90,6 +90,31 @@ create table people.local_link (
   expires_at timestamptz not null,
   used_at timestamptz
 );
+`,
+  },
+  {
+    name: "people/2-members",
+    up: `
+create table people.member (
+  user_id text not null references people."user" on delete cascade,
+  account_id text not null references account,
+  role text not null check (role in ('owner', 'developer', 'finance', 'read-only')),
+  created_at timestamptz not null,
+  primary key (user_id, account_id)
+);
+create index member_account on people.member (account_id);
+insert into people.member select "id", "accountId", 'owner', "createdAt" from people."user" where "accountId" is not null;
+
+create table people.invitation (
+  id text primary key,
+  token_sha256 bytea not null unique,
+  account_id text not null references account,
+  email text not null,
+  role text not null check (role in ('owner', 'developer', 'finance', 'read-only')),
+  expires_at timestamptz not null,
+  unique (account_id, email)
+);
+create index invitation_email on people.invitation (email);
 `,
   },
 ];

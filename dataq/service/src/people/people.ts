@@ -3,7 +3,7 @@ import { Failure } from "@dataq/contract";
 import { type Account, createAccount, findAccount } from "../accounts/account.ts";
 import { type Author, writeAudit } from "../accounts/audit.ts";
 import type { Principal } from "../accounts/key.ts";
-import { roles, scopes } from "../accounts/scope.ts";
+import { type Role, roles, type Scope, scopes } from "../accounts/scope.ts";
 import type { Database } from "../database/database.ts";
 import type { Auth } from "./auth.ts";
 import { openMail } from "./mail.ts";
@@ -25,7 +25,9 @@ export interface Person {
   readonly id: string;
   readonly name: string;
   readonly email: string;
+  /** The account that they act for, and as what. */
   readonly accountId: string | null;
+  readonly role: Role | null;
   readonly isVerified: boolean;
   readonly isApproved: boolean;
   readonly isLocal: boolean;
@@ -58,6 +60,11 @@ export class People {
     return this.#auth;
   }
 
+  /** Where people reach the console, for links. */
+  get publicUrl(): string {
+    return this.#options.publicUrl();
+  }
+
   get sendsMail(): boolean {
     return this.#options.smtpUrl !== undefined;
   }
@@ -86,7 +93,7 @@ export class People {
     return { person, account, sessionId: found.session.id };
   }
 
-  /** The same rights as a key of the account's owner; an operator's session may also operate. */
+  /** The same rights as a key of the member's role; a session of the operator's owner may also operate. */
   async principalOf(headers: Headers): Promise<Principal | undefined> {
     const signedIn = await this.find(headers);
     if (!signedIn?.account) return undefined;
@@ -100,7 +107,7 @@ export class People {
         name: "console",
         prefix: "",
         last4: "",
-        scopes: account.role === "admin" ? scopes : roles.owner,
+        scopes: scopesOf(person, account),
         monthlyCap: null,
         perSecond: null,
         ipList: [],
@@ -144,7 +151,7 @@ export class People {
       expiresAt: new Date(author.now.getTime() + RESET_LIFE_MS),
     });
     await writeAudit(this.#database, author, "person.reset_link", id, null, null);
-    return `${this.#options.publicUrl()}/console/reset#token=${token}`;
+    return `${this.publicUrl}/console/reset#token=${token}`;
   }
 
   /** Gives a person their account when all that is asked of them is done. Calling it again changes nothing. */
@@ -156,10 +163,13 @@ export class People {
       const person = await this.#read(id);
       if (!person || person.accountId || !this.#isEntitled(person)) return;
       const accountId = await this.#accountFor(person);
-      await this.#database.pool.query(`update people."user" set "accountId" = $2 where "id" = $1`, [
-        id,
-        accountId,
-      ]);
+      await this.#database.pool.query(
+        `with joined as (
+           insert into people.member (user_id, account_id, role, created_at) values ($1, $2, 'owner', $3)
+           on conflict do nothing
+         ) update people."user" set "accountId" = $2 where "id" = $1`,
+        [id, accountId, this.#options.clock()],
+      );
     } finally {
       await lock.end();
     }
@@ -183,7 +193,7 @@ export class People {
     // An operator made an account for this address before. It is theirs only if the address is proved to be.
     const known = await this.#database.pool.query<{ id: string }>(
       `select id from account a where lower(email) = lower($1) and role = 'customer'
-         and not exists (select from people."user" u where u."accountId" = a.id)`,
+         and not exists (select from people.member m where m.account_id = a.id)`,
       [person.email],
     );
     if (person.isVerified && known.rows[0]) return known.rows[0].id;
@@ -195,5 +205,11 @@ export class People {
   }
 }
 
+function scopesOf({ role }: Person, account: Account): readonly Scope[] {
+  if (role === null) return [];
+  return account.role === "admin" && role === "owner" ? scopes : roles[role];
+}
+
 const SELECT = `select "id", "name", "email", "accountId", "emailVerified" as "isVerified", "isApproved", "isLocal",
+  (select role from people.member m where m.user_id = "id" and m.account_id = "accountId") as "role",
   coalesce("twoFactorEnabled", false) as "twoFactor", "createdAt" from people."user"`;

@@ -66,7 +66,7 @@ export function SignIn() {
           {session?.signup !== "closed" && (
             <p>
               {t.door.noAccount}{" "}
-              <Link to="/sign-up" className={linkClass}>
+              <Link to="/sign-up" search={{ next: undefined }} className={linkClass}>
                 {t.door.signUp}
               </Link>
             </p>

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { ServiceError } from "../../service/call.ts";
 import { signUp } from "../../service/identity.ts";
@@ -15,7 +15,10 @@ export function SignUp() {
   const navigate = useNavigate();
   const { data: session } = useQuery(sessionQuery);
   const [problem, setProblem] = useState("");
-  if (session?.signup === "closed") return <Notice title={t.door.closedTitle}>{t.door.closedAbout}</Notice>;
+  const { next } = useSearch({ strict: false });
+  const isInvited = next === "/join";
+  if (session?.signup === "closed" && !isInvited)
+    return <Notice title={t.door.closedTitle}>{t.door.closedAbout}</Notice>;
   return (
     <DoorForm
       title={t.door.signUpTitle}
@@ -33,14 +36,14 @@ export function SignUp() {
         }
         client.clear();
         const { user } = await client.fetchQuery({ ...sessionQuery, staleTime: 0 });
-        await navigate(
-          user?.accountId ? { to: "/" } : { to: "/pending", state: { signedUpAs: email.trim() } },
-        );
+          if (isInvited) await navigate({ to: "/join" });
+          else if (user?.accountId) await navigate({ to: "/" });
+          else await navigate({ to: "/pending", state: { signedUpAs: email.trim() } });
       }}
       foot={
         <p>
           {t.door.haveAccount}{" "}
-          <Link to="/sign-in" search={{ next: undefined }} className={linkClass}>
+          <Link to="/sign-in" search={{ next }} className={linkClass}>
             {t.door.signIn}
           </Link>
         </p>

@@ -16,6 +16,7 @@ import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";
 import { Loaded, Notice } from "../../ui/states.tsx";
 import { useToast } from "../../ui/toast.tsx";
+import { ActingFor, Team } from "./team.tsx";
 import { TwoFactor } from "./two-factor.tsx";
 
 export function Settings() {
@@ -124,6 +125,8 @@ export function Settings() {
             <TwoFactor isOn={user.twoFactor} />
           </>
         )}
+        <ActingFor />
+        <Team />
         <Sessions />
       </div>
     </>

@@ -1,8 +1,10 @@
 import { Failure } from "@dataq/contract";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Account } from "../../accounts/account.ts";
-import type { People, Person, SignedIn } from "../../people/people.ts";
+import { z } from "zod";
+import { acceptInvitation, accountsOf, actFor } from "../../people/members.ts";
+import type { People, SignedIn } from "../../people/people.ts";
 import { admit, type HttpParts } from "../app.ts";
+import { check, readJson } from "../body.ts";
 import { headersOf } from "../credentials.ts";
 import { authorOf } from "../routes/keys.ts";
 import { assertOwnPage } from "./origin.ts";
@@ -13,6 +15,9 @@ interface ConsoleSettings {
   /** Address of the model server next door. */
   readonly locallm: string | undefined;
 }
+
+const joining = z.strictObject({ token: z.string().min(1).max(200) });
+const acting = z.strictObject({ account_id: z.string().min(1).max(64) });
 
 /** What the console asks beside the public endpoints: who is there, where else, and who waits to be let in. */
 export function addSessionRoutes(
@@ -29,8 +34,10 @@ export function addSessionRoutes(
       mode: settings.mode,
       signup: settings.signup,
       mail: people.sendsMail,
-      models: settings.locallm !== undefined && signedIn?.account?.role === "admin",
-      user: signedIn ? personBody(signedIn.person, signedIn.account) : null,
+      models: settings.locallm !== undefined && signedIn !== undefined && isOperator(signedIn),
+      user: signedIn
+        ? { ...personBody(signedIn), accounts: await accountsOf(database, signedIn.person.id) }
+        : null,
     };
   });
 
@@ -61,6 +68,20 @@ export function addSessionRoutes(
     return reply.code(204).send();
   });
 
+  app.post("/console/api/join", async (request) => {
+    const { person } = await visitor(request);
+    const { token } = check(joining, readJson(request));
+    const author = { ...authorOf(parts, request), actor: `user_${person.id}` };
+    return { account_id: await acceptInvitation(database, token, person, author) };
+  });
+
+  app.post("/console/api/account", async (request) => {
+    const { person } = await visitor(request);
+    const { account_id } = check(acting, readJson(request));
+    await actFor(database, person.id, account_id);
+    return { account_id };
+  });
+
   app.get("/console/api/people", async (request) => {
     await admitOperator(parts, request);
     return { data: await people.list(500) };
@@ -84,8 +105,13 @@ export async function admitOperator(parts: HttpParts, request: FastifyRequest): 
   if (principal.account.role !== "admin") throw new Failure("scope_denied", { scope: "admin" });
 }
 
-function personBody(person: Person, account: Account | undefined): object {
-  const { id, name, email, accountId, isVerified, isApproved, isLocal, twoFactor } = person;
+/** The pages of the operator are for owners of an account of the admin role. */
+function isOperator({ person, account }: SignedIn): boolean {
+  return account?.role === "admin" && person.role === "owner";
+}
+
+function personBody(signedIn: SignedIn): object {
+  const { id, name, email, accountId, role, isVerified, isApproved, isLocal, twoFactor } = signedIn.person;
   return {
     id,
     name,
@@ -95,6 +121,7 @@ function personBody(person: Person, account: Account | undefined): object {
     isApproved,
     isLocal,
     twoFactor,
-    role: account?.role ?? "customer",
+    role: isOperator(signedIn) ? "admin" : "customer",
+    memberRole: role,
   };
 }

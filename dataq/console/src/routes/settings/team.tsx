@@ -1,0 +1,173 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import {
+  actFor,
+  inviteMember,
+  memberRoles,
+  membersQuery,
+  type Role,
+  removeMember,
+  setMemberRole,
+  withdrawInvitation,
+} from "../../service/members.ts";
+import { useSignedIn } from "../../service/session.ts";
+import { useText } from "../../text/text.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Code } from "../../ui/code.tsx";
+import { Field, Input, Select } from "../../ui/field.tsx";
+import { useFormat } from "../../ui/format.ts";
+import { Badge, Panel } from "../../ui/panel.tsx";
+import { SettingForm } from "../../ui/setting-form.tsx";
+import { explain, Loaded, Notice } from "../../ui/states.tsx";
+import { useToast } from "../../ui/toast.tsx";
+
+/** Who acts for this account, and as what; owners invite, change and remove. */
+export function Team() {
+  const t = useText();
+  const say = useToast();
+  const format = useFormat();
+  const user = useSignedIn();
+  const client = useQueryClient();
+  const query = useQuery(membersQuery);
+  const [link, setLink] = useState("");
+  const isOwner = user.memberRole === "owner";
+  const change = async (changing: Promise<unknown>) => {
+    try {
+      await changing;
+      say(t.settings.saved);
+    } catch (error) {
+      say(explain(error, t).title);
+    } finally {
+      await client.invalidateQueries({ queryKey: membersQuery.queryKey });
+    }
+  };
+  return (
+    <Panel title={t.team.title} about={t.team.about} isFlush>
+      <Loaded query={query}>
+        {({ data: members, invitations }) => (
+          <ul className="divide-y divide-line">
+            {members.map(({ id, name, email, role }) => (
+              <li key={id} className="flex flex-wrap items-center justify-between gap-3 px-4 py-3 sm:px-5">
+                <span className="min-w-0">
+                  <span className="block truncate">{name}</span>
+                  <span className="block truncate text-xs text-faint">
+                    {user.isLocal && id === user.id ? t.settings.local : email}
+                  </span>
+                </span>
+                <span className="flex items-center gap-2">
+                  {isOwner && id !== user.id ? (
+                    <Select
+                      aria-label={t.team.roleOf(name)}
+                      value={role}
+                      onChange={(event) => void change(setMemberRole(id, event.target.value as Role))}
+                    >
+                      {memberRoles.map((one) => (
+                        <option key={one} value={one}>
+                          {t.team.roles[one]}
+                        </option>
+                      ))}
+                    </Select>
+                  ) : (
+                    <Badge>{t.team.roles[role]}</Badge>
+                  )}
+                  {isOwner && id !== user.id && (
+                    <Button size="small" kind="danger" onClick={() => void change(removeMember(id))}>
+                      {t.team.remove}
+                    </Button>
+                  )}
+                </span>
+              </li>
+            ))}
+            {invitations.map(({ id, email, role, expires_at }) => (
+              <li key={id} className="flex flex-wrap items-center justify-between gap-3 px-4 py-3 sm:px-5">
+                <span className="min-w-0">
+                  <span className="block truncate">{email}</span>
+                  <span className="tabular block truncate text-xs text-faint">
+                    {t.team.invited(t.team.roles[role], format.moment(expires_at))}
+                  </span>
+                </span>
+                {isOwner && (
+                  <Button size="small" kind="danger" onClick={() => void change(withdrawInvitation(id))}>
+                    {t.team.withdraw}
+                  </Button>
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Loaded>
+      {isOwner && (
+        <div className="flex flex-col gap-4 border-t border-line px-4 py-4 sm:px-5">
+          <SettingForm
+            action={t.team.invite}
+            onSend={async ({ email = "", role = "" }) => {
+              setLink((await inviteMember(email.trim(), role as Role)).link);
+              await client.invalidateQueries({ queryKey: membersQuery.queryKey });
+            }}
+          >
+            <div className="grid gap-4 sm:grid-cols-2">
+              <Field label={t.door.email}>
+                {(attributes) => (
+                  <Input
+                    {...attributes}
+                    name="email"
+                    type="email"
+                    required
+                    maxLength={254}
+                    autoComplete="off"
+                  />
+                )}
+              </Field>
+              <Field label={t.team.role}>
+                {(attributes) => (
+                  <Select {...attributes} name="role" defaultValue="developer">
+                    {memberRoles.map((one) => (
+                      <option key={one} value={one}>
+                        {t.team.roles[one]}
+                      </option>
+                    ))}
+                  </Select>
+                )}
+              </Field>
+            </div>
+          </SettingForm>
+          {link && (
+            <>
+              <Notice tone="warn" title={t.team.linkOnce}>
+                {t.team.linkAbout}
+              </Notice>
+              <Code label={t.team.linkOnce} text={link} />
+            </>
+          )}
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+/** For people of several accounts: which one the console is about. */
+export function ActingFor() {
+  const t = useText();
+  const { accounts, accountId } = useSignedIn();
+  if (accounts.length < 2) return null;
+  return (
+    <Panel title={t.team.account} about={t.team.accountAbout}>
+      <Field label={t.team.account}>
+        {(attributes) => (
+          <Select
+            {...attributes}
+            value={accountId ?? ""}
+            // Everything on every page is about the account: a new page is the simplest truth.
+            onChange={(event) => void actFor(event.target.value).then(() => location.assign("/console/"))}
+          >
+            {accounts.map(({ id, name, role }) => (
+              <option key={id} value={id}>
+                {name} · {t.team.roles[role]}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+    </Panel>
+  );
+}

@@ -1,0 +1,50 @@
+import { queryOptions } from "@tanstack/react-query";
+import { call } from "./call.ts";
+
+export const memberRoles = ["owner", "developer", "finance", "read-only"] as const;
+export type Role = (typeof memberRoles)[number];
+
+export interface Member {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+  readonly role: Role;
+}
+
+export interface Invitation {
+  readonly id: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly expires_at: string;
+}
+
+export const membersQuery = queryOptions({
+  queryKey: ["members"],
+  queryFn: ({ signal }) =>
+    call<{ data: readonly Member[]; invitations: readonly Invitation[] }>("/v1/members", { signal }),
+});
+
+/** The link in the answer is in no other. */
+export function inviteMember(email: string, role: Role): Promise<Invitation & { readonly link: string }> {
+  return call("/v1/members/invitations", { method: "POST", body: { email, role } });
+}
+
+export function withdrawInvitation(id: string): Promise<unknown> {
+  return call(`/v1/members/invitations/${encodeURIComponent(id)}`, { method: "DELETE" });
+}
+
+export function setMemberRole(id: string, role: Role): Promise<unknown> {
+  return call(`/v1/members/${encodeURIComponent(id)}`, { method: "PATCH", body: { role } });
+}
+
+export function removeMember(id: string): Promise<unknown> {
+  return call(`/v1/members/${encodeURIComponent(id)}`, { method: "DELETE" });
+}
+
+export function joinAccount(token: string): Promise<unknown> {
+  return call("/console/api/join", { method: "POST", body: { token } });
+}
+
+export function actFor(accountId: string): Promise<unknown> {
+  return call("/console/api/account", { method: "POST", body: { account_id: accountId } });
+}

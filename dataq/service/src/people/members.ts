@@ -1,0 +1,219 @@
+import { createHash, randomBytes } from "node:crypto";
+import { Failure } from "@dataq/contract";
+import type { PoolClient } from "pg";
+import { type Author, writeAudit } from "../accounts/audit.ts";
+import type { Role } from "../accounts/scope.ts";
+import type { Database } from "../database/database.ts";
+import { makeIdentifier } from "../database/identifier.ts";
+
+/** Somebody who acts for an account, and what they may do there. */
+export interface Member {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly createdAt: Date;
+}
+
+/** Somebody who may become one. */
+export interface Invitation {
+  readonly id: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly expiresAt: Date;
+}
+
+const INVITATION_LIFE_MS = 7 * 86_400_000;
+
+export async function listMembers(database: Database, accountId: string): Promise<Member[]> {
+  const found = await database.pool.query<Member>(
+    `select u."id", u."name", u."email", m.role, m.created_at as "createdAt" from people.member m
+     join people."user" u on u."id" = m.user_id where m.account_id = $1 order by m.created_at, u."id"`,
+    [accountId],
+  );
+  return found.rows;
+}
+
+export async function listInvitations(
+  database: Database,
+  accountId: string,
+  now: Date,
+): Promise<Invitation[]> {
+  const found = await database.pool.query<Invitation>(
+    `select id, email, role, expires_at as "expiresAt" from people.invitation
+     where account_id = $1 and expires_at > $2 order by id`,
+    [accountId, now],
+  );
+  return found.rows;
+}
+
+/**
+ * Invites an address. The token is in this answer and nowhere else, and lets in nobody but the person of that
+ * address, once. A second invitation of an address replaces the first.
+ */
+export async function invite(
+  database: Database,
+  accountId: string,
+  wanted: { readonly email: string; readonly role: Role },
+  author: Author,
+): Promise<{ invitation: Invitation; token: string }> {
+  const token = randomBytes(24).toString("base64url");
+  const invitation: Invitation = {
+    id: makeIdentifier("inv", author.now),
+    email: wanted.email.toLowerCase(),
+    role: wanted.role,
+    expiresAt: new Date(author.now.getTime() + INVITATION_LIFE_MS),
+  };
+  await database.pool.query(
+    `insert into people.invitation (id, token_sha256, account_id, email, role, expires_at)
+     values ($1, $2, $3, $4, $5, $6)
+     on conflict (account_id, email) do update set id = excluded.id, token_sha256 = excluded.token_sha256,
+       role = excluded.role, expires_at = excluded.expires_at`,
+    [invitation.id, digestOf(token), accountId, invitation.email, invitation.role, invitation.expiresAt],
+  );
+  await writeAudit(database, author, "member.invite", accountId, null, wanted);
+  return { invitation, token };
+}
+
+export async function isInvited(database: Database, email: string, now: Date): Promise<boolean> {
+  const found = await database.pool.query(
+    "select from people.invitation where email = lower($1) and expires_at > $2 limit 1",
+    [email, now],
+  );
+  return found.rowCount === 1;
+}
+
+export async function withdrawInvitation(
+  database: Database,
+  accountId: string,
+  id: string,
+  author: Author,
+): Promise<void> {
+  const gone = await database.pool.query("delete from people.invitation where account_id = $1 and id = $2", [
+    accountId,
+    id,
+  ]);
+  if (gone.rowCount === 0) throw new Failure("not_found", { what: "The invitation" });
+  await writeAudit(database, author, "member.withdraw", accountId, null, { id });
+}
+
+/** Makes the invited person a member, and the account the one that they act for. Returns it. */
+export async function acceptInvitation(
+  database: Database,
+  token: string,
+  person: { readonly id: string; readonly email: string },
+  author: Author,
+): Promise<string> {
+  const taken = await database.pool.query<{ account_id: string; role: Role }>(
+    `with taken as (
+       delete from people.invitation where token_sha256 = $1 and email = lower($2) and expires_at > $3
+       returning account_id, role
+     ), joined as (
+       insert into people.member (user_id, account_id, role, created_at)
+       select $4, account_id, role, $3 from taken on conflict do nothing
+     ), acting as (
+       update people."user" set "accountId" = (select account_id from taken)
+       where "id" = $4 and exists (select from taken)
+     ) select account_id, role from taken`,
+    [digestOf(token), person.email, author.now, person.id],
+  );
+  const joined = taken.rows[0];
+  if (!joined) throw new Failure("invalid_invitation");
+  await writeAudit(database, author, "member.join", joined.account_id, null, { role: joined.role });
+  return joined.account_id;
+}
+
+export async function setMemberRole(
+  database: Database,
+  accountId: string,
+  id: string,
+  role: Role,
+  author: Author,
+): Promise<void> {
+  const before = await changeMember(database, accountId, id, async (client) => {
+    await client.query("update people.member set role = $3 where account_id = $1 and user_id = $2", [
+      accountId,
+      id,
+      role,
+    ]);
+  });
+  await writeAudit(database, author, "member.role", id, { role: before }, { account: accountId, role });
+}
+
+/** From their next request on they act for another account of theirs, or for none. */
+export async function removeMember(
+  database: Database,
+  accountId: string,
+  id: string,
+  author: Author,
+): Promise<void> {
+  const before = await changeMember(database, accountId, id, async (client) => {
+    await client.query("delete from people.member where account_id = $1 and user_id = $2", [accountId, id]);
+    await client.query(
+      `update people."user" set "accountId" =
+         (select account_id from people.member where user_id = $2 order by created_at limit 1)
+       where "id" = $2 and "accountId" = $1`,
+      [accountId, id],
+    );
+  });
+  await writeAudit(database, author, "member.remove", id, { role: before }, { account: accountId });
+}
+
+/** The accounts that somebody may act for. */
+export async function accountsOf(
+  database: Database,
+  personId: string,
+): Promise<{ readonly id: string; readonly name: string; readonly role: Role }[]> {
+  const found = await database.pool.query<{ id: string; name: string; role: Role }>(
+    `select a.id, a.name, m.role from people.member m join account a on a.id = m.account_id
+     where m.user_id = $1 order by m.created_at, a.id`,
+    [personId],
+  );
+  return found.rows;
+}
+
+/** Acts for another account of theirs from now on, in all of their sessions. */
+export async function actFor(database: Database, personId: string, accountId: string): Promise<void> {
+  const changed = await database.pool.query(
+    `update people."user" u set "accountId" = $2 where u."id" = $1
+       and exists (select from people.member m where m.user_id = $1 and m.account_id = $2)`,
+    [personId, accountId],
+  );
+  if (changed.rowCount === 0) throw new Failure("not_found", { what: "The account" });
+}
+
+/** Changes one at a time, so that an account always keeps an owner. Returns the role of before. */
+async function changeMember(
+  database: Database,
+  accountId: string,
+  id: string,
+  change: (client: PoolClient) => Promise<void>,
+): Promise<Role> {
+  const client = await database.pool.connect();
+  try {
+    await client.query("begin");
+    await client.query("select from account where id = $1 for update", [accountId]);
+    const found = await client.query<{ role: Role }>(
+      "select role from people.member where account_id = $1 and user_id = $2",
+      [accountId, id],
+    );
+    if (!found.rows[0]) throw new Failure("not_found", { what: "The member" });
+    await change(client);
+    const owners = await client.query(
+      "select from people.member where account_id = $1 and role = 'owner' limit 1",
+      [accountId],
+    );
+    if (owners.rowCount === 0) throw new Failure("last_owner");
+    await client.query("commit");
+    return found.rows[0].role;
+  } catch (error) {
+    await client.query("rollback").catch(() => {});
+    throw error;
+  } finally {
+    client.release();
+  }
+}
+
+function digestOf(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}
