@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDatabase } from "../dataq/service/src/database/database.ts";
+import { type Database, openDatabase } from "../dataq/service/src/database/database.ts";
 import { makeIdentifier } from "../dataq/service/src/database/identifier.ts";
 import { migrate } from "../dataq/service/src/database/migrations.ts";
 import { gatherStatements } from "../dataq/service/src/ledger/gather.ts";
@@ -9,11 +9,15 @@ import { hold, settle } from "../dataq/service/src/ledger/hold.ts";
 import { openWallet, topUp } from "../dataq/service/src/ledger/movement.ts";
 import { migrations } from "../dataq/service/src/schema.ts";
 
-/** Paid calls a second that the ledger carries: hold and capture, each on the disk before it returns. */
+/**
+ * Paid calls a second that the ledger carries: hold and capture, each on the disk before it returns. Beside it what
+ * this machine can do at all: commits of one inserted row by the same clients, and flushes of one page to the disk.
+ */
 export const title = "dataq ledger: hold and capture, embedded PostgreSQL, fsync on";
 
 const bursts = 5;
 const burstMs = 3_000;
+const floorMs = 1_000;
 
 export async function run(print: (line: string) => void): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "dataq-bench-"));
@@ -75,11 +79,22 @@ export async function run(print: (line: string) => void): Promise<void> {
       );
       return pairs / ((performance.now() - begin) / 1000);
     };
+    await database.pool.query("create table bench_floor (n bigint)");
+    const floors = {
+      "one inserted row, 8 clients": () => commits(database, 8),
+      "one inserted row, 1 client": () => commits(database, 1),
+      "one page written and flushed": () => flushes(folder),
+    };
+    for (const name of Object.keys(floors)) rates.set(name, []);
     await burst(accounts, 8);
-    for (let n = 0; n < bursts; n++)
+    for (let n = 0; n < bursts; n++) {
       for (const [name, [ids, clients]] of Object.entries(rows))
         rates.get(name)!.push(await burst(ids, clients));
-    print(`hold + capture a second, ${bursts} bursts of ${burstMs / 1000} s each in turns`);
+      for (const [name, floor] of Object.entries(floors)) rates.get(name)!.push(await floor());
+    }
+    print(
+      `Hold + capture a second, ${bursts} bursts of ${burstMs / 1000} s each in turns; below it, commits a second.`,
+    );
     print("");
     print("| | median | least | most |");
     print("|---|---:|---:|---:|");
@@ -93,6 +108,34 @@ export async function run(print: (line: string) => void): Promise<void> {
     await database.close();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+async function commits(database: Database, clients: number): Promise<number> {
+  const begin = performance.now();
+  let done = 0;
+  const client = async () => {
+    for (; performance.now() - begin < floorMs; done++)
+      await database.pool.query({
+        name: "floor",
+        text: "insert into bench_floor values ($1)",
+        values: [done],
+      });
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+  return done / ((performance.now() - begin) / 1000);
+}
+
+function flushes(folder: string): number {
+  const file = openSync(join(folder, "floor"), "w");
+  const page = Buffer.alloc(8_192);
+  const begin = performance.now();
+  let done = 0;
+  for (; performance.now() - begin < floorMs; done++) {
+    writeSync(file, page, 0, page.length, (done % 2_000) * page.length);
+    fdatasyncSync(file);
+  }
+  closeSync(file);
+  return done / (floorMs / 1000);
 }
 
 if (import.meta.main) await run(console.log);

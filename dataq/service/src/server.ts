@@ -64,10 +64,13 @@ export interface ServiceOptions {
   readonly clock?: () => Date;
   /** In place of the sources of this service: for tests of what surrounds them. */
   readonly sources?: Sources;
+  /** What a source gets; 30 s when left out. */
+  readonly sourceLimitMs?: number;
   /** Where log lines go; standard error when left out. */
   readonly logTo?: { write(line: string): void };
 }
 
+const SOURCE_LIMIT_MS = 30_000;
 const SWEEP_EVERY_MS = 10_000;
 
 /** Joins the parts by hand, in the order in which they need each other. */
@@ -126,6 +129,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       instance,
       run: gatherStatements(database),
       chargeEmpty: config.chargeEmpty,
+      sourceLimitMs: options.sourceLimitMs ?? SOURCE_LIMIT_MS,
       clock,
       failpoint: failpointOf(config.failpoint),
     };
@@ -232,12 +236,25 @@ function startSweeper(
 
 /** Log lines are JSON; a key never stands in one, wherever it came from. */
 function createLogger(config: Config, logTo: ServiceOptions["logTo"]): Logger {
-  const secrets = [config.secret, config.databaseUrl && new URL(config.databaseUrl).password].filter(
-    (secret): secret is string => typeof secret === "string" && secret.length >= 4,
-  );
+  const secrets = [
+    config.secret ?? "",
+    ...passwordsOf(config.databaseUrl),
+    ...passwordsOf(config.smtpUrl),
+  ].filter((secret) => secret.length >= 4);
   const clean = (line: string) => secrets.reduce((text, secret) => text.replaceAll(secret, "…"), scrub(line));
   const destination = logTo ?? process.stderr;
   return pino({ base: null }, { write: (line) => void destination.write(clean(line)) });
+}
+
+/** As it stands in the URL, and as programs read it. */
+function passwordsOf(url: string | undefined): string[] {
+  if (url === undefined) return [];
+  const { password } = new URL(url);
+  try {
+    return [password, decodeURIComponent(password)];
+  } catch {
+    return [password];
+  }
 }
 
 function failpointOf(name: Failpoint | undefined): (at: Failpoint) => void {

@@ -60,7 +60,8 @@ describe("what costs nothing shows as hold and void, or not at all", () => {
     ["a single record that does not exist", "content_keyword_index", "missing", 404, null],
     ["a source that answers wrongly", "legal_cases", "fail:upstream_error", 502, null],
     ["a source that is switched off", "legal_cases", "fail:unavailable", 503, null],
-    ["a source that is too slow", "legal_cases", "fail:upstream_timeout", 504, null],
+    ["a source that says it is too slow", "legal_cases", "fail:upstream_timeout", 504, null],
+    ["a source that never answers", "legal_cases", "hang", 504, null],
     ["a fault of ours", "legal_cases", "throw", 500, null],
     ["a source that wants more", "legal_cases", "fail:verification_required", 422, null],
   ];
@@ -231,6 +232,13 @@ describe("an Idempotency-Key", () => {
     expect(replayed.status).toBe(404);
     expect(replayed.headers.get("idempotent-replayed")).toBe("true");
     expect(service.sources.runs - before).toBe(1);
+    // So is what the source refuses for good.
+    const tail = { "idempotency-key": "tail" };
+    for (const replayed of [null, "true"]) {
+      const refused = await ask(keys[0]!, "legal_cases", "fail:verification_required", {}, tail);
+      expect(refused.status).toBe(422);
+      expect(refused.headers.get("idempotent-replayed")).toBe(replayed);
+    }
   });
 });
 

@@ -40,6 +40,7 @@ export async function startInProcess(env: Readonly<Record<string, string>> = {})
     },
     clock: () => new Date(running.nowMs),
     sources,
+    sourceLimitMs: 2_000,
     logTo: {
       write: (line) => {
         log += line;

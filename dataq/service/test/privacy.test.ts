@@ -2,11 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type InProcessService, startInProcess } from "./in-process.ts";
 
 const secret = "planted-secret-0123456789";
+const mailPassword = "planted mail/password";
 let service: InProcessService;
 
 beforeAll(async () => {
   service = await startInProcess({
     DATAQ_SECRET: secret,
+    SMTP_URL: `smtp://mailer:${encodeURIComponent(mailPassword)}@127.0.0.1:9`,
     DATAQ_ORIGINS: "https://console.example.com",
     DATAQ_TRUSTED_PROXIES: "127.0.0.1",
   });
@@ -48,6 +50,8 @@ describe("planted keys and secrets appear in no log, error or export", () => {
     for (const text of [...texts, service.log()]) {
       expect(text).not.toContain(middle);
       expect(text).not.toContain(secret);
+      expect(text).not.toContain(mailPassword);
+      expect(text).not.toContain(encodeURIComponent(mailPassword));
       expect(text).not.toContain(service.key.slice(12, -4));
     }
     expect(service.log()).toContain('"msg":"request"');

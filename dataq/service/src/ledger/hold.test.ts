@@ -9,7 +9,7 @@ import { charge, hold, settle } from "./hold.ts";
 import { recover, startInstance } from "./instance.ts";
 import { ledgerMigrations } from "./migrations.ts";
 import { adjust, expireTrial, grantTrial, openWallet, reverse, setCreditLimit, topUp } from "./movement.ts";
-import { readWallet } from "./wallet.ts";
+import { readWallet, setFrozen } from "./wallet.ts";
 
 let folder: string;
 let database: Database;
@@ -192,6 +192,19 @@ test("the table itself refuses a balance below zero", async () => {
     await expect(
       database.pool.query(`update wallet set ${column} = -1 where account_id = $1`, [id]),
     ).rejects.toMatchObject({ code: "23514", constraint: `wallet_${column}_not_negative` });
+  await expect(
+    database.pool.query("update wallet set credit = 1 where account_id = $1", [id]),
+  ).rejects.toMatchObject({ constraint: "wallet_credit_within_limit" });
+});
+
+test("a frozen account holds nothing, and ends what it held", async () => {
+  const id = await account(10_000);
+  const open = call(id, 1_000);
+  await hold(database, open);
+  await setFrozen(database, id, true);
+  await expect(hold(database, call(id, 1))).rejects.toMatchObject({ code: "account_frozen" });
+  const end = { kind: "capture", tokens: 1_000, note: "answered", now, accountId: id } as const;
+  expect(await settle(database, open.requestId, end)).toMatchObject({ balance: 9_000 });
 });
 
 test("an entry that does not balance, a change and a deletion are refused by the table", async () => {

@@ -145,6 +145,13 @@ const laws: readonly (Omit<Finding, "breaches"> & { readonly sql: string })[] = 
     sql: "select reference from entry where reference is not null group by kind, reference having count(*) > 1",
   },
   {
+    law: "L9",
+    text: "usage by account, day, operation and key sums to what was earned",
+    sql: `select request_id from entry where request_id is not null group by 1
+          having count(distinct account_id) > 1 or count(distinct operation) > 1 or count(distinct key_id) > 1
+              or sum(tokens + held + earnings) <> 0`,
+  },
+  {
     law: "L10",
     text: "an expired trial is not spent",
     text_zh: "过期的试用额度没有被使用",

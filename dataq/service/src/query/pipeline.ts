@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Failure, type Usage } from "@dataq/contract";
+import { errors, Failure, type Usage } from "@dataq/contract";
 import type { Principal } from "../accounts/key.ts";
 import type { Database } from "../database/database.ts";
 import type { RunStatement } from "../ledger/gather.ts";
@@ -61,13 +61,13 @@ export interface PipelineParts {
   readonly run: RunStatement;
   /** DATAQ_CHARGE_EMPTY */
   readonly chargeEmpty: boolean;
+  /** A source gets this long. */
+  readonly sourceLimitMs: number;
   readonly clock: () => Date;
   /** Tests stop the process here; see config.ts. */
   readonly failpoint: (name: Failpoint) => void;
 }
 
-/** A source gets this long. */
-const RUN_LIMIT_MS = 30_000;
 /** A hold outlives the longest call by far; the sweeper takes what is older. */
 const HOLD_LIMIT_MS = 120_000;
 /** How long a second call under the same Idempotency-Key waits for the first. */
@@ -268,17 +268,16 @@ async function runAndSettle(
   parts.failpoint("after_hold");
   let answer: Answer;
   try {
-    answer = await runSource(question, false);
+    answer = await runSource(parts, question, false);
     parts.failpoint("after_run");
     if (call.signal.aborted && key === undefined) throw new Failure("client_closed_request");
   } catch (error) {
-    await giveBack(parts, call, error, undefined);
+    await giveBack(parts, call, error, isFinal(error) ? keptFailure(call, key, error) : undefined);
     throw error;
   }
   if (answer.outcome === "not_found") {
     const failure = notFound(request);
-    const { code, details } = failure;
-    await giveBack(parts, call, failure, keptOutcome(call, key, { code, details }));
+    await giveBack(parts, call, failure, keptFailure(call, key, failure));
     throw failure;
   }
   const payload = writePayload(request, answer);
@@ -324,7 +323,7 @@ async function answerInSandbox(
   const answer =
     directive?.kind === "empty" && request.operation.kind === "list"
       ? emptyAnswer
-      : await runSource(question, true);
+      : await runSource(parts, question, true);
   if (answer.outcome === "not_found") throw notFound(request);
   const isHit = directive?.kind === "cache_hit";
   const balance = await readBalance(parts, call.principal.account.id, now);
@@ -336,8 +335,12 @@ async function answerInSandbox(
 const emptyAnswer: Answer = { outcome: "empty", records: [], total: 0, totalRelation: "eq", warnings: [] };
 
 /** A source that does not heed the signal is left behind; what it finds later is not used. */
-async function runSource({ request, source, call, now }: Question, sandbox: boolean): Promise<Answer> {
-  const limit = AbortSignal.timeout(RUN_LIMIT_MS);
+async function runSource(
+  { sourceLimitMs }: PipelineParts,
+  { request, source, call, now }: Question,
+  sandbox: boolean,
+): Promise<Answer> {
+  const limit = AbortSignal.timeout(sourceLimitMs);
   // With a key the answer is kept for the retry, so the client's leaving does not stop the work.
   const signal = call.idempotencyKey === undefined ? AbortSignal.any([call.signal, limit]) : limit;
   const page = {
@@ -400,6 +403,17 @@ function holdRequest(parts: PipelineParts, { call, request, price }: Question, q
     deadline: new Date(now.getTime() + HOLD_LIMIT_MS),
     ...(key.monthlyCap !== null && { cap: { tokens: key.monthlyCap, month: chinaDate(now).slice(0, 7) } }),
   };
+}
+
+/** The same question would get the same refusal again: nothing that a retry could better. */
+function isFinal(error: unknown): error is Failure {
+  if (!(error instanceof Failure)) return false;
+  const { status, retryable } = errors[error.code];
+  return status < 500 && status !== 402 && !retryable && error.code !== "client_closed_request";
+}
+
+function keptFailure(call: Call, key: string | undefined, { code, details }: Failure) {
+  return keptOutcome(call, key, { code, details });
 }
 
 function keptOutcome(call: Call, key: string | undefined, kept: KeptReply): KeptOutcome | undefined {
