@@ -29,7 +29,7 @@ afterAll(async () => {
 test("in 10,000 random steps the ledger does what its model does, and every law holds", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(stepArbitrary, { minLength: 500, maxLength: 500 }), (steps) =>
-      playSteps(database, steps, statements),
+      playSteps(database, steps, statements, 6),
     ),
     { numRuns: 20, seed: 20_260_301, endOnFailure: true },
   );
