@@ -9,8 +9,8 @@ import { checkLaws, playSteps, prepareModel, stepArbitrary } from "../test/ledge
 
 export const title = "Ledger: a million random steps against the model";
 
-const PARTS = 10;
-const RUNS_A_PART = 20;
+const PARTS = 20;
+const RUNS_A_PART = 10;
 const STEPS_A_RUN = 5_000;
 const ACCOUNTS = 40;
 const FIRST_SEED = 20_260_301;

@@ -182,7 +182,10 @@ async function move(
   return row && { balance: row.balance, trialBalance: row.trial };
 }
 
-/** A second delivery of the same reference fails on its unique index, and the whole statement with it. */
+/**
+ * A second delivery of the same reference finds its entry. Of two at the same moment one fails on the unique index,
+ * and its whole statement with it; that costs the pool a connection, so it is not left to every second delivery.
+ */
 async function moveOnce(
   database: Database,
   accountId: string,
@@ -198,10 +201,14 @@ async function moveOnce(
   if (expiresAt) values.push(expiresAt);
   values.push(reference);
   try {
-    const text = statement(update, "", kind, contra, `$${values.length}`);
-    const found = await database.pool.query({ name: `ledger-${kind}`, text, values });
+    const known = `$${values.length}`;
+    const isNew = `and not exists (select from entry where kind = '${kind}' and reference = ${known})`;
+    const text = statement(update, isNew, kind, contra, known);
+    const moved = await database.pool.query({ name: `ledger-${kind}`, text, values });
+    if (moved.rowCount === 1) return true;
+    const found = await database.pool.query("select from wallet where account_id = $1", [accountId]);
     if (found.rowCount === 0) throw new Failure("not_found", { what: `The account ${accountId}` });
-    return true;
+    return false;
   } catch (error) {
     const { code, constraint } = error as { code?: string; constraint?: string };
     if (code === "23505" && constraint === "entry_once_a_reference") return false;
