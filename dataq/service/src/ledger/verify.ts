@@ -147,6 +147,7 @@ const laws: readonly (Omit<Finding, "breaches"> & { readonly sql: string })[] = 
   {
     law: "L9",
     text: "usage by account, day, operation and key sums to what was earned",
+    text_zh: "按账户、日期、接口和密钥统计的用量等于收入",
     sql: `select request_id from entry where request_id is not null group by 1
           having count(distinct account_id) > 1 or count(distinct operation) > 1 or count(distinct key_id) > 1
               or sum(tokens + held + earnings) <> 0`,
