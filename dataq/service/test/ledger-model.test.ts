@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../src/database/database.ts";
-import type { RunStatement } from "../src/ledger/gather.ts";
 import { hold } from "../src/ledger/hold.ts";
 import { openWallet, topUp } from "../src/ledger/movement.ts";
 import { isEmbedded, makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
@@ -9,7 +8,6 @@ import { checkLaws, playSteps, prepareModel, stepArbitrary } from "./ledger-mode
 
 let folder: string;
 let database: Database;
-let statements: RunStatement;
 
 beforeAll(async () => {
   folder = await makeDataFolder("tables");
@@ -19,7 +17,7 @@ beforeAll(async () => {
     await database.pool.query("alter system set synchronous_commit = off");
     await database.pool.query("select pg_reload_conf()");
   }
-  statements = await prepareModel(database);
+  await prepareModel(database);
 });
 afterAll(async () => {
   await database?.close();
@@ -29,7 +27,7 @@ afterAll(async () => {
 test("in 10,000 random steps the ledger does what its model does, and every law holds", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(stepArbitrary, { minLength: 500, maxLength: 500 }), (steps) =>
-      playSteps(database, steps, statements, 6),
+      playSteps(database, steps),
     ),
     { numRuns: 20, seed: 20_260_301, endOnFailure: true },
   );
