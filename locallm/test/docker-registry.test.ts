@@ -1,6 +1,15 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { createModel } from "../src/library/create.ts";
+import { Store } from "../src/library/store.ts";
+import { writeWeightsModel } from "../src/library/weights.ts";
+import { Pulls } from "../src/sources/pulls.ts";
+import type { CreateRequest } from "../src/wire/api/library.ts";
+import { requireModelName } from "../src/wire/model-name.ts";
 import { seeded } from "./crowd.ts";
-import { dockerRegistry } from "./docker-registry.ts";
+import { dockerRegistry, faultyProxy } from "./docker-registry.ts";
 import { noiseModel, pushAndPull } from "./faulty-transfers.ts";
 
 const registry = await dockerRegistry();
@@ -19,5 +28,35 @@ test.skipIf(registry === null).each([
     expect(result.faults).toBeGreaterThan(3);
     // A try that breaks loses what lay in buffers; of such small parts that is much.
     expect(result.pulled).toBeLessThan(1.5);
+  },
+);
+
+test.skipIf(registry === null)(
+  "what a registry has in another repository is mounted, not sent again",
+  async () => {
+    const proxy = await faultyProxy(registry?.host ?? "", () => ({ kind: "none", at: 0 }), {
+      redirect: false,
+    });
+    const folder = await mkdtemp(join(tmpdir(), "locallm-mount-"));
+    const store = new Store(folder);
+    const pulls = new Pulls(store, { network: {}, registries: null, credentials: null });
+    const push = async (reference: string) => {
+      const task = pulls.preparePush(requireModelName(reference), { insecure: false, credentials: null });
+      await task(() => {}, new AbortController().signal);
+    };
+    const first = `${proxy.host}/ns/first:v`;
+    const weights = noiseModel(1_000_000);
+    await writeWeightsModel(store, requireModelName(first), [await store.blobs.writeBytes(weights)]);
+    await push(first);
+    expect(proxy.stats.pushedBytes).toBeGreaterThan(weights.length);
+    const second = `${proxy.host}/ns/second:v`;
+    const context = { store, checkTemplate: () => {}, onStatus: () => {} };
+    await createModel(requireModelName(second), { from: first, system: "new" } as CreateRequest, context);
+    proxy.stats.pushedBytes = 0;
+    await push(second);
+    expect(proxy.stats.pushedBytes).toBeLessThan(10_000);
+    pulls.close();
+    await proxy.close();
+    await rm(folder, { recursive: true });
   },
 );

@@ -7,6 +7,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type FakeRegistry, fakeRegistry, layerType } from "./fake-registry.ts";
 import { lines, type ServerProcess, startServer } from "./server-process.ts";
+import { splitGguf } from "./split-gguf.ts";
 import { ggufBytes, tinyModel } from "./tiny-gguf.ts";
 
 let server: ServerProcess;
@@ -98,12 +99,40 @@ describe("pull", () => {
     expect(registry.requests).toEqual(["GET /v2/ns/m/manifests/v"]);
   });
 
+  test("asks again for a manifest where the registry fails for a moment", async () => {
+    registry.publish("ns/m:v", tiny);
+    let failures = 2;
+    registry.answer = (_, response) => {
+      if (failures-- <= 0) return false;
+      if (failures === 1) response.writeHead(503).end();
+      else response.destroy();
+      return true;
+    };
+    expect((await pull()).last).toEqual({ status: "success" });
+  });
+
   test("takes OCI manifests", async () => {
     const { manifest } = registry.publish("ns/m:v", tiny);
     const mediaType = "application/vnd.oci.image.manifest.v1+json";
     registry.manifests.set("ns/m:v", JSON.stringify({ mediaType, ...JSON.parse(manifest) }));
     expect((await pull()).last).toEqual({ status: "success" });
     expect(registry.headers[0]?.accept).toContain(mediaType);
+  });
+
+  test("brings split weights as one model, and refuses them without all their files", async () => {
+    const [first, second] = splitGguf(tinyModel(), 2) as [Buffer, Buffer];
+    const config = registry.add("{}", "application/vnd.docker.container.image.v1+json");
+    const layers = [first, second].map((part) => registry.add(part, layerType("model")));
+    const publish = (chosen: unknown[]) =>
+      registry.manifests.set("ns/m:v", JSON.stringify({ schemaVersion: 2, config, layers: chosen }));
+    publish([layers[1]]);
+    await refused(400, /^invalid GGUF: it is split into 2 files, and 1 came/);
+    publish([layers[1], layers[0]]);
+    await refused(400, /^invalid GGUF: file 1 of 2 says that it is 2 of 2/);
+    publish(layers);
+    expect((await pull()).last).toEqual({ status: "success" });
+    const shown = await server.ask<{ tensors: unknown[] }>("/api/show", { model: name() });
+    expect(shown.tensors.length).toBe(tinyModel().tensors.length);
   });
 
   test("removes what only the replaced manifest used", async () => {
@@ -394,6 +423,89 @@ describe("signing in", () => {
   });
 });
 
+describe("the model hub", () => {
+  // As the hub answers: the tag is a quantisation in any case or a file's name, `latest` is its own choice, settings
+  // that lie beside the files are layers, and blobs lie at signed addresses of another host.
+  const quantisations: Record<string, Buffer> = {
+    "tiny-Q4_K_M.gguf": tiny,
+    "tiny-Q8_0.gguf": ggufBytes(tinyModel({ version: 2 })),
+  };
+  function hub(elsewhere: FakeRegistry) {
+    registry.answer = (request, response, path) => {
+      const [, repository, tag] = /^\/v2\/(.+)\/manifests\/(.+)$/.exec(path) ?? [];
+      const [, digest] = /\/blobs\/(.+)$/.exec(path) ?? [];
+      if (digest !== undefined) {
+        const location = `http://${elsewhere.host.replace("127.0.0.1", "localhost")}/v2/cdn/blobs/${digest}?signature=s`;
+        response.writeHead(307, { location }).end();
+        return true;
+      }
+      if (request.headers.authorization !== "Bearer hub-token" && repository === "user/gated") {
+        response.writeHead(401).end('{"error":"Access to this repository is restricted"}');
+        return true;
+      }
+      const wanted = tag === "latest" ? "q4_k_m" : (tag ?? "").toLowerCase();
+      const file = Object.keys(quantisations).find((one) => one.toLowerCase().includes(wanted));
+      if (file === undefined) {
+        const error = "The specified tag is not available in the repository, see https://hub.example/x?t=1";
+        response.writeHead(400).end(JSON.stringify({ error }));
+        return true;
+      }
+      const layers = [
+        elsewhere.add(quantisations[file] ?? "", layerType("model")),
+        elsewhere.add("{{ .Prompt }}", layerType("template")),
+        elsewhere.add('{"stop":["x"]}', layerType("params")),
+      ];
+      const config = elsewhere.add(
+        '{"model_format":"gguf"}',
+        "application/vnd.docker.container.image.v1+json",
+      );
+      response.end(JSON.stringify({ schemaVersion: 2, config, layers }));
+      return true;
+    };
+  }
+  let elsewhere: FakeRegistry;
+  beforeEach(async () => {
+    elsewhere = await fakeRegistry();
+    hub(elsewhere);
+  });
+  afterEach(() => elsewhere.close());
+
+  test.each([
+    ["user/Tiny-1.0-GGUF", "tiny-Q4_K_M.gguf"],
+    ["user/Tiny-1.0-GGUF:q8_0", "tiny-Q8_0.gguf"],
+    ["user/Tiny-1.0-GGUF:Q8_0", "tiny-Q8_0.gguf"],
+    ["user/Tiny-1.0-GGUF:tiny-Q8_0.gguf", "tiny-Q8_0.gguf"],
+  ])("gives %s the file %s, with the settings beside it", async (reference, file) => {
+    expect((await pull({ model: name(reference) })).last).toEqual({ status: "success" });
+    const digest = createHash("sha256")
+      .update(quantisations[file] ?? "")
+      .digest("hex");
+    expect(await left("blobs")).toContain(`sha256-${digest}`);
+    const shown = await server.ask("/api/show", { model: name(reference) });
+    expect(shown).toMatchObject({
+      template: "{{ .Prompt }}",
+      parameters: expect.stringMatching(/^stop +"x"$/),
+    });
+  });
+
+  test("says in its own words, without addresses, which quantisation it lacks", async () => {
+    await refused(502, /it answered 400: The specified tag is not available in the repository, see …$/, {
+      model: name("user/Tiny-1.0-GGUF:Q2_K"),
+    });
+  });
+
+  test("opens gated models to a token of the credentials file, which goes nowhere else", async () => {
+    const file = join(models, "..", `credentials-${registry.host.split(":")[1]}.json`);
+    await writeFile(file, JSON.stringify({ [registry.host]: { token: "hub-token" } }), { mode: 0o600 });
+    const knowing = await startServer({ env: { LOCALLM_CREDENTIALS: file } });
+    await refused(502, /wants other credentials/, { model: name("user/gated") });
+    expect((await pull({ model: name("user/gated") }, knowing)).last).toEqual({ status: "success" });
+    expect(elsewhere.headers.every(({ authorization }) => authorization === undefined)).toBe(true);
+    await knowing.stop();
+    await rm(file);
+  });
+});
+
 describe("the registries that may be asked", () => {
   test("are those of LOCALLM_REGISTRIES", async () => {
     const bound = await startServer({ env: { LOCALLM_REGISTRIES: `models.example,${registry.host}` } });
@@ -403,6 +515,12 @@ describe("the registries that may be asked", () => {
       status: 403,
       last: { error: "the registry 127.0.0.1:9 is not among LOCALLM_REGISTRIES" },
     });
+    const elsewhere = { model: "https://files.example/m.gguf" };
+    expect((await pull(elsewhere, bound)).last).toEqual({
+      error: "the registry files.example is not among LOCALLM_REGISTRIES",
+    });
+    const response = await bound.post("/api/push", { model: "no-such" });
+    expect(response.status).toBe(404);
     await bound.stop();
   });
 });

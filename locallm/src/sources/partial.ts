@@ -25,6 +25,7 @@ export class Partials {
   async claim(digest: Digest): Promise<{ folder: string } | { busyFolder: string }> {
     const mine = join(this.folder, `${digestHex(digest)}.${await this.#owner()}`);
     await makeFolder(this.folder);
+    await this.#removeShells();
     for (;;) {
       const others = (await readFolder(this.folder)).filter((name) =>
         name.startsWith(`${digestHex(digest)}.`),
@@ -46,6 +47,19 @@ export class Partials {
         return { folder: mine };
       } catch (error) {
         if (!isMissing(error)) throw error;
+      }
+    }
+  }
+
+  /** A process that was killed right after its file was taken leaves a folder with notes and nothing to go on with. */
+  async #removeShells(): Promise<void> {
+    for (const name of await readFolder(this.folder)) {
+      const path = join(this.folder, name);
+      if (!/^[0-9a-f]{64}\./.test(name) || name.slice(65).split(".")[0] !== hostKey()) continue;
+      const hasNotes = (await stat(join(path, "state.json")).catch(() => null)) !== null;
+      const hasData = (await stat(join(path, "data")).catch(() => null)) !== null;
+      if (hasNotes && !hasData && !(await isAlive(path, name.slice(65)))) {
+        await rm(path, { recursive: true, force: true });
       }
     }
   }

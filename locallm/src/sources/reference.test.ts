@@ -45,6 +45,8 @@ describe("a reference", () => {
     "npm:@a/../b",
     "npm:a@file:x",
     "npm:--config=x",
+    "npm:-g",
+    "npm:@-a/b",
     "pypi:-r",
     "pypi:a b",
     "pypi:a==--index",

@@ -59,7 +59,7 @@ function parsePackage(text: string): Reference | null {
       text,
     ) ?? [];
   const [, npm, npmVersion] =
-    /^npm:((?:@[a-z0-9~-][a-z0-9._~-]{0,100}\/)?[a-z0-9~-][a-z0-9._~-]{0,100})(?:@([A-Za-z0-9][A-Za-z0-9.+-]{0,60}))?$/.exec(
+    /^npm:((?:@[a-z0-9~][a-z0-9._~-]{0,100}\/)?[a-z0-9~][a-z0-9._~-]{0,100})(?:@([A-Za-z0-9][A-Za-z0-9.+-]{0,60}))?$/.exec(
       text,
     ) ?? [];
   const source = pypi === undefined ? "npm" : "pypi";

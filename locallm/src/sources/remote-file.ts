@@ -5,6 +5,7 @@ import { writeDurably } from "../library/durable.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { authorizationOf } from "./credentials.ts";
 import type { NetworkResponse } from "./network.ts";
+import { patiently } from "./patience.ts";
 import type { PullContext } from "./pull-context.ts";
 import type { ByteRange } from "./transfer.ts";
 
@@ -39,7 +40,8 @@ export async function findFile(address: FileAddress, context: PullContext): Prom
   url.hash = "";
   context.requireAllowed(url.host);
   const base = { insecure, certificateFile: address.certificateFile ?? null };
-  const first = await network.request(url, { ...base, headers: { ...headers, range: "bytes=0-0" }, signal });
+  const asked = { ...base, headers: { ...headers, range: "bytes=0-0" }, signal };
+  const first = await patiently(() => network.request(url, asked), signal);
   first.body.destroy();
   const sizeBytes = sizeOf(first, url.host);
   const version = versionOf(first);

@@ -1,9 +1,11 @@
 import { execFile } from "node:child_process";
-import { tmpdir } from "node:os";
+import { parse } from "node:path";
 import { promisify } from "node:util";
 import { LocallmError } from "../wire/errors.ts";
 
 const run = promisify(execFile);
+/** Where no project has settings, and nobody else can put a module that python would load. */
+const root = parse(process.execPath).root;
 
 /** A command line that works here. */
 export type Tool = readonly [program: string, ...parameters: string[]];
@@ -12,7 +14,8 @@ export type Tool = readonly [program: string, ...parameters: string[]];
 export async function findTool(candidates: readonly Tool[], signal: AbortSignal): Promise<Tool | null> {
   for (const candidate of candidates) {
     const [program, ...parameters] = candidate;
-    const works = await run(program, [...parameters, "--version"], { signal, timeout: 30_000 }).then(
+    const asked = run(program, [...parameters, "--version"], { cwd: root, signal, timeout: 30_000 });
+    const works = await asked.then(
       () => true,
       () => false,
     );
@@ -38,8 +41,7 @@ export async function runTool(call: ToolCall): Promise<string> {
   const [program, ...before] = call.tool;
   try {
     const { stdout } = await run(program, [...before, ...call.parameters], {
-      // No project's own settings.
-      cwd: tmpdir(),
+      cwd: root,
       signal: call.signal,
       timeout: call.timeoutMs ?? 180_000,
       maxBuffer: 32 * 1024 * 1024,

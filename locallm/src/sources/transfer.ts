@@ -373,12 +373,10 @@ interface Part extends ByteRange {
 
 /** A write costs a turn through the thread pool: few large ones are cheaper than many small ones. */
 const writeBytes = 512 * 1024;
-/** Bytes of a part between two notes of how far it is. */
-const noteEveryBytes = 1024 * 1024;
 const entryBytes = 8;
 
 /**
- * `data` (sparse until complete), `state.json` (key, size, part length) and `done` (bytes of each part that
+ * `data` (sparse until complete), `state.json` (key, size, part length, the machine's start) and `done` (bytes of each part that
  * are written, 8 bytes a part). The note may run ahead of the disk when the power fails; the digest tells.
  */
 class PartialFile {
@@ -393,7 +391,10 @@ class PartialFile {
     const { key, sizeBytes } = request;
     let partBytes = usualPartBytes(sizeBytes, limits);
     const state = await readState(folder);
-    const usable = state !== null && state.key === key && state.sizeBytes === sizeBytes;
+    const boot = await bootMark();
+    // Without a digest nobody would notice what a power failure took: then only a killed process is gone on from.
+    const isSafe = request.expected !== null || state?.boot === boot;
+    const usable = state !== null && isSafe && state.key === key && state.sizeBytes === sizeBytes;
     if (usable) {
       partBytes = state.partBytes;
     } else {
@@ -438,8 +439,7 @@ class PartialFile {
     if (part === undefined) return;
     part.completedBytes += await writeAll(this.#data, pieces, part.start + part.completedBytes);
     this.#hash.advance(this.#wholeBytes());
-    const isEnd = part.start + part.completedBytes === part.end;
-    if (isEnd || part.completedBytes - (this.#noted[index] ?? 0) >= noteEveryBytes) await this.#note(index);
+    await this.#note(index);
   }
 
   /** Forgets what is there; one part that spans everything. */
@@ -507,12 +507,17 @@ async function writeAll(file: FileHandle, pieces: Buffer[], position: number): P
   return sizeBytes;
 }
 
+/** The same until the machine starts anew; elsewhere than on Linux always the same. */
+async function bootMark(): Promise<string> {
+  return await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => "");
+}
+
 async function readState(folder: string) {
   try {
     const state: unknown = JSON.parse(await readFile(join(folder, "state.json"), "utf8"));
-    const { key, sizeBytes, partBytes } = state as Record<string, unknown>;
+    const { key, sizeBytes, partBytes, boot } = state as Record<string, unknown>;
     if (typeof sizeBytes !== "number" || typeof partBytes !== "number" || !(partBytes >= 1)) return null;
-    return { key, sizeBytes, partBytes };
+    return { key, sizeBytes, partBytes, boot };
   } catch {
     return null;
   }

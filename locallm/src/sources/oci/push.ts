@@ -6,6 +6,7 @@ import type { ProgressLine } from "../../wire/api/library.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { displayModelName, type ModelName, parseModelName } from "../../wire/model-name.ts";
 import type { NetworkResponse } from "../network.ts";
+import { patiently } from "../patience.ts";
 import type { Registry } from "./registry.ts";
 
 export interface PushContext {
@@ -18,6 +19,8 @@ export interface PushContext {
 
 const chunkBytes = 64 * 1024 * 1024;
 const tries = 6;
+/** Some registries forget an upload whose chunk broke off: it begins anew, as a whole. */
+const uploads = 20;
 
 /** Pushes a model: the blobs that the registry lacks, each verified before a byte of it leaves, then the manifest. */
 export async function pushToRegistry(
@@ -33,16 +36,13 @@ export async function pushToRegistry(
   for (const layer of manifestLayers(manifest)) await pushLayer(registry, layer, name, context);
   onProgress({ status: "pushing manifest" });
   const { mediaType } = JSON.parse(bytes.toString()) as { mediaType?: string };
-  const answer = await registry.send(
-    `manifests/${name.tag}`,
-    {
-      method: "PUT",
-      headers: { "content-type": mediaType ?? mediaTypes.manifest },
-      body: () => bytes,
-      signal,
-    },
-    "push",
-  );
+  const request = {
+    method: "PUT" as const,
+    headers: { "content-type": mediaType ?? mediaTypes.manifest },
+    body: () => bytes,
+    signal,
+  };
+  const answer = await patiently(() => registry.send(`manifests/${name.tag}`, request, "push"), signal);
   finish(answer, registry, [200, 201, 202]);
   onProgress({ status: "success" });
 }
@@ -56,7 +56,8 @@ async function pushLayer(
   const { digest, sizeBytes: total } = layer;
   const status = `pushing ${digest.slice(7, 19)}`;
   const { store, onProgress, signal } = context;
-  const head = await registry.send(`blobs/${digest}`, { method: "HEAD", signal }, "push");
+  const request = { method: "HEAD" as const, signal };
+  const head = await patiently(() => registry.send(`blobs/${digest}`, request, "push"), signal);
   finish(head, registry, [200, 404]);
   if (head.status === 404) {
     if (!(await store.blobs.verify(digest, signal))) throw new LocallmError("blob_damaged", { digest });
@@ -97,7 +98,7 @@ async function upload(registry: Registry, layer: Layer, begin: URL, context: Pus
       return;
     } catch (error) {
       const isRefusal = error instanceof LocallmError && error.code === "source_failed";
-      if (!isRefusal || attempt === tries || context.signal.aborted) throw error;
+      if (!isRefusal || attempt === uploads || context.signal.aborted) throw error;
       const answer = await registry.send(
         "blobs/uploads/",
         { method: "POST", signal: context.signal },

@@ -10,6 +10,7 @@ import {
   type NetworkResponse,
   readBody,
 } from "../network.ts";
+import { patiently } from "../patience.ts";
 import type { ByteRange } from "../transfer.ts";
 import { type Challenge, parseChallenge } from "./challenge.ts";
 
@@ -57,7 +58,8 @@ export class Registry {
     signal: AbortSignal,
   ): Promise<{ bytes: Buffer; announcedDigest: string | null } | null> {
     const accept = `${mediaTypes.manifest}, ${mediaTypes.ociManifest}`;
-    const response = await this.send(`manifests/${tag}`, { headers: { accept }, signal }, "pull");
+    const request = { headers: { accept }, signal };
+    const response = await patiently(() => this.send(`manifests/${tag}`, request, "pull"), signal);
     if (response.status === 404) {
       response.body.destroy();
       return null;
@@ -163,12 +165,15 @@ export class Registry {
   }
 
   async #requireStatus(response: NetworkResponse, allowed: readonly number[]): Promise<void> {
-    if (allowed.includes(response.status)) return;
-    response.body.destroy();
-    if (response.status === 401 || response.status === 403) {
+    const { status } = response;
+    if (allowed.includes(status)) return;
+    if (status === 401 || status === 403) {
+      response.body.destroy();
       throw new LocallmError("registry_unauthorized", { host: this.host });
     }
-    throw this.#failed(`it answered ${response.status}`);
+    const words = status >= 400 && status < 500 ? await readWords(response) : null;
+    response.body.destroy();
+    throw this.#failed(`it answered ${status}${words === null ? "" : `: ${words}`}`);
   }
 
   #unauthorized(action: string): LocallmError {
@@ -183,6 +188,23 @@ export class Registry {
 
   #failed(reason: string): LocallmError {
     return new LocallmError("source_failed", { host: this.host, reason });
+  }
+}
+
+/** Why a registry refuses, in its own words: the model hub names the quantisations that it has. Null: it does not say. */
+async function readWords(response: NetworkResponse): Promise<string | null> {
+  try {
+    const body: unknown = JSON.parse((await readBody(response, 64 * 1024)).toString());
+    const { error, errors } = body as { error?: unknown; errors?: { message?: unknown }[] };
+    const words = error ?? errors?.[0]?.message;
+    if (typeof words !== "string") return null;
+    // Addresses may hold secrets.
+    return words
+      .replace(/\w+:\/\/\S+/g, "…")
+      .replace(/\s+/g, " ")
+      .slice(0, 200);
+  } catch {
+    return null;
   }
 }
 

@@ -1,0 +1,24 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { LocallmError } from "../wire/errors.ts";
+import type { NetworkResponse } from "./network.ts";
+
+const tries = 3;
+const firstDelayMs = 250;
+
+/** A small request that may be sent again: a server that fails, or cannot be reached, is asked a few times. */
+export async function patiently(
+  ask: () => Promise<NetworkResponse>,
+  signal: AbortSignal,
+): Promise<NetworkResponse> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const response = await ask();
+      if ((response.status < 500 && response.status !== 429) || attempt === tries) return response;
+      response.body.destroy();
+    } catch (error) {
+      const mayPass = error instanceof LocallmError && error.code === "source_unreachable";
+      if (!mayPass || attempt === tries) throw error;
+    }
+    await sleep(firstDelayMs * 2 ** (attempt - 1), undefined, { signal });
+  }
+}
