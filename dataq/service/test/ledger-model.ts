@@ -1,6 +1,7 @@
 import { Failure } from "@dataq/contract";
 import fc from "fast-check";
 import type { Database } from "../src/database/database.ts";
+import { gatherStatements, type RunStatement } from "../src/ledger/gather.ts";
 import { charge, hold, settle } from "../src/ledger/hold.ts";
 import { recover } from "../src/ledger/instance.ts";
 import {
@@ -79,13 +80,12 @@ export interface Step {
 }
 
 const kinds = [
-  "hold",
-  "hold",
-  "hold",
-  "charge",
-  "capture",
-  "capture",
-  "void",
+  ...Array<"hold">(9).fill("hold"),
+  ...Array<"capture">(6).fill("capture"),
+  ...Array<"charge">(3).fill("charge"),
+  ...Array<"void">(3).fill("void"),
+  ...Array<"topup">(2).fill("topup"),
+  ...Array<"adjust">(2).fill("adjust"),
   "topup",
   "grant",
   "adjust",
@@ -99,7 +99,7 @@ const kinds = [
 type Kind = (typeof kinds)[number];
 
 const HOLD_MS = 60_000;
-const COMPARE_EVERY = 7;
+const COMPARE_EVERY = 250;
 const OPERATION = "legal_laws";
 /** Versions of the price, as the table has them: what is captured must be one of these. */
 const prices = [
@@ -111,33 +111,51 @@ const sizes = [1, 35, 70, 2_500, 5_000, 12_345, 1_000_000];
 
 export const stepArbitrary: fc.Arbitrary<Step> = fc.record({
   kind: fc.constantFrom(...kinds),
-  account: fc.nat({ max: 2 }),
+  account: fc.nat({ max: 999 }),
   pick: fc.nat({ max: 1_000 }),
   size: fc.nat({ max: sizes.length - 1 }),
 });
 
-export async function prepareModel(database: Database): Promise<void> {
+/** Publishes the model's prices; returns what the steps' statements go through: gathered, as a service sends them. */
+export async function prepareModel(database: Database): Promise<RunStatement> {
   for (const [index, price] of prices.entries())
     await database.pool.query(
       "insert into price values ($1, $2, $3, $4, 'epoch', 'test') on conflict do nothing",
       [OPERATION, index + 1, price.tokens, price.cached],
     );
+  return gatherStatements(database);
 }
 
 let serial = 0;
 
-/** Plays the steps on three fresh accounts, on the ledger and on the model, and throws where they differ. */
-export async function playSteps(database: Database, steps: readonly Step[]): Promise<void> {
+/**
+ * Plays the steps on so many fresh accounts, on the ledger and on the model, and throws where they differ. Steps
+ * that touch the same account, its requests or the same payment keep their order; others are under way at the same
+ * time.
+ */
+export async function playSteps(
+  database: Database,
+  steps: readonly Step[],
+  statements: RunStatement,
+  accounts: number,
+): Promise<void> {
   const run = ++serial;
-  const ids = [0, 1, 2].map((n) => `model_${process.pid}_${run}_${n}`);
+  const ids = Array.from(
+    { length: accounts },
+    (_, n) => `model_${process.pid}_${run}_${String(n).padStart(2, "0")}`,
+  );
   const models = ids.map(() => new Model());
-  const requests: string[] = [];
+  // With the place of its account, also when the hold is no more: a second end is in the queue with the first one,
+  // and only one account's statements keep their order.
+  const requests: { readonly requestId: string; readonly place: number }[] = [];
+  const underWay = new UnderWay();
   let nowMs = Date.parse("2026-01-01T00:00:00Z");
-  for (const id of ids) await openWallet(database, id, new Date(nowMs));
+  await Promise.all(ids.map((id) => openWallet(database, id, new Date(nowMs))));
 
   for (const [index, step] of steps.entries()) {
-    const id = ids[step.account]!;
-    const model = models[step.account]!;
+    const place = step.account % accounts;
+    const id = ids[place]!;
+    const model = models[place]!;
     const now = new Date(nowMs);
     const why = { actor: "model", note: step.kind, now };
     const size = sizes[step.size]!;
@@ -146,7 +164,9 @@ export async function playSteps(database: Database, steps: readonly Step[]): Pro
     const cached = step.pick % 2 === 1;
     const tokens = cached ? price.cached : price.tokens;
     const requestId = `req_${run}_${index}`;
-    const known = requests[step.pick % Math.max(1, requests.length)] ?? "req_none";
+    const known = requests[step.pick % Math.max(1, requests.length)] ?? { requestId: "req_none", place };
+    const owner = ids[known.place]!;
+    const owning = models[known.place]!;
     const request = {
       requestId,
       accountId: id,
@@ -163,50 +183,68 @@ export async function playSteps(database: Database, steps: readonly Step[]): Pro
     switch (step.kind) {
       case "hold":
       case "charge": {
-        const take = step.kind === "hold" ? hold : charge;
-        const expected = model.take(requestId, tokens, nowMs, step.kind === "charge");
-        equal(at, await codeOf(() => take(database, request)), expected);
-        if (expected === undefined) requests.push(requestId);
+        await underWay.wait(id);
+        const isCharge = step.kind === "charge";
+        const expected = model.take(requestId, tokens, nowMs, isCharge);
+        if (expected === undefined) requests.push({ requestId, place });
+        underWay.add([id], async () =>
+          equal(
+            at,
+            await codeOf(() =>
+              isCharge
+                ? charge(database, request, undefined, statements)
+                : hold(database, request, statements),
+            ),
+            expected,
+          ),
+        );
         break;
       }
       case "capture":
       case "void": {
-        const owner = models.find((one) => one.open.has(known) || one.captured.has(known));
-        const held = owner?.open.get(known);
+        await underWay.wait(owner);
+        const held = owning.open.get(known.requestId);
         const whole = held ? held.trial + held.paid + held.credit : 1;
-        const expected = owner?.end(known, step.kind === "capture") ?? false;
-        const ended = await settle(database, known, {
-          kind: step.kind,
-          tokens: whole,
-          note: at,
-          now,
-          accountId: id,
-        });
-        equal(at, ended !== undefined, expected);
+        const expected = owning.end(known.requestId, step.kind === "capture");
+        const end = { kind: step.kind, tokens: whole, note: at, now, accountId: owner };
+        underWay.add([owner], async () =>
+          equal(
+            at,
+            (await settle(database, known.requestId, end, undefined, statements)) !== undefined,
+            expected,
+          ),
+        );
         break;
       }
       case "topup": {
         const reference = `pay_${run}_${step.pick % 40}`;
+        await underWay.wait(id, reference);
         const isNew = !models.some((one) => one.references.has(reference));
         if (isNew) {
           model.references.add(reference);
           model.fill(size);
         }
-        equal(at, await topUp(database, id, size, reference, why), isNew);
+        underWay.add([id, reference], async () =>
+          equal(at, await topUp(database, id, size, reference, why), isNew),
+        );
         break;
       }
       case "grant": {
-        const endsMs = nowMs + 3_600_000;
+        await underWay.wait(id);
+        const expiresAt = new Date(nowMs + 3_600_000);
         const isNew = !model.hadTrial;
         if (isNew) {
           model.hadTrial = true;
           model.trial += size;
-          model.trialEndsMs = endsMs;
+          model.trialEndsMs = expiresAt.getTime();
         }
-        equal(at, await grantTrial(database, id, { tokens: size, expiresAt: new Date(endsMs) }, why), isNew);
+        underWay.add([id], async () =>
+          equal(at, await grantTrial(database, id, { tokens: size, expiresAt }, why), isNew),
+        );
         break;
       }
       case "adjust": {
+        await underWay.wait(id);
         const change = step.pick % 2 === 0 ? size : -size;
         const fits = change >= 0 || model.trial + model.paid >= -change;
         if (fits && change >= 0) model.paid += change;
@@ -215,54 +253,89 @@ export async function playSteps(database: Database, steps: readonly Step[]): Pro
           model.paid -= paid;
           model.trial -= -change - paid;
         }
-        equal(
-          at,
-          await codeOf(() => adjust(database, id, change, why)),
-          fits ? undefined : "insufficient_balance",
+        underWay.add([id], async () =>
+          equal(
+            at,
+            await codeOf(() => adjust(database, id, change, why)),
+            fits ? undefined : "insufficient_balance",
+          ),
         );
         break;
       }
       case "credit": {
+        await underWay.wait(id);
         const change = Math.max(size - model.limit, -model.credit);
         model.credit += change;
         model.limit += change;
-        await setCreditLimit(database, id, size, why);
+        underWay.add([id], () => setCreditLimit(database, id, size, why));
         break;
       }
       case "reverse": {
-        const owner = models.find((one) => one.captured.has(known));
-        const captured = owner?.captured.get(known) ?? 0;
-        const fits = captured >= size;
-        if (owner && fits) {
-          owner.paid += size;
-          owner.captured.set(known, 0);
+        await underWay.wait(owner);
+        const fits = (owning.captured.get(known.requestId) ?? 0) >= size;
+        if (fits) {
+          owning.paid += size;
+          owning.captured.set(known.requestId, 0);
         }
-        equal(at, (await reverse(database, known, size, why)) !== undefined, fits);
+        underWay.add([owner], async () =>
+          equal(at, (await reverse(database, known.requestId, size, why)) !== undefined, fits),
+        );
         break;
       }
-      case "freeze":
+      case "freeze": {
+        await underWay.wait(id);
         model.frozen = step.pick % 4 === 0;
-        await setFrozen(database, id, model.frozen);
+        const { frozen } = model;
+        underWay.add([id], () => setFrozen(database, id, frozen));
         break;
+      }
       case "wait":
         nowMs += step.pick * 100;
         break;
       case "expire":
+        await underWay.wait(id);
         if (nowMs >= model.trialEndsMs) model.trial = 0;
-        await expireTrial(database, id, now);
+        underWay.add([id], () => expireTrial(database, id, now));
         break;
       case "recover":
+        await underWay.end();
         for (const one of models)
           for (const [open, { endsMs }] of one.open) if (endsMs < nowMs) one.end(open, false);
         await recover(database, now);
         break;
     }
-    if (index % COMPARE_EVERY === 0) await compare(database, at, ids, models);
+    if (index % COMPARE_EVERY === 0) {
+      await underWay.end();
+      await compare(database, at, ids, models);
+    }
   }
+  await underWay.end();
   await compare(database, "the end", ids, models);
   for (const { open } of models) open.clear();
   await recover(database, new Date(nowMs + 2 * HOLD_MS));
-  for (const id of ids) await readWallet(database, id, new Date(nowMs));
+  await Promise.all(ids.map((id) => readWallet(database, id, new Date(nowMs))));
+}
+
+/** Steps that were begun, by the accounts and payments that they touch. */
+class UnderWay {
+  readonly #running = new Map<string, Promise<unknown>>();
+
+  /** Until nothing that touches one of these is under way. Throws what such a step threw. */
+  async wait(...touched: readonly string[]): Promise<void> {
+    for (const name of touched) await this.#running.get(name);
+  }
+
+  add(touched: readonly string[], run: () => Promise<unknown>): void {
+    const running = run();
+    // Thrown where it is waited for.
+    running.catch(() => {});
+    for (const name of touched) this.#running.set(name, running);
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#running.values());
+    this.#running.clear();
+  }
 }
 
 /** Every law over everything that was played. */

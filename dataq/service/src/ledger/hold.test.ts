@@ -172,6 +172,23 @@ test("gathered: of 32 parallel holds on two accounts with money for 7 and 3, exa
   expect(left.reduce((sum, wallet) => sum + wallet!.balance, 0)).toBe(50_000 - 5 * 5_000);
 });
 
+test("gathered: of a capture and a void of one hold at the same time the first that came moves tokens, the other none", async () => {
+  const run = gatherStatements(database);
+  const id = await account(20_000);
+  const kinds = ["capture", "void", "capture", "void"] as const;
+  const requests = kinds.map(() => call(id, 5_000));
+  await Promise.all(requests.map((request) => hold(database, request, run)));
+  const ends = await Promise.all(
+    requests.flatMap(({ requestId }, i) =>
+      [kinds[i]!, kinds[3 - i]!].map((kind) =>
+        settle(database, requestId, { kind, tokens: 5_000, note: "end", now, accountId: id }, undefined, run),
+      ),
+    ),
+  );
+  expect(ends.map((end) => end !== undefined)).toEqual(kinds.flatMap(() => [true, false]));
+  expect(await readWallet(database, id, now)).toMatchObject({ balance: 10_000, held: 0 });
+});
+
 test("gathered: a statement at fault fails alone", async () => {
   const run = gatherStatements(database);
   const id = await account(50_000);
