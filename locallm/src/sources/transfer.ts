@@ -376,8 +376,9 @@ const writeBytes = 512 * 1024;
 const entryBytes = 8;
 
 /**
- * `data` (sparse until complete), `state.json` (key, size, part length, the machine's start) and `done` (bytes of each part that
- * are written, 8 bytes a part). The note may run ahead of the disk when the power fails; the digest tells.
+ * `data` (sparse until complete), `state.json` (key, size, part length, the machine's start) and `done` (bytes of
+ * each part that are written, 8 bytes a part). The note may run ahead of the disk when the power fails; the digest
+ * tells.
  */
 class PartialFile {
   readonly parts: Part[];
@@ -400,7 +401,8 @@ class PartialFile {
     } else {
       await rm(join(folder, "done"), { force: true });
       await requireSpace(folder, sizeBytes);
-      await writeDurably(join(folder, "state.json"), JSON.stringify({ key, sizeBytes, partBytes }), folder);
+      const begun = JSON.stringify({ key, sizeBytes, partBytes, boot });
+      await writeDurably(join(folder, "state.json"), begun, folder);
     }
     const data = await open(join(folder, "data"), usable ? "a" : "w");
     await data.close();
