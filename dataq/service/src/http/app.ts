@@ -178,8 +178,9 @@ function refuseUnknownRoutes(app: FastifyInstance): void {
       });
     throw new Failure("no_such_route", { method: request.method, path: path.slice(0, 200) });
   };
-  // Before a body is looked at: fastify has errors of its own for some methods without one.
-  app.addHook("onRequest", async (request) => {
+  // Before a body is looked at: fastify has errors of its own for some methods without one. After every hook
+  // of onRequest: one of them answers browsers that ask what they may send.
+  app.addHook("preParsing", async (request) => {
     if (request.is404) refuse(request);
   });
   app.setNotFoundHandler(refuse);
