@@ -203,6 +203,7 @@ describe("what is wrong is named", () => {
 describe("every endpoint answers a wrong method with 405 and the right one", () => {
   test.each([
     ["/v1/data/query", "GET", "POST"],
+    ["/v1/data/query", "QUERY", "POST"],
     ["/v1/data/estimate", "PUT", "POST"],
     ["/v1/balance", "POST", "GET, HEAD"],
     ["/v1/account", "DELETE", "GET, HEAD"],
