@@ -1,12 +1,13 @@
 import "./styles.css";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { RouterProvider } from "@tanstack/react-router";
+import { type AnyRoute, RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { makeRouter } from "./router.tsx";
 import { ServiceError } from "./service/call.ts";
 import { sessionQuery } from "./service/session.ts";
-import { TextProvider } from "./text/text.tsx";
+import { fetchText, TextProvider } from "./text/text.tsx";
+import { readLook } from "./ui/look.ts";
 import { ToastProvider } from "./ui/toast.tsx";
 
 const client = new QueryClient({
@@ -18,9 +19,16 @@ const client = new QueryClient({
     },
   },
 });
-// Asked for while texts and pages are still on their way: every page begins with it.
-void client.prefetchQuery(sessionQuery);
 const router = makeRouter(client);
+// The session, the texts, the page's code and then its data, none waiting for the first frame or for each other.
+void client.prefetchQuery(sessionQuery);
+void fetchText(readLook().language);
+const routes: Readonly<Record<string, AnyRoute>> = router.routesById;
+for (const { routeId } of router.matchRoutes(router.latestLocation)) {
+  const route = routes[routeId];
+  if (route) void router.loadRouteChunk(route);
+}
+void router.load();
 
 // A session that ended elsewhere is noticed at the next answer, whichever page asked.
 client.getQueryCache().subscribe((event) => {

@@ -9,6 +9,8 @@ import {
 } from "@tanstack/react-router";
 import { MissingPage, StartFailure } from "./routes/missing.tsx";
 import { Shell } from "./routes/shell.tsx";
+import { catalogQuery } from "./service/catalog.ts";
+import { balanceQuery, recentUsageQuery } from "./service/money.ts";
 import { sessionQuery } from "./service/session.ts";
 import { Skeleton } from "./ui/states.tsx";
 
@@ -105,11 +107,19 @@ const join = createRoute({
 const overview = createRoute({
   ...page,
   path: "/",
+  // Asked for while the page's code is on its way.
+  loader: ({ context: { client } }) => {
+    void client.prefetchQuery(balanceQuery);
+    void client.prefetchQuery(recentUsageQuery());
+  },
   component: lazyRouteComponent(() => import("./routes/overview/overview.tsx"), "Overview"),
 });
 const playground = createRoute({
   ...page,
   path: "/playground",
+  loader: ({ context: { client } }) => {
+    void client.prefetchQuery(catalogQuery);
+  },
   validateSearch: (search) => ({ operation: textOf(search["operation"]) }),
   component: lazyRouteComponent(() => import("./routes/playground/playground.tsx"), "Playground"),
 });

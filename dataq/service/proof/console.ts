@@ -3,7 +3,15 @@ import { join } from "node:path";
 import { createSmallStore } from "../../../locallm/test/model-store.ts";
 import { startServer } from "../../../locallm/test/server-process.ts";
 import { chromiumPath, type Language, openBrowser, type TestBrowser } from "../test/browser.ts";
-import { enter, makePast, type Sight, sights, signUp, signUpPoor } from "../test/console-tour.ts";
+import {
+  enter,
+  makePast,
+  type Sight,
+  sights,
+  signUp,
+  signUpMember,
+  signUpPoor,
+} from "../test/console-tour.ts";
 import { faultsOf } from "../test/faults.ts";
 import { startService } from "../test/service-process.ts";
 
@@ -29,12 +37,14 @@ interface Finding {
 
 /**
  * Visits everything, asks axe about it, looks for pages wider than the screen, and keeps a picture of each in
- * `folder`. A run that was cut off is taken up at the sight where it stopped.
+ * `folder`. A run that was cut off is taken up at the sight where it stopped. The environment's SIGHTS, a pattern,
+ * chooses some by their names.
  */
 export async function run(print: (line: string) => void, folder: string): Promise<void> {
   if (!chromiumPath) throw new Error("This proof needs Debian's package chromium.");
   const notes = join(folder, "visits.jsonl");
   const visits = readVisits(notes);
+  const wanted = new RegExp(process.env["SIGHTS"] ?? "");
   const models = await createSmallStore();
   const server = await startServer({ models: models.folder });
   try {
@@ -50,10 +60,12 @@ export async function run(print: (line: string) => void, folder: string): Promis
       nobody: "",
       newcomer: await signUp(service.url, "newcomer@example.com", "Newcomer 新来的"),
       poor: await signUpPoor(service),
+      member: await signUpMember(service),
       owner: await enter(service),
     };
     await using browser = await openBrowser(service.url);
     for (const sight of sights(past.requestId, past.accountId)) {
+      if (!wanted.test(sight.name)) continue;
       for (const language of languages) {
         if (visits.some((visit) => visit.language === language && visit.sight === sight.name)) continue;
         await browser.signIn(sessions[sight.who]);

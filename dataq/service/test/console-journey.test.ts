@@ -200,6 +200,39 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
     expect(await page.evaluate("document.activeElement.textContent")).toBe("Make a key");
   });
 
+  test("an invited person verifies their address, joins by the link, once, and sees the account", async () => {
+    const invited = "li@example.com";
+    await visit(page, "/settings");
+    await page.getByLabel("E-mail").fill(invited);
+    await page.getByLabel("Role", { exact: true }).selectOption("read-only");
+    await page.getByRole("button", { name: "Invite" }).click();
+    const link = (await page.getByText("/console/join#token=").textContent())!;
+
+    await using guest = await openBrowser(service.url);
+    await guest.wear({ theme: "light", language: "en", width: 1280 });
+    await guest.page.goto(link);
+    await guest.page.getByRole("link", { name: "Create account" }).click();
+    expect(guest.page.url()).not.toContain("token");
+    await guest.page.getByLabel("Name").fill("Li Na");
+    await guest.page.getByLabel("E-mail").fill(invited);
+    await guest.page.getByLabel("Password").fill("correct horse battery");
+    await guest.page.getByRole("button", { name: "Create account" }).click();
+    await guest.page.getByText("Then open the invitation's link once more.").waitFor();
+    await guest.page.goto((await box.next(invited)).link);
+    await guest.page.getByRole("button", { name: "Verify" }).click();
+    await guest.page.getByRole("link", { name: "Into the console" }).click();
+    await guest.page.getByRole("button", { name: "Join" }).click();
+    await guest.page.getByRole("heading", { name: "Hello, Li Na" }).waitFor();
+    await guest.page.getByText("49,500 tokens").first().waitFor();
+    await guest.page.goto(link);
+    await guest.page.getByRole("button", { name: "Join" }).click();
+    await guest.page.getByRole("alert").waitFor();
+    expect(guest.complaints).toEqual([]);
+
+    await page.reload();
+    expect(await page.getByLabel("Role of Li Na").inputValue()).toBe("read-only");
+  });
+
   test("a lost password: a letter, a new one, and every session has ended", async () => {
     const other = await browser.context.cookies(service.url);
     await page.getByRole("button", { name: "Sign out" }).click();

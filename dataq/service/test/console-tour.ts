@@ -11,8 +11,11 @@ export interface Sight {
   go(page: Page): Promise<void>;
 }
 
-/** Nobody; somebody who just signed up; somebody whose balance is used up; the operator, who has a past. */
-export type Visitor = "nobody" | "newcomer" | "poor" | "owner";
+/**
+ * Nobody; somebody who just signed up; somebody whose balance is used up; somebody who may only read in the
+ * operator's account; the operator, who has a past.
+ */
+export type Visitor = "nobody" | "newcomer" | "poor" | "member" | "owner";
 
 const page = (name: string, path: string, who: Visitor = "owner"): Sight => ({
   name,
@@ -61,12 +64,16 @@ export function sights(requestId: string, accountId: string): readonly Sight[] {
     page("verify", "/verify#token=x", "nobody"),
     page("pending", "/pending", "nobody"),
     page("enter", "/enter#token=x", "nobody"),
+    page("join", "/join#token=x", "newcomer"),
     ...asked.map(([name, path]) => page(name, path)),
     page("quick-start", "/quick-start"),
     page("missing", "/no/such/page"),
     ...doorStates,
     ...newcomerStates,
     ...ownerStates,
+    ...joinStates,
+    ...teamStates,
+    ...memberStates,
     ...asked.map(([name, path]) => state(`${name}-loading`, (at) => waiting(at, path))),
     ...asked.map(([name, path]) => state(`${name}-error`, (at) => refused(at, path))),
     state("request-missing", (at) => visit(at, "/requests/req_none")),
@@ -342,6 +349,131 @@ const ownerStates: readonly Sight[] = [
   }),
 ];
 
+const joinStates: readonly Sight[] = [
+  state("join-first", (at) => visit(at, "/join#token=x"), "nobody"),
+  state(
+    "join-broken-link",
+    async (at) => {
+      await at.goto("/console/join");
+      // What an earlier link left in this tab.
+      await at.evaluate("sessionStorage.clear()");
+      await visit(at, "/join");
+    },
+    "newcomer",
+  ),
+  state("join-sign-in", (at) => visit(at, "/sign-in?next=/join"), "nobody"),
+  state("join-sign-up", (at) => asSession(at, "/sign-up?next=/join", { signup: "closed" }), "nobody"),
+  state(
+    "join-letter",
+    async (at) => {
+      await visit(at, "/join#token=x");
+      await asSession(at, "/pending", { user: waitingPerson(false) });
+    },
+    "nobody",
+  ),
+  state(
+    "join-waiting",
+    async (at) => {
+      await at.route("**/console/api/join", () => {});
+      await visit(at, "/join#token=x");
+      await at.locator("form button[type=submit]").click();
+    },
+    "newcomer",
+  ),
+  // Used, too old, withdrawn or for another address: nobody is told which.
+  state(
+    "join-refused",
+    async (at) => {
+      await visit(at, "/join#token=x");
+      await at.locator("form button[type=submit]").click();
+      await at.locator("[role=alert]").waitFor();
+    },
+    "newcomer",
+  ),
+];
+
+const teamStates: readonly Sight[] = [
+  state("team-invited", async (at) => {
+    await visit(at, "/settings");
+    await invite(at);
+    await at.locator("form ~ [role=status]").waitFor();
+    await settle(at);
+  }),
+  state("team-invite-refused", async (at) => {
+    await at.route("**/v1/members/invitations", refusal("scope_denied", 403, "The scope is not there."));
+    await visit(at, "/settings");
+    await invite(at);
+    await at.locator("[role=alert]").waitFor();
+  }),
+  state("team-last-owner", async (at) => {
+    await at.route("**/v1/members/*", refusal("last_owner", 409, "An account keeps an owner."));
+    await visit(at, "/settings");
+    await at.locator("li select").first().selectOption("finance");
+    await at.locator("[aria-live=polite] p").waitFor();
+  }),
+  state("team-many", async (at) => {
+    await at.route("**/v1/members", (route) =>
+      route.fulfill({ json: { data: people(12), invitations: people(6) } }),
+    );
+    await visit(at, "/settings");
+  }),
+];
+
+/** What the pages say to somebody whose role is too small for them. */
+const memberStates: readonly Sight[] = [
+  state("overview-member", (at) => visit(at, "/"), "member"),
+  state("settings-member", (at) => visit(at, "/settings"), "member"),
+  state(
+    "playground-member",
+    async (at) => {
+      await visit(at, "/playground?operation=legal_laws");
+      await at.locator("main form button[type=submit]").click();
+      await at.locator("[role=alert]").waitFor();
+    },
+    "member",
+  ),
+  state(
+    "keys-member",
+    async (at) => {
+      await visit(at, "/keys");
+      await at.locator("main header button").first().click();
+      await at.getByRole("dialog").locator("input[name=name]").fill("not allowed");
+      await at.getByRole("dialog").locator("button[type=submit]").click();
+      await at.getByRole("alert").waitFor();
+    },
+    "member",
+  ),
+  state(
+    "top-up-member",
+    async (at) => {
+      await visit(at, "/top-up");
+      await at.locator("main form input").fill("DQ-AAAAA-AAAAA-AAAAA-AAAAA-A");
+      await at.locator("main form button").click();
+      await at.locator("[role=alert]").waitFor();
+    },
+    "member",
+  ),
+];
+
+async function invite(at: Page): Promise<void> {
+  const form = at.locator("form").filter({ has: at.locator("select[name=role]") });
+  await form.locator("input[name=email]").fill("somebody@example.com");
+  await form.locator("button[type=submit]").click();
+}
+
+const refusal = (code: string, status: number, detail: string) => (route: Route) =>
+  route.fulfill({ status, json: { code, detail, next_action: "", request_id: "req_01J8ZQ4M3N5P7R9T" } });
+
+const people = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({
+    id: `user_${n}`,
+    name: n % 3 === 0 ? "一个很长很长的名字，长到这一行怎么也放不下，还要再长一点" : `Zhao ${n}`,
+    email: `${"somebody.with.a.long.name.".repeat(n % 4)}${n}@subdomain.of.a.company.example.com`,
+    role: (["owner", "developer", "finance", "read-only"] as const)[n % 4],
+    created_at: "2026-03-10T04:00:00.000Z",
+    expires_at: "2026-03-17T04:00:00.000Z",
+  }));
+
 const jobs = [
   {
     id: "job_1",
@@ -485,6 +617,22 @@ export async function signUpPoor(service: ServiceProcess): Promise<string> {
   const { body } = await service.call("/admin/v1/accounts");
   const { id } = body.data.find(({ email }: { email: string | null }) => email === "poor@example.com");
   await service.call(`/admin/v1/accounts/${id}/adjust`, { body: { tokens: -2_000_000, reason: "spent" } });
+  return session;
+}
+
+/** Somebody with an account of their own who may also read in the operator's, where another is invited. */
+export async function signUpMember(service: ServiceProcess): Promise<string> {
+  const email = "a.member.with.a.long.address@subdomain.of.a.company.example.com";
+  const session = await signUp(service.url, email, "Qian Reader 钱");
+  const invited = (address: string) =>
+    service.call("/v1/members/invitations", { body: { email: address, role: "read-only" } });
+  await invited("not.here.yet@example.com");
+  const { link } = (await invited(email)).body;
+  const { status } = await callUrl(`${service.url}/console/api/join`, {
+    body: { token: new URL(link).hash.slice("#token=".length) },
+    headers: { "x-console": "1", cookie: `dataq.session_token=${encodeURIComponent(session)}` },
+  });
+  if (status !== 200) throw new Error(`Joining was answered with ${status}.`);
   return session;
 }
 

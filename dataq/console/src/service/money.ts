@@ -89,6 +89,13 @@ export function usageQuery(from: string, to: string, groupBy: string) {
   });
 }
 
+/** What the overview charts. */
+export const recentDays = 30;
+
+export function recentUsageQuery() {
+  return usageQuery(chinaDay(recentDays - 1), chinaDay(), "day");
+}
+
 export const ledgerQuery = infiniteQueryOptions({
   queryKey: ["ledger"],
   queryFn: ({ pageParam, signal }) =>

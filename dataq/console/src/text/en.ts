@@ -48,6 +48,7 @@ export const en = {
 
   errors: {
     unreachable: "The service does not answer. Is it still running?",
+    scope_denied: "Your role in this account does not allow this.",
     insufficient_balance: "The balance does not cover this call. Top up, then send it again.",
     spend_limit_reached: "This key has used up its monthly limit.",
     rate_limited: "Too many calls at once. Wait a moment.",
@@ -166,12 +167,16 @@ export const en = {
     pendingNoMail: "This service sends no mail: its operator lets new accounts in. Ask there.",
     pendingApproval: "The operator lets new accounts in",
     pendingApprovalAbout: "Your account waits for a yes. This page notices by itself when it is there.",
+    pendingInvited: "Then open the invitation's link once more.",
     sendAgain: "Send the link again",
     sentAgain: "The link was sent again.",
     sentTooOften: "It was sent too often. Wait a few minutes.",
     joinTitle: "You are invited",
     joinFirst: "Sign in or sign up with the address that was invited.",
-    joinAbout: (email: string) => `You will act for the account that invited ${email}.`,
+    joinAbout: (email: string) =>
+      `You are signed in as ${email}. If the invitation is for this address, you may act for the account of those who invited you.`,
+    joinAsOther: "Sign in as somebody else",
+    joinNot: "Into the console without joining",
     join: "Join",
     joinBroken: "Open the whole link that you were given.",
     enterTitle: "Welcome",
@@ -477,6 +482,7 @@ export const en = {
   },
 
   team: {
+    askOwner: "Ask an owner of the account.",
     title: "Team",
     about: "Who acts for this account.",
     role: "Role",

@@ -10,7 +10,7 @@ export function TextProvider({ children }: { readonly children: ReactNode }) {
   const [text, setText] = useState<{ language: Language; text: Text } | null>(null);
   useEffect(() => {
     let isCurrent = true;
-    void load(language).then((loaded) => {
+    void fetchText(language).then((loaded) => {
       if (isCurrent) setText({ language, text: loaded });
     });
     return () => {
@@ -27,6 +27,7 @@ export function useText(): Text {
   return text;
 }
 
-async function load(language: Language): Promise<Text> {
+/** The same promise each time, as imports are. */
+export async function fetchText(language: Language): Promise<Text> {
   return language === "zh" ? (await import("./zh.ts")).zh : (await import("./en.ts")).en;
 }

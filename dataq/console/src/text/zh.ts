@@ -49,6 +49,7 @@ export const zh: Text = {
 
   errors: {
     unreachable: "服务没有响应，它还在运行吗？",
+    scope_denied: "您在该账户中的角色无权进行此操作。",
     insufficient_balance: "余额不足以支付本次调用，请充值后重试。",
     spend_limit_reached: "该密钥本月额度已用完。",
     rate_limited: "调用过于频繁，请稍候。",
@@ -157,12 +158,16 @@ export const zh: Text = {
     pendingNoMail: "本服务不发送邮件，新账户由运营方审核，请与其联系。",
     pendingApproval: "新账户需运营方审核",
     pendingApprovalAbout: "您的账户正在等待审核，通过后本页会自动更新。",
+    pendingInvited: "完成后，请再次打开邀请链接。",
     sendAgain: "重新发送链接",
     sentAgain: "链接已重新发送。",
     sentTooOften: "发送过于频繁，请几分钟后再试。",
     joinTitle: "您收到一份邀请",
     joinFirst: "请用受邀的邮箱登录或注册。",
-    joinAbout: (email: string) => `您将可以操作邀请 ${email} 的账户。`,
+    joinAbout: (email: string) =>
+      `您当前以 ${email} 登录。如果邀请的正是这个邮箱，加入后即可操作邀请方的账户。`,
+    joinAsOther: "换一个账号登录",
+    joinNot: "不加入，直接进入控制台",
     join: "加入",
     joinBroken: "请打开收到的完整链接。",
     enterTitle: "欢迎",
@@ -462,6 +467,7 @@ export const zh: Text = {
   },
 
   team: {
+    askOwner: "请联系账户的所有者。",
     title: "团队",
     about: "可以操作该账户的人。",
     role: "角色",

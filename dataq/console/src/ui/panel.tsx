@@ -15,7 +15,7 @@ export function PageHead({
     <header className="mb-6 flex flex-wrap items-end justify-between gap-x-6 gap-y-3">
       <div className="min-w-0 max-w-2xl">
         <h1 className="text-2xl font-semibold wrap-anywhere">{title}</h1>
-        {about && <p className="mt-1 text-soft">{about}</p>}
+        {about && <p className="mt-1 text-soft wrap-anywhere">{about}</p>}
       </div>
       {actions && <div className="flex flex-wrap gap-2">{actions}</div>}
     </header>

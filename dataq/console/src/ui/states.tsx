@@ -73,9 +73,18 @@ export function explain(error: unknown, t: ReturnType<typeof useText>) {
     return { title: error instanceof Error ? error.message : String(error), next: "", requestId: "" };
   const known = t.errors[error.code as keyof typeof t.errors];
   const title = known ?? error.message;
+  // Here a person acts, by their role; the service's sentence speaks of keys and scopes.
+  if (error.code === "scope_denied") return { title, next: t.team.askOwner, requestId: error.requestId };
   // The service's own sentence holds the particulars; the translated one says what kind of trouble it is.
-  const next = known && error.message && error.code !== "unreachable" ? error.message : error.nextAction;
+  const next =
+    known && error.message && error.code !== "unreachable" ? error.message : sentence(error.nextAction);
   return { title, next, requestId: error.requestId };
+}
+
+/** The service's next steps are parts of sentences. */
+function sentence(text: string): string {
+  if (text === "" || /[.!?。！？]$/.test(text)) return text;
+  return text[0]!.toUpperCase() + text.slice(1) + (/\p{Script=Han}\P{L}*$/u.test(text) ? "。" : ".");
 }
 
 /** Nothing here yet, and how there would be something. */

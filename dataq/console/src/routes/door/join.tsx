@@ -1,43 +1,38 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { signOut } from "../../service/identity.ts";
 import { joinAccount } from "../../service/members.ts";
 import { sessionQuery } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
-import { Notice } from "../../ui/states.tsx";
+import { buttonClass } from "../../ui/button.tsx";
+import { BrokenLink } from "./broken-link.tsx";
 import { DoorForm, linkClass } from "./form.tsx";
+import { dropInvitation, keepInvitation, keptInvitation } from "./kept-invitation.ts";
 import { useLinkToken } from "./link-token.ts";
 import { useFinish } from "./sign-in.tsx";
-
-/** Where the link waits while somebody signs in or up; gone with the tab. */
-const KEPT = "dataq_join";
 
 /** An invitation to act for somebody's account. */
 export function Join() {
   const t = useText();
   const found = useLinkToken();
   const [token] = useState(() => {
-    if (found) sessionStorage.setItem(KEPT, found);
-    return found || (sessionStorage.getItem(KEPT) ?? "");
+    if (found) keepInvitation(found);
+    return found || keptInvitation();
   });
   const { data: session } = useQuery(sessionQuery);
   const finish = useFinish();
-  if (token === "")
-    return (
-      <Notice tone="bad" title={t.door.linkBroken}>
-        {t.door.joinBroken}
-      </Notice>
-    );
+  if (token === "") return <BrokenLink about={t.door.joinBroken} />;
   if (!session?.user)
     return (
       <>
         <h1 className="text-2xl font-semibold">{t.door.joinTitle}</h1>
         <p className="mt-1.5 text-soft">{t.door.joinFirst}</p>
-        <div className="mt-5 flex flex-col gap-2">
-          <Link to="/sign-in" search={{ next: "/join" }} className={linkClass}>
+        <div className="mt-6 flex flex-col gap-3">
+          <Link to="/sign-in" search={{ next: "/join" }} className={buttonClass("primary")}>
             {t.door.signIn}
           </Link>
-          <Link to="/sign-up" search={{ next: "/join" }} className={linkClass}>
+          <Link to="/sign-up" search={{ next: "/join" }} className={buttonClass()}>
             {t.door.signUp}
           </Link>
         </div>
@@ -50,9 +45,29 @@ export function Join() {
       action={t.door.join}
       onSend={async () => {
         await joinAccount(token);
-        sessionStorage.removeItem(KEPT);
+        dropInvitation();
         await finish();
       }}
+      foot={
+        <>
+          <button
+            type="button"
+            className={`${linkClass} self-start`}
+            onClick={() =>
+              void signOut()
+                .catch(() => {})
+                .then(() => location.assign("/console/join"))
+            }
+          >
+            {t.door.joinAsOther}
+          </button>
+          {session.user.accountId && (
+            <Link to="/" className={`${linkClass} self-start`}>
+              {t.door.joinNot}
+            </Link>
+          )}
+        </>
+      }
     >
       {null}
     </DoorForm>

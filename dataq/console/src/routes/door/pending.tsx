@@ -6,6 +6,7 @@ import { useText } from "../../text/text.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Notice } from "../../ui/states.tsx";
 import { useToast } from "../../ui/toast.tsx";
+import { keptInvitation } from "./kept-invitation.ts";
 
 /** Signed up, and not yet let in: the address is to be verified, or the operator to agree. */
 export function Pending() {
@@ -27,6 +28,7 @@ export function Pending() {
             : t.door.pendingNoMail
           : t.door.pendingApprovalAbout}
       </p>
+      {keptInvitation() && <p className="mt-1.5 text-soft">{t.door.pendingInvited}</p>}
       {user?.accountId && (
         <div className="mt-5">
           <Notice tone="good" title={t.door.verified} />

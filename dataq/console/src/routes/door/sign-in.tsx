@@ -12,6 +12,8 @@ export function SignIn() {
   const t = useText();
   const finish = useFinish();
   const { data: session } = useQuery(sessionQuery);
+  const { next } = useSearch({ strict: false });
+  const isInvited = next === "/join";
   const [step, setStep] = useState<"password" | "code" | "backup">("password");
   if (step !== "password")
     return (
@@ -63,10 +65,10 @@ export function SignIn() {
           <Link to="/forgot" className={`${linkClass} self-start`}>
             {t.door.forgot}
           </Link>
-          {session?.signup !== "closed" && (
+          {(session?.signup !== "closed" || isInvited) && (
             <p>
               {t.door.noAccount}{" "}
-              <Link to="/sign-up" search={{ next: undefined }} className={linkClass}>
+              <Link to="/sign-up" search={{ next: isInvited ? next : undefined }} className={linkClass}>
                 {t.door.signUp}
               </Link>
             </p>

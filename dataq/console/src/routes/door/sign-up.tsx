@@ -36,7 +36,7 @@ export function SignUp() {
         }
         client.clear();
         const { user } = await client.fetchQuery({ ...sessionQuery, staleTime: 0 });
-        if (isInvited) await navigate({ to: "/join" });
+        if (user && isInvited) await navigate({ to: "/join" });
         else if (user?.accountId) await navigate({ to: "/" });
         else await navigate({ to: "/pending", state: { signedUpAs: email.trim() } });
       }}

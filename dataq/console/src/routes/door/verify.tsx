@@ -8,6 +8,7 @@ import { buttonClass } from "../../ui/button.tsx";
 import { Notice } from "../../ui/states.tsx";
 import { BrokenLink } from "./broken-link.tsx";
 import { DoorForm } from "./form.tsx";
+import { keptInvitation } from "./kept-invitation.ts";
 import { useLinkToken } from "./link-token.ts";
 
 /** A press is wanted: programs that look into mails follow links, but press nothing. */
@@ -21,7 +22,7 @@ export function Verify() {
     return (
       <div className="flex flex-col gap-5">
         <Notice tone="good" title={t.door.verified} />
-        <Link to="/" className={buttonClass("primary")}>
+        <Link to={keptInvitation() ? "/join" : "/"} className={buttonClass("primary")}>
           {t.door.goOn}
         </Link>
       </div>

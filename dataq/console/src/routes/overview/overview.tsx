@@ -3,7 +3,14 @@ import { Link } from "@tanstack/react-router";
 import { Activity, FlaskConical } from "lucide-react";
 import { lazy, Suspense } from "react";
 import { keysQuery, stateOf } from "../../service/keys.ts";
-import { balanceQuery, chinaDay, requestsQuery, type UsageRow, usageQuery } from "../../service/money.ts";
+import {
+  balanceQuery,
+  chinaDay,
+  recentDays,
+  recentUsageQuery,
+  requestsQuery,
+  type UsageRow,
+} from "../../service/money.ts";
 import { useSignedIn } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { buttonClass } from "../../ui/button.tsx";
@@ -15,14 +22,13 @@ import { RequestTable } from "../requests/request-table.tsx";
 const DayChart = lazy(() =>
   import("../usage/day-chart.tsx").then((module) => ({ default: module.DayChart })),
 );
-const DAYS = 30;
 
 /** How things stand: what is left, how fast it goes, what went wrong. */
 export function Overview() {
   const t = useText();
   const user = useSignedIn();
   const balance = useQuery(balanceQuery);
-  const usage = useQuery(usageQuery(chinaDay(DAYS - 1), chinaDay(), "day"));
+  const usage = useQuery(recentUsageQuery());
   const latest = useInfiniteQuery(requestsQuery({ operation: "", status: "" }));
   return (
     <>
@@ -40,7 +46,7 @@ export function Overview() {
       <Loaded query={balance} lines={3}>
         {(data) => <Figures balance={data} usage={usage.data?.data} />}
       </Loaded>
-      <Panel title={t.overview.spending(DAYS)} className="mt-5">
+      <Panel title={t.overview.spending(recentDays)} className="mt-5">
         <Loaded query={usage} lines={6}>
           {({ data }) =>
             data.length === 0 ? (
@@ -49,7 +55,7 @@ export function Overview() {
               </Empty>
             ) : (
               <Suspense fallback={<Skeleton lines={6} />}>
-                <DayChart rows={data} from={chinaDay(DAYS - 1)} to={chinaDay()} measure="tokens" />
+                <DayChart rows={data} from={chinaDay(recentDays - 1)} to={chinaDay()} measure="tokens" />
               </Suspense>
             )
           }

@@ -17,7 +17,7 @@ import { useFormat } from "../../ui/format.ts";
 import { useLook } from "../../ui/look.ts";
 import { textIn } from "../../ui/operation-name.ts";
 import { PageHead, Panel } from "../../ui/panel.tsx";
-import { Empty, Failure, Loaded, Skeleton } from "../../ui/states.tsx";
+import { Empty, explain, Failure, Loaded, Skeleton } from "../../ui/states.tsx";
 import { ParameterFields } from "./parameter-fields.tsx";
 import { ResultView } from "./result-view.tsx";
 import { Snippets } from "./snippets.tsx";
@@ -170,7 +170,7 @@ function Quote({ body }: { readonly body: QueryBody }) {
   return (
     <div aria-live="polite" className="min-h-16 rounded-lg bg-sunken px-3.5 py-2.5">
       {query.error ? (
-        <p className="text-sm text-bad">{query.error.message}</p>
+        <p className="text-sm text-bad">{explain(query.error, t).title}</p>
       ) : query.data ? (
         <>
           <p className="tabular flex items-baseline justify-between gap-3">

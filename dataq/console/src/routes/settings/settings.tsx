@@ -29,105 +29,109 @@ export function Settings() {
     <>
       <PageHead title={t.pages.settings} about={user.isLocal ? t.settings.local : user.email} />
       <div className="grid items-start gap-5 lg:grid-cols-2">
-        <Panel title={t.settings.profile}>
-          <SettingForm
-            action={t.save}
-            onSend={async ({ name = "" }) => {
-              await changeName(name.trim());
-              await client.invalidateQueries({ queryKey: sessionQuery.queryKey });
-              say(t.settings.saved);
-            }}
-          >
-            <Field label={t.door.name}>
-              {(attributes) => (
-                <Input
-                  {...attributes}
-                  name="name"
-                  required
-                  maxLength={80}
-                  defaultValue={user.name}
-                  autoComplete="name"
-                />
-              )}
-            </Field>
-          </SettingForm>
-        </Panel>
-        <Panel title={t.settings.look}>
-          <div className="grid gap-4 sm:grid-cols-2">
-            <Field label={t.settings.language}>
-              {(attributes) => (
-                <Select
-                  {...attributes}
-                  value={language}
-                  onChange={(event) => setLook({ language: event.target.value as "en" | "zh" })}
+        <div className="flex min-w-0 flex-col gap-5">
+          <Panel title={t.settings.profile}>
+            <SettingForm
+              action={t.save}
+              onSend={async ({ name = "" }) => {
+                await changeName(name.trim());
+                await client.invalidateQueries({ queryKey: sessionQuery.queryKey });
+                say(t.settings.saved);
+              }}
+            >
+              <Field label={t.door.name}>
+                {(attributes) => (
+                  <Input
+                    {...attributes}
+                    name="name"
+                    required
+                    maxLength={80}
+                    defaultValue={user.name}
+                    autoComplete="name"
+                  />
+                )}
+              </Field>
+            </SettingForm>
+          </Panel>
+          {user.isLocal ? (
+            <Notice title={t.settings.localPassword}>{t.settings.localPasswordAbout}</Notice>
+          ) : (
+            <>
+              <Panel title={t.settings.password}>
+                <SettingForm
+                  action={t.door.savePassword}
+                  onSend={async ({ old = "", password = "" }) => {
+                    await changePassword(old, password);
+                    await client.invalidateQueries({ queryKey: ["sessions"] });
+                    say(t.door.passwordChanged);
+                  }}
                 >
-                  <option value="zh">中文</option>
-                  <option value="en">English</option>
-                </Select>
-              )}
-            </Field>
-            <Field label={t.settings.theme}>
-              {(attributes) => (
-                <Select
-                  {...attributes}
-                  value={theme}
-                  onChange={(event) => setLook({ theme: event.target.value as Theme })}
-                >
-                  {(["system", "light", "dark"] as const).map((value) => (
-                    <option key={value} value={value}>
-                      {t.settings.themes[value]}
-                    </option>
-                  ))}
-                </Select>
-              )}
-            </Field>
-          </div>
-        </Panel>
-        {user.isLocal ? (
-          <Notice title={t.settings.localPassword}>{t.settings.localPasswordAbout}</Notice>
-        ) : (
-          <>
-            <Panel title={t.settings.password}>
-              <SettingForm
-                action={t.door.savePassword}
-                onSend={async ({ old = "", password = "" }) => {
-                  await changePassword(old, password);
-                  await client.invalidateQueries({ queryKey: ["sessions"] });
-                  say(t.door.passwordChanged);
-                }}
-              >
-                <Field label={t.settings.oldPassword}>
-                  {(attributes) => (
-                    <Input
-                      {...attributes}
-                      name="old"
-                      type="password"
-                      required
-                      autoComplete="current-password"
-                    />
-                  )}
-                </Field>
-                <Field label={t.door.newPassword} hint={t.door.passwordHint}>
-                  {(attributes) => (
-                    <Input
-                      {...attributes}
-                      name="password"
-                      type="password"
-                      required
-                      minLength={10}
-                      maxLength={128}
-                      autoComplete="new-password"
-                    />
-                  )}
-                </Field>
-              </SettingForm>
-            </Panel>
-            <TwoFactor isOn={user.twoFactor} />
-          </>
-        )}
-        <ActingFor />
-        <Team />
-        <Sessions />
+                  <Field label={t.settings.oldPassword}>
+                    {(attributes) => (
+                      <Input
+                        {...attributes}
+                        name="old"
+                        type="password"
+                        required
+                        autoComplete="current-password"
+                      />
+                    )}
+                  </Field>
+                  <Field label={t.door.newPassword} hint={t.door.passwordHint}>
+                    {(attributes) => (
+                      <Input
+                        {...attributes}
+                        name="password"
+                        type="password"
+                        required
+                        minLength={10}
+                        maxLength={128}
+                        autoComplete="new-password"
+                      />
+                    )}
+                  </Field>
+                </SettingForm>
+              </Panel>
+              <TwoFactor isOn={user.twoFactor} />
+            </>
+          )}
+          <Sessions />
+        </div>
+        <div className="flex min-w-0 flex-col gap-5">
+          <Panel title={t.settings.look}>
+            <div className="grid gap-4 sm:grid-cols-2">
+              <Field label={t.settings.language}>
+                {(attributes) => (
+                  <Select
+                    {...attributes}
+                    value={language}
+                    onChange={(event) => setLook({ language: event.target.value as "en" | "zh" })}
+                  >
+                    <option value="zh">中文</option>
+                    <option value="en">English</option>
+                  </Select>
+                )}
+              </Field>
+              <Field label={t.settings.theme}>
+                {(attributes) => (
+                  <Select
+                    {...attributes}
+                    value={theme}
+                    onChange={(event) => setLook({ theme: event.target.value as Theme })}
+                  >
+                    {(["system", "light", "dark"] as const).map((value) => (
+                      <option key={value} value={value}>
+                        {t.settings.themes[value]}
+                      </option>
+                    ))}
+                  </Select>
+                )}
+              </Field>
+            </div>
+          </Panel>
+          <ActingFor />
+          <Team />
+        </div>
       </div>
     </>
   );

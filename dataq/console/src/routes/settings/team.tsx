@@ -29,7 +29,7 @@ export function Team() {
   const user = useSignedIn();
   const client = useQueryClient();
   const query = useQuery(membersQuery);
-  const [link, setLink] = useState("");
+  const [made, setMade] = useState<{ readonly email: string; readonly link: string } | null>(null);
   const isOwner = user.memberRole === "owner";
   const change = async (changing: Promise<unknown>) => {
     try {
@@ -48,10 +48,10 @@ export function Team() {
           <ul className="divide-y divide-line">
             {members.map(({ id, name, email, role }) => (
               <li key={id} className="flex flex-wrap items-center justify-between gap-3 px-4 py-3 sm:px-5">
-                <span className="min-w-0">
+                <span className="min-w-0 flex-1 basis-52">
                   <span className="block truncate">{name}</span>
                   <span className="block truncate text-xs text-faint">
-                    {user.isLocal && id === user.id ? t.settings.local : email}
+                    {isMachineOwner(email) ? t.shell.local : email}
                   </span>
                 </span>
                 <span className="flex items-center gap-2">
@@ -80,7 +80,7 @@ export function Team() {
             ))}
             {invitations.map(({ id, email, role, expires_at }) => (
               <li key={id} className="flex flex-wrap items-center justify-between gap-3 px-4 py-3 sm:px-5">
-                <span className="min-w-0">
+                <span className="min-w-0 flex-1 basis-52">
                   <span className="block truncate">{email}</span>
                   <span className="tabular block truncate text-xs text-faint">
                     {t.team.invited(t.team.roles[role], format.moment(expires_at))}
@@ -101,7 +101,7 @@ export function Team() {
           <SettingForm
             action={t.team.invite}
             onSend={async ({ email = "", role = "" }) => {
-              setLink((await inviteMember(email.trim(), role as Role)).link);
+              setMade(await inviteMember(email.trim(), role as Role));
               await client.invalidateQueries({ queryKey: membersQuery.queryKey });
             }}
           >
@@ -131,18 +131,23 @@ export function Team() {
               </Field>
             </div>
           </SettingForm>
-          {link && (
+          {made && (
             <>
               <Notice tone="warn" title={t.team.linkOnce}>
                 {t.team.linkAbout}
               </Notice>
-              <Code label={t.team.linkOnce} text={link} />
+              <Code label={made.email} text={made.link} />
             </>
           )}
         </div>
       )}
     </Panel>
   );
+}
+
+/** They have no address of their own: `.invalid` is nobody's. */
+function isMachineOwner(email: string): boolean {
+  return email.endsWith("@local.invalid");
 }
 
 /** For people of several accounts: which one the console is about. */
