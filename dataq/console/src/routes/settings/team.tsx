@@ -82,7 +82,7 @@ export function Team() {
               <li key={id} className="flex flex-wrap items-center justify-between gap-3 px-4 py-3 sm:px-5">
                 <span className="min-w-0 flex-1 basis-52">
                   <span className="block truncate">{email}</span>
-                  <span className="tabular block truncate text-xs text-faint">
+                  <span className="tabular block text-xs text-faint">
                     {t.team.invited(t.team.roles[role], format.moment(expires_at))}
                   </span>
                 </span>
