@@ -85,7 +85,7 @@ function snapshot(peer: Peer, peers: readonly Peer[]) {
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
 const show = (value: number) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
-const quartiles = (values: readonly number[]) =>
+export const quartiles = (values: readonly number[]) =>
   `${show(quantile(values, 0.25))}–${show(quantile(values, 0.75))}`;
 
 function quantile(values: readonly number[], part: number): number {

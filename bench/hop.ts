@@ -5,7 +5,7 @@ import { onlyProcessor, type Runner } from "../locallm/src/runner/handle.ts";
 import { startRunner } from "../locallm/src/runner/start.ts";
 import { lines, type ServerProcess, startServer } from "../locallm/test/server-process.ts";
 import { starterModelPath, starterName, starterStore } from "../locallm/test/starter-model.ts";
-import { median } from "./bursts.ts";
+import { median, quartiles } from "./bursts.ts";
 
 /**
  * What the way from the engine to a client costs: the same answer from the engine in this process, from a runner
@@ -45,14 +45,14 @@ export async function run(print: (line: string) => void): Promise<void> {
     }
     print(`What the hop costs: ${tokens} tokens decoded, ${threads} threads; medians of ${rounds}`);
     print("");
-    print("| way | tokens/s | ratio | first token, ms |");
-    print("|---|---:|---:|---:|");
+    print("| way | tokens/s | ratio | its quartiles | first token, ms |");
+    print("|---|---:|---:|---:|---:|");
     const [base = []] = times.values();
     for (const [name, all] of times) {
       const ratios = all.map(({ perSecond }, index) => perSecond / base[index]!.perSecond);
-      print(
-        `| ${name} | ${median(all.map(({ perSecond }) => perSecond)).toFixed(1)} | ${median(ratios).toFixed(2)} | ${median(all.map(({ firstMs }) => firstMs)).toFixed(0)} |`,
-      );
+      const perSecond = median(all.map((one) => one.perSecond)).toFixed(1);
+      const firstMs = median(all.map((one) => one.firstMs)).toFixed(0);
+      print(`| ${name} | ${perSecond} | ${median(ratios).toFixed(2)} | ${quartiles(ratios)} | ${firstMs} |`);
     }
   } finally {
     await runner.kill();
