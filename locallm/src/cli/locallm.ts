@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=1
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -18,7 +18,7 @@ function handOver(): void {
     );
     process.exit(1);
   }
-  const child = spawn(node, process.argv.slice(1), { stdio: "inherit" });
+  const child = spawn(node, [...process.execArgv, ...process.argv.slice(1)], { stdio: "inherit" });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
   child.on("exit", (code) => process.exit(code ?? 1));
 }

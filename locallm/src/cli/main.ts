@@ -1,4 +1,3 @@
-#!/usr/bin/env -S node --max-semi-space-size=1
 import { Command } from "commander";
 import { version } from "../version.ts";
 import { LocallmError } from "../wire/errors.ts";
