@@ -16,6 +16,7 @@ import { Code } from "../../ui/code.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
 import { TOKENS_PER_YUAN, useFormat } from "../../ui/format.ts";
+import { MoreRows } from "../../ui/more-rows.tsx";
 import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { Empty, explain, Failure, Loaded } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
@@ -93,13 +94,7 @@ export function Accounts() {
             );
           }}
         </Loaded>
-        {query.hasNextPage && (
-          <div className="border-t border-line p-3 text-center">
-            <Button isBusy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-              {t.more}
-            </Button>
-          </div>
-        )}
+        <MoreRows query={query} />
       </Panel>
       {isMaking && <MakeAccount onClose={() => setMaking(false)} />}
     </>

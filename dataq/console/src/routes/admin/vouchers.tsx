@@ -15,6 +15,7 @@ import { Button } from "../../ui/button.tsx";
 import { Code } from "../../ui/code.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
 import { TOKENS_PER_YUAN, useFormat } from "../../ui/format.ts";
+import { MoreRows } from "../../ui/more-rows.tsx";
 import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";
 import { Empty, Loaded, Notice } from "../../ui/states.tsx";
@@ -200,13 +201,7 @@ function Made() {
           );
         }}
       </Loaded>
-      {query.hasNextPage && (
-        <div className="border-t border-line p-3 text-center">
-          <Button isBusy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            {t.more}
-          </Button>
-        </div>
-      )}
+      <MoreRows query={query} />
     </Panel>
   );
 }

@@ -2,8 +2,9 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Download, ScrollText } from "lucide-react";
 import { balanceQuery, ledgerQuery } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
-import { Button, buttonClass } from "../../ui/button.tsx";
+import { buttonClass } from "../../ui/button.tsx";
 import { useFormat } from "../../ui/format.ts";
+import { MoreRows } from "../../ui/more-rows.tsx";
 import { PageHead, Panel, Stat } from "../../ui/panel.tsx";
 import { Empty, Loaded } from "../../ui/states.tsx";
 import { EntryTable } from "./entry-table.tsx";
@@ -63,13 +64,7 @@ export function Ledger() {
             );
           }}
         </Loaded>
-        {query.hasNextPage && (
-          <div className="border-t border-line p-3 text-center">
-            <Button isBusy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-              {t.more}
-            </Button>
-          </div>
-        )}
+        <MoreRows query={query} />
       </Panel>
     </>
   );

@@ -5,8 +5,8 @@ import { type FormEvent, useState } from "react";
 import { catalogQuery } from "../../service/catalog.ts";
 import { requestsQuery } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
-import { Button } from "../../ui/button.tsx";
 import { Input, Select } from "../../ui/field.tsx";
+import { MoreRows } from "../../ui/more-rows.tsx";
 import { useOperationName } from "../../ui/operation-name.ts";
 import { PageHead, Panel } from "../../ui/panel.tsx";
 import { Empty, Loaded } from "../../ui/states.tsx";
@@ -89,13 +89,7 @@ export function Requests() {
             return <RequestTable rows={rows} />;
           }}
         </Loaded>
-        {query.hasNextPage && (
-          <div className="border-t border-line p-3 text-center">
-            <Button isBusy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-              {t.more}
-            </Button>
-          </div>
-        )}
+        <MoreRows query={query} />
       </Panel>
     </>
   );
