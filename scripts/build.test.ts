@@ -9,13 +9,13 @@ describe("the build that runs for users", () => {
   beforeAll(build);
 
   it.each([
-    ["locallm", "dist/cli/main.js", "serve"],
-    ["dataq/service", "dist/cli/main.js", "serve"],
-  ])("%s runs from it, with nothing of its source", (folder, main, verb) => {
-    const { stdout, stderr, status } = spawnSync(`${root}${folder}/${main}`, ["--help"], {
+    ["locallm", "dist/cli/locallm.js", "serve"],
+    ["dataq/service", "dist/cli/dataq.js", "serve"],
+  ])("%s runs from it, with nothing of its source", (folder, command, verb) => {
+    const { stdout, stderr, status, error } = spawnSync(`${root}${folder}/${command}`, ["--help"], {
       encoding: "utf8",
     });
-    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect({ status, stderr, error }).toEqual({ status: 0, stderr: "", error: undefined });
     expect(stdout).toContain(verb);
     const files = readdirSync(`${root}${folder}/dist`, { recursive: true, encoding: "utf8" });
     for (const file of files.filter((name) => name.endsWith(".js")))

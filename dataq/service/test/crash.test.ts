@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Database } from "../src/database/database.ts";
 import { recover } from "../src/ledger/instance.ts";
 import { verifyLedger } from "../src/ledger/verify.ts";
@@ -82,9 +82,11 @@ describe("a service killed in mid-call", () => {
     const call = { key: keys[0], headers, body: check(`崩溃${failpoint}`) };
     await expect(doomed.call("/v1/data/query", call)).rejects.toThrow();
     await doomed.ended;
-    // What every start does, and every service each ten seconds.
-    await recover(database, new Date());
-    expect((await other.call("/v1/balance", { key: keys[0] })).body.held).toBe(0);
+    // What every start does, and every service each ten seconds: PostgreSQL takes a moment to see that one is gone.
+    await vi.waitFor(async () => {
+      await recover(database, new Date());
+      expect((await other.call("/v1/balance", { key: keys[0] })).body.held).toBe(0);
+    }, 30_000);
     const retry = await other.call("/v1/data/query", call);
     expect(retry.status).toBe(200);
     expect(retry.body.summary).toBeDefined();
