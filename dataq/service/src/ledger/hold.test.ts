@@ -356,7 +356,7 @@ test("recovery gives back the holds of an instance that is gone, not those of on
   expect(await recover(database, now)).toBe(0);
   // What a SIGKILL does to it: its session ends, its row stays.
   await database.pool.query(
-    "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid = $1",
+    "select pg_terminate_backend(pid, 30000) from pg_locks where locktype = 'advisory' and objid = $1",
     [dead.id],
   );
   await dead.close();

@@ -29,18 +29,22 @@ export async function startInstance(database: Database, now: Date): Promise<Inst
     client.once("end", async () => {
       // The server was restarted under us. Holds of before may be voided meanwhile; new ones are ours again.
       while (current) {
+        let next: pg.Client | undefined;
         try {
-          const next = await database.connect();
+          next = await database.connect();
           await next.query("select pg_advisory_lock($1, $2)", [INSTANCE_LOCKS, id]);
           // Another instance may have taken us for dead.
           await next.query(
             "insert into instance (id, started_at) overriding system value values ($1, $2) on conflict do nothing",
             [id, now],
           );
+          // Closed meanwhile: the row that stays is what recovery gives back.
+          if (current === undefined) return void (await next.end());
           current = next;
           revive(next);
           return;
         } catch {
+          await next?.end().catch(() => {});
           await new Promise((resolve) => setTimeout(resolve, 500).unref());
         }
       }
