@@ -1,10 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { cp, link, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, cp, link, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { version } from "../src/version.ts";
 import { launch, type ServerProcess, startServer } from "./server-process.ts";
-import { ggufBytes, tinyModel } from "./tiny-gguf.ts";
+import { ggufBytes, loadableModel, tinyModel } from "./tiny-gguf.ts";
 
 let server: ServerProcess;
 let models = "";
@@ -14,6 +17,11 @@ beforeAll(async () => {
   models = join(folder, "models");
   await mkdir(models);
   await writeFile(join(folder, "tiny.gguf"), ggufBytes(tinyModel()));
+  await mkdir(join(folder, "linked"));
+  await symlink("/etc/hostname", join(folder, "linked", "secret.gguf"));
+  await writeFile(join(folder, "model.safetensors"), "");
+  await writeFile(join(folder, "text.gguf"), "no weights");
+  execFileSync("sh", ["-c", `mkfifo '${folder}/pipe'`]);
   server = await startServer({ models });
 });
 afterAll(async () => {
@@ -73,14 +81,14 @@ describe("create", () => {
     expect(again.replace("# FROM again", "# FROM mine")).toBe(printed);
   });
 
-  test.each([
+  test.concurrent.each([
     ["no file there", null, /Missing cannot be used: nothing lies there/],
     ["no FROM", "SYSTEM x", /^Error: no FROM line/],
     ["a misspelt word", "FROM mine\nFORM x", /\(line 2\): command must be one of/],
     ["an unknown parameter", "FROM mine\nPARAMETER heat 1", /unknown parameter "heat"/],
     ["a parameter of another type", "FROM mine\nPARAMETER num_ctx many", /num_ctx/],
     ["a path to nothing", "FROM ./nothing.gguf", /nothing\.gguf cannot be used: nothing lies there/],
-    ["no GGUF file", "FROM ./Modelfile", /invalid GGUF: /],
+    ["no GGUF file", "FROM ./text.gguf", /invalid GGUF: /],
     [
       "a folder with a link out of it",
       "FROM ./linked",
@@ -88,12 +96,8 @@ describe("create", () => {
     ],
     ["safetensors", "FROM ./model.safetensors", /^Error: safetensors is not supported yet/],
     ["a pipe", "FROM ./pipe", /pipe cannot be used: it is neither a file nor a folder/],
-  ])("refuses %s and says what", async (_, text, error) => {
-    await mkdir(join(folder, "linked"), { recursive: true });
-    await symlink("/etc/hostname", join(folder, "linked", "secret.gguf")).catch(() => {});
-    await writeFile(join(folder, "model.safetensors"), "");
-    execFileSync("sh", ["-c", `test -p '${folder}/pipe' || mkfifo '${folder}/pipe'`]);
-    const file = text === null ? join(folder, "Missing") : await modelfile("Bad", text);
+  ])("refuses %s and says what", async (what, text, error) => {
+    const file = text === null ? join(folder, "Missing") : await modelfile(`With ${what}`, text);
     const { code, err } = await locallm("create", "bad", "-f", file);
     expect([code, err]).toEqual([1, expect.stringMatching(error)]);
   });
@@ -168,14 +172,121 @@ test("control characters of a model never reach the terminal", async () => {
 });
 
 test("without a server every verb says how to start one", async () => {
-  for (const args of [["list"], ["show", "x"], ["rm", "x"]]) {
-    expect(await run({ LOCALLM_HOST: "127.0.0.1:1" }, args)).toEqual({
+  const verbs = [["list"], ["show", "x"], ["rm", "x"]];
+  for (const said of await Promise.all(verbs.map((args) => run({ LOCALLM_HOST: "127.0.0.1:1" }, args)))) {
+    expect(said).toEqual({
       code: 1,
       out: "",
       err: "Error: no locallm server answers at http://127.0.0.1:1; start one with: locallm serve\n",
     });
   }
 });
+
+describe("the version", () => {
+  test("is told, with a warning where the server has another or none answers", async () => {
+    const other = createServer((_, response) => response.end('{"version":"0.0.1"}'));
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const { port } = other.address() as AddressInfo;
+    const asked = (LOCALLM_HOST: string) => run({ LOCALLM_HOST }, ["-v"]);
+    const [same, older, none, word] = await Promise.all([
+      asked(server.url),
+      asked(`127.0.0.1:${port}`),
+      asked("127.0.0.1:1"),
+      run({ LOCALLM_HOST: "127.0.0.1:1" }, ["--version"]),
+    ]);
+    other.close();
+    const said = { code: 0, out: `${version}\n` };
+    expect(same).toEqual({ ...said, err: "" });
+    expect(older).toEqual({
+      ...said,
+      err: `Warning: the server at http://127.0.0.1:${port} is version 0.0.1\n`,
+    });
+    expect(none).toEqual({ ...said, err: "Warning: no locallm server answers at http://127.0.0.1:1\n" });
+    expect(word).toEqual(none);
+  });
+});
+
+describe("signin and signout", () => {
+  test("say that there are no accounts, and what to do instead", async () => {
+    const LOCALLM_CREDENTIALS = join(folder, "known.json");
+    const verbs = ["signin", "signout"].map((verb) => run({ LOCALLM_CREDENTIALS }, [verb]));
+    for (const { code, out, err } of await Promise.all(verbs)) {
+      expect([code, out]).toEqual([1, ""]);
+      expect(err).toMatch(/^Error: locallm has no accounts; .*known\.json/);
+    }
+  });
+});
+
+describe("launch", () => {
+  test("lists what it can start, and refuses the rest", async () => {
+    const asked = [locallm("launch"), locallm("launch", "notepad"), locallm("launch", "claude")] as const;
+    const [{ code, out }, unknown, unspoken] = await Promise.all(asked);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^NAME +PROGRAM +TO INSTALL IT\naider /)]);
+    expect(unknown.err).toMatch(
+      /^Error: notepad is no program that locallm can launch; these are: aider, codex, /,
+    );
+    expect(unspoken.err).toMatch(/^Error: Anthropic's API.* not supported yet/);
+  });
+
+  // The folder of tests holds a program in Codex's place that tells how it was started.
+  test.skipIf(process.platform === "win32")(
+    "starts a program wired to a model that can call tools",
+    async () => {
+      const bin = join(folder, "bin");
+      await mkdir(bin);
+      await writeFile(join(bin, "codex"), '#!/bin/sh\necho "$LOCALLM_API_KEY $*"\nexit 7\n');
+      await chmod(join(bin, "codex"), 0o755);
+      const env = {
+        LOCALLM_HOST: server.url,
+        LOCALLM_MODELS: models,
+        LOCALLM_API_KEY: "k3y",
+        PATH: `${bin}${delimiter}${process.env["PATH"]}`,
+      };
+      const without = await run(env, ["launch", "codex"]);
+      expect(without.err).toMatch(/^Error: --model is needed: no model here has what Codex needs \(tools\)/);
+
+      await writeFile(join(folder, "tools.gguf"), ggufBytes(loadableModel()));
+      const file = await modelfile(
+        "Tools",
+        "FROM tools.gguf\nTEMPLATE {{ range .Tools }}{{ . }}{{ end }}{{ range .Messages }}{{ .Content }}{{ end }}",
+      );
+      expect((await locallm("create", "with-tools", "-f", file)).code).toBe(0);
+      const unfit = await run(env, ["launch", "codex", "--model", "mine"]);
+      expect(unfit.err).toBe('Error: "mine" does not support tools\n');
+
+      const started = await run(env, ["launch", "codex", "--", "exec", "two words"]);
+      expect(started.code).toBe(7);
+      expect(started.err).toMatch(/^Codex works with with-tools:latest\nIts window is \d+ tokens, /);
+      expect(started.out).toBe(
+        `k3y -c model_provider=locallm -c model_providers.locallm.name=locallm -c model_providers.locallm.base_url=${server.url}/v1 -c model_providers.locallm.wire_api=responses -c model_providers.locallm.env_key=LOCALLM_API_KEY -c model=with-tools:latest exec two words\n`,
+      );
+
+      const told = await run(env, ["launch", "qwen", "--config", "--", "-p", "it's"]);
+      expect(told).toEqual({
+        code: 0,
+        out: `export OPENAI_BASE_URL='${server.url}/v1'\nexport OPENAI_API_KEY='k3y'\nexport OPENAI_MODEL='with-tools:latest'\nqwen --auth-type openai -p 'it'\\''s'\n`,
+        err: "",
+      });
+      const missing = await run({ ...env, PATH: bin }, ["launch", "qwen"]);
+      expect([missing.code, missing.err]).toEqual([
+        1,
+        expect.stringMatching(/\nError: qwen is not installed here; to install it: npm install -g /),
+      ]);
+    },
+  );
+});
+
+test.skipIf(process.platform !== "linux")(
+  "doctor --install says so where nothing can be written",
+  async () => {
+    const env = { LOCALLM_HOST: "127.0.0.1:1", LOCALLM_ENGINES: "/proc/none/engines" };
+    const { code, err } = await run(env, ["doctor", "--install", "vulkan"]);
+    expect([code, err]).toEqual([
+      1,
+      "Error: /proc/none/engines cannot be used: nothing can be written there (ENOENT)\n",
+    ]);
+  },
+);
 
 describe("the store's own verbs", () => {
   test("doctor finds what is damaged, mends what it can, and prune frees the rest", async () => {

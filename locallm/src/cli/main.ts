@@ -7,6 +7,7 @@ import { cpCommand } from "./commands/cp.ts";
 import { createCommand } from "./commands/create.ts";
 import { dfCommand } from "./commands/df.ts";
 import { doctorCommand } from "./commands/doctor.ts";
+import { launchCommand } from "./commands/launch.ts";
 import { listCommand } from "./commands/list.ts";
 import { pruneCommand } from "./commands/prune.ts";
 import { psCommand } from "./commands/ps.ts";
@@ -16,7 +17,9 @@ import { rmCommand } from "./commands/rm.ts";
 import { runCommand } from "./commands/run.ts";
 import { serveCommand } from "./commands/serve.ts";
 import { showCommand } from "./commands/show.ts";
+import { signInCommand, signOutCommand } from "./commands/sign-in.ts";
 import { stopCommand } from "./commands/stop.ts";
+import { asksVersion, tellVersion } from "./commands/version.ts";
 import { plain } from "./text.ts";
 
 const program = new Command("locallm")
@@ -33,14 +36,18 @@ const program = new Command("locallm")
   .addCommand(cpCommand())
   .addCommand(rmCommand())
   .addCommand(stopCommand())
+  .addCommand(launchCommand())
   .addCommand(dfCommand())
   .addCommand(pruneCommand())
   .addCommand(doctorCommand())
+  .addCommand(signInCommand())
+  .addCommand(signOutCommand())
   .addCommand(completionCommand())
   .addCommand(completeCommand(), { hidden: true });
 
 try {
-  await program.parseAsync();
+  if (asksVersion(process.argv.slice(2))) await tellVersion();
+  else await program.parseAsync();
 } catch (error) {
   if (!(error instanceof LocallmError || error instanceof ServerError)) throw error;
   console.error(plain(`Error: ${error.message}`));

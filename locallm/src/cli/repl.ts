@@ -1,7 +1,8 @@
-import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
+import { makeFolder } from "../library/durable.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { isOptionName, optionRules, parseOptionText } from "../wire/options.ts";
 import { type Client, ServerError } from "./client.ts";
@@ -287,6 +288,6 @@ async function readHistory(): Promise<string[]> {
 
 async function remember(line: string): Promise<void> {
   if (line.trim() === "") return;
-  await mkdir(dirname(historyPath), { recursive: true }).catch(() => {});
+  await makeFolder(dirname(historyPath)).catch(() => {});
   await appendFile(historyPath, `${line}\n`, { mode: 0o600 }).catch(() => {});
 }

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -17,6 +17,7 @@ const build: EnginePackage = {
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "locallm-engines-"));
+  await mkdir(engines());
 });
 afterEach(() => rm(folder, { recursive: true }));
 
@@ -79,6 +80,14 @@ it.each([
 it("says so where there is no npm", async () => {
   const fetching = installEngine(engines(), build, () => {}, [join(folder, "nothing")]);
   await expect(fetching).rejects.toMatchObject({ code: "source_tool_missing" });
+});
+
+it("says so where nothing can be written", async () => {
+  const fetching = installEngine(join(folder, "nothing"), build, () => {}, await npm(installs));
+  await expect(fetching).rejects.toMatchObject({
+    code: "file_unusable",
+    message: expect.stringMatching(/nothing cannot be used: nothing can be written there \(ENOENT\)$/),
+  });
 });
 
 it("is of the very release that this locallm speaks to, for every platform", () => {

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { LocallmError } from "../wire/errors.ts";
 import { librariesOf, packageFolder } from "./installed.ts";
@@ -9,10 +9,9 @@ import type { EnginePackage } from "./packages.ts";
 export type OnLine = (line: string) => void;
 
 /**
- * Fetches a build of the engine into `enginesFolder` and returns the folder of its libraries. npm does it, so its
- * registry, proxy and certificates hold; a lock of one package holds it to the digest that we know. It appears whole
- * or not at all. Throws `source_tool_missing`, `file_unusable` or
- * `engine_not_fetched`.
+ * Fetches a build of the engine into `enginesFolder`, which is there, and returns the folder of its libraries. npm
+ * does it, so its registry, proxy and certificates hold; a lock of one package holds it to the digest that we know.
+ * It appears whole or not at all. Throws `source_tool_missing`, `file_unusable` or `engine_not_fetched`.
  */
 export async function installEngine(
   enginesFolder: string,
@@ -43,13 +42,18 @@ export async function installEngine(
 
 /** On the same disk as its place to be. */
 async function newFolder(enginesFolder: string): Promise<string> {
-  try {
-    await mkdir(enginesFolder, { recursive: true });
-    return await mkdtemp(join(enginesFolder, "new-"));
-  } catch (cause) {
-    const reason = `nothing can be written there (${(cause as NodeJS.ErrnoException).code})`;
-    throw new LocallmError("file_unusable", { path: enginesFolder, reason }, { cause });
-  }
+  return await mkdtemp(join(enginesFolder, "new-")).catch((cause) => {
+    throw unwritable(enginesFolder, cause);
+  });
+}
+
+/** Why nothing can be kept in that folder. */
+export function unwritable(path: string, cause: NodeJS.ErrnoException): LocallmError {
+  return new LocallmError(
+    "file_unusable",
+    { path, reason: `nothing can be written there (${cause.code})` },
+    { cause },
+  );
 }
 
 function manifestOf({ name, version }: EnginePackage) {

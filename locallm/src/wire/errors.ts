@@ -41,6 +41,12 @@ export const errors = {
     status: 503,
     message: "no locallm server answers at {url}; start one with: locallm serve",
   },
+  no_accounts: { status: 400, message: "locallm has no accounts; {instead}" },
+  assistant_unknown: {
+    status: 400,
+    message: "{name} is no program that locallm can launch; these are: {known}",
+  },
+  assistant_missing: { status: 400, message: "{program} is not installed here; to install it: {install}" },
   file_unusable: { status: 400, message: "{path} cannot be used: {reason}" },
   nothing_to_create_from: { status: 400, message: "neither 'from' or 'files' was specified" },
   upload_missing: { status: 400, message: "blob {digest} is not here; send it to /api/blobs/{digest} first" },

@@ -4,10 +4,11 @@ import { availableParallelism, freemem, totalmem } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { type Config, readConfig } from "../../config.ts";
-import { installEngine } from "../../gpu/install.ts";
+import { installEngine, unwritable } from "../../gpu/install.ts";
 import { devicesIn, inspectGpus } from "../../gpu/machine.ts";
 import { checkStore } from "../../library/check.ts";
 import { freeBytes } from "../../library/disk-space.ts";
+import { makeFolder } from "../../library/durable.ts";
 import { Store } from "../../library/store.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { Client } from "../client.ts";
@@ -113,6 +114,9 @@ async function install(config: Config, wanted: string | true): Promise<void> {
   console.log(
     plain(`fetching ${build.name}@${build.version}${sizeText(build)} into ${config.enginesFolder}`),
   );
+  await makeFolder(config.enginesFolder).catch((cause) => {
+    throw unwritable(config.enginesFolder, cause);
+  });
   const folder = await installEngine(config.enginesFolder, build, (line) => console.error(plain(line)));
   const { devices, problem } = await devicesIn(folder, config);
   if (problem !== null) {

@@ -81,7 +81,7 @@ function settings(model: string, options: Options): ChatSettings {
 }
 
 /** The name under which the model stands in the store and what it can do; it is fetched where it is missing. */
-async function present(reference: string, client: Client, config: Config, insecure: boolean) {
+export async function present(reference: string, client: Client, config: Config, insecure: boolean) {
   const wanted = await source(reference);
   const { name } = wanted;
   const show = () => client.json<{ capabilities: string[] }>("/api/show", { body: { model: name } });

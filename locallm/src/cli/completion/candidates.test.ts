@@ -16,6 +16,7 @@ const program = new Command("locallm")
   .addCommand(new Command("rm").argument("<model...>"))
   .addCommand(new Command("list").alias("ls").argument("[prefix]"))
   .addCommand(new Command("create").argument("<model>").option("-f, --file <path>", "the Modelfile"))
+  .addCommand(new Command("launch").argument("[program]").option("--model <model>", "the model"))
   .addCommand(new Command("completion").addArgument(new Argument("<shell>").choices(["bash", "zsh"])))
   .addCommand(new Command("__complete").argument("<line>"), { hidden: true });
 
@@ -26,7 +27,7 @@ const values = async (line: string) => {
 };
 
 test.each<[string, string[] | "files"]>([
-  ["locallm ", ["run", "rm", "list", "create", "completion", "help"]],
+  ["locallm ", ["run", "rm", "list", "create", "launch", "completion", "help"]],
   ["locallm r", ["run", "rm"]],
   ["locallm -", ["--version", "--help"]],
   ["locallm help c", ["create", "completion"]],
@@ -44,6 +45,7 @@ test.each<[string, string[] | "files"]>([
   ["locallm create q", []],
   ["locallm create new -f ./", "files"],
   ["locallm create --file ", "files"],
+  ["locallm launch codex --model q", ["qwen3:8b"]],
   ["locallm completion z", ["zsh"]],
   ["locallm nonsense ", []],
   ["A=1 B=2  locallm  run  q", ["qwen3:8b"]],

@@ -48,7 +48,7 @@ async function whatFits(
     else if (open !== undefined) open = undefined;
     else position += 1;
   }
-  if (open?.required) return valuesOf(open);
+  if (open?.required) return open.flags.includes("<model>") ? plain(await models()) : valuesOf(open);
   const optional = open === undefined ? [] : valuesOf(open);
   if (current.startsWith("-")) return options(command);
   if (optional.length > 0) return optional;

@@ -1,0 +1,38 @@
+import { describe, expect, it } from "vitest";
+import { assistants } from "./assistants.ts";
+
+const model = "host:5000/ns/m:v";
+const wired = (name: string, url: string, apiKey: string | null = null) =>
+  assistants[name]?.wiring({ url, apiKey, model }) ?? { environment: {}, parameters: [] };
+
+describe.each(Object.keys(assistants))("%s", (name) => {
+  it("is sent to the server that LOCALLM_HOST names, and nowhere else", () => {
+    const text = JSON.stringify(wired(name, "http://box.example:8080"));
+    const addresses = text.match(/https?:\/\/[^\s"'\\]+/g) ?? [];
+    expect(addresses.length).toBeGreaterThan(0);
+    for (const address of addresses) expect(address).toMatch(/^http:\/\/box\.example:8080(\/v1)?$/);
+    expect(text).toContain(model);
+  });
+
+  it("carries the key in its environment, never in its parameters", () => {
+    const { environment, parameters } = wired(name, "http://127.0.0.1:1", "s3cret");
+    expect(JSON.stringify(environment)).toContain("s3cret");
+    expect(parameters.join(" ")).not.toContain("s3cret");
+    expect(JSON.stringify(wired(name, "http://127.0.0.1:1"))).not.toContain("null");
+  });
+});
+
+it.each([
+  ["https://box.example/models", "https://box.example", "models/v1/chat/completions"],
+  ["http://127.0.0.1:1", "http://127.0.0.1:1", "v1/chat/completions"],
+])("goose, which joins host and path itself, gets %s in two", (url, host, path) => {
+  expect(wired("goose", url).environment).toMatchObject({ OPENAI_HOST: host, OPENAI_BASE_PATH: path });
+});
+
+it("opencode's settings are whole JSON", () => {
+  const { environment } = wired("opencode", "http://127.0.0.1:1");
+  expect(JSON.parse(environment["OPENCODE_CONFIG_CONTENT"] ?? "")).toMatchObject({
+    model: `locallm/${model}`,
+    provider: { locallm: { models: { [model]: { name: model } } } },
+  });
+});

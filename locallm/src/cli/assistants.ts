@@ -1,0 +1,115 @@
+/** A program for coding that can work with a model of ours, and how it is told so, without a file of its own. */
+export interface Assistant {
+  readonly title: string;
+  /** As it is started. */
+  readonly program: string;
+  readonly install: string;
+  /** Whether it is of use only with a model that calls tools. */
+  readonly needsTools: boolean;
+  wiring(server: Wired): Wiring;
+}
+
+export interface Wired {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly apiKey: string | null;
+  readonly model: string;
+}
+
+/** Variables for the program alone, and what stands in front of the user's own parameters. */
+export interface Wiring {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly parameters: readonly string[];
+}
+
+/** By the names that `locallm launch` takes; the program's documentation is the source of each. */
+export const assistants: Readonly<Record<string, Assistant>> = {
+  aider: {
+    title: "Aider",
+    program: "aider",
+    install: "python3 -m pip install aider-chat",
+    needsTools: false,
+    wiring: ({ url, apiKey, model }) => ({
+      environment: { OLLAMA_API_BASE: url, ...(apiKey === null ? {} : { OLLAMA_API_KEY: apiKey }) },
+      parameters: ["--model", `ollama_chat/${model}`],
+    }),
+  },
+  codex: {
+    title: "Codex",
+    program: "codex",
+    install: "npm install -g @openai/codex",
+    needsTools: true,
+    wiring: ({ url, apiKey, model }) => {
+      const provider = {
+        name: "locallm",
+        base_url: `${url}/v1`,
+        wire_api: "responses",
+        ...(apiKey === null ? {} : { env_key: "LOCALLM_API_KEY" }),
+      };
+      const settings = [
+        ["model_provider", "locallm"],
+        ...Object.entries(provider).map(([key, value]) => [`model_providers.locallm.${key}`, value]),
+        ["model", model],
+      ];
+      return {
+        environment: { ...(apiKey === null ? {} : { LOCALLM_API_KEY: apiKey }) },
+        // What is no TOML is taken as text, so nothing needs quotes that a shell could eat.
+        parameters: settings.flatMap(([key, value]) => ["-c", `${key}=${value}`]),
+      };
+    },
+  },
+  goose: {
+    title: "goose",
+    program: "goose",
+    install: "see its documentation",
+    needsTools: true,
+    wiring: ({ url, apiKey, model }) => {
+      const { origin, pathname } = new URL(url);
+      return {
+        environment: {
+          GOOSE_PROVIDER: "openai",
+          GOOSE_MODEL: model,
+          OPENAI_HOST: origin,
+          OPENAI_BASE_PATH: `${pathname.slice(1)}/v1/chat/completions`.replace(/^\//, ""),
+          OPENAI_API_KEY: apiKey ?? anyKey,
+        },
+        parameters: [],
+      };
+    },
+  },
+  opencode: {
+    title: "OpenCode",
+    program: "opencode",
+    install: "npm install -g opencode-ai",
+    needsTools: true,
+    wiring: ({ url, apiKey, model }) => {
+      const settings = {
+        model: `locallm/${model}`,
+        // Titles and summaries too stay on this machine.
+        small_model: `locallm/${model}`,
+        provider: {
+          locallm: {
+            npm: "@ai-sdk/openai-compatible",
+            name: "locallm",
+            options: { baseURL: `${url}/v1`, apiKey: apiKey ?? anyKey },
+            models: { [model]: { name: model } },
+          },
+        },
+      };
+      return { environment: { OPENCODE_CONFIG_CONTENT: JSON.stringify(settings) }, parameters: [] };
+    },
+  },
+  qwen: {
+    title: "Qwen Code",
+    program: "qwen",
+    install: "npm install -g @qwen-code/qwen-code",
+    needsTools: true,
+    wiring: ({ url, apiKey, model }) => ({
+      environment: { OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: apiKey ?? anyKey, OPENAI_MODEL: model },
+      parameters: ["--auth-type", "openai"],
+    }),
+  },
+};
+
+/** Programs want a key even where the server wants none. */
+const anyKey = "locallm";

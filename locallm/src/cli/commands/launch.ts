@@ -1,0 +1,145 @@
+import { spawn } from "node:child_process";
+import { constants } from "node:os";
+import { Argument, Command } from "commander";
+import { readConfig } from "../../config.ts";
+import { LocallmError } from "../../wire/errors.ts";
+import { type Assistant, assistants, type Wiring } from "../assistants.ts";
+import { Client } from "../client.ts";
+import { plain, table } from "../text.ts";
+import { present } from "./run.ts";
+
+interface Options {
+  model?: string;
+  config?: boolean;
+}
+
+export function launchCommand(): Command {
+  return new Command("launch")
+    .description("start a program for coding that works with a model here; without a name, list them")
+    .addArgument(new Argument("[program]").choices(Object.keys(assistants)).argParser(String))
+    .argument("[parameters...]", "its own parameters, after --")
+    .option("--model <model>", "the model; by default the newest here that fits")
+    .option("--config", "print variables and command line, start nothing")
+    .addHelpText("after", "\nExample: locallm launch codex --model qwen3:8b -- exec 'explain this folder'")
+    .action(async (name: string | undefined, parameters: string[], options: Options) => {
+      if (name === undefined) console.log(list());
+      else await launch(assistantNamed(name), parameters, options);
+    });
+}
+
+function list(): string {
+  const rows = Object.entries(assistants).map(([name, { title, install }]) => [name, title, install]);
+  return table(["NAME", "PROGRAM", "TO INSTALL IT"], rows);
+}
+
+function assistantNamed(name: string): Assistant {
+  const known = Object.keys(assistants).join(", ");
+  if (name === "claude") {
+    const what = "Anthropic's API, which Claude Code speaks,";
+    throw new LocallmError("not_built_yet", { what, instead: `these can be launched: ${known}` });
+  }
+  const found = Object.hasOwn(assistants, name) ? assistants[name] : undefined;
+  if (found === undefined) throw new LocallmError("assistant_unknown", { name, known });
+  return found;
+}
+
+async function launch(assistant: Assistant, given: string[], options: Options): Promise<void> {
+  const config = readConfig();
+  const client = new Client(config);
+  const { title, program } = assistant;
+  const model =
+    options.model === undefined
+      ? await newestFor(assistant, client)
+      : await fetched(options.model, assistant, client);
+  const { environment, parameters } = assistant.wiring({ url: client.url, apiKey: config.apiKey, model });
+  const wiring = { environment, parameters: [...parameters, ...given] };
+  if (options.config === true) {
+    console.log(asScript(program, wiring));
+    return;
+  }
+  console.error(plain(`${title} works with ${model}`));
+  await warnOfSmallWindow(assistant, model, client);
+  process.exitCode = await start(assistant, wiring);
+}
+
+/** Throws `unsupported_capability` where it cannot do what the program asks of it. */
+async function fetched(reference: string, assistant: Assistant, client: Client): Promise<string> {
+  const { name, capabilities } = await present(reference, client, readConfig(), false);
+  const needed = neededBy(assistant);
+  if (!capabilities.includes(needed))
+    throw new LocallmError("unsupported_capability", { model: name, capability: needed });
+  return name;
+}
+
+async function newestFor(assistant: Assistant, client: Client): Promise<string> {
+  const { models } = await client.json<{ models: { name: string }[] }>("/api/tags");
+  const needed = neededBy(assistant);
+  for (const { name } of models) {
+    const shown = await client
+      .json<{ capabilities: string[] }>("/api/show", { body: { model: name } })
+      .catch(() => null);
+    if (shown?.capabilities.includes(needed)) return name;
+  }
+  const field = "--model";
+  const problem = `is needed: no model here has what ${assistant.title} needs (${needed})`;
+  throw new LocallmError("invalid_field", { field, problem });
+}
+
+function neededBy({ needsTools }: Assistant): string {
+  return needsTools ? "tools" : "completion";
+}
+
+/** What these programs say before the first question takes 10,000 tokens and more. */
+const usefulWindow = 32_768;
+
+/** Loads the model too, so that what is wrong with it is said here. Aider asks for its own window each time. */
+async function warnOfSmallWindow(
+  { needsTools, title }: Assistant,
+  model: string,
+  client: Client,
+): Promise<void> {
+  if (!needsTools) return;
+  await client.json("/api/generate", { body: { model, stream: false } });
+  const { models } = await client.json<{ models: { name: string; context_length: number }[] }>("/api/ps");
+  const loaded = models.find(({ name }) => name === model)?.context_length;
+  if (loaded === undefined || loaded >= usefulWindow) return;
+  console.error(
+    `Its window is ${loaded} tokens, and ${title} needs about ${usefulWindow}: start the server with LOCALLM_CONTEXT_LENGTH=${usefulWindow}`,
+  );
+}
+
+/** For a shell to read: POSIX, or PowerShell on Windows. */
+function asScript(program: string, { environment, parameters }: Wiring): string {
+  const isWindows = process.platform === "win32";
+  const quoted = (text: string) => `'${text.replaceAll("'", isWindows ? "''" : "'\\''")}'`;
+  const bare = (text: string) => (/^[\w@%+=:,./-]+$/.test(text) ? text : quoted(text));
+  const variables = Object.entries(environment).map(([name, value]) =>
+    isWindows ? `$env:${name} = ${quoted(value)}` : `export ${name}=${quoted(value)}`,
+  );
+  return [...variables, [program, ...parameters.map(bare)].join(" ")].join("\n");
+}
+
+/** The program's exit code. The terminal is its own while it runs. */
+async function start({ program, install }: Assistant, { environment, parameters }: Wiring): Promise<number> {
+  // npm's programs are scripts of the shell on Windows.
+  const [first, ...before] =
+    process.platform === "win32" ? ["cmd.exe", "/d", "/s", "/c", program] : [program];
+  const child = spawn(first ?? program, [...before, ...parameters], {
+    stdio: "inherit",
+    // biome-ignore lint/style/noProcessEnv: handed on whole, not read
+    env: { ...process.env, ...environment },
+  });
+  // Ctrl-C reaches it by itself, and what it means there is its own affair.
+  process.on("SIGINT", () => {});
+  for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
+  return await new Promise<number>((resolve, reject) => {
+    child.once("exit", (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)));
+    child.once("error", (cause: NodeJS.ErrnoException) =>
+      reject(
+        cause.code === "ENOENT"
+          ? new LocallmError("assistant_missing", { program, install }, { cause })
+          : cause,
+      ),
+    );
+  });
+}
