@@ -14,6 +14,7 @@ type ContextFunctions = Pick<
   | "llama_n_ctx_seq"
   | "llama_get_memory"
   | "llama_decode"
+  | "llama_encode"
   | "llama_memory_clear"
   | "llama_memory_seq_rm"
   | "llama_memory_seq_add"
@@ -53,6 +54,7 @@ export class Context {
   readonly capacity: number;
   readonly canShift: boolean;
   readonly #memory: Pointer | null;
+  readonly #compute: Functions["llama_decode"];
   readonly #batch: Batch;
   readonly #tokens: Int32Array<ArrayBuffer>;
   readonly #positions: Int32Array<ArrayBuffer>;
@@ -99,6 +101,7 @@ export class Context {
     }
     this.contextPerSequence = library.llama_n_ctx_seq(pointer);
     this.#memory = library.llama_get_memory(pointer);
+    this.#compute = this.#memory === null ? library.llama_encode : library.llama_decode;
     this.canShift = this.#memory !== null && library.llama_memory_can_shift(this.#memory);
 
     const { batch, sequences } = request;
@@ -163,7 +166,7 @@ export class Context {
   step(): StepOutcome {
     this.#batch.n_tokens = this.#count;
     this.#abortFlag[0] = 0;
-    return outcome(this.#library.llama_decode(this.pointer, this.#batch));
+    return outcome(this.#compute(this.pointer, this.#batch));
   }
 
   /** Computes the batch on another thread, so that this one hears an abort. */
@@ -171,7 +174,7 @@ export class Context {
     this.#batch.n_tokens = this.#count;
     this.#abortFlag[0] = 0;
     return new Promise((resolve, reject) => {
-      this.#library.llama_decode.async(this.pointer, this.#batch, (error, status) => {
+      this.#compute.async(this.pointer, this.#batch, (error, status) => {
         try {
           if (error) throw error;
           resolve(outcome(status));

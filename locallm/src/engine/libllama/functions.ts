@@ -81,6 +81,8 @@ export interface Functions {
     special: boolean,
   ): number;
   llama_decode: Decode;
+  /** For a model without a cache; asked to decode, it would do the same and complain. */
+  llama_encode: Decode;
   llama_get_logits_ith(context: Pointer, index: number): Pointer | null;
   llama_get_embeddings_seq(context: Pointer, seq: number): Pointer | null;
   llama_memory_clear(memory: Pointer, data: boolean): void;
@@ -155,6 +157,7 @@ function signatures(layout: typeof Layout): Record<string, (TypeObject | string)
     llama_tokenize: ["int32_t", "void *", "void *", "int32_t", "void *", "int32_t", "bool", "bool"],
     llama_token_to_piece: ["int32_t", "void *", "int32_t", "void *", "int32_t", "int32_t", "bool"],
     llama_decode: ["int32_t", "void *", batch],
+    llama_encode: ["int32_t", "void *", batch],
     llama_get_logits_ith: ["void *", "void *", "int32_t"],
     llama_get_embeddings_seq: ["void *", "void *", "int32_t"],
     llama_memory_clear: ["void", "void *", "bool"],
