@@ -58,7 +58,7 @@ export interface Refusals {
 /** Sends hostile schemas, one after the other; a first round grows the heap to its working size. */
 export async function refuseHostile(server: ServerProcess, model: string, count: number): Promise<Refusals> {
   const ask = (format: Schema) => server.post("/api/generate", { model, prompt: "x", format });
-  for (const schema of hostileSchemas(Math.min(count, 100))) await (await ask(schema)).arrayBuffer();
+  for (const schema of hostileSchemas(Math.min(count, 20))) await (await ask(schema)).arrayBuffer();
   const before = residentMib(server.pid);
   const accepted: string[] = [];
   const times: number[] = [];

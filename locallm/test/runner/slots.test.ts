@@ -15,21 +15,23 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
   it("answers more jobs than it has slots, each as its own prompt asks", async () => {
     const prompts = ["The capital of France is", "The capital of Italy is", "The capital of Spain is"];
     const answers = await Promise.all(
-      Array.from({ length: 9 }, (_, index) => collect(runner.generate(newJob(prompts[index % 3]!)))),
+      Array.from({ length: 9 }, (_, index) =>
+        collect(runner.generate(newJob(prompts[index % 3]!, { numPredict: 3 }))),
+      ),
     );
     for (const [index, answer] of answers.entries()) {
       expect(answer.text).toContain([" Paris", " Rome", " Madrid"][index % 3]);
-      expect(answer.done.evalTokens).toBe(12);
+      expect(answer.done.evalTokens).toBe(3);
     }
   });
 
   it("finds each prompt's cache again, whichever slot has it", async () => {
     const topics = ["salt", "iron", "wool"];
     const changes = { sampling: free, numPredict: 2 };
-    for (const topic of topics) await collect(runner.generate(newJob(longText(topic, 120), changes)));
+    for (const topic of topics) await collect(runner.generate(newJob(longText(topic, 60), changes)));
     for (const topic of ["wool", "salt", "iron"]) {
-      const { done } = await collect(runner.generate(newJob(`${longText(topic, 120)}And then`, changes)));
-      expect(done.cachedTokens).toBeGreaterThanOrEqual(120);
+      const { done } = await collect(runner.generate(newJob(`${longText(topic, 60)}And then`, changes)));
+      expect(done.cachedTokens).toBeGreaterThanOrEqual(60);
       expect(done.promptTokens - done.cachedTokens).toBeLessThan(8);
     }
   });
@@ -40,17 +42,17 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
       for await (const event of stream) if (event.kind === "text") events.push(name);
     };
     const a = runner
-      .generate(newJob("Count: 1, 2, 3,", { sampling: endless, numPredict: 40 }))
+      .generate(newJob("Count: 1, 2, 3,", { sampling: endless, numPredict: 20 }))
       [Symbol.asyncIterator]();
     await a.next();
     const rest = watch("a", { [Symbol.asyncIterator]: () => a });
-    await Promise.all([rest, watch("b", runner.generate(newJob(longText("stone", 500), { numPredict: 2 })))]);
-    // Read in one go, the other's prompt would let through one token of this answer.
-    expect(events.indexOf("b")).toBeGreaterThan(4);
+    await Promise.all([rest, watch("b", runner.generate(newJob(longText("stone", 300), { numPredict: 2 })))]);
+    // Read in one go, the other's prompt would let through a token or two of this answer.
+    expect(events.indexOf("b")).toBeGreaterThan(3);
   });
 
   it("frees the slot of a reader that leaves the loop, and of one that aborts", async () => {
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 2; round++) {
       const left = Array.from({ length: 4 }, async () => {
         for await (const event of runner.generate(
           newJob("Tell me a story", { sampling: endless, numPredict: 800 }),
@@ -74,9 +76,7 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
 
   it("forgets an aborted job that still waits for a slot", async () => {
     const abort = new AbortController();
-    const busy = Array.from({ length: 4 }, () =>
-      collect(runner.generate(newJob("Once", { numPredict: 30 }))),
-    );
+    const busy = Array.from({ length: 4 }, () => collect(runner.generate(newJob("Once", { numPredict: 8 }))));
     const waiting = collect(runner.generate(newJob("Never"), abort.signal));
     const refused = expect(waiting).rejects.toThrow("changed my mind");
     abort.abort(new Error("changed my mind"));
@@ -93,28 +93,36 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
     await neighbour;
     abort.abort();
     await refused;
-    // Had it been computed to the end, a second look at it would find all of it in the cache.
-    const { done } = await collect(runner.generate(newJob(prompt, { sampling: free, numPredict: 1 })));
-    expect(done.cachedTokens).toBeLessThan(done.promptTokens - 100);
+    // Had it been computed to the end, a second look at its beginning would find all of that in the cache.
+    const look = newJob(longText("glass", 700), { sampling: free, numPredict: 0 });
+    const { done } = await collect(runner.generate(look));
+    expect(done.cachedTokens).toBeLessThan(done.promptTokens - 50);
   });
 
   it("holds back a slot whose reader does not read, and lets the others finish", async () => {
+    const tokens = 160;
     const slow = runner
-      .generate(newJob("A long tale:", { sampling: endless, numPredict: 100 }))
+      .generate(newJob("A long tale:", { sampling: endless, numPredict: tokens }))
       [Symbol.asyncIterator]();
-    const first = await slow.next();
-    const others = await Promise.all(
-      ["a", "b", "c"].map((topic) =>
-        collect(runner.generate(newJob(`The ${topic}`, { sampling: endless, numPredict: 80 }))),
-      ),
-    );
-    expect(others.map((answer) => answer.done.evalTokens)).toEqual([80, 80, 80]);
-    let tokens = first.value?.kind === "text" ? first.value.tokens : 0;
-    for (;;) {
-      const { value } = await slow.next();
-      if (value?.kind !== "text") break;
-      tokens += value.tokens;
-    }
-    expect(tokens).toBe(100);
+    await slow.next();
+    const other = newJob("Another", { sampling: endless, numPredict: tokens });
+    expect((await collect(runner.generate(other))).done.evalTokens).toBe(tokens);
+    // In as many steps it would be done too, had it not been held back.
+    const waiting = await readWhatIsThere(slow);
+    expect(waiting.length).toBeLessThan(tokens - 20);
+    // What was taken made room: it goes on.
+    expect(await slow.next()).toMatchObject({ done: false, value: { kind: "text" } });
+    await slow.return?.();
   });
 });
+
+/** The events that need no waiting, and so were computed before anybody asked for them. */
+async function readWhatIsThere(events: AsyncIterator<GenerateEvent>): Promise<GenerateEvent[]> {
+  const there: GenerateEvent[] = [];
+  for (;;) {
+    const later = new Promise<null>((resolve) => setImmediate(() => resolve(null)));
+    const next = await Promise.race([events.next(), later]);
+    if (next === null || next.done === true) return there;
+    there.push(next.value);
+  }
+}
