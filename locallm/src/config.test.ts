@@ -88,7 +88,11 @@ describe("readConfig", () => {
     ["CUDA_VISIBLE_DEVICES", "", "cudaVisibleDevices", ""],
     ["GGML_VK_VISIBLE_DEVICES", " 1 ", "vulkanVisibleDevices", "1"],
     ["LOCALLM_ENGINES", "/opt/engines", "enginesFolder", "/opt/engines"],
+    ["CUDA_VISIBLE_DEVICES", "-1", "cudaVisibleDevices", "-1"],
+    ["CUDA_VISIBLE_DEVICES", "GPU-8f1c-22", "cudaVisibleDevices", "GPU-8f1c-22"],
     ["https_proxy", "http://p:3128", "proxy", { http: null, https: "http://p:3128", except: null }],
+    ["HTTP_PROXY", "p:3128", "proxy", { http: "http://p:3128", https: null, except: null }],
+    ["NO_PROXY", ".example, 10.0.0.1", "proxy", { http: null, https: null, except: ".example, 10.0.0.1" }],
   ] as const)("reads %s=%s", (variable, text, field, value) => {
     expect(readConfig({ [variable]: text })[field]).toEqual(value);
   });
@@ -117,12 +121,23 @@ describe("readConfig", () => {
     ["LOCALLM_KV_CACHE_TYPE", "q2"],
     ["LOCALLM_GENERATE", "both"],
     ["LOCALLM_INTEL_GPU", "arc"],
+    ["CUDA_VISIBLE_DEVICES", "the first"],
+    ["GGML_VK_VISIBLE_DEVICES", "GPU-1"],
+    ["HTTP_PROXY", "socks5://p:1080"],
+    ["https_proxy", "http://"],
   ])("refuses %s=%j by name", (variable, text) => {
     expect(() => readConfig({ [variable]: text })).toThrow(`${variable}=`);
   });
 
-  it("never prints a key that it refuses", () => {
+  it("never prints a key that it refuses, or a proxy with its password", () => {
     expect(() => readConfig({ LOCALLM_API_KEY: "two words" })).not.toThrow(/two words/);
+    expect(() => readConfig({ HTTP_PROXY: "ftp://me:secret@p" })).not.toThrow(/secret/);
+  });
+
+  it("refuses a quantised cache without flash attention: no model could be loaded with it", () => {
+    const both = { LOCALLM_FLASH_ATTENTION: "off", LOCALLM_KV_CACHE_TYPE: "q8_0" };
+    expect(() => readConfig(both)).toThrow('LOCALLM_KV_CACHE_TYPE="q8_0": needs flash attention');
+    expect(readConfig({ ...both, LOCALLM_KV_CACHE_TYPE: "f16" }).flashAttention).toBe("off");
   });
 
   it("lists every variable that it reads", () => {

@@ -106,19 +106,19 @@ export const settings: readonly Setting[] = [
 
 /** Reads and checks every setting; a bad value is an error that names its variable. */
 export function readConfig(environment: Environment = process.env): Config {
-  const read = <Value>(variable: string, parse: (text: string) => Value | Problem): Value => {
-    const text = trimmed(environment[variable]) ?? byDefault(variable);
-    const value = parse(text);
-    if (value instanceof Problem)
-      throw new LocallmError("invalid_setting", {
-        variable,
-        value: variable === "LOCALLM_API_KEY" ? "not usable" : JSON.stringify(text),
-        problem: value.text,
-      });
-    return value;
+  const read = <Value>(variable: string, parse: (text: string) => Value | Problem): Value =>
+    checked(variable, trimmed(environment[variable]) ?? byDefault(variable), parse);
+  /** Set but empty has a meaning of its own. */
+  const readDevices = (variable: string, isDevice: RegExp): string | null => {
+    const text = environment[variable]?.trim();
+    return text === undefined ? null : checked(variable, text, parseDevices(isDevice));
   };
-  const proxy = (name: string) =>
-    trimmed(environment[name]) ?? trimmed(environment[name.toLowerCase()]) ?? null;
+  const readProxy = (name: string): string | null => {
+    const variable = [name, name.toLowerCase()].find((each) => trimmed(environment[each]) !== undefined);
+    if (variable === undefined) return null;
+    return checked(variable, trimmed(environment[variable]) ?? "", parseProxy);
+  };
+  const flashAttention = read("LOCALLM_FLASH_ATTENTION", parseFlashAttention);
 
   return {
     host: read("LOCALLM_HOST", parseHost),
@@ -132,18 +132,39 @@ export function readConfig(environment: Environment = process.env): Config {
     origins: read("LOCALLM_ORIGINS", parseOrigins),
     apiKey: read("LOCALLM_API_KEY", parseApiKey),
     contextLength: read("LOCALLM_CONTEXT_LENGTH", integerBetween(1, 2 ** 31 - 1)),
-    flashAttention: read("LOCALLM_FLASH_ATTENTION", parseFlashAttention),
-    kvCacheType: read("LOCALLM_KV_CACHE_TYPE", oneOf("f16", "q8_0", "q4_0")),
+    flashAttention,
+    kvCacheType: read("LOCALLM_KV_CACHE_TYPE", (text) => parseKvCacheType(text, flashAttention)),
     generate: read("LOCALLM_GENERATE", oneOf("raw", "template")),
     intelGpu: read("LOCALLM_INTEL_GPU", (text) => (text === "" ? false : parseBoolean(text))),
-    cudaVisibleDevices: environment["CUDA_VISIBLE_DEVICES"]?.trim() ?? null,
-    vulkanVisibleDevices: environment["GGML_VK_VISIBLE_DEVICES"]?.trim() ?? null,
+    cudaVisibleDevices: readDevices("CUDA_VISIBLE_DEVICES", cudaDevice),
+    vulkanVisibleDevices: readDevices("GGML_VK_VISIBLE_DEVICES", /^(-?\d+|none)$/i),
     enginesFolder: read("LOCALLM_ENGINES", parsePath),
     registries: read("LOCALLM_REGISTRIES", parseRegistries),
     credentialsFile: read("LOCALLM_CREDENTIALS", parsePath),
     caFile: read("LOCALLM_CA_FILE", (text) => (text === "" ? null : parsePath(text))),
-    proxy: { http: proxy("HTTP_PROXY"), https: proxy("HTTPS_PROXY"), except: proxy("NO_PROXY") },
+    proxy: {
+      http: readProxy("HTTP_PROXY"),
+      https: readProxy("HTTPS_PROXY"),
+      except: trimmed(environment["NO_PROXY"]) ?? trimmed(environment["no_proxy"]) ?? null,
+    },
   };
+}
+
+/** For the log: every setting as it holds, without what is secret. */
+export function shownConfig({ host, apiKey, proxy, ...rest }: Config): Record<string, unknown> {
+  const isSet = (secret: string | null) => (secret === null ? "not set" : "set");
+  const shown: Record<string, unknown> = {
+    host: { ...host },
+    apiKey: isSet(apiKey),
+    proxy: { http: isSet(proxy.http), https: isSet(proxy.https), except: proxy.except },
+    ...rest,
+  };
+  // JSON has no word for it.
+  const entries = Object.entries(shown).map(([name, value]) => [
+    name,
+    value === Infinity ? "for ever" : value,
+  ]);
+  return Object.fromEntries(entries) as Record<string, unknown>;
 }
 
 /** The address as a client on this machine would call it. */
@@ -151,6 +172,15 @@ export function baseUrl(host: HostAddress): string {
   const name = host.hostname === null || host.hostname === "0.0.0.0" ? "127.0.0.1" : host.hostname;
   const bracketed = name === "::" ? "[::1]" : name.includes(":") ? `[${name}]` : name;
   return `${host.scheme}://${bracketed}:${host.port}${host.path}`;
+}
+
+function checked<Value>(variable: string, text: string, parse: (text: string) => Value | Problem): Value {
+  const value = parse(text);
+  if (!(value instanceof Problem)) return value;
+  // A key is a secret, and a proxy's address may hold a password.
+  const isSecret = variable === "LOCALLM_API_KEY" || /_proxy$/i.test(variable);
+  const shown = isSecret ? "not usable" : JSON.stringify(text);
+  throw new LocallmError("invalid_setting", { variable, value: shown, problem: value.text });
 }
 
 /** Why a value is refused. */
@@ -217,6 +247,36 @@ function parseFlashAttention(text: string): Config["flashAttention"] | Problem {
   if (text.toLowerCase() === "auto") return "auto";
   const on = parseBoolean(text);
   return on instanceof Problem ? new Problem("must be auto, on or off") : on ? "on" : "off";
+}
+
+function parseKvCacheType(
+  text: string,
+  flashAttention: Config["flashAttention"],
+): Config["kvCacheType"] | Problem {
+  const type = oneOf("f16", "q8_0", "q4_0")(text);
+  // The engine reads quantised values with flash attention only: no model at all would load.
+  if (flashAttention === "off" && type !== "f16" && !(type instanceof Problem))
+    return new Problem("needs flash attention, which LOCALLM_FLASH_ATTENTION turns off");
+  return type;
+}
+
+/** By number or by NVIDIA's own id; the words are CUDA's for none. */
+const cudaDevice = /^(-?\d+|(GPU|MIG)-[\w/-]+|none|NoDevFiles)$/i;
+
+function parseDevices(isDevice: RegExp) {
+  return (text: string): string | Problem =>
+    text === "" || text.split(",").every((device) => isDevice.test(device.trim()))
+      ? text
+      : new Problem("must be GPUs by number, with commas between them; -1 or nothing is none");
+}
+
+/** As elsewhere, an address without a scheme is an http proxy. */
+function parseProxy(text: string): string | Problem {
+  const address = text.includes("://") ? text : `http://${text}`;
+  const url = URL.parse(address);
+  return url !== null && /^https?:$/.test(url.protocol) && url.hostname !== ""
+    ? address
+    : new Problem("must be an http or https proxy such as http://proxy.example:3128");
 }
 
 function parseKeepAliveSetting(text: string): number | Problem {

@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 import pino, { type Logger } from "pino";
-import { baseUrl, type Config, type HostAddress, readConfig } from "./config.ts";
+import { baseUrl, type Config, type HostAddress, readConfig, shownConfig } from "./config.ts";
 import { Accelerator } from "./gpu/accelerator.ts";
 import type { BackendChoice } from "./gpu/backend.ts";
 import { devicesIn, machineBackend, visibleDevices } from "./gpu/machine.ts";
@@ -103,6 +103,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     now: () => new Date(),
   });
   const port = await listen(app, config.host);
+  log.info({ settings: shownConfig(config) }, "settings");
   log.info({ backend: backend.backend ?? "cpu", why: backend.why }, "backend");
 
   let closing: Promise<void> | null = null;

@@ -1,12 +1,12 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Explained } from "./crowd.ts";
 import { createSmallStore, type ModelStore } from "./model-store.ts";
 import { rawRequest } from "./raw-http.ts";
-import { launch, type ServerProcess, startServer } from "./server-process.ts";
+import { launch, type ServerProcess, startServer, until } from "./server-process.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -46,8 +46,17 @@ describe("a bad value stops the start and names its variable", () => {
     ["LOCALLM_FLASH_ATTENTION", "sometimes"],
     ["LOCALLM_KV_CACHE_TYPE", "q2_k"],
     ["LOCALLM_GENERATE", "both"],
+    ["LOCALLM_REGISTRIES", "https://models.example"],
+    ["LOCALLM_CA_FILE", "/nowhere/ca.pem"],
+    ["CUDA_VISIBLE_DEVICES", "first"],
+    ["GGML_VK_VISIBLE_DEVICES", "first"],
+    ["HTTPS_PROXY", "socks5://127.0.0.1"],
   ])("%s=%s", { concurrent: true }, async (variable, value) => {
-    const started = launch(["serve"], { LOCALLM_MODELS: join(folder, "models"), [variable]: value });
+    const started = launch(["serve"], {
+      LOCALLM_HOST: "127.0.0.1:0",
+      LOCALLM_MODELS: join(folder, "models"),
+      [variable]: value,
+    });
     expect((await started.exited).code).toBe(1);
     expect(started.stderr()).toMatch(new RegExp(`^Error: ${variable}=`));
     expect(started.stderr()).not.toContain("    at ");
@@ -69,6 +78,20 @@ describe("LOCALLM_HOST", () => {
       expect(server.stdout()).toContain(`listening on ${server.url}`);
       expect((await fetch(`${server.url}/api/version`)).status).toBe(200);
     });
+  });
+
+  // Addresses that no machine has: where it would listen is said, and nothing is opened.
+  it.each([
+    ["192.0.2.1", "192.0.2.1, port 11434"],
+    ["192.0.2.1:8080", "192.0.2.1, port 8080"],
+    ["http://192.0.2.1", "192.0.2.1, port 80"],
+    ["https://192.0.2.1/behind/a/proxy/", "192.0.2.1, port 443"],
+    ["2001:db8::1", "2001:db8::1, port 11434"],
+    ["[2001:db8::1]:8080", "2001:db8::1, port 8080"],
+  ])("%s means %s", { concurrent: true }, async (host, where) => {
+    const started = launch(["serve"], { LOCALLM_HOST: host, LOCALLM_MODELS: join(folder, "models") });
+    expect((await started.exited).code).toBe(1);
+    expect(started.stderr()).toMatch(new RegExp(`^Error: cannot listen on ${where}: E[A-Z]+$`, "m"));
   });
 
   it("a folder of models that cannot be made is said by its variable", async () => {
@@ -188,6 +211,17 @@ describe("with a model", () => {
       expect(await remainingMs(server)).toBeLessThanOrEqual(300_000);
       expect(await remainingMs(server)).toBeGreaterThan(240_000);
       expect(server.log.map((line) => line["level"])).not.toContain("debug");
+      const home = (...path: string[]) => join(homedir(), ".locallm", ...path);
+      expect(settingsOf(server)).toEqual({
+        ...{ host: { scheme: "http", hostname: "127.0.0.1", port: 0, path: "" }, origins: [] },
+        ...{ modelsFolder: store.folder, enginesFolder: home("engines") },
+        ...{ numParallel: 1, maxLoadedModels: 1, maxQueue: 512, keepAliveMs: 300_000 },
+        ...{ loadTimeoutMs: 300_000, contextLength: 2048, generate: "raw", debug: false },
+        ...{ flashAttention: "auto", kvCacheType: "f16", intelGpu: false },
+        ...{ cudaVisibleDevices: null, vulkanVisibleDevices: null },
+        ...{ registries: null, credentialsFile: home("credentials.json"), caFile: null },
+        ...{ apiKey: "not set", proxy: { http: "not set", https: "not set", except: null } },
+      });
     });
   });
 
@@ -208,8 +242,21 @@ describe("with a model", () => {
       CUDA_VISIBLE_DEVICES: "1",
       GGML_VK_VISIBLE_DEVICES: "2",
       LOCALLM_ENGINES: join(store.folder, "no-engines"),
+      LOCALLM_ORIGINS: "https://a.example",
+      LOCALLM_REGISTRIES: "models.example",
+      LOCALLM_CREDENTIALS: join(store.folder, "credentials.json"),
+      HTTP_PROXY: "me:secret@proxy.example:3128",
+      NO_PROXY: ".example",
     };
     await withServer(env, async (server) => {
+      expect(settingsOf(server)).toMatchObject({
+        ...{ numParallel: 3, maxLoadedModels: 2, maxQueue: 7, keepAliveMs: 3_600_000 },
+        ...{ loadTimeoutMs: 60_000, contextLength: 1024, generate: "template", debug: true },
+        ...{ flashAttention: "on", kvCacheType: "q8_0", intelGpu: true },
+        ...{ cudaVisibleDevices: "1", vulkanVisibleDevices: "2", enginesFolder: env.LOCALLM_ENGINES },
+        ...{ origins: ["https://a.example"], registries: ["models.example"] },
+        ...{ credentialsFile: env.LOCALLM_CREDENTIALS, proxy: { http: "set", except: ".example" } },
+      });
       const templated = await server.ask("/api/generate", body);
       expect(Number(templated["prompt_eval_count"])).toBeGreaterThan(10);
       expect(await server.ask("/api/generate", { ...body, raw: true })).toMatchObject({
@@ -234,6 +281,18 @@ describe("with a model", () => {
       expect(engineLines.join("\n")).toMatch(/K \(q8_0\)/);
       expect(engineLines.join("\n")).toMatch(/flash_attn *= enabled/);
       expect(server.log).toContainEqual(expect.objectContaining({ level: "debug", what: "load", model }));
+      // However much is logged, no prompt is, and no secret.
+      await server.ask("/api/generate", { ...body, prompt: "the hidden word", system: "never told" });
+      await until("it is in the log", () => {
+        const requests = server.log.filter((line) => line["route"] === "/api/generate");
+        return requests.length === 4;
+      });
+      expect(JSON.stringify(server.log)).not.toMatch(/hidden word|never told|secret/);
     });
   });
 });
+
+/** What the server said at its start that it goes by. */
+function settingsOf(server: ServerProcess): unknown {
+  return server.log.find((line) => line["msg"] === "settings")?.["settings"];
+}
