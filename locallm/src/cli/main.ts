@@ -25,6 +25,8 @@ import { plain } from "./text.ts";
 const program = new Command("locallm")
   .description("Runs language models on this machine, behind Ollama's API and OpenAI's")
   .version(version, "-v, --version")
+  // Behind a verb -v is the verb's own.
+  .enablePositionalOptions()
   .addCommand(serveCommand())
   .addCommand(runCommand())
   .addCommand(pullCommand())

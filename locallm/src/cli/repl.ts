@@ -8,7 +8,7 @@ import { isOptionName, optionRules, parseOptionText } from "../wire/options.ts";
 import { type Client, ServerError } from "./client.ts";
 import { listModels } from "./commands/list.ts";
 import { overview, type Shown } from "./commands/show.ts";
-import { type Conversation, readFormat, readThink } from "./conversation.ts";
+import { type Conversation, readFormat, readSwitch } from "./conversation.ts";
 import { plain } from "./text.ts";
 
 const help = `/set parameter NAME VALUE   an option of the model, such as temperature 0.5
@@ -170,7 +170,7 @@ class Repl {
         settings.format = null;
         break;
       case "think":
-        settings.think = value === "" ? true : readThink(value);
+        settings.think = value === "" ? true : readSwitch(value);
         break;
       case "nothink":
         settings.think = false;

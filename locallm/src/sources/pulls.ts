@@ -89,6 +89,7 @@ export class Pulls {
     return async (onProgress, signal) => {
       const retryDelayMs = this.#settings.limits?.retryDelayMs;
       const pace = retryDelayMs === undefined ? {} : { retryDelayMs };
+      if (!isDefaultHost(name)) onProgress({ status: `pushing to ${name.host}` });
       await pushToRegistry(registry, name, { store: this.store, onProgress, signal, ...pace });
     };
   }
@@ -125,8 +126,12 @@ export class Pulls {
 
   /** People have been lured to registries that look like another; the first pull from each is said. */
   async #isNew(name: ModelName): Promise<boolean> {
+    if (isDefaultHost(name)) return false;
     const host = name.host.toLowerCase();
-    if (host === defaultModelName.host) return false;
     return (await this.store.names()).every((one) => one.host.toLowerCase() !== host);
   }
+}
+
+function isDefaultHost({ host }: ModelName): boolean {
+  return host.toLowerCase() === defaultModelName.host;
 }

@@ -116,7 +116,8 @@ export const errors = {
   },
   insecure_protocol: {
     status: 400,
-    message: "insecure protocol http; ask for it with insecure: true, or use https",
+    message:
+      "insecure protocol http; ask for it with insecure: true (--insecure on the command line), or use https",
   },
   manifest_unknown: { status: 404, message: "pull model manifest: file does not exist" },
   file_unknown: { status: 404, message: "{host} has no such file" },

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { type Config, readConfig } from "../../config.ts";
 import { Client, ServerError } from "../client.ts";
-import { type ChatSettings, Conversation, readFormat, readThink } from "../conversation.ts";
+import { type ChatSettings, Conversation, readFormat, readSwitch } from "../conversation.ts";
 import { converse } from "../repl.ts";
 import { pullModel, source } from "./pull.ts";
 
@@ -72,7 +72,7 @@ function settings(model: string, options: Options): ChatSettings {
     system: null,
     options: {},
     format: options.format === undefined ? null : readFormat(options.format),
-    think: options.think === undefined ? null : readThink(options.think),
+    think: options.think === undefined ? null : readSwitch(options.think),
     hideThinking: options.hidethinking === true,
     keepAlive: options.keepalive ?? null,
     verbose: options.verbose === true,
@@ -103,8 +103,8 @@ async function printEmbedding(
   const body = {
     model,
     input,
-    ...(truncate === undefined ? {} : { truncate: truncate !== "false" }),
-    // What is no number goes to the server, which says so.
+    // What is no boolean or no number goes to the server, which says so.
+    ...(truncate === undefined ? {} : { truncate: readSwitch(truncate) }),
     ...(dimensions === undefined ? {} : { dimensions: Number(dimensions) || dimensions }),
   };
   const { embeddings } = await client.json<{ embeddings: number[][] }>("/api/embed", { body });
