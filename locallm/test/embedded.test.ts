@@ -6,7 +6,9 @@ import pino from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readConfig } from "../src/config.ts";
 import { createServer, type Server } from "../src/server.ts";
+import { createSmallStore } from "./model-store.ts";
 import { rawBytes } from "./raw-http.ts";
+import { lines } from "./server-process.ts";
 
 describe("a server inside another program", () => {
   let folder: string;
@@ -46,6 +48,12 @@ describe("a server inside another program", () => {
     expect(await rawBytes(server.url, head)).toMatch(/^HTTP\/1\.1 408 [\s\S]*did not arrive within 0\.15 s/);
   });
 
+  it("gives up headers that never end", async () => {
+    expect(await rawBytes(server.url, "GET / HTTP/1.1\r\nHost: localhost\r\nX-More: ")).toMatch(
+      /^HTTP\/1\.1 408 [\s\S]*headers did not arrive in time/,
+    );
+  });
+
   it("does not mind a client that leaves in the middle of its body", async () => {
     const { hostname, port } = new URL(server.url);
     const socket = connect(Number(port), hostname);
@@ -56,6 +64,26 @@ describe("a server inside another program", () => {
     });
     socket.destroy();
     expect((await fetch(`${server.url}/api/version`)).status).toBe(200);
+  });
+
+  it("ends an answer that is not done by the deadline, with a line that says so", async () => {
+    const store = await createSmallStore();
+    const config = readConfig({ LOCALLM_HOST: "127.0.0.1:0", LOCALLM_MODELS: store.folder });
+    const other = await createServer(config, { log: false });
+    try {
+      const body = { model: "small:a", prompt: "1 2 3", shift: true, options: { num_predict: -1 } };
+      const ask = { method: "POST", body: JSON.stringify(body) };
+      const answer = lines(await fetch(`${other.url}/api/generate`, ask));
+      await answer.next();
+      const closed = other.close(100);
+      let last: unknown;
+      for await (const line of answer) last = line;
+      expect(last).toEqual({ error: "the server is shutting down" });
+      await closed;
+    } finally {
+      await other.close();
+      await store.remove();
+    }
   });
 
   it("closes twice as well as once, and answers nothing afterwards", async () => {

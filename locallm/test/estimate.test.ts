@@ -49,12 +49,15 @@ const within = (value: number) => {
 };
 
 describe("the estimate before a load is within 5 % of what the engine allocates", () => {
-  it.each<Partial<LoadRequest>>([{}, { numCtx: 300 }, { numCtx: 8192, slots: 2 }])(
-    "small llama %j",
-    async (more) => {
-      within(await ratio(small, more));
-    },
-  );
+  it.each<Partial<LoadRequest>>([
+    {},
+    { numCtx: 300 },
+    { numCtx: 8192, slots: 2 },
+    { numCtx: 4096, kvCacheType: "q8_0" },
+    { numCtx: 4096, kvCacheType: "q4_0" },
+  ])("small llama %j", async (more) => {
+    within(await ratio(small, more));
+  });
 
   it
     .skipIf(starter === null)

@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rawBytes, rawRequest } from "./raw-http.ts";
@@ -125,6 +126,8 @@ describe.each([
       400,
       typeof expected === "string" ? expected : expect.stringMatching(expected),
     ]);
+    if (path.startsWith("/v1"))
+      expect(answer.json()["error"]).toMatchObject({ type: "invalid_request_error" });
   });
 
   it(`names the field whose type is wrong: ${field}`, async () => {
@@ -205,6 +208,18 @@ describe("hostile requests", () => {
     expect((await ask("GET", "/")).status).toBe(200);
   });
 
+  it("whose body has two lengths are refused, so that no second request hides in them", async () => {
+    const hidden = "0\r\n\r\nDELETE /api/delete HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    const head = "POST /api/generate HTTP/1.1\r\nHost: localhost\r\n";
+    for (const lengths of [
+      `Content-Length: ${hidden.length}\r\nTransfer-Encoding: chunked`,
+      `Content-Length: 5\r\nContent-Length: ${hidden.length}`,
+    ]) {
+      const answer = await rawBytes(server.url, `${head}${lengths}\r\n\r\n${hidden}`);
+      expect(answer.match(/^HTTP\/1\.1 \d+/gm)).toEqual(["HTTP/1.1 400"]);
+    }
+  });
+
   it("that are not HTTP get 400", async () => {
     expect(await rawBytes(server.url, "\0\x01nonsense\r\n\r\n")).toMatch(
       /^HTTP\/1\.1 400 [\s\S]*not valid HTTP/,
@@ -227,7 +242,13 @@ describe("Host and Origin", () => {
     "localhost.",
     "127.0.0.1:1",
     "[::1]:11434",
+    "0.0.0.0:11434",
+    "10.1.2.3",
+    "172.31.0.9",
     "192.168.1.5",
+    "[fd12::1]:11434",
+    hostname(),
+    "any.localhost",
     "printer.local",
     "models.internal",
   ])("lets Host %s in", async (host) => {
@@ -240,6 +261,8 @@ describe("Host and Origin", () => {
     "localhost.evil.example",
     "evil.example.",
     "8.8.8.8",
+    "172.32.0.1",
+    "169.254.169.254",
     "[2001:4860:4860::8888]:80",
     "user@localhost",
     "localhost:x",
@@ -256,9 +279,12 @@ describe("Host and Origin", () => {
     "https://127.0.0.1",
     "http://0.0.0.0:1",
     "http://[::1]:5173",
+    "HTTPS://LocalHost",
     "app://obsidian.md",
+    "file://",
     "tauri://localhost",
     "vscode-webview://abc",
+    "vscode-file://vscode-app",
   ])("lets Origin %s in", async (origin) => {
     const answer = await ask("GET", "/api/version", undefined, { origin });
     expect([answer.status, answer.headers["access-control-allow-origin"]]).toEqual([200, origin]);
@@ -269,6 +295,9 @@ describe("Host and Origin", () => {
     "null",
     "http://localhost.evil.example",
     "http://localhost:3000.evil.example",
+    "http://127.0.0.1.evil.example",
+    "http://localhost@evil.example",
+    "chrome-extension://abc",
   ])("refuses Origin %s, also for a simple POST", async (origin) => {
     const answer = await ask("POST", "/api/generate", '{"model":"x"}', {
       origin,
@@ -280,6 +309,14 @@ describe("Host and Origin", () => {
     ]);
     expect(answer.json()["error"]).toContain("LOCALLM_ORIGINS");
     expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
+  });
+
+  it("lets an empty Host in, as a browser never sends one", async () => {
+    const answer = await rawBytes(
+      server.url,
+      "GET /api/version HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n",
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   it("answers a preflight from an allowed origin", async () => {

@@ -1,9 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Explained } from "./crowd.ts";
 import { createSmallStore, embeddingModelPath, type ModelStore } from "./model-store.ts";
 import { rawRequest } from "./raw-http.ts";
-import { lines, type ServerProcess, startServer, until } from "./server-process.ts";
+import { lines, metricsOf, type ServerProcess, startServer, until } from "./server-process.ts";
 import { ggufBytes, tinyModel } from "./tiny-gguf.ts";
 
 type Answer = Record<string, unknown>;
@@ -44,7 +45,7 @@ describe("the native API", () => {
   };
 
   describe("refusals, before anything is loaded", () => {
-    it.each<[string, Answer, number, string | RegExp]>([
+    it.each<[string, Answer, number, unknown]>([
       ["/api/generate", { model: "", prompt: "x" }, 400, "model is required"],
       ["/api/generate", { model: "bad name!", prompt: "x" }, 400, "invalid model name"],
       ["/api/generate", { model: "absent", prompt: "x" }, 404, "model 'absent' not found"],
@@ -98,6 +99,9 @@ describe("the native API", () => {
       ],
       ["/api/generate", { model, prompt: "x", keep_alive: "soon" }, 400, 'invalid keep_alive "soon"'],
       ["/api/generate", { model, prompt: "x", keep_alive: true }, 400, 'invalid keep_alive "true"'],
+      ["/api/chat", { model, messages: hi, keep_alive: "5 m" }, 400, 'invalid keep_alive "5 m"'],
+      ["/api/embed", { model, input: "x", keep_alive: [] }, 400, 'invalid keep_alive "[]"'],
+      ["/api/tokenize", { model, content: "x", keep_alive: "" }, 400, 'invalid keep_alive ""'],
       [
         "/api/generate",
         { model, prompt: "x", raw: true, system: "s" },
@@ -110,6 +114,12 @@ describe("the native API", () => {
         400,
         "raw mode does not support template, system, or context",
       ],
+      [
+        "/api/generate",
+        { model, prompt: "x", raw: true, template: "{{ .Prompt }}" },
+        400,
+        "raw mode does not support template, system, or context",
+      ],
       ["/api/generate", { model, prompt: "x", suffix: "y" }, 400, `"${model}" does not support insert`],
       ["/api/generate", { model, prompt: "x", think: true }, 400, `"${model}" does not support thinking`],
       [
@@ -117,6 +127,12 @@ describe("the native API", () => {
         { model, prompt: "x", format: "xml" },
         400,
         'invalid format: expected "json" or a JSON schema',
+      ],
+      [
+        "/api/generate",
+        { model, prompt: "x", format: { type: "array", unevaluatedItems: false } },
+        400,
+        expect.stringMatching(/^invalid format: .*unevaluatedItems/),
       ],
       ["/api/generate", { model, prompt: "x", images: ["%%%"] }, 400, "invalid image data: images[0]"],
       ["/api/generate", { model, prompt: "x", images: ["aGk="] }, 400, `"${model}" does not support vision`],
@@ -188,6 +204,60 @@ describe("the native API", () => {
       expect(String(pinned.models[0]!["expires_at"])).toMatch(/^2300-/);
     });
 
+    it.each([
+      [300, 300],
+      ["300", 300],
+      [1.5, 1.5],
+      ["10m", 600],
+      ["1h30m", 5400],
+      [-1, -1],
+      ["-1", -1],
+      ["-1s", -1],
+      [-0.5, -1],
+      [null, 300],
+      [undefined, 300],
+    ])("keep_alive %j keeps it for %d s, the latest request's", async (keepAlive, seconds) => {
+      await server.ask("/api/generate", { model, keep_alive: keepAlive });
+      const { models, explain } = await server.ask<Explained & { models: Answer[] }>("/api/ps?explain");
+      expect(explain.loaded).toMatchObject([{ keep_alive_seconds: seconds }]);
+      const remainingMs = Date.parse(String(models[0]!["expires_at"])) - Date.now();
+      if (seconds < 0) expect(remainingMs).toBeGreaterThan(100 * 365 * 86_400_000);
+      else expect(remainingMs).toBeLessThanOrEqual(seconds * 1000);
+    });
+
+    it.each([0, "0", "0s"])("keep_alive %j lets it go", async (keepAlive) => {
+      await server.ask("/api/generate", { model });
+      const gone = await server.ask("/api/generate", { model, keep_alive: keepAlive });
+      expect(gone).toMatchObject({ done: true, done_reason: "unload" });
+      const isEmpty = async () => (await server.ask<{ models: [] }>("/api/ps")).models.length === 0;
+      await until("it is unloaded", isEmpty);
+      // Behind an answer, too.
+      await generate({ prompt: "x", keep_alive: keepAlive });
+      await until("it is unloaded again", isEmpty);
+    });
+
+    it("loads again for another way to load, and only then", async () => {
+      const loads = async () => {
+        const { explain } = await server.ask<Explained>("/api/ps?explain");
+        return explain.decisions.filter(({ what }) => what === "load").length;
+      };
+      const load = (options: Answer) => server.ask("/api/generate", { model, options });
+      await load({});
+      for (const way of [
+        { num_batch: 64 },
+        { num_thread: 2 },
+        { num_gpu: 0 },
+        { main_gpu: 1 },
+        { use_mmap: false },
+      ]) {
+        const before = await loads();
+        await load(way);
+        expect([way, await loads()]).toEqual([way, before + 1]);
+        await load({ ...way, temperature: 0.1, num_keep: 9, seed: 1 });
+        expect([way, await loads()]).toEqual([way, before + 1]);
+      }
+    });
+
     it("serves a smaller window with what is loaded, and cuts a larger one to the model's training", async () => {
       const loads = async () => {
         const view = await server.ask<{ explain: { decisions: Answer[] } }>("/api/ps?explain");
@@ -247,11 +317,14 @@ describe("the native API", () => {
     });
 
     it("generates nothing with num_predict 0, and stops where told", async () => {
-      expect(await generate({ prompt: "x", options: { num_predict: 0 } })).toMatchObject({
-        response: "",
-        done_reason: "length",
-        eval_count: 0,
-      });
+      const nothing = await generate({ prompt: "x", options: { num_predict: 0 } });
+      expect(nothing).toMatchObject({ response: "", done_reason: "length", eval_count: 0 });
+      // Every counter is there, zeros included.
+      for (const name of [
+        ...["total_duration", "load_duration", "prompt_eval_duration", "eval_duration"],
+        ...["prompt_eval_count", "eval_count"],
+      ])
+        expect([name, Number.isInteger(nothing[name])]).toEqual([name, true]);
       const options = { temperature: 0, num_predict: 30 };
       const free = String((await generate({ prompt: "x", options }))["response"]);
       const stop = free.slice(10, 13);
@@ -308,6 +381,63 @@ describe("the native API", () => {
       ]);
     });
 
+    it("every sampling option does what it is for", async () => {
+      const answer = async (options: Answer) => {
+        const { response } = await generate({
+          prompt: "To be, or",
+          options: { num_predict: 32, ...options },
+        });
+        return response;
+      };
+      /** Drawn from all tokens, nearly evenly: what an option changes shows. */
+      const drawn = { temperature: 2, top_k: 0, top_p: 1, seed: 7 };
+      const plain = await answer(drawn);
+      const likeliest = await answer({ temperature: 0 });
+      expect(await answer(drawn)).toBe(plain);
+      expect(likeliest).not.toBe(plain);
+      expect(await answer({ ...drawn, seed: -1 })).not.toBe(await answer({ ...drawn, seed: -1 }));
+      for (const only of [
+        { top_k: 1 },
+        { top_p: 0 },
+        { min_p: 1 },
+        { mirostat: 1, mirostat_tau: 0, mirostat_eta: 0 },
+        { mirostat: 2, mirostat_tau: 0, mirostat_eta: 0 },
+      ])
+        expect([only, await answer({ ...drawn, ...only })]).toEqual([only, likeliest]);
+      for (const other of [
+        { seed: 8 },
+        { temperature: 0.5 },
+        { top_k: 5 },
+        { top_p: 0.5 },
+        { min_p: 0.2 },
+        { typical_p: 0.2 },
+        { repeat_penalty: 3 },
+        { presence_penalty: 2 },
+        { frequency_penalty: 2 },
+        { mirostat: 1, mirostat_tau: 3 },
+        { mirostat: 2, mirostat_tau: 3 },
+      ])
+        expect([other, (await answer({ ...drawn, ...other })) !== plain]).toEqual([other, true]);
+      const unseen = { ...drawn, repeat_penalty: 3, frequency_penalty: 2, repeat_last_n: 0 };
+      expect(await answer(unseen)).toBe(plain);
+      const mirostat = { ...drawn, mirostat: 2, mirostat_tau: 3 };
+      expect(await answer({ ...mirostat, mirostat_eta: 1 })).not.toBe(
+        await answer({ ...mirostat, mirostat_eta: 0 }),
+      );
+      const [token] = (await server.ask<{ tokens: number[] }>("/api/tokenize", { model, content: "z" }))
+        .tokens;
+      expect(await answer({ ...drawn, logit_bias: { [token!]: 100 } })).toBe("z".repeat(32));
+    });
+
+    it("computes a deterministic request afresh", async () => {
+      const prompt = "The same words once more, and again.";
+      const cached = async (options: Answer) =>
+        (await generate({ prompt, options: { ...greedy, ...options } }))["prompt_cached_count"];
+      await cached({});
+      expect(await cached({})).toBeGreaterThan(0);
+      expect(await cached({ deterministic: true })).toBeUndefined();
+    });
+
     it("names ignored options in a header and answers", async () => {
       const response = await server.post("/api/generate", {
         model,
@@ -345,6 +475,15 @@ describe("the native API", () => {
       expect(truncated.messages).toBe(0);
       expect(response.headers.get("x-truncated")).toBe(`messages=0, tokens=${truncated.tokens}`);
       expect(Number(cut["prompt_eval_count"]) + truncated.tokens).toBe(tokens);
+      // Of the head num_keep tokens stay.
+      const { tokens: ids } = await server.ask<{ tokens: number[] }>("/api/tokenize", {
+        model,
+        content: prompt,
+      });
+      const kept = await generate({ prompt, truncate: true, options: { ...options, num_keep: 20 } });
+      const context = kept["context"] as number[];
+      const room = Number(kept["prompt_eval_count"]);
+      expect(context.slice(0, room)).toEqual([...ids.slice(0, 20), ...ids.slice(20 - room)]);
     });
 
     it("ends with length on a full window, or shifts when asked", async () => {
@@ -464,6 +603,14 @@ describe("the native API", () => {
       expect(cosine(many.embeddings[0]!, one.embeddings[0]!)).toBeLessThan(0.5);
     });
 
+    it("are counted, of both routes", async () => {
+      const counted = async () => (await metricsOf(server))("prompt_tokens_total", `model="${embedder}"`);
+      const before = await counted();
+      await embed({ input: "a cat on a mat" });
+      await server.ask("/api/embeddings", { model: embedder, prompt: "a cat on a mat" });
+      expect((await counted()) - before).toBe(14);
+    });
+
     it("of nothing are nothing", async () => {
       expect((await embed({ input: [] })).embeddings).toEqual([]);
       expect((await embed({ input: "" })).embeddings).toEqual([]);
@@ -544,23 +691,62 @@ describe("the native API", () => {
   });
 
   describe("what is told", () => {
+    const labels = `model="${model}"`;
+
     it("metrics, a line for each model", async () => {
-      const read = async () => {
-        const text = await (await fetch(`${server.url}/metrics`)).text();
-        return (name: string) =>
-          Number(new RegExp(`^locallm_${name}\\{model="${model}"\\} (\\d+)`, "m").exec(text)?.[1] ?? 0);
-      };
       await generate({ prompt: "warm this up" });
-      const before = await read();
+      const before = await metricsOf(server);
       const answer = await generate({ prompt: "warm this up" });
-      const after = await read();
-      const grown = (name: string) => after(name) - before(name);
+      const after = await metricsOf(server);
+      const grown = (name: string) => after(name, labels) - before(name, labels);
       expect(grown("generated_tokens_total")).toBe(answer["eval_count"]);
       expect(grown("prompt_tokens_total")).toBe(answer["prompt_eval_count"]);
-      expect(grown("cached_prompt_tokens_total")).toBeGreaterThan(0);
+      expect(grown("cached_prompt_tokens_total")).toBe(answer["prompt_cached_count"]);
       expect(grown("queue_seconds_count")).toBe(1);
-      expect(after("load_seconds_count")).toBeGreaterThan(0);
-      expect([after("slots"), after("slots_active")]).toEqual([1, 0]);
+      expect(after("load_seconds_count", labels)).toBeGreaterThan(0);
+      expect([after("slots", labels), after("slots_active", labels)]).toEqual([1, 0]);
+    });
+
+    it("loads and evictions, and what is loaded now", async () => {
+      await server.ask("/api/generate", { model });
+      const before = await metricsOf(server);
+      await server.ask("/api/generate", { model: "small:b" });
+      const after = await metricsOf(server);
+      const loaded = `model="small:b"`;
+      expect(after("evictions_total", labels) - before("evictions_total", labels)).toBe(1);
+      expect(after("load_seconds_count", loaded) - before("load_seconds_count", loaded)).toBe(1);
+      expect(after("load_seconds_sum", loaded)).toBeGreaterThan(0);
+      expect([after("slots", labels), after("slots", loaded)]).toEqual([0, 1]);
+      expect(after("model_bytes", `${loaded},device="CPU"`)).toBeGreaterThan(100_000);
+      // A model that goes for another reason is not evicted.
+      await server.ask("/api/generate", { model: "small:b", keep_alive: 0 });
+      await until("it is gone", async () => (await metricsOf(server))("slots", loaded) === 0);
+      const [then, now] = [after, await metricsOf(server)];
+      expect(now("evictions_total", loaded)).toBe(then("evictions_total", loaded));
+    });
+
+    it("who waits, and for how long who waited did", async () => {
+      const gone = new AbortController();
+      const options = { num_predict: -1, temperature: 0 };
+      const holding = await server.post(
+        "/api/generate",
+        { model, prompt: "1 2 3", options, shift: true },
+        { signal: gone.signal },
+      );
+      await lines(holding).next();
+      const before = await metricsOf(server);
+      const waiting = [1, 2].map((index) => generate({ prompt: `${index}` }));
+      await until("two wait", async () => (await metricsOf(server))("queue_depth", labels) === 2);
+      expect((await metricsOf(server))("slots_active", labels)).toBe(1);
+      const health = await fetch(`${server.url}/health`);
+      expect([health.status, await health.json()]).toMatchObject([200, { ready: true, queued: 2 }]);
+      gone.abort();
+      await Promise.all(waiting);
+      const after = await metricsOf(server);
+      const grown = (name: string) => after(name, labels) - before(name, labels);
+      expect([after("queue_depth", labels), after("slots_active", labels)]).toEqual([0, 0]);
+      expect(grown("queue_seconds_count")).toBe(2);
+      expect(grown("queue_seconds_sum")).toBeGreaterThan(0);
     });
 
     it("the log has counts and times of every request, and nothing that was said", () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { crowd, type Explained, endedOrder, seeded, vanishing } from "./crowd.ts";
 import { createSmallStore, type ModelStore } from "./model-store.ts";
-import { lines, type ServerProcess, startServer, until } from "./server-process.ts";
+import { lines, metricsOf, type ServerProcess, startServer, until } from "./server-process.ts";
 
 const model = "small:a";
 const other = "small:b";
@@ -97,6 +97,16 @@ describe("many requests", () => {
         return view.waiting.length === 0 && view.loaded.every(({ active }) => active === 0);
       });
       expect((await explain(server)).decisions.filter(({ what }) => what === "load")).toHaveLength(1);
+      // Each that the server met is counted, as served or as gone; some left before it met them.
+      const route = (status: string) => `route="/api/generate",status="${status}"`;
+      await until("who was served is counted", async () => {
+        return (await metricsOf(server))("requests_total", route("200")) >= served;
+      });
+      const counted = await metricsOf(server);
+      const gone = counted("requests_total", route("499"));
+      expect(gone).toBeGreaterThan(0);
+      expect(counted("requests_total", route("200")) + gone).toBeLessThanOrEqual(60);
+      expect(counted("slots_active", `model="${model}"`)).toBe(0);
     });
   });
 
@@ -147,6 +157,24 @@ describe("many requests", () => {
     expect(last).toMatchObject({ done: true, eval_count: 300 });
     expect((await server.exited).code).toBe(0);
     expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+  });
+
+  it("a second signal ends at once, whatever runs", async () => {
+    const server = await startServer({ models: store.folder });
+    const options = { num_predict: -1, temperature: 0 };
+    const running = lines(
+      await server.post("/api/generate", { model, prompt: "1 2 3", options, shift: true }),
+    );
+    await running.next();
+    server.signal("SIGTERM");
+    await until("it drains", () => server.stdout().includes("SIGTERM: stopping"));
+    server.signal("SIGTERM");
+    expect((await server.exited).code).toBe(130);
+    await expect(
+      (async () => {
+        while (!(await running.next()).done);
+      })(),
+    ).rejects.toThrow();
   });
 
   it("kill -9 of the server ends its runners too", async () => {

@@ -118,6 +118,15 @@ export async function* lines(response: Response): AsyncGenerator<Record<string, 
   if (rest !== "") throw new Error(`a stream ended within a line: ${rest}`);
 }
 
+/** The metrics as they are now, by name without `locallm_` and labels as they are printed; 0 where there is none. */
+export async function metricsOf(server: ServerProcess): Promise<(name: string, labels: string) => number> {
+  const all = (await (await fetch(`${server.url}/metrics`)).text()).split("\n");
+  return (name, labels) => {
+    const start = `locallm_${name}{${labels}} `;
+    return Number(all.find((line) => line.startsWith(start))?.slice(start.length) ?? 0);
+  };
+}
+
 /** Waits until something is true, looking again and again; never for a fixed time. */
 export async function until(what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> {
   const endMs = Date.now() + 20_000;

@@ -42,6 +42,11 @@ export function createApp(parts: Parts): FastifyInstance {
     // Bodies are bounded in `receiveBody`; uploads of blobs have rules of their own.
     bodyLimit: Number.MAX_SAFE_INTEGER,
     requestTimeout: 0,
+    // A client that never ends its headers holds a socket; Node looks for such ones from time to time.
+    http: {
+      headersTimeout: parts.settings.bodyLimits.timeoutMs,
+      connectionsCheckingInterval: Math.min(parts.settings.bodyLimits.timeoutMs, 30_000),
+    },
     forceCloseConnections: "idle",
     clientErrorHandler: refuseBrokenRequest,
     frameworkErrors: (error, request, reply) => replyError(error, request, reply, parts),

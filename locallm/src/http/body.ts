@@ -10,7 +10,7 @@ import { parseJson } from "../wire/json.ts";
 export interface BodyLimits {
   /** Of the body as sent, and of the body once unpacked. */
   readonly maxBytes: number;
-  /** From the first byte to the last. */
+  /** From the first byte to the last; the headers, too, have as long. */
   readonly timeoutMs: number;
 }
 

@@ -31,6 +31,8 @@ export interface Run {
   lease(uses?: "slot" | "load" | "visit"): Promise<Lease>;
   /** Enters a finished generation into metrics and log. */
   count(done: GenerateDone): void;
+  /** The same for embeddings; the tokens of all inputs. */
+  countEmbedded(tokens: readonly number[]): number;
 }
 
 /** Resolves the model, merges and checks the options: everything that can be refused before any waiting. */
@@ -80,6 +82,12 @@ export async function prepareRun(
       request.logFields["promptTokens"] = done.promptTokens;
       request.logFields["cachedTokens"] = done.cachedTokens;
       request.logFields["evalTokens"] = done.evalTokens;
+    },
+    countEmbedded(tokens) {
+      const count = tokens.reduce((sum, each) => sum + each, 0);
+      parts.metrics.promptTokens.inc({ model: runnable.name }, count);
+      request.logFields["promptTokens"] = count;
+      return count;
     },
   };
 }

@@ -49,7 +49,7 @@ export interface Runner {
     options: { readonly addSpecial: boolean; readonly parseSpecial: boolean },
   ): Promise<number[]>;
   detokenize(tokens: readonly number[]): Promise<string>;
-  /** Lets the process end by itself; kills it when that takes too long. Open calls end with `runner_died`. */
+  /** Lets the process end by itself; kills it when that takes too long. Open calls end with `shutting_down`. */
   close(): Promise<RunnerExit>;
   kill(): Promise<RunnerExit>;
 }

@@ -37,6 +37,7 @@ export class RunnerProcess implements Runner {
   #loading: Call | null = null;
   #nextId = 1;
   #asked = false;
+  #closing = false;
   #gone: LocallmError | null = null;
 
   constructor(child: ChildProcess, start: Pick<RunnerStart, "onProgress" | "onLog">) {
@@ -140,6 +141,7 @@ export class RunnerProcess implements Runner {
 
   close(): Promise<RunnerExit> {
     this.#asked = true;
+    this.#closing = true;
     this.#send({ kind: "close" });
     const timer = setTimeout(() => this.#child.kill("SIGKILL"), closeMs);
     return this.exited.finally(() => clearTimeout(timer));
@@ -204,7 +206,9 @@ export class RunnerProcess implements Runner {
 
   #end(code: number | null, signal: NodeJS.Signals | null): void {
     const reason = signal ?? (code === null ? "it could not be started" : `exit code ${code}`);
-    this.#gone = new LocallmError("runner_died", { reason });
+    this.#gone = this.#closing
+      ? new LocallmError("shutting_down", {})
+      : new LocallmError("runner_died", { reason });
     this.#loading?.fail(this.#gone);
     for (const call of this.#calls.values()) call.fail(this.#gone);
     for (const stream of this.#streams.values()) stream.refuse(this.#gone);

@@ -13,6 +13,7 @@ export class CoolDown {
   }
 
   fail(line: string, error: unknown): void {
+    this.#forgetLongPast();
     const times = (this.#failed.get(line)?.times ?? 0) + 1;
     const pauseMs = Math.min(firstPauseMs * 2 ** (times - 1), longestPauseMs);
     this.#failed.set(line, { error, untilMs: this.#clock.now() + pauseMs, times });
@@ -26,6 +27,13 @@ export class CoolDown {
   error(line: string): unknown {
     const failed = this.#failed.get(line);
     return failed !== undefined && this.#clock.now() < failed.untilMs ? failed.error : undefined;
+  }
+
+  /** Who wants can ask for the same weights in any number of ways; what failed long ago begins anew. */
+  #forgetLongPast(): void {
+    for (const [line, { untilMs }] of this.#failed) {
+      if (this.#clock.now() - untilMs > longestPauseMs) this.#failed.delete(line);
+    }
   }
 }
 

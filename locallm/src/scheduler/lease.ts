@@ -78,6 +78,7 @@ export interface ResidentView {
 export interface Decision {
   readonly atMs: number;
   readonly model: string;
+  /** `evict`: it lost its place to another model; whatever else ends its process is `unload`. */
   readonly what: "load" | "retry" | "ready" | "evict" | "unload" | "fail" | "died" | "refuse" | "drain";
   readonly why: string;
   /** For `ready`: how long the load took. */
@@ -98,8 +99,6 @@ export interface Scheduler {
   /** Starts no load: `keep_alive: 0` for a model that may or may not be loaded. */
   expire(model: RunnableModel): void;
   view(): SchedulerView;
-  /** False while the queue is full or the server stops. */
-  accepts(): boolean;
   /** False while the queue is full or the server stops. */
   accepts(): boolean;
   /** Seconds after which a refused client may try again. */

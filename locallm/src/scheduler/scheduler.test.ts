@@ -4,7 +4,7 @@ import { onProcessor } from "../gpu/placement.ts";
 import type { Runner, RunnerExit, StartRunner } from "../runner/handle.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Clock } from "./clock.ts";
-import type { Lease, LeaseRequest, RunnableModel, Scheduler } from "./lease.ts";
+import type { Decision, Lease, LeaseRequest, RunnableModel, Scheduler } from "./lease.ts";
 import type { SchedulerParts, SchedulerSettings } from "./parts.ts";
 import { createScheduler } from "./scheduler.ts";
 
@@ -49,6 +49,8 @@ interface World {
   running: Set<string>;
   kill(model: string): void;
   failNext: { error: Error | null };
+  /** Decisions, as the log is told them. */
+  told: Decision[];
   sizes: Map<string, number>;
   hold: { loads: boolean; release: (() => void)[] };
 }
@@ -59,6 +61,7 @@ function world(settings: Partial<SchedulerSettings> = {}, availableBytes = 1e12)
   const running = new Set<string>();
   const exits = new Map<string, (exit: RunnerExit) => void>();
   const failNext: World["failNext"] = { error: null };
+  const told: Decision[] = [];
   const sizes: World["sizes"] = new Map();
   const hold: World["hold"] = { loads: false, release: [] };
   const complete: SchedulerSettings = {
@@ -107,6 +110,7 @@ function world(settings: Partial<SchedulerSettings> = {}, availableBytes = 1e12)
     place: async (needs) => onProcessor(needs, "no GPU found"),
     availableBytes: () =>
       availableBytes - [...running].reduce((sum, name) => sum + (sizes.get(name) ?? 1), 0),
+    onDecision: (decision) => told.push(decision),
   };
   return {
     clock,
@@ -115,6 +119,7 @@ function world(settings: Partial<SchedulerSettings> = {}, availableBytes = 1e12)
     running,
     kill: (model) => exits.get(model)?.({ code: null, signal: "SIGKILL", asked: false, log: [] }),
     failNext,
+    told,
     sizes,
     hold,
   };
@@ -170,6 +175,29 @@ describe("places", () => {
     await settled();
     expect(order).toEqual([0, 1, 2]);
     expect(loads).toEqual(["a"]);
+  });
+
+  it("shares a runner between names of the same weights, not between ways to load them", async () => {
+    const { scheduler, loads } = world({ maxLoadedModels: 3 });
+    const plain = request("a");
+    const alias = { ...plain, model: { ...plain.model, name: "alias", digest: "other" } };
+    for (const each of [plain, alias, { ...plain, load: { ...plain.load, numThread: 2 } }])
+      (await scheduler.lease(each)).release();
+    expect(loads).toEqual(["a", "a"]);
+  });
+
+  it("loads one model at a time, so that each sees what memory the last one left", async () => {
+    const { scheduler, loads, hold } = world({ maxLoadedModels: 2 });
+    hold.loads = true;
+    const [a, b] = ["a", "b"].map((name) => scheduler.lease(request(name)));
+    await settled();
+    expect(loads).toEqual(["a"]);
+    hold.release.shift()?.();
+    await a;
+    await settled();
+    expect(loads).toEqual(["a", "b"]);
+    hold.release.shift()?.();
+    await b;
   });
 
   it("evicts the least recently used idle model, a pinned one last", async () => {
@@ -394,6 +422,41 @@ describe("keep-alive", () => {
     lease.release();
     await unloading;
     expect([...running]).toEqual([]);
+  });
+});
+
+describe("what is explained", () => {
+  it("is every decision with its reason, to the view as to the log", async () => {
+    const { scheduler, told, failNext, kill, clock } = world({ maxQueue: 1 });
+    const a = await scheduler.lease(request("a"));
+    const b = scheduler.lease(request("b", { numCtx: 512 }));
+    await expect(scheduler.lease(request("c"))).rejects.toThrow("maximum pending");
+    await clock.pass(2_000);
+    a.release();
+    (await b).release();
+    (await scheduler.lease(request("b", { numCtx: 4096 }))).release();
+    kill("b");
+    await settled();
+    failNext.error = new LocallmError("model_load_failed", { reason: "bad tensor" });
+    await expect(scheduler.lease(request("c"))).rejects.toThrow("bad tensor");
+    failNext.error = null;
+    (await scheduler.lease(request("d", { keepAliveMs: 1_000 }))).release();
+    await clock.pass(1_000);
+    expect(told.map(({ model: name, what }) => `${what} ${name}`)).toEqual([
+      ...["load a", "ready a", "refuse c", "drain a", "evict a"],
+      ...["load b", "ready b", "unload b", "load b", "ready b", "died b"],
+      ...["load c", "fail c", "load d", "ready d", "unload d"],
+    ]);
+    const why = (at: number) => told[at]!.why;
+    expect([why(2), why(3), why(7), why(12), why(15)]).toEqual([
+      "1 requests wait already",
+      "b needs its place: served 2 s",
+      "a request wants a window of 4096, it is loaded with 512",
+      "model failed to load: bad tensor",
+      "keep-alive ran out",
+    ]);
+    expect(told.filter((decision) => decision.why === "")).toEqual([]);
+    expect(scheduler.view().decisions).toEqual(told);
   });
 });
 

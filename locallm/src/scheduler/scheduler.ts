@@ -168,7 +168,7 @@ class PlaceScheduler implements Scheduler {
     for (const head of this.#needingPlace()) this.#makePlace(head);
     for (const resident of this.#residents) {
       if (resident.state !== "ready" || !resident.isIdle) continue;
-      if (resident.draining !== null) this.#depart(resident, "evict", resident.draining.why);
+      if (resident.draining !== null) this.#departDrained(resident, resident.draining);
       else resident.armExpiry(() => this.#expired(resident));
     }
   }
@@ -265,7 +265,7 @@ class PlaceScheduler implements Scheduler {
     resident.draining = { why, forPlace };
     if (forPlace && this.#queue.head(resident.line) !== undefined)
       this.#yielded.set(resident.line, this.#tickets++);
-    if (resident.isIdle) this.#depart(resident, "evict", why);
+    if (resident.isIdle) this.#departDrained(resident, resident.draining);
     else this.#decisions.add(resident.model.name, "drain", why);
   }
 
@@ -329,6 +329,10 @@ class PlaceScheduler implements Scheduler {
 
   #expired(resident: Resident): void {
     if (resident.isOpen && resident.isIdle) this.#depart(resident, "unload", "keep-alive ran out");
+  }
+
+  #departDrained(resident: Resident, { why, forPlace }: NonNullable<Resident["draining"]>): void {
+    this.#depart(resident, forPlace ? "evict" : "unload", why);
   }
 
   /** Ends the process; its place is free once the memory is back. */

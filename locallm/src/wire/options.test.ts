@@ -49,6 +49,26 @@ describe("parseOptions", () => {
     expect(() => parseOptions({ [name]: value })).toThrow(message);
   });
 
+  it.each(names)("refuses every other type for %s, and says which it takes", (name) => {
+    const { type } = optionRules[name] as OptionRule;
+    const words = { strings: "array of strings", biases: "object of numbers by token id" };
+    const wanted = type in words ? words[type as keyof typeof words] : type;
+    const values: [value: unknown, ...types: OptionRule["type"][]][] = [
+      [1, "integer", "number"],
+      [true, "boolean"],
+      [["x"], "strings"],
+      [{ "1": 1 }, "biases"],
+      ["1"],
+      [[1]],
+      [{ x: "y" }],
+      [Number.NaN],
+    ];
+    for (const [value, ...types] of values) {
+      if (types.includes(type)) expect(checkOption(name, value)).toBe(value);
+      else expect(() => checkOption(name, value)).toThrow(`option "${name}" must be of type ${wanted}`);
+    }
+  });
+
   it("takes both ends of every range and nothing beyond", () => {
     for (const name of numeric) {
       const { min, max } = optionRules[name] as { min: number; max: number };

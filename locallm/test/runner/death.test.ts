@@ -37,7 +37,7 @@ describe.skipIf(modelPath === null)("a runner that ends", () => {
   it("closes when asked, and says that it was asked", async () => {
     const runner = await startModel(modelPath!);
     const open = collect(runner.generate(newJob("x", { sampling: endless, numPredict: 900 })));
-    const refused = expect(open).rejects.toMatchObject({ code: "runner_died" });
+    const refused = expect(open).rejects.toMatchObject({ code: "shutting_down" });
     expect(await runner.close()).toMatchObject({ code: 0, signal: null, asked: true });
     await refused;
   });

@@ -133,6 +133,19 @@ describe.skipIf(modelPath === null)("a runner with one slot", () => {
     expect(shown.text).toBe("<|im_start|><|im_start|>");
   });
 
+  it.each(["q8_0", "q4_0"] as const)("answers as well from a cache of %s", async (kvCacheType) => {
+    const smaller = await startModel(modelPath!, { numCtx: 256, kvCacheType });
+    try {
+      const { text } = await collect(smaller.generate(newJob("The capital of France is", { numPredict: 2 })));
+      expect(text).toBe(" Paris.");
+      const numberBytes = { q8_0: 34 / 32, q4_0: 18 / 32 }[kvCacheType];
+      const share = smaller.info.sizeBytes.context / runner.info.sizeBytes.context;
+      expect(share).toBeCloseTo(numberBytes / 2, 2);
+    } finally {
+      await smaller.kill();
+    }
+  });
+
   it("draws the same with the same seed and differently with others", async () => {
     const sampling = { ...newJob("").sampling, temperature: 1, topK: 0, topP: 1 };
     const draw = async (seed: number | null) =>

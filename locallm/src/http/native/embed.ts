@@ -17,8 +17,7 @@ export function embedRoutes(app: FastifyInstance, parts: Parts): void {
     const lease = await run.lease();
     try {
       const { vectors, tokens } = await embed(run, lease, inputs, body.truncate ?? true);
-      const count = tokens.reduce((sum, each) => sum + each, 0);
-      parts.metrics.promptTokens.inc({ model: run.runnable.name }, count);
+      const count = run.countEmbedded(tokens);
       return {
         model: run.typedName,
         embeddings: vectors.map((vector) => [...normalise(shorten(vector, body.dimensions))]),
@@ -39,7 +38,8 @@ export function embedRoutes(app: FastifyInstance, parts: Parts): void {
     try {
       const prompt = body.prompt ?? "";
       if (prompt === "") return { embedding: [] };
-      const { vectors } = await embed(run, lease, [prompt], true);
+      const { vectors, tokens } = await embed(run, lease, [prompt], true);
+      run.countEmbedded(tokens);
       return { embedding: [...(vectors[0] ?? [])] };
     } finally {
       lease.release();

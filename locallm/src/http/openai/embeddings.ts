@@ -19,8 +19,7 @@ export function embeddingsRoute(app: FastifyInstance, parts: Parts): void {
     try {
       const job = { inputs, truncate: true, numCtx: lease.numCtx };
       const { vectors, tokens } = await lease.runner.embed(job, run.signal);
-      const count = tokens.reduce((sum, each) => sum + each, 0);
-      parts.metrics.promptTokens.inc({ model: run.runnable.name }, count);
+      const count = run.countEmbedded(tokens);
       const data = vectors.map((vector, index) => {
         const embedding = normalise(shorten(vector, body.dimensions));
         return {

@@ -1,0 +1,89 @@
+import type { ServerResponse } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import Fastify, { type FastifyInstance } from "fastify";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { sendStream } from "./stream.ts";
+
+const line = `${"x".repeat(64 * 1024 - 1)}\n`;
+/** 64 MiB: more than any system keeps for one connection. */
+const lines = 1024;
+
+describe("sendStream", () => {
+  let app: FastifyInstance;
+  let socket: Socket;
+  /** What became of the source, and the most that lay in our memory when it was asked for more. */
+  let seen: { asked: number; unsentBytes: number; ended: boolean; response: ServerResponse | null };
+  let patienceMs: number | undefined;
+
+  async function* source(response: ServerResponse) {
+    try {
+      for (; seen.asked < lines; seen.asked++) {
+        seen.unsentBytes = Math.max(seen.unsentBytes, response.writableLength);
+        yield line;
+      }
+    } finally {
+      seen.ended = true;
+    }
+  }
+
+  beforeEach(async () => {
+    seen = { asked: 0, unsentBytes: 0, ended: false, response: null };
+    patienceMs = undefined;
+    app = Fastify();
+    app.get("/", async () => "here");
+    app.get("/stream", async (_, reply) => {
+      seen.response = reply.raw;
+      const format = { contentType: "text/plain", lateError: () => "error" };
+      await sendStream(reply, source(reply.raw), format, patienceMs);
+      return reply;
+    });
+    await app.listen({ port: 0, host: "127.0.0.1" });
+  });
+  afterEach(async () => {
+    socket.destroy();
+    await app.close();
+  });
+
+  const url = () => `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  /** Asks, and reads nothing until told. */
+  const ask = () => {
+    socket = connect(Number(new URL(url()).port), "127.0.0.1").pause();
+    socket.write("GET /stream HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  };
+  const wide = { timeout: 15_000 };
+  const isHeldBack = () => expect(seen.response?.writableNeedDrain).toBe(true);
+
+  it("holds back the source of a slow reader, keeps next to nothing of it, and gives it all in the end", async () => {
+    ask();
+    await vi.waitFor(isHeldBack, wide);
+    // A kilobyte now and then, as a slow reader takes it.
+    for (let kilobyte = 0; kilobyte < 20; kilobyte++) socket.read(1024);
+    await vi.waitFor(isHeldBack, wide);
+    expect(seen.asked).toBeLessThan(lines - 1);
+    expect(await (await fetch(url())).text()).toBe("here");
+    let bytes = 0;
+    socket.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+    });
+    socket.resume();
+    await new Promise((resolve) => socket.once("close", resolve));
+    expect([seen.asked, seen.ended]).toEqual([lines, true]);
+    expect(bytes).toBeGreaterThan(lines * line.length);
+    expect(seen.unsentBytes).toBeLessThan(2 * line.length);
+  });
+
+  it("ends the source when its reader leaves", async () => {
+    ask();
+    await vi.waitFor(isHeldBack, wide);
+    socket.destroy();
+    await vi.waitFor(() => expect(seen.ended).toBe(true), wide);
+    expect(seen.asked).toBeLessThan(lines);
+  });
+
+  it("ends it, too, when its reader stands still for too long", async () => {
+    patienceMs = 50;
+    ask();
+    await vi.waitFor(() => expect(seen.ended).toBe(true), wide);
+    expect([seen.asked < lines, seen.response?.destroyed]).toEqual([true, true]);
+  });
+});
