@@ -17,6 +17,7 @@ type ContextFunctions = Pick<
   | "llama_encode"
   | "llama_memory_clear"
   | "llama_memory_seq_rm"
+  | "llama_memory_seq_cp"
   | "llama_memory_seq_add"
   | "llama_memory_can_shift"
   | "llama_attach_threadpool"
@@ -196,6 +197,13 @@ export class Context {
     if (this.#library.llama_memory_seq_rm(this.#memory, sequence, from, -1)) return true;
     this.#library.llama_memory_seq_rm(this.#memory, sequence, -1, -1);
     return false;
+  }
+
+  /** All that one sequence holds, in place of what the other did; the cells are copied before the next step. */
+  copy(source: number, target: number): void {
+    if (this.#memory === null) return;
+    this.#library.llama_memory_seq_rm(this.#memory, target, -1, -1);
+    this.#library.llama_memory_seq_cp(this.#memory, source, target, -1, -1);
   }
 
   /** Drops the positions [from, to) and moves what follows up to their place. */

@@ -1,6 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { blocksEnd, type Cached, chunkEnd, coldEnd, commonLength, cutPrompt, reusable } from "./prefix.ts";
+import {
+  blocksEnd,
+  type Cached,
+  chunkEnd,
+  coldEnd,
+  commonLength,
+  cutPrompt,
+  headFrom,
+  reusable,
+} from "./prefix.ts";
 
 const seeded = { seed: 20261121, numRuns: 300 };
 const lengths = fc.integer({ min: 1, max: 1_500 });
@@ -99,4 +108,33 @@ it("commonLength counts the shared beginning", () => {
   expect([commonLength([1, 2, 3], [1, 2, 4]), commonLength([], [1]), commonLength([1], [1])]).toEqual([
     2, 0, 1,
   ]);
+});
+
+describe("the head of a prompt", () => {
+  const holds = (tokens: readonly number[]): Cached => ({ tokens, blocks: 0, cold: 0 });
+  const count = (length: number) => Array.from({ length }, (_, at) => at);
+  const prompt = count(100);
+
+  it("comes from the neighbour that has most of it, and not for a few tokens", () => {
+    const [some, most] = [40, 60].map((length) => ({ cached: holds(count(length)), ahead: null }));
+    expect(headFrom(prompt, 0, [some!, most!], 8)).toEqual({ from: most, tokens: 60 });
+    expect(headFrom(prompt, 52, [some!, most!], 8)).toEqual({ from: most, tokens: 60 });
+    expect(headFrom(prompt, 53, [some!, most!], 8)).toBeNull();
+    expect(headFrom(prompt, 0, [], 8)).toBeNull();
+  });
+
+  it("leaves a token to compute where a neighbour has all of it", () => {
+    const whole = { cached: holds(count(120)), ahead: null };
+    expect(headFrom(prompt, 0, [whole], 8)).toEqual({ from: whole, tokens: 99 });
+    expect(headFrom(prompt, 92, [whole], 8)).toBeNull();
+  });
+
+  it("is waited for while a neighbour computes it, and taken over then", () => {
+    const begun = { cached: holds(count(30)), ahead: count(50) };
+    expect(headFrom(prompt, 0, [begun], 8)).toBe("wait");
+    const done = { cached: holds(count(50)), ahead: count(50) };
+    expect(headFrom(prompt, 0, [done], 8)).toEqual({ from: done, tokens: 50 });
+    const other = { cached: holds(count(48)), ahead: null };
+    expect(headFrom(prompt, 0, [begun, other], 8)).toEqual({ from: other, tokens: 48 });
+  });
 });

@@ -55,6 +55,40 @@ export function reusable(cached: Cached, prompt: readonly number[], repeatable: 
   return floorTo(Math.min(cold, cached.blocks, blocks), blockTokens);
 }
 
+/** A slot as another one's prompt sees it. */
+export interface Neighbour {
+  readonly cached: Cached;
+  /** The prompt that is computed there before ours; null: none. */
+  readonly ahead: readonly number[] | null;
+}
+
+/**
+ * Where a prompt gets its head from, of which its own cache has the first `own` tokens: copied from a neighbour,
+ * or, once a neighbour that is about to compute more of it has done so, from there. Less than `least` tokens are
+ * not worth it.
+ */
+export function headFrom<Slot extends Neighbour>(
+  prompt: readonly number[],
+  own: number,
+  neighbours: readonly Slot[],
+  least: number,
+): { readonly from: Slot; readonly tokens: number } | "wait" | null {
+  let tokens = own + least - 1;
+  let from: Slot | null = null;
+  let coming = 0;
+  for (const neighbour of neighbours) {
+    const there = reusable(neighbour.cached, prompt, false);
+    if (there > tokens) {
+      tokens = there;
+      from = neighbour;
+    }
+    if (neighbour.ahead !== null) coming = Math.max(coming, commonLength(neighbour.ahead, prompt));
+  }
+  const had = from === null ? own : tokens;
+  if (Math.min(coming, prompt.length - 1) >= had + least) return "wait";
+  return from === null ? null : { from, tokens };
+}
+
 export function commonLength(a: readonly number[], b: readonly number[]): number {
   const end = Math.min(a.length, b.length);
   let length = 0;

@@ -2,7 +2,7 @@ import { LocallmError } from "../wire/errors.ts";
 import { Answer, type AnswerMakers } from "./answer.ts";
 import type { Context, StepOutcome } from "./context.ts";
 import type { GenerateDone, GenerateJob } from "./job.ts";
-import { blocksEnd, type Cached, chunkEnd, coldEnd, reusable } from "./prefix.ts";
+import { blocksEnd, type Cached, chunkEnd, coldEnd, headFrom, reusable } from "./prefix.ts";
 import type { Threads } from "./threads.ts";
 
 /** What a step gave one job. After `done` or `error` nothing more comes for it. */
@@ -33,6 +33,13 @@ const leastPart = 32;
 const worthwhileShare = 0.1;
 
 /**
+ * Of the window, the least part that is worth copying from a neighbour's cache. All of that cache is copied: a cell
+ * takes 5 µs and a token's computation 3,400 (SmolLM2 135M), and bigger models move this further apart.
+ */
+const copiedShare = 1 / 256;
+const leastCopied = 8;
+
+/**
  * The slots of one context, decoded together: each step computes one token of every generating slot in one
  * batch, then one batch of the oldest unfinished prompt. Jobs beyond the slots wait in order.
  */
@@ -48,11 +55,14 @@ export class Slots {
   #running: Promise<void> | null = null;
   #turn = 0;
   #promptTokenNs = 4e6;
+  /** Until a copy turns out to be of a kind of memory that cannot be cut. */
+  #canCopy: boolean;
 
   constructor(request: SlotsRequest) {
     this.#request = request;
     this.#context = request.context;
     this.#slots = Array.from({ length: request.slots }, (_, index) => new Slot(index));
+    this.#canCopy = request.slots > 1;
   }
 
   get busy(): number {
@@ -179,8 +189,39 @@ export class Slots {
     const [first] = prefilling;
     if (first === undefined) return;
     const apart = first.answer!.job.deterministic;
-    const batch = apart ? [first] : prefilling.filter((slot) => !slot.answer!.job.deterministic);
+    const batch = apart ? [first] : this.#withHeads(prefilling);
     await this.#prefill(batch, generating.length > 0);
+  }
+
+  /**
+   * Those of these prompts, the oldest first, that are computed now: each first takes over what a neighbour's cache
+   * has of it, or waits for a neighbour that is about to compute it.
+   */
+  #withHeads(prefilling: readonly Slot[]): Slot[] {
+    return prefilling.filter((slot, index) => {
+      const answer = slot.answer!;
+      if (answer.job.deterministic) return false;
+      if (!slot.fresh || slot.onGrid || !this.#canCopy) return true;
+      const neighbours = this.#slots
+        .filter((other) => other !== slot)
+        .map((other) => {
+          const isAhead = prefilling.indexOf(other) >= 0 && prefilling.indexOf(other) < index;
+          return { slot: other, cached: other.cached, ahead: isAhead ? other.answer!.prompt : null };
+        });
+      const least = Math.max(leastCopied, Math.ceil(this.#context.contextPerSequence * copiedShare));
+      const head = headFrom(answer.prompt, slot.cached.tokens.length, neighbours, least);
+      if (head === "wait") return false;
+      if (head !== null) this.#takeOver(slot, head.from.slot, head.tokens);
+      return true;
+    });
+  }
+
+  #takeOver(slot: Slot, from: Slot, tokens: number): void {
+    this.#context.copy(from.index, slot.index);
+    Object.assign(slot.cached, { ...from.cached, tokens: [...from.cached.tokens] });
+    const kept = this.#keep(slot, tokens);
+    this.#canCopy = kept > 0;
+    slot.answer!.begin(kept);
   }
 
   /** One token of each of these slots. */
@@ -254,6 +295,7 @@ export class Slots {
       for (let at = from; at < to; at++) {
         index = context.add(prompt[at]!, at, slot.index, at === prompt.length - 1);
       }
+      slot.fresh = false;
       parts.push({ slot, from, to, index });
     }
     return parts;
@@ -361,6 +403,8 @@ class Slot {
   answer: Answer | null = null;
   generating = false;
   cancelled = false;
+  /** Nothing of its prompt is computed yet. */
+  fresh = false;
   /** Whether the prompt is computed as a cold prefill alone would, so far and from now on. */
   onGrid = false;
   lastTurn = 0;
@@ -374,6 +418,7 @@ class Slot {
     this.answer = answer;
     this.generating = false;
     this.cancelled = false;
+    this.fresh = true;
     this.onGrid = repeatable;
     this.lastTurn = turn;
   }

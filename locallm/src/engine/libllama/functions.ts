@@ -87,6 +87,7 @@ export interface Functions {
   llama_get_embeddings_seq(context: Pointer, seq: number): Pointer | null;
   llama_memory_clear(memory: Pointer, data: boolean): void;
   llama_memory_seq_rm(memory: Pointer, seq: number, from: number, to: number): boolean;
+  llama_memory_seq_cp(memory: Pointer, source: number, target: number, from: number, to: number): void;
   llama_memory_seq_add(memory: Pointer, seq: number, from: number, to: number, delta: number): void;
   llama_memory_can_shift(memory: Pointer): boolean;
   llama_set_n_threads(context: Pointer, threads: number, threadsBatch: number): void;
@@ -162,6 +163,7 @@ function signatures(layout: typeof Layout): Record<string, (TypeObject | string)
     llama_get_embeddings_seq: ["void *", "void *", "int32_t"],
     llama_memory_clear: ["void", "void *", "bool"],
     llama_memory_seq_rm: ["bool", "void *", "int32_t", "int32_t", "int32_t"],
+    llama_memory_seq_cp: ["void", "void *", "int32_t", "int32_t", "int32_t", "int32_t"],
     llama_memory_seq_add: ["void", "void *", "int32_t", "int32_t", "int32_t", "int32_t"],
     llama_memory_can_shift: ["bool", "void *"],
     llama_set_n_threads: ["void", "void *", "int32_t", "int32_t"],
