@@ -6,6 +6,7 @@ import { importAny } from "../src/importer/import.ts";
 import { fetchOrigin } from "../src/importer/origin/origin.ts";
 import { PostingIndex } from "../src/search/postings/posting-index.ts";
 import { createSources } from "../src/sources/registry.ts";
+import { WrittenRecord } from "../src/sources/written-record.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 import { judgedQueries } from "./judged-queries.ts";
 
@@ -63,7 +64,10 @@ test.skipIf(!hasPacks)(
           { page: 1, pageSize: 10 },
           { signal: AbortSignal.timeout(10_000), now: new Date(), sandbox: false },
         );
-      const ids = (answer?.records ?? []).map((record) => (record as { id: string }).id);
+      const ids = (answer?.records ?? []).map((record) => {
+        const fields = record instanceof WrittenRecord ? record.parse() : record;
+        return (fields as { id: string }).id;
+      });
       const isFound =
         operation === "legal_laws" ? ids[0] === expected[0] : expected.every((id) => ids.includes(id));
       if (!isFound) missed.push(`${operation} ${query}: ${ids.slice(0, 3).join(", ")}`);

@@ -34,7 +34,7 @@ async function* each(list: readonly IndexDocument[]): AsyncGenerator<IndexDocume
 
 async function idsOf(corpus: string, query: Query, page = { offset: 0, limit: 10_000 }): Promise<string[]> {
   const found = await index.search(corpus, { query }, page);
-  return (found?.hits ?? []).map(({ body }) => (body as { id: string }).id);
+  return (found?.hits ?? []).map(({ body }) => (body.parse() as { id: string }).id);
 }
 
 describe("on 300 judgments", () => {
@@ -80,7 +80,9 @@ describe("on 300 judgments", () => {
         const expected = judgments.filter((_, place) => holds(wanted, place)).map(({ id }) => id);
         const found = await index.search("test:cases", { query: wanted }, { offset: 0, limit: 10_000 });
         expect(found?.total).toBe(expected.length);
-        expect(found?.hits.map(({ body }) => (body as { id: string }).id).sort()).toEqual(expected.sort());
+        expect(found?.hits.map(({ body }) => (body.parse() as { id: string }).id).sort()).toEqual(
+          expected.sort(),
+        );
       }),
       { seed: 9, numRuns: 60 },
     );
@@ -176,7 +178,7 @@ test("a page of an older snapshot stays as it was after a refresh", async () => 
   await index.refresh("test:snap", each([keyed("c", "x")]), { dataset: "d", mode: "replace" });
   const snapshot = before?.index.snapshot as string;
   const second = await index.search("test:snap", { query }, { offset: 1, limit: 1, snapshot });
-  expect(second?.hits.map(({ body }) => body)).toMatchObject([{ id: "b" }]);
+  expect(second?.hits.map(({ body }) => body.parse())).toMatchObject([{ id: "b" }]);
   expect(await idsOf("test:snap", query)).toEqual(["c"]);
   for (const unknown of ["0", "999999999", "x", "1e3"]) {
     await expect(

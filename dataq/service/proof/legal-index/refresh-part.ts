@@ -22,6 +22,6 @@ try {
 async function* changed(until: number): AsyncGenerator<IndexDocument> {
   for (let number = 0; number < until; number++) {
     const { source: _, ...fields } = sampleJudgment(number);
-    yield judgmentDocument(asSample({ ...fields, sections: null, title: `${fields.title}（更正）` }));
+    yield judgmentDocument(asSample({ ...fields, title: `${fields.title}（更正）` }));
   }
 }

@@ -1,5 +1,6 @@
 import type { Usage } from "@dataq/contract";
 import type { Answer } from "../sources/source.ts";
+import { WrittenRecord } from "../sources/written-record.ts";
 import type { QueryRequest } from "./request.ts";
 
 /**
@@ -10,9 +11,7 @@ export function writePayload(request: QueryRequest, answer: Answer): Buffer {
   const { operation, page, pageSize } = request;
   const total = operation.kind === "single" && answer.record ? 1 : answer.total;
   const totalPages = operation.paged ? Math.ceil(total / pageSize) : 1;
-  const data = answer.record ?? answer.records ?? [];
-  const envelope = {
-    data: request.fields ? project(data, request.fields) : data,
+  const rest = {
     page,
     page_size: pageSize,
     total,
@@ -26,7 +25,35 @@ export function writePayload(request: QueryRequest, answer: Answer): Buffer {
     ...(answer.relaxed && { relaxed: true }),
     warnings: answer.warnings,
   };
-  return Buffer.from(JSON.stringify(envelope));
+  const data = answer.record
+    ? writeRecord(answer.record, request.fields)
+    : [opening, ...joined((answer.records ?? []).map((each) => writeRecord(each, request.fields))), closing];
+  return Buffer.concat([beforeData, ...data.flat(), Buffer.from(`,${JSON.stringify(rest).slice(1)}`)]);
+}
+
+const beforeData = Buffer.from('{"data":');
+const opening = Buffer.from("[");
+const comma = Buffer.from(",");
+const closing = Buffer.from("]");
+
+function joined(records: readonly (readonly Buffer[])[]): Buffer[] {
+  return records.flatMap((parts, place) => (place === 0 ? parts : [comma, ...parts]));
+}
+
+/** JSON in parts; with `fields`, only those and the id. */
+function writeRecord(
+  record: object | WrittenRecord,
+  fields: readonly string[] | undefined,
+): readonly Buffer[] {
+  if (record instanceof WrittenRecord && fields === undefined) return record.parts;
+  const read = record instanceof WrittenRecord ? record.parse() : record;
+  return [Buffer.from(JSON.stringify(fields === undefined ? read : project(read, fields)))];
+}
+
+function project(record: object, fields: readonly string[]): object {
+  return Object.fromEntries(
+    Object.entries(record).filter(([name]) => name === "id" || fields.includes(name)),
+  );
 }
 
 /** The whole body of an answer. `warnings` are those of this call's own request. */
@@ -44,10 +71,4 @@ export function completeEnvelope(
 function withWarnings(payload: Buffer, warnings: readonly string[]): Buffer {
   const parsed = JSON.parse(payload.toString()) as { warnings: readonly string[] };
   return Buffer.from(JSON.stringify({ ...parsed, warnings: [...warnings, ...parsed.warnings] }));
-}
-
-function project(data: readonly object[] | object, fields: readonly string[]): readonly object[] | object {
-  const pick = (record: object) =>
-    Object.fromEntries(Object.entries(record).filter(([name]) => name === "id" || fields.includes(name)));
-  return Array.isArray(data) ? data.map(pick) : pick(data);
 }

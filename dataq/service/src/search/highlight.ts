@@ -1,24 +1,36 @@
+/** A text in which words can be marked. */
+export interface MarkedText {
+  readonly text: string;
+  /** What is searched: the text in lower case, where that has the same length. */
+  readonly form: string;
+}
+
+export function markable(text: string): MarkedText {
+  const form = text.toLowerCase();
+  // Lower case changes the length of a few letters; then places would not fit the text.
+  return { text, form: form.length === text.length && form !== text ? form : text };
+}
+
 /**
  * The part of a text that shows the most of the words, with each marked by `<em>`. The text itself is escaped, so
  * that the only markup in a highlight is ours. Null when none of the words stands in it.
  */
 export function highlight(
-  text: string,
+  { text, form }: MarkedText,
   words: readonly string[],
   options: { readonly width?: number; readonly prefer?: string } = {},
 ): string | null {
   const width = options.width ?? 120;
-  const places = findAll(text, words);
+  const places = findAll(form, words);
   if (places.length === 0) return null;
   const preferred = options.prefer === undefined ? -1 : text.indexOf(options.prefer);
-  const start = bestStart(places, width, preferred);
+  const start = bestStart(places, words.length, width, preferred);
   const from = Math.max(0, start - margin);
   const to = Math.min(text.length, from + width);
-  const shown = places.filter((place) => place.at >= from && place.at + place.length <= to);
   let out = "";
   let at = from;
-  for (const place of shown) {
-    if (place.at < at) continue;
+  for (const place of places) {
+    if (place.at < at || place.at + place.length > to) continue;
     out += `${escaped(text.slice(at, place.at))}<em>${escaped(text.slice(place.at, place.at + place.length))}</em>`;
     at = place.at + place.length;
   }
@@ -36,14 +48,11 @@ interface Place {
   readonly word: number;
 }
 
-function findAll(text: string, words: readonly string[]): Place[] {
-  const form = text.toLowerCase();
-  // Lower case changes the length of a few letters; then places would not fit the text.
-  const searched = form.length === text.length ? form : text;
+function findAll(form: string, words: readonly string[]): Place[] {
   const places: Place[] = [];
   for (const [index, word] of words.entries()) {
     if (word === "") continue;
-    for (let at = searched.indexOf(word); at !== -1; at = searched.indexOf(word, at + word.length)) {
+    for (let at = form.indexOf(word); at !== -1; at = form.indexOf(word, at + word.length)) {
       places.push({ at, length: word.length, word: index });
       if (places.length === mostPlaces) break;
     }
@@ -51,17 +60,29 @@ function findAll(text: string, words: readonly string[]): Place[] {
   return places.sort((a, b) => a.at - b.at || b.length - a.length);
 }
 
-function bestStart(places: readonly Place[], width: number, preferred: number): number {
+/** Begin of the window with the most different words; after `preferred` where two have as many. */
+function bestStart(places: readonly Place[], words: number, width: number, preferred: number): number {
   let best = { start: places[0]?.at ?? 0, worth: -1 };
-  for (const [first, { at }] of places.entries()) {
-    const seen = new Set<number>();
-    for (let i = first; i < places.length; i++) {
-      const place = places[i] as Place;
+  const times = new Uint16Array(words);
+  let different = 0;
+  let end = 0;
+  for (const [first, { at, word }] of places.entries()) {
+    for (; end < places.length; end++) {
+      const place = places[end] as Place;
       if (place.at + place.length > at + width - margin) break;
-      seen.add(place.word);
+      const before = times[place.word] as number;
+      times[place.word] = before + 1;
+      if (before === 0) different++;
     }
-    const worth = seen.size + (preferred !== -1 && at >= preferred ? 0.5 : 0);
+    const worth = different + (preferred !== -1 && at >= preferred ? 0.5 : 0);
     if (worth > best.worth) best = { start: at, worth };
+    // A word longer than the window was never counted.
+    if (end === first) end++;
+    else {
+      const before = times[word] as number;
+      times[word] = before - 1;
+      if (before === 1) different--;
+    }
   }
   return best.start;
 }

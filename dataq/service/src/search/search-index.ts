@@ -1,4 +1,5 @@
 import type { IndexState } from "@dataq/contract";
+import type { StoredBody } from "./stored-body.ts";
 
 /**
  * Finds records by words and exact terms. Two methods, so that another engine can stand behind them; the one we
@@ -80,6 +81,6 @@ export interface Found {
 }
 
 export interface Hit {
-  readonly body: object;
+  readonly body: StoredBody;
   readonly score: number;
 }

@@ -74,25 +74,24 @@ export async function searchText(
   return last === undefined ? undefined : { ...last, relaxed: false, words };
 }
 
-function attempts(alternatives: readonly string[][], exact: readonly string[], analyser: Analyser) {
-  const out: { query: Query; isRelaxed: boolean }[] = [
-    {
-      query: anyOf([...alternatives.map((words) => ({ all: words.map(scored) })), ...exact.map(scored)]),
-      isRelaxed: false,
-    },
-  ];
+/** One after the other: most questions need no second one, and its words are cut for nothing. */
+function* attempts(
+  alternatives: readonly string[][],
+  exact: readonly string[],
+  analyser: Analyser,
+): Generator<{ query: Query; isRelaxed: boolean }> {
+  yield {
+    query: anyOf([...alternatives.map((words) => ({ all: words.map(scored) })), ...exact.map(scored)]),
+    isRelaxed: false,
+  };
   const only = alternatives.length === 1 ? (alternatives[0] as string[]) : [];
   if (only.some((word) => analyser.parts(word).length > 1)) {
     const parts = [...new Set(only.flatMap((word) => analyser.parts(word)))];
-    out.push({ query: { all: parts.map(scored) }, isRelaxed: true });
+    yield { query: { all: parts.map(scored) }, isRelaxed: true };
   }
   if (only.length > 1) {
-    out.push({
-      query: { atLeast: Math.ceil(only.length / 2), of: only.map(scored) },
-      isRelaxed: true,
-    });
+    yield { query: { atLeast: Math.ceil(only.length / 2), of: only.map(scored) }, isRelaxed: true };
   }
-  return out;
 }
 
 function anyOf(queries: readonly Query[]): Query {

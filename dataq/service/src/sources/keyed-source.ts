@@ -23,6 +23,6 @@ export class KeyedRecords {
   async find(keys: readonly string[], limit: number): Promise<object[]> {
     const query = { any: keys.map((key) => ({ term: keyTerm(key), scored: false })) };
     const found = await this.#index.search(this.#corpus, { query }, { offset: 0, limit });
-    return (found?.hits ?? []).map(({ body }) => body);
+    return (found?.hits ?? []).map(({ body }) => body.parse());
   }
 }

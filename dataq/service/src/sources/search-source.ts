@@ -6,13 +6,14 @@ import { searchText, type TextFound, type TextQuestion } from "../search/text-se
 import type { OptionalSource } from "./layered.ts";
 import { listAnswer } from "./list-answer.ts";
 import { type Answer, offsetOf, type Page, type SourceContext } from "./source.ts";
+import { WrittenRecord } from "./written-record.ts";
 
 /** What a searched operation adds to the search that all share. */
 export interface Searching {
   /** Reads the parameters; `index` and `corpus` are there to look whether a term exists. */
   read(params: Params, index: PostingIndex, corpus: string): Promise<ReadQuestion> | ReadQuestion;
-  /** The stored record as it is given back, without highlights and score. */
-  render(body: object, now: Date): object;
+  /** The record that is given back, without highlights and score; left out where that is the stored one. */
+  render?(body: object, now: Date): object;
   /** The text that highlights are taken from. */
   text(body: object): string;
   /** Where in the text the best part is likely to begin. */
@@ -55,19 +56,17 @@ export class SearchSource implements OptionalSource {
     return listAnswer(found, page, (hit) => this.#record(hit, found as TextFound, context.now), warnings);
   }
 
-  #record(hit: Hit, found: TextFound, now: Date): object {
-    const { source, ...fields } = this.#searching.render(hit.body, now) as { source: object };
-    const { prefer } = this.#searching;
-    const mark = highlight(
-      this.#searching.text(hit.body),
-      found.words,
-      prefer === undefined ? {} : { prefer },
-    );
-    return {
-      ...fields,
+  #record({ body, score }: Hit, { words }: TextFound, now: Date): object {
+    const { prefer, render, text } = this.#searching;
+    const mark = highlight(body.text(text), words, prefer === undefined ? {} : { prefer });
+    const members = {
       highlights: mark === null ? [] : [mark],
-      score: found.words.length === 0 ? null : Math.round(hit.score * 10_000) / 10_000,
-      source,
+      score: words.length === 0 ? null : Math.round(score * 10_000) / 10_000,
     };
+    const written = render === undefined ? body.with(members) : undefined;
+    if (written !== undefined) return new WrittenRecord(written);
+    const stored = body.parse();
+    const { source, ...fields } = (render === undefined ? stored : render(stored, now)) as { source: object };
+    return { ...fields, ...members, source };
   }
 }

@@ -1,4 +1,5 @@
 import type { IndexState, Params } from "@dataq/contract";
+import type { WrittenRecord } from "./written-record.ts";
 
 /** Answers one operation. What it throws is a `Failure` with a code, or a fault of ours. */
 export interface Source {
@@ -37,7 +38,7 @@ export interface Answer {
    * `past_end`: a page behind the last one (free).
    */
   readonly outcome: "found" | "empty" | "not_found" | "insufficient_elements" | "past_end";
-  readonly records?: readonly object[];
+  readonly records?: readonly (object | WrittenRecord)[];
   readonly record?: object;
   readonly total: number;
   readonly totalRelation: "eq" | "gte";

@@ -5,6 +5,8 @@
 export interface Postings {
   readonly ordinals: Uint32Array;
   readonly frequencies: Uint8Array;
+  /** Of a term that many documents have: its frequency by ordinal, 0 where it is not. */
+  readonly dense: Uint8Array | undefined;
 }
 
 /** Grows a block posting by posting; ordinals must ascend. */
@@ -45,6 +47,7 @@ export class BlockWriter {
 export function readBlock(bytes: Uint8Array, documents: number, limit: number): Postings {
   const ordinals = new Uint32Array(documents);
   const frequencies = new Uint8Array(documents);
+  const dense = documents * denseFrom > limit ? new Uint8Array(limit) : undefined;
   let at = 0;
   let ordinal = 0;
   for (let i = 0; i < documents; i++) {
@@ -55,11 +58,16 @@ export function readBlock(bytes: Uint8Array, documents: number, limit: number): 
       gap |= (byte & 127) << shift;
     }
     ordinal += gap;
+    const frequency = bytes[at++] as number;
     ordinals[i] = ordinal;
-    frequencies[i] = bytes[at++] as number;
+    frequencies[i] = frequency;
+    if (dense !== undefined) dense[ordinal] = frequency;
   }
   if (at !== bytes.length || (documents > 0 && ordinal >= limit)) {
     throw new Error(`A posting block of ${documents} documents and ${bytes.length} bytes is damaged.`);
   }
-  return { ordinals, frequencies };
+  return { ordinals, frequencies, dense };
 }
+
+/** One document in so many: then the dense form is little beside the other, and much quicker to look into. */
+const denseFrom = 16;

@@ -1,8 +1,9 @@
 import type { Query, Question } from "../search-index.ts";
+import type { BitSet } from "./bitset.ts";
 import type { Postings } from "./codec.ts";
 import { type PhraseWord, withPhrase } from "./phrase.ts";
 import { dateNumber } from "./segment-builder.ts";
-import { intersect, lowerBound, subtract, unite } from "./sets.ts";
+import { intersect, lowerBound, subtract, unite, within } from "./sets.ts";
 import type { OpenSegment } from "./snapshots.ts";
 
 /** What a segment has of the terms of a question. */
@@ -50,13 +51,9 @@ export function matching(question: Question, segment: OpenSegment, terms: Segmen
   if (dates !== undefined) {
     const from = dates.from === undefined ? 1 : dateNumber(dates.from);
     const to = dates.to === undefined ? 99_999_999 : dateNumber(dates.to);
-    set = set.filter((ordinal) => {
-      const date = segment.dates[ordinal] as number;
-      return date >= from && date <= to;
-    });
+    set = between(set, segment.dates, from, to);
   }
-  const { dead } = segment;
-  return dead === null ? set : set.filter((ordinal) => !dead.has(ordinal));
+  return segment.dead === null ? set : without(set, segment.dead);
 }
 
 function evaluate(query: Query, documents: number, terms: SegmentTerms): Uint32Array {
@@ -74,21 +71,28 @@ function evaluate(query: Query, documents: number, terms: SegmentTerms): Uint32A
     );
   }
   if ("not" in query) return subtract(everything(documents), evaluate(query.not, documents, terms));
-  const wanted: Uint32Array[] = [];
+  const wanted: Members[] = [];
   for (const part of query.all) {
     if ("not" in part) continue;
-    const set = evaluate(part, documents, terms);
-    if (set.length === 0) return nothing;
-    wanted.push(set);
+    const members =
+      "term" in part
+        ? terms.postings.get(part.term)
+        : { ordinals: evaluate(part, documents, terms), dense: undefined };
+    if (members === undefined || members.ordinals.length === 0) return nothing;
+    wanted.push(members);
   }
-  wanted.sort((a, b) => a.length - b.length);
-  let set = wanted[0] ?? everything(documents);
-  for (const next of wanted.slice(1)) set = intersect(set, next);
+  wanted.sort((a, b) => a.ordinals.length - b.ordinals.length);
+  let set = wanted[0]?.ordinals ?? everything(documents);
+  for (const { ordinals, dense } of wanted.slice(1))
+    set = dense === undefined ? intersect(set, ordinals) : within(set, dense);
   for (const part of query.all) {
     if ("not" in part) set = subtract(set, evaluate(part.not, documents, terms));
   }
   return set;
 }
+
+/** A set, as a block has it. */
+type Members = Pick<Postings, "ordinals" | "dense">;
 
 function phrased(phrase: Extract<Query, { phrase: unknown }>["phrase"], terms: SegmentTerms): Uint32Array {
   const words: PhraseWord[] = [];
@@ -121,18 +125,28 @@ export function scores(
     const withTerm = statistics.documentsWithTerm.get(term) ?? 0;
     const idf = Math.log(1 + (statistics.documents - withTerm + 0.5) / (withTerm + 0.5));
     const worth = idf * (k1 + 1);
-    const { ordinals, frequencies } = block;
+    const { norms } = segment;
+    const { ordinals, frequencies, dense } = block;
+    if (dense !== undefined) {
+      for (let i = 0; i < matches.length; i++) {
+        const ordinal = matches[i] as number;
+        // Where it is not, this adds 0.
+        const frequency = dense[ordinal] as number;
+        out[i] = (out[i] as number) + (worth * frequency) / (frequency + (norms[ordinal] as number));
+      }
+      continue;
+    }
     // Where nearly every posting is a match, walking is quicker than leaping.
-    const isDense = ordinals.length < 8 * matches.length;
+    const isNear = ordinals.length < 8 * matches.length;
     let at = 0;
     for (let i = 0; i < matches.length; i++) {
       const ordinal = matches[i] as number;
-      if (isDense) while ((ordinals[at] as number) < ordinal) at++;
+      if (isNear) while ((ordinals[at] as number) < ordinal) at++;
       else at = lowerBound(ordinals, ordinal, at);
       if (at >= ordinals.length) break;
       if (ordinals[at] !== ordinal) continue;
       const frequency = frequencies[at] as number;
-      out[i] = (out[i] as number) + (worth * frequency) / (frequency + (segment.norms[ordinal] as number));
+      out[i] = (out[i] as number) + (worth * frequency) / (frequency + (norms[ordinal] as number));
     }
   }
   return out;
@@ -155,5 +169,28 @@ const b = 0.75;
 const nothing = new Uint32Array(0);
 
 function everything(documents: number): Uint32Array {
-  return Uint32Array.from({ length: documents }, (_, ordinal) => ordinal);
+  const set = new Uint32Array(documents);
+  for (let ordinal = 0; ordinal < documents; ordinal++) set[ordinal] = ordinal;
+  return set;
+}
+
+function between(set: Uint32Array, dates: Int32Array, from: number, to: number): Uint32Array {
+  const out = new Uint32Array(set.length);
+  let length = 0;
+  for (let i = 0; i < set.length; i++) {
+    const ordinal = set[i] as number;
+    const date = dates[ordinal] as number;
+    if (date >= from && date <= to) out[length++] = ordinal;
+  }
+  return out.subarray(0, length);
+}
+
+function without(set: Uint32Array, { bytes }: BitSet): Uint32Array {
+  const out = new Uint32Array(set.length);
+  let length = 0;
+  for (let i = 0; i < set.length; i++) {
+    const ordinal = set[i] as number;
+    if (((bytes[ordinal >>> 3] as number) & (1 << (ordinal & 7))) === 0) out[length++] = ordinal;
+  }
+  return out.subarray(0, length);
 }

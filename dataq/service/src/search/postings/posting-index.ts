@@ -1,4 +1,3 @@
-import { zstdDecompressSync } from "node:zlib";
 import type { IndexState } from "@dataq/contract";
 import type { Database } from "../../database/database.ts";
 import type { Analyser } from "../analysis/analyser.ts";
@@ -14,7 +13,8 @@ import type {
   SearchIndex,
   SearchPage,
 } from "../search-index.ts";
-import { BlockCache } from "./block-cache.ts";
+import type { StoredBody } from "../stored-body.ts";
+import { Bodies, unpackBody } from "./bodies.ts";
 import { type Postings, readBlock } from "./codec.ts";
 import {
   matching,
@@ -25,8 +25,9 @@ import {
   scores,
   termsOf,
 } from "./evaluate.ts";
+import { Recent } from "./recent.ts";
 import { refresh } from "./refresh.ts";
-import { type OpenSnapshot, Snapshots } from "./snapshots.ts";
+import { type OpenSegment, type OpenSnapshot, Snapshots } from "./snapshots.ts";
 import { type Ranked, Top } from "./top.ts";
 
 /** Posting blocks in PostgreSQL: the terms of a question come in one statement, the page's documents in another. */
@@ -35,14 +36,17 @@ export class PostingIndex implements SearchIndex {
   readonly #pool: Database["pool"];
   readonly #snapshots: Snapshots;
   readonly #lexicons: Lexicons;
-  readonly #cache: BlockCache;
+  /** Decoded blocks by segment and term; `null` remembers that a segment lacks the term. */
+  readonly #blocks: Recent<string, Postings | null>;
+  readonly #bodies: Bodies;
 
-  constructor(database: Database, options: { now?: () => number; cacheBytes?: number } = {}) {
+  constructor(database: Database, options: { now?: () => number } = {}) {
     this.#database = database;
     this.#pool = database.pool;
     this.#snapshots = new Snapshots(database.pool, options.now ?? Date.now);
     this.#lexicons = new Lexicons(database.pool);
-    this.#cache = new BlockCache(options.cacheBytes ?? 64 << 20);
+    this.#blocks = new Recent(blockBytes);
+    this.#bodies = new Bodies(database.pool);
   }
 
   /** Undefined when nothing was ever put into the corpus. */
@@ -155,7 +159,7 @@ export class PostingIndex implements SearchIndex {
           [segment.id, from, from + scanRows],
         );
         for (const { ordinal, body } of rows.rows) {
-          if (!segment.dead?.has(ordinal)) yield readBody(body);
+          if (!segment.dead?.has(ordinal)) yield unpackBody(body).parse();
         }
       }
     }
@@ -212,7 +216,7 @@ export class PostingIndex implements SearchIndex {
     const missing = new Set<string>();
     for (const [place, segment] of snapshot.segments.entries()) {
       for (const term of terms) {
-        const block = this.#cache.get(segment.id, term);
+        const block = this.#blocks.get(`${segment.id} ${term}`);
         if (block === undefined) missing.add(term);
         else if (block !== null) found[place]?.set(term, block);
       }
@@ -227,13 +231,19 @@ export class PostingIndex implements SearchIndex {
     for (const { term, segment, documents, data } of rows.rows) {
       const place = places.get(segment) as number;
       const block = readBlock(data, documents, snapshot.segments[place]?.documents ?? 0);
-      this.#cache.put(segment, term, block);
+      this.#keep(segment, term, block);
       found[place]?.set(term, block);
     }
     for (const term of missing) {
-      for (const segment of snapshot.segments) this.#cache.put(segment.id, term, null);
+      for (const segment of snapshot.segments) this.#keep(segment.id, term, null);
     }
     return found;
+  }
+
+  #keep(segment: number, term: string, block: Postings | null): void {
+    const key = `${segment} ${term}`;
+    const postings = block === null ? 0 : 5 * block.ordinals.length + (block.dense?.length ?? 0);
+    this.#blocks.put(key, block, 100 + 2 * key.length + postings);
   }
 
   /** Not kept: phrases are rare, and places take more room than postings. */
@@ -252,29 +262,17 @@ export class PostingIndex implements SearchIndex {
   }
 
   async #read(snapshot: OpenSnapshot, ranked: readonly Ranked[]): Promise<Hit[]> {
-    if (ranked.length === 0) return [];
-    const segments = ranked.map(({ segment }) => snapshot.segments[segment]?.id);
-    const rows = await this.#pool.query<{ place: number; body: Buffer }>({
-      name: "search-documents",
-      text: `select w.place::int as place, d.body
-               from unnest($1::bigint[], $2::int[]) with ordinality as w(segment, ordinal, place)
-               join search_document d on d.segment = w.segment and d.ordinal = w.ordinal`,
-      values: [segments, ranked.map(({ ordinal }) => ordinal)],
-    });
-    const bodies: object[] = [];
-    for (const { place, body } of rows.rows) bodies[place - 1] = readBody(body);
-    return ranked.map(({ score }, place) => ({ body: bodies[place] as object, score }));
+    const places = ranked.map(({ segment, ordinal }) => ({
+      segment: (snapshot.segments[segment] as OpenSegment).id,
+      ordinal,
+    }));
+    const bodies = await this.#bodies.read(places);
+    return ranked.map(({ score }, place) => ({ body: bodies[place] as StoredBody, score }));
   }
 }
 
 const scanRows = 500;
-
-/** In this thread: a body takes less time than handing it to another would. */
-function readBody(body: Buffer): object {
-  return JSON.parse(zstdDecompressSync(body, inOneChunk).toString()) as object;
-}
-
-const inOneChunk = { chunkSize: 1 << 15 };
+const blockBytes = 64 << 20;
 
 function statisticsOf(
   snapshot: OpenSnapshot,

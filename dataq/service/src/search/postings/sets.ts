@@ -22,6 +22,18 @@ export function intersect(a: Uint32Array, b: Uint32Array): Uint32Array {
   return out.subarray(0, length);
 }
 
+/** Those of `a` that have something but 0 in `dense`. */
+export function within(a: Uint32Array, dense: Uint8Array): Uint32Array {
+  const out = new Uint32Array(a.length);
+  let length = 0;
+  for (let i = 0; i < a.length; i++) {
+    const ordinal = a[i] as number;
+    out[length] = ordinal;
+    if (dense[ordinal] !== 0) length++;
+  }
+  return out.subarray(0, length);
+}
+
 /** Members of at least `atLeast` of the sets. */
 export function unite(sets: readonly Uint32Array[], limit: number, atLeast = 1): Uint32Array {
   if (sets.length === 1 && atLeast === 1) return sets[0] as Uint32Array;

@@ -1,7 +1,6 @@
 import type { Database } from "../../database/database.ts";
 import { Run } from "../../importer/runs.ts";
 import { sampleJudgment } from "../../sample/judgments/judgments.ts";
-import { asSample } from "../../sample/provenance.ts";
 import { judgmentDocument, judgmentsCorpus } from "../../search/corpora/judgments.ts";
 import type { PostingIndex } from "../../search/postings/posting-index.ts";
 import type { IndexDocument } from "../../search/search-index.ts";
@@ -37,7 +36,7 @@ export async function buildLegalIndex(
     const { size } = await index.refresh(judgmentsCorpus, judgments(total), {
       dataset: generated,
       mode: "replace",
-      resumeKey: `generated 2 ${total}`,
+      resumeKey: `generated 3 ${total}`,
       ...(options.signal && { signal: options.signal }),
       progress: (done) => {
         run.progress(done);
@@ -52,10 +51,6 @@ export async function buildLegalIndex(
   }
 }
 
-/** Without sections: their text stands in the full text, and twice would make every answer twice as long. */
 async function* judgments(count: number): AsyncGenerator<IndexDocument> {
-  for (let number = 0; number < count; number++) {
-    const { source: _, ...fields } = sampleJudgment(number);
-    yield judgmentDocument(asSample({ ...fields, sections: null }));
-  }
+  for (let number = 0; number < count; number++) yield judgmentDocument(sampleJudgment(number));
 }

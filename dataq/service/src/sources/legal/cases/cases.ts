@@ -8,7 +8,6 @@ import { readCaseQuestion } from "./question.ts";
 export const cases: Searching = {
   read: (params: Params, index: PostingIndex, corpus: string): Promise<ReadQuestion> =>
     readCaseQuestion(params["query"] ?? "", (terms) => index.count(corpus, terms)),
-  render: (body) => body,
   text: (body) => (body as JudgmentRecord).full_text,
   prefer: "本院认为",
 };

@@ -30,7 +30,7 @@ export class LawCatalogSource implements OptionalSource {
       { query: { term: everyLaw, scored: false } },
       { offset: 0, limit: mostLaws },
     );
-    const laws = (found?.hits ?? []).map(({ body }) => body as StoredLaw);
+    const laws = (found?.hits ?? []).map(({ body }) => body.parse() as StoredLaw);
     const records = domainsOf(laws, chinaDate(context.now));
     return {
       outcome: records.length === 0 ? "empty" : "found",

@@ -15,7 +15,6 @@ export const journals: Searching = {
       warnings: looksLikeIssn(text) ? ["The ISSN's check character is wrong; searched as words."] : [],
     };
   },
-  render: (body) => body,
   text: (body) => {
     const { name, name_en } = body as JournalRecord;
     return name_en === null ? name : `${name} ${name_en}`;

@@ -13,7 +13,6 @@ export const papers: Searching = {
     }
     return { question: { ...question, exact: [personTerm(text)] }, warnings: [] };
   },
-  render: (body) => body,
   text: (body) => {
     const { title, abstract } = body as PaperRecord;
     return abstract ?? title;

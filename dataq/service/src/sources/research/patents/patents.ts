@@ -20,7 +20,6 @@ export const patents: Searching = {
           : [`The application number's check character should be ${number.wrongCheck}; searched as words.`],
     };
   },
-  render: (body) => body,
   text: (body) => {
     const { title, abstract } = body as PatentRecord;
     return abstract ?? title;

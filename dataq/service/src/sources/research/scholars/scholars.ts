@@ -9,7 +9,6 @@ export const scholars: Searching = {
     const name = params["name"] ?? "";
     return { question: { ...wordsOnly(name), exact: [personTerm(name)] }, warnings: [] };
   },
-  render: (body) => body,
   text: (body) => {
     const { name, affiliations } = body as ScholarRecord;
     return [name, ...affiliations.map((each) => each.name)].join(" ");

@@ -1,0 +1,33 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { StoredBody } from "./stored-body.ts";
+
+const stored = (body: object) => new StoredBody(Buffer.from(JSON.stringify(body)));
+const joined = (parts: readonly Buffer[] | undefined) => parts && JSON.parse(Buffer.concat(parts).toString());
+
+test("members are put before the source, whatever the record holds", () => {
+  const value = fc.oneof(
+    fc.string(),
+    fc.constantFrom(',"source":', '{"a":1,"source":{}}', "\\", '"', "}"),
+    fc.record({ a: fc.string(), source: fc.string() }),
+  );
+  fc.assert(
+    fc.property(fc.array(value), value, value, (list, source, added) => {
+      const whole = { id: "a", list, source };
+      const parts = stored(whole).with({ score: null, added });
+      expect(joined(parts)).toEqual({ ...whole, score: null, added });
+      expect(Object.keys(joined(parts) as object)).toEqual(["id", "list", "score", "added", "source"]);
+    }),
+    { seed: 13, numRuns: 300 },
+  );
+});
+
+test("a record that does not end with its source is left to whoever parses it", () => {
+  for (const body of [
+    { id: "a" },
+    { source: {} },
+    { id: "a", source: {}, more: 1 },
+    { a: { id: "a", source: 1 } },
+  ])
+    expect(stored(body).with({ score: 1 })).toBeUndefined();
+});
