@@ -17,6 +17,26 @@ export interface Look {
   readonly width: number;
 }
 
+/**
+ * What a browser begins by itself and nobody here looks at. The menus of its address line are pages of 300 scripts,
+ * loaded at each start: more work than a page of ours. The rest is what playwright switches off: only the last
+ * switch of this name counts.
+ */
+const unwanted = [
+  "WebUIOmniboxPopup",
+  "WebUIOmniboxAimPopup",
+  "AimEnabled",
+  "AvoidUnnecessaryBeforeUnloadCheckSync",
+  "DestroyProfileOnBrowserClose",
+  "HttpsUpgrades",
+  "HttpsFirstBalancedModeAutoEnable",
+  "MediaRouter",
+  "NetworkTimeServiceQuerying",
+  "OptimizationHints",
+  "PaintHolding",
+  "PreconnectToSearch",
+];
+
 /** A browser of its own: a fresh folder, nothing asked of the network but the service. */
 export interface TestBrowser {
   readonly context: BrowserContext;
@@ -43,12 +63,14 @@ export async function openBrowser(url: string): Promise<TestBrowser> {
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
+      `--disable-features=${unwanted.join(",")}`,
     ],
     baseURL: url,
     viewport: { width: 1440, height: 900 },
     reducedMotion: "reduce",
   });
   context.setDefaultTimeout(10_000);
+  await context.addInitScript(countQuestions);
   const complaints: string[] = [];
   const page = context.pages()[0] ?? (await context.newPage());
   page.on("pageerror", (error) => complaints.push(`${page.url()}: ${error.message}`));
@@ -97,8 +119,30 @@ export async function visit(page: Page, path: string): Promise<void> {
   await settle(page);
 }
 
+/** The heading is there, every answer has come, nothing is a grey line any more, and the letters are the right ones. */
 export async function settle(page: Page): Promise<void> {
-  await page.locator("h1, [role=alert], [role=status]").first().waitFor();
-  await page.waitForLoadState("networkidle");
-  await page.locator(".animate-pulse").first().waitFor({ state: "detached" });
+  await page.evaluate(`(async () => {
+    const frame = () => new Promise(requestAnimationFrame);
+    const isSettled = () =>
+      asking === 0 &&
+      document.querySelector("h1, [role=alert], [role=status]") &&
+      !document.querySelector(".animate-pulse");
+    // Two frames: what an answer brought has been drawn, and what that asks for has been sent.
+    do { await frame(); await frame(); } while (!isSettled());
+    await document.fonts.ready;
+  })()`);
 }
+
+/** In each page: how many questions to the service are not answered yet. */
+const countQuestions = `{
+  const ask = fetch;
+  globalThis.asking = 0;
+  globalThis.fetch = async (...question) => {
+    asking += 1;
+    try {
+      return await ask(...question);
+    } finally {
+      asking -= 1;
+    }
+  };
+}`;

@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -16,15 +19,22 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
   let models: ModelStore;
   let modelServer: ServerProcess;
   let registry: FakeRegistry;
+  let gate: Gate;
   let service: ServiceProcess;
   let browser: TestBrowser;
   let page: Page;
+  let owner = "";
 
   beforeAll(async () => {
     models = await createSmallStore();
     await models.derive("short", { from: "small:a", parameters: { num_predict: 40, seed: 1 } });
-    [modelServer, registry] = await Promise.all([startServer({ models: models.folder }), fakeRegistry()]);
-    service = await startService({ env: { DATAQ_LOCALLM: modelServer.url } });
+    gate = await openGate();
+    [modelServer, registry, service] = await Promise.all([
+      startServer({ models: models.folder }),
+      fakeRegistry(),
+      startService({ env: { DATAQ_LOCALLM: gate.url } }),
+    ]);
+    gate.target = modelServer.url;
     browser = await openBrowser(service.url);
     page = browser.page;
     await browser.wear({ theme: "light", language: "en", width: 1280 });
@@ -34,6 +44,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await service?.[Symbol.asyncDispose]();
     await modelServer?.stop();
     await registry?.close();
+    await gate?.close();
     await models?.remove();
   });
 
@@ -43,17 +54,16 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await page.getByRole("heading", { name: "Hello, local" }).waitFor();
     expect(page.url()).not.toContain("token");
 
-    const other = await openBrowser(service.url);
-    try {
-      await visit(other.page, "/enter");
-      await other.page.getByText("This link is not complete").waitFor();
-      // Pasted over the open page, which is not loaded anew.
-      await other.page.goto(service.console);
-      await other.page.getByRole("button", { name: "Enter the console" }).click();
-      await other.page.getByText("This link has been used or is too old.").waitFor();
-    } finally {
-      await other[Symbol.asyncDispose]();
-    }
+    const cookies = await browser.context.cookies(service.url);
+    owner = decodeURIComponent(cookies.find(({ name }) => name === "dataq.session_token")!.value);
+    await browser.signIn("");
+    await visit(page, "/enter");
+    await page.getByText("This link is not complete").waitFor();
+    // Pasted over the open page, which is not loaded anew.
+    await page.goto(service.console);
+    await page.getByRole("button", { name: "Enter the console" }).click();
+    await page.getByText("This link has been used or is too old.").waitFor();
+    await browser.signIn(owner);
   });
 
   test("an import shows how far it is, and its end", async () => {
@@ -109,19 +119,21 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await page.getByText("The model is here.").waitFor();
     await page.getByRole("cell", { name: "small/c:1" }).waitFor();
 
+    // The answer is held amid its words until some of them were seen.
     const talk = page.getByRole("log");
-    await page.evaluate(`{
-      globalThis.lengths = new Set();
-      const talk = document.querySelector("[role=log]");
-      new MutationObserver(() => lengths.add(talk.textContent.length))
-        .observe(talk, { subtree: true, childList: true, characterData: true });
-    }`);
     await page.getByRole("combobox", { name: "Model" }).selectOption("short:latest");
     await page.getByRole("textbox", { name: "Message" }).fill("Hello");
     await page.keyboard.press("Enter");
+    const words = talk.getByRole("listitem").nth(1);
+    await expect.poll(() => words.textContent(), { timeout: 20_000 }).toMatch(/latest: [^…]/);
+    const seen = (await words.textContent())!;
+    expect(await page.getByTestId("rate").count()).toBe(0);
+    gate.release();
     await page.getByTestId("rate").waitFor();
     expect(await talk.getByRole("listitem").count()).toBe(2);
-    expect(await page.evaluate("lengths.size")).toBeGreaterThan(3);
+    const whole = (await words.textContent())!;
+    expect(whole.startsWith(seen)).toBe(true);
+    expect(whole.length).toBeGreaterThan(seen.length);
     await page.getByText(/in memory/).waitFor();
   });
 
@@ -134,9 +146,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
 
   test("every second page: no serious fault, nothing wider than the screen, no complaint (all: npm run proof -- console)", async () => {
     const past = await makePast(service);
-    const cookies = await browser.context.cookies(service.url);
-    const owner = cookies.find(({ name }) => name === "dataq.session_token")!.value;
-    const sessionOf = ({ who }: Sight) => (who === "owner" ? decodeURIComponent(owner) : "");
+    const sessionOf = ({ who }: Sight) => (who === "owner" ? owner : "");
     // Each page in one look, in turn: `npm run proof -- console` has every page and state in every look.
     const looks = [
       { theme: "dark", language: "zh", width: 360 },
@@ -159,7 +169,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     }
     expect(found).toEqual([]);
     expect(browser.complaints).toEqual([]);
-    await browser.signIn(decodeURIComponent(owner));
+    await browser.signIn(owner);
   }, 400_000);
 
   test("stored texts stay texts", async () => {
@@ -204,3 +214,61 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(200_000);
   });
 });
+
+/** Stands before the model server: a talk's answer waits after ten of its lines. */
+interface Gate {
+  readonly url: string;
+  target: string;
+  /** Lets the rest through. */
+  release(): void;
+  close(): Promise<void>;
+}
+
+async function openGate(): Promise<Gate> {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const server = createServer(async (request, response) => {
+    const answer = await fetch(gate.target + request.url, {
+      method: request.method!,
+      ...(request.method === "POST" && { body: await bytesOf(request) }),
+    });
+    response.writeHead(answer.status, { "content-type": answer.headers.get("content-type")! });
+    let lines = 0;
+    for await (const line of answer.body!.pipeThrough(new TextDecoderStream()).pipeThrough(byLine())) {
+      if (request.url === "/api/chat" && ++lines > 10) await released;
+      response.write(line);
+    }
+    response.end();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const gate: Gate = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    target: "",
+    release,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+  return gate;
+}
+
+async function bytesOf(request: AsyncIterable<Buffer>): Promise<Buffer<ArrayBuffer>> {
+  const pieces: Buffer[] = [];
+  for await (const piece of request) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+/** Any pieces of a text into lines, each with its end. */
+function byLine(): TransformStream<string, string> {
+  let rest = "";
+  return new TransformStream({
+    transform(text, controller) {
+      const lines = (rest + text).split(/(?<=\n)/);
+      rest = lines.at(-1)!.endsWith("\n") ? "" : lines.pop()!;
+      for (const line of lines) controller.enqueue(line);
+    },
+    flush: (controller) => controller.enqueue(rest),
+  });
+}
