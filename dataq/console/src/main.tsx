@@ -7,6 +7,7 @@ import { makeRouter } from "./router.tsx";
 import { ServiceError } from "./service/call.ts";
 import { sessionQuery } from "./service/session.ts";
 import { fetchText, TextProvider } from "./text/text.tsx";
+import { FormatProvider } from "./ui/format.tsx";
 import { readLook } from "./ui/look.ts";
 import { ToastProvider } from "./ui/toast.tsx";
 
@@ -42,9 +43,11 @@ createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <QueryClientProvider client={client}>
       <TextProvider>
-        <ToastProvider>
-          <RouterProvider router={router} />
-        </ToastProvider>
+        <FormatProvider>
+          <ToastProvider>
+            <RouterProvider router={router} />
+          </ToastProvider>
+        </FormatProvider>
       </TextProvider>
     </QueryClientProvider>
   </StrictMode>,

@@ -71,6 +71,21 @@ describe("pages", () => {
     const evil = await new Visitor().call("/console/", undefined, { cookie: 'dataq_look=dark"><script>.zh' });
     expect(evil.body).toContain('<html lang="en" data-theme="system">');
   });
+
+  test("who has not chosen reads what the browser prefers, and waits for no other texts", async () => {
+    for (const [accepted, lang, own, other] of [
+      ["zh-CN,zh;q=0.9,en;q=0.8", "zh-CN", "zh", "en"],
+      ["de,en;q=0.5", "en", "en", "zh"],
+    ] as const) {
+      const { body } = await new Visitor().call("/console/", undefined, { "accept-language": accepted });
+      expect(body).toContain(`<html lang="${lang}" data-theme="system">`);
+      const [, text] = new RegExp(`hreflang="${own}"[^>]* href="([^"]+)"`).exec(body)!;
+      expect((await new Visitor().call(text!, undefined, {})).status).toBe(200);
+      expect(body).not.toContain(`hreflang="${other}"`);
+    }
+    const chosen = { "accept-language": "zh", cookie: "dataq_look=light.en" };
+    expect((await new Visitor().call("/console/", undefined, chosen)).body).toContain('<html lang="en"');
+  });
 });
 
 describe("the link of the start", () => {

@@ -31,7 +31,7 @@ import { sessionQuery, useSignedIn } from "../service/session.ts";
 import { useText } from "../text/text.tsx";
 import { IconButton } from "../ui/button.tsx";
 import { classes } from "../ui/classes.ts";
-import { useFormat } from "../ui/format.ts";
+import { useFormat } from "../ui/format.tsx";
 import { Brand, LookSwitch } from "../ui/look-switch.tsx";
 
 /** What surrounds every page: the way around, the balance, the look, the way out. */

@@ -1,5 +1,5 @@
-import { useMemo } from "react";
-import { useLook } from "./look.ts";
+import { createContext, type ReactNode, useContext, useMemo } from "react";
+import { type Language, useLook } from "./look.ts";
 
 /** Numbers and moments as people read them; days are China's, as the bills are. */
 export interface Format {
@@ -16,39 +16,23 @@ export interface Format {
 
 export const TOKENS_PER_YUAN = 50_000;
 
-export function makeFormat(language: "en" | "zh"): Format {
-  const locale = language === "zh" ? "zh-CN" : "en-GB";
-  const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
-  const yuan = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
-  const fine = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 4 });
-  const percent = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 1 });
-  const moment = new Intl.DateTimeFormat(locale, {
-    timeZone: "Asia/Shanghai",
-    year: "numeric",
-    month: "2-digit",
-    day: "2-digit",
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-    hour12: false,
-  });
-  const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
+/**
+ * Both languages write numbers the same way, and days are China's, which has had no summer time since 1991. So
+ * nothing here needs the browser's tables of languages, which take longer to open than the rest of a first page.
+ */
+export function makeFormat(language: Language): Format {
   return {
-    tokens: (value) => whole.format(value).replace("-", "−"),
+    tokens: (value) => signed(value, grouped(Math.abs(value), 0, 0)),
     yuan: (tokens) => {
-      const value = tokens / TOKENS_PER_YUAN;
-      const text = (Math.abs(value) < 0.01 && value !== 0 ? fine : yuan).format(Math.abs(value));
-      return `${value < 0 ? "−" : ""}¥${text}`;
+      const value = Math.abs(tokens) / TOKENS_PER_YUAN;
+      return signed(tokens, `¥${grouped(value, 2, value < 0.01 ? 4 : 2)}`);
     },
-    number: (value, digits = 0) => value.toLocaleString(locale, { maximumFractionDigits: digits }),
-    percent: (share) => percent.format(share),
+    number: (value, digits = 0) => signed(value, grouped(Math.abs(value), 0, digits)),
+    percent: (share) => `${grouped(share * 100, 0, 1)}%`,
     moment: (iso) => {
       if (iso === null || iso === undefined) return "–";
-      const parts = Object.fromEntries(
-        moment.formatToParts(new Date(iso)).map(({ type, value }) => [type, value]),
-      );
-      const { year, month, day, hour, minute, second } = parts;
-      return `${year}-${month}-${day} ${hour}:${minute}:${second}`;
+      const inChina = new Date(new Date(iso).getTime() + 8 * 3_600_000).toISOString();
+      return `${inChina.slice(0, 10)} ${inChina.slice(11, 19)}`;
     },
     day: (iso) => iso.slice(0, 10),
     ago: (iso, now = Date.now()) => {
@@ -62,6 +46,9 @@ export function makeFormat(language: "en" | "zh"): Format {
         [Number.POSITIVE_INFINITY, "month", 86_400 * 30],
       ] as const;
       const [, unit, size] = steps.find(([limit]) => Math.abs(seconds) < limit)!;
+      const relative = new Intl.RelativeTimeFormat(language === "zh" ? "zh-CN" : "en-GB", {
+        numeric: "auto",
+      });
       return relative.format(Math.round(seconds / size), unit);
     },
     bytes: (size) => {
@@ -73,7 +60,29 @@ export function makeFormat(language: "en" | "zh"): Format {
   };
 }
 
-export function useFormat(): Format {
+const FormatContext = createContext<Format | null>(null);
+
+export function FormatProvider({ children }: { readonly children: ReactNode }) {
   const { language } = useLook();
-  return useMemo(() => makeFormat(language), [language]);
+  const format = useMemo(() => makeFormat(language), [language]);
+  return <FormatContext value={format}>{children}</FormatContext>;
+}
+
+export function useFormat(): Format {
+  const format = useContext(FormatContext);
+  if (!format) throw new Error("Formats are used outside of their provider.");
+  return format;
+}
+
+/** At least and at most so many digits after the point, in groups of three before it. */
+function grouped(value: number, least: number, most: number): string {
+  const [whole = "", part = ""] = value.toFixed(most).split(".");
+  let digits = part;
+  while (digits.length > least && digits.endsWith("0")) digits = digits.slice(0, -1);
+  const groups = whole.replace(/\B(?=(?:\d{3})+$)/g, ",");
+  return digits === "" ? groups : `${groups}.${digits}`;
+}
+
+function signed(value: number, text: string): string {
+  return value < 0 ? `−${text}` : text;
 }

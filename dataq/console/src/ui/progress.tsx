@@ -1,4 +1,4 @@
-import { useFormat } from "./format.ts";
+import { useFormat } from "./format.tsx";
 
 /** How far something is; without a known end it only moves. */
 export function Progress({

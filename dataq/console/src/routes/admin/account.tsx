@@ -13,7 +13,7 @@ import {
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
-import { TOKENS_PER_YUAN, useFormat } from "../../ui/format.ts";
+import { TOKENS_PER_YUAN, useFormat } from "../../ui/format.tsx";
 import { Badge, PageHead, Panel, Stat } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";
 import { explain, Loaded, Notice } from "../../ui/states.tsx";

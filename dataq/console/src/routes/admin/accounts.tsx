@@ -15,7 +15,7 @@ import { Button } from "../../ui/button.tsx";
 import { Code } from "../../ui/code.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
-import { TOKENS_PER_YUAN, useFormat } from "../../ui/format.ts";
+import { TOKENS_PER_YUAN, useFormat } from "../../ui/format.tsx";
 import { MoreRows } from "../../ui/more-rows.tsx";
 import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { Empty, explain, Failure, Loaded } from "../../ui/states.tsx";

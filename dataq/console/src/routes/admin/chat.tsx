@@ -6,7 +6,7 @@ import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { classes } from "../../ui/classes.ts";
 import { Select, Textarea } from "../../ui/field.tsx";
-import { useFormat } from "../../ui/format.ts";
+import { useFormat } from "../../ui/format.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Empty, Failure } from "../../ui/states.tsx";
 

@@ -3,7 +3,7 @@ import { ShieldCheck } from "lucide-react";
 import { auditQuery, verifyLedger } from "../../service/admin.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
-import { useFormat } from "../../ui/format.ts";
+import { useFormat } from "../../ui/format.tsx";
 import { useLook } from "../../ui/look.ts";
 import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { Empty, Failure, Loaded, Notice, Skeleton } from "../../ui/states.tsx";

@@ -5,7 +5,7 @@ import { loadedQuery, modelsQuery, type PullStep, pull } from "../../service/mod
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input } from "../../ui/field.tsx";
-import { useFormat } from "../../ui/format.ts";
+import { useFormat } from "../../ui/format.tsx";
 import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import { Empty, Failure, Loaded, Notice } from "../../ui/states.tsx";

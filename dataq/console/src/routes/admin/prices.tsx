@@ -4,7 +4,7 @@ import { publishPrice } from "../../service/admin.ts";
 import { pricingQuery } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
-import { useFormat } from "../../ui/format.ts";
+import { useFormat } from "../../ui/format.tsx";
 import { useOperationName } from "../../ui/operation-name.ts";
 import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";

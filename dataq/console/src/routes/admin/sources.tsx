@@ -5,7 +5,7 @@ import { catalogQuery, statusQuery } from "../../service/catalog.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
-import { useFormat } from "../../ui/format.ts";
+import { useFormat } from "../../ui/format.tsx";
 import { useOperationName } from "../../ui/operation-name.ts";
 import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { Progress } from "../../ui/progress.tsx";

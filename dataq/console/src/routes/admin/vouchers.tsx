@@ -14,7 +14,7 @@ import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Code } from "../../ui/code.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
-import { TOKENS_PER_YUAN, useFormat } from "../../ui/format.ts";
+import { TOKENS_PER_YUAN, useFormat } from "../../ui/format.tsx";
 import { MoreRows } from "../../ui/more-rows.tsx";
 import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";

@@ -11,7 +11,7 @@ import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Checkbox, Field, Input, Select, Textarea } from "../../ui/field.tsx";
-import { TOKENS_PER_YUAN } from "../../ui/format.ts";
+import { TOKENS_PER_YUAN } from "../../ui/format.tsx";
 import { Failure } from "../../ui/states.tsx";
 
 /** Makes a key, or changes what one may do. */

@@ -5,7 +5,7 @@ import { type ApiKey, keysQuery, type MadeKey, revokeKey, stateOf } from "../../
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
-import { useFormat } from "../../ui/format.ts";
+import { useFormat } from "../../ui/format.tsx";
 import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { Empty, Loaded } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";

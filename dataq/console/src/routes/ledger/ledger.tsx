@@ -3,7 +3,7 @@ import { Download, ScrollText } from "lucide-react";
 import { balanceQuery, ledgerQuery } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
 import { buttonClass } from "../../ui/button.tsx";
-import { useFormat } from "../../ui/format.ts";
+import { useFormat } from "../../ui/format.tsx";
 import { MoreRows } from "../../ui/more-rows.tsx";
 import { PageHead, Panel, Stat } from "../../ui/panel.tsx";
 import { Empty, Loaded } from "../../ui/states.tsx";

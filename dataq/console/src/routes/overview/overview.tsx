@@ -14,7 +14,7 @@ import {
 import { useSignedIn } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { buttonClass } from "../../ui/button.tsx";
-import { useFormat } from "../../ui/format.ts";
+import { useFormat } from "../../ui/format.tsx";
 import { PageHead, Panel, Stat } from "../../ui/panel.tsx";
 import { Empty, Loaded, Notice, Skeleton } from "../../ui/states.tsx";
 import { RequestTable } from "../requests/request-table.tsx";

@@ -13,7 +13,7 @@ import {
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field, Select } from "../../ui/field.tsx";
-import { useFormat } from "../../ui/format.ts";
+import { useFormat } from "../../ui/format.tsx";
 import { useLook } from "../../ui/look.ts";
 import { textIn } from "../../ui/operation-name.ts";
 import { PageHead, Panel } from "../../ui/panel.tsx";

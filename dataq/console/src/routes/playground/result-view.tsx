@@ -6,7 +6,7 @@ import type { CatalogOperation, Envelope } from "../../service/catalog.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/code.tsx";
-import { useFormat } from "../../ui/format.ts";
+import { useFormat } from "../../ui/format.tsx";
 import { JsonTree } from "../../ui/json-tree.tsx";
 import { Badge, Panel } from "../../ui/panel.tsx";
 import { ScrollBox } from "../../ui/scroll-box.tsx";

@@ -1,6 +1,6 @@
 import type { Status } from "../../service/catalog.ts";
 import { useText } from "../../text/text.tsx";
-import { useFormat } from "../../ui/format.ts";
+import { useFormat } from "../../ui/format.tsx";
 import { Badge } from "../../ui/panel.tsx";
 
 /** What the service says of one operation's data: imported or sample, how much, how old, being built. */

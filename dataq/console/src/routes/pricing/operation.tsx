@@ -6,7 +6,7 @@ import { pricingQuery } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { Code } from "../../ui/code.tsx";
-import { useFormat } from "../../ui/format.ts";
+import { useFormat } from "../../ui/format.tsx";
 import { useLook } from "../../ui/look.ts";
 import { textIn } from "../../ui/operation-name.ts";
 import { PageHead, Panel } from "../../ui/panel.tsx";

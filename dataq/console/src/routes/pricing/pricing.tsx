@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { catalogQuery, statusQuery } from "../../service/catalog.ts";
 import { type Price, pricingQuery } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
-import { useFormat } from "../../ui/format.ts";
+import { useFormat } from "../../ui/format.tsx";
 import { useLook } from "../../ui/look.ts";
 import { textIn } from "../../ui/operation-name.ts";
 import { PageHead, Panel } from "../../ui/panel.tsx";

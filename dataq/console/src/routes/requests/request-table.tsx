@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { RequestRow } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
-import { useFormat } from "../../ui/format.ts";
+import { useFormat } from "../../ui/format.tsx";
 import { useOperationName } from "../../ui/operation-name.ts";
 import { Badge } from "../../ui/panel.tsx";
 import { Table } from "../../ui/table.tsx";

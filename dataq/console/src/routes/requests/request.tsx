@@ -5,7 +5,7 @@ import { keysQuery } from "../../service/keys.ts";
 import { requestQuery } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
 import { CopyButton } from "../../ui/code.tsx";
-import { useFormat } from "../../ui/format.ts";
+import { useFormat } from "../../ui/format.tsx";
 import { useOperationName } from "../../ui/operation-name.ts";
 import { PageHead, Panel } from "../../ui/panel.tsx";
 import { Empty, Loaded } from "../../ui/states.tsx";

@@ -10,7 +10,7 @@ import { sessionQuery, useSignedIn } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
-import { useFormat } from "../../ui/format.ts";
+import { useFormat } from "../../ui/format.tsx";
 import { setLook, type Theme, useLook } from "../../ui/look.ts";
 import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";

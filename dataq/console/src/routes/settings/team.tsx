@@ -15,7 +15,7 @@ import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Code } from "../../ui/code.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
-import { useFormat } from "../../ui/format.ts";
+import { useFormat } from "../../ui/format.tsx";
 import { Badge, Panel } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";
 import { explain, Loaded, Notice } from "../../ui/states.tsx";

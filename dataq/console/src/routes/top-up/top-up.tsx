@@ -6,7 +6,7 @@ import { useSignedIn } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Field, Input } from "../../ui/field.tsx";
-import { useFormat } from "../../ui/format.ts";
+import { useFormat } from "../../ui/format.tsx";
 import { PageHead, Panel, Stat } from "../../ui/panel.tsx";
 import { Failure, Loaded, Notice } from "../../ui/states.tsx";
 

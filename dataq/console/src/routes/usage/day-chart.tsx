@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef } from "react";
 import UPlot from "uplot";
 import type { UsageRow } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
-import { TOKENS_PER_YUAN, useFormat } from "../../ui/format.ts";
+import { TOKENS_PER_YUAN, useFormat } from "../../ui/format.tsx";
 import { onLookChange } from "../../ui/look.ts";
 
 type Measure = "tokens" | "calls";

@@ -6,7 +6,7 @@ import { chinaDay, type UsageRow, usageQuery } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
-import { useFormat } from "../../ui/format.ts";
+import { useFormat } from "../../ui/format.tsx";
 import { useOperationName } from "../../ui/operation-name.ts";
 import { PageHead, Panel, Stat } from "../../ui/panel.tsx";
 import { Empty, Loaded, Skeleton } from "../../ui/states.tsx";

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Language } from "../language.ts";
 
 /** A file of the built console, as it goes out. */
 export interface ConsoleFile {
@@ -13,8 +14,8 @@ export interface ConsoleFile {
 }
 
 export interface ConsoleFiles {
-  /** The page that every address of the console begins with. */
-  readonly page: string;
+  /** The page that every address of the console begins with, for readers of each language. */
+  readonly pages: Readonly<Record<Language, string>>;
   /** By path below /console/. */
   readonly assets: ReadonlyMap<string, ConsoleFile>;
 }
@@ -46,7 +47,13 @@ export function readConsole(): ConsoleFiles | undefined {
       etag,
     });
   }
-  return { page: readFileSync(join(folder, "index.html"), "utf8"), assets };
+  const page = readFileSync(join(folder, "index.html"), "utf8");
+  return { pages: { en: without(page, "zh"), zh: without(page, "en") }, assets };
+}
+
+/** The page asks early for the texts of every language; a reader needs one. */
+function without(page: string, language: Language): string {
+  return page.replaceAll(new RegExp(`\\s*<link [^>]*hreflang="${language}"[^>]*>`, "g"), "");
 }
 
 /** In the published package beside the code; in the repository where the console's build puts it. */

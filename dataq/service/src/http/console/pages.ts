@@ -1,6 +1,7 @@
 import { Failure } from "@dataq/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type ConsoleFile, readConsole } from "./files.ts";
+import { type Language, languageOf } from "../language.ts";
+import { type ConsoleFile, type ConsoleFiles, readConsole } from "./files.ts";
 
 /**
  * Nothing from elsewhere, nothing inline, no frame around it. `style-src` needs no exception because the pages set
@@ -52,7 +53,7 @@ export function addConsolePages(app: FastifyInstance): void {
         .send(
           "<!doctype html><title>dataq</title><p>The console is not built. Run: npm run build -w @dataq/console",
         );
-    return inLook(files.page, request.headers.cookie);
+    return inLook(files.pages, request);
   };
   app.get("/console", answer);
   app.get("/console/*", answer);
@@ -76,12 +77,12 @@ function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: ConsoleF
 }
 
 /** The page in the visitor's theme and language from the first byte, so that nothing flashes. */
-function inLook(page: string, cookie: string | undefined): string {
-  const look = /(?:^|;\s*)dataq_look=(system|light|dark)\.(en|zh)(?:;|$)/.exec(cookie ?? "");
-  if (!look) return page;
-  const language = look[2] === "zh" ? "zh-CN" : "en";
-  return page.replace(
+function inLook(pages: ConsoleFiles["pages"], { headers }: FastifyRequest): string {
+  const look = /(?:^|;\s*)dataq_look=(system|light|dark)\.(en|zh)(?:;|$)/.exec(headers.cookie ?? "");
+  // Who has not chosen yet reads what their browser prefers.
+  const language = (look?.[2] as Language | undefined) ?? languageOf(headers["accept-language"]);
+  return pages[language].replace(
     '<html lang="en" data-theme="system">',
-    `<html lang="${language}" data-theme="${look[1]}">`,
+    `<html lang="${language === "zh" ? "zh-CN" : "en"}" data-theme="${look?.[1] ?? "system"}">`,
   );
 }
