@@ -8,7 +8,8 @@ import { keyedDocument } from "../src/search/corpora/keyed.ts";
 import { PostingIndex } from "../src/search/postings/posting-index.ts";
 import type { IndexDocument, Query } from "../src/search/search-index.ts";
 import { dueCorpora, refreshCorpus } from "../src/sources/legal-index/refresh.ts";
-import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
+import { startSchedule } from "../src/sources/legal-index/schedule.ts";
+import { environmentOf, makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 
 const judgments = Array.from({ length: 300 }, (_, number) => sampleJudgment(number));
 const documents = judgments.map(judgmentDocument);
@@ -189,7 +190,7 @@ test("a page of an older snapshot stays as it was after a refresh", async () => 
   }
 });
 
-test("an update replaces the same ids, other datasets stay, and dropped ones go", async () => {
+test("an update replaces the same ids, other datasets stay", async () => {
   const query: Query = { term: "k:y", scored: false };
   await index.refresh("test:update", each([keyed("a", "y"), keyed("b", "y")]), {
     dataset: "one",
@@ -203,12 +204,23 @@ test("an update replaces the same ids, other datasets stay, and dropped ones go"
   expect(size).toBe(4);
   expect((await idsOf("test:update", query)).sort()).toEqual(["b", "c", "d"]);
   expect(await idsOf("test:update", { term: "k:z", scored: false })).toEqual(["a"]);
-  await index.refresh("test:update", each([keyed("e", "y")]), {
-    dataset: "three",
-    mode: "replace",
-    drop: ["one", "two"],
-  });
-  expect(await idsOf("test:update", query)).toEqual(["e"]);
+});
+
+test("what fills a corpus makes way for what is imported, from its end, and the size stays", async () => {
+  const every: Query = { term: "k:f", scored: false };
+  const documentsOf = (name: string, count: number) =>
+    each(Array.from({ length: count }, (_, number) => keyed(`${name}${number}`, "f")));
+  const fill = { dataset: "fill", upTo: 5 };
+  await index.refresh("test:fill", documentsOf("g", 5), { dataset: "fill", mode: "replace" });
+  const bring = (dataset: string, count: number) =>
+    index.refresh("test:fill", documentsOf(dataset, count), { dataset, mode: "replace", fill });
+  expect((await bring("a", 2)).size).toBe(5);
+  expect((await idsOf("test:fill", every)).sort()).toEqual(["a0", "a1", "g0", "g1", "g2"]);
+  expect((await bring("b", 1)).size).toBe(5);
+  expect((await idsOf("test:fill", every)).sort()).toEqual(["a0", "a1", "b0", "g0", "g1"]);
+  // More real ones than the size: all of them, and no generated one.
+  expect((await bring("a", 7)).size).toBe(8);
+  expect((await idsOf("test:fill", every)).sort()).toEqual(["a0", "a1", "a2", "a3", "a4", "a5", "a6", "b0"]);
 });
 
 test("of one id twice in a dataset the last counts", async () => {
@@ -249,6 +261,25 @@ test("an index is due 30 days after its refresh, not before, and is then refresh
   await refreshCorpus({ database, index, dataFolder: folder, progress: () => {} }, laws);
   expect(await dueCorpora(database, inDays(29.9))).not.toContain(laws);
   expect(await idsOf(laws, { term: "k:x", scored: false })).toEqual(["a"]);
+});
+
+test("a service whose clock stands 31 days ahead refreshes an index by itself, in its thread", async () => {
+  const corpus = "test:schedule";
+  await index.refresh(corpus, each(documents.slice(0, 20)), { dataset: "d", mode: "replace" });
+  const before = await index.state(corpus);
+  const lines: string[] = [];
+  const stop = startSchedule(database, {
+    databaseUrl: environmentOf(folder)["DATABASE_URL"],
+    dataFolder: folder,
+    clock: () => new Date(Date.now() + 31 * 86_400_000),
+    progress: (line) => void lines.push(line),
+  });
+  await expect.poll(() => lines, { timeout: 60_000 }).toContain(`${corpus}: refreshed, 20 documents`);
+  await stop();
+  const after = await index.state(corpus);
+  const due = (state: typeof before) => Date.parse(state?.next_refresh_at as string);
+  expect(due(after)).toBeGreaterThan(due(before));
+  expect((await idsOf(corpus, { all: [] })).length).toBe(20);
 });
 
 test("merging the segments changes no answer", async () => {

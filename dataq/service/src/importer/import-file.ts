@@ -87,7 +87,7 @@ export async function importFile(
       dataset,
       mode: options.update === true ? "update" : "replace",
       resumeKey: `${file.sha256} ${formVersion}`,
-      ...(target.drop !== undefined && { drop: target.drop }),
+      ...(target.fill !== undefined && { fill: target.fill }),
       ...(options.signal && { signal: options.signal }),
       progress: (done) => {
         records = done;

@@ -1,4 +1,4 @@
-import type { IndexDocument } from "../search/search-index.ts";
+import type { Fill, IndexDocument } from "../search/search-index.ts";
 
 /** Something that can be imported: an operation's records, or what helps the others, such as the lexicon. */
 export interface Target {
@@ -11,8 +11,8 @@ export interface Target {
   document(record: Stored): IndexDocument;
   /** For records that are made from many rows: gathers first, gives the records at the end. */
   gather?(): Gatherer;
-  /** Datasets of the corpus that leave when real ones come. */
-  readonly drop?: readonly string[];
+  /** Generated documents of the corpus that make way when real ones come. */
+  readonly fill?: Fill;
 }
 
 export type Mapped = { readonly record: Draft } | { readonly problem: string } | null;

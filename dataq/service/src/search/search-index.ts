@@ -34,14 +34,20 @@ export interface RefreshOptions {
   readonly dataset: string;
   /** `replace`: the dataset is these documents. `update`: these documents replace those with the same id. */
   readonly mode: "replace" | "update";
-  /** Datasets that leave the index with this switch, such as generated ones when real ones come. */
-  readonly drop?: readonly string[];
+  /** Generated documents that fill the corpus up: the last of them make way for others with this switch. */
+  readonly fill?: Fill;
   /** Cuts with the newest dictionary even where other datasets keep an older one; they must follow. */
   readonly recut?: boolean;
   /** Names the documents exactly: a refresh that was cut off goes on where it stopped when it comes again. */
   readonly resumeKey?: string;
   readonly signal?: AbortSignal;
   readonly progress?: (documents: number) => void;
+}
+
+export interface Fill {
+  readonly dataset: string;
+  /** Size of the corpus that it is filled up to. */
+  readonly upTo: number;
 }
 
 export interface RefreshReport {

@@ -62,6 +62,12 @@ export const legalLaws = defineOperation({
         zh: "由版本比对得出，或仅知数据包自带的日期",
       }),
     ),
+    law_history: z.array(z.object({ date, text: z.string() })).meta(
+      meaning({
+        en: "How the whole law was passed and amended, as a law pack tells it, oldest first; empty where none does",
+        zh: "数据包所载该法的通过与修改经过，由旧到新；没有则为空",
+      }),
+    ),
     highlights: z.array(z.string()),
     score: z.number().nullable(),
   }),

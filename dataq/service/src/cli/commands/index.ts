@@ -5,7 +5,7 @@ import { migrate } from "../../database/migrations.ts";
 import { lastRuns } from "../../importer/runs.ts";
 import { migrations } from "../../schema.ts";
 import { PostingIndex } from "../../search/postings/posting-index.ts";
-import { buildLegalIndex, fullSize } from "../../sources/legal-index/build.ts";
+import { buildLegalIndex, emptyLegalFill, fullSize } from "../../sources/legal-index/build.ts";
 import { refreshCorpus } from "../../sources/legal-index/refresh.ts";
 
 /** `dataq index`: build and refresh search indexes beside what serves. */
@@ -19,8 +19,14 @@ export function indexCommand(): Command {
       "--full",
       `fill the legal index up to ${fullSize.toLocaleString("en")} judgments with marked samples`,
     )
-    .action((corpora: string[], options: { full?: boolean }) =>
+    .option("--no-fill", "take those samples out of the legal index again")
+    .action((corpora: string[], options: { full?: boolean; fill: boolean }) =>
       withIndex(async (database, index, dataFolder) => {
+        if (!options.fill) {
+          const { size } = await emptyLegalFill(index);
+          console.log(`legal_cases: ${size} judgments serve, all of them imported.`);
+          return;
+        }
         if (options.full === true) {
           const { size, real } = await buildLegalIndex(database, index, { progress: tellOf("Building") });
           console.log(`legal_cases: ${size} judgments serve, ${real} of them imported.`);

@@ -1,4 +1,4 @@
-import type { ArticleVersion, LawFacts, StoredArticle } from "../../search/corpora/law-articles.ts";
+import type { ArticleVersion, LawEvent, LawFacts, StoredArticle } from "../../search/corpora/law-articles.ts";
 import type { StoredLaw } from "../../search/corpora/law-entries.ts";
 import { lawKey, readArticleNumber } from "../../search/question/law-reference.ts";
 import { type Publication, provenanceOf } from "../provenance.ts";
@@ -8,6 +8,7 @@ import type { LawVersion } from "./law-version.ts";
 export interface SourcedVersion {
   readonly facts: LawFacts;
   readonly articles: readonly (ArticleVersion & { readonly article_no: string })[];
+  readonly history: readonly LawEvent[];
 }
 
 export function withProvenance(version: LawVersion, publication: Publication): SourcedVersion {
@@ -21,17 +22,21 @@ export function withProvenance(version: LawVersion, publication: Publication): S
       content,
       source: provenanceOf(publication, content, version.facts.law_id),
     })),
+    history: version.history,
   };
 }
 
 /**
  * Puts the versions of each law together: for every article number its text in each version, oldest first. Two
- * versions of one law with the same date are one: the one of which more is known, else the later in the list.
+ * versions of one law with the same date are one: the one of which more is known, else the later in the list. The
+ * law's history is the longest that any of them tells.
  */
 export function foldLaws(versions: readonly SourcedVersion[]): StoredArticle[] {
   const laws = new Map<string, Map<string, SourcedVersion>>();
+  const histories = new Map<string, readonly LawEvent[]>();
   for (const version of versions) {
     const key = lawKey(version.facts.law_name);
+    if (version.history.length > (histories.get(key)?.length ?? 0)) histories.set(key, version.history);
     const dates = laws.get(key) ?? new Map<string, SourcedVersion>();
     const date = version.facts.version_date ?? "";
     const known = dates.get(date);
@@ -40,7 +45,7 @@ export function foldLaws(versions: readonly SourcedVersion[]): StoredArticle[] {
   }
   return [...laws].flatMap(([key, dates]) => {
     const ordered = [...dates].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, version]) => version);
-    return foldLaw(key, ordered);
+    return foldLaw(key, ordered, histories.get(key) ?? []);
   });
 }
 
@@ -48,7 +53,11 @@ function knowledge({ facts }: SourcedVersion): number {
   return Object.values(facts).filter((fact) => fact !== null).length;
 }
 
-function foldLaw(key: string, versions: readonly SourcedVersion[]): StoredArticle[] {
+function foldLaw(
+  key: string,
+  versions: readonly SourcedVersion[],
+  history: readonly LawEvent[],
+): StoredArticle[] {
   const newest = versions[versions.length - 1] as SourcedVersion;
   const byVersion = versions.map((version) => numbered(version.articles));
   // The order of the newest version, then what only older ones have.
@@ -71,6 +80,7 @@ function foldLaw(key: string, versions: readonly SourcedVersion[]): StoredArticl
         const source = (version.articles[0] ?? sample)?.source as ArticleVersion["source"];
         return { ...version.facts, chapter: null, section: null, content: null, source };
       }),
+      history,
     };
   });
 }
@@ -93,12 +103,15 @@ function numbered<Article extends { readonly article_no: string }>(articles: rea
 
 /** The versions that stored articles were folded from. */
 export function unfoldLaws(articles: Iterable<StoredArticle>): SourcedVersion[] {
-  const versions = new Map<string, { facts: LawFacts; articles: SourcedVersion["articles"][number][] }>();
+  const versions = new Map<
+    string,
+    { facts: LawFacts; articles: SourcedVersion["articles"][number][]; history: readonly LawEvent[] }
+  >();
   for (const article of articles) {
     for (const version of article.versions) {
       const { chapter: _chapter, section: _section, content, source: _source, ...facts } = version;
       const key = `${facts.law_id} ${facts.version_date ?? ""}`;
-      const known = versions.get(key) ?? { facts, articles: [] };
+      const known = versions.get(key) ?? { facts, articles: [], history: article.history ?? [] };
       if (content !== null) known.articles.push({ ...version, article_no: article.article_no });
       versions.set(key, known);
     }

@@ -59,6 +59,7 @@ export function readLawDatabase(
           department: law_department,
         },
         articles: articles.get(rest.law_id) ?? [],
+        history: [],
       });
     }
     return versions;

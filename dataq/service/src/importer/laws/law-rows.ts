@@ -1,6 +1,7 @@
 import type { LawFacts } from "../../search/corpora/law-articles.ts";
 import { day, text } from "../field.ts";
 import { readRows } from "../format/read-rows.ts";
+import { effectiveDateIn, readLawHistory } from "./law-history.ts";
 import { readLawText } from "./law-text.ts";
 import type { LawText, LawVersion } from "./law-version.ts";
 
@@ -38,6 +39,7 @@ export async function readLawRows(
     versions.push({
       facts: factsOf(lawId) ?? { ...unknownFacts, law_id: lawId, law_name: name },
       articles: list,
+      history: [],
     });
   }
   return versions;
@@ -71,11 +73,9 @@ function wholeText(fields: Fields): LawVersion | { problem: string } {
   const body = text(fields, "text");
   if (title === null || body === null) return { problem: "title or text: missing" };
   const { articles, head } = readLawText(body);
-  const history = Array.isArray(fields["revision_history"])
-    ? (fields["revision_history"] as unknown[])
-    : head;
-  const last = datesIn(history.map(String)).at(-1) ?? null;
-  const versionDate = day(fields, "version_date") ?? last;
+  const told = Array.isArray(fields["revision_history"]) ? fields["revision_history"].map(String) : head;
+  const history = readLawHistory(told);
+  const versionDate = day(fields, "version_date") ?? history.at(-1)?.date ?? null;
   const category = text(fields, "category") ?? "";
   return {
     facts: {
@@ -84,6 +84,7 @@ function wholeText(fields: Fields): LawVersion | { problem: string } {
       law_name: title,
       level_text: levelOf(category, title),
       promulgated_date: versionDate,
+      effective_date: effectiveDateIn(articles.at(-1)?.content ?? "", versionDate),
       version_date: versionDate,
       department:
         departments[text(fields, "domain") ?? category] ??
@@ -91,6 +92,7 @@ function wholeText(fields: Fields): LawVersion | { problem: string } {
     },
     articles:
       articles.length > 0 ? articles : [{ articleNo: "全文", chapter: null, section: null, content: body }],
+    history,
   };
 }
 
@@ -121,12 +123,4 @@ function levelOf(category: string, title: string): string {
   if (title.endsWith("宪法") || category === "宪法") return "宪法";
   for (const level of ["行政法规", "司法解释", "部门规章"]) if (category.startsWith(level)) return level;
   return "法律";
-}
-
-/** Days that lines of a law's history name, earliest first. */
-function datesIn(lines: readonly string[]): string[] {
-  return lines
-    .flatMap((line) => [...line.matchAll(/(\d{4})年(\d{1,2})月(\d{1,2})日/g)])
-    .map(([, year, month, date]) => `${year}-${month?.padStart(2, "0")}-${date?.padStart(2, "0")}`)
-    .sort();
 }

@@ -1,9 +1,11 @@
-import type { LawFacts } from "../../search/corpora/law-articles.ts";
+import type { LawEvent, LawFacts } from "../../search/corpora/law-articles.ts";
 
 /** One version of a law with its articles, whatever file it was read from. */
 export interface LawVersion {
   readonly facts: LawFacts;
   readonly articles: readonly LawText[];
+  /** What the source tells of the law's history, oldest first. */
+  readonly history: readonly LawEvent[];
 }
 
 export interface LawText {

@@ -1,4 +1,9 @@
-import { type JudgmentRecord, judgmentDocument, judgmentsCorpus } from "../../search/corpora/judgments.ts";
+import {
+  type JudgmentRecord,
+  judgmentDocument,
+  judgmentsCorpus,
+  legalIndexFill,
+} from "../../search/corpora/judgments.ts";
 import { readLawReference } from "../../search/question/law-reference.ts";
 import { day, list, text } from "../field.ts";
 import { hasFields, ownForm } from "../own-form.ts";
@@ -11,7 +16,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export const judgments: Target = {
   name: "legal_cases",
   corpus: judgmentsCorpus,
-  drop: ["generated"],
+  fill: legalIndexFill,
   document: (record) => judgmentDocument(record as unknown as JudgmentRecord),
   map(fields): Mapped {
     if (hasFields(fields, "case_id", "full_text")) return own(fields);

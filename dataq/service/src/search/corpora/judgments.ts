@@ -21,6 +21,9 @@ export interface JudgmentRecord {
 
 export const judgmentsCorpus = "legal_cases";
 
+/** Generated judgments fill the legal index up to the size that the specification names (section 1). */
+export const legalIndexFill = { dataset: "generated", upTo: 68_787 };
+
 export function judgmentDocument(record: JudgmentRecord): IndexDocument {
   return {
     id: record.id,

@@ -10,6 +10,14 @@ export interface StoredArticle {
   readonly article: ArticleNumber | null;
   /** Oldest first. A version in which the article does not stand has null content. */
   readonly versions: readonly ArticleVersion[];
+  /** Of the whole law; not there in what was stored before packs' histories were kept. */
+  readonly history?: readonly LawEvent[];
+}
+
+/** A line of a law's history: passed, amended, repealed. */
+export interface LawEvent {
+  readonly date: string;
+  readonly text: string;
 }
 
 export interface ArticleVersion extends LawFacts {

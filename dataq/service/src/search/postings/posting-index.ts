@@ -180,8 +180,8 @@ export class PostingIndex implements SearchIndex {
       [corpus],
     );
     if (options.recut === true) return this.#lexicons.newest();
-    const gone = [...(options.mode === "replace" ? [options.dataset] : []), ...(options.drop ?? [])];
-    const kept = found.rows.find((row) => !gone.includes(row.dataset));
+    const isKept = (dataset: string) => options.mode === "update" || dataset !== options.dataset;
+    const kept = found.rows.find((row) => isKept(row.dataset));
     return kept?.analysis ?? this.#lexicons.newest();
   }
 

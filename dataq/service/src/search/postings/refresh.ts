@@ -1,6 +1,6 @@
 import type { ClientBase } from "pg";
 import type { Analyser } from "../analysis/analyser.ts";
-import type { IndexDocument, RefreshOptions, RefreshReport } from "../search-index.ts";
+import type { Fill, IndexDocument, RefreshOptions, RefreshReport } from "../search-index.ts";
 import { BitSet } from "./bitset.ts";
 import { SegmentWriter } from "./segment-writer.ts";
 
@@ -55,10 +55,10 @@ async function switchTo(
 ): Promise<RefreshReport> {
   await client.query("begin");
   try {
-    const gone = new Set([...(options.mode === "replace" ? [options.dataset] : []), ...(options.drop ?? [])]);
-    const kept = (await served(client, corpus)).filter((segment) => !gone.has(segment.dataset));
-    const news = await client.query<{ id: number; documents: number }>(
-      "select id, documents from search_segment where id = any($1) order by id",
+    const isGone = ({ dataset }: ServedSegment) => options.mode === "replace" && dataset === options.dataset;
+    const kept = (await served(client, corpus)).filter((segment) => !isGone(segment));
+    const news = await client.query<{ id: number; dataset: string; documents: number }>(
+      "select id, dataset, documents from search_segment where id = any($1) order by id",
       [added],
     );
     const parts = [...kept, ...news.rows.map((row) => ({ ...row, dead: null }))];
@@ -73,7 +73,8 @@ async function switchTo(
       bits.add(ordinal);
       dead.set(segment, bits);
     }
-    const size = parts.reduce((sum, part) => sum + part.documents - (dead.get(part.id)?.count() ?? 0), 0);
+    if (options.fill !== undefined) makeWay(parts, dead, options.fill);
+    const size = sizeOf(parts, dead);
     const made = await client.query<{ id: number }>(
       "insert into search_snapshot (corpus, size) values ($1, $2) returning id",
       [corpus, size],
@@ -103,6 +104,29 @@ async function switchTo(
     await client.query("rollback");
     throw error;
   }
+}
+
+/** Marks so many of the fill's last documents dead that the corpus is no larger than the fill makes it. */
+function makeWay(
+  parts: readonly ServedSegment[],
+  dead: Map<number, BitSet | null>,
+  { dataset, upTo }: Fill,
+): void {
+  let excess = sizeOf(parts, dead) - upTo;
+  for (const part of parts.filter((each) => each.dataset === dataset).reverse()) {
+    if (excess <= 0) return;
+    const bits = dead.get(part.id) ?? BitSet.ofSize(part.documents);
+    for (let ordinal = part.documents - 1; ordinal >= 0 && excess > 0; ordinal--) {
+      if (bits.has(ordinal)) continue;
+      bits.add(ordinal);
+      excess--;
+    }
+    dead.set(part.id, bits);
+  }
+}
+
+function sizeOf(parts: readonly ServedSegment[], dead: ReadonlyMap<number, BitSet | null>): number {
+  return parts.reduce((sum, part) => sum + part.documents - (dead.get(part.id)?.count() ?? 0), 0);
 }
 
 interface ServedSegment {

@@ -1,14 +1,13 @@
 import type { Database } from "../../database/database.ts";
 import { Run } from "../../importer/runs.ts";
 import { sampleJudgment } from "../../sample/judgments/judgments.ts";
-import { judgmentDocument, judgmentsCorpus } from "../../search/corpora/judgments.ts";
+import { judgmentDocument, judgmentsCorpus, legalIndexFill } from "../../search/corpora/judgments.ts";
 import type { PostingIndex } from "../../search/postings/posting-index.ts";
 import type { IndexDocument } from "../../search/search-index.ts";
 
-/** Size of the legal index (specification, section 1). */
-export const fullSize = 68_787;
-/** Dataset of the judgments that fill the index up; the next import of real ones removes it. */
-const generated = "generated";
+export const fullSize = legalIndexFill.upTo;
+/** Dataset of the judgments that fill the index up; those that are imported later take the places of its last. */
+const generated = legalIndexFill.dataset;
 
 /**
  * Fills the legal index up to its full size with generated judgments, beside what was imported. Builds beside what
@@ -53,4 +52,18 @@ export async function buildLegalIndex(
 
 async function* judgments(count: number): AsyncGenerator<IndexDocument> {
   for (let number = 0; number < count; number++) yield judgmentDocument(sampleJudgment(number));
+}
+
+/** Takes the generated judgments out again, for who wants imported ones alone. */
+export async function emptyLegalFill(index: PostingIndex): Promise<{ size: number }> {
+  const real = await index.size(judgmentsCorpus, [generated]);
+  if (real === 0)
+    throw new Error(
+      "No judgment is imported, so that nothing would be left; DATAQ_SAMPLES=off shows no samples.",
+    );
+  const { size } = await index.refresh(judgmentsCorpus, judgments(0), {
+    dataset: generated,
+    mode: "replace",
+  });
+  return { size };
 }

@@ -30,8 +30,9 @@ export function articleRecord(article: StoredArticle, now: Date) {
     ...(isRepealed
       ? { status: "repealed" as const, status_text: "本条已删除" }
       : statusOf(version, next !== undefined, today)),
-    revisions: revisionsOf(versions),
+    revisions: revisionsOf(article),
     revisions_basis: versions.length > 1 ? "compared_versions" : "law_pack",
+    law_history: article.history ?? [],
     source: shown.source,
   };
 }
@@ -41,7 +42,7 @@ function lastWithContent(versions: readonly ArticleVersion[]): ArticleVersion {
 }
 
 /** What changed from version to version, by article number. A version alone shows only its own dates. */
-function revisionsOf(versions: readonly ArticleVersion[]) {
+function revisionsOf({ versions, history = [] }: StoredArticle) {
   return versions.flatMap((version, place) => {
     const date = version.version_date ?? version.promulgated_date;
     if (date === null) return [];
@@ -55,10 +56,15 @@ function revisionsOf(versions: readonly ArticleVersion[]) {
         effective_date: version.effective_date,
         content: version.content,
         change,
-        by: version.issuing_body,
+        by: version.issuing_body ?? bodyIn(history.find((event) => event.date === date)?.text),
       },
     ];
   });
+}
+
+/** Who decided, in a line such as 2023年12月29日 第十四届全国人民代表大会常务委员会第七次会议修订. */
+function bodyIn(line: string | undefined): string | null {
+  return /日\s*(\S+?(?:会议|国务院|法院|检察院))/.exec(line ?? "")?.[1] ?? null;
 }
 
 /** A first known version that came after the law took effect is an amended one; of the article itself more is not known. */
