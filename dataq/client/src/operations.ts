@@ -286,6 +286,11 @@ export interface LegalLawsRecord {
   }>;
   /** Whether versions were compared, or only the pack's own dates are known */
   revisions_basis: "compared_versions" | "law_pack" | (string & {});
+  /** How the whole law was passed and amended, as a law pack tells it, oldest first; empty where none does */
+  law_history: Array<{
+    date: string;
+    text: string;
+  }>;
   highlights: Array<string>;
   score: number | null;
   source: Source;
@@ -681,7 +686,16 @@ export interface ContentWechatIndexRecord {
 
 export interface ContentHotRankParams {
   /** Platform: weibo, douyin, baidu, zhihu, bilibili, toutiao, kuaishou, xiaohongshu, or one with an imported archive */
-  platform: string;
+  platform:
+    | "weibo"
+    | "douyin"
+    | "baidu"
+    | "zhihu"
+    | "bilibili"
+    | "toutiao"
+    | "kuaishou"
+    | "xiaohongshu"
+    | (string & {});
   /** Day of the ranking; today in China if left out */
   date?: string;
 }
@@ -713,7 +727,18 @@ export interface CloudExpressTrackingParams {
   /** Parcel number */
   express_no: string;
   /** Carrier's code or name where the number does not show it */
-  carrier?: string;
+  carrier?:
+    | "ems"
+    | "shunfeng"
+    | "jd"
+    | "yuantong"
+    | "jtexpress"
+    | "debangkuaidi"
+    | "zhongtong"
+    | "shentong"
+    | "yunda"
+    | "youzhengguonei"
+    | (string & {});
   /** Last four digits of the receiver's or sender's phone number */
   phone_tail?: string;
 }

@@ -15,6 +15,7 @@ export {
   answerSchema,
   errorSchema,
   type JsonSchema,
+  type MoreChoices,
   meanings,
   paramsSchema,
   recordSchema,

@@ -1,5 +1,16 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import ajvFormats from "ajv-formats";
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { answerSchema, meanings, type Operation, operations, paramsSchema, recordSchema } from "./index.ts";
+import {
+  answerSchema,
+  meanings,
+  type Operation,
+  operations,
+  paramsSchema,
+  readParams,
+  recordSchema,
+} from "./index.ts";
 
 const all: readonly Operation[] = operations;
 
@@ -25,3 +36,50 @@ test("schemas carry words of JSON Schema alone", () => {
     for (const schema of [paramsSchema(operation), recordSchema(operation), answerSchema(operation)])
       expect(JSON.stringify(schema)).not.toContain('"x-');
 });
+
+const ajv = new Ajv2020({ strict: false, logger: false });
+ajvFormats.default(ajv);
+
+test.each(all)("$name: what the schema takes is read, and what is read fits the schema", (operation) => {
+  const schema = paramsSchema(operation) as { properties: Record<string, TextSchema> };
+  const fits = ajv.compile(schema);
+  for (const [name, text] of Object.entries(schema.properties)) {
+    fc.assert(
+      fc.property(textsLike(text), (value) => {
+        const params = { ...operation.example, [name]: value };
+        const read = readParams(operation, params, "2026-11-21");
+        if ("params" in read) expect(fits(read.params), JSON.stringify(read.params)).toBe(true);
+        else if (fits(params)) expect(beyondSchema).toContain(read.details[0]?.code);
+      }),
+      { seed: 12, numRuns: 150 },
+    );
+  }
+});
+
+/** Why a text that fits its schema may yet be refused; `format` or the description says each of them. */
+const beyondSchema = ["checksum", "too_early", "future", "conflict"];
+
+interface TextSchema {
+  readonly pattern?: string;
+  readonly format?: string;
+  readonly enum?: readonly string[];
+}
+
+/** Texts of the schema, and others near it. */
+function textsLike({ pattern, format, enum: choices }: TextSchema): fc.Arbitrary<string> {
+  if (choices !== undefined) return fc.constantFrom(...choices);
+  const near = fc.string({ unit: "grapheme", maxLength: 210 });
+  if (format === "date")
+    return fc.oneof(
+      near,
+      fc
+        .date({ noInvalidDate: true, min: new Date(0), max: new Date("2040-01-01") })
+        .map((day) => day.toISOString().slice(0, 10)),
+    );
+  return pattern === undefined || pattern.includes("x00")
+    ? fc.oneof(
+        near,
+        fc.constantFrom(" ", "\u3000", "\t", "a\u0001", "\ufeff", "\u00a0", "\u0085", "x".repeat(201)),
+      )
+    : fc.oneof(near, fc.stringMatching(new RegExp(pattern)));
+}

@@ -5,10 +5,21 @@ import type { Operation } from "./operation.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
+/** What an installation adds to the choices of a parameter, by its name: platforms with an imported archive. */
+export type MoreChoices = Readonly<Record<string, readonly string[]>>;
+
 /** Parameters of an operation as JSON Schema 2020-12; nothing else may be sent. */
-export function paramsSchema(operation: Operation): JsonSchema {
+export function paramsSchema(operation: Operation, more: MoreChoices = {}): JsonSchema {
   const schema = walk(plain(z.toJSONSchema(operation.params, { io: "input" }))) as JsonSchema;
-  return { ...schema, additionalProperties: false };
+  const properties = Object.entries((schema["properties"] ?? {}) as Record<string, JsonSchema>).map(
+    ([name, property]) => {
+      const choices = property["enum"] as readonly string[] | undefined;
+      const added = more[name];
+      if (choices === undefined || added === undefined) return [name, property];
+      return [name, { ...property, enum: [...new Set([...choices, ...added])] }];
+    },
+  );
+  return { ...schema, properties: Object.fromEntries(properties), additionalProperties: false };
 }
 
 /** A record of an operation as JSON Schema 2020-12. Later versions add fields, so others are allowed. */

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -68,20 +68,56 @@ test("schemathesis finds nothing against /openapi.json (needs schemathesis from 
   );
   if (!has) context.skip("schemathesis is not installed");
   const folder = mkdtempSync(join(tmpdir(), "dataq-openapi-"));
-  // That a value of the schema is refused is no fault: a check digit cannot be said in JSON Schema.
-  const checks = ["--exclude-checks", "positive_data_acceptance"];
-  const bounds = ["--phases", "examples,fuzzing", "--max-examples", "12", "--seed", "1", "--no-shrink"];
+  const document = join(folder, "openapi.json");
+  writeFileSync(document, JSON.stringify(bounded((await service.call("/openapi.json")).body)));
+  for (const name of ["schemathesis.toml", "openapi-hooks.py"])
+    copyFileSync(new URL(name, import.meta.url), join(folder, name));
+  const bounds = [
+    "--phases",
+    "examples,coverage,fuzzing",
+    "--max-examples",
+    "12",
+    "--seed",
+    "1",
+    "--no-shrink",
+  ];
   const report = await run(
     "python3",
-    ["-m", "schemathesis.cli", "run", `${service.url}/openapi.json`, ...checks, ...bounds].concat(
+    ["-m", "schemathesis.cli", "run", document, "--url", service.url, ...bounds].concat(
       "--header",
       `Authorization: Bearer ${key}`,
     ),
-    { cwd: folder },
+    { cwd: folder, maxBuffer: 64 << 20 },
   ).then(
-    () => "",
+    ({ stdout }) => /[1-9]\d* generated/.exec(stdout)?.[0] ?? stdout,
     (error: { stdout: string; stderr: string }) => error.stdout + error.stderr,
   );
   rmSync(folder, { recursive: true, force: true });
-  expect(report.slice(-4_000)).toBe("");
+  expect(report.slice(-4_000)).toMatch(/^\d+ generated$/);
 }, 180_000);
+
+interface OpenApi {
+  readonly paths: Record<string, { post: { requestBody: { content: object } } }>;
+  readonly components: { readonly schemas: Record<string, { readonly properties: Record<string, unknown> }> };
+}
+
+/**
+ * The document with what all operations share in one of them, and one of them for the estimate, or each case would
+ * come 32 times. `page` and `page_size` stand apart, for no schema can bound their product. Without `snapshot`, which
+ * only an answer can name, and `fields`, after which a record has fewer fields than its schema.
+ */
+function bounded(document: OpenApi): OpenApi {
+  const requests = Object.entries(document.components.schemas).filter(([name]) => name.endsWith(".request"));
+  for (const [place, [, { properties }]] of requests.entries()) {
+    const kept = ["operation", "params", ...(place === 0 ? shared : [])];
+    for (const name of Object.keys(properties)) if (!kept.includes(name)) delete properties[name];
+  }
+  // 500 pages of 20, which a page has when nothing else is said, are as far as one may go.
+  const page = { type: ["integer", "string", "null"], minimum: 1, maximum: 500 };
+  requests[1]![1].properties["page"] = { ...page, pattern: "^([1-9][0-9]?|[1-4][0-9]{2}|500)$" };
+  const schema = { $ref: `#/components/schemas/${requests[0]![0]}` };
+  document.paths["/v1/data/estimate"]!.post.requestBody.content = { "application/json": { schema } };
+  return document;
+}
+
+const shared = ["domain", "page_size", "cache", "max_tokens", "dry_run"];

@@ -3,7 +3,7 @@ import { bad, type Problem, parameter, type Reading } from "./reading.ts";
 
 /** A real calendar date, YYYY-MM-DD. */
 export function calendarDate(description: Bilingual) {
-  return parameter(description, readCalendarDate);
+  return parameter(description, { format: "date" }, readCalendarDate);
 }
 
 export function readCalendarDate(raw: string): Reading<string> {

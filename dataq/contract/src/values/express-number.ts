@@ -2,7 +2,8 @@ import type { Bilingual } from "../bilingual.ts";
 import { bad, parameter, type Reading } from "./reading.ts";
 
 export function expressNumber(description: Bilingual) {
-  return parameter(description, readExpressNumber);
+  const pattern = "^[A-Za-z0-9-]{6,32}$";
+  return parameter(description, { pattern, format: "parcel-number" }, readExpressNumber);
 }
 
 /** Upper case; 6 to 32 letters, digits and hyphens. An EMS number must have its right check digit (UPU S10). */
@@ -34,10 +35,11 @@ export function carriersOf(number: string): Carrier[] {
   return patterns.filter(({ pattern }) => pattern.test(number)).map(({ code, name }) => ({ code, name }));
 }
 
-/** The carrier of this code or Chinese name. */
+/** The carrier of this code, or of a Chinese name of which the first two characters do (顺丰). */
 export function findCarrier(text: string): Carrier | undefined {
   const wanted = text.toLowerCase();
-  const found = patterns.find(({ code, name }) => code === wanted || name === text || name.startsWith(text));
+  const isName = text.length >= 2;
+  const found = patterns.find(({ code, name }) => code === wanted || (isName && name.startsWith(text)));
   return found === undefined ? undefined : { code: found.code, name: found.name };
 }
 
@@ -70,3 +72,6 @@ const patterns: readonly (Carrier & { readonly pattern: RegExp })[] = [
   { code: "youzhengguonei", name: "中国邮政", pattern: /^9\d{12}$/ },
   { code: "shunfeng", name: "顺丰速运", pattern: /^\d{12}$/ },
 ];
+
+/** Codes that `findCarrier` knows. */
+export const carrierCodes: readonly string[] = [...new Set(patterns.map(({ code }) => code))];

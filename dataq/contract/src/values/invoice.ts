@@ -6,7 +6,8 @@ import { bad, type Problem, parameter, type Reading } from "./reading.ts";
  * `splitInvoice` takes joined ones apart.
  */
 export function invoiceCode(description: Bilingual) {
-  return parameter(description, readInvoiceCode);
+  const pattern = "^([0-9]{10}|[0-9]{12}|[0-9]{18}|[0-2][0-9]{19})$";
+  return parameter(description, { pattern }, readInvoiceCode);
 }
 
 export function readInvoiceCode(raw: string): Reading<string> {
@@ -37,7 +38,7 @@ export function splitInvoice(digits: string): InvoiceName {
 }
 
 export function invoiceNumber(description: Bilingual) {
-  return parameter(description, (raw) => {
+  return parameter(description, { pattern: "^([0-9]{8}|[0-9]{20})$" }, (raw) => {
     const value = raw.length > 100 ? "" : raw.normalize("NFKC").replace(/[\s-]/g, "");
     return /^(\d{8}|\d{20})$/.test(value)
       ? { value }
@@ -46,7 +47,7 @@ export function invoiceNumber(description: Bilingual) {
 }
 
 export function amountText(description: Bilingual) {
-  return parameter(description, (raw) => {
+  return parameter(description, { pattern: "^-?[0-9]{1,12}([.][0-9]{1,2})?$" }, (raw) => {
     const value = raw.length > 100 ? "" : raw.normalize("NFKC").replace(/[\s,¥]/g, "");
     return /^-?\d{1,12}(\.\d{1,2})?$/.test(value)
       ? { value }
@@ -55,7 +56,7 @@ export function amountText(description: Bilingual) {
 }
 
 export function checkCode(description: Bilingual) {
-  return parameter(description, (raw) => {
+  return parameter(description, { pattern: "^([0-9]{6}|[0-9]{20})$" }, (raw) => {
     const value = raw.length > 100 ? "" : raw.normalize("NFKC").replace(/\s/g, "");
     return /^(\d{6}|\d{20})$/.test(value)
       ? { value: value.slice(-6) }

@@ -14,7 +14,7 @@ export const platforms = [
 ] as const;
 
 export function platform(description: Bilingual) {
-  return parameter(description, readPlatform);
+  return parameter(description, { enum: platforms }, readPlatform);
 }
 
 /** The platform's one name; whether there are rankings of it is the source's to say. */

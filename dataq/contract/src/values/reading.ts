@@ -15,11 +15,27 @@ export function bad(code: string, message: string, fix: string, fixZh: string): 
   return { problem: { code, message, fix, fixZh } };
 }
 
-/** A string parameter whose reader checks it and brings it into one form. */
-export function parameter(description: Bilingual, read: (text: string) => Reading<string>) {
+/** What JSON Schema can say of a string. `format` names a rule that it cannot, such as a check digit. */
+export interface TextSchema {
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+  readonly format?: string;
+  readonly enum?: readonly string[];
+}
+
+/**
+ * A string parameter whose reader checks it and brings it into one form. `schema` tells clients the same: the reader
+ * takes every text of that schema, where `format` is kept too. It may take more, such as spaces around a number.
+ */
+export function parameter(
+  description: Bilingual,
+  schema: TextSchema,
+  read: (text: string) => Reading<string>,
+) {
   return z
     .string()
-    .meta(meaning(description))
+    .meta({ ...meaning(description), ...schema })
     .transform((text, context) => {
       const reading = read(text);
       if ("value" in reading) return reading.value;

@@ -5,7 +5,8 @@ const symbols = "0123456789ABCDEFGHJKLMNPQRTUWXY";
 
 /** Unified social credit code (GB 32100-2015), or a registration number of 15 digits from before it. */
 export function taxId(description: Bilingual) {
-  return parameter(description, readTaxId);
+  const pattern = "^([0-9A-HJ-NP-RTUWXY]{18}|[0-9]{15})$";
+  return parameter(description, { pattern, format: "credit-code" }, readTaxId);
 }
 
 /** Upper case, checked. */

@@ -5,8 +5,12 @@ const longest = 200;
 
 /** A search text or a name: 1 to 200 characters after NFKC and joined white space. */
 export function text(description: Bilingual) {
-  return parameter(description, readText);
+  return parameter(description, { minLength: 1, maxLength: longest, pattern: visible }, readText);
 }
+
+/** No control characters but white space, and one character that is neither. */
+const visible =
+  "^[^\\x00-\\x08\\x0e-\\x1f\\x7f-\\x9f]*[^\\x00-\\x20\\x7f-\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff][^\\x00-\\x08\\x0e-\\x1f\\x7f-\\x9f]*$";
 
 export function readText(raw: string): Reading<string> {
   if (raw.length > 4 * longest) return tooLong(raw.length);

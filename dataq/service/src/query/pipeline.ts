@@ -86,6 +86,7 @@ export async function answerCall(parts: PipelineParts, call: Call): Promise<Repl
   call.onOperation?.(request.operation.name);
   const source = parts.sources.find(request.operation.name);
   if (!source) throw new Failure("not_configured", { operation: request.operation.name });
+  await source.check?.(request.params, isSandbox);
   const price = await parts.prices.find(request.operation.name, now);
   const question: Question = { request, source, price, call, now };
   if (request.dryRun) return dryRun(parts, question);
@@ -105,6 +106,7 @@ export async function estimateCall(
   const request = readRequest(body, { today: chinaDate(now) });
   const source = parts.sources.find(request.operation.name);
   if (!source) throw new Failure("not_configured", { operation: request.operation.name });
+  await source.check?.(request.params, principal.key.mode === "test");
   const price = await parts.prices.find(request.operation.name, now);
   const signal = new AbortController().signal;
   const call: Call = { requestId: "", principal, body, lenient: false, signal };

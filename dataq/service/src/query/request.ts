@@ -264,6 +264,9 @@ function readFields(operation: Operation, value: unknown): readonly string[] | u
   return [...new Set<string>(value)].sort();
 }
 
+/** Integers may be sent as strings. */
+const digits = /^(?:0|[1-9]\d{0,14})$/;
+
 function readInteger(
   controls: Readonly<Record<string, unknown>>,
   name: string,
@@ -272,7 +275,7 @@ function readInteger(
 ): number | undefined {
   const value = controls[name];
   if (value === undefined || value === null) return undefined;
-  const number = typeof value === "string" && /^\d{1,15}$/.test(value.trim()) ? Number(value) : value;
+  const number = typeof value === "string" && digits.test(value) ? Number(value) : value;
   const isOpen = most === Number.MAX_SAFE_INTEGER;
   const range = isOpen ? `${least} or more` : `${least} to ${most}`;
   const fixZh = isOpen ? `请发送不小于 ${least} 的整数` : `请发送 ${least} 到 ${most} 的整数`;

@@ -35,6 +35,11 @@ export class LayeredSource implements Source {
     return source.run(params, page, context);
   }
 
+  async check(params: Params, sandbox: boolean): Promise<void> {
+    const { source } = await this.#choose(sandbox);
+    await source.check?.(params, sandbox);
+  }
+
   async #choose(sandbox: boolean): Promise<{ name: string; source: Source }> {
     const { connector, imported, sample } = this.#layers;
     if (!sandbox && connector !== undefined) return { name: "connector", source: connector };

@@ -6,6 +6,8 @@ export interface Source {
   /** Text that changes when the data behind the answers does; part of the cache key. */
   version(sandbox: boolean): Promise<string>;
   run(params: Params, page: Page, context: SourceContext): Promise<Answer>;
+  /** Throws a 400 for values that only the data knows to be wrong, before anything is priced or held. */
+  check?(params: Params, sandbox: boolean): Promise<void>;
 }
 
 /** Which part of a list is wanted; `snapshot` pins the state of the index that an earlier page named. */

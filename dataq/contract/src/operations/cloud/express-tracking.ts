@@ -2,7 +2,7 @@ import { z } from "zod";
 import { meaning } from "../../bilingual.ts";
 import { defineOperation } from "../../operation.ts";
 import { record } from "../../provenance.ts";
-import { expressNumber, findCarrier } from "../../values/express-number.ts";
+import { carrierCodes, expressNumber, findCarrier } from "../../values/express-number.ts";
 import { bad, parameter } from "../../values/reading.ts";
 
 export const parcelStates = [
@@ -37,6 +37,7 @@ export const cloudExpressTracking = defineOperation({
         en: "Carrier's code or name where the number does not show it",
         zh: "单号无法判断时，快递公司的代码或名称",
       },
+      { enum: carrierCodes },
       (raw) => {
         const found = raw.length > 100 ? undefined : findCarrier(raw.normalize("NFKC").trim());
         return found === undefined
@@ -51,6 +52,7 @@ export const cloudExpressTracking = defineOperation({
     ).optional(),
     phone_tail: parameter(
       { en: "Last four digits of the receiver's or sender's phone number", zh: "收件人或寄件人手机号后四位" },
+      { pattern: "^[0-9]{4}$" },
       (raw) => {
         const value = raw.length > 20 ? "" : raw.normalize("NFKC").trim();
         return /^\d{4}$/.test(value)

@@ -1,5 +1,6 @@
 import {
   type JsonSchema,
+  type MoreChoices,
   meanings,
   type Operation,
   operations,
@@ -26,14 +27,14 @@ export interface CatalogEntry {
   readonly example: { readonly params: Operation["example"] };
 }
 
-export function catalogEntry(operation: Operation): CatalogEntry {
+export function catalogEntry(operation: Operation, more: MoreChoices): CatalogEntry {
   const { tokens, cachedTokens } = priceGroups[operation.priceGroup];
   return {
     operation: operation.name,
     domain: operation.domain,
     title: operation.title,
     description: operation.description,
-    params: paramsSchema(operation),
+    params: paramsSchema(operation, more),
     record: recordSchema(operation),
     meanings: meanings(operation),
     kind: operation.kind,
@@ -45,13 +46,13 @@ export function catalogEntry(operation: Operation): CatalogEntry {
 }
 
 /** The operations as functions that a model can call, in the form of OpenAI's chat interface. */
-export function modelTools(): object[] {
+export function modelTools(more: MoreChoices): object[] {
   return operations.map((operation) => ({
     type: "function",
     function: {
       name: operation.name,
       description: `${operation.description.en} ${operation.description.zh}`,
-      parameters: paramsSchema(operation),
+      parameters: paramsSchema(operation, more),
     },
   }));
 }

@@ -2,19 +2,20 @@ import {
   answerSchema,
   errorSchema,
   type JsonSchema,
+  type MoreChoices,
   type Operation,
   operations,
   paramsSchema,
 } from "@dataq/contract";
 
 /** The service as OpenAPI 3.1, made from the contract. */
-export function openApi(): JsonSchema {
+export function openApi(more: MoreChoices): JsonSchema {
   const list: readonly Operation[] = operations;
   const answers = Object.fromEntries(
     list.map((operation) => [`${operation.name}.answer`, answerSchema(operation)]),
   );
   const requests = Object.fromEntries(
-    list.map((operation) => [`${operation.name}.request`, requestSchema(operation)]),
+    list.map((operation) => [`${operation.name}.request`, requestSchema(operation, more)]),
   );
   const references = (kind: string) =>
     list.map(({ name }) => ({ $ref: `#/components/schemas/${name}.${kind}` }));
@@ -35,7 +36,10 @@ export function openApi(): JsonSchema {
           operationId: "query",
           summary: "Ask one operation",
           requestBody: body,
-          responses: { 200: answer("The answer", { anyOf: references("answer") }), default: failure },
+          responses: {
+            200: answer("The answer; with dry_run its price", { anyOf: [...references("answer"), estimate] }),
+            default: failure,
+          },
         },
       },
       "/v1/data/estimate": {
@@ -44,7 +48,7 @@ export function openApi(): JsonSchema {
           summary: "What a call would cost now; free",
           requestBody: body,
           responses: {
-            200: answer("The price", objectOf({ tokens: integer, cached: boolean, balance_after: integer })),
+            200: answer("The price", estimate),
             default: failure,
           },
         },
@@ -90,16 +94,19 @@ const catalog = {
   anyOf: [objectOf({ data: { type: "array" } }), { type: "array", items: { type: "object" } }],
 };
 
+/** An integer, or the same as a string; null is as good as left out. */
+const wholeNumber = { type: ["integer", "string", "null"] };
 const integer = { type: "integer" };
 const string = { type: "string" };
 const boolean = { type: "boolean" };
+const estimate = objectOf({ tokens: integer, cached: boolean, balance_after: integer });
 const failure = {
   description: "An error; `code` says which",
   content: json({ $ref: "#/components/schemas/error" }),
 };
 
-function requestSchema(operation: Operation): JsonSchema {
-  const params = paramsSchema(operation);
+function requestSchema(operation: Operation, more: MoreChoices): JsonSchema {
+  const params = paramsSchema(operation, more);
   const isNeeded = Array.isArray(params["required"]) && params["required"].length > 0;
   return {
     type: "object",
@@ -107,13 +114,25 @@ function requestSchema(operation: Operation): JsonSchema {
     properties: {
       domain: { const: operation.domain },
       operation: { const: operation.name },
-      params,
-      page: { type: "integer", minimum: 1, ...(operation.paged ? {} : { maximum: 1 }) },
-      page_size: { type: "integer", minimum: 1, maximum: 200 },
+      params: isNeeded ? params : { ...params, type: ["object", "null"] },
+      page: operation.paged
+        ? { ...wholeNumber, minimum: 1, maximum: 10_000, pattern: "^([1-9][0-9]{0,3}|10000)$" }
+        : { ...wholeNumber, minimum: 1, maximum: 1, pattern: "^1$" },
+      page_size: {
+        ...wholeNumber,
+        minimum: 1,
+        maximum: 200,
+        pattern: "^([1-9][0-9]?|1[0-9]{2}|200)$",
+        description: "page × page_size may reach 10,000",
+      },
       cache: { type: "string", enum: ["default", "bypass", "only"] },
-      fields: { type: "array", items: string },
-      snapshot: { type: "string", minLength: 1, maxLength: 128 },
-      max_tokens: { type: "integer", minimum: 0 },
+      fields: {
+        type: "array",
+        minItems: 1,
+        items: { type: "string", enum: Object.keys(operation.record.shape) },
+      },
+      snapshot: { type: ["string", "null"], minLength: 1, maxLength: 128 },
+      max_tokens: { ...wholeNumber, minimum: 0, pattern: "^(0|[1-9][0-9]{0,14})$" },
       dry_run: boolean,
     },
     required: ["operation", ...(isNeeded ? ["params"] : [])],

@@ -1,9 +1,10 @@
-import { Failure, findOperation, operations } from "@dataq/contract";
+import { Failure, type MoreChoices, operations } from "@dataq/contract";
 import type { FastifyInstance } from "fastify";
 import { lastRuns } from "../../importer/runs.ts";
 import type { PostingIndex } from "../../search/postings/posting-index.ts";
+import { archivedPlatforms } from "../../sources/content/hot-rank/imported.ts";
 import type { HttpParts } from "../app.ts";
-import { catalogEntry, modelTools, olderCapabilities } from "../docs/catalog.ts";
+import { type CatalogEntry, catalogEntry, modelTools, olderCapabilities } from "../docs/catalog.ts";
 import { openApi } from "../docs/openapi.ts";
 import { docsPage } from "../docs/page.ts";
 
@@ -12,14 +13,20 @@ export function addCatalogRoutes(
   app: FastifyInstance,
   parts: Pick<HttpParts, "database"> & { readonly index: PostingIndex },
 ): void {
-  const entries = operations.map(catalogEntry);
-  const document = JSON.stringify(openApi());
+  let made: { readonly platforms: string; readonly offer: Offer } | undefined;
+  /** Made anew only when an import brings another platform. */
+  const offer = async (): Promise<Offer> => {
+    const platform = await archivedPlatforms(parts.index);
+    const platforms = platform.join();
+    if (made?.platforms !== platforms) made = { platforms, offer: offerWith({ platform }) };
+    return made.offer;
+  };
   const page = docsPage();
 
   app.get<{ Querystring: { format?: unknown } }>("/v1/catalog", async (request) => {
     const { format } = request.query;
-    if (format === undefined) return { data: entries };
-    if (format === "openai-tools") return modelTools();
+    if (format === undefined) return { data: (await offer()).entries };
+    if (format === "openai-tools") return (await offer()).tools;
     const message = "format is not a form of the catalogue";
     throw new Failure("invalid_params", {
       summary: `${message}.`,
@@ -28,13 +35,16 @@ export function addCatalogRoutes(
   });
 
   app.get<{ Params: { operation: string } }>("/v1/catalog/:operation", async (request) => {
-    const operation = findOperation(request.params.operation.toLowerCase());
-    if (operation === undefined) throw new Failure("not_found", { what: "The operation" });
-    return catalogEntry(operation);
+    const name = request.params.operation.toLowerCase();
+    const entry = (await offer()).entries.find(({ operation }) => operation === name);
+    if (entry === undefined) throw new Failure("not_found", { what: "The operation" });
+    return entry;
   });
 
   app.get("/capabilities.json", async () => olderCapabilities());
-  app.get("/openapi.json", async (_request, reply) => reply.type("application/json").send(document));
+  app.get("/openapi.json", async (_request, reply) =>
+    reply.type("application/json").send((await offer()).openApi),
+  );
   app.get("/docs", async (_request, reply) =>
     reply
       .header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'")
@@ -43,6 +53,21 @@ export function addCatalogRoutes(
   );
 
   app.get("/v1/status", async () => ({ data: await statusOf(parts) }));
+}
+
+interface Offer {
+  readonly entries: readonly CatalogEntry[];
+  readonly tools: readonly object[];
+  /** JSON */
+  readonly openApi: string;
+}
+
+function offerWith(more: MoreChoices): Offer {
+  return {
+    entries: operations.map((operation) => catalogEntry(operation, more)),
+    tools: modelTools(more),
+    openApi: JSON.stringify(openApi(more)),
+  };
 }
 
 /** Every operation with the index behind it, if it has one, and what is being built. */

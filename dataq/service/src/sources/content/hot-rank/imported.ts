@@ -22,13 +22,13 @@ export class ImportedRanks extends KeyedRecords implements OptionalSource {
     this.#index = index;
   }
 
+  async check({ platform = "" }: Params): Promise<void> {
+    const known = [...new Set([...platforms, ...(await archivedPlatforms(this.#index))])];
+    if (!known.includes(platform)) throw unknownPlatform(platform, known);
+  }
+
   async run(params: Params, _page: Page, context: SourceContext): Promise<Answer> {
     const { platform = "", date = "" } = params;
-    const archived = (await this.#index.terms(hotRanksCorpus, `k:${platformPrefix}`)).map((term) =>
-      term.slice(2 + platformPrefix.length),
-    );
-    const known = [...new Set([...platforms, ...archived])];
-    if (!known.includes(platform)) throw unknownPlatform(platform, known);
     const isToday = date === chinaDate(context.now);
     let [ranking] = (await this.find([rankingKey(platform, date)], 1)) as StoredRanking[];
     if (ranking === undefined && isToday) {
@@ -48,6 +48,12 @@ export class ImportedRanks extends KeyedRecords implements OptionalSource {
     };
     return { ...whole(recordsOf(ranking), summary, warnings), cacheS: isToday ? 600 : 86_400 };
   }
+}
+
+/** Platforms of which an archive was imported. */
+export async function archivedPlatforms(index: PostingIndex): Promise<string[]> {
+  const terms = await index.terms(hotRanksCorpus, `k:${platformPrefix}`);
+  return terms.map((term) => term.slice(2 + platformPrefix.length));
 }
 
 function recordsOf({ platform, date, items, source }: StoredRanking): object[] {

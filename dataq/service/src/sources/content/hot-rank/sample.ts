@@ -6,9 +6,11 @@ import type { Answer, Page, Source, SourceContext } from "../../source.ts";
 
 export const sampleRanks: Source = {
   version: async () => "sample-1",
+  async check({ platform = "" }: Params): Promise<void> {
+    if (!(platforms as readonly string[]).includes(platform)) throw unknownPlatform(platform, platforms);
+  },
   async run(params: Params, _page: Page, context: SourceContext): Promise<Answer> {
     const { platform = "", date = "" } = params;
-    if (!(platforms as readonly string[]).includes(platform)) throw unknownPlatform(platform, platforms);
     const isToday = date === chinaDate(context.now);
     const summary = { platform, date, captured_at: null, snapshot_kind: isToday ? "latest" : "end_of_day" };
     return { ...whole(hotRank(platform, date), summary), cacheS: isToday ? 600 : 86_400 };
