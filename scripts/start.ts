@@ -27,7 +27,7 @@ const products: readonly Product[] = [
     name: "locallm",
     main: "../locallm/dist/cli/main.js",
     arguments: ["serve", "--starter-model"],
-    nodeOptions: ["--max-semi-space-size=1"],
+    nodeOptions: ["--optimize-for-size"],
   },
   { name: "dataq", main: "../dataq/service/dist/cli/main.js", arguments: ["serve"], nodeOptions: [] },
 ];

@@ -79,7 +79,7 @@ export function launch(args: readonly string[], env: Record<string, string> = {}
   );
   const child: ChildProcess = spawn(
     process.execPath,
-    ["-C", "source", "--max-semi-space-size=1", main, ...args],
+    ["-C", "source", "--optimize-for-size", main, ...args],
     {
       // Without it each start compiles every module anew.
       env: { ...clean, NODE_COMPILE_CACHE: join(tmpdir(), "locallm-compile-cache"), ...env },
