@@ -107,7 +107,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       progress(`${recovered} calls were cut off by the last stop; their tokens were given back.`);
 
     const index = new PostingIndex(database);
-    const cache = new AnswerCache(database);
+    const cache = new AnswerCache(database, (places) => index.bodies(places));
     const firstData = new FirstData(database, { ...config, progress });
     closers.push(() => firstData.close());
     const connectors = await readConnectors(config.connectors);

@@ -47,6 +47,24 @@ describe("a paid call", () => {
     }
   });
 
+  test("gives a page of judgments from the cache as it was, whole and under an Idempotency-Key", async () => {
+    const body = { operation: "legal_cases", params: { query: "借款 利息" }, page_size: 5 };
+    const headers = { "idempotency-key": "judgments" };
+    const first = (await service.call("/v1/data/query", { body })).body;
+    expect(first.data).toHaveLength(5);
+    const again = await service.call("/v1/data/query", { body, headers });
+    expect(again.headers.get("x-cache")).toBe("HIT");
+    const replayed = await service.call("/v1/data/query", { body, headers });
+    expect(replayed.headers.get("idempotent-replayed")).toBe("true");
+    const { request_id: _, usage: __, ...same } = first;
+    expect(again.body).toMatchObject(same);
+    expect(replayed.body).toMatchObject(same);
+    const few = await service.call("/v1/data/query", { body: { ...body, fields: ["title", "score"] } });
+    expect(few.body.data).toEqual(
+      first.data.map(({ id, title, score }: Record<string, unknown>) => ({ id, title, score })),
+    );
+  });
+
   test("takes the key from X-API-Key too", async () => {
     const options = { body: query, key: null, headers: { "x-api-key": service.key } };
     expect((await service.call("/v1/data/query", options)).status).toBe(200);

@@ -2,12 +2,14 @@ import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
 import type { Database } from "../database/database.ts";
+import type { Part } from "../sources/written-record.ts";
+import { Payload } from "./payload.ts";
 import type { QueryRequest } from "./request.ts";
 
 /** An answer that is still fresh. */
 export interface Kept {
   /** The answer without what belongs to one call: see envelope.ts. */
-  readonly payload: Buffer;
+  readonly payload: Payload;
   readonly madeAt: Date;
   /** Whether this very account asked for it within its time: only then is it half the price. */
   readonly isOwn: boolean;
@@ -16,13 +18,15 @@ export interface Kept {
 /** Answers by question, for all accounts and all instances. */
 export class AnswerCache {
   readonly #database: Database;
+  readonly #readStored: ReadStored;
 
-  constructor(database: Database) {
+  constructor(database: Database, readStored: ReadStored) {
     this.#database = database;
+    this.#readStored = readStored;
   }
 
   async find(key: Buffer, accountId: string, now: Date): Promise<Kept | undefined> {
-    const found = await this.#database.pool.query<Kept>({
+    const found = await this.#database.pool.query<Omit<Kept, "payload"> & { payload: Buffer }>({
       name: "query-cache-find",
       text: `select payload, made_at as "madeAt",
                exists (select from asked a where a.account_id = $2 and a.key = $1 and a.expires_at > $3) as "isOwn"
@@ -30,7 +34,8 @@ export class AnswerCache {
       values: [key, accountId, now],
     });
     const kept = found.rows[0];
-    return kept && { ...kept, payload: await unpacked(kept.payload) };
+    const payload = kept && (await unpacked(kept.payload, this.#readStored));
+    return payload && { ...kept, payload };
   }
 
   /** Keeps an answer, and notes that the account paid the list price for it, so that a repeat is half of it. */
@@ -73,18 +78,63 @@ export class AnswerCache {
 /** An answer as it is stored; see `packed`. */
 export type Packed = Buffer & { readonly __packed: never };
 
-/** A page of judgments is 300 KB; PostgreSQL's own compression would take many times as long. */
-export async function packed(payload: Buffer): Promise<Packed> {
-  return (payload.length < packFromBytes ? payload : await compress(payload, quickly)) as Packed;
+/**
+ * What stands in the index is kept by its place: a page of judgments is 300 KB and its places 2. Another long answer
+ * is compressed; PostgreSQL's own compression would take many times as long.
+ */
+export async function packed(payload: Payload): Promise<Packed> {
+  if (payload.parts.some((part) => !Buffer.isBuffer(part))) return placesOf(payload) as Packed;
+  const bytes = payload.bytes();
+  return (bytes.length < packFromBytes ? bytes : await compress(bytes, quickly)) as Packed;
 }
 
-async function unpacked(stored: Buffer): Promise<Buffer> {
-  return stored.subarray(0, zstdMagic.length).equals(zstdMagic) ? decompress(stored) : stored;
+/** A JSON list of texts and of stretches: segment, ordinal, from, to. */
+function placesOf({ parts }: Payload): Buffer {
+  const list: (string | Place)[] = [];
+  for (const part of parts) {
+    const last = list.at(-1);
+    if (!Buffer.isBuffer(part)) list.push([part.segment, part.ordinal, part.from, part.to]);
+    else if (typeof last === "string") list[list.length - 1] = last + part.toString();
+    else list.push(part.toString());
+  }
+  return Buffer.from(JSON.stringify(list));
 }
 
+type Place = readonly [segment: number, ordinal: number, from: number, to: number];
+
+/** Undefined when the index has let go of a part of it. */
+async function unpacked(stored: Buffer, readStored: ReadStored): Promise<Payload | undefined> {
+  if (stored[0] === openBracket) {
+    const list = JSON.parse(stored.toString()) as (string | Place)[];
+    const places = list.filter((part) => typeof part !== "string");
+    const found = await readStored(places.map(([segment, ordinal]) => ({ segment, ordinal })));
+    if (found.includes(undefined)) return undefined;
+    let next = 0;
+    return new Payload(
+      list.map((part) =>
+        typeof part === "string"
+          ? Buffer.from(part)
+          : (found[next++] as StoredPart).stretch(part[2], part[3]),
+      ),
+    );
+  }
+  const isPacked = stored.subarray(0, zstdMagic.length).equals(zstdMagic);
+  return new Payload([isPacked ? await decompress(stored) : stored]);
+}
+
+/** Reads from the index; undefined where it has let go. */
+export type ReadStored = (
+  places: readonly { readonly segment: number; readonly ordinal: number }[],
+) => Promise<readonly (StoredPart | undefined)[]>;
+
+interface StoredPart {
+  stretch(from: number, to: number): Part;
+}
+
+const openBracket = "[".charCodeAt(0);
 const packFromBytes = 4_096;
 const zstdMagic = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
-const quickly = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+const quickly = { chunkSize: 1 << 16, params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 

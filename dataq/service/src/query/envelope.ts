@@ -1,13 +1,14 @@
 import type { Usage } from "@dataq/contract";
 import type { Answer } from "../sources/source.ts";
-import { WrittenRecord } from "../sources/written-record.ts";
+import { bytesOf, type Part, WrittenRecord } from "../sources/written-record.ts";
+import { Payload } from "./payload.ts";
 import type { QueryRequest } from "./request.ts";
 
 /**
  * The part of an envelope that is the same for everybody who asks: written once, kept as bytes, and completed for
  * each call without being parsed again.
  */
-export function writePayload(request: QueryRequest, answer: Answer): Buffer {
+export function writePayload(request: QueryRequest, answer: Answer): Payload {
   const { operation, page, pageSize } = request;
   const total = operation.kind === "single" && answer.record ? 1 : answer.total;
   const totalPages = operation.paged ? Math.ceil(total / pageSize) : 1;
@@ -28,7 +29,7 @@ export function writePayload(request: QueryRequest, answer: Answer): Buffer {
   const data = answer.record
     ? writeRecord(answer.record, request.fields)
     : [opening, ...joined((answer.records ?? []).map((each) => writeRecord(each, request.fields))), closing];
-  return Buffer.concat([beforeData, ...data.flat(), Buffer.from(`,${JSON.stringify(rest).slice(1)}`)]);
+  return new Payload([beforeData, ...data.flat(), Buffer.from(`,${JSON.stringify(rest).slice(1)}`)]);
 }
 
 const beforeData = Buffer.from('{"data":');
@@ -36,15 +37,12 @@ const opening = Buffer.from("[");
 const comma = Buffer.from(",");
 const closing = Buffer.from("]");
 
-function joined(records: readonly (readonly Buffer[])[]): Buffer[] {
+function joined(records: readonly (readonly Part[])[]): Part[] {
   return records.flatMap((parts, place) => (place === 0 ? parts : [comma, ...parts]));
 }
 
 /** JSON in parts; with `fields`, only those and the id. */
-function writeRecord(
-  record: object | WrittenRecord,
-  fields: readonly string[] | undefined,
-): readonly Buffer[] {
+function writeRecord(record: object | WrittenRecord, fields: readonly string[] | undefined): readonly Part[] {
   if (record instanceof WrittenRecord && fields === undefined) return record.parts;
   const read = record instanceof WrittenRecord ? record.parse() : record;
   return [Buffer.from(JSON.stringify(fields === undefined ? read : project(read, fields)))];
@@ -58,17 +56,18 @@ function project(record: object, fields: readonly string[]): object {
 
 /** The whole body of an answer. `warnings` are those of this call's own request. */
 export function completeEnvelope(
-  payload: Buffer,
+  payload: Payload,
   warnings: readonly string[],
   requestId: string,
   usage: Usage,
 ): Buffer {
-  const whole = warnings.length === 0 ? payload : withWarnings(payload, warnings);
   const end = `,"request_id":${JSON.stringify(requestId)},"usage":${JSON.stringify(usage)}}`;
-  return Buffer.concat([whole.subarray(0, -1), Buffer.from(end)]);
+  const parts = warnings.length === 0 ? payload.parts.map(bytesOf) : [withWarnings(payload, warnings)];
+  const last = parts.pop() as Buffer;
+  return Buffer.concat([...parts, last.subarray(0, -1), Buffer.from(end)]);
 }
 
-function withWarnings(payload: Buffer, warnings: readonly string[]): Buffer {
-  const parsed = JSON.parse(payload.toString()) as { warnings: readonly string[] };
+function withWarnings(payload: Payload, warnings: readonly string[]): Buffer {
+  const parsed = JSON.parse(payload.bytes().toString()) as { warnings: readonly string[] };
   return Buffer.from(JSON.stringify({ ...parsed, warnings: [...warnings, ...parsed.warnings] }));
 }

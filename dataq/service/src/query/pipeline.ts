@@ -16,6 +16,7 @@ import { completeEnvelope, writePayload } from "./envelope.ts";
 import type { Failpoint } from "./failpoint.ts";
 import type { Flights } from "./flights.ts";
 import { type KeptReply, readKept, writeKept } from "./kept-reply.ts";
+import type { Payload } from "./payload.ts";
 import { type QueryRequest, readRequest } from "./request.ts";
 import { type Directive, failureOf, takeDirective } from "./sandbox.ts";
 import { type Charge, chargeFor, isCacheable, quote } from "./tariff.ts";
@@ -442,7 +443,7 @@ function usageOf(price: PriceVersion, due: Charge, balance: Balance): Usage {
 }
 
 function reply(
-  payload: Buffer,
+  payload: Payload,
   { call, request }: Pick<Question, "call" | "request">,
   usage: Usage,
   cache: Reply["cache"],

@@ -1,12 +1,27 @@
 import { type MarkedText, markable } from "./highlight.ts";
 
+/** Where a document stands. What stands there never changes. */
+export interface DocumentPlace {
+  readonly segment: number;
+  readonly ordinal: number;
+}
+
+/** A stretch of the JSON of a stored body. */
+export interface Stretch extends DocumentPlace {
+  readonly from: number;
+  readonly to: number;
+  readonly bytes: Buffer;
+}
+
 /** A record as the index keeps it: JSON that is parsed only for whoever needs its fields. */
 export class StoredBody {
+  readonly place: DocumentPlace;
   readonly json: Buffer;
   #text: MarkedText | undefined;
   #sourceAt: number | undefined;
 
-  constructor(json: Buffer) {
+  constructor(place: DocumentPlace, json: Buffer) {
+    this.place = place;
     this.json = json;
   }
 
@@ -22,18 +37,19 @@ export class StoredBody {
   }
 
   /**
-   * The record with more members before `source`, its last one: the JSON in parts, of which only the new one was
-   * written. Undefined for a record that does not end with `source`.
+   * The record with more members before `source`, its last one: what is stored before them, they, and what is
+   * stored after them. Undefined for a record that does not end with `source`.
    */
-  with(members: object): Buffer[] | undefined {
+  with(members: object): [Stretch, Buffer, Stretch] | undefined {
     this.#sourceAt ??= findSource(this.json);
-    if (this.#sourceAt === -1) return undefined;
-    const added = JSON.stringify(members).slice(1, -1);
-    return [
-      this.json.subarray(0, this.#sourceAt),
-      Buffer.from(`,${added}`),
-      this.json.subarray(this.#sourceAt),
-    ];
+    const at = this.#sourceAt;
+    if (at === -1) return undefined;
+    const added = Buffer.from(`,${JSON.stringify(members).slice(1, -1)}`);
+    return [this.stretch(0, at), added, this.stretch(at, this.json.length)];
+  }
+
+  stretch(from: number, to: number): Stretch {
+    return { ...this.place, from, to, bytes: this.json.subarray(from, to) };
   }
 }
 

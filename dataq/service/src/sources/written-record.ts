@@ -1,12 +1,21 @@
-/** A record that is JSON already, in parts that belong together; whoever needs its fields parses it. */
-export class WrittenRecord {
-  readonly parts: readonly Buffer[];
+import type { Stretch } from "../search/stored-body.ts";
 
-  constructor(parts: readonly Buffer[]) {
+/** JSON in parts; what stands in the index as well can be named instead of copied. */
+export type Part = Buffer | Stretch;
+
+export function bytesOf(part: Part): Buffer {
+  return Buffer.isBuffer(part) ? part : part.bytes;
+}
+
+/** A record that is JSON already; whoever needs its fields parses it. */
+export class WrittenRecord {
+  readonly parts: readonly Part[];
+
+  constructor(parts: readonly Part[]) {
     this.parts = parts;
   }
 
   parse(): object {
-    return JSON.parse(Buffer.concat(this.parts).toString()) as object;
+    return JSON.parse(Buffer.concat(this.parts.map(bytesOf)).toString()) as object;
   }
 }

@@ -1,13 +1,7 @@
 import { zstdDecompressSync } from "node:zlib";
 import type { Database } from "../../database/database.ts";
-import { StoredBody } from "../stored-body.ts";
+import { type DocumentPlace, StoredBody } from "../stored-body.ts";
 import { Recent } from "./recent.ts";
-
-/** Where a document stands; what stands there never changes. */
-export interface DocumentPlace {
-  readonly segment: number;
-  readonly ordinal: number;
-}
 
 /** The bodies of documents. Those read last stay in memory: taking them from the database is the dearest step. */
 export class Bodies {
@@ -18,15 +12,17 @@ export class Bodies {
     this.#pool = pool;
   }
 
-  /** In the order of the places. */
-  async read(places: readonly DocumentPlace[]): Promise<StoredBody[]> {
+  /** In the order of the places; undefined where the segment is no more. */
+  async read(places: readonly DocumentPlace[]): Promise<(StoredBody | undefined)[]> {
     const found = places.map((place) => this.#known.get(keyOf(place)));
     const missing = places.filter((_, at) => found[at] === undefined);
-    const fetched = missing.length === 0 ? [] : await this.#fetch(missing);
-    return found.map((body) => body ?? (fetched.shift() as StoredBody));
+    if (missing.length === 0) return found;
+    const fetched = await this.#fetch(missing);
+    let next = 0;
+    return found.map((body) => body ?? fetched[next++]);
   }
 
-  async #fetch(places: readonly DocumentPlace[]): Promise<StoredBody[]> {
+  async #fetch(places: readonly DocumentPlace[]): Promise<readonly (StoredBody | undefined)[]> {
     const rows = await this.#pool.query<{ place: number; body: Buffer }>({
       name: "search-documents",
       text: `select w.place::int as place, d.body
@@ -34,10 +30,11 @@ export class Bodies {
                join search_document d on d.segment = w.segment and d.ordinal = w.ordinal`,
       values: [places.map(({ segment }) => segment), places.map(({ ordinal }) => ordinal)],
     });
-    const bodies: StoredBody[] = [];
-    for (const { place, body } of rows.rows) bodies[place - 1] = unpackBody(body);
-    for (const [at, place] of places.entries()) {
-      const body = bodies[at] as StoredBody;
+    const bodies = new Array<StoredBody | undefined>(places.length);
+    for (const row of rows.rows) {
+      const place = places[row.place - 1] as DocumentPlace;
+      const body = new StoredBody(place, unpackBody(row.body));
+      bodies[row.place - 1] = body;
       this.#known.put(keyOf(place), body, perBodyBytes + body.json.length * withText);
     }
     return bodies;
@@ -45,8 +42,8 @@ export class Bodies {
 }
 
 /** In this thread: a body takes less time than handing it to another would. */
-export function unpackBody(packed: Buffer): StoredBody {
-  return new StoredBody(zstdDecompressSync(packed, inOneChunk));
+export function unpackBody(packed: Buffer): Buffer {
+  return zstdDecompressSync(packed, inOneChunk);
 }
 
 const inOneChunk = { chunkSize: 1 << 15 };

@@ -1,4 +1,4 @@
-import type { IndexState } from "@dataq/contract";
+import { Failure, type IndexState } from "@dataq/contract";
 import type { Database } from "../../database/database.ts";
 import type { Analyser } from "../analysis/analyser.ts";
 import { Lexicons } from "../analysis/lexicons.ts";
@@ -13,7 +13,7 @@ import type {
   SearchIndex,
   SearchPage,
 } from "../search-index.ts";
-import type { StoredBody } from "../stored-body.ts";
+import type { DocumentPlace, StoredBody } from "../stored-body.ts";
 import { Bodies, unpackBody } from "./bodies.ts";
 import { type Postings, readBlock } from "./codec.ts";
 import {
@@ -127,6 +127,11 @@ export class PostingIndex implements SearchIndex {
     for await (const body of this.documents(corpus, dataset)) yield make(body as never);
   }
 
+  /** Bodies by their places; undefined where a segment is no more. */
+  bodies(places: readonly DocumentPlace[]): Promise<(StoredBody | undefined)[]> {
+    return this.#bodies.read(places);
+  }
+
   /** How many documents serve, without those of some datasets. */
   async size(corpus: string, without: readonly string[]): Promise<number> {
     const snapshot = await this.#snapshots.open(corpus);
@@ -159,7 +164,7 @@ export class PostingIndex implements SearchIndex {
           [segment.id, from, from + scanRows],
         );
         for (const { ordinal, body } of rows.rows) {
-          if (!segment.dead?.has(ordinal)) yield unpackBody(body).parse();
+          if (!segment.dead?.has(ordinal)) yield JSON.parse(unpackBody(body).toString()) as object;
         }
       }
     }
@@ -201,12 +206,7 @@ export class PostingIndex implements SearchIndex {
       const matches = matching(question, segment, found);
       total += matches.length;
       const values = scores(matches, scored, segment, found, statistics);
-      for (let i = 0; i < matches.length; i++) {
-        const score = values[i] as number;
-        if (score < top.leastScore) continue;
-        const ordinal = matches[i] as number;
-        top.offer(score, segment.dates[ordinal] as number, place, ordinal);
-      }
+      top.offerAll(values, segment.dates, place, matches);
     }
     return { total, ranked: top.ranked() };
   }
@@ -267,7 +267,11 @@ export class PostingIndex implements SearchIndex {
       ordinal,
     }));
     const bodies = await this.#bodies.read(places);
-    return ranked.map(({ score }, place) => ({ body: bodies[place] as StoredBody, score }));
+    return ranked.map(({ score }, at) => {
+      const body = bodies[at];
+      if (body === undefined) throw new Failure("snapshot_expired", { snapshot: String(snapshot.id) });
+      return { body, score };
+    });
   }
 }
 

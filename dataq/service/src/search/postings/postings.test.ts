@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { BitSet } from "./bitset.ts";
 import { BlockWriter, readBlock } from "./codec.ts";
 import { PlaceReader, PlaceWriter } from "./places.ts";
-import { intersect, subtract, unite } from "./sets.ts";
+import { intersect, subtract, unite, within } from "./sets.ts";
 import { Top } from "./top.ts";
 
 const ordinals = fc
@@ -63,6 +63,9 @@ test("set algebra agrees with Set", () => {
       ];
       const inB = new Set(b);
       expect([...intersect(x, y)]).toEqual(a.filter((n) => inB.has(n)));
+      const dense = new Uint8Array(300_001);
+      for (const n of b) dense[n] = 3;
+      expect([...within(x, dense)]).toEqual(a.filter((n) => inB.has(n)));
       expect([...subtract(x, y)]).toEqual(a.filter((n) => !inB.has(n)));
       const times = new Map<number, number>();
       for (const n of [...a, ...b, ...c]) times.set(n, (times.get(n) ?? 0) + 1);
@@ -91,6 +94,15 @@ test("the best few are those of a whole sort, in a total order", () => {
         (a, b) => b.score - a.score || b.date - a.date || a.segment - b.segment || a.ordinal - b.ordinal,
       );
       expect(top.ranked()).toEqual(sorted.slice(0, size));
+      const together = new Top(size);
+      for (const segment of [0, 1, 2]) {
+        const own = list.filter((m) => m.segment === segment);
+        const dates = new Int32Array(1_001);
+        for (const { ordinal, date } of own) dates[ordinal] = date;
+        const [scores, ordinals] = [own.map((m) => m.score), own.map((m) => m.ordinal)];
+        together.offerAll(Float64Array.from(scores), dates, segment, Uint32Array.from(ordinals));
+      }
+      expect(together.ranked()).toEqual(sorted.slice(0, size));
     }),
     { seed: 5 },
   );

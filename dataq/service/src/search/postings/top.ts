@@ -34,8 +34,19 @@ export class Top {
     this.#rise();
   }
 
-  /** What scores less is not among the best; for callers that offer many. */
-  get leastScore(): number {
+  /** Offers all of a segment. Most are passed over with one look: what scores less than the worst is not kept. */
+  offerAll(scores: Float64Array, dates: Int32Array, segment: number, ordinals: Uint32Array): void {
+    let least = this.#leastScore();
+    for (let i = 0; i < ordinals.length; i++) {
+      const score = scores[i] as number;
+      if (score < least) continue;
+      const ordinal = ordinals[i] as number;
+      this.offer(score, dates[ordinal] as number, segment, ordinal);
+      least = this.#leastScore();
+    }
+  }
+
+  #leastScore(): number {
     return this.#heap.length < this.#size ? Number.NEGATIVE_INFINITY : (this.#heap[0]?.score ?? Infinity);
   }
 
