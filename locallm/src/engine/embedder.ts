@@ -47,7 +47,9 @@ export class Embedder {
   async #embed(job: EmbedJob, signal: AbortSignal): Promise<Embeddings> {
     const { context, sequences } = this.#request;
     const window = Math.min(job.numCtx ?? context.contextPerSequence, context.capacity);
-    const inputs = job.inputs.map((input, index) => this.#tokens(input, index, window, job.truncate));
+    const inputs: number[][] = [];
+    for (const [index, input] of job.inputs.entries())
+      inputs.push(await this.#tokens(input, index, window, job.truncate));
     const vectors: Float32Array[] = [];
     for (let from = 0; from < inputs.length; ) {
       signal.throwIfAborted();
@@ -85,10 +87,15 @@ export class Embedder {
     });
   }
 
-  #tokens(input: string | readonly number[], index: number, window: number, truncate: boolean): number[] {
+  async #tokens(
+    input: string | readonly number[],
+    index: number,
+    window: number,
+    truncate: boolean,
+  ): Promise<number[]> {
     const { vocabulary } = this.#request;
     if (typeof input !== "string") vocabulary.checkIds(input);
-    const tokens = typeof input === "string" ? vocabulary.tokenize(input, special) : [...input];
+    const tokens = typeof input === "string" ? await vocabulary.tokenizeAside(input, special) : [...input];
     if (tokens.length === 0) tokens.push(Math.max(0, vocabulary.bos));
     if (tokens.length <= window) return tokens;
     if (!truncate) {

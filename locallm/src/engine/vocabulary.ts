@@ -12,6 +12,13 @@ type VocabularyFunctions = Pick<
   | "llama_token_to_piece"
 >;
 
+export interface TokenizeOptions {
+  /** The vocabulary's own opening and closing tokens, where it has them. */
+  readonly addSpecial: boolean;
+  /** Whether the names of control tokens stand for these. */
+  readonly parseSpecial: boolean;
+}
+
 /** Text to tokens and back. Pieces are kept: the same few thousand tokens make most of any text. */
 export class Vocabulary {
   readonly #library: VocabularyFunctions;
@@ -31,19 +38,28 @@ export class Vocabulary {
     this.bos = library.llama_vocab_bos(pointer);
   }
 
-  tokenize(text: string, options: { addSpecial: boolean; parseSpecial: boolean }): number[] {
+  tokenize(text: string, options: TokenizeOptions): number[] {
     const bytes = Buffer.from(text);
     let room = new Int32Array(bytes.length + 8);
     for (;;) {
-      const count = this.#library.llama_tokenize(
-        this.pointer,
-        bytes,
-        bytes.length,
-        room,
-        room.length,
-        options.addSpecial,
-        options.parseSpecial,
-      );
+      const count = this.#library.llama_tokenize(...this.#question(bytes, room, options));
+      if (count >= 0) return Array.from(room.subarray(0, count));
+      room = new Int32Array(-count);
+    }
+  }
+
+  /** The same, of a long text on another thread: a megabyte takes half a second, and other answers go on. */
+  async tokenizeAside(text: string, options: TokenizeOptions): Promise<number[]> {
+    if (text.length < longText) return this.tokenize(text, options);
+    const bytes = Buffer.from(text);
+    let room = new Int32Array(bytes.length + 8);
+    for (;;) {
+      const question = this.#question(bytes, room, options);
+      const count = await new Promise<number>((resolve, reject) => {
+        this.#library.llama_tokenize.async(...question, (error, found) =>
+          error ? reject(error) : resolve(found),
+        );
+      });
       if (count >= 0) return Array.from(room.subarray(0, count));
       room = new Int32Array(-count);
     }
@@ -54,23 +70,18 @@ export class Vocabulary {
    * twice where the text or the ids in front already bring it.
    */
   encodePrompt(prompt: Prompt): number[] {
-    const parts = typeof prompt === "string" || isIds(prompt) ? [prompt] : prompt;
-    const tokens: number[] = [];
-    let first = true;
-    for (const part of parts) {
-      if (part.length === 0) continue;
-      if (typeof part !== "string") {
-        this.checkIds(part);
-        tokens.push(...part);
-      } else {
-        const ids = this.tokenize(part, { addSpecial: first, parseSpecial: true });
-        if (first && this.addBos && ids[0] === this.bos && ids[1] === this.bos) ids.shift();
-        for (const id of ids) tokens.push(id);
-      }
-      first = false;
-    }
-    if (first && this.addBos) tokens.push(this.bos);
-    return tokens;
+    const parts = partsOf(prompt);
+    return this.#join(
+      parts.map((part) => this.#ids(part, "text" in part ? this.tokenize(part.text, part) : part.ids)),
+    );
+  }
+
+  /** The same, of long texts on another thread. */
+  async encodePromptAside(prompt: Prompt): Promise<number[]> {
+    const all: (readonly number[])[] = [];
+    for (const part of partsOf(prompt))
+      all.push(this.#ids(part, "text" in part ? await this.tokenizeAside(part.text, part) : part.ids));
+    return this.#join(all);
   }
 
   /** Bytes of a token; control tokens have none unless `special`. A token may hold part of a code point. */
@@ -105,6 +116,21 @@ export class Vocabulary {
     }
   }
 
+  #question(bytes: Buffer, room: Int32Array, { addSpecial, parseSpecial }: TokenizeOptions) {
+    return [this.pointer, bytes, bytes.length, room, room.length, addSpecial, parseSpecial] as const;
+  }
+
+  #ids(part: PromptPart, ids: readonly number[]): readonly number[] {
+    if (!("text" in part)) this.checkIds(ids);
+    else if (part.addSpecial && this.addBos && ids[0] === this.bos && ids[1] === this.bos)
+      return ids.slice(1);
+    return ids;
+  }
+
+  #join(all: readonly (readonly number[])[]): number[] {
+    return all.length === 0 && this.addBos ? [this.bos] : all.flat();
+  }
+
   #readPiece(token: number, special: boolean): number {
     return this.#library.llama_token_to_piece(
       this.pointer,
@@ -115,6 +141,25 @@ export class Vocabulary {
       special,
     );
   }
+}
+
+/** In letters: some thousand tokens, and milliseconds. */
+const longText = 32_768;
+
+/** Whether a prompt is worth another thread. */
+export function isLongPrompt(prompt: Prompt): boolean {
+  return partsOf(prompt).some((part) => "text" in part && part.text.length >= longText);
+}
+
+type PromptPart = ({ readonly text: string } & TokenizeOptions) | { readonly ids: readonly number[] };
+
+function partsOf(prompt: Prompt): PromptPart[] {
+  const parts = typeof prompt === "string" || isIds(prompt) ? [prompt] : prompt;
+  return parts
+    .filter((part) => part.length > 0)
+    .map((part, index) =>
+      typeof part === "string" ? { text: part, addSpecial: index === 0, parseSpecial: true } : { ids: part },
+    );
 }
 
 function isIds(prompt: Prompt): prompt is readonly number[] {

@@ -1,11 +1,14 @@
 // The runner process: one model, driven by messages of its parent. It dies with its parent.
 import { type Engine, loadEngine } from "../engine/engine.ts";
 import type { EmbedJob, LoadRequest } from "../engine/job.ts";
-import type { SlotEvent } from "../engine/slots.ts";
+import type { SlotEvent, Slots } from "../engine/slots.ts";
+import { isLongPrompt } from "../engine/vocabulary.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { type Command, type Report, sendError } from "./protocol.ts";
 
 let engine: Engine | null = null;
+/** Jobs whose long prompts are being read. */
+const arriving = new Set<number>();
 const embeds = new Map<number, AbortController>();
 
 process.on("disconnect", () => process.exit(0));
@@ -38,27 +41,29 @@ function load(request: LoadRequest): void {
 function obey(engine: Engine, command: Exclude<Command, { kind: "load" }>): void {
   switch (command.kind) {
     case "generate":
-      if (engine.slots !== null) engine.slots.submit(command.id, command.job);
-      else fail(command.id, new LocallmError("model_cannot", { ability: "generate" }));
+      if (engine.slots === null) fail(command.id, new LocallmError("model_cannot", { ability: "generate" }));
+      else if (isLongPrompt(command.job.prompt)) void submitLong(engine, engine.slots, command);
+      else engine.slots.submit(command.id, command.job);
       break;
     case "embed":
       void embed(engine, command.id, command.job);
       break;
     case "tokenize":
-      answer(command.id, () => ({
+      void answer(command.id, async () => ({
         kind: "tokens",
         id: command.id,
-        tokens: engine.vocabulary.tokenize(command.text, command),
+        tokens: await engine.vocabulary.tokenizeAside(command.text, command),
       }));
       break;
     case "detokenize":
-      answer(command.id, () => ({
+      void answer(command.id, async () => ({
         kind: "text",
         id: command.id,
         text: engine.vocabulary.detokenize(command.tokens),
       }));
       break;
     case "cancel":
+      arriving.delete(command.id);
       engine.slots?.cancel(command.id);
       embeds.get(command.id)?.abort();
       break;
@@ -72,6 +77,19 @@ function obey(engine: Engine, command: Exclude<Command, { kind: "load" }>): void
       process.exit(0);
   }
 }
+
+/** Others may come in front of it meanwhile; a cancelled one is forgotten. */
+async function submitLong(engine: Engine, slots: Slots, { id, job }: Generate): Promise<void> {
+  arriving.add(id);
+  try {
+    const prompt = await engine.vocabulary.encodePromptAside(job.prompt);
+    if (arriving.delete(id)) slots.submit(id, { ...job, prompt });
+  } catch (error) {
+    if (arriving.delete(id)) fail(id, error);
+  }
+}
+
+type Generate = Extract<Command, { kind: "generate" }>;
 
 async function embed(engine: Engine, id: number, job: EmbedJob): Promise<void> {
   const abort = new AbortController();
@@ -100,9 +118,9 @@ function reportStep(events: readonly SlotEvent[]): void {
   }
 }
 
-function answer(id: number, work: () => Report): void {
+async function answer(id: number, work: () => Promise<Report>): Promise<void> {
   try {
-    report(work());
+    report(await work());
   } catch (error) {
     fail(id, error);
   }

@@ -114,6 +114,14 @@ describe.skipIf(modelPath === null)("a runner with one slot", () => {
     expect(shifted.done.shiftedTokens).toBeGreaterThan(50);
   });
 
+  it("takes any number of ids in front, and refuses them as it does a text", async () => {
+    const job = newJob([new Array<number>(300_000).fill(5), "x"]);
+    await expect(collect(runner.generate(job))).rejects.toMatchObject({
+      code: "prompt_too_long",
+      details: { promptTokens: 300_001 },
+    });
+  });
+
   it("names a token id that is none", async () => {
     await expect(collect(runner.generate(newJob([1, 60_000])))).rejects.toMatchObject({
       code: "invalid_token",

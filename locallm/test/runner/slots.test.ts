@@ -68,6 +68,26 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
     expect(events.indexOf("b")).toBeGreaterThan(3);
   });
 
+  it("goes on while a prompt of megabytes is made into tokens, only to be refused", async () => {
+    const stream = runner.generate(newJob("Count: 1, 2, 3,", { sampling: endless, numPredict: 900 }));
+    const events = stream[Symbol.asyncIterator]();
+    await events.next();
+    let isRefused = false;
+    const refused = expect(collect(runner.generate(newJob("a".repeat(1_500_000))))).rejects.toMatchObject({
+      code: "prompt_too_long",
+      details: { promptTokens: 375_000, contextLength: 1024 },
+    });
+    void refused.finally(() => {
+      isRefused = true;
+    });
+    let tokens = 0;
+    while (!isRefused) tokens += Number((await events.next()).value?.kind === "text");
+    await refused;
+    await events.return?.();
+    // The pipe lets a step through for each 64 KiB of it, so 24 come in any case; else only one more would.
+    expect(tokens).toBeGreaterThan(30);
+  });
+
   it("frees the slot of a reader that leaves the loop, and of one that aborts", async () => {
     for (let round = 0; round < 2; round++) {
       const left = Array.from({ length: 4 }, async () => {

@@ -21,6 +21,22 @@ export interface Decode {
   async(context: Pointer, batch: Batch, done: (error: unknown, status: number) => void): void;
 }
 
+type TokenizeArguments = [
+  vocab: Pointer,
+  text: Buffer,
+  textBytes: number,
+  tokens: Int32Array,
+  max: number,
+  addSpecial: boolean,
+  parseSpecial: boolean,
+];
+
+/** The count of tokens, or where they found no room the count wanted, negative. */
+export interface Tokenize {
+  (...given: TokenizeArguments): number;
+  async(...given: [...TokenizeArguments, done: (error: unknown, count: number) => void]): void;
+}
+
 /** The functions that we call, under their C names. Addresses may be null where the library says so. */
 export interface Functions {
   ggml_backend_load_all_from_path(folder: string): void;
@@ -63,15 +79,7 @@ export interface Functions {
   llama_vocab_is_eog(vocab: Pointer, token: number): boolean;
   llama_vocab_bos(vocab: Pointer): number;
   llama_vocab_get_add_bos(vocab: Pointer): boolean;
-  llama_tokenize(
-    vocab: Pointer,
-    text: Buffer,
-    textBytes: number,
-    tokens: Int32Array,
-    max: number,
-    addSpecial: boolean,
-    parseSpecial: boolean,
-  ): number;
+  llama_tokenize: Tokenize;
   llama_token_to_piece(
     vocab: Pointer,
     token: number,
