@@ -1,6 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
+import { sealAudit } from "./accounts/audit-chain.ts";
 import { openIdentity } from "./accounts/local-account.ts";
 import type { Config } from "./config.ts";
 import { readConnectors } from "./connector/configured.ts";
@@ -172,7 +173,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     closers.push(() => jobs.close());
     addJobRoutes(app, parts, jobs);
     addConsolePages(app);
-    addSignInRoutes(app, people);
+    addSignInRoutes(app, parts);
     addSessionRoutes(app, parts, config);
     if (config.locallm !== undefined) addModelRoutes(app, parts, config.locallm);
     closers.push(() => app.close());
@@ -220,6 +221,7 @@ function startSweeper(
       await limiter.sweep(clock());
       await sweepKeys(database, clock());
       await sealEntries(database, clock());
+      await sealAudit(database, clock());
     } catch (error) {
       logger.warn({ err: (error as Error).message }, "sweep failed");
     }

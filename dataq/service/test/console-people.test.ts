@@ -47,6 +47,17 @@ test("in hosted mode nobody has an account before the operator's yes, then a tri
   for (let i = 0; i < 2; i++)
     expect((await service.call(`/console/api/people/${person.id}/approve`, { body: {} })).status).toBe(200);
   expect((await visitor.call("/v1/balance")).body.balance).toBe(2_000_000);
+  const again = new Visitor();
+  const door = "/console/auth/sign-in/email";
+  expect((await again.call(door, { email: "zhao@example.com", password: "not it at all" })).status).toBe(401);
+  expect((await again.call(door, { email: "zhao@example.com", password })).status).toBe(200);
+  const audit = await service.call("/admin/v1/audit?limit=20");
+  expect(audit.text).not.toContain("not it at all");
+  const doors = audit.body.data.filter(({ action }: { action: string }) => action.startsWith("login."));
+  expect(doors).toMatchObject([
+    { action: "login.success", actor: `user_${person.id}`, target: `user_${person.id}` },
+    { action: "login.failure", actor: "nobody", target: "sign-in/email", ip: "127.0.0.1" },
+  ]);
   const accounts = (await service.call("/admin/v1/accounts")).body.data;
   expect(accounts.filter(({ email }: { email: string }) => email === "zhao@example.com")).toHaveLength(1);
 });

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -108,6 +109,14 @@ describe("keys", () => {
       Array(2).fill('{"status":"accepted"}'),
     );
     expect(await works(graceful.key)).toBe(401);
+    const { data } = (await service.call("/v1/keys")).body;
+    const reasonOf = (id: string) => data.find((key: { id: string }) => key.id === id).revoked_reason;
+    expect([revoked.id, old.id, graceful.id, fresh.id].map(reasonOf)).toEqual([
+      "revoked",
+      "rotated",
+      "leaked",
+      null,
+    ]);
   });
 
   test("spend no more than their cap, and work from their addresses only", async () => {
@@ -162,6 +171,27 @@ describe("keys", () => {
       await expect(pool.query("delete from audit")).rejects.toThrow("never changed");
     });
   });
+});
+
+test("the audit log is exported with a chain that whoever has it can compute again", async () => {
+  await service.call("/v1/ledger/export");
+  const lines = (await service.call("/admin/v1/audit/export")).text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(lines.slice(-2).map(({ action }) => action)).toEqual(["export.ledger", "export.audit"]);
+  expect(lines.at(-1)).toMatchObject({ actor: expect.stringMatching(/^key_/), after: { format: "jsonl" } });
+  let hash = createHash("sha256").update("dataq audit log").digest();
+  for (const { sha256, ...line } of lines) {
+    hash = createHash("sha256")
+      .update(hash)
+      .update(JSON.stringify(Object.values(line)))
+      .digest();
+    expect(sha256).toBe(hash.toString("hex"));
+  }
+  const csv = await service.call("/admin/v1/audit/export?format=csv");
+  expect(csv.headers.get("content-type")).toContain("text/csv");
+  expect(csv.text.split("\r\n", 1)[0]).toBe([...Object.keys(lines[0])].join(","));
 });
 
 describe("accounts", () => {
@@ -312,11 +342,17 @@ describe("the command line", () => {
       await pool.query(
         "update entry set note = 'nothing happened' where kind = 'capture' and seq = (select max(seq) from entry where kind = 'capture')",
       );
+      await pool.query("alter table audit disable trigger all");
+      await pool.query("update audit set actor = 'somebody' where id = (select min(id) from audit)");
+      await pool.query("delete from audit where id = (select min(id) + 2 from audit)");
     });
     const bad = await dataq("ledger", "verify");
     expect(bad.code).toBe(1);
     expect(bad.stdout).toMatch(
       /BROKEN L13 +the chain of hashes is whole\n +acc_\w+ was changed at or before entry \d+/,
+    );
+    expect(bad.stdout).toMatch(
+      /BROKEN A1 +the audit log is as it was written\n +line \d+ was changed\n +line \d+ is lost\n/,
     );
   });
 });

@@ -43,7 +43,10 @@ describe("planted keys and secrets appear in no log, error or export", () => {
     await send("/v1/ledger/export");
     await send("/v1/ledger/export?format=csv");
     await send("/v1/usage.csv?group_by=key");
+    await send("/v1/keys", { body: { name: "by a telling browser" }, headers: { "user-agent": key } });
     await send("/admin/v1/audit?limit=500");
+    await send("/admin/v1/audit/export");
+    await send("/admin/v1/audit/export?format=csv");
     await send("/v1/keys/leak-report", { key: null, body: { key } });
     await send("/metrics");
     const middle = key.slice(12, -4);
@@ -82,6 +85,9 @@ describe("pages of other origins", () => {
     expect(preflight.status).toBe(204);
     expect(preflight.headers.get("access-control-allow-origin")).toBe("https://console.example.com");
     expect(preflight.headers.get("access-control-allow-headers")).toContain("Authorization");
+    const answer = await service.call("/v1/balance", { headers: { origin: headers.origin } });
+    for (const name of ["X-Request-Id", "RateLimit", "RateLimit-Policy", "Retry-After"])
+      expect(answer.headers.get("access-control-expose-headers")?.split(", ")).toContain(name);
   });
 
   test("may not otherwise", async () => {

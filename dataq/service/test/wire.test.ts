@@ -16,7 +16,9 @@ describe("a paid call", () => {
     expect(answer.status).toBe(200);
     expect(answer.body).toMatchObject({ page: 1, domain: "legal", operation: "legal_laws" });
     expect(Array.isArray(answer.body.data)).toBe(true);
-    expect(answer.body.total_pages).toBeTypeOf("number");
+    const { total, total_relation, total_pages, has_more } = answer.body;
+    expect([total_pages, has_more]).toEqual([Math.ceil(total / 20), total_pages > 1]);
+    expect(["eq", "gte"]).toContain(total_relation);
     expect(answer.body.usage).toMatchObject({
       tokens: 5_000,
       list_tokens: 5_000,
@@ -28,6 +30,11 @@ describe("a paid call", () => {
     expect(answer.body.request_id).toBe(answer.headers.get("x-request-id"));
     expect(answer.headers.get("x-tokens-used")).toBe("5000");
     expect(answer.headers.get("x-cache")).toBe("MISS");
+    expect(answer.headers.get("x-api-version")).toBe("v1");
+    expect(answer.headers.get("server-timing")).toMatch(/^total;dur=[\d.]+$/);
+    expect(answer.headers.get("ratelimit")).toMatch(/^"account";r=\d+;t=\d+/);
+    for (const name of ["limit", "remaining", "reset"])
+      expect(answer.headers.get(`x-ratelimit-${name}`)).toMatch(/^\d+$/);
     const balance = await service.call("/v1/balance");
     expect(balance.body.balance).toBe(answer.body.usage.balance);
     expect(answer.headers.get("x-tokens-balance")).toBe(String(balance.body.balance));
@@ -177,8 +184,34 @@ describe("what is wrong is named", () => {
       detail: "没有名为 legal_lawz 的接口。",
       next_action: "您是否要用 legal_laws？",
     });
+    const wrongKey = { mode: "prod", scopes: [], ip_list: ["x"], expires_at: "soon", rights: 1 };
+    const key = await service.call("/v1/keys", { body: wrongKey, headers });
+    expect(key.body.detail).toBe(
+      "参数有误：mode 不是可选的值（可选：live, test）；scopes 太小或太短（至少 1 项）；ip_list.0 的值无效（请发送地址或网段，例如 203.0.113.0/24）；expires_at 的格式不对（请发送时间，例如 2026-01-31T08:00:00+08:00）；rights 不是已知的名称（请去掉）。",
+    );
+    const english = await service.call("/v1/keys", { body: wrongKey });
+    expect(english.body.detail).toBe(
+      "mode is none of the choices (send one of live, test); scopes is too small or too short (send at least 1 items); ip_list.0 is no address and no block (send addresses or blocks such as 203.0.113.0/24); expires_at is malformed (send a time such as 2026-01-31T08:00:00+08:00); rights is not known here (leave it out).",
+    );
     const unsigned = await service.call("/v1/balance", { key: null, headers });
     expect(unsigned.body.error.message).toBe("没有发送 API 密钥。");
+  });
+
+  test("as a problem document to whoever asks for one, its type an address that answers", async () => {
+    const headers = { accept: "application/problem+json" };
+    const answer = await service.call("/v1/keys/key_1", { method: "DELETE", headers });
+    expect(answer.headers.get("content-type")).toBe("application/problem+json; charset=utf-8");
+    expect(answer.body).toMatchObject({
+      type: "/docs/errors/not_found",
+      title: "Not found",
+      status: 404,
+      instance: "/v1/keys/key_1",
+      next_action: "check the value",
+    });
+    const page = await fetch(service.url + answer.body.type, { redirect: "manual" });
+    expect([page.status, page.headers.get("location")]).toEqual([302, "/docs#error-not_found"]);
+    expect((await service.call("/docs", { key: null })).text).toContain('id="error-not_found"');
+    expect((await service.call("/docs/errors/toString")).status).toBe(404);
   });
 
   test("Prefer: handling=lenient turns unknown parameters into warnings", async () => {
@@ -284,6 +317,18 @@ describe("every endpoint that reads something names what is wrong", () => {
     ["POST", "/admin/v1/vouchers", { tokens: 0 }, "invalid_params", "tokens"],
     ["POST", "/admin/v1/refunds", { request_id: "req_1", tokens: 1, reason: "x" }, "not_found", null],
     ["GET", "/v1/requests/req_1", undefined, "not_found", null],
+    ["GET", "/v1/requests?operation=legal_lawz", undefined, "invalid_params", "operation"],
+    ["GET", "/v1/catalog/legal_lawz", undefined, "not_found", null],
+    ["GET", "/v1/catalog?format=xml", undefined, "invalid_params", "format"],
+    ["POST", "/v1/keys/leak-report", {}, "invalid_params", "key"],
+    ["GET", "/admin/v1/accounts/acc_1", undefined, "not_found", null],
+    ["PATCH", "/admin/v1/accounts/acc_1", { frozen: true }, "not_found", null],
+    ["POST", "/admin/v1/accounts/acc_1/keys", {}, "not_found", null],
+    ["POST", "/admin/v1/accounts/acc_1/topups", { tokens: 1, reference: "x" }, "not_found", null],
+    ["GET", "/admin/v1/vouchers?state=torn", undefined, "invalid_params", "state"],
+    ["POST", "/admin/v1/prices", { operation: "x" }, "invalid_params", "operation"],
+    ["GET", "/admin/v1/audit?cursor=x", undefined, "invalid_params", "cursor"],
+    ["GET", "/admin/v1/audit/export?format=xml", undefined, "invalid_params", "format"],
   ];
   test.each(cases)("%s %s %j → %s", async (method, path, body, code, param) => {
     const answer = await service.call(path, { method, ...(body !== undefined && { body }) });
@@ -298,7 +343,15 @@ describe("every endpoint that reads something names what is wrong", () => {
     "/v1/usage",
     "/v1/requests",
     "/v1/keys",
+    "/v1/ledger/export",
+    "/v1/usage.csv",
+    "/v1/requests/req_1",
     "/admin/v1/accounts",
+    "/admin/v1/accounts/acc_1",
+    "/admin/v1/vouchers",
+    "/admin/v1/audit",
+    "/admin/v1/audit/export",
+    "/admin/v1/ledger/verify",
   ])("%s wants a key", async (path) => {
     expect(await service.call(path, { key: null })).toMatchObject({
       status: 401,

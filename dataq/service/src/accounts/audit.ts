@@ -45,13 +45,27 @@ export interface AuditLine {
   readonly before: object | null;
   readonly after: object | null;
   readonly ip: string | null;
+  readonly user_agent: string | null;
   readonly request_id: string | null;
 }
+
+export const auditColumns = [
+  "id",
+  "at",
+  "actor",
+  "action",
+  "target",
+  "before",
+  "after",
+  "ip",
+  "user_agent",
+  "request_id",
+] as const satisfies readonly (keyof AuditLine)[];
 
 /** Newest first, below `before` when given. */
 export async function readAudit(database: Database, limit: number, before?: number): Promise<AuditLine[]> {
   const found = await database.pool.query<AuditLine>(
-    `select id, at, actor, action, target, before, after, ip, request_id from audit
+    `select ${auditColumns.join(", ")} from audit
      where ($2::bigint is null or id < $2) order by id desc limit $1`,
     [limit, before ?? null],
   );

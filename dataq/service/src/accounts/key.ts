@@ -26,6 +26,8 @@ export interface ApiKey {
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
+  /** `revoked`, `rotated` or `leaked`. */
+  readonly revokedReason: string | null;
   readonly lastUsedAt: Date | null;
 }
 
@@ -186,17 +188,18 @@ export class Keys {
     await writeAudit(this.#database, author, "key.revoke", id, null, { reason });
   }
 
-  /** A key that somebody found in the open: revoked if it is ours. Says nothing about whether it was. */
-  async reportLeak(text: string, author: Author): Promise<void> {
-    if (!readKeyText(text)) return;
-    const found = await this.#database.pool.query<{ id: string; account_id: string }>(
-      "select id, account_id from api_key where hmac = $1 and revoked_at is null",
+  /** A key that somebody found in the open: revoked if it is ours and in force, and then returned. */
+  async reportLeak(text: string, author: Author): Promise<ApiKey | undefined> {
+    if (!readKeyText(text)) return undefined;
+    const found = await this.#database.pool.query<ApiKey>(
+      `select ${COLUMNS} from api_key where hmac = $1 and revoked_at is null`,
       [hmacOf(text, this.#pepper)],
     );
     const key = found.rows[0];
-    if (!key) return;
-    await this.revoke(key.account_id, key.id, "leaked", author);
+    if (!key) return undefined;
+    await this.revoke(key.accountId, key.id, "leaked", author);
     await writeAudit(this.#database, author, "key.leak", key.id, null, null);
+    return key;
   }
 
   /** Noted at most once a minute and key: it is shown to people, not counted. */
@@ -211,7 +214,7 @@ export class Keys {
 
 const COLUMNS = `id, account_id as "accountId", mode, name, prefix, last4, scopes, monthly_cap as "monthlyCap", per_second as "perSecond",
   ip_list as "ipList", created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt",
-  last_used_at as "lastUsedAt"`;
+  revoked_reason as "revokedReason", last_used_at as "lastUsedAt"`;
 
 function describe(key: ApiKey): object {
   const { name, mode, scopes, monthlyCap, perSecond, ipList, expiresAt } = key;

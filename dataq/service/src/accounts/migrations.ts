@@ -67,4 +67,18 @@ create table voucher (
 create table pepper (sha256 bytea primary key);
 `,
   },
+  {
+    name: "accounts/2-audit-chain",
+    up: `
+-- In the order in which lines were found after their commit: identities come in another one.
+create table audit_seal (
+  seq bigint primary key,
+  audit_id bigint not null unique,
+  sha256 bytea not null,
+  sealed_at timestamptz not null
+);
+create trigger audit_seal_is_final before update or delete on audit_seal
+  for each row execute function audit_is_final();
+`,
+  },
 ];

@@ -1,6 +1,7 @@
-import { Failure, type ParameterProblem } from "@dataq/contract";
+import { Failure } from "@dataq/contract";
 import type { FastifyRequest } from "fastify";
 import type { z } from "zod";
+import { problemOf } from "./schema-problem.ts";
 import { parseStrictJson } from "./strict-json.ts";
 
 /** The JSON of a request; an absent body is an empty object where `whenEmpty` says so. */
@@ -22,18 +23,10 @@ export function readJson(request: FastifyRequest, whenEmpty?: object): unknown {
 export function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
   const read = schema.safeParse(value);
   if (read.success) return read.data;
-  const details = read.error.issues.map((issue): ParameterProblem => {
-    const unknown = issue.code === "unrecognized_keys" ? issue.keys.join(", ").slice(0, 100) : undefined;
-    const param = unknown ?? (issue.path.join(".") || "body");
-    return { param, code: issue.code, message: `${param}: ${lowerFirst(issue.message)}`, fix: "" };
-  });
+  const details = read.error.issues.map(problemOf);
   throw new Failure("invalid_params", {
     param: details[0]!.param,
-    summary: `${details.map(({ message }) => message).join("; ")}.`,
+    summary: `${details.map(({ message, fix }) => (fix === "" ? message : `${message} (${fix})`)).join("; ")}.`,
     details,
   });
-}
-
-function lowerFirst(text: string): string {
-  return text[0]!.toLowerCase() + text.slice(1);
 }

@@ -28,4 +28,8 @@ export const letters = {
     subject: "dataq: choose a new password · 重置密码",
     text: `Open this link to choose a new password. It works once, for one hour:\n请打开以下链接重置密码，一小时内有效，仅可使用一次：\n\n${link}\n\nIf you did not ask for it, ignore this letter: nothing has changed.\n如果不是您本人操作，请忽略，密码没有变化。\n`,
   }),
+  leak: ({ name, last4 }: { readonly name: string; readonly last4: string }, link: string) => ({
+    subject: "dataq: a key of yours was found in the open · 密钥泄露",
+    text: `Somebody reported the key "${name}" (…${last4}). It is revoked since now; make a new one and look where the old one stood:\n有人报告密钥“${name}”（…${last4}）已泄露，现已吊销。请新建密钥，并检查旧密钥出现在哪里：\n\n${link}\n`,
+  }),
 } as const;

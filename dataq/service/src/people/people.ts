@@ -6,7 +6,7 @@ import type { Principal } from "../accounts/key.ts";
 import { type Role, roles, type Scope, scopes } from "../accounts/scope.ts";
 import type { Database } from "../database/database.ts";
 import type { Auth } from "./auth.ts";
-import { openMail } from "./mail.ts";
+import { type Letter, letters, openMail } from "./mail.ts";
 
 export interface PeopleOptions {
   readonly database: Database;
@@ -114,9 +114,28 @@ export class People {
         createdAt: person.createdAt,
         expiresAt: null,
         revokedAt: null,
+        revokedReason: null,
         lastUsedAt: null,
       },
     };
+  }
+
+  /** Tells an account's owners, where letters go out, that a key was found in the open and is revoked. */
+  async tellOfLeak(accountId: string, key: { readonly name: string; readonly last4: string }): Promise<void> {
+    if (!this.sendsMail) return;
+    const owners = await this.#database.pool.query<{ email: string }>(
+      `select u."email" from people.member m join people."user" u on u."id" = m.user_id
+       where m.account_id = $1 and m.role = 'owner' and not u."isLocal"`,
+      [accountId],
+    );
+    const letter = letters.leak(key, `${this.publicUrl}/console/keys`);
+    for (const { email } of owners.rows) await this.#send({ to: email, ...letter });
+  }
+
+  async #send(letter: Letter): Promise<void> {
+    const { smtpUrl, onWarning } = this.#options;
+    if (smtpUrl === undefined) return;
+    await openMail(smtpUrl)(letter).catch((error) => onWarning("a letter was not sent", error));
   }
 
   /** Everybody but the machine's owner; newest first. */

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { sealAudit, verifyAudit } from "../../accounts/audit-chain.ts";
 import { sealEntries } from "../../ledger/seal.ts";
 import { verifyLedger } from "../../ledger/verify.ts";
 import { asOperator } from "../operator.ts";
@@ -8,12 +9,13 @@ export function ledgerCommand(): Command {
   const ledger = new Command("ledger").description("check the books");
   ledger
     .command("verify")
-    .description("check every law of the ledger and the chain of hashes; exit code 1 when one is broken")
+    .description("check every law of the ledger and the chains of hashes; exit code 1 when one is broken")
     .option("--json", "JSON: {ok, findings}")
     .action(async (options: { json?: boolean }) => {
       const findings = await asOperator(async ({ database, author }) => {
-        const found = await verifyLedger(database);
+        const found = [...(await verifyLedger(database)), await verifyAudit(database)];
         await sealEntries(database, author.now);
+        await sealAudit(database, author.now);
         return found;
       });
       const ok = findings.every(({ breaches }) => breaches.length === 0);

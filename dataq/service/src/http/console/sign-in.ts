@@ -1,23 +1,58 @@
 import { Failure } from "@dataq/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { writeAudit } from "../../accounts/audit.ts";
 import { ADDRESS_HEADER, AUTH_PATH, INNER_ORIGIN } from "../../people/auth-names.ts";
-import type { People } from "../../people/people.ts";
+import type { HttpParts } from "../app.ts";
 import { headersOf } from "../credentials.ts";
+import { authorOf } from "../routes/keys.ts";
 import { assertOwnPage } from "./origin.ts";
 
 /** Sign-up, sign-in and all that belongs to them, passed on to better-auth. */
-export function addSignInRoutes(app: FastifyInstance, people: People): void {
+export function addSignInRoutes(
+  app: FastifyInstance,
+  parts: Pick<HttpParts, "people" | "database" | "clock">,
+): void {
   app.route<{ Params: { "*": string } }>({
     method: ["GET", "POST"],
     url: `${AUTH_PATH}/*`,
     handler: async (request, reply) => {
       assertOwnPage(request);
-      const auth = await people.auth();
+      const auth = await parts.people.auth();
       const answer = await auth.handler(innerRequest(request));
+      if (doors.has(request.params["*"])) await noteSignIn(parts, request, answer);
       await sendAnswer(request, reply, answer);
       return reply;
     },
   });
+}
+
+/** Where a session begins, or does not. */
+const doors: ReadonlySet<string> = new Set([
+  "sign-in/email",
+  "two-factor/verify-totp",
+  "two-factor/verify-backup-code",
+  "local-link/enter",
+]);
+
+/** Who came in, in the audit log; of those who did not only where they tried: what they typed may be a password. */
+async function noteSignIn(
+  { people, ...parts }: Pick<HttpParts, "people" | "database" | "clock">,
+  request: FastifyRequest<{ Params: { "*": string } }>,
+  answer: Response,
+): Promise<void> {
+  const by = request.params["*"];
+  const author = authorOf(parts, request);
+  if (answer.status === 401 || answer.status === 403) {
+    await writeAudit(parts.database, author, "login.failure", by, null, null);
+    return;
+  }
+  // Before a second factor there is a cookie too, and no session behind it.
+  const cookies = answer.headers.getSetCookie().map((cookie) => cookie.split(";", 1)[0]!);
+  const cookie = cookies.findLast((one) => one.startsWith("dataq.session_token="));
+  const found = cookie === undefined ? undefined : await people.find(new Headers({ cookie }));
+  if (!found) return;
+  const id = `user_${found.person.id}`;
+  await writeAudit(parts.database, { ...author, actor: id }, "login.success", id, null, { by });
 }
 
 /** The request as better-auth may see it: one fixed origin, and the address as the socket told it. */

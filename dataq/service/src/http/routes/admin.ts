@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { Failure, operations } from "@dataq/contract";
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
@@ -10,7 +11,8 @@ import {
   setTier,
   tiers,
 } from "../../accounts/account.ts";
-import { readAudit, writeAudit } from "../../accounts/audit.ts";
+import { auditColumns, readAudit, writeAudit } from "../../accounts/audit.ts";
+import { readSealed, sealAudit, verifyAudit } from "../../accounts/audit-chain.ts";
 import { scopes } from "../../accounts/scope.ts";
 import { createVouchers, listVouchers, type Voucher, voucherStates } from "../../accounts/voucher.ts";
 import { adjust, reverse, setCreditLimit } from "../../ledger/movement.ts";
@@ -19,7 +21,10 @@ import { verifyLedger } from "../../ledger/verify.ts";
 import { readWallet, setFrozen } from "../../ledger/wallet.ts";
 import { admit, type HttpParts } from "../app.ts";
 import { check, readJson } from "../body.ts";
+import { csvLine } from "../csv.ts";
+import { scrub } from "../scrub.ts";
 import { authorOf, keyBody } from "./keys.ts";
+import { exportQuery } from "./ledger.ts";
 
 const tokens = z.number().int().min(0).max(1e12);
 const reason = z.string().trim().min(1).max(500);
@@ -238,6 +243,7 @@ export function addAdminRoutes(app: FastifyInstance, parts: HttpParts): void {
             code: "range",
             message: "effective_from is too near",
             fix: "send a later time",
+            fixZh: "请发送更晚的时间",
           },
         ],
       });
@@ -252,6 +258,7 @@ export function addAdminRoutes(app: FastifyInstance, parts: HttpParts): void {
             code: "range",
             message: "cached_tokens is above tokens",
             fix: "send at most tokens",
+            fixZh: "不得超过 tokens",
           },
         ],
       });
@@ -278,11 +285,44 @@ export function addAdminRoutes(app: FastifyInstance, parts: HttpParts): void {
     return { data: shown, next_cursor: lines.length > limit ? String(shown.at(-1)!.id) : null };
   });
 
+  app.get("/admin/v1/audit/export", async (request, reply) => {
+    await admitAdmin(request);
+    const { format } = check(exportQuery, request.query);
+    await writeAudit(database, authorOf(parts, request), "export.audit", "audit", null, { format });
+    while ((await sealAudit(database, parts.clock())) > 0);
+    reply.header("content-disposition", `attachment; filename="audit.${format}"`);
+    reply.type(format === "csv" ? "text/csv; charset=utf-8" : "application/x-ndjson; charset=utf-8");
+    return reply.send(Readable.from(auditExport(database, format)));
+  });
+
   app.get("/admin/v1/ledger/verify", async (request) => {
     await admitAdmin(request);
-    const findings = await verifyLedger(database);
+    const findings = [...(await verifyLedger(database)), await verifyAudit(database)];
     return { ok: findings.every(({ breaches }) => breaches.length === 0), findings };
   });
+}
+
+/** Every line in the order of the chain, with the hash that the chain has after it. */
+async function* auditExport(
+  database: HttpParts["database"],
+  format: "csv" | "jsonl",
+): AsyncGenerator<string> {
+  if (format === "csv") yield csvLine([...auditColumns, "sha256"]);
+  for await (const line of readSealed(database)) {
+    if (format === "csv")
+      yield scrub(csvLine([...auditColumns.map((name) => textOf(line[name])), line.sha256]));
+    else {
+      const columns = auditColumns.map((name) => [name, line[name]]);
+      yield scrub(`${JSON.stringify({ ...Object.fromEntries(columns), sha256: line.sha256 })}\n`);
+    }
+  }
+}
+
+/** `before` and `after` are JSON in a cell of CSV. */
+function textOf(value: unknown): unknown {
+  return typeof value === "object" && value !== null && !(value instanceof Date)
+    ? JSON.stringify(value)
+    : value;
 }
 
 function accountBody(account: Account): object {

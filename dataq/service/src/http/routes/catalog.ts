@@ -1,4 +1,4 @@
-import { Failure, type MoreChoices, operations } from "@dataq/contract";
+import { errors, Failure, type MoreChoices, operations } from "@dataq/contract";
 import type { FastifyInstance } from "fastify";
 import { lastRuns } from "../../importer/runs.ts";
 import type { PostingIndex } from "../../search/postings/posting-index.ts";
@@ -30,7 +30,15 @@ export function addCatalogRoutes(
     const message = "format is not a form of the catalogue";
     throw new Failure("invalid_params", {
       summary: `${message}.`,
-      details: [{ param: "format", code: "unknown", message, fix: "send openai-tools, or leave it out" }],
+      details: [
+        {
+          param: "format",
+          code: "unknown",
+          message,
+          fix: "send openai-tools, or leave it out",
+          fixZh: "请使用 openai-tools，或去掉该参数",
+        },
+      ],
     });
   });
 
@@ -51,6 +59,13 @@ export function addCatalogRoutes(
       .type("text/html; charset=utf-8")
       .send(page),
   );
+
+  // The type of every error body is this address.
+  app.get<{ Params: { code: string } }>("/docs/errors/:code", async (request, reply) => {
+    const { code } = request.params;
+    if (!Object.hasOwn(errors, code)) throw new Failure("not_found", { what: "The error code" });
+    return reply.redirect(`/docs#error-${code}`);
+  });
 
   app.get("/v1/status", async () => ({ data: await statusOf(parts) }));
 }

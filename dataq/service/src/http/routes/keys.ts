@@ -7,6 +7,7 @@ import type { ApiKey, Principal } from "../../accounts/key.ts";
 import { type Role, roles, type Scope, scopes } from "../../accounts/scope.ts";
 import { admit, type HttpParts } from "../app.ts";
 import { check, readJson } from "../body.ts";
+import { scrub } from "../scrub.ts";
 
 const rights = {
   name: z.string().max(100).optional(),
@@ -15,7 +16,15 @@ const rights = {
   monthly_cap: z.number().int().min(0).nullable().optional(),
   per_second: z.number().min(0.01).max(10_000).nullable().optional(),
   ip_list: z
-    .array(z.string().refine(isAddressBlock, "not an address or a block such as 203.0.113.0/24"))
+    .array(
+      z.string().refine(isAddressBlock, {
+        error: "is no address and no block",
+        params: {
+          fix: "send addresses or blocks such as 203.0.113.0/24",
+          fixZh: "请发送地址或网段，例如 203.0.113.0/24",
+        },
+      }),
+    )
     .max(100)
     .optional(),
   expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
@@ -68,7 +77,15 @@ export function addKeyRoutes(app: FastifyInstance, parts: HttpParts): void {
   // For scanners: takes any text without a key of one's own, and never says whether it was one of ours.
   app.post("/v1/keys/leak-report", async (request, reply) => {
     const { key } = check(leak, readJson(request));
-    await parts.keys.reportLeak(key.trim(), { ...authorOf(parts, request), actor: "leak-report" });
+    const author = { ...authorOf(parts, request), actor: "leak-report" };
+    const leaked = await parts.keys.reportLeak(key.trim(), author);
+    // Not waited for: how long the answer takes must not tell whether it was a key of ours.
+    if (leaked)
+      void parts.people
+        .tellOfLeak(leaked.accountId, leaked)
+        .catch((error: Error) =>
+          parts.logger.warn({ err: error.message }, "an owner was not told of a leak"),
+        );
     return reply.code(202).send({ status: "accepted" });
   });
 }
@@ -79,7 +96,7 @@ export function authorOf(parts: Pick<HttpParts, "clock">, request: FastifyReques
     actor: request.notes.principal?.key.id ?? "nobody",
     now: parts.clock(),
     ip: request.ip,
-    userAgent: request.headers["user-agent"],
+    userAgent: scrub(request.headers["user-agent"] ?? "") || undefined,
     requestId: request.id,
   };
 }
@@ -99,6 +116,7 @@ export function keyBody(key: ApiKey): object {
     created_at: key.createdAt,
     expires_at: key.expiresAt,
     revoked_at: key.revokedAt,
+    revoked_reason: key.revokedReason,
     last_used_at: key.lastUsedAt,
   };
 }

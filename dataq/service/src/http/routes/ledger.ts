@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import { Failure, findOperation } from "@dataq/contract";
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
+import { writeAudit } from "../../accounts/audit.ts";
 import {
   chainNext,
   chainStart,
@@ -18,12 +19,13 @@ import { admit, type HttpParts } from "../app.ts";
 import { check } from "../body.ts";
 import { csvLine } from "../csv.ts";
 import { scrub } from "../scrub.ts";
+import { authorOf } from "./keys.ts";
 
 const count = z.coerce.number().int().min(1).max(500).default(50);
 const day = z.iso.date();
 
 const ledgerQuery = z.strictObject({ cursor: z.coerce.number().int().positive().optional(), limit: count });
-const exportQuery = z.strictObject({ format: z.enum(["csv", "jsonl"]).default("jsonl") });
+export const exportQuery = z.strictObject({ format: z.enum(["csv", "jsonl"]).default("jsonl") });
 const usageQuery = z.strictObject({
   from: day.optional(),
   to: day.optional(),
@@ -38,7 +40,10 @@ const requestsQuery = z.strictObject({
   limit: count,
   operation: z
     .string()
-    .refine((name) => findOperation(name) !== undefined, "not an operation")
+    .refine((name) => findOperation(name) !== undefined, {
+      error: "is no operation",
+      params: { fix: "send a name of /v1/catalog", fixZh: "请使用 /v1/catalog 中的接口名" },
+    })
     .optional(),
   status: z.coerce.number().int().min(100).max(599).optional(),
 });
@@ -59,6 +64,7 @@ export function addLedgerRoutes(app: FastifyInstance, parts: HttpParts): void {
   app.get("/v1/ledger/export", async (request, reply) => {
     const { account } = await admit(parts, request, "read:account");
     const { format } = check(exportQuery, request.query);
+    await writeAudit(parts.database, authorOf(parts, request), "export.ledger", account.id, null, { format });
     reply.header("content-disposition", `attachment; filename="ledger.${format}"`);
     reply.type(format === "csv" ? "text/csv; charset=utf-8" : "application/x-ndjson; charset=utf-8");
     return reply.send(Readable.from(exportLines(parts, account.id, format)));
@@ -142,7 +148,15 @@ async function usageOf(parts: HttpParts, request: Parameters<typeof admit>[1]) {
     throw new Failure("invalid_params", {
       param: "from",
       summary: "from is after to.",
-      details: [{ param: "from", code: "range", message: "from is after to", fix: "send a day before to" }],
+      details: [
+        {
+          param: "from",
+          code: "range",
+          message: "from is after to",
+          fix: "send a day before to",
+          fixZh: "请发送不晚于 to 的日期",
+        },
+      ],
     });
   await parts.requestLog.flush();
   const groups: readonly UsageGroup[] = group_by;

@@ -53,7 +53,15 @@ function readIdempotencyKey(request: FastifyRequest): string | undefined {
   throw new Failure("invalid_params", {
     param: "Idempotency-Key",
     summary: `Idempotency-Key is not of 1 to 255 printable characters (${fix}).`,
-    details: [{ param: "Idempotency-Key", code: "format", message: "Idempotency-Key is malformed", fix }],
+    details: [
+      {
+        param: "Idempotency-Key",
+        code: "format",
+        message: "Idempotency-Key is malformed",
+        fix,
+        fixZh: "请发送 1 到 255 个可打印的 ASCII 字符",
+      },
+    ],
   });
 }
 

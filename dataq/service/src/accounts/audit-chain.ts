@@ -1,0 +1,97 @@
+import { createHash } from "node:crypto";
+import type { Database } from "../database/database.ts";
+import type { Finding } from "../ledger/verify.ts";
+import { type AuditLine, auditColumns } from "./audit.ts";
+
+/** One sealer at a time; the number is fixed. */
+const SEAL_LOCK = 7_140_011;
+const PIECE = 1_000;
+
+/** A line with the chain's hash after it. */
+export interface SealedLine extends AuditLine {
+  readonly sha256: string;
+}
+
+/** Puts the lines that were committed since the last time at the end of the chain. Returns how many. */
+export async function sealAudit(database: Database, now: Date): Promise<number> {
+  const client = await database.pool.connect();
+  try {
+    await client.query("begin");
+    await client.query("select pg_advisory_xact_lock($1)", [SEAL_LOCK]);
+    const last = await client.query<{ seq: number; sha256: Buffer }>(
+      "select seq, sha256 from audit_seal order by seq desc limit 1",
+    );
+    let { seq, sha256 } = last.rows[0] ?? { seq: 0, sha256: chainStart() };
+    const open = await client.query<AuditLine>(
+      `select ${columns} from audit a where not exists (select from audit_seal s where s.audit_id = a.id)
+       order by id limit ${PIECE}`,
+    );
+    for (const line of open.rows) {
+      seq += 1;
+      sha256 = chainNext(sha256, line);
+      await client.query(
+        "insert into audit_seal (seq, audit_id, sha256, sealed_at) values ($1, $2, $3, $4)",
+        [seq, line.id, sha256, now],
+      );
+    }
+    await client.query("commit");
+    return open.rows.length;
+  } catch (error) {
+    await client.query("rollback");
+    throw error;
+  } finally {
+    client.release();
+  }
+}
+
+/** The sealed lines in the order of the chain, read in pieces. Of a line that is lost only the id is left. */
+export async function* readSealed(
+  database: Database,
+): AsyncGenerator<SealedLine & { readonly seq: number; readonly isLost: boolean }> {
+  for (let last = 0; ; ) {
+    const found = await database.pool.query<SealedLine & { seq: number; isLost: boolean }>(
+      `select s.seq, encode(s.sha256, 'hex') as sha256, a.id is null as "isLost", s.audit_id as id, ${columnsButId}
+       from audit_seal s left join audit a on a.id = s.audit_id where s.seq > $1 order by s.seq limit ${PIECE}`,
+      [last],
+    );
+    yield* found.rows;
+    if (found.rows.length < PIECE) return;
+    last = found.rows.at(-1)!.seq;
+  }
+}
+
+/** What in the audit log is not as it was written. */
+export async function verifyAudit(database: Database): Promise<Finding> {
+  const breaches: string[] = [];
+  let hash = chainStart();
+  let place = 0;
+  for await (const { seq, isLost, sha256, ...line } of readSealed(database)) {
+    place += 1;
+    const isNext = seq === place;
+    if (!isNext) breaches.push(`what was sealed before line ${line.id} is lost`);
+    if (isLost) breaches.push(`line ${line.id} is lost`);
+    else if (isNext && chainNext(hash, line).toString("hex") !== sha256)
+      breaches.push(`line ${line.id} was changed`);
+    // On from what was sealed, so that each line is judged by itself.
+    hash = Buffer.from(sha256, "hex");
+    place = seq;
+    if (breaches.length >= 5) break;
+  }
+  return { law: "A1", text: "the audit log is as it was written", text_zh: "审计日志未被改动", breaches };
+}
+
+function chainStart(): Buffer {
+  return createHash("sha256").update("dataq audit log").digest();
+}
+
+/**
+ * SHA-256 of the hash before it and of the line's columns as a JSON array in the order of `auditColumns`, times in
+ * ISO 8601. Whoever has an export can compute it again.
+ */
+function chainNext(before: Buffer, line: AuditLine): Buffer {
+  const text = JSON.stringify(auditColumns.map((column) => line[column]));
+  return createHash("sha256").update(before).update(text).digest();
+}
+
+const columns = auditColumns.map((column) => `a.${column}`).join(", ");
+const columnsButId = columns.replace("a.id, ", "");
