@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type Explained, seeded, vanishing } from "../test/crowd.ts";
 import { createSmallStore } from "../test/model-store.ts";
-import { startServer } from "../test/server-process.ts";
+import { startServer, until } from "../test/server-process.ts";
 
 export const title = "Soak: memory and slots over thousands of requests, many of them abandoned";
 
@@ -26,6 +26,9 @@ export async function run(print: (line: string) => void): Promise<void> {
         counts.served += served;
         counts.left += left;
       }
+      await until("all slots are free", async () =>
+        (await server.ask<Explained>("/api/ps?explain")).explain.loaded.every(({ active }) => active === 0),
+      );
       const { loaded, waiting } = (await server.ask<Explained>("/api/ps?explain")).explain;
       const serverBytes = residentBytes(server.pid);
       const runnerBytes = residentBytes(loaded[0]?.pid ?? 0);

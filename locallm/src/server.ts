@@ -11,7 +11,7 @@ import { createMetrics, type Metrics } from "./http/metrics.ts";
 import { makeFolder } from "./library/durable.ts";
 import { Store } from "./library/store.ts";
 import type { StartRunner } from "./runner/handle.ts";
-import { startRunner } from "./runner/start.ts";
+import { rememberingStart } from "./runner/start.ts";
 import { systemClock } from "./scheduler/clock.ts";
 import { availableBytes, estimateNeeds } from "./scheduler/estimate.ts";
 import type { Decision } from "./scheduler/lease.ts";
@@ -65,7 +65,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     },
     {
       clock: systemClock,
-      startRunner: parts.startRunner ?? startRunner,
+      startRunner: parts.startRunner ?? rememberingStart(),
       estimate: (model, load) => estimateNeeds(store, model, load),
       place: (needs, wish) => accelerator.place(needs, wish),
       availableBytes,

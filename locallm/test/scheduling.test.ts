@@ -42,7 +42,8 @@ describe("many requests", () => {
         expect(order).toEqual(order.toSorted((a, b) => a - b));
       }
     });
-  });
+    // Some twenty loads one after the other.
+  }, 240_000);
 
   it("two names of the same weights share one runner", async () => {
     await withServer({ LOCALLM_MAX_LOADED_MODELS: "3" }, async (server) => {

@@ -129,7 +129,7 @@ export async function metricsOf(server: ServerProcess): Promise<(name: string, l
 
 /** Waits until something is true, looking again and again; never for a fixed time. */
 export async function until(what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  const endMs = Date.now() + 20_000;
+  const endMs = Date.now() + 50_000;
   while (!(await isTrue())) {
     if (Date.now() > endMs) throw new Error(`never happened: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));

@@ -1,4 +1,3 @@
-import { randomInt } from "node:crypto";
 import koffi from "koffi";
 import { LocallmError } from "../wire/errors.ts";
 import { Allocation } from "./allocation.ts";
@@ -38,7 +37,7 @@ const poll = 50;
 
 /** Blocks while it loads. Throws `engine_missing`, `engine_mismatch` or `model_load_failed`. */
 export function loadEngine(request: LoadRequest, events: EngineEvents): Engine {
-  const library = openLibrary(request.placement.library ?? undefined);
+  const library = openLibrary(request.placement.library ?? undefined, request.processorFile);
   const allocation = new Allocation();
   return withLog(
     library,
@@ -55,7 +54,7 @@ function load(library: Library, request: LoadRequest, events: EngineEvents, allo
   const threadCount =
     request.numThread === null ? new SharedThreads(physicalCores()) : fixedThreads(request.numThread);
   const threads = threadCount.most;
-  const threadpool = library.newThreadpool(threads, poll);
+  const threadpool = library.newThreadpool(threads, poll, library.processorFile);
   const window = Math.max(1, Math.min(request.numCtx, model.trainContext));
   const { vocabulary, canGenerate } = model;
   const makeEmbedder = (pool: Threadpool | null) =>
@@ -77,7 +76,8 @@ function load(library: Library, request: LoadRequest, events: EngineEvents, allo
         library,
         vocabulary,
         now: () => performance.now() * 1e6,
-        randomSeed: () => randomInt(2 ** 32),
+        // Nobody's secret, and the module for those takes 5 ms to load.
+        randomSeed: () => Math.floor(Math.random() * 2 ** 32),
       },
     });
   } else {
@@ -112,7 +112,12 @@ function load(library: Library, request: LoadRequest, events: EngineEvents, allo
         compute: allocation.computeBytes,
       },
       devices: placedDevices(library, request, allocation),
-      engine: { version: library.version, threads, library: library.folder },
+      engine: {
+        version: library.version,
+        threads,
+        library: library.folder,
+        processorFile: library.processorFile,
+      },
     },
   };
 }

@@ -12,6 +12,8 @@ export interface LoadRequest {
   /** null: as many as the machine has physical cores. */
   readonly numThread: number | null;
   readonly placement: Placement;
+  /** The processor's build that an earlier load picked; only without GPUs, whose builds bring several parts. */
+  readonly processorFile?: string | null;
   /** null: the engine decides. */
   readonly useMmap: boolean | null;
   readonly flashAttention: "auto" | "on" | "off";
@@ -62,7 +64,13 @@ export interface ModelInfo {
     readonly layers: number;
     readonly bytes: number;
   }[];
-  readonly engine: { readonly version: string; readonly threads: number; readonly library: string };
+  readonly engine: {
+    readonly version: string;
+    readonly threads: number;
+    readonly library: string;
+    /** The build picked for this processor; null where the system does not say which. */
+    readonly processorFile: string | null;
+  };
 }
 
 export interface Sampling {

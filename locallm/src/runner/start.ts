@@ -14,6 +14,17 @@ export const startRunner: StartRunner = async (load, start = {}) => {
   return child;
 };
 
+/** The same, and what the first start finds out about the machine spares the next ones the search. */
+export function rememberingStart(): StartRunner {
+  let processorFile: string | null = null;
+  return async (load, start) => {
+    const isPlain = load.placement.library === null;
+    const runner = await startRunner(isPlain ? { ...load, processorFile } : load, start);
+    if (isPlain) processorFile = runner.info.engine.processorFile;
+    return runner;
+  };
+}
+
 /** The runner's own garbage is some kilobytes a token; see docs/decisions on the engine for what this saves. */
 const smallHeap = {
   env: { MALLOC_ARENA_MAX: "1" },

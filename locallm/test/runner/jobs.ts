@@ -9,7 +9,12 @@ import { defaultSampling, onlyProcessor } from "../../src/runner/handle.ts";
 import { startRunner } from "../../src/runner/start.ts";
 
 export function startModel(modelPath: string, load: Partial<LoadRequest> = {}): Promise<Runner> {
-  return startRunner({
+  return startRunner(loadOf(modelPath, load));
+}
+
+/** A load of the processor's, changed as asked. */
+export function loadOf(modelPath: string, changes: Partial<LoadRequest> = {}): LoadRequest {
+  return {
     modelPath,
     adapters: [],
     numCtx: 1024,
@@ -21,8 +26,8 @@ export function startModel(modelPath: string, load: Partial<LoadRequest> = {}): 
     useMmap: null,
     flashAttention: "auto",
     kvCacheType: "f16",
-    ...load,
-  });
+    ...changes,
+  };
 }
 
 /** A greedy job of a few tokens, changed as asked. */

@@ -33,6 +33,17 @@ describe.each([
   };
   const job = (prompt: string) => newJob(prompt, { sampling, numPredict: 20 });
 
+  it("answers beside a neighbour whose prompt begins in the same way", async () => {
+    const endless = newJob(long, { sampling, numPredict: -1, shift: true });
+    const busy = runner.generate(endless)[Symbol.asyncIterator]();
+    await busy.next();
+    const beside = await ids(job(`${long}And then`));
+    await busy.return?.();
+    const cold = await ids({ ...job(`${long}And then`), deterministic: true });
+    expect(beside.context).toEqual(cold.context);
+    if (reuses) expect(beside.cached).toBeGreaterThan(250);
+  });
+
   it("answers behind a cached prefix, shorter or longer, as it does from nothing", async () => {
     for (const prompt of [long, `${long}And then`, long.slice(0, 150), `${long.slice(0, 200)}A cat`]) {
       const warm = await ids(job(prompt));

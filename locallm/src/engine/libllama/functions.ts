@@ -40,6 +40,7 @@ export interface Tokenize {
 /** The functions that we call, under their C names. Addresses may be null where the library says so. */
 export interface Functions {
   ggml_backend_load_all_from_path(folder: string): void;
+  ggml_backend_load(file: string): Pointer | null;
   ggml_backend_dev_count(): number;
   ggml_backend_dev_get(index: number): Pointer;
   ggml_backend_dev_by_name(name: string): Pointer | null;
@@ -131,7 +132,7 @@ export interface Functions {
   /** `ggml_threadpool_params_default`. */
   defaultThreadpoolParams(threads: number): Record<string, unknown>;
   /** Null where the backend has none. */
-  newThreadpool(threads: number, poll: number): Threadpool | null;
+  newThreadpool(threads: number, poll: number, processorFile: string | null): Threadpool | null;
 }
 
 /** Parameter types first to last, the result in front, in koffi's words. */
@@ -200,6 +201,7 @@ function signatures(layout: typeof Layout): Record<string, (TypeObject | string)
 /** As above, of the library that knows the devices. */
 const ggmlSignatures: Readonly<Record<string, string[]>> = {
   ggml_backend_load_all_from_path: ["void", "str"],
+  ggml_backend_load: ["void *", "str"],
   ggml_backend_dev_count: ["size_t"],
   ggml_backend_dev_get: ["void *", "size_t"],
   ggml_backend_dev_by_name: ["void *", "str"],
@@ -237,7 +239,7 @@ export function declareFunctions(
       return { freeBytes: Number(free[0]), totalBytes: Number(total[0]) };
     },
     defaultThreadpoolParams: (threads) => defaultThreadpoolParams(threads) as Record<string, unknown>,
-    newThreadpool: (threads, poll) =>
-      newThreadpool(ggml, layout, { ...defaultThreadpoolParams(threads), poll }),
+    newThreadpool: (threads, poll, processorFile) =>
+      newThreadpool(ggml, layout, { ...defaultThreadpoolParams(threads), poll }, processorFile),
   };
 }

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import koffi, { type LibraryHandle } from "koffi";
@@ -10,20 +10,32 @@ import { layout } from "./layout-0.5.0.ts";
 export interface Library extends Functions {
   readonly folder: string;
   readonly version: string;
+  /** The file that was picked for this processor; null where the system does not say. */
+  readonly processorFile: string | null;
 }
 
 /**
  * Opens the libraries in `folder` (by default those of the installed platform package) and compares their
  * version and the defaults of their structures with the layout compiled in here. Throws `engine_missing`
- * or `engine_mismatch`.
+ * or `engine_mismatch`. `processorFile`, as an earlier process found it, spares trying all: each is opened and asked
+ * how well it fits, 11 ms together.
  */
-export function openLibrary(folder: string = platformFolder()): Library {
+export function openLibrary(folder: string = platformFolder(), processorFile: string | null = null): Library {
   const functions = declareFunctions(open(folder, "llama"), open(folder, "ggml"), layout);
   const version = functions.llama_version();
   checkLayout(functions, version);
-  functions.ggml_backend_load_all_from_path(folder);
+  if (processorFile === null || functions.ggml_backend_load(processorFile) === null)
+    functions.ggml_backend_load_all_from_path(folder);
   functions.llama_backend_init();
-  return { ...functions, folder, version };
+  return { ...functions, folder, version, processorFile: findProcessorFile() };
+}
+
+function findProcessorFile(): string | null {
+  try {
+    return /\/\S*ggml-cpu\S*\.so\S*/.exec(readFileSync("/proc/self/maps", "utf8"))?.[0] ?? null;
+  } catch {
+    return null;
+  }
 }
 
 /** Exported for the test: a structure that moved shows in the defaults. */

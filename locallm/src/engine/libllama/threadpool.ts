@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import koffi, { type LibraryHandle } from "koffi";
 import type { Pointer } from "./functions.ts";
 import type { layout as Layout } from "./layout-0.5.0.ts";
@@ -11,7 +10,12 @@ export interface Threadpool {
 }
 
 /** The pool lives in the CPU backend, a library of its own that is picked at run time: asked for by name. */
-export function newThreadpool(ggml: LibraryHandle, layout: typeof Layout, params: object): Threadpool | null {
+export function newThreadpool(
+  ggml: LibraryHandle,
+  layout: typeof Layout,
+  params: object,
+  processorFile: string | null,
+): Threadpool | null {
   const registry = ggml.func("ggml_backend_reg_by_name", "void *", ["str"])("CPU") as Pointer | null;
   if (registry === null) return null;
   const getProcedure = ggml.func("ggml_backend_reg_get_proc_address", "void *", ["void *", "str"]);
@@ -20,19 +24,20 @@ export function newThreadpool(ggml: LibraryHandle, layout: typeof Layout, params
   const prototype = koffi.proto("void *", [koffi.pointer(layout.threadpoolParams)]);
   const pointer = koffi.call(create, prototype, params) as Pointer | null;
   if (pointer === null) return null;
-  const pause = findPause();
+  const pause = findPause(processorFile);
   return { pointer, rest: () => pause?.(pointer) };
 }
 
 /**
- * The backend exports the function and does not give it out by name, so its file is opened once more. Where the
- * system does not say which file that is, threads look for work for a quarter of a second longer.
+ * The backend exports the function and does not give it out by name, so its file is opened once more. Where that is
+ * not known, threads look for work for a quarter of a second longer.
  */
-function findPause(): ((pool: Pointer) => void) | null {
+function findPause(processorFile: string | null): ((pool: Pointer) => void) | null {
+  if (processorFile === null) return null;
   try {
-    const [path] = /\/\S*ggml-cpu\S*\.so\S*/.exec(readFileSync("/proc/self/maps", "utf8")) ?? [];
-    if (path === undefined) return null;
-    return koffi.load(path).func("ggml_threadpool_pause", "void", ["void *"]) as (pool: Pointer) => void;
+    return koffi.load(processorFile).func("ggml_threadpool_pause", "void", ["void *"]) as (
+      pool: Pointer,
+    ) => void;
   } catch {
     return null;
   }
