@@ -288,9 +288,14 @@ async function runAndSettle(
   const ttlS = answer.cacheS ?? request.operation.cacheS;
   const isKept = cacheKey !== undefined && due.tokens > 0 && ttlS > 0;
   const settledAt = parts.clock();
-  // Packed while the ledger is written.
-  const packing = isKept ? packed(payload) : undefined;
   parts.failpoint("before_settle");
+  // While the ledger is written.
+  const keeping = isKept
+    ? packed(payload).then((bytes) =>
+        parts.cache.keep(cacheKey, bytes, accountId, { madeAt: settledAt, ttlS }),
+      )
+    : undefined;
+  keeping?.catch(() => {});
   const balance = await settle(
     parts.database,
     call.requestId,
@@ -303,8 +308,7 @@ async function runAndSettle(
   parts.failpoint("after_settle");
   // The hold was given back while we ran: too late to charge, so too late to answer.
   if (!balance) throw new Failure("unavailable", { retry_after: 1 });
-  if (packing && cacheKey)
-    await parts.cache.keep(cacheKey, await packing, accountId, { madeAt: settledAt, ttlS });
+  await keeping;
   parts.failpoint("before_response");
   return reply(
     payload,

@@ -3,7 +3,7 @@ import type { BitSet } from "./bitset.ts";
 import type { Postings } from "./codec.ts";
 import { type PhraseWord, withPhrase } from "./phrase.ts";
 import { dateNumber } from "./segment-builder.ts";
-import { intersect, lowerBound, subtract, unite, within } from "./sets.ts";
+import { intersect, lowerBound, subtract, type Take, unite, within } from "./sets.ts";
 import type { OpenSegment } from "./snapshots.ts";
 
 /** What a segment has of the terms of a question. */
@@ -45,48 +45,55 @@ function partsOf(
 }
 
 /** Ordinals of the segment's living documents that answer the question, ascending. */
-export function matching(question: Question, segment: OpenSegment, terms: SegmentTerms): Uint32Array {
-  let set = evaluate(question.query, segment.documents, terms);
+export function matching(
+  question: Question,
+  segment: OpenSegment,
+  terms: SegmentTerms,
+  take: Take,
+): Uint32Array {
+  let set = evaluate(question.query, segment.documents, terms, take);
   const { dates } = question;
   if (dates !== undefined) {
     const from = dates.from === undefined ? 1 : dateNumber(dates.from);
     const to = dates.to === undefined ? 99_999_999 : dateNumber(dates.to);
-    set = between(set, segment.dates, from, to);
+    set = between(set, segment.dates, from, to, take);
   }
-  return segment.dead === null ? set : without(set, segment.dead);
+  return segment.dead === null ? set : without(set, segment.dead, take);
 }
 
-function evaluate(query: Query, documents: number, terms: SegmentTerms): Uint32Array {
+function evaluate(query: Query, documents: number, terms: SegmentTerms, take: Take): Uint32Array {
   if ("term" in query) return terms.postings.get(query.term)?.ordinals ?? nothing;
   if ("phrase" in query) return phrased(query.phrase, terms);
   if ("any" in query) {
-    const sets = query.any.map((part) => evaluate(part, documents, terms)).filter((set) => set.length > 0);
+    const sets = query.any
+      .map((part) => evaluate(part, documents, terms, take))
+      .filter((set) => set.length > 0);
     return sets.length === 0 ? nothing : unite(sets, documents);
   }
   if ("of" in query) {
     return unite(
-      query.of.map((part) => evaluate(part, documents, terms)),
+      query.of.map((part) => evaluate(part, documents, terms, take)),
       documents,
       query.atLeast,
     );
   }
-  if ("not" in query) return subtract(everything(documents), evaluate(query.not, documents, terms));
+  if ("not" in query) return subtract(everything(documents), evaluate(query.not, documents, terms, take));
   const wanted: Members[] = [];
   for (const part of query.all) {
     if ("not" in part) continue;
     const members =
       "term" in part
         ? terms.postings.get(part.term)
-        : { ordinals: evaluate(part, documents, terms), dense: undefined };
+        : { ordinals: evaluate(part, documents, terms, take), dense: undefined };
     if (members === undefined || members.ordinals.length === 0) return nothing;
     wanted.push(members);
   }
   wanted.sort((a, b) => a.ordinals.length - b.ordinals.length);
   let set = wanted[0]?.ordinals ?? everything(documents);
   for (const { ordinals, dense } of wanted.slice(1))
-    set = dense === undefined ? intersect(set, ordinals) : within(set, dense);
+    set = dense === undefined ? intersect(set, ordinals, take) : within(set, dense, take);
   for (const part of query.all) {
-    if ("not" in part) set = subtract(set, evaluate(part.not, documents, terms));
+    if ("not" in part) set = subtract(set, evaluate(part.not, documents, terms, take));
   }
   return set;
 }
@@ -104,21 +111,26 @@ function phrased(phrase: Extract<Query, { phrase: unknown }>["phrase"], terms: S
   }
   words.sort((a, b) => a.postings.ordinals.length - b.postings.ordinals.length);
   const sets = words.map(({ postings }) => postings.ordinals);
-  return sets.length === 0 ? nothing : withPhrase(sets.reduce(intersect), words);
+  return sets.length === 0
+    ? nothing
+    : withPhrase(
+        sets.reduce((set, next) => intersect(set, next)),
+        words,
+      );
 }
 
 /**
- * Okapi BM25 of the matching documents, in their order. `documentsWithTerm` counts over all segments, so that the
+ * Okapi BM25 of the matching documents, in their order, added to the zeros of `out`. `documentsWithTerm` counts over all segments, so that the
  * rank does not depend on how documents are spread over them.
  */
-export function scores(
+export function addScores(
   matches: Uint32Array,
   terms: readonly string[],
   segment: OpenSegment,
   { postings }: SegmentTerms,
   statistics: Statistics,
-): Float64Array {
-  const out = new Float64Array(matches.length);
+  out: Float64Array,
+): void {
   for (const term of terms) {
     const block = postings.get(term);
     if (block === undefined) continue;
@@ -149,7 +161,6 @@ export function scores(
       out[i] = (out[i] as number) + (worth * frequency) / (frequency + (norms[ordinal] as number));
     }
   }
-  return out;
 }
 
 /** What BM25 sets against a term's frequency, by document: longer ones must have a word more often. */
@@ -174,8 +185,8 @@ function everything(documents: number): Uint32Array {
   return set;
 }
 
-function between(set: Uint32Array, dates: Int32Array, from: number, to: number): Uint32Array {
-  const out = new Uint32Array(set.length);
+function between(set: Uint32Array, dates: Int32Array, from: number, to: number, take: Take): Uint32Array {
+  const out = take(set.length);
   let length = 0;
   for (let i = 0; i < set.length; i++) {
     const ordinal = set[i] as number;
@@ -185,8 +196,8 @@ function between(set: Uint32Array, dates: Int32Array, from: number, to: number):
   return out.subarray(0, length);
 }
 
-function without(set: Uint32Array, { bytes }: BitSet): Uint32Array {
-  const out = new Uint32Array(set.length);
+function without(set: Uint32Array, { bytes }: BitSet, take: Take): Uint32Array {
+  const out = take(set.length);
   let length = 0;
   for (let i = 0; i < set.length; i++) {
     const ordinal = set[i] as number;

@@ -17,16 +17,17 @@ import type { DocumentPlace, StoredBody } from "../stored-body.ts";
 import { Bodies, unpackBody } from "./bodies.ts";
 import { type Postings, readBlock } from "./codec.ts";
 import {
+  addScores,
   matching,
   phraseTermsOf,
   type SegmentTerms,
   type Statistics,
   scoredTermsOf,
-  scores,
   termsOf,
 } from "./evaluate.ts";
 import { Recent } from "./recent.ts";
 import { refresh } from "./refresh.ts";
+import { Scratch } from "./scratch.ts";
 import { type OpenSegment, type OpenSnapshot, Snapshots } from "./snapshots.ts";
 import { type Ranked, Top } from "./top.ts";
 
@@ -39,6 +40,7 @@ export class PostingIndex implements SearchIndex {
   /** Decoded blocks by segment and term; `null` remembers that a segment lacks the term. */
   readonly #blocks: Recent<string, Postings | null>;
   readonly #bodies: Bodies;
+  readonly #scratch = new Scratch();
 
   constructor(database: Database, options: { now?: () => number } = {}) {
     this.#database = database;
@@ -203,9 +205,11 @@ export class PostingIndex implements SearchIndex {
     let total = 0;
     for (const [place, segment] of snapshot.segments.entries()) {
       const found = bySegment[place] as SegmentTerms;
-      const matches = matching(question, segment, found);
+      this.#scratch.reset();
+      const matches = matching(question, segment, found, this.#scratch.take);
       total += matches.length;
-      const values = scores(matches, scored, segment, found, statistics);
+      const values = this.#scratch.scores(matches.length);
+      addScores(matches, scored, segment, found, statistics, values);
       top.offerAll(values, segment.dates, place, matches);
     }
     return { total, ranked: top.ranked() };

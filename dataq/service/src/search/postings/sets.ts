@@ -1,8 +1,13 @@
-/** Set algebra over ascending ordinals. */
+/** Set algebra over ascending ordinals. Results that are soon done with are written where `take` says. */
 
-export function intersect(a: Uint32Array, b: Uint32Array): Uint32Array {
-  if (a.length > b.length) return intersect(b, a);
-  const out = new Uint32Array(a.length);
+/** Room for so many ordinals, whatever it holds. */
+export type Take = (length: number) => Uint32Array;
+
+const fresh: Take = (length) => new Uint32Array(length);
+
+export function intersect(a: Uint32Array, b: Uint32Array, take = fresh): Uint32Array {
+  if (a.length > b.length) return intersect(b, a, take);
+  const out = take(a.length);
   let length = 0;
   if (b.length > 16 * a.length) {
     let low = 0;
@@ -23,8 +28,8 @@ export function intersect(a: Uint32Array, b: Uint32Array): Uint32Array {
 }
 
 /** Those of `a` that have something but 0 in `dense`. */
-export function within(a: Uint32Array, dense: Uint8Array): Uint32Array {
-  const out = new Uint32Array(a.length);
+export function within(a: Uint32Array, dense: Uint8Array, take = fresh): Uint32Array {
+  const out = take(a.length);
   let length = 0;
   for (let i = 0; i < a.length; i++) {
     const ordinal = a[i] as number;
