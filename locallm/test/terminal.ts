@@ -1,4 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { until } from "./server-process.ts";
 
@@ -27,7 +29,12 @@ export function terminal(args: readonly string[], env: Record<string, string>): 
   const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
   const quoted = [process.execPath, "-C", "source", main, ...args].map((word) => `'${word}'`).join(" ");
   const child = spawn("script", ["-qec", `stty cols 80 rows 24; exec ${quoted}`, "/dev/null"], {
-    env: { ...process.env, TERM: "xterm", ...env },
+    env: {
+      ...process.env,
+      TERM: "xterm",
+      NODE_COMPILE_CACHE: join(tmpdir(), "locallm-compile-cache"),
+      ...env,
+    },
   });
   let shown = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

@@ -9,12 +9,17 @@ import { callUrl, type ServiceProcess, startService } from "./service-process.ts
 let folder: string;
 /** Our own hold on the embedded server, so that only services die here and start quickly. */
 let database: Database;
+/** Two services that live through all of it. */
+let one: ServiceProcess;
+let two: ServiceProcess;
 
 beforeAll(async () => {
   folder = await makeDataFolder("first start");
   database = await openFolder(folder);
+  [one, two] = await Promise.all([startService({ folder }), startService({ folder })]);
 });
 afterAll(async () => {
+  await Promise.all([one, two].map((service) => service?.[Symbol.asyncDispose]()));
   await database?.close();
   await removeDataFolder(folder);
 });
@@ -31,8 +36,6 @@ const check = (name: string) => ({ operation: "enterprise_shixin_check", params:
 
 describe("two services on one database", () => {
   test("32 parallel calls with several keys and money for 7: exactly 7 succeed", async () => {
-    await using one = await startService({ folder });
-    await using two = await startService({ folder });
     expect(two.key).toBe(one.key);
     const { keys } = await account(one, 70_000, 4);
     const answers = await Promise.all(
@@ -49,8 +52,6 @@ describe("two services on one database", () => {
   });
 
   test("a key that one of them revokes is refused by the other at once; both are charged once under one Idempotency-Key", async () => {
-    await using one = await startService({ folder });
-    await using two = await startService({ folder });
     const { keys } = await account(one, 70_000);
     const headers = { "idempotency-key": "same" };
     const answers = await Promise.all(
@@ -69,14 +70,8 @@ describe("two services on one database", () => {
 });
 
 describe("a service killed in mid-call", () => {
-  let other: ServiceProcess;
-  beforeAll(async () => {
-    other = await startService({ folder });
-  });
-  afterAll(() => other?.[Symbol.asyncDispose]());
-
   test.each(failpoints)("at %s: the retry is answered, and charged once", async (failpoint) => {
-    const { keys } = await account(other, 50_000);
+    const { keys } = await account(one, 50_000);
     const doomed = await startService({ folder, env: { DATAQ_FAILPOINT: failpoint } });
     const headers = { "idempotency-key": `crash-${failpoint}` };
     const call = { key: keys[0], headers, body: check(`崩溃${failpoint}`) };
@@ -85,15 +80,18 @@ describe("a service killed in mid-call", () => {
     // What every start does, and every service each ten seconds: PostgreSQL takes a moment to see that one is gone.
     await vi.waitFor(async () => {
       await recover(database, new Date());
-      expect((await other.call("/v1/balance", { key: keys[0] })).body.held).toBe(0);
+      expect((await one.call("/v1/balance", { key: keys[0] })).body.held).toBe(0);
     }, 30_000);
-    const retry = await other.call("/v1/data/query", call);
+    const retry = await one.call("/v1/data/query", call);
     expect(retry.status).toBe(200);
     expect(retry.body.summary).toBeDefined();
-    expect((await other.call("/v1/balance", { key: keys[0] })).body).toMatchObject({
+    expect((await two.call("/v1/balance", { key: keys[0] })).body).toMatchObject({
       balance: 40_000,
       held: 0,
     });
+  });
+
+  test("and the books balance after all of them", async () => {
     await expectLaws(database);
   });
 });

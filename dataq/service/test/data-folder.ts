@@ -63,6 +63,8 @@ export function environmentOf(folder: string): Record<string, string> {
     PATH: process.env["PATH"] ?? "",
     HOME: process.env["HOME"] ?? "",
     DATAQ_DATA: folder,
+    // Without it each start compiles every module anew.
+    NODE_COMPILE_CACHE: join(tmpdir(), "dataq-compile-cache"),
     ...(url && { DATABASE_URL: url }),
   };
 }
