@@ -4,7 +4,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Database } from "../src/database/database.ts";
 import { environmentOf, openFolder } from "./data-folder.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
@@ -153,6 +153,42 @@ describe("keys", () => {
     const asked = await service.call(`/v1/keys/${own.id}`, { method: "DELETE", key: keys.keys[0] });
     expect(asked.status).toBe(404);
     expect((await service.call("/v1/keys", { key: keys.keys[0] })).text).not.toContain(own.id);
+  });
+
+  test("that somebody tries although they are over, or from elsewhere, are noted once, with the reason", async () => {
+    const make = async (body: object) => (await service.call("/v1/keys", { body })).body;
+    const revoked = await make({ name: "revoked" });
+    await service.call(`/v1/keys/${revoked.id}`, { method: "DELETE" });
+    const expired = await make({ expires_at: "2020-01-01T00:00:00Z" });
+    const elsewhere = await make({ ip_list: ["203.0.113.0/24"] });
+    const tried = [revoked, expired, elsewhere];
+    const texts = new Set<string>();
+    for (const { key } of [...tried, ...tried])
+      texts.add((await service.call("/v1/balance", { key })).body.detail);
+    // The caller is told one thing of all keys that are over.
+    expect(texts.size).toBe(2);
+    const ids = tried.map(({ id }) => id);
+    const refusals = await vi.waitFor(async () => {
+      const { data } = (await service.call("/admin/v1/audit?limit=50")).body;
+      const found = data.filter(
+        (line: { action: string; target: string }) =>
+          line.action === "key.refused" && ids.includes(line.target),
+      );
+      expect(found.length).toBeGreaterThanOrEqual(3);
+      return found;
+    }, 30_000);
+    const reasons = refusals.map(({ target, after }: { target: string; after: { reason: string } }) => [
+      ids.indexOf(target),
+      after.reason,
+    ]);
+    expect(reasons.sort()).toEqual([
+      [0, "revoked"],
+      [1, "expired"],
+      [2, "ip_denied"],
+    ]);
+    const { data } = (await service.call("/v1/keys")).body;
+    const shown = data.find((key: { id: string }) => key.id === revoked.id);
+    expect(shown.last_refused_at).toMatch(/^\d{4}-/);
   });
 
   test("what was done to them is in the audit log", async () => {

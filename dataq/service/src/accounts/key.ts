@@ -29,6 +29,8 @@ export interface ApiKey {
   /** `revoked`, `rotated` or `leaked`. */
   readonly revokedReason: string | null;
   readonly lastUsedAt: Date | null;
+  /** When it was last tried although it is over, or from an address that is not on its list; to the hour. */
+  readonly lastRefusedAt: Date | null;
 }
 
 /** The one who calls. */
@@ -109,9 +111,20 @@ export class Keys {
     const row = found.rows[0];
     if (!row) throw refuse("unknown");
     const { role, tier, ...key } = row;
-    if (key.revokedAt && key.revokedAt <= now) throw refuse("revoked");
-    if (key.expiresAt && key.expiresAt <= now) throw refuse("expired");
-    if (key.ipList.length > 0 && !isAmong(address, key.ipList)) throw new Failure("ip_denied");
+    // Not waited for: how long the answer takes must not tell which keys there are.
+    const note = (reason: string) => void this.#noteRefusal(key, reason, address, now).catch(() => {});
+    for (const [reason, since] of [
+      ["revoked", key.revokedAt],
+      ["expired", key.expiresAt],
+    ] as const)
+      if (since && since <= now) {
+        note(reason);
+        throw refuse(reason);
+      }
+    if (key.ipList.length > 0 && !isAmong(address, key.ipList)) {
+      note("ip_denied");
+      throw new Failure("ip_denied");
+    }
     return { key, account: { id: key.accountId, role, tier } };
   }
 
@@ -202,6 +215,17 @@ export class Keys {
     return key;
   }
 
+  /** Somebody tries a key that they should not have: at most one line an hour and key in the audit log. */
+  async #noteRefusal(key: ApiKey, reason: string, ip: string, now: Date): Promise<void> {
+    if (key.lastRefusedAt && now.getTime() - key.lastRefusedAt.getTime() < 3_600_000) return;
+    const noted = await this.#database.pool.query(
+      "update api_key set last_refused_at = $2 where id = $1 and (last_refused_at is null or last_refused_at < $2::timestamptz - interval '1 hour')",
+      [key.id, now],
+    );
+    if (noted.rowCount === 0) return;
+    await writeAudit(this.#database, { actor: "nobody", now, ip }, "key.refused", key.id, null, { reason });
+  }
+
   /** Noted at most once a minute and key: it is shown to people, not counted. */
   async noteUse(key: ApiKey, now: Date): Promise<void> {
     if (key.lastUsedAt && now.getTime() - key.lastUsedAt.getTime() < 60_000) return;
@@ -214,7 +238,8 @@ export class Keys {
 
 const COLUMNS = `id, account_id as "accountId", mode, name, prefix, last4, scopes, monthly_cap as "monthlyCap", per_second as "perSecond",
   ip_list as "ipList", created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt",
-  revoked_reason as "revokedReason", last_used_at as "lastUsedAt"`;
+  revoked_reason as "revokedReason", last_used_at as "lastUsedAt",
+  last_refused_at as "lastRefusedAt"`;
 
 function describe(key: ApiKey): object {
   const { name, mode, scopes, monthlyCap, perSecond, ipList, expiresAt } = key;

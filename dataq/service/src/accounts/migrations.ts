@@ -81,4 +81,8 @@ create trigger audit_seal_is_final before update or delete on audit_seal
   for each row execute function audit_is_final();
 `,
   },
+  {
+    name: "accounts/3-refusals",
+    up: "alter table api_key add last_refused_at timestamptz",
+  },
 ];

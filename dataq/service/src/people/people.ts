@@ -116,6 +116,7 @@ export class People {
         revokedAt: null,
         revokedReason: null,
         lastUsedAt: null,
+        lastRefusedAt: null,
       },
     };
   }

@@ -118,6 +118,7 @@ export function keyBody(key: ApiKey): object {
     revoked_at: key.revokedAt,
     revoked_reason: key.revokedReason,
     last_used_at: key.lastUsedAt,
+    last_refused_at: key.lastRefusedAt,
   };
 }
 
