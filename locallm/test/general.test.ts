@@ -55,16 +55,34 @@ describe("paths and methods", () => {
     },
   );
 
-  it.each(["/v1/files", "/v1/images/generations", "/v1/assistants", "/v1/fine_tuning/jobs", "/v1"])(
-    "does not know %s, in OpenAI's shape",
-    async (path) => {
-      const answer = await ask("POST", path, "{}");
-      expect([answer.status, answer.json()["error"]]).toEqual([
-        404,
-        { message: `not found: ${path}`, type: "invalid_request_error", param: null, code: "unknown_url" },
-      ]);
-    },
-  );
+  it("gives a path that is no URL its id and its line in the log, too", async () => {
+    for (const path of ["/api/%zz", "/v1/%zz"]) {
+      const { status, headers } = await ask("GET", path);
+      const id = String(headers["x-request-id"]);
+      expect([status, id]).toEqual([404, expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+      await until("it is in the log", () => server.log.some((line) => line["requestId"] === id));
+    }
+  });
+
+  it.each([
+    "/v1/%zz",
+    "/v1/files",
+    "/v1/images/generations",
+    "/v1/assistants",
+    "/v1/fine_tuning/jobs",
+    "/v1",
+  ])("does not know %s, in OpenAI's shape", async (path) => {
+    const answer = await ask("POST", path, "{}");
+    expect([answer.status, answer.json()["error"]]).toEqual([
+      404,
+      {
+        message: expect.stringMatching(/^not found: /),
+        type: "invalid_request_error",
+        param: null,
+        code: "unknown_url",
+      },
+    ]);
+  });
 
   it.each([
     ["GET", "/api/generate", "POST"],

@@ -475,6 +475,9 @@ describe("the native API", () => {
       expect(truncated.messages).toBe(0);
       expect(response.headers.get("x-truncated")).toBe(`messages=0, tokens=${truncated.tokens}`);
       expect(Number(cut["prompt_eval_count"]) + truncated.tokens).toBe(tokens);
+      const streamed = await server.post("/api/generate", { model, prompt, truncate: true, options });
+      expect(streamed.headers.get("x-truncated")).toBe(response.headers.get("x-truncated"));
+      expect((await collect(streamed)).at(-1)).toMatchObject({ truncated });
       // Of the head num_keep tokens stay.
       const { tokens: ids } = await server.ask<{ tokens: number[] }>("/api/tokenize", {
         model,
@@ -546,6 +549,9 @@ describe("the native API", () => {
       expect(response.headers.get("x-truncated")).toBe(
         `messages=${answer.truncated.messages}, tokens=${answer.truncated.tokens}`,
       );
+      const streamed = await server.post("/api/chat", { model, messages: long, options });
+      expect(streamed.headers.get("x-truncated")).toBe(response.headers.get("x-truncated"));
+      expect((await collect(streamed)).at(-1)).toMatchObject({ truncated: answer.truncated });
       const refused = await status("/api/chat", { model, messages: long, truncate: false, options });
       expect(refused).toEqual([
         400,

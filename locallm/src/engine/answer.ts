@@ -20,6 +20,8 @@ export interface Piece {
   readonly text: string;
   readonly tokens: number;
   readonly done: GenerateDone | null;
+  /** Said once, with the first text of a prompt that was cut. */
+  readonly truncatedTokens?: number;
 }
 
 /** One running job: its prompt, its sampler, its text and its counters. It knows no slot and no cache. */
@@ -42,6 +44,7 @@ export class Answer {
   #promptNs = 0;
   #evalStartNs = 0;
   #unsentTokens = 0;
+  #hasSent = false;
   #shiftedTokens = 0;
 
   constructor(makers: AnswerMakers, job: GenerateJob, contextLength: number) {
@@ -131,7 +134,9 @@ export class Answer {
     if (text === "" && done === null) return { text, tokens: 0, done };
     const tokens = this.#unsentTokens;
     this.#unsentTokens = 0;
-    return { text, tokens, done };
+    if (this.#hasSent || this.#truncatedTokens === 0) return { text, tokens, done };
+    this.#hasSent = true;
+    return { text, tokens, done, truncatedTokens: this.#truncatedTokens };
   }
 
   /** Leaves room for an answer: what was asked for, at most a quarter of the window. */

@@ -151,7 +151,13 @@ export interface GenerateJob {
 }
 
 export type GenerateEvent =
-  | { readonly kind: "text"; readonly text: string; readonly tokens: number }
+  | {
+      readonly kind: "text";
+      readonly text: string;
+      readonly tokens: number;
+      /** On the first text of a prompt that was cut. */
+      readonly truncatedTokens?: number;
+    }
   | GenerateDone;
 
 export interface GenerateDone {

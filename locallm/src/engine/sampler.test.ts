@@ -68,6 +68,8 @@ describe("the stages in the library", () => {
     const count = Number(array[1]);
     const left = new DataView(koffi.view(array[0]!, count * 12).slice(0));
     library.llama_sampler_free(chain);
+    // Read so late, it was not collected while the library had its address alone.
+    expect(block.byteLength).toBe(size * 12);
     const rows = Array.from({ length: count }, (_, row) => ({
       token: left.getInt32(row * 12, true),
       logit: left.getFloat32(row * 12 + 4, true),

@@ -12,6 +12,7 @@ export interface SlotEvent {
   readonly tokens: number;
   readonly done: GenerateDone | null;
   readonly error: LocallmError | null;
+  readonly truncatedTokens?: number;
 }
 
 export interface SlotsRequest {
@@ -330,9 +331,9 @@ export class Slots {
 
   #sample(slot: Slot, index: number): void {
     try {
-      const { text, tokens, done } = slot.answer!.take(this.#context.pointer, index);
-      if (done !== null) this.#finish(slot, text, tokens, done);
-      else if (text !== "") this.#events.push({ id: slot.id, text, tokens, done, error: null });
+      const piece = slot.answer!.take(this.#context.pointer, index);
+      if (piece.done !== null) this.#finish(slot, piece.text, piece.tokens, piece.done);
+      else if (piece.text !== "") this.#events.push({ id: slot.id, ...piece, error: null });
     } catch (error) {
       this.#drop(slot, error);
     }

@@ -15,7 +15,7 @@ import { statusRoutes } from "./native/status.ts";
 import { tokenizeRoutes } from "./native/tokenize.ts";
 import { openAiRoutes } from "./openai/routes.ts";
 import type { Parts } from "./parts.ts";
-import { logRequests } from "./request-log.ts";
+import { logRequest, logRequests } from "./request-log.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -49,7 +49,12 @@ export function createApp(parts: Parts): FastifyInstance {
     },
     forceCloseConnections: "idle",
     clientErrorHandler: refuseBrokenRequest,
-    frameworkErrors: (error, request, reply) => replyError(error, request, reply, parts),
+    frameworkErrors: (error, request, reply) => {
+      // No hook runs for what has no route that could be read.
+      begin(request, reply);
+      logRequest(request, reply, parts);
+      replyError(error, request, reply, parts);
+    },
     routerOptions: { maxParamLength: 1024, ignoreDuplicateSlashes: false },
   });
 
@@ -63,12 +68,9 @@ export function createApp(parts: Parts): FastifyInstance {
   app.decorateRequest("lateError", null);
   app.decorateRequest("logFields");
   app.addHook("onRequest", async (request, reply) => {
-    request.startedMs = performance.now();
-    request.clientGone = watchClient(reply);
-    request.logFields = {};
+    begin(request, reply);
     // Every body is JSON or a blob, whatever it calls itself: curl says it sends a form.
     if (request.headers["content-type"] !== undefined) request.headers["content-type"] = anyType;
-    reply.header("x-request-id", request.id);
   });
   logRequests(app, parts);
   guard(app, parts.settings.defences);
@@ -89,6 +91,13 @@ export function createApp(parts: Parts): FastifyInstance {
 }
 
 const anyType = "application/octet-stream";
+
+function begin(request: FastifyRequest, reply: FastifyReply): void {
+  request.startedMs = performance.now();
+  request.clientGone = watchClient(reply);
+  request.logFields = {};
+  reply.header("x-request-id", request.id);
+}
 
 function replyError(thrown: unknown, request: FastifyRequest, reply: FastifyReply, parts: Parts) {
   const error = knownFastifyError(thrown);

@@ -5,9 +5,13 @@ import type { Parts } from "./parts.ts";
 /** One structured line a request, also for those whose client left. Never a prompt, an answer, a header or a query. */
 export function logRequests(app: FastifyInstance, parts: Parts): void {
   app.addHook("onRequest", async (request, reply) => {
-    if (request.routeOptions.config.quiet === true) return;
-    reply.raw.once("close", () => writeLine(request, reply, parts));
+    if (request.routeOptions.config.quiet !== true) logRequest(request, reply, parts);
   });
+}
+
+/** Its line, once it is over. */
+export function logRequest(request: FastifyRequest, reply: FastifyReply, parts: Parts): void {
+  reply.raw.once("close", () => writeLine(request, reply, parts));
 }
 
 function writeLine(request: FastifyRequest, reply: FastifyReply, parts: Parts): void {

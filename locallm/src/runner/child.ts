@@ -110,7 +110,9 @@ async function embed(engine: Engine, id: number, job: EmbedJob): Promise<void> {
 function reportStep(events: readonly SlotEvent[]): void {
   const texts = events
     .filter((event) => event.text !== "")
-    .map((event) => [event.id, event.text, event.tokens] as const);
+    .map(({ id, text, tokens, truncatedTokens: cut }) =>
+      cut === undefined ? ([id, text, tokens] as const) : ([id, text, tokens, cut] as const),
+    );
   if (texts.length > 0) report({ kind: "step", texts });
   for (const { id, done, error } of events) {
     if (done !== null) report({ kind: "done", id, done });

@@ -176,8 +176,9 @@ export class RunnerProcess implements Runner {
   #receive(report: Report): void {
     switch (report.kind) {
       case "step":
-        for (const [id, text, tokens] of report.texts) {
-          this.#streams.get(id)?.push({ kind: "text", text, tokens });
+        for (const [id, text, tokens, truncatedTokens] of report.texts) {
+          const event = { kind: "text", text, tokens } as const;
+          this.#streams.get(id)?.push(truncatedTokens === undefined ? event : { ...event, truncatedTokens });
         }
         break;
       case "done":

@@ -7,7 +7,6 @@ import { generateJob } from "../generate-job.ts";
 import type { Parts } from "../parts.ts";
 import { prepareRun, type Run, requirePurpose } from "../run.ts";
 import { sendStream } from "../stream.ts";
-import type { Dropped } from "../turn.ts";
 import { counters, extras } from "./counters.ts";
 import { generatePrompt, type ReadyPrompt } from "./generate-prompt.ts";
 import { loadOrUnload } from "./load.ts";
@@ -27,12 +26,9 @@ export function generateRoute(app: FastifyInstance, parts: Parts): void {
     const isEmpty = (body.prompt ?? "") === "" && body.suffix === undefined;
     if (isEmpty) return await loadOrUnload(parts, run, { response: "" });
 
-    const pieces = generate(run, body, prompt);
-    if (body.stream === false) {
-      const answer = await wholeAnswer(run, pieces);
-      if (answer.truncated !== undefined) tellDropped(reply, answer.truncated);
-      return answer;
-    }
+    const onCut = (tokens: number) => tellDropped(reply, { messages: 0, tokens });
+    const pieces = generate(run, body, prompt, onCut);
+    if (body.stream === false) return await wholeAnswer(run, pieces);
     await sendStream(reply, encode(run, pieces), ndjson(request));
     return reply;
   });
@@ -46,6 +42,8 @@ async function* generate(
   run: Run,
   body: GenerateRequest,
   ready: (lease: Lease) => ReadyPrompt,
+  /** Called before the first piece: the last moment for a header. */
+  onCut: (tokens: number) => void,
 ): AsyncGenerator<Piece> {
   const lease = await run.lease();
   try {
@@ -59,7 +57,10 @@ async function* generate(
       shift: body.shift ?? false,
       wantContext: body.raw !== true,
     });
+    let isFirst = true;
     for await (const event of lease.runner.generate(job, run.signal)) {
+      if (isFirst && (event.truncatedTokens ?? 0) > 0) onCut(event.truncatedTokens ?? 0);
+      isFirst = false;
       const parts = event.kind === "text" ? read.push(event.text) : read.end();
       for (const part of parts) {
         if (part.kind === "content") yield { kind: "response", text: part.text };
@@ -90,7 +91,7 @@ async function* encode(run: Run, pieces: AsyncIterable<Piece>): AsyncGenerator<s
 
 async function wholeAnswer(run: Run, pieces: AsyncIterable<Piece>) {
   const texts = { response: "", thinking: "" };
-  let final: { truncated?: Dropped } = {};
+  let final: Record<string, unknown> = {};
   for await (const piece of pieces) {
     if (piece.kind === "final") final = piece.fields;
     else texts[piece.kind] += piece.text;
