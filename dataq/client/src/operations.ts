@@ -173,7 +173,7 @@ export interface Source {
   url?: string;
   document_id?: string;
   published_at?: string;
-  /** RFC 3339, +08:00 */
+  /** When it was taken from there: RFC 3339, +08:00 */
   retrieved_at: string;
   licence?: string;
   /** SHA-256 of the record's other fields as canonical JSON */
@@ -416,42 +416,34 @@ export interface EnterpriseAnnualReportRecord {
     maternity: number | null;
   } | null;
   financials: {
-    /** CNY */
     total_assets: {
       amount: string | null;
       public: boolean;
     };
-    /** CNY */
     total_liabilities: {
       amount: string | null;
       public: boolean;
     };
-    /** CNY */
     owners_equity: {
       amount: string | null;
       public: boolean;
     };
-    /** CNY */
     revenue: {
       amount: string | null;
       public: boolean;
     };
-    /** CNY */
     main_revenue: {
       amount: string | null;
       public: boolean;
     };
-    /** CNY */
     total_profit: {
       amount: string | null;
       public: boolean;
     };
-    /** CNY */
     net_profit: {
       amount: string | null;
       public: boolean;
     };
-    /** CNY */
     tax_paid: {
       amount: string | null;
       public: boolean;

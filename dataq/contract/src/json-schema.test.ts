@@ -2,8 +2,10 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import ajvFormats from "ajv-formats";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { Bilingual } from "./bilingual.ts";
 import {
   answerSchema,
+  type JsonSchema,
   meanings,
   type Operation,
   operations,
@@ -11,6 +13,7 @@ import {
   readParams,
   recordSchema,
 } from "./index.ts";
+import { words } from "./words/words.ts";
 
 const all: readonly Operation[] = operations;
 
@@ -30,6 +33,36 @@ test("meanings of a record stand under the paths of its fields", () => {
     "source.name": { en: "Publisher of the record", zh: "记录的发布者" },
   });
 });
+
+test("every field of every record has a meaning in both languages, and no word is without a field", () => {
+  const used = new Set<Bilingual>();
+  for (const operation of all) {
+    const { record } = meanings(operation);
+    for (const path of fieldsOf(recordSchema(operation))) {
+      const meaning = record[path];
+      expect(meaning, `${operation.name} ${path}`).toBeDefined();
+      expect(meaning!.en).toMatch(/[a-z]|^[A-Z]+$/);
+      expect(meaning!.zh).toMatch(/\p{Script=Han}|^[A-Z]+$/u);
+      used.add(meaning!);
+    }
+  }
+  const idle = Object.values(words).flatMap((list) =>
+    Object.entries(list).flatMap(([name, meaning]) => (used.has(meaning) ? [] : [name])),
+  );
+  expect(idle).toEqual([]);
+});
+
+/** Paths as in `meanings`: `judges`, `judges[].name`. */
+function fieldsOf(schema: JsonSchema, prefix = ""): string[] {
+  const variants = (schema["anyOf"] ?? [schema]) as readonly JsonSchema[];
+  return variants.flatMap(({ properties, items }) => [
+    ...Object.entries((properties ?? {}) as Record<string, JsonSchema>).flatMap(([name, field]) => [
+      prefix + name,
+      ...fieldsOf(field, `${prefix}${name}.`),
+    ]),
+    ...(items ? fieldsOf(items as JsonSchema, `${prefix.slice(0, -1)}[].`) : []),
+  ]);
+}
 
 test("schemas carry words of JSON Schema alone", () => {
   for (const operation of all)

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { type Bilingual, chinese } from "./bilingual.ts";
 import { envelopeSchema, errorBody } from "./envelope.ts";
 import type { Operation } from "./operation.ts";
+import { wordFor } from "./words/words.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -44,20 +45,25 @@ function plain({ $schema: _, ...schema }: Record<string, unknown>): Record<strin
 export function meanings(operation: Operation) {
   return {
     params: meaningsIn(z.toJSONSchema(operation.params, { io: "input" })),
-    record: meaningsIn(z.toJSONSchema(operation.record)),
+    record: meaningsIn(z.toJSONSchema(operation.record), operation.domain),
   };
 }
 
-function meaningsIn(schema: unknown, path = ""): Record<string, Bilingual> {
+/** A field's own meaning stands in its schema; the rest are in the words of the domain. */
+function meaningsIn(schema: unknown, domain?: Operation["domain"], path = ""): Record<string, Bilingual> {
   if (typeof schema !== "object" || schema === null) return {};
   const { description, properties, items, anyOf, [chinese]: zh } = schema as Record<string, unknown>;
   const found: Record<string, Bilingual> = {};
   if (typeof description === "string" && typeof zh === "string") found[path] = { en: description, zh };
   const prefix = path === "" ? "" : `${path}.`;
-  for (const [name, field] of Object.entries(properties ?? {}))
-    Object.assign(found, meaningsIn(field, prefix + name));
-  for (const variant of (anyOf ?? []) as unknown[]) Object.assign(found, meaningsIn(variant, path));
-  return items === undefined ? found : { ...found, ...meaningsIn(items, `${path}[]`) };
+  for (const [name, field] of Object.entries(properties ?? {})) {
+    const at = prefix + name;
+    const known = domain && wordFor(domain, at);
+    if (known) found[at] = known;
+    Object.assign(found, meaningsIn(field, domain, at));
+  }
+  for (const variant of (anyOf ?? []) as unknown[]) Object.assign(found, meaningsIn(variant, domain, path));
+  return items === undefined ? found : { ...found, ...meaningsIn(items, domain, `${path}[]`) };
 }
 
 /** zod closes objects; answers are open to fields that come later. */

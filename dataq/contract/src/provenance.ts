@@ -11,7 +11,11 @@ const provenance = z.object({
   url: z.string().optional(),
   document_id: z.string().optional(),
   published_at: z.string().optional(),
-  retrieved_at: z.string().meta(meaning({ en: "RFC 3339, +08:00", zh: "RFC 3339，东八区" })),
+  retrieved_at: z
+    .string()
+    .meta(
+      meaning({ en: "When it was taken from there: RFC 3339, +08:00", zh: "取得时间：RFC 3339，东八区" }),
+    ),
   licence: z.string().optional(),
   content_sha256: z.string().meta(
     meaning({

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { chromiumPath, openBrowser, type TestBrowser, visit } from "./browser.ts";
 import { type InProcessService, startInProcess } from "./in-process.ts";
 import { type LetterBox, openLetterBox } from "./letter-box.ts";
+import { codeOf } from "./totp.ts";
 
 /** A customer of a hosted service, from the first visit to a new password, in one browser. */
 describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
@@ -241,10 +242,20 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
     await guest.page.goto(link);
     await guest.page.getByRole("button", { name: "Join" }).click();
     await guest.page.getByRole("alert").waitFor();
-    expect(guest.complaints).toEqual([]);
 
     await page.reload();
     expect(await page.getByLabel("Role of Li Na").inputValue()).toBe("read-only");
+
+    await visit(guest.page, "/settings");
+    await guest.page.getByRole("button", { name: "Leave" }).click();
+    await guest.page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+    await guest.page.getByRole("dialog").waitFor({ state: "detached" });
+    await guest.page.getByRole("button", { name: "Leave" }).click();
+    await guest.page.getByRole("dialog").getByRole("button", { name: "Leave" }).click();
+    await guest.page.getByRole("heading", { name: "The operator lets new accounts in" }).waitFor();
+    expect(guest.complaints).toEqual([]);
+    await visit(page, "/settings");
+    expect(await page.getByLabel("Role of Li Na").count()).toBe(0);
   });
 
   test("a lost password: a letter, a new one, and every session has ended", async () => {
@@ -279,6 +290,29 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
     await page.getByLabel("Password").fill("a wholly different one");
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("heading", { name: "API keys" }).waitFor();
+    expect(browser.complaints).toEqual([]);
+  });
+
+  test("a second factor by the secret that is shown; the next sign-in asks for its code", async () => {
+    await visit(page, "/settings");
+    const factor = page.locator("section").filter({ hasText: "Second factor" });
+    await factor.getByLabel("Password").fill("a wholly different one");
+    await factor.getByRole("button", { name: "Turn on" }).click();
+    const secret = (await factor.getByTestId("totp-secret").textContent())!;
+    await factor.getByLabel("Code").fill(codeOf(secret));
+    await factor.getByRole("button", { name: "Check and turn on" }).click();
+    await factor.getByText("On", { exact: true }).waitFor();
+
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("E-mail").fill(email);
+    await page.getByLabel("Password").fill("a wholly different one");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByLabel("Code").fill("000000");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("alert").waitFor();
+    await page.getByLabel("Code").fill(codeOf(secret));
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "Hello, Wang Fang" }).waitFor();
     expect(browser.complaints).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
-import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type ServiceProcess, startService } from "./service-process.ts";
+import { codeOf } from "./totp.ts";
 
 let service: ServiceProcess;
 
@@ -13,11 +13,16 @@ afterAll(() => service[Symbol.asyncDispose]());
 class Visitor {
   readonly #cookies = new Map<string, string>();
 
-  async call(path: string, body?: unknown, method = body === undefined ? "GET" : "POST") {
+  async call(
+    path: string,
+    body?: unknown,
+    method = body === undefined ? "GET" : "POST",
+    language: "en" | "zh" = "en",
+  ) {
     const cookie = [...this.#cookies].map((pair) => pair.join("=")).join("; ");
     const response = await fetch(service.url + path, {
       method,
-      headers: { "x-console": "1", "content-type": "application/json", cookie },
+      headers: { "x-console": "1", "content-type": "application/json", cookie, "accept-language": language },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     for (const line of response.headers.getSetCookie()) {
@@ -60,6 +65,11 @@ test("in hosted mode nobody has an account before the operator's yes, then a tri
   ]);
   const accounts = (await service.call("/admin/v1/accounts")).body.data;
   expect(accounts.filter(({ email }: { email: string }) => email === "zhao@example.com")).toHaveLength(1);
+  const found = async (search: string) =>
+    (await service.call(`/admin/v1/accounts?${new URLSearchParams({ search })}`)).body.data;
+  const own = accounts.find(({ email }: { email: string }) => email === "zhao@example.com");
+  for (const search of ["ZHAO@ex", "zha", own.id]) expect(await found(search), search).toEqual([own]);
+  for (const search of ["%", "zhao_example", own.id.slice(0, -1)]) expect(await found(search)).toEqual([]);
 });
 
 test("a visitor cannot let themselves in by what they send", async () => {
@@ -138,6 +148,14 @@ describe("members of an account", () => {
     expect((await boss.call(`/v1/members/${otherId}`, undefined, "DELETE")).status).toBe(204);
     expect((await other.call("/v1/balance")).status).toBe(401);
     expect((await boss.call("/v1/members")).body.data).toHaveLength(1);
+    // In the reader's language, down to what to send instead.
+    expect((await boss.call("/v1/keys", { name: 5, days: 1 }, "POST", "zh")).body.error).toMatchObject({
+      message: expect.stringMatching(/参数有误/),
+      details: expect.arrayContaining([
+        { param: "name", code: "invalid_type", message: "name 的类型不对或缺失", fix: "" },
+        { param: "days", code: "unrecognized_keys", message: "days 不是已知的名称", fix: "请去掉" },
+      ]),
+    });
   });
 
   test("somebody with two accounts acts for one at a time, and for none of others", async () => {
@@ -183,16 +201,3 @@ test("a second factor: no session without its code, and a wrong code is none", a
   );
   expect((await later.call("/console/api/session")).body.user).toMatchObject({ email, twoFactor: true });
 });
-
-/** RFC 6238 with SHA-1, six digits and 30 seconds, as the apps do. */
-function codeOf(secret: string, nowMs = Date.now()): string {
-  let bits = "";
-  for (const letter of secret.replaceAll("=", ""))
-    bits += "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0");
-  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
-  const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(Math.floor(nowMs / 30_000)));
-  const digest = createHmac("sha1", key).update(counter).digest();
-  const number = digest.readUInt32BE(digest[19]! & 15) & 0x7fff_ffff;
-  return String(number % 1_000_000).padStart(6, "0");
-}

@@ -73,6 +73,7 @@ export function sights(requestId: string, accountId: string): readonly Sight[] {
     ...ownerStates,
     ...joinStates,
     ...teamStates,
+    ...goingStates,
     ...memberStates,
     ...asked.map(([name, path]) => state(`${name}-loading`, (at) => waiting(at, path))),
     ...asked.map(([name, path]) => state(`${name}-error`, (at) => refused(at, path))),
@@ -276,6 +277,12 @@ const ownerStates: readonly Sight[] = [
     await at.locator("main header button").first().click();
     await at.getByRole("dialog").waitFor();
   }),
+  state("admin-accounts-none-found", async (at) => {
+    await visit(at, "/admin/accounts");
+    await at.locator("input[type=search]").fill("nobody is called like this");
+    await at.locator("tbody").nth(1).waitFor({ state: "detached" });
+    await settle(at);
+  }),
   state("admin-vouchers-empty", async (at) => {
     await at.route("**/admin/v1/vouchers*", empty);
     await visit(at, "/admin/vouchers");
@@ -417,6 +424,30 @@ const teamStates: readonly Sight[] = [
     );
     await visit(at, "/settings");
   }),
+];
+
+/** Before somebody is removed, or goes. */
+const goingStates: readonly Sight[] = [
+  state("team-remove", async (at) => {
+    await at.route("**/v1/members", (route) => route.fulfill({ json: { data: people(4), invitations: [] } }));
+    await visit(at, "/settings");
+    await at
+      .locator("li")
+      .filter({ has: at.locator("select") })
+      .nth(3)
+      .locator("button")
+      .click();
+    await at.getByRole("dialog").waitFor();
+  }),
+  state(
+    "team-leave",
+    async (at) => {
+      await visit(at, "/settings");
+      await at.locator("li > span > button").last().click();
+      await at.getByRole("dialog").waitFor();
+    },
+    "member",
+  ),
 ];
 
 /** What the pages say to somebody whose role is too small for them. */

@@ -29,13 +29,14 @@ export const tiers = ["trial", "standard", "pro", "operator"] as const;
 
 const at = (id: string) => `/admin/v1/accounts/${encodeURIComponent(id)}`;
 
-export const accountsQuery = infiniteQueryOptions({
-  queryKey: ["admin", "accounts"],
-  queryFn: ({ pageParam, signal }) =>
-    call<Page<Account>>(`/admin/v1/accounts?${cursor(pageParam, { limit: "50" })}`, { signal }),
-  initialPageParam: "",
-  getNextPageParam: (page) => page.next_cursor ?? undefined,
-});
+export const accountsQuery = (search: string) =>
+  infiniteQueryOptions({
+    queryKey: ["admin", "accounts", search],
+    queryFn: ({ pageParam, signal }) =>
+      call<Page<Account>>(`/admin/v1/accounts?${cursor(pageParam, { limit: "50", search })}`, { signal }),
+    initialPageParam: "",
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+  });
 
 export const accountQuery = (id: string) =>
   queryOptions({

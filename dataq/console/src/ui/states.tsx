@@ -75,10 +75,13 @@ export function explain(error: unknown, t: ReturnType<typeof useText>) {
   const title = known ?? error.message;
   // Here a person acts, by their role; the service's sentence speaks of keys and scopes.
   if (error.code === "scope_denied") return { title, next: t.team.askOwner, requestId: error.requestId };
+  // What has no request's id was not said by the service itself, and not in the reader's language.
+  if (error.requestId === "")
+    return known
+      ? { title, next: "", requestId: "" }
+      : { title: t.failed, next: error.message, requestId: "" };
   // The service's own sentence holds the particulars; the translated one says what kind of trouble it is.
-  const next =
-    known && error.message && error.code !== "unreachable" ? error.message : sentence(error.nextAction);
-  return { title, next, requestId: error.requestId };
+  return { title, next: known ? error.message : sentence(error.nextAction), requestId: error.requestId };
 }
 
 /** The service's next steps are parts of sentences. */

@@ -74,11 +74,17 @@ export async function findAccount(database: Database, id: string): Promise<Accou
   return (await database.pool.query<Account>(`${SELECT} where id = $1`, [id])).rows[0];
 }
 
-/** Newest first; `after` is the id of the last one seen. */
-export async function listAccounts(database: Database, limit: number, after?: string): Promise<Account[]> {
+/** Newest first; `after` is the id of the last one seen, `search` part of a name or an e-mail, or an id. */
+export async function listAccounts(
+  database: Database,
+  limit: number,
+  { after, search }: { readonly after?: string | undefined; readonly search?: string | undefined } = {},
+): Promise<Account[]> {
   const found = await database.pool.query<Account>(
-    `${SELECT} where ($2::text is null or id < $2) order by id desc limit $1`,
-    [limit, after ?? null],
+    `${SELECT} where ($2::text is null or id < $2)
+       and ($3::text is null or id = $3 or position(lower($3) in lower(name || ' ' || coalesce(email, ''))) > 0)
+     order by id desc limit $1`,
+    [limit, after ?? null, search ?? null],
   );
   return found.rows;
 }

@@ -167,10 +167,11 @@ function mainOf(here: string): string {
 
 function unknownTarget(operation: string): Failure {
   const fix = `send one of ${importNames.join(", ")}`;
+  const fixZh = `可选：${importNames.join("、")}`;
   const message = `${operation.slice(0, 64)} cannot be imported`;
   return new Failure("invalid_params", {
     param: "operation",
     summary: `${message}.`,
-    details: [{ param: "operation", code: "unknown", message, fix }],
+    details: [{ param: "operation", code: "unknown", message, fix, fixZh }],
   });
 }

@@ -14,12 +14,23 @@ export function readOlderRequest(body: unknown): OlderRequest | undefined {
   if (!isObject(body) || body["operation"] !== undefined || body["type"] === undefined) return undefined;
   const { domain, type, query = "", filters = {}, top_k: topK = 20, ...others } = body;
   const operation = findByOlderType(domain, type);
-  if (!isObject(filters)) throw invalid("filters", "is not an object", "send an object, or leave it out");
-  if (typeof query !== "string") throw invalid("query", "is not a string", "send a string");
+  if (!isObject(filters))
+    throw invalid(
+      "filters",
+      "is not an object",
+      "send an object, or leave it out",
+      "请发送对象，或去掉 filters",
+    );
+  if (typeof query !== "string") throw invalid("query", "is not a string", "send a string", "请发送字符串");
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) {
     const shown = unknown.slice(0, 64);
-    throw invalid(shown, "is not a field of this profile", "send domain, type, query, filters and top_k");
+    throw invalid(
+      shown,
+      "is not a field of this profile",
+      "send domain, type, query, filters and top_k",
+      "可用：domain、type、query、filters、top_k",
+    );
   }
   const { offset: rawOffset, ...params } = filters;
   const offset = readInteger("filters.offset", rawOffset ?? 0, 0, 10_000);
@@ -61,6 +72,7 @@ function findByOlderType(domain: unknown, type: unknown): Operation {
         code: "unknown",
         message: "domain and type name no operation",
         fix: `use one of ${known}`,
+        fixZh: `可选：${known}`,
       },
     ],
   });
@@ -79,11 +91,16 @@ function readInteger(name: string, value: unknown, low: number, high: number): n
   const number = typeof value === "string" && /^\d{1,6}$/.test(value) ? Number(value) : value;
   if (typeof number === "number" && Number.isInteger(number) && number >= low && number <= high)
     return number;
-  throw invalid(name, `is not a whole number from ${low} to ${high}`, `send ${low} to ${high}`);
+  throw invalid(
+    name,
+    `is not a whole number from ${low} to ${high}`,
+    `send ${low} to ${high}`,
+    `请发送 ${low} 至 ${high}`,
+  );
 }
 
-function invalid(name: string, what: string, fix: string): Failure {
-  const problem: ParameterProblem = { param: name, code: "format", message: `${name} ${what}`, fix };
+function invalid(name: string, what: string, fix: string, fixZh: string): Failure {
+  const problem: ParameterProblem = { param: name, code: "format", message: `${name} ${what}`, fix, fixZh };
   return new Failure("invalid_params", { summary: `${name} ${what}.`, details: [problem] });
 }
 

@@ -67,10 +67,12 @@ function readDirective(text: string, name: string): Directive {
     if ((word === "cache_hit" || word === "empty") && number === undefined) return { kind: word };
   }
   const fix = `send sandbox:<error code>, sandbox:delay:<ms up to ${LONGEST_DELAY_MS}>, sandbox:cache_hit or sandbox:empty`;
+  const fixZh = `请发送 sandbox:<错误代码>、sandbox:delay:<毫秒，最多 ${LONGEST_DELAY_MS}>、sandbox:cache_hit 或 sandbox:empty`;
+  const message = "not a magic input of the sandbox";
   throw new Failure("invalid_params", {
     param: `params.${name}`,
-    summary: `params.${name} is not a magic input of the sandbox (${fix}).`,
-    details: [{ param: `params.${name}`, code: "sandbox", message: "not a magic input of the sandbox", fix }],
+    summary: `params.${name} is ${message} (${fix}).`,
+    details: [{ param: `params.${name}`, code: "sandbox", message, fix, fixZh }],
   });
 }
 

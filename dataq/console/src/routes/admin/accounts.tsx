@@ -1,6 +1,6 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Plus, Users } from "lucide-react";
+import { Plus, Search, Users } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import {
   accountsQuery,
@@ -18,6 +18,7 @@ import { Field, Input, Select } from "../../ui/field.tsx";
 import { TOKENS_PER_YUAN, useFormat } from "../../ui/format.tsx";
 import { MoreRows } from "../../ui/more-rows.tsx";
 import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
+import { useSettled } from "../../ui/settled.ts";
 import { Empty, explain, Failure, Loaded } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { useToast } from "../../ui/toast.tsx";
@@ -25,7 +26,9 @@ import { useToast } from "../../ui/toast.tsx";
 export function Accounts() {
   const t = useText();
   const format = useFormat();
-  const query = useInfiniteQuery(accountsQuery);
+  const [wanted, setWanted] = useState("");
+  const search = useSettled(wanted.trim());
+  const query = useInfiniteQuery({ ...accountsQuery(search), placeholderData: keepPreviousData });
   const [isMaking, setMaking] = useState(false);
   return (
     <>
@@ -43,12 +46,34 @@ export function Accounts() {
         }
       />
       <People />
-      <Panel title={t.accounts.accounts} isFlush>
+      <Panel
+        title={t.accounts.accounts}
+        isFlush
+        actions={
+          <search className="relative w-72 max-w-full">
+            <Search className="pointer-events-none absolute top-2.5 left-2.5 size-4 text-faint" aria-hidden />
+            <Input
+              aria-label={t.accounts.search}
+              placeholder={t.accounts.searchAbout}
+              className="pl-8"
+              type="search"
+              maxLength={254}
+              autoComplete="off"
+              spellCheck={false}
+              value={wanted}
+              onChange={(event) => setWanted(event.target.value)}
+            />
+          </search>
+        }
+      >
         <Loaded query={query} lines={8}>
           {({ pages }) => {
             const rows = pages.flatMap(({ data }) => data);
             return rows.length === 0 ? (
-              <Empty icon={<Users className="size-5" />} title={t.accounts.none} />
+              <Empty
+                icon={<Users className="size-5" />}
+                title={search ? t.accounts.noneFound : t.accounts.none}
+              />
             ) : (
               <Table
                 label={t.accounts.accounts}

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { resetPassword } from "../../service/identity.ts";
 import { useText } from "../../text/text.tsx";
 import { buttonClass } from "../../ui/button.tsx";
-import { Field, Input } from "../../ui/field.tsx";
+import { NewPassword } from "../../ui/new-password.tsx";
 import { Notice } from "../../ui/states.tsx";
 import { BrokenLink } from "./broken-link.tsx";
 import { DoorForm } from "./form.tsx";
@@ -34,19 +34,7 @@ export function Reset() {
         setDone(true);
       }}
     >
-      <Field label={t.door.newPassword} hint={t.door.passwordHint}>
-        {(attributes) => (
-          <Input
-            {...attributes}
-            name="password"
-            type="password"
-            required
-            minLength={10}
-            maxLength={128}
-            autoComplete="new-password"
-          />
-        )}
-      </Field>
+      <NewPassword label={t.door.newPassword} />
     </DoorForm>
   );
 }

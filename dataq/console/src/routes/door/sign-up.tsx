@@ -6,7 +6,8 @@ import { signUp } from "../../service/identity.ts";
 import { sessionQuery } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { Field, Input } from "../../ui/field.tsx";
-import { Notice } from "../../ui/states.tsx";
+import { NewPassword } from "../../ui/new-password.tsx";
+import { explain, Notice } from "../../ui/states.tsx";
 import { DoorForm, linkClass } from "./form.tsx";
 
 export function SignUp() {
@@ -26,12 +27,11 @@ export function SignUp() {
       action={t.door.signUp}
       onSend={async ({ name = "", email = "", password = "" }) => {
         setProblem("");
-        if (password.length < 10) return setProblem(t.door.passwordShort);
         try {
           await signUp(name.trim(), email.trim(), password);
         } catch (error) {
           if (error instanceof ServiceError && error.code.includes("password"))
-            return setProblem(error.message);
+            return setProblem(explain(error, t).title);
           throw error;
         }
         client.clear();
@@ -55,18 +55,7 @@ export function SignUp() {
       <Field label={t.door.email}>
         {(attributes) => <Input {...attributes} name="email" type="email" required autoComplete="username" />}
       </Field>
-      <Field label={t.door.password} hint={t.door.passwordHint} error={problem || undefined}>
-        {(attributes) => (
-          <Input
-            {...attributes}
-            name="password"
-            type="password"
-            required
-            maxLength={128}
-            autoComplete="new-password"
-          />
-        )}
-      </Field>
+      <NewPassword label={t.door.password} error={problem || undefined} />
     </DoorForm>
   );
 }

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Play } from "lucide-react";
-import { type FormEvent, useEffect, useState } from "react";
+import { type FormEvent, useState } from "react";
 import {
   type CatalogOperation,
   catalogQuery,
@@ -17,6 +17,7 @@ import { useFormat } from "../../ui/format.tsx";
 import { useLook } from "../../ui/look.ts";
 import { textIn } from "../../ui/operation-name.ts";
 import { PageHead, Panel } from "../../ui/panel.tsx";
+import { useSettled } from "../../ui/settled.ts";
 import { Empty, explain, Failure, Loaded, Skeleton } from "../../ui/states.tsx";
 import { ParameterFields } from "./parameter-fields.tsx";
 import { ResultView } from "./result-view.tsx";
@@ -192,16 +193,6 @@ function Quote({ body }: { readonly body: QueryBody }) {
       )}
     </div>
   );
-}
-
-/** The value once it has stood still for a moment: one question a pause, not one a key. */
-function useSettled(value: string): string {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), 250);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return settled;
 }
 
 function bodyOf(

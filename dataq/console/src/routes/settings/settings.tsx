@@ -12,6 +12,7 @@ import { Button } from "../../ui/button.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { setLook, type Theme, useLook } from "../../ui/look.ts";
+import { NewPassword } from "../../ui/new-password.tsx";
 import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";
 import { Loaded, Notice } from "../../ui/states.tsx";
@@ -77,19 +78,7 @@ export function Settings() {
                       />
                     )}
                   </Field>
-                  <Field label={t.door.newPassword} hint={t.door.passwordHint}>
-                    {(attributes) => (
-                      <Input
-                        {...attributes}
-                        name="password"
-                        type="password"
-                        required
-                        minLength={10}
-                        maxLength={128}
-                        autoComplete="new-password"
-                      />
-                    )}
-                  </Field>
+                  <NewPassword label={t.door.newPassword} />
                 </SettingForm>
               </Panel>
               <TwoFactor isOn={user.twoFactor} />

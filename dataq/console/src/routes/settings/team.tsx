@@ -14,6 +14,7 @@ import { useSignedIn } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Code } from "../../ui/code.tsx";
+import { Confirm } from "../../ui/dialog.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { Badge, Panel } from "../../ui/panel.tsx";
@@ -30,6 +31,7 @@ export function Team() {
   const client = useQueryClient();
   const query = useQuery(membersQuery);
   const [made, setMade] = useState<{ readonly email: string; readonly link: string } | null>(null);
+  const [going, setGoing] = useState<{ readonly id: string; readonly name: string } | null>(null);
   const isOwner = user.memberRole === "owner";
   const change = async (changing: Promise<unknown>) => {
     try {
@@ -70,9 +72,9 @@ export function Team() {
                   ) : (
                     <Badge>{t.team.roles[role]}</Badge>
                   )}
-                  {isOwner && id !== user.id && (
-                    <Button size="small" kind="danger" onClick={() => void change(removeMember(id))}>
-                      {t.team.remove}
+                  {(id === user.id ? members.length > 1 && !user.isLocal : isOwner) && (
+                    <Button size="small" kind="danger" onClick={() => setGoing({ id, name })}>
+                      {id === user.id ? t.team.leave : t.team.remove}
                     </Button>
                   )}
                 </span>
@@ -141,7 +143,54 @@ export function Team() {
           )}
         </div>
       )}
+      {going && <Removal id={going.id} name={going.name} onClose={() => setGoing(null)} />}
     </Panel>
+  );
+}
+
+/** Asks first, whether an owner removes somebody or a member goes. */
+function Removal({
+  id,
+  name,
+  onClose,
+}: {
+  readonly id: string;
+  readonly name: string;
+  readonly onClose: () => void;
+}) {
+  const t = useText();
+  const client = useQueryClient();
+  const isSelf = useSignedIn().id === id;
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const remove = async () => {
+    setBusy(true);
+    setError(null);
+    try {
+      await removeMember(id);
+      // Who has gone sees another account, or none: a new page is the simplest truth.
+      if (isSelf) location.assign("/console/");
+      else {
+        await client.invalidateQueries({ queryKey: membersQuery.queryKey });
+        onClose();
+      }
+    } catch (thrown) {
+      setError(thrown);
+      setBusy(false);
+    }
+  };
+  return (
+    <Confirm
+      isOpen
+      onClose={onClose}
+      onConfirm={() => void remove()}
+      title={isSelf ? t.team.leaveTitle : t.team.removeTitle(name)}
+      action={isSelf ? t.team.leave : t.team.remove}
+      isBusy={isBusy}
+      error={error}
+    >
+      {isSelf ? t.team.leaveAbout : t.team.removeAbout}
+    </Confirm>
   );
 }
 

@@ -1,13 +1,10 @@
 import { z } from "zod";
-import { meaning } from "../../bilingual.ts";
 import { defineOperation } from "../../operation.ts";
 import { amount, date, record } from "../../provenance.ts";
 import { taxId } from "../../values/tax-id.ts";
 import { organisationWarnings } from "./company-detail.ts";
 
-const figure = z
-  .object({ amount: amount.nullable(), public: z.boolean() })
-  .meta(meaning({ en: "CNY", zh: "人民币元" }));
+const figure = z.object({ amount: amount.nullable(), public: z.boolean() });
 
 export const enterpriseAnnualReport = defineOperation({
   name: "enterprise_annual_report",

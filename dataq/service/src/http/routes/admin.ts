@@ -68,6 +68,8 @@ const price = z.strictObject({
 });
 const accountsQuery = z.strictObject({
   cursor: z.string().max(64).optional(),
+  /** Part of a name or an e-mail, or a whole id. */
+  search: z.string().trim().min(1).max(254).optional(),
   limit: z.coerce.number().int().min(1).max(500).default(50),
 });
 const vouchersQuery = z.strictObject({
@@ -103,8 +105,8 @@ export function addAdminRoutes(app: FastifyInstance, parts: HttpParts): void {
 
   app.get("/admin/v1/accounts", async (request) => {
     await admitAdmin(request);
-    const { cursor, limit } = check(accountsQuery, request.query);
-    const accounts = await listAccounts(database, limit + 1, cursor);
+    const { cursor, limit, search } = check(accountsQuery, request.query);
+    const accounts = await listAccounts(database, limit + 1, { after: cursor, search });
     const shown = accounts.slice(0, limit);
     return { data: shown.map(accountBody), next_cursor: accounts.length > limit ? shown.at(-1)!.id : null };
   });

@@ -21,6 +21,7 @@ export function demandPhoneTail(carrier: { code: string; name: string }, params:
         code: "missing",
         message: `${carrier.name} tells of a parcel only with params.phone_tail`,
         fix: "send the last four digits of the receiver's or sender's phone number",
+        fixZh: "请发送收件人或寄件人电话的后四位",
       },
     ],
   });

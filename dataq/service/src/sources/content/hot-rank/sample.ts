@@ -19,10 +19,9 @@ export const sampleRanks: Source = {
 
 export function unknownPlatform(platform: string, known: readonly string[]): Failure {
   const message = `params.platform ${platform} is not a platform with rankings here`;
+  const [fix, fixZh] = [`use one of ${known.join(", ")}`, `可选：${known.join("、")}`];
   return new Failure("invalid_params", {
     summary: `${message}.`,
-    details: [
-      { param: "params.platform", code: "unknown_platform", message, fix: `use one of ${known.join(", ")}` },
-    ],
+    details: [{ param: "params.platform", code: "unknown_platform", message, fix, fixZh }],
   });
 }

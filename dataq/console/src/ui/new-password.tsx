@@ -1,0 +1,32 @@
+import { useText } from "../text/text.tsx";
+import { Field, Input } from "./field.tsx";
+
+/** The field of a password that is chosen; what is wrong with it is told in the page's language, not the browser's. */
+export function NewPassword({
+  label,
+  error,
+}: {
+  readonly label: string;
+  readonly error?: string | undefined;
+}) {
+  const t = useText();
+  return (
+    <Field label={label} hint={t.door.passwordHint} error={error}>
+      {(attributes) => (
+        <Input
+          {...attributes}
+          name="password"
+          type="password"
+          required
+          minLength={10}
+          maxLength={128}
+          autoComplete="new-password"
+          onInvalid={({ currentTarget }) =>
+            currentTarget.setCustomValidity(currentTarget.validity.tooShort ? t.door.passwordShort : "")
+          }
+          onInput={({ currentTarget }) => currentTarget.setCustomValidity("")}
+        />
+      )}
+    </Field>
+  );
+}

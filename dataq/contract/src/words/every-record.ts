@@ -1,0 +1,30 @@
+import { type Words, word } from "./word.ts";
+
+/** Fields that records of several domains have. */
+export const everyRecord: Words = {
+  id: word("Identifier of the record", "记录编号"),
+  score: word("How well it matches; higher is better", "匹配度，越高越相关"),
+  highlights: word("Passages that match, marked with <em>", "匹配的片段，以 <em> 标出"),
+  source: word("Where the record comes from", "记录的出处"),
+  "source.kind": word("Official, licensed, third party or sample", "官方、授权、第三方或样例"),
+  "source.url": word("Address of the original", "原文地址"),
+  "source.document_id": word("Identifier at the publisher", "发布者处的编号"),
+  "source.published_at": word("When it was published", "发布时间"),
+  "source.licence": word("Licence of the data", "数据许可"),
+  name: word("Name", "名称"),
+  name_en: word("Name in English", "英文名称"),
+  title: word("Title", "标题"),
+  title_en: word("Title in English", "英文标题"),
+  type: word("Kind", "类型"),
+  status_text: word("State in words", "状态说明"),
+  province: word("Province", "省份"),
+  city: word("City", "城市"),
+  district: word("District", "区县"),
+  address: word("Address", "地址"),
+  date: word("Day", "日期"),
+  year: word("Year", "年份"),
+  url: word("Address on the web", "网址"),
+  language: word("Language", "语言"),
+  keyword: word("Keyword", "关键词"),
+  homepage: word("Home page", "主页"),
+};
