@@ -50,5 +50,6 @@ export const legal: Words = {
   domain_code: word("Code of the field of law", "法律部门代码"),
   count: word("Number of laws", "法律数量"),
   laws: word("The laws of this field", "该部门的法律"),
+  "law_history.text": word("What happened to the law that day", "该日对法律的通过或修改"),
   article_count: word("Number of articles", "条文数"),
 };
