@@ -317,7 +317,8 @@ describe("launch", () => {
       const unfit = await run(env, ["launch", "codex", "--model", "mine"]);
       expect(unfit.err).toBe('Error: "mine" does not support tools\n');
 
-      const started = await run(env, ["launch", "codex", "--", "exec", "two words"]);
+      const named = ["launch", "codex", "--model", "with-tools", "--", "exec", "two words"];
+      const started = await run(env, named);
       expect(started.code).toBe(7);
       expect(started.err).toMatch(/^Codex works with with-tools:latest\nIts window is \d+ tokens, /);
       expect(started.out).toBe(

@@ -74,6 +74,12 @@ export const errorBody = z.object({
   next_action: z.string(),
   request_id: z.string(),
   retry_after: z.number().int().optional(),
+  /** Of a 402, in tokens. */
+  required: z.number().int().optional(),
+  balance: z.number().int().optional(),
+  shortfall: z.number().int().optional(),
+  /** Of `insufficient_balance`: the console's page, on this service. */
+  top_up_url: z.string().optional(),
   error: z.object({
     type: z.string(),
     code: z.string(),

@@ -113,6 +113,7 @@ test("too little balance is 402 with the numbers and nothing of the data", async
       required: 5_000,
       balance: 4_000,
       shortfall: 1_000,
+      top_up_url: "/console/top-up",
       retryable: false,
     },
   });

@@ -51,6 +51,7 @@ export function errorBodyOf(
     request_id: requestId,
     ...after,
     ...(row.status === 402 && billingOf(details)),
+    ...(code === "insufficient_balance" && { top_up_url: "/console/top-up" }),
     error: {
       type: row.type,
       code,

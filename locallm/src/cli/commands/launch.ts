@@ -3,6 +3,7 @@ import { constants } from "node:os";
 import { Argument, Command } from "commander";
 import { readConfig } from "../../config.ts";
 import { LocallmError } from "../../wire/errors.ts";
+import { displayModelName, requireModelName } from "../../wire/model-name.ts";
 import { type Assistant, assistants, type Wiring } from "../assistants.ts";
 import { Client } from "../client.ts";
 import { plain, table } from "../text.ts";
@@ -68,7 +69,7 @@ async function fetched(reference: string, assistant: Assistant, client: Client):
   const needed = neededBy(assistant);
   if (!capabilities.includes(needed))
     throw new LocallmError("unsupported_capability", { model: name, capability: needed });
-  return name;
+  return displayModelName(requireModelName(name));
 }
 
 async function newestFor(assistant: Assistant, client: Client): Promise<string> {
