@@ -203,7 +203,13 @@ describe("with a model", () => {
   };
 
   it("the defaults: one slot, one model, 2048 tokens, 5 minutes, raw prompts, a quiet log", async () => {
-    await withServer({ LOCALLM_MODELS: store.folder }, async (server) => {
+    const noProxy = Object.fromEntries(
+      ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"].flatMap((name) => [
+        [name, ""],
+        [name.toLowerCase(), ""],
+      ]),
+    );
+    await withServer({ LOCALLM_MODELS: store.folder, ...noProxy }, async (server) => {
       expect(await server.ask("/api/generate", body)).toMatchObject({ prompt_eval_count: 2 });
       await server.ask("/api/generate", { ...body, model: "small:b" });
       const { explain } = await server.ask<Explained>("/api/ps?explain");

@@ -73,9 +73,7 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
 /** Any command line of locallm, with an environment that holds nothing of this machine's own settings. */
 export function launch(args: readonly string[], env: Record<string, string> = {}, input?: string) {
   const clean = Object.fromEntries(
-    Object.entries(process.env).filter(
-      ([name]) => !/^(LOCALLM_|CUDA_|GGML_|NODE_|VITEST|.*_proxy$)/i.test(name),
-    ),
+    Object.entries(process.env).filter(([name]) => !/^(LOCALLM_|CUDA_|GGML_|NODE_|VITEST)/.test(name)),
   );
   const child: ChildProcess = spawn(
     process.execPath,

@@ -5,7 +5,7 @@ import type { GenerateDone, Lease, LoadWish, RunnableModel } from "../scheduler/
 import { parseKeepAlive } from "../wire/duration.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { displayModelName, requireModelName } from "../wire/model-name.ts";
-import { type CompleteOptions, mergeOptions, parseOptions } from "../wire/options.ts";
+import { type CompleteOptions, mergeOptions, modelOptions, parseOptions } from "../wire/options.ts";
 import { tellIgnored } from "./body.ts";
 import type { Parts } from "./parts.ts";
 
@@ -48,7 +48,11 @@ export async function prepareRun(
     reply,
     unknown.map((name) => `options.${name}`),
   );
-  const own = parseOptions(model.params).options;
+  const { options: own, bad } = modelOptions(model.params);
+  tellIgnored(
+    reply,
+    bad.map((name) => `model.${name}`),
+  );
   const options = mergeOptions({ num_ctx: parts.settings.contextLength }, own, given);
   const keepAliveMs =
     body.keep_alive === undefined ? parts.settings.keepAliveMs : parseKeepAlive(body.keep_alive);

@@ -4,6 +4,7 @@ import {
   checkOption,
   isOptionName,
   mergeOptions,
+  modelOptions,
   type OptionName,
   type OptionRule,
   optionDefaults,
@@ -96,6 +97,16 @@ describe("parseOptions", () => {
       }),
       { seed: 2, numRuns: 500 },
     );
+  });
+});
+
+describe("modelOptions", () => {
+  it("leaves out what a request would be refused for, and says so", () => {
+    const params = { temperature: 0.5, top_p: 3, num_ctx: "4096", f16_kv: true, seed: null, stop: ["a"] };
+    expect(modelOptions(params)).toEqual({
+      options: { temperature: 0.5, stop: ["a"] },
+      bad: ["top_p", "num_ctx"],
+    });
   });
 });
 

@@ -96,6 +96,24 @@ export function parseOptions(given: Readonly<Record<string, unknown>>): ParsedOp
   return { options: options as Options, unknown };
 }
 
+/**
+ * The PARAMETERs of a model that another program may have made: one that is out of its range or of another type is
+ * left out, and listed, so that the model can be used all the same. What is no option here is nothing to a request.
+ */
+export function modelOptions(params: Readonly<Record<string, unknown>>): { options: Options; bad: string[] } {
+  const options: Record<string, unknown> = {};
+  const bad: string[] = [];
+  for (const [name, value] of Object.entries(params)) {
+    if (!isOptionName(name) || value === null || value === undefined) continue;
+    try {
+      options[name] = checkOption(name, value);
+    } catch {
+      bad.push(name);
+    }
+  }
+  return { options: options as Options, bad };
+}
+
 export function isOptionName(name: string): name is OptionName {
   return Object.hasOwn(optionRules, name);
 }
