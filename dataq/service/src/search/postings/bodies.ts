@@ -1,4 +1,4 @@
-import { zstdDecompressSync } from "node:zlib";
+import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { Database } from "../../database/database.ts";
 import { type DocumentPlace, StoredBody } from "../stored-body.ts";
 import { Recent } from "./recent.ts";
@@ -41,10 +41,20 @@ export class Bodies {
   }
 }
 
+/** As a row keeps it. Short ones plain: each compression begins with making its state, which costs more than it gains. */
+export function packBody(body: object): Uint8Array {
+  const json = Buffer.from(JSON.stringify(body));
+  return json.length < shortBytes ? json : zstdCompressSync(json);
+}
+
 /** In this thread: a body takes less time than handing it to another would. */
 export function unpackBody(packed: Buffer): Buffer {
-  return zstdDecompressSync(packed, inOneChunk);
+  return packed[0] === openingBrace ? packed : zstdDecompressSync(packed, inOneChunk);
 }
+
+const shortBytes = 1_024;
+/** The first byte of JSON, never that of a zstd frame. */
+const openingBrace = 0x7b;
 
 const inOneChunk = { chunkSize: 1 << 15 };
 /** Some thousands of judgments. */

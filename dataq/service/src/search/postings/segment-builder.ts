@@ -1,6 +1,6 @@
-import { zstdCompressSync } from "node:zlib";
 import { type Analyser, runGap, runs } from "../analysis/analyser.ts";
 import type { IndexDocument } from "../search-index.ts";
+import { packBody } from "./bodies.ts";
 import { BlockWriter } from "./codec.ts";
 import { PlaceWriter } from "./places.ts";
 
@@ -59,7 +59,7 @@ export class SegmentBuilder {
     this.#lengths.push(length);
     this.#tokens += length;
     this.#dates.push(dateNumber(document.date));
-    return compressBody(document.body);
+    return packBody(document.body);
   }
 
   finish(): Segment {
@@ -122,10 +122,6 @@ export interface Segment {
 const textGap = 64;
 
 const mostKnownRuns = 300_000;
-
-function compressBody(body: object): Uint8Array {
-  return zstdCompressSync(JSON.stringify(body));
-}
 
 /** YYYY-MM-DD as a number that sorts like it; 0 for none. */
 export function dateNumber(date: string | null): number {
