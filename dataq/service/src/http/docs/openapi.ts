@@ -25,8 +25,7 @@ export function openApi(more: MoreChoices): JsonSchema {
     info: {
       title: "dataq",
       version: "1",
-      description:
-        "A data query service over Chinese sources: one endpoint, sixteen operations, pay per call.",
+      description: "A data query service over Chinese sources: one endpoint, many operations, pay per call.",
       license: { name: "MIT", identifier: "MIT" },
     },
     security: [{ bearer: [] }, { header: [] }],

@@ -1,0 +1,82 @@
+import { execFile, execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const execute = promisify(execFile);
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+
+export const title = "dataq: the page on adding an operation holds";
+
+/** What is run in the copy, and must end well. The tests take the new operation from the catalogue. */
+const steps = [
+  ["npm", "run", "format"],
+  ["npm", "run", "generate"],
+  ["npm", "run", "check"],
+  ["npx", "vitest", "run", "dataq/contract", "dataq/client/src", "scripts/operations-doc.test.ts"],
+  ["npx", "vitest", "run", "dataq/service/test/operations.test.ts", "dataq/service/test/openapi.test.ts"],
+] as const;
+
+/** Does in a copy of the last commit what docs/dataq/adding-an-operation.md says. */
+export async function run(print: (line: string) => void, folder: string): Promise<void> {
+  const copy = join(folder, "copy");
+  rmSync(copy, { recursive: true, force: true });
+  mkdirSync(copy, { recursive: true });
+  try {
+    const archive = execFileSync("git", ["archive", "HEAD"], { cwd: root, maxBuffer: 1 << 29 });
+    execFileSync("tar", ["-x", "-C", copy], { input: archive });
+    execFileSync("cp", ["-a", "--link", join(root, "node_modules"), copy]);
+    // The checks ask git what is ignored.
+    execFileSync("git", ["init", "-q"], { cwd: copy });
+    const blocks = blocksOf(readFileSync(join(copy, "docs/dataq/adding-an-operation.md"), "utf8"));
+    for (const block of blocks) apply(copy, block);
+    print(`${blocks.length} blocks of the page applied.\n`);
+    print("| step | seconds |");
+    print("| --- | ---: |");
+    for (const [command, ...args] of steps) {
+      const begun = performance.now();
+      await execute(command, args, { cwd: copy, maxBuffer: 1 << 26 }).catch((error) => {
+        throw new Error(`${args.join(" ")}:\n${(error.stdout + error.stderr).slice(-4_000)}`);
+      });
+      print(`| ${command} ${args.join(" ")} | ${((performance.now() - begun) / 1000).toFixed(0)} |`);
+    }
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+interface Block {
+  readonly path: string;
+  /** The line behind which it goes; undefined for a file of its own. */
+  readonly after: string | undefined;
+  readonly lines: readonly string[];
+}
+
+function blocksOf(page: string): Block[] {
+  const fence = /^( *)```ts\n([\s\S]*?)^ *```$/gm;
+  return [...page.matchAll(fence)].map(([, indent = "", text = ""]) => {
+    const [head = "", ...lines] = text
+      .split("\n")
+      .map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line));
+    const found = /^\/\/ ([\w./-]+\.ts)(?:, after "(.*)")?$/.exec(head);
+    if (found === null) throw new Error(`The block's first line names no file: ${head}`);
+    return { path: found[1] as string, after: found[2], lines };
+  });
+}
+
+function apply(copy: string, { path, after, lines }: Block): void {
+  const file = join(copy, path);
+  if (after === undefined) {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, lines.join("\n"));
+    return;
+  }
+  const there = readFileSync(file, "utf8").split("\n");
+  const place = there.indexOf(after);
+  if (place === -1) throw new Error(`${path} has no line ${after}`);
+  const isImport = (line: string) => line.startsWith("import ");
+  const added = lines.filter((line) => !isImport(line) && line !== "");
+  there.splice(place + 1, 0, ...added);
+  writeFileSync(file, [...lines.filter(isImport), ...there].join("\n"));
+}
