@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -13,7 +13,9 @@ export const title = "dataq: the page on adding an operation holds";
 const steps = [
   ["npm", "run", "format"],
   ["npm", "run", "generate"],
-  ["npm", "run", "check"],
+  ["npx", "biome", "check", "--error-on-warnings", "."],
+  ["npx", "tsc"],
+  ["npx", "knip"],
   ["npx", "vitest", "run", "dataq/contract", "dataq/client/src", "scripts/operations-doc.test.ts"],
   ["npx", "vitest", "run", "dataq/service/test/operations.test.ts", "dataq/service/test/openapi.test.ts"],
 ] as const;
@@ -23,10 +25,15 @@ export async function run(print: (line: string) => void, folder: string): Promis
   const copy = join(folder, "copy");
   rmSync(copy, { recursive: true, force: true });
   mkdirSync(copy, { recursive: true });
+  const { workspaces } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    workspaces: string[];
+  };
   try {
     const archive = execFileSync("git", ["archive", "HEAD"], { cwd: root, maxBuffer: 1 << 29 });
     execFileSync("tar", ["-x", "-C", copy], { input: archive });
-    execFileSync("cp", ["-a", "--link", join(root, "node_modules"), copy]);
+    for (const place of ["", ...workspaces].map((each) => join(each, "node_modules")))
+      if (existsSync(join(root, place)))
+        execFileSync("cp", ["-a", "--link", join(root, place), join(copy, place)]);
     // The checks ask git what is ignored.
     execFileSync("git", ["init", "-q"], { cwd: copy });
     const blocks = blocksOf(readFileSync(join(copy, "docs/dataq/adding-an-operation.md"), "utf8"));

@@ -1,10 +1,17 @@
+import { execFile } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { zstdDecompressSync } from "node:zlib";
+import type { Database } from "../src/database/database.ts";
 import { importAny } from "../src/importer/import.ts";
 import { fetchOrigin } from "../src/importer/origin/origin.ts";
 import { PostingIndex } from "../src/search/postings/posting-index.ts";
-import { makeDataFolder, openFolder, removeDataFolder } from "../test/data-folder.ts";
+import { environmentOf, makeDataFolder, openFolder, removeDataFolder } from "../test/data-folder.ts";
 
-export const title = "dataq: every data pack imports";
+export const title = "dataq: every data pack imports, with bad rows and kills too";
+
+const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 
 /** What each pack is imported as, in an order in which words for the segmenter come first. */
 const packs = {
@@ -26,7 +33,16 @@ const packs = {
   journals: "research_journal_search",
 };
 
-/** Imports the packs of TEST_DATA one after the other into one database. Fails at the first that does not import. */
+/** Imported again with bad lines and killed amid it: one folded, one row by row, one whose fill makes way. */
+const killed = ["journals", "judgments_real", "law_versions_md"] as const;
+const kills = 5;
+const badEvery = 100;
+
+/**
+ * Imports the packs of TEST_DATA one after the other into one database. Then some of them again with every
+ * hundredth line cut off, killed with SIGKILL at several points: what served before must serve still; at last to the
+ * end, with every bad line named. Fails at the first thing that is otherwise.
+ */
 export async function run(print: (line: string) => void): Promise<void> {
   const from = process.env["TEST_DATA"];
   if (from === undefined) throw new Error("Set TEST_DATA to the folder with the data packs.");
@@ -36,6 +52,7 @@ export async function run(print: (line: string) => void): Promise<void> {
     const index = new PostingIndex(database);
     print("| pack | as | rows | bad rows | records that serve | seconds |");
     print("| --- | --- | ---: | ---: | ---: | ---: |");
+    const took = new Map<string, number>();
     for (const [pack, target] of Object.entries(packs)) {
       const begun = performance.now();
       const file = await fetchOrigin(join(from, `${pack}.jsonl.zst`), { folder });
@@ -55,11 +72,71 @@ export async function run(print: (line: string) => void): Promise<void> {
         {},
       );
       if (outcome !== "imported") throw new Error(`${pack}: ${outcome}`);
+      took.set(pack, performance.now() - begun);
       const seconds = ((performance.now() - begun) / 1000).toFixed(1);
       print(`| ${pack} | ${target} | ${rows} | ${badRows} | ${size} | ${seconds} |`);
+    }
+    print("\n| again with bad lines | kills amid it | snapshots that changed | rows | bad rows named |");
+    print("| --- | ---: | ---: | ---: | ---: |");
+    for (const pack of killed) {
+      const spoilt = join(folder, `${pack}.jsonl`);
+      const bad = spoil(join(from, `${pack}.jsonl.zst`), spoilt);
+      const report = await killAmid(database, folder, packs[pack], spoilt, took.get(pack) as number);
+      const named = report.problems.map(({ line }) => line);
+      if (report.badRows !== bad.length || named.some((line, place) => line !== bad[place]))
+        throw new Error(`${pack}: ${report.badRows} bad rows, of which ${named}, not ${bad}`);
+      print(`| ${pack} | ${kills} | 0 | ${report.rows} | ${report.badRows} |`);
     }
   } finally {
     await database.close();
     await removeDataFolder(folder);
   }
+}
+
+/** Writes a pack with lines that are cut off; their numbers. */
+function spoil(pack: string, to: string): number[] {
+  const bad: number[] = [];
+  const lines = zstdDecompressSync(readFileSync(pack)).toString().trimEnd().split("\n");
+  const out = lines.map((line, place) => {
+    if ((place + 1) % badEvery !== 0) return line;
+    bad.push(place + 1);
+    return line.slice(0, line.length / 2);
+  });
+  writeFileSync(to, out.join("\n"));
+  return bad;
+}
+
+/** Kills an import again and again, each time a little later; then lets it end. */
+async function killAmid(
+  database: Database,
+  folder: string,
+  target: string,
+  file: string,
+  tookMs: number,
+): Promise<{ rows: number; badRows: number; problems: { line: number }[] }> {
+  const serving = async () => {
+    const found = await database.pool.query("select corpus, snapshot from search_corpus order by corpus");
+    return JSON.stringify(found.rows);
+  };
+  const before = await serving();
+  const start = (options: { timeout?: number } = {}) =>
+    new Promise<string>((resolve, reject) => {
+      const args = ["--conditions=source", main, "import", target, file, "--json"];
+      execFile(
+        process.execPath,
+        args,
+        { env: environmentOf(folder), maxBuffer: 1 << 26, killSignal: "SIGKILL", ...options },
+        (error, stdout) => (error === null ? resolve(stdout) : reject(error)),
+      );
+    });
+  for (let kill = 1; kill <= kills; kill++) {
+    const timeout = Math.round(500 + (0.8 * tookMs * kill) / kills);
+    const ended = await start({ timeout }).then(
+      () => "done",
+      ({ signal }: { signal?: string }) => signal,
+    );
+    if (ended !== "SIGKILL") throw new Error(`${target}: ended with ${ended} before it was killed`);
+    if ((await serving()) !== before) throw new Error(`${target}: a killed import changed what serves`);
+  }
+  return JSON.parse(await start());
 }
