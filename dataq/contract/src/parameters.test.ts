@@ -15,17 +15,22 @@ test("the operations of the specification are there, each under its domain and w
 });
 
 const specified = [
-  ...["legal_cases", "legal_laws", "legal_law_catalog"],
-  ...["enterprise_company_detail", "enterprise_annual_report", "enterprise_tax_invoice"],
-  ...["enterprise_shixin_check", "enterprise_zhixing_check"],
-  ...["content_keyword_index", "content_wechat_index", "content_hot_rank"],
+  "legal_cases",
+  "legal_laws",
+  "legal_law_catalog",
+  "enterprise_company_detail",
+  "enterprise_annual_report",
+  "enterprise_tax_invoice",
+  "enterprise_shixin_check",
+  "enterprise_zhixing_check",
+  "content_keyword_index",
+  "content_wechat_index",
+  "content_hot_rank",
   "cloud_express_tracking",
-  ...[
-    "research_paper_search",
-    "research_patent_search",
-    "research_journal_search",
-    "research_scholar_search",
-  ],
+  "research_paper_search",
+  "research_patent_search",
+  "research_journal_search",
+  "research_scholar_search",
 ];
 
 test.each(operations.map((operation) => [operation.name, operation as Operation] as const))(

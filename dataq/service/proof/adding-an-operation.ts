@@ -1,5 +1,6 @@
 import { execFile, execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -21,10 +22,8 @@ const steps = [
 ] as const;
 
 /** Does in a copy of the last commit what docs/dataq/adding-an-operation.md says. */
-export async function run(print: (line: string) => void, folder: string): Promise<void> {
-  const copy = join(folder, "copy");
-  rmSync(copy, { recursive: true, force: true });
-  mkdirSync(copy, { recursive: true });
+export async function run(print: (line: string) => void): Promise<void> {
+  const copy = mkdtempSync(join(tmpdir(), "dataq-copy-"));
   const { workspaces } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
     workspaces: string[];
   };
@@ -32,8 +31,7 @@ export async function run(print: (line: string) => void, folder: string): Promis
     const archive = execFileSync("git", ["archive", "HEAD"], { cwd: root, maxBuffer: 1 << 29 });
     execFileSync("tar", ["-x", "-C", copy], { input: archive });
     for (const place of ["", ...workspaces].map((each) => join(each, "node_modules")))
-      if (existsSync(join(root, place)))
-        execFileSync("cp", ["-a", "--link", join(root, place), join(copy, place)]);
+      if (existsSync(join(root, place))) copyFolder(join(root, place), join(copy, place));
     // The checks ask git what is ignored.
     execFileSync("git", ["init", "-q"], { cwd: copy });
     const blocks = blocksOf(readFileSync(join(copy, "docs/dataq/adding-an-operation.md"), "utf8"));
@@ -50,6 +48,16 @@ export async function run(print: (line: string) => void, folder: string): Promis
     }
   } finally {
     rmSync(copy, { recursive: true, force: true });
+  }
+}
+
+/** As links where the disk is the same. */
+function copyFolder(from: string, to: string): void {
+  try {
+    execFileSync("cp", ["-a", "--link", from, to], { stdio: "ignore" });
+  } catch {
+    rmSync(to, { recursive: true, force: true });
+    execFileSync("cp", ["-a", from, to]);
   }
 }
 

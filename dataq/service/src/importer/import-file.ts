@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import type { Database } from "../database/database.ts";
 import type { PostingIndex } from "../search/postings/posting-index.ts";
 import type { IndexDocument } from "../search/search-index.ts";
+import { FieldCounts } from "./field-counts.ts";
 import { type ReadOptions, readRows } from "./format/read-rows.ts";
 import { ImportError } from "./import-error.ts";
 import type { LocalFile } from "./origin/origin.ts";
@@ -160,7 +161,7 @@ class Counts {
   readonly problems: { line: number; problem: string }[] = [];
   readonly #target: string;
   readonly #dataset: string;
-  readonly #fields = new Map<string, number>();
+  readonly #fields = new FieldCounts();
 
   constructor(target: string, dataset: string) {
     this.#target = target;
@@ -169,11 +170,7 @@ class Counts {
 
   row(fields: Readonly<Record<string, unknown>>): void {
     this.rows++;
-    for (const [name, value] of Object.entries(fields)) {
-      if (this.#fields.size >= mostFields && !this.#fields.has(name)) continue;
-      const isFilled = value !== null && value !== "" && !(Array.isArray(value) && value.length === 0);
-      this.#fields.set(name, (this.#fields.get(name) ?? 0) + (isFilled ? 1 : 0));
-    }
+    this.#fields.add(fields);
   }
 
   bad(line: number, problem: string): void {
@@ -191,11 +188,10 @@ class Counts {
       passedOver: this.passedOver,
       badRows: this.badRows,
       problems: this.problems,
-      fields: Object.fromEntries(this.#fields),
+      fields: this.#fields.report(),
       size,
     };
   }
 }
 
 const mostProblems = 50;
-const mostFields = 200;

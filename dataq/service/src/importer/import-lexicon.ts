@@ -1,5 +1,6 @@
 import type { PostingIndex } from "../search/postings/posting-index.ts";
 import { text } from "./field.ts";
+import { FieldCounts } from "./field-counts.ts";
 import { readRows } from "./format/read-rows.ts";
 import { ImportError } from "./import-error.ts";
 import type { LocalFile } from "./origin/origin.ts";
@@ -8,15 +9,28 @@ import type { LocalFile } from "./origin/origin.ts";
 export async function importLexicon(
   index: PostingIndex,
   file: LocalFile,
-): Promise<{ rows: number; version: string; badRows: { row: string; problem: string }[] }> {
+  options: { readonly dryRun?: boolean } = {},
+): Promise<LexiconImport> {
+  const fields = new FieldCounts();
   const words: string[] = [];
   const badRows: { row: string; problem: string }[] = [];
   for await (const row of readRows(file.path)) {
+    if ("fields" in row) fields.add(row.fields);
     const word = "fields" in row ? text(row.fields, "word") : null;
     if (word === null)
       badRows.push({ row: `line ${row.line}`, problem: "problem" in row ? row.problem : "word: missing" });
     else words.push(word.normalize("NFKC"));
   }
   if (words.length === 0) throw new ImportError(`${file.name} holds no word.`);
-  return { rows: words.length, version: await index.addWords(words), badRows };
+  const version = options.dryRun === true ? null : await index.addWords(words);
+  return { rows: words.length, version, badRows, fields: fields.report() };
+}
+
+export interface LexiconImport {
+  readonly rows: number;
+  /** Of the dictionary with these words; null where nothing was written. */
+  readonly version: string | null;
+  readonly badRows: readonly { readonly row: string; readonly problem: string }[];
+  /** Fields that the file has, and in how many rows they are filled. */
+  readonly fields: Readonly<Record<string, number>>;
 }

@@ -35,9 +35,9 @@ export async function importAny(
   }
   if (name === "lexicon") {
     return recorded(database, name, file, options, async () => {
-      const { rows, version, badRows } = await importLexicon(index, file);
-      options.progress?.(`New indexes are cut with the dictionary ${version}`);
-      return { rows, laws: 0, size: rows, badRows };
+      const { version, ...read } = await importLexicon(index, file, options);
+      if (version !== null) options.progress?.(`New indexes are cut with the dictionary ${version}`);
+      return { ...read, laws: 0, size: read.rows };
     });
   }
   const target = findTarget(name);
@@ -55,10 +55,14 @@ async function recorded(
   run: () => Promise<LawImport>,
 ): Promise<ImportReport> {
   const dataset = options.dataset ?? datasetOf(file.name);
-  const base = { target: name, dataset, passedOver: 0, fields: {} };
-  const report = ({ rows, size, badRows }: LawImport, outcome: ImportReport["outcome"]): ImportReport => ({
+  const base = { target: name, dataset, passedOver: 0 };
+  const report = (
+    { rows, size, badRows, fields }: LawImport,
+    outcome: ImportReport["outcome"],
+  ): ImportReport => ({
     ...base,
     outcome,
+    fields,
     rows,
     records: rows,
     badRows: badRows.length,
@@ -69,7 +73,7 @@ async function recorded(
   });
   if (options.dryRun === true) return report(await run(), "dry_run");
   if (options.again !== true && (await isImported(database, name, dataset, file.sha256))) {
-    return report({ rows: 0, laws: 0, size: 0, badRows: [] }, "unchanged");
+    return report({ rows: 0, laws: 0, size: 0, badRows: [], fields: {} }, "unchanged");
   }
   const started = await Run.start(database, {
     target: name,

@@ -1,6 +1,7 @@
 import { lawEntriesCorpus, lawEntryDocument } from "../../search/corpora/law-entries.ts";
 import type { PostingIndex } from "../../search/postings/posting-index.ts";
 import { day, text } from "../field.ts";
+import { FieldCounts } from "../field-counts.ts";
 import { readRows } from "../format/read-rows.ts";
 import { ImportError } from "../import-error.ts";
 import type { LocalFile } from "../origin/origin.ts";
@@ -16,6 +17,7 @@ export async function importCatalog(
 ): Promise<LawImport> {
   const badRows: { row: string; problem: string }[] = [];
   const entries = await storedEntries(index);
+  const counts = new FieldCounts();
   let rows = 0;
   for await (const row of readRows(file.path)) {
     if ("problem" in row) {
@@ -23,6 +25,7 @@ export async function importCatalog(
       continue;
     }
     const { fields } = row;
+    counts.add(fields);
     const lawId = text(fields, "law_id");
     const name = text(fields, "law_name");
     if (lawId === null || name === null) {
@@ -48,10 +51,10 @@ export async function importCatalog(
     });
   }
   if (rows === 0) throw new ImportError(`${file.name} holds no law; nothing was changed.`);
-  if (options.dryRun === true) return { rows, laws: rows, size: 0, badRows };
+  if (options.dryRun === true) return { rows, laws: rows, size: 0, badRows, fields: counts.report() };
   const documents = async function* () {
     for (const entry of entries.values()) yield lawEntryDocument(entry);
   };
   const { size } = await index.refresh(lawEntriesCorpus, documents(), { dataset: "laws", mode: "replace" });
-  return { rows, laws: rows, size, badRows };
+  return { rows, laws: rows, size, badRows, fields: counts.report() };
 }

@@ -7,6 +7,7 @@ import {
 } from "../../search/corpora/law-articles.ts";
 import { lawEntriesCorpus, lawEntryDocument, type StoredLaw } from "../../search/corpora/law-entries.ts";
 import type { PostingIndex } from "../../search/postings/posting-index.ts";
+import { FieldCounts } from "../field-counts.ts";
 import { containerOf } from "../format/bytes.ts";
 import { extractFromZip } from "../format/zip.ts";
 import { ImportError } from "../import-error.ts";
@@ -15,7 +16,7 @@ import type { Publication } from "../provenance.ts";
 import { entriesOf, foldLaws, unfoldLaws, withProvenance } from "./fold.ts";
 import { readLawDatabase } from "./law-database.ts";
 import { readLawRows } from "./law-rows.ts";
-import type { LawVersion } from "./law-version.ts";
+import type { LawVersion, RowListener } from "./law-version.ts";
 
 export interface LawImport {
   /** Articles read, over all versions. */
@@ -24,6 +25,8 @@ export interface LawImport {
   /** Articles that serve now; versions of one article are one. */
   readonly size: number;
   readonly badRows: readonly { readonly row: string; readonly problem: string }[];
+  /** Fields that the file has, and in how many rows they are filled. */
+  readonly fields: Readonly<Record<string, number>>;
 }
 
 export interface LawImportOptions {
@@ -45,10 +48,15 @@ export async function importLaws(
   const badRows: { row: string; problem: string }[] = [];
   const entries = await storedEntries(index);
   const factsOf = (lawId: string): LawFacts | undefined => entries.get(lawId);
-  const versions = await readVersions(file, factsOf, (row, problem) => badRows.push({ row, problem }));
+  const counts = new FieldCounts();
+  const versions = await readVersions(file, factsOf, {
+    row: (fields) => counts.add(fields),
+    bad: (row, problem) => badRows.push({ row, problem }),
+  });
+  const fields = counts.report();
   const rows = versions.reduce((sum, version) => sum + version.articles.length, 0);
   if (rows === 0) throw new ImportError(`${file.name} holds no article of a law.`);
-  if (options.dryRun === true) return { rows, laws: versions.length, size: 0, badRows };
+  if (options.dryRun === true) return { rows, laws: versions.length, size: 0, badRows, fields };
   const stored: StoredArticle[] = [];
   for await (const body of index.documents(lawArticlesCorpus)) stored.push(body as StoredArticle);
   const all = [...unfoldLaws(stored), ...versions.map((version) => withProvenance(version, publication))];
@@ -68,7 +76,7 @@ export async function importLaws(
   const merged = new Map(entries);
   for (const entry of entriesOf(unfoldLaws(articles), publication)) merged.set(entry.law_id, entry);
   await index.refresh(lawEntriesCorpus, each(merged.values(), lawEntryDocument), refresh);
-  return { rows, laws: versions.length, size, badRows };
+  return { rows, laws: versions.length, size, badRows, fields };
 }
 
 /** The catalogue by law id. */
@@ -84,22 +92,22 @@ export async function storedEntries(index: PostingIndex): Promise<Map<string, St
 async function readVersions(
   file: LocalFile,
   factsOf: (lawId: string) => LawFacts | undefined,
-  onBadRow: (row: string, problem: string) => void,
+  told: RowListener,
 ): Promise<LawVersion[]> {
   const container = await containerOf(file.path);
-  if (container === "sqlite") return readLawDatabase(file.path, onBadRow);
+  if (container === "sqlite") return readLawDatabase(file.path, told);
   if (container === "zip") {
     // Beside the file, under a name of its own: two imports at once must not share it.
     const unpacked = `${file.path}.${process.pid}.${Date.now()}.db`;
     try {
       const name = await extractFromZip(file.path, (entry) => entry.endsWith(".db"), unpacked);
       if (name === undefined) throw new ImportError(`${file.name} holds no SQLite database of laws.`);
-      return readLawDatabase(unpacked, onBadRow);
+      return readLawDatabase(unpacked, told);
     } finally {
       await rm(unpacked, { force: true });
     }
   }
-  return readLawRows(file.path, factsOf, onBadRow);
+  return readLawRows(file.path, factsOf, told);
 }
 
 async function* each<Item, Out>(items: Iterable<Item>, map: (item: Item) => Out): AsyncGenerator<Out> {

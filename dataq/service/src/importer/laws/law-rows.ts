@@ -3,10 +3,9 @@ import { day, text } from "../field.ts";
 import { readRows } from "../format/read-rows.ts";
 import { effectiveDateIn, readLawHistory } from "./law-history.ts";
 import { readLawText } from "./law-text.ts";
-import type { LawText, LawVersion } from "./law-version.ts";
+import type { LawText, LawVersion, RowListener } from "./law-version.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
-type OnBadRow = (row: string, problem: string) => void;
 
 /**
  * Reads laws from rows of three forms: one article a row (`article_text`, `law_id`), whole texts with version
@@ -16,22 +15,23 @@ type OnBadRow = (row: string, problem: string) => void;
 export async function readLawRows(
   path: string,
   factsOf: (lawId: string) => LawFacts | undefined,
-  onBadRow: OnBadRow,
+  told: RowListener,
 ): Promise<LawVersion[]> {
   const versions: LawVersion[] = [];
   const articles = new Map<string, { name: string; list: LawText[] }>();
   for await (const row of readRows(path)) {
     if ("problem" in row) {
-      onBadRow(`line ${row.line}`, row.problem);
+      told.bad(`line ${row.line}`, row.problem);
       continue;
     }
     const { fields } = row;
+    told.row(fields);
     if (fields["article_text"] !== undefined)
-      addArticle(fields, articles, (problem) => onBadRow(`line ${row.line}`, problem));
+      addArticle(fields, articles, (problem) => told.bad(`line ${row.line}`, problem));
     else if (isCase(fields)) continue;
     else {
       const version = wholeText(fields);
-      if ("problem" in version) onBadRow(`line ${row.line}`, version.problem);
+      if ("problem" in version) told.bad(`line ${row.line}`, version.problem);
       else versions.push(version);
     }
   }

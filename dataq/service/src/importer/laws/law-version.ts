@@ -15,3 +15,9 @@ export interface LawText {
   readonly section: string | null;
   readonly content: string;
 }
+
+/** Hears of the rows of a file of laws as they are read. */
+export interface RowListener {
+  row(fields: Readonly<Record<string, unknown>>): void;
+  bad(row: string, problem: string): void;
+}

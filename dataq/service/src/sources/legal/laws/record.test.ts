@@ -24,11 +24,10 @@ async function fold(...packs: readonly (readonly object[])[]): Promise<Map<strin
     for (const rows of packs) {
       const path = join(folder, "laws.jsonl");
       await writeFile(path, rows.map((row) => JSON.stringify(row)).join("\n"));
-      const read = await readLawRows(
-        path,
-        () => undefined,
-        (row, problem) => expect.fail(`${row}: ${problem}`),
-      );
+      const read = await readLawRows(path, () => undefined, {
+        row: () => {},
+        bad: (row, problem) => expect.fail(`${row}: ${problem}`),
+      });
       stored = foldLaws([
         ...unfoldLaws(stored),
         ...read.map((version) => withProvenance(version, publication)),
