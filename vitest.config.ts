@@ -17,7 +17,8 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["{locallm,dataq/*}/src/**/*.test.ts", "scripts/**/*.test.ts"],
-          testTimeout: 20_000,
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
           sequence: { groupOrder: 0 },
         },
       },
