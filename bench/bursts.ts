@@ -21,8 +21,8 @@ export interface BurstOptions {
 
 /**
  * Takes the servers in turns, burst by burst, in an order that turns too, and prints medians with quartiles.
- * A ratio is the median of each round's ratio to the first server named as the base (the last one), so that
- * what slows one round slows both sides of it.
+ * A ratio is the median of each round's ratio to each server but the first, so that what slows one round slows both
+ * sides of it.
  */
 export async function compare(
   figure: Figure,
@@ -56,20 +56,25 @@ export async function compare(
     else if ([...results.values()].some(({ value }) => !(value > 0))) empty++;
     else rounds.push(results);
   }
-  const base = peers.at(-1)!;
   const better = figure.better === "more" ? "more is better" : "less is better";
   print(
     `${figure.title}, ${figure.unit} (${better}); n = ${rounds.length}; dropped: ${disturbed} disturbed, ${empty} without a figure; others had ${quantile(others, 0.5).toFixed(2)} of a core (${quartiles(others)})`,
   );
   print("");
-  print(`| server | median | quartiles | ratio to ${base.name} | its quartiles | processor ms |`);
-  print("|---|---:|---:|---:|---:|---:|");
+  const bases = peers.slice(1);
+  print(
+    `| server | median | quartiles |${bases.map(({ name }) => ` ratio to ${name} |`).join("")} processor ms |`,
+  );
+  print(`|---|---:|---:|${bases.map(() => "---:|").join("")}---:|`);
   for (const peer of peers) {
     const values = rounds.map((round) => round.get(peer)!.value);
-    const ratios = rounds.map((round) => round.get(peer)!.value / round.get(base)!.value);
+    const ratios = bases.map((base) => {
+      const each = rounds.map((round) => round.get(peer)!.value / round.get(base)!.value);
+      return base === peer ? " |" : ` ${show(quantile(each, 0.5))} (${quartiles(each)}) |`;
+    });
     const cpu = rounds.map((round) => round.get(peer)!.cpuMs);
     print(
-      `| ${peer.name} | ${show(quantile(values, 0.5))} | ${quartiles(values)} | ${show(quantile(ratios, 0.5))} | ${quartiles(ratios)} | ${quantile(cpu, 0.5).toFixed(0)} |`,
+      `| ${peer.name} | ${show(quantile(values, 0.5))} | ${quartiles(values)} |${ratios.join("")} ${quantile(cpu, 0.5).toFixed(0)} |`,
     );
   }
 }

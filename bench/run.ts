@@ -6,7 +6,7 @@ import { Peer } from "./peer.ts";
 const usage = `npm run bench -- <figure> … --server NAME=WHAT --server NAME=WHAT [--bursts 15] [--others 0.12] [--model NAME] [--options '{"num_thread":2}']
 
 WHAT is a base URL (Ollama's API or llama-server's), or a command line that starts a server, with {port} where
-its port goes; it is started and ended here. The last server is the one that ratios are taken to.
+its port goes; it is started and ended here. Ratios are taken to each server but the first.
 Figures:`;
 
 const { values, positionals } = parseArgs({

@@ -19,6 +19,9 @@ type ContextFunctions = Pick<
   | "llama_memory_seq_rm"
   | "llama_memory_seq_cp"
   | "llama_memory_seq_add"
+  | "llama_state_seq_get_size"
+  | "llama_state_seq_get_data"
+  | "llama_state_seq_set_data"
   | "llama_memory_can_shift"
   | "llama_attach_threadpool"
   | "llama_set_n_threads"
@@ -42,6 +45,7 @@ export interface ContextRequest {
 }
 
 const flashAttention = { auto: -1, on: 1, off: 0 };
+const mostBufferedBytes = 4 * 2 ** 20;
 const cacheType = { f16: 1, q8_0: 8, q4_0: 2 };
 
 /**
@@ -199,11 +203,23 @@ export class Context {
     return false;
   }
 
-  /** All that one sequence holds, in place of what the other did; the cells are copied before the next step. */
-  copy(source: number, target: number): void {
-    if (this.#memory === null) return;
-    this.#library.llama_memory_seq_rm(this.#memory, target, -1, -1);
-    this.#library.llama_memory_seq_cp(this.#memory, source, target, -1, -1);
+  /**
+   * All that one sequence holds, in place of what the other did; false where it could not be copied and the other
+   * holds nothing now. By way of a buffer of what is held; where that is big, by the library's own copy, which takes
+   * the whole cache as it is and waits for the next step.
+   */
+  copy(source: number, target: number): boolean {
+    const library = this.#library;
+    if (this.#memory === null) return false;
+    library.llama_memory_seq_rm(this.#memory, target, -1, -1);
+    const size = Number(library.llama_state_seq_get_size(this.pointer, source));
+    if (size > mostBufferedBytes) {
+      library.llama_memory_seq_cp(this.#memory, source, target, -1, -1);
+      return true;
+    }
+    const held = new Uint8Array(size);
+    const got = Number(library.llama_state_seq_get_data(this.pointer, held, size, source));
+    return got > 0 && Number(library.llama_state_seq_set_data(this.pointer, held, got, target)) > 0;
   }
 
   /** Drops the positions [from, to) and moves what follows up to their place. */

@@ -34,8 +34,8 @@ const leastPart = 32;
 const worthwhileShare = 0.1;
 
 /**
- * Of the window, the least part that is worth copying from a neighbour's cache. All of that cache is copied: a cell
- * takes 5 µs and a token's computation 3,400 (SmolLM2 135M), and bigger models move this further apart.
+ * Of the window, the least part that is worth copying from a neighbour's cache. Where that holds much, all of it is
+ * copied: a cell takes 5 µs and a token's computation 3,400 (SmolLM2 135M), and bigger models move this further apart.
  */
 const copiedShare = 1 / 256;
 const leastCopied = 8;
@@ -218,9 +218,9 @@ export class Slots {
   }
 
   #takeOver(slot: Slot, from: Slot, tokens: number): void {
-    this.#context.copy(from.index, slot.index);
-    Object.assign(slot.cached, { ...from.cached, tokens: [...from.cached.tokens] });
-    const kept = this.#keep(slot, tokens);
+    const isCopied = this.#context.copy(from.index, slot.index);
+    if (isCopied) Object.assign(slot.cached, { ...from.cached, tokens: [...from.cached.tokens] });
+    const kept = this.#keep(slot, isCopied ? tokens : 0);
     this.#canCopy = kept > 0;
     slot.answer!.begin(kept);
   }

@@ -97,6 +97,9 @@ export interface Functions {
   llama_memory_clear(memory: Pointer, data: boolean): void;
   llama_memory_seq_rm(memory: Pointer, seq: number, from: number, to: number): boolean;
   llama_memory_seq_cp(memory: Pointer, source: number, target: number, from: number, to: number): void;
+  llama_state_seq_get_size(context: Pointer, seq: number): number | bigint;
+  llama_state_seq_get_data(context: Pointer, bytes: Uint8Array, size: number, seq: number): number | bigint;
+  llama_state_seq_set_data(context: Pointer, bytes: Uint8Array, size: number, seq: number): number | bigint;
   llama_memory_seq_add(memory: Pointer, seq: number, from: number, to: number, delta: number): void;
   llama_memory_can_shift(memory: Pointer): boolean;
   llama_set_n_threads(context: Pointer, threads: number, threadsBatch: number): void;
@@ -173,6 +176,9 @@ function signatures(layout: typeof Layout): Record<string, (TypeObject | string)
     llama_memory_clear: ["void", "void *", "bool"],
     llama_memory_seq_rm: ["bool", "void *", "int32_t", "int32_t", "int32_t"],
     llama_memory_seq_cp: ["void", "void *", "int32_t", "int32_t", "int32_t", "int32_t"],
+    llama_state_seq_get_size: ["size_t", "void *", "int32_t"],
+    llama_state_seq_get_data: ["size_t", "void *", "void *", "size_t", "int32_t"],
+    llama_state_seq_set_data: ["size_t", "void *", "void *", "size_t", "int32_t"],
     llama_memory_seq_add: ["void", "void *", "int32_t", "int32_t", "int32_t", "int32_t"],
     llama_memory_can_shift: ["bool", "void *"],
     llama_set_n_threads: ["void", "void *", "int32_t", "int32_t"],
