@@ -132,9 +132,10 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
     await page.getByText("The balance does not cover it.").waitFor();
     await page.getByRole("button", { name: "Send the call" }).click();
     await page.getByText("The balance does not cover this call. Top up").waitFor();
+    await page.getByText("The balance is 0 tokens, the call costs 500: 500 are missing.").waitFor();
 
     const { body } = await service.call("/admin/v1/vouchers", { body: { tokens: 50_000, batch: "journey" } });
-    await visit(page, "/top-up");
+    await page.getByRole("main").getByRole("link", { name: "Top up" }).click();
     await page.getByLabel("Code").fill(body.codes[0]);
     await page.getByRole("button", { name: "Redeem" }).click();
     await page.getByText("50,000 tokens (¥1.00) were added.").waitFor();
@@ -304,6 +305,7 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
     await factor.getByText("On", { exact: true }).waitFor();
 
     await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
     await page.getByLabel("E-mail").fill(email);
     await page.getByLabel("Password").fill("a wholly different one");
     await page.getByRole("button", { name: "Sign in" }).click();

@@ -235,6 +235,8 @@ export const en = {
     price: "This call costs",
     fromCache: "You asked this lately: half price.",
     after: (balance: string) => `${balance} tokens are left after it.`,
+    short: (balance: string, required: string, shortfall: string) =>
+      `The balance is ${balance} tokens, the call costs ${required}: ${shortfall} are missing.`,
     tooDear: "The balance does not cover it.",
     send: "Send the call",
     idle: "The answer will stand here",

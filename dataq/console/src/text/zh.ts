@@ -224,6 +224,8 @@ export const zh: Text = {
     price: "本次价格",
     fromCache: "最近查过相同内容，半价。",
     after: (balance) => `调用后剩余 ${balance} 令牌。`,
+    short: (balance: string, required: string, shortfall: string) =>
+      `余额 ${balance} 令牌，本次调用需要 ${required} 令牌，还差 ${shortfall} 令牌。`,
     tooDear: "余额不足。",
     send: "发送调用",
     idle: "结果会显示在这里",

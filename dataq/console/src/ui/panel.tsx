@@ -55,6 +55,11 @@ export function Panel({
   );
 }
 
+/** Figures beside each other: four, or two on a telephone. */
+export function Stats({ children }: { readonly children: ReactNode }) {
+  return <dl className="grid grid-cols-2 gap-3 xl:grid-cols-4">{children}</dl>;
+}
+
 /** One figure with its name. */
 export function Stat({
   name,
@@ -70,9 +75,14 @@ export function Stat({
   const toneClass =
     tone === "bad" ? "text-bad" : tone === "warn" ? "text-warn" : tone === "good" ? "text-good" : "";
   return (
-    <div className="min-w-0 rounded-xl border border-line bg-surface px-4 py-3.5 shadow-card sm:px-5">
+    <div className="min-w-0 rounded-xl border border-line bg-surface px-3.5 py-3 shadow-card sm:px-5 sm:py-3.5">
       <dt className="text-sm text-faint">{name}</dt>
-      <dd className={classes("tabular mt-1 truncate text-xl font-semibold tracking-tight", toneClass)}>
+      <dd
+        className={classes(
+          "tabular mt-1 text-lg font-semibold tracking-tight wrap-anywhere sm:text-xl",
+          toneClass,
+        )}
+      >
         {value}
       </dd>
       {note && <dd className="tabular mt-0.5 text-xs text-soft">{note}</dd>}

@@ -7,7 +7,7 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ReactNode;
   /** Numbers stand right, so that their digits align. */
   readonly isNumber?: boolean;
-  /** Hidden on narrow screens: what can be done without there. */
+  /** Hidden where a table is too narrow for it: what can be done without there. A card has it. */
   readonly isExtra?: boolean;
   /** On a card it has a line of its own. */
   readonly isWide?: boolean;
@@ -46,7 +46,7 @@ export function Table<Row>({
                   "font-medium whitespace-nowrap",
                   edges,
                   column.isNumber && "text-right",
-                  column.isExtra && "hidden md:table-cell",
+                  column.isExtra && "max-md:hidden",
                   column.className,
                 )}
               >
@@ -60,7 +60,7 @@ export function Table<Row>({
             <tr
               key={keyOf(row)}
               role="row"
-              className="grid grid-cols-2 gap-x-4 gap-y-2 px-4 py-3 align-top hover:bg-sunken/60 sm:table-row sm:p-0"
+              className="grid grid-cols-2 gap-x-4 gap-y-2 px-4 py-3 hover:bg-sunken/60 sm:table-row sm:p-0 sm:align-baseline"
             >
               {columns.map((column, index) => (
                 <td
@@ -71,7 +71,7 @@ export function Table<Row>({
                     edges,
                     (index === 0 || column.isWide) && "max-sm:col-span-2",
                     column.isNumber && "tabular sm:text-right",
-                    column.isExtra && "hidden md:table-cell",
+                    column.isExtra && "sm:max-md:hidden",
                     column.className,
                   )}
                 >

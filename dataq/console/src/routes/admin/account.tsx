@@ -14,7 +14,7 @@ import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
 import { TOKENS_PER_YUAN, useFormat } from "../../ui/format.tsx";
-import { Badge, PageHead, Panel, Stat } from "../../ui/panel.tsx";
+import { Badge, PageHead, Panel, Stat, Stats } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";
 import { explain, Loaded, Notice } from "../../ui/states.tsx";
 import { useToast } from "../../ui/toast.tsx";
@@ -81,16 +81,18 @@ function Details({ account }: { readonly account: AccountWithWallet }) {
         </div>
       )}
       {wallet && (
-        <dl className="mb-5 grid grid-cols-1 gap-3 xs:grid-cols-2 xl:grid-cols-4">
-          <Stat
-            name={t.ledger.spendable}
-            value={format.yuan(wallet.balance)}
-            note={`${format.tokens(wallet.balance)} ${t.tokens}`}
-          />
-          <Stat name={t.ledger.trial} value={format.yuan(wallet.trialBalance)} />
-          <Stat name={t.ledger.paid} value={format.yuan(wallet.paidBalance)} />
-          <Stat name={t.ledger.held} value={format.yuan(wallet.held)} />
-        </dl>
+        <div className="mb-5">
+          <Stats>
+            <Stat
+              name={t.ledger.spendable}
+              value={format.yuan(wallet.balance)}
+              note={`${format.tokens(wallet.balance)} ${t.tokens}`}
+            />
+            <Stat name={t.ledger.trial} value={format.yuan(wallet.trialBalance)} />
+            <Stat name={t.ledger.paid} value={format.yuan(wallet.paidBalance)} />
+            <Stat name={t.ledger.held} value={format.yuan(wallet.held)} />
+          </Stats>
+        </div>
       )}
       <div className="grid items-start gap-5 sm:grid-cols-2 xl:grid-cols-4">
         <Panel title={t.accounts.topUp} about={t.accounts.topUpAbout}>

@@ -128,7 +128,7 @@ function Pull() {
           {state === "running" && <Button onClick={() => stopper.current?.abort()}>{t.cancel}</Button>}
         </div>
       </form>
-      <div className="mt-3" aria-live="polite">
+      <div className="mt-3 empty:mt-0" aria-live="polite">
         {state === "running" && (
           <>
             <Progress

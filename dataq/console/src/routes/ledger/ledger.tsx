@@ -5,7 +5,7 @@ import { useText } from "../../text/text.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { MoreRows } from "../../ui/more-rows.tsx";
-import { PageHead, Panel, Stat } from "../../ui/panel.tsx";
+import { PageHead, Panel, Stat, Stats } from "../../ui/panel.tsx";
 import { Empty, Loaded } from "../../ui/states.tsx";
 import { EntryTable } from "./entry-table.tsx";
 
@@ -28,28 +28,30 @@ export function Ledger() {
         }
       />
       {balance && (
-        <dl className="mb-5 grid grid-cols-1 gap-3 xs:grid-cols-2 xl:grid-cols-4">
-          <Stat
-            name={t.ledger.spendable}
-            value={format.tokens(balance.balance)}
-            note={format.yuan(balance.balance)}
-          />
-          <Stat
-            name={t.ledger.trial}
-            value={format.tokens(balance.trial_balance)}
-            note={
-              balance.trial_expires_at && balance.trial_balance > 0
-                ? t.ledger.until(format.day(balance.trial_expires_at))
-                : format.yuan(balance.trial_balance)
-            }
-          />
-          <Stat
-            name={t.ledger.paid}
-            value={format.tokens(balance.paid_balance)}
-            note={format.yuan(balance.paid_balance)}
-          />
-          <Stat name={t.ledger.held} value={format.tokens(balance.held)} note={t.ledger.heldNote} />
-        </dl>
+        <div className="mb-5">
+          <Stats>
+            <Stat
+              name={t.ledger.spendable}
+              value={format.tokens(balance.balance)}
+              note={format.yuan(balance.balance)}
+            />
+            <Stat
+              name={t.ledger.trial}
+              value={format.tokens(balance.trial_balance)}
+              note={
+                balance.trial_expires_at && balance.trial_balance > 0
+                  ? t.ledger.until(format.day(balance.trial_expires_at))
+                  : format.yuan(balance.trial_balance)
+              }
+            />
+            <Stat
+              name={t.ledger.paid}
+              value={format.tokens(balance.paid_balance)}
+              note={format.yuan(balance.paid_balance)}
+            />
+            <Stat name={t.ledger.held} value={format.tokens(balance.held)} note={t.ledger.heldNote} />
+          </Stats>
+        </div>
       )}
       <Panel isFlush>
         <Loaded query={query} lines={8}>

@@ -15,7 +15,7 @@ import { useSignedIn } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { useFormat } from "../../ui/format.tsx";
-import { PageHead, Panel, Stat } from "../../ui/panel.tsx";
+import { PageHead, Panel, Stat, Stats } from "../../ui/panel.tsx";
 import { Empty, Loaded, Notice, Skeleton } from "../../ui/states.tsx";
 import { RequestTable } from "../requests/request-table.tsx";
 
@@ -112,7 +112,7 @@ function Figures({
     { calls: 0, cached: 0, billed: 0 },
   );
   return (
-    <dl className="grid grid-cols-1 gap-3 xs:grid-cols-2 xl:grid-cols-4">
+    <Stats>
       <Stat
         name={t.overview.balance}
         value={format.yuan(balance.balance)}
@@ -142,7 +142,7 @@ function Figures({
         value={total.billed > 0 ? format.percent(total.cached / total.billed) : "–"}
         note={t.overview.cacheNote(format.number(total.cached), format.number(total.billed))}
       />
-    </dl>
+    </Stats>
   );
 }
 

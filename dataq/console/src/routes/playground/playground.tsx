@@ -1,7 +1,8 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { Play } from "lucide-react";
 import { type FormEvent, useState } from "react";
+import { ServiceError } from "../../service/call.ts";
 import {
   type CatalogOperation,
   catalogQuery,
@@ -11,14 +12,14 @@ import {
   runQuery,
 } from "../../service/catalog.ts";
 import { useText } from "../../text/text.tsx";
-import { Button } from "../../ui/button.tsx";
+import { Button, buttonClass } from "../../ui/button.tsx";
 import { Field, Select } from "../../ui/field.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { useLook } from "../../ui/look.ts";
 import { textIn } from "../../ui/operation-name.ts";
 import { PageHead, Panel } from "../../ui/panel.tsx";
 import { useSettled } from "../../ui/settled.ts";
-import { Empty, explain, Failure, Loaded, Skeleton } from "../../ui/states.tsx";
+import { Empty, explain, Failure, Loaded, Notice, Skeleton } from "../../ui/states.tsx";
 import { ParameterFields } from "./parameter-fields.tsx";
 import { ResultView } from "./result-view.tsx";
 import { Snippets } from "./snippets.tsx";
@@ -141,7 +142,7 @@ function Bench({
               <Skeleton lines={8} />
             </Panel>
           )}
-          {outcome.state === "failed" && <Failure error={outcome.error} />}
+          {outcome.state === "failed" && <Refusal error={outcome.error} />}
           {outcome.state === "done" && (
             <ResultView
               operation={operation}
@@ -154,6 +155,28 @@ function Bench({
         <Snippets body={body} />
       </div>
     </div>
+  );
+}
+
+/** Why there is no answer; where money is missing, how much and where there is more. */
+function Refusal({ error }: { readonly error: unknown }) {
+  const t = useText();
+  const format = useFormat();
+  if (!(error instanceof ServiceError) || error.code !== "insufficient_balance")
+    return <Failure error={error} />;
+  const tokens = (name: string) => format.tokens(Number(error.body[name] ?? 0));
+  return (
+    <Notice
+      tone="bad"
+      title={t.errors.insufficient_balance}
+      actions={
+        <Link to="/top-up" className={buttonClass("plain", "small")}>
+          {t.pages.topUp}
+        </Link>
+      }
+    >
+      {t.playground.short(tokens("balance"), tokens("required"), tokens("shortfall"))}
+    </Notice>
   );
 }
 

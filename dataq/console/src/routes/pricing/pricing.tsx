@@ -73,19 +73,19 @@ export function Pricing() {
                   {
                     name: t.pricing.call,
                     isNumber: true,
-                    className: "whitespace-nowrap",
+                    className: "whitespace-nowrap sm:w-36",
                     cell: ({ name }) => <PriceCell tokens={priceOf(name)?.tokens} />,
                   },
                   {
                     name: t.pricing.repeat,
                     isNumber: true,
-                    className: "whitespace-nowrap",
+                    className: "whitespace-nowrap sm:w-36",
                     cell: ({ name }) => <PriceCell tokens={priceOf(name)?.cached_tokens} />,
                   },
                   {
                     name: t.pricing.freshness,
                     isExtra: true,
-                    className: "w-56",
+                    className: "sm:w-60",
                     cell: ({ name }) => <Freshness status={status.data} operation={name} />,
                   },
                 ]}

@@ -106,12 +106,14 @@ function stack(
   const sums = new Map<string, number>();
   const partOf = (row: UsageRow) => (part === undefined ? "all" : (row[part] ?? ""));
   for (const row of rows) sums.set(partOf(row), (sums.get(partOf(row)) ?? 0) + row[measure]);
-  const ordered = [...sums].sort((a, b) => b[1] - a[1]).map(([name]) => name);
+  const sorted = [...sums].sort((a, b) => b[1] - a[1]);
+  // What comes to nothing has no bar, so it needs no colour.
+  const ordered = sorted.filter(([, sum], index) => index === 0 || sum > 0).map(([name]) => name);
   const parts = ordered.length > PARTS + 1 ? [...ordered.slice(0, PARTS), ""] : ordered;
   const values = parts.map(() => days.map(() => 0));
   for (const row of rows) {
     const at = days.indexOf(row.day ?? "");
-    if (at < 0) continue;
+    if (at < 0 || row[measure] === 0) continue;
     const known = parts.indexOf(partOf(row));
     values[known < 0 ? parts.length - 1 : known]![at]! += row[measure];
   }
@@ -166,8 +168,12 @@ function plot(
         {
           ...axis,
           size: 58,
-          values: (_, splits) =>
-            splits.map((value) => (measure === "tokens" ? `¥${+value.toFixed(2)}` : String(value))),
+          values: (_, splits) => {
+            const digits = splits.some((value) => !Number.isInteger(value)) ? 2 : 0;
+            return splits.map((value) =>
+              measure === "tokens" ? `¥${value.toFixed(digits)}` : String(value),
+            );
+          },
         },
       ],
       series: [

@@ -8,7 +8,7 @@ import { buttonClass } from "../../ui/button.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { useOperationName } from "../../ui/operation-name.ts";
-import { PageHead, Panel, Stat } from "../../ui/panel.tsx";
+import { PageHead, Panel, Stat, Stats } from "../../ui/panel.tsx";
 import { Empty, Loaded, Skeleton } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 
@@ -137,7 +137,7 @@ function Totals({ rows }: { readonly rows: readonly UsageRow[] }) {
     rows.reduce((total, row) => total + row[name], 0);
   const billed = sum("billed_calls");
   return (
-    <dl className="grid grid-cols-1 gap-3 xs:grid-cols-2 xl:grid-cols-4">
+    <Stats>
       <Stat
         name={t.usage.spending}
         value={format.yuan(sum("tokens"))}
@@ -150,7 +150,7 @@ function Totals({ rows }: { readonly rows: readonly UsageRow[] }) {
         value={billed > 0 ? format.percent(sum("cached_calls") / billed) : "–"}
         note={t.overview.cacheNote(format.number(sum("cached_calls")), format.number(billed))}
       />
-    </dl>
+    </Stats>
   );
 }
 
