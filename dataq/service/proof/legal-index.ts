@@ -1,13 +1,14 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { judgmentsCorpus } from "../src/search/corpora/judgments.ts";
 import { PostingIndex } from "../src/search/postings/posting-index.ts";
 import { cases } from "../src/sources/legal/cases/cases.ts";
 import { SearchSource } from "../src/sources/search-source.ts";
 import { environmentOf, makeDataFolder, openFolder, removeDataFolder } from "../test/data-folder.ts";
 import { startService } from "../test/service-process.ts";
-import { openFts5, openGin } from "./legal-index/other-engines.ts";
-import { questions } from "./legal-index/questions.ts";
+import { openOthers, plain } from "./legal-index/other-engines.ts";
+import { type Question, questions } from "./legal-index/questions.ts";
 import { ask, head, openAccount, row, timed } from "./legal-index/timed.ts";
 
 const execute = promisify(execFile);
@@ -16,7 +17,6 @@ const refreshPart = fileURLToPath(new URL("legal-index/refresh-part.ts", import.
 
 export const title = "dataq: the legal index at 68,787 judgments, through paid calls";
 
-const size = 68_787;
 const tenth = 6_879;
 
 /**
@@ -70,25 +70,33 @@ async function throughCalls(
   }
 }
 
-async function besideOthers(folder: string, print: (line: string) => void): Promise<void> {
+/** Each engine is asked until all questions are through or its time is over; the row says how many were. */
+export async function besideOthers(folder: string, print: (line: string) => void): Promise<void> {
   const database = await openFolder(folder);
   try {
-    const source = new SearchSource(new PostingIndex(database), "legal_cases", cases);
+    const index = new PostingIndex(database);
+    const source = new SearchSource(index, judgmentsCorpus, cases);
     const signal = new AbortController().signal;
-    const own = async ({ query, page }: { query: string; page: number }) => {
-      const params = { query: query.replace(/ (?:court|judge|basis|date):\S+/, "") };
+    const own = async ({ query, page }: Question) => {
       const context = { signal, now: new Date(), sandbox: false };
-      return (await source.run(params, { page, pageSize: 20 }, context)).total;
+      const found = await source.run({ query: plain(query) }, { page, pageSize: 20 }, context);
+      return found.relaxed ? 0 : found.total;
     };
-    await timed(own, questions.length, 1);
     print(row("posting blocks, without HTTP and money", await timed(own, questions.length, 1)));
-    const gin = await openGin(database, size);
-    print(row(gin.name, await timed(gin.ask, questions.length, 1)));
-    await gin.close();
-    const fts5 = openFts5(folder, size);
-    print(row(fts5.name, await timed(fts5.ask, questions.length, 1)));
-    await fts5.close();
+    const ours = await timed(own, questions.length, 1);
+    print(row("the same again", ours));
+    const agreements: string[] = [];
+    for (const engine of await openOthers(database, folder, index.documents(judgmentsCorpus))) {
+      const theirs = await timed(engine.ask, questions.length, 1, engineLimitMs);
+      print(row(`${engine.name}, ${theirs.times.length} questions`, theirs));
+      const agreed = theirs.totals.filter((total, place) => total === ours.totals[place]).length;
+      agreements.push(`${engine.name} in ${agreed} of ${theirs.times.length}`);
+      await engine.close();
+    }
+    print(`\nTotals are equal to ours: ${agreements.join(", ")}.`);
   } finally {
     await database.close();
   }
 }
+
+const engineLimitMs = 45_000;

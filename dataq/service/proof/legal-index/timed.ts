@@ -41,18 +41,19 @@ export async function openAccount(service: ServiceProcess): Promise<string> {
   return (await service.call("/admin/v1/accounts", { body })).body.keys[0];
 }
 
-/** The same for any engine. */
+/** The same for any engine, for so long at most. */
 export async function timed(
   one: (question: Question) => Promise<number>,
   count: number,
   clients: number,
+  limitMs = Number.POSITIVE_INFINITY,
 ): Promise<Timed> {
   const times: number[] = [];
   const totals: number[] = [];
   let next = 0;
   const begun = performance.now();
   const client = async () => {
-    for (let place = next++; place < count; place = next++) {
+    for (let place = next++; place < count && performance.now() - begun < limitMs; place = next++) {
       const from = performance.now();
       totals[place] = await one(questions[place % questions.length] as Question);
       times.push(performance.now() - from);

@@ -3,6 +3,8 @@ import { expect, test } from "vitest";
 import { BitSet } from "./bitset.ts";
 import { BlockWriter, readBlock } from "./codec.ts";
 import { PlaceReader, PlaceWriter } from "./places.ts";
+import { Recent } from "./recent.ts";
+import { Scratch } from "./scratch.ts";
 import { intersect, subtract, unite, within } from "./sets.ts";
 import { Top } from "./top.ts";
 
@@ -105,6 +107,47 @@ test("the best few are those of a whole sort, in a total order", () => {
       expect(together.ranked()).toEqual(sorted.slice(0, size));
     }),
     { seed: 5 },
+  );
+});
+
+test("of what was kept, the longest unused goes when the bytes are more than allowed", () => {
+  const steps = fc.array(fc.record({ key: fc.integer({ min: 0, max: 9 }), isRead: fc.boolean() }), {
+    maxLength: 80,
+  });
+  fc.assert(
+    fc.property(steps, (list) => {
+      const recent = new Recent<number, string>(35);
+      // The same by the plain rule: keys by last use, each of 10 bytes, so three at most.
+      let kept: number[] = [];
+      for (const { key, isRead } of list) {
+        const isKept = kept.includes(key);
+        if (isRead) {
+          expect(recent.get(key)).toBe(isKept ? `${key}` : undefined);
+          if (isKept) kept = [...kept.filter((each) => each !== key), key];
+        } else {
+          recent.put(key, `${key}`, 10);
+          if (!isKept) kept = [...kept, key].slice(-3);
+        }
+      }
+      for (const key of Array(10).keys()) expect(recent.get(key) !== undefined).toBe(kept.includes(key));
+    }),
+    { seed: 7 },
+  );
+});
+
+test("scratch memory never overlaps until it is reset, however much is taken", () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 60_000 }), { maxLength: 20 }), (lengths) => {
+      const scratch = new Scratch();
+      const taken = lengths.map((length, place) => scratch.take(length).fill(place));
+      taken.forEach((array, place) => {
+        expect(array.length).toBe(lengths[place]);
+        expect(array.every((each) => each === place)).toBe(true);
+      });
+      scratch.scores(10).fill(1);
+      expect(scratch.scores(100_000).every((score) => score === 0)).toBe(true);
+    }),
+    { seed: 8, numRuns: 20 },
   );
 });
 
