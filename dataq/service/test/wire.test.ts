@@ -93,6 +93,29 @@ describe("a paid call", () => {
     expect(hit.body.usage.tokens).toBe(2_500);
   });
 
+  test("is estimated with others, and page by page", async () => {
+    const estimate = async (body: object) => (await service.call("/v1/data/estimate", { body })).body;
+    const known = { operation: "legal_laws", params: { query: "合同" }, page_size: 1 };
+    await service.call("/v1/data/query", { body: known });
+    const research = { operation: "research_paper_search", params: { query: "合同" } };
+    const several = await estimate({ queries: [known, research, { ...known, page: 2 }] });
+    expect(several).toMatchObject({
+      tokens: 2_500 + 500 + 5_000,
+      cached: false,
+      data: [
+        { tokens: 2_500, cached: true },
+        { tokens: 500, cached: false },
+        { tokens: 5_000, cached: false },
+      ],
+    });
+    const pages = await estimate({ ...known, pages: 3 });
+    const answers = [];
+    for (const page of [1, 2, 3])
+      answers.push(await service.call("/v1/data/query", { body: { ...known, page } }));
+    expect(pages.tokens).toBe(answers.reduce((sum, { body }) => sum + body.usage.tokens, 0));
+    expect(pages.balance_after).toBe(answers.at(-1)!.body.usage.balance);
+  });
+
   test("is refused, free, above max_tokens", async () => {
     const before = (await service.call("/v1/balance")).body.balance;
     const body = { operation: "legal_laws", params: { query: "max tokens" }, max_tokens: 4_999 };
@@ -291,6 +314,17 @@ describe("every endpoint that reads something names what is wrong", () => {
   const cases: [string, string, unknown, string, string | null][] = [
     ["POST", "/v1/data/estimate", {}, "missing_parameter", "operation"],
     ["POST", "/v1/data/estimate", '{"', "invalid_json", null],
+    ["POST", "/v1/data/estimate", { queries: [] }, "invalid_params", "queries"],
+    [
+      "POST",
+      "/v1/data/estimate",
+      { queries: [query, { operation: "x" }] },
+      "unknown_operation",
+      "queries.1.operation",
+    ],
+    ["POST", "/v1/data/estimate", { queries: [{ ...query, page: 0 }] }, "invalid_params", "queries.0.page"],
+    ["POST", "/v1/data/estimate", { queries: [query], page: 1 }, "invalid_params", "page"],
+    ["POST", "/v1/data/estimate", { ...query, pages: 101 }, "invalid_params", "pages"],
     ["GET", "/v1/ledger?limit=0", undefined, "invalid_params", "limit"],
     ["GET", "/v1/ledger?cursor=x", undefined, "invalid_params", "cursor"],
     ["GET", "/v1/ledger?sort=asc", undefined, "invalid_params", "sort"],

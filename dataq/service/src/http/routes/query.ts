@@ -1,7 +1,8 @@
 import { Failure } from "@dataq/contract";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { estimate } from "../../query/estimate.ts";
 import { readOlderRequest } from "../../query/older-profile.ts";
-import { answerCall, estimateCall } from "../../query/pipeline.ts";
+import { answerCall } from "../../query/pipeline.ts";
 import { type HttpParts, leaveSignal } from "../app.ts";
 import { readJson } from "../body.ts";
 import { admitCall } from "../call-limits.ts";
@@ -41,7 +42,7 @@ export function addQueryRoutes(app: FastifyInstance, parts: HttpParts): void {
 
   app.post("/v1/data/estimate", async (request, reply) => {
     const principal = await admitCall(parts, request, reply);
-    return estimateCall(parts.pipeline, principal, readJson(request));
+    return estimate(parts.pipeline, principal, readJson(request));
   });
 }
 

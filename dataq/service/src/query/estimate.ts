@@ -1,0 +1,90 @@
+import { Failure } from "@dataq/contract";
+import type { Principal } from "../accounts/key.ts";
+import { estimateCall, type PipelineParts } from "./pipeline.ts";
+
+export interface Estimate {
+  readonly tokens: number;
+  /** Whether all of it would come from the cache. */
+  readonly cached: boolean;
+  readonly balance_after: number;
+  /** Of several questions each, in their order. */
+  readonly data?: readonly { readonly tokens: number; readonly cached: boolean }[];
+}
+
+const MAX_QUESTIONS = 100;
+
+/**
+ * What a question would cost now, or several: `{queries: […]}`, or one question with `pages` in place of a list of
+ * its pages. A question that stands there twice is counted twice at the price of now.
+ */
+export async function estimate(parts: PipelineParts, principal: Principal, body: unknown): Promise<Estimate> {
+  const questions = questionsOf(body);
+  if (questions === undefined) return estimateCall(parts, principal, body);
+  const data: { tokens: number; cached: boolean }[] = [];
+  let balance = 0;
+  for (const { path, question } of questions) {
+    const one = await estimateCall(parts, principal, question).catch((error) => {
+      throw placed(error, path);
+    });
+    balance = one.balance_after + one.tokens;
+    data.push({ tokens: one.tokens, cached: one.cached });
+  }
+  const tokens = data.reduce((sum, one) => sum + one.tokens, 0);
+  return { tokens, cached: data.every(({ cached }) => cached), balance_after: balance - tokens, data };
+}
+
+/** Undefined where the body is one question. */
+function questionsOf(body: unknown): { readonly path: string; readonly question: unknown }[] | undefined {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return undefined;
+  const { queries, pages, ...question } = body as Record<string, unknown>;
+  if (queries !== undefined) {
+    const rest = Object.keys(body).find((name) => name !== "queries");
+    if (rest !== undefined)
+      throw invalid(rest, "stands beside queries", "put it into each of them", "请放入各个查询中");
+    if (!Array.isArray(queries) || queries.length === 0 || queries.length > MAX_QUESTIONS)
+      throw invalid(
+        "queries",
+        `is no list of 1 to ${MAX_QUESTIONS} queries`,
+        `send 1 to ${MAX_QUESTIONS} queries`,
+        `请发送 1 到 ${MAX_QUESTIONS} 个查询`,
+      );
+    return queries.map((each, index) => ({ path: `queries.${index}`, question: each }));
+  }
+  if (pages === undefined) return undefined;
+  if (!Number.isSafeInteger(pages) || Number(pages) < 1 || Number(pages) > MAX_QUESTIONS)
+    throw invalid(
+      "pages",
+      `is not between 1 and ${MAX_QUESTIONS}`,
+      `send 1 to ${MAX_QUESTIONS}`,
+      `请发送 1 到 ${MAX_QUESTIONS}`,
+    );
+  const first = question["page"] === undefined ? 1 : Number(question["page"]);
+  return Array.from({ length: Number(pages) }, (_, index) => ({
+    path: "",
+    question: index === 0 ? question : { ...question, page: first + index },
+  }));
+}
+
+/** The failure of one question of a list names it. */
+function placed(error: unknown, path: string): unknown {
+  if (!(error instanceof Failure) || path === "") return error;
+  const { param, details } = error.details as Failure["details"] & { readonly param?: unknown };
+  return new Failure(
+    error.code,
+    {
+      ...error.details,
+      param: typeof param === "string" ? `${path}.${param}` : path,
+      ...(details && { details: details.map((one) => ({ ...one, param: `${path}.${one.param}` })) }),
+    },
+    error,
+  );
+}
+
+function invalid(param: string, wrong: string, fix: string, fixZh: string): Failure {
+  const message = `${param} ${wrong}`;
+  return new Failure("invalid_params", {
+    param,
+    summary: `${message} (${fix}).`,
+    details: [{ param, code: "range", message, fix, fixZh }],
+  });
+}
