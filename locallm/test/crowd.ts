@@ -41,8 +41,8 @@ export async function crowd(
         }),
     );
     await until(`${index + 1} requests wait`, async () => {
-      const { explain } = await server.ask<Explained>("/api/ps?explain");
-      return explain.waiting.reduce((sum, line) => sum + line.count, 0) === index + 1;
+      const health = (await (await fetch(`${server.url}/health`)).json()) as { queued: number };
+      return health.queued === index + 1;
     });
   }
   gone.abort();

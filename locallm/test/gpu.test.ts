@@ -5,7 +5,7 @@ import { Store } from "../src/library/store.ts";
 import { estimateNeeds } from "../src/scheduler/estimate.ts";
 import { requireModelName } from "../src/wire/model-name.ts";
 import { createSmallStore, type ModelStore } from "./model-store.ts";
-import { launch, type ServerProcess, startServer } from "./server-process.ts";
+import { launch, type ServerProcess, startServer, until } from "./server-process.ts";
 import { softwareGpu, vulkanEngines } from "./vulkan-engine.ts";
 
 const engines = await vulkanEngines();
@@ -50,8 +50,9 @@ describe.skipIf(engines === null)("a Vulkan device (needs libvulkan1 and mesa-vu
     });
     const metrics = await (await fetch(`${server.url}/metrics`)).text();
     expect(metrics).toContain(`locallm_model_bytes{model="${model}",device="Vulkan0"} ${onDevice}\n`);
-    expect(server.log).toContainEqual(
-      expect.objectContaining({ what: "ready", why: "window 256, on Vulkan0 (all 3 layers fit)" }),
+    const why = "window 256, on Vulkan0 (all 3 layers fit)";
+    await until("the log says so", () =>
+      server.log.some((line) => line["what"] === "ready" && line["why"] === why),
     );
   });
 

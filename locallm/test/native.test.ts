@@ -755,9 +755,11 @@ describe("the native API", () => {
       expect(grown("queue_seconds_sum")).toBeGreaterThan(0);
     });
 
-    it("the log has counts and times of every request, and nothing that was said", () => {
-      const line = server.log.find((entry) => entry["route"] === "/api/chat" && entry["status"] === 200);
-      expect(line).toMatchObject({ model, requestId: expect.any(String), ms: expect.any(Number) });
+    it("the log has counts and times of every request, and nothing that was said", async () => {
+      const line = () =>
+        server.log.find((entry) => entry["route"] === "/api/chat" && entry["status"] === 200);
+      await until("the line is there", () => line() !== undefined);
+      expect(line()).toMatchObject({ model, requestId: expect.any(String), ms: expect.any(Number) });
       expect(JSON.stringify(server.log)).not.toMatch(/Ada|Talk like|lazy dog/);
     });
   });

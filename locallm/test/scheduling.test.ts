@@ -135,7 +135,9 @@ describe("many requests", () => {
       });
       const { decisions } = await explain(server);
       expect(decisions.map(({ what }) => what)).toEqual(["load", "ready", "died", "load", "ready"]);
-      expect(server.log.filter((line) => line["level"] === "error").length).toBe(8);
+      const errors = () => server.log.filter((line) => line["level"] === "error").length;
+      await until("each has its line in the log", () => errors() >= 8);
+      expect(errors()).toBe(8);
     });
   });
 

@@ -41,6 +41,12 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
       reject(new Error(`the server ended with ${code}:\n${started.stdout()}${started.stderr()}`)),
     );
   });
+  // The channel may be quicker than the pipes.
+  await until("its first lines are here", () => {
+    return (
+      started.stdout().includes("Models run on") && started.log.some((line) => line["msg"] === "backend")
+    );
+  });
   const post: ServerProcess["post"] = (path, body, init) =>
     fetch(url + path, {
       method: "POST",
@@ -99,7 +105,8 @@ export function launch(args: readonly string[], env: Record<string, string> = {}
     for (const line of lines) if (line.startsWith("{")) log.push(JSON.parse(line) as Record<string, unknown>);
   });
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
-    child.once("exit", (code, signal) => resolve({ code, signal }));
+    // Not at "exit": what it wrote last may still be on its way.
+    child.once("close", (code, signal) => resolve({ code, signal }));
   });
   return { child, log, env, exited, stdout: () => stdout, stderr: () => stderr };
 }
