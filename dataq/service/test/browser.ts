@@ -128,7 +128,12 @@ export async function settle(page: Page): Promise<void> {
       document.querySelector("h1, [role=alert], [role=status]") &&
       !document.querySelector(".animate-pulse");
     // Two frames: what an answer brought has been drawn, and what that asks for has been sent.
-    do { await frame(); await frame(); } while (!isSettled());
+    const latest = performance.now() + 45_000;
+    do {
+      await frame();
+      await frame();
+      if (performance.now() > latest) throw new Error("The page does not come to rest.");
+    } while (!isSettled());
     await document.fonts.ready;
   })()`);
 }

@@ -10,7 +10,7 @@ import { useFormat } from "../../ui/format.tsx";
 import { useLook } from "../../ui/look.ts";
 import { textIn } from "../../ui/operation-name.ts";
 import { PageHead, Panel } from "../../ui/panel.tsx";
-import { Empty, Loaded } from "../../ui/states.tsx";
+import { Loaded } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { Freshness } from "./freshness.tsx";
 
@@ -33,7 +33,7 @@ export function OneOperation() {
       <Loaded query={catalog}>
         {(operations) => {
           const operation = operations.find((one) => one.name === name);
-          if (!operation) return <Empty title={t.missing.title} />;
+          if (!operation) return <PageHead title={t.missing.title} about={t.missing.about} />;
           return (
             <>
               <PageHead
