@@ -284,6 +284,32 @@ describe("imports beside a running service", () => {
     expect(await dataq("import", "enterprise_company_detail", file)).toContain("in already");
   }, 60_000);
 
+  test("a platform with an imported archive is one of the choices, and its ranking is there", async () => {
+    const unknown = { platform: "v2ex", date: "2024-05-01" };
+    expect((await ask("content_hot_rank", unknown)).status).toBe(400);
+    const estimate = { operation: "content_hot_rank", params: unknown };
+    expect((await service.call("/v1/data/estimate", { body: estimate })).status).toBe(400);
+    const file = join(files, "v2ex.jsonl");
+    writeFileSync(file, JSON.stringify({ ...unknown, items: [["地铁新线开通", 12_000], ["第二条"]] }));
+    await dataq("import", "content_hot_rank", file);
+    await expect
+      .poll(async () => (await ask("content_hot_rank", unknown)).status, { timeout: 60_000 })
+      .toBe(200);
+    expect((await ask("content_hot_rank", unknown)).body).toMatchObject({
+      data: [
+        { rank: 1, title: "地铁新线开通", heat: 12_000 },
+        { rank: 2, title: "第二条", heat: null },
+      ],
+      summary: { platform: "v2ex", date: "2024-05-01", snapshot_kind: "end_of_day" },
+    });
+    const { params } = (await service.call("/v1/catalog/content_hot_rank", { key: null })).body;
+    expect(params.properties.platform.enum).toEqual(expect.arrayContaining(["weibo", "v2ex"]));
+    const other = (await ask("content_hot_rank", { platform: "myspace" })).body;
+    expect(other.error.details[0].fix).toContain("v2ex");
+    const series = (await ask("content_keyword_index", { keyword: "地铁", date: "2024-05-01" })).body.data;
+    expect(series).toMatchObject({ index: 12_000, estimated: true, source: { kind: "third_party" } });
+  }, 120_000);
+
   test("a file without a good row changes nothing and says why", async () => {
     const file = join(files, "bad.jsonl");
     writeFileSync(file, '{"foo":1}\n');

@@ -36,6 +36,8 @@ export class LayeredSource implements Source {
   }
 
   async check(params: Params, sandbox: boolean): Promise<void> {
+    const { imported, sample } = this.#layers;
+    if (imported.check === undefined && sample?.check === undefined) return;
     const { source } = await this.#choose(sandbox);
     await source.check?.(params, sandbox);
   }

@@ -12,7 +12,7 @@ export const contentHotRank = defineOperation({
   title: { en: "Trending topics", zh: "热榜" },
   description: {
     en: `Trending topics of a platform on a day: ${platforms.join(", ")}, and every platform with an imported archive.`,
-    zh: "某平台某日的热门话题榜。",
+    zh: `某平台某日的热门话题榜：${platforms.join("、")}，以及已导入存档的平台。`,
   },
   params: z.object({
     platform: platform({

@@ -23,6 +23,7 @@ export class ImportedRanks extends KeyedRecords implements OptionalSource {
   }
 
   async check({ platform = "" }: Params): Promise<void> {
+    if ((platforms as readonly string[]).includes(platform)) return;
     const known = [...new Set([...platforms, ...(await archivedPlatforms(this.#index))])];
     if (!known.includes(platform)) throw unknownPlatform(platform, known);
   }
