@@ -92,7 +92,13 @@ async function openGin(database: Database): Promise<Filling> {
          ) w join proof_gin using (id)`,
         [words.join(" & "), pageSize, (page - 1) * pageSize],
       );
-      return found.rows[0]?.total ?? 0;
+      if (found.rows[0] !== undefined || page === 1) return found.rows[0]?.total ?? 0;
+      // Behind the last page no row says the total.
+      const counted = await client.query<{ total: number }>(
+        "select count(*) as total from proof_gin where words @@ to_tsquery('simple', $1)",
+        [words.join(" & ")],
+      );
+      return counted.rows[0]?.total ?? 0;
     },
     async close() {
       await client.query("drop table proof_gin");

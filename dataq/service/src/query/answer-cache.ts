@@ -79,7 +79,7 @@ export class AnswerCache {
 export type Packed = Buffer & { readonly __packed: never };
 
 /**
- * What stands in the index is kept by its place: a page of judgments is 300 KB and its places 2. Another long answer
+ * What stands in the index is kept by its place: a page of judgments is hundreds of KB and its places 2. Another long answer
  * is compressed; PostgreSQL's own compression would take many times as long.
  */
 export async function packed(payload: Payload): Promise<Packed> {
