@@ -55,7 +55,7 @@ describe.skipIf(starter === null)("structured output of the starter model (needs
   it.each(seededSchemas(30, 2).map((schema, index) => ({ schema, index })))(
     "schema $index: the answer parses and validates",
     // Four at a time share each step, and so take half as long.
-    { concurrent: true },
+    { concurrent: true, timeout: 240_000 },
     async ({ schema, index }) => {
       expect((await askForSchema(server, "smollm2:135m", schema, index + 1)).problem).toBeNull();
     },
