@@ -19,4 +19,4 @@ export async function tellVersion(): Promise<void> {
     console.error(plain(`Warning: the server at ${client.url} is version ${served.version}`));
 }
 
-const patienceMs = 2_000;
+const patienceMs = 5_000;
