@@ -245,6 +245,28 @@ test("without a server every verb says how to start one", async () => {
   }
 });
 
+test("a server that is none, or goes away in the middle of an answer, is said in one line", async () => {
+  const odd = createServer((request, response) => {
+    if (request.url === "/api/tags") response.end("<html>");
+    else if (request.url === "/api/ps") response.destroy();
+    else if (request.url === "/api/show") response.end("7");
+    else response.write('{"status":"pulling manifest"}\n', () => response.destroy());
+  });
+  await new Promise<void>((resolve) => odd.listen(0, "127.0.0.1", resolve));
+  const LOCALLM_HOST = `http://127.0.0.1:${(odd.address() as AddressInfo).port}`;
+  const verbs = [["list"], ["show", "x"], ["ps"], ["pull", "x"]];
+  const said = await Promise.all(verbs.map((args) => run({ LOCALLM_HOST }, args)));
+  odd.close();
+  const foreign = `Error: what answers at ${LOCALLM_HOST} is no locallm server; LOCALLM_HOST says where to look for one\n`;
+  const away = `Error: the server at ${LOCALLM_HOST} could not be reached: `;
+  expect(said.map(({ code, err }) => [code, err])).toEqual([
+    [1, foreign],
+    [1, foreign],
+    [1, `${away}ECONNRESET\n`],
+    [1, `pulling manifest\n${away}its answer broke off\n`],
+  ]);
+});
+
 describe("the version", () => {
   test("is told, with a warning where the server has another or none answers", async () => {
     const other = createServer((_, response) => response.end('{"version":"0.0.1"}'));

@@ -157,7 +157,9 @@ describe.skipIf(!hasTerminal)("a conversation on a terminal (needs script)", () 
     };
     const { keys, exited } = terminal(["pull", `${host.url}/fetched.gguf`], environment());
     await keys("", /pulling [0-9a-f]{12} +\d+% .*█.* [\d.]+ [KM]B\/[\d.]+ MB [\d.]+ [KM]B\/s \d+s/);
-    await exited;
+    // The bars hide the cursor; who leaves them gets it back.
+    await keys("\u0003", /\[\?25h/);
+    expect(await exited).toBe(130);
   });
 });
 

@@ -222,6 +222,9 @@ describe("pull refuses", () => {
       400,
       expect.stringMatching(/^insecure protocol http/),
     ]);
+    for (const host of ["a:b:c", "1.2.3.4.5", "localhost:99999"]) {
+      expect(await ask({ model: `${host}/ns/m` })).toEqual([400, "invalid model name"]);
+    }
     expect(await ask({ model: "m", insecure: "yes" })).toEqual([400, "insecure must be a boolean"]);
     expect(registry.requests).toEqual([]);
   });

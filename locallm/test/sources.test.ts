@@ -236,6 +236,12 @@ describe("the credentials file", () => {
     expect((await pull(`${host.url}/m.gguf`)).last).toHaveProperty("error");
   });
 
+  test("gives way to what stands in the address, whatever signs that holds", async () => {
+    await write(JSON.stringify({ [host.host]: { token: "t0ken" } }));
+    wants(`Basic ${Buffer.from("a%zz:b c").toString("base64")}`);
+    expect((await pull(`http://a%zz:b%20c@${host.host}/m.gguf`)).last).toEqual({ status: "success" });
+  });
+
   test.skipIf(process.platform === "win32")("is refused where others may read it", async () => {
     wants("Bearer t0ken");
     await write(JSON.stringify({ [host.host]: { token: "t0ken" } }), 0o640);

@@ -32,17 +32,18 @@ export class Client {
     this.#apiKey = config.apiKey;
   }
 
-  /** Throws `ServerError` for any status of 400 or more, and `server_not_running`. */
+  /** Throws `ServerError` for any status of 400 or more, `server_not_running` and `server_unreachable`. */
   async call(path: string, options: CallOptions = {}): Promise<IncomingMessage> {
     const response = await this.#send(path, options);
     const status = response.statusCode ?? 0;
     if (status < 400) return response;
-    throw new ServerError(status, errorText(await readText(response), status));
+    throw new ServerError(status, errorText(await this.#text(response), status));
   }
 
+  /** Throws `server_foreign` too. */
   async json<Answer>(path: string, options: CallOptions = {}): Promise<Answer> {
-    const text = await readText(await this.call(path, options));
-    return (text === "" ? {} : JSON.parse(text)) as Answer;
+    const text = await this.#text(await this.call(path, options));
+    return (text === "" ? {} : this.#parse(text)) as Answer;
   }
 
   /** Whether the path answers with a status below 400. */
@@ -52,16 +53,55 @@ export class Client {
     return (response.statusCode ?? 500) < 400;
   }
 
-  /** The lines of a streamed answer. A line that is an error is thrown. */
+  /** The lines of a streamed answer. A line that is an error is thrown; otherwise as `json`. */
   async *lines<Line extends object>(path: string, options: CallOptions = {}): AsyncGenerator<Line> {
     const response = await this.call(path, { method: "POST", ...options });
     let rest = "";
-    for await (const chunk of response.setEncoding("utf8") as AsyncIterable<string>) {
+    for await (const chunk of this.#chunks(response)) {
       const whole = (rest + chunk).split("\n");
       rest = whole.pop() ?? "";
-      for (const line of whole) yield readLine<Line>(line);
+      for (const line of whole) yield this.#readLine<Line>(line);
     }
-    if (rest.trim() !== "") yield readLine<Line>(rest);
+    if (rest.trim() !== "") yield this.#readLine<Line>(rest);
+  }
+
+  #readLine<Line extends object>(text: string): Line {
+    const line = this.#parse(text) as Line;
+    if ("error" in line) throw new ServerError(200, String(line.error));
+    return line;
+  }
+
+  #parse(text: string): object {
+    try {
+      const json: unknown = JSON.parse(text);
+      if (typeof json === "object" && json !== null) return json;
+    } catch {}
+    throw new LocallmError("server_foreign", { url: this.url });
+  }
+
+  async #text(response: IncomingMessage): Promise<string> {
+    let text = "";
+    for await (const chunk of this.#chunks(response)) text += chunk;
+    return text;
+  }
+
+  async *#chunks(response: IncomingMessage): AsyncGenerator<string> {
+    try {
+      yield* response.setEncoding("utf8") as AsyncIterable<string>;
+    } catch (error) {
+      throw this.#toOurs(error as Error);
+    }
+  }
+
+  /** A server that is away, or goes away in the middle of an answer, is no fault of the program's. */
+  #toOurs(error: Error): Error {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (error instanceof LocallmError || error.name === "AbortError" || error.name === "TimeoutError")
+      return error;
+    if (code === "ECONNREFUSED")
+      return new LocallmError("server_not_running", { url: this.url }, { cause: error });
+    const reason = message === "aborted" ? "its answer broke off" : (code ?? message);
+    return new LocallmError("server_unreachable", { url: this.url, reason }, { cause: error });
   }
 
   #send(path: string, { method, body, stream, signal }: CallOptions): Promise<IncomingMessage> {
@@ -85,30 +125,11 @@ export class Client {
       },
       resolve,
     );
-    request.on("error", (cause) => {
-      const { code } = cause as NodeJS.ErrnoException;
-      reject(
-        code === "ECONNREFUSED"
-          ? new LocallmError("server_not_running", { url: this.url }, { cause })
-          : cause,
-      );
-    });
+    request.on("error", (error) => reject(this.#toOurs(error)));
     if (stream === undefined) request.end(text);
     else pipeline(Readable.from(stream.source), request).catch(reject);
     return promise;
   }
-}
-
-function readLine<Line extends object>(text: string): Line {
-  const line = JSON.parse(text) as Line;
-  if ("error" in line) throw new ServerError(200, String(line.error));
-  return line;
-}
-
-async function readText(response: IncomingMessage): Promise<string> {
-  let text = "";
-  for await (const chunk of response.setEncoding("utf8") as AsyncIterable<string>) text += chunk;
-  return text;
 }
 
 function errorText(body: string, status: number): string {

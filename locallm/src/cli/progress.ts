@@ -39,8 +39,14 @@ class Lines implements ProgressView {
 class Bars implements ProgressView {
   #bars: MultiBar;
   #byDigest = new Map<string, { bar: SingleBar; pace: Pace }>();
+  /** Who ends the program gets the cursor back. */
+  readonly #interrupted = (signal: NodeJS.Signals) => {
+    this.end();
+    process.kill(process.pid, signal);
+  };
 
   constructor(output: NodeJS.WriteStream) {
+    for (const signal of endingSignals) process.once(signal, this.#interrupted);
     this.#bars = new cliProgress.MultiBar({
       stream: output,
       hideCursor: true,
@@ -74,9 +80,12 @@ class Bars implements ProgressView {
   }
 
   end(): void {
+    for (const signal of endingSignals) process.off(signal, this.#interrupted);
     this.#bars.stop();
   }
 }
+
+const endingSignals = ["SIGINT", "SIGTERM"] as const;
 
 /** How long back the speed is looked at. */
 const windowMs = 5_000;

@@ -148,7 +148,7 @@ describe("redirects", () => {
     let folder = "";
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), "tls-"));
-      const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
+      const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,DNS:files.example"];
       const files = ["-keyout", join(folder, "key"), "-out", join(folder, "cert")];
       execFileSync(
         "openssl",
@@ -184,6 +184,34 @@ describe("redirects", () => {
       const answer = await network().request(url, { ...options, insecure: true });
       expect(answer.status).toBe(200);
       answer.body.resume();
+    });
+
+    test("to http of the same host, where that was asked for, lose credentials", async () => {
+      const port = await secure(redirect("http://files.example/plain"));
+      const seen: unknown[] = [];
+      const server = createServer((request, response) => {
+        seen.push(request.url, request.headers.authorization);
+        response.end();
+      });
+      server.on("connect", (_, client) => {
+        const inside = connect(port, "127.0.0.1", () => {
+          client.write("HTTP/1.1 200 OK\r\n\r\n");
+          inside.pipe(client).pipe(inside);
+        });
+        inside.on("error", () => client.destroy());
+        client.on("error", () => inside.destroy());
+      });
+      const address = `http://127.0.0.1:${await listen(server, "127.0.0.1")}`;
+      const certificates = await readCertificates(join(folder, "cert"));
+      const made = network({ proxy: { http: address, https: address, except: null }, certificates });
+      const headers = { authorization: "Basic c2VjcmV0" };
+      const answer = await made.request(new URL("https://files.example/"), {
+        signal,
+        headers,
+        insecure: true,
+      });
+      answer.body.resume();
+      expect(seen).toEqual(["http://files.example/plain", undefined]);
     });
 
     test("a certificate that nobody vouches for is refused, and taken where it is named", async () => {

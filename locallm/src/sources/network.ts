@@ -35,6 +35,8 @@ export interface NetworkRequest {
   certificateFile?: string | null;
   /** Whether 3xx answers are followed (the default) or handed back. */
   redirects?: "follow" | "return";
+  /** A public host told this address: it is refused as a redirect would be where it is private. */
+  fromPublic?: boolean;
 }
 
 export interface NetworkResponse {
@@ -43,6 +45,8 @@ export interface NetworkResponse {
   body: IncomingMessage;
   /** Where the answer came from, after redirects. */
   url: URL;
+  /** Whether the first host asked was a public one, or such a one had sent us there. */
+  fromPublic: boolean;
 }
 
 const maxRedirects = 10;
@@ -64,7 +68,7 @@ export class Network {
   async request(url: URL, options: NetworkRequest): Promise<NetworkResponse> {
     let current = url;
     let headers = { "user-agent": "locallm", ...options.headers };
-    let startedPublic: boolean | null = null;
+    let startedPublic: boolean | null = options.fromPublic ? true : null;
     for (let hop = 0; ; hop++) {
       options.signal.throwIfAborted();
       const mayBePrivate: boolean = startedPublic !== true;
@@ -78,7 +82,7 @@ export class Network {
         options.redirects === "return" ||
         isStream(options.body)
       ) {
-        return answer.response;
+        return { ...answer.response, fromPublic: startedPublic };
       }
       answer.response.body.destroy();
       if (hop === maxRedirects) throw refused(`more than ${maxRedirects} redirects`);
@@ -86,7 +90,8 @@ export class Network {
       if (current.protocol === "https:" && next.protocol === "http:" && !options.insecure) {
         throw refused("from https to http");
       }
-      if (next.host !== current.host) headers = withoutCredentials(headers);
+      const isLessSafe = current.protocol === "https:" && next.protocol !== "https:";
+      if (next.host !== current.host || isLessSafe) headers = withoutCredentials(headers);
       current = next;
     }
   }
@@ -125,7 +130,7 @@ export class Network {
     hostname: string,
     options: NetworkRequest,
     check: ((address: string) => void) | null,
-  ): Promise<NetworkResponse> {
+  ): Promise<Omit<NetworkResponse, "fromPublic">> {
     const isSecure = url.protocol === "https:";
     const certificates = isSecure ? this.#certificatesOf(options.certificateFile ?? null) : null;
     const send = isSecure ? secureRequest : plainRequest;

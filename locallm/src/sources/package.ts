@@ -142,10 +142,32 @@ export function chooseWeights<Member extends { path: string; sizeBytes: number }
   });
 }
 
+/**
+ * What `unpack` adds to the list. Where it breaks, what it had added goes. Throws `source_failed` for an archive that
+ * cannot be read.
+ */
+export async function collectWeights(
+  context: Pick<PullContext, "store" | "signal">,
+  unpack: (weights: ArchivedWeights[]) => Promise<void>,
+): Promise<ArchivedWeights[]> {
+  const weights: ArchivedWeights[] = [];
+  try {
+    await unpack(weights);
+    return weights;
+  } catch (error) {
+    await removeOthers(weights, [], context);
+    const isArchives =
+      !(error instanceof LocallmError) && (error as NodeJS.ErrnoException).syscall === undefined;
+    if (!isArchives || context.signal.aborted) throw error;
+    const reason = "its archive is damaged";
+    throw new LocallmError("source_failed", { host: "the package", reason }, { cause: error });
+  }
+}
+
 async function removeOthers(
   unpacked: readonly ArchivedWeights[],
   chosen: readonly ArchivedWeights[],
-  { store }: PullContext,
+  { store }: Pick<PullContext, "store">,
 ): Promise<void> {
   const used = await store.usedDigests();
   for (const { digest } of unpacked) {

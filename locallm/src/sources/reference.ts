@@ -93,10 +93,14 @@ function parseFileUrl(text: string): Reference | null {
 
 /** The last part of the path. */
 export function fileNameOf(url: URL): string {
-  const last = url.pathname.slice(url.pathname.lastIndexOf("/") + 1);
+  return percentDecoded(url.pathname.slice(url.pathname.lastIndexOf("/") + 1));
+}
+
+/** As it is where its percent signs mean nothing. */
+export function percentDecoded(text: string): string {
   try {
-    return decodeURIComponent(last);
+    return decodeURIComponent(text);
   } catch {
-    return last;
+    return text;
   }
 }

@@ -7,6 +7,7 @@ import { authorizationOf } from "./credentials.ts";
 import type { NetworkResponse } from "./network.ts";
 import { patiently } from "./patience.ts";
 import type { PullContext } from "./pull-context.ts";
+import { percentDecoded } from "./reference.ts";
 import type { ByteRange } from "./transfer.ts";
 
 /** A file of the web, before its first byte is fetched. */
@@ -127,7 +128,7 @@ async function authorization(url: URL, context: PullContext): Promise<Record<str
   const credentials =
     url.username === ""
       ? await context.credentialsOf(url)
-      : { username: decodeURIComponent(url.username), password: decodeURIComponent(url.password) };
+      : { username: percentDecoded(url.username), password: percentDecoded(url.password) };
   return credentials === null ? {} : { authorization: authorizationOf(credentials) };
 }
 

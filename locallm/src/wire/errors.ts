@@ -41,6 +41,11 @@ export const errors = {
     status: 503,
     message: "no locallm server answers at {url}; start one with: locallm serve",
   },
+  server_unreachable: { status: 502, message: "the server at {url} could not be reached: {reason}" },
+  server_foreign: {
+    status: 502,
+    message: "what answers at {url} is no locallm server; LOCALLM_HOST says where to look for one",
+  },
   no_accounts: { status: 400, message: "locallm has no accounts; {instead}" },
   assistant_unknown: {
     status: 400,

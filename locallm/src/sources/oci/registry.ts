@@ -35,11 +35,13 @@ export class Registry {
   readonly #repository: string;
   readonly #options: RegistryOptions;
   #authorization: string | null = null;
+  /** What a public registry tells us of other places must be public too, however much later we go there. */
+  #isPublic = false;
   /** Where blobs really lie, once a redirect told. */
   readonly #direct = new Map<Digest, URL>();
 
   constructor(name: ModelName, options: RegistryOptions) {
-    this.#base = new URL(`${schemeOf(name, options.insecure)}://${name.host}`);
+    this.#base = baseOf(name, options.insecure);
     this.#repository = `${name.namespace}/${name.model}`;
     this.#options = options;
   }
@@ -87,6 +89,7 @@ export class Registry {
         headers,
         signal,
         insecure: this.#options.insecure,
+        fromPublic: this.#isPublic,
       });
       if (response.status < 400) return response;
       // Such addresses expire; the registry gives a new one.
@@ -106,7 +109,7 @@ export class Registry {
     action: "pull" | "push",
   ): Promise<NetworkResponse> {
     const url = path instanceof URL ? path : new URL(`/v2/${this.#repository}/${path}`, this.#base);
-    const isOwnHost = url.host === this.#base.host;
+    const isOwnHost = url.origin === this.#base.origin;
     for (let attempt = 1; ; attempt++) {
       const headers = { ...request.headers };
       if (isOwnHost && this.#authorization !== null) headers["authorization"] = this.#authorization;
@@ -116,7 +119,9 @@ export class Registry {
         ...(body === undefined ? {} : { body: body() }),
         headers,
         insecure: this.#options.insecure || isLoopbackName(url.hostname.replace(/^\[|\]$/g, "")),
+        fromPublic: !isOwnHost && this.#isPublic,
       });
+      if (isOwnHost) this.#isPublic ||= response.fromPublic;
       if (response.status !== 401 || !isOwnHost || attempt === 2) return response;
       response.body.destroy();
       const challenge = parseChallenge(response.headers["www-authenticate"]);
@@ -216,6 +221,13 @@ function readToken(bytes: Buffer): string | null {
   } catch {
     return null;
   }
+}
+
+/** What may stand in a name is more than what an address can be: `a:b`, `1.2.3.4.5`, `host:99999`. */
+function baseOf(name: ModelName, insecure: boolean): URL {
+  const base = URL.parse(`${schemeOf(name, insecure)}://${name.host}`);
+  if (base === null) throw new LocallmError("invalid_model_name", {});
+  return base;
 }
 
 function schemeOf(name: ModelName, insecure: boolean): string {
