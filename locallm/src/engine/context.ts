@@ -69,6 +69,7 @@ export class Context {
   readonly #abortFlag = new Uint8Array(new ArrayBuffer(64));
   readonly #threadpool: Threadpool | null;
   #count = 0;
+  #copiesWait = false;
   #threads: number;
 
   constructor(library: ContextFunctions, model: Pointer, request: ContextRequest) {
@@ -171,6 +172,7 @@ export class Context {
   step(): StepOutcome {
     this.#batch.n_tokens = this.#count;
     this.#abortFlag[0] = 0;
+    this.#copiesWait = false;
     return outcome(this.#compute(this.pointer, this.#batch));
   }
 
@@ -178,6 +180,7 @@ export class Context {
   stepAside(): Promise<StepOutcome> {
     this.#batch.n_tokens = this.#count;
     this.#abortFlag[0] = 0;
+    this.#copiesWait = false;
     return new Promise((resolve, reject) => {
       this.#compute.async(this.pointer, this.#batch, (error, status) => {
         try {
@@ -213,8 +216,10 @@ export class Context {
     if (this.#memory === null) return false;
     library.llama_memory_seq_rm(this.#memory, target, -1, -1);
     const size = Number(library.llama_state_seq_get_size(this.pointer, source));
-    if (size > mostBufferedBytes) {
+    // Behind a copy that waits, others wait too: it may be what they copy, or copy what they would overwrite.
+    if (size > mostBufferedBytes || this.#copiesWait) {
       library.llama_memory_seq_cp(this.#memory, source, target, -1, -1);
+      this.#copiesWait = true;
       return true;
     }
     const held = new Uint8Array(size);

@@ -219,7 +219,8 @@ export class Slots {
 
   #takeOver(slot: Slot, from: Slot, tokens: number): void {
     const isCopied = this.#context.copy(from.index, slot.index);
-    if (isCopied) Object.assign(slot.cached, { ...from.cached, tokens: [...from.cached.tokens] });
+    // No promise of a repeat comes with it: whoever wants one finds the neighbour's own.
+    if (isCopied) Object.assign(slot.cached, { tokens: [...from.cached.tokens], blocks: 0, cold: 0 });
     const kept = this.#keep(slot, isCopied ? tokens : 0);
     this.#canCopy = kept > 0;
     slot.answer!.begin(kept);
