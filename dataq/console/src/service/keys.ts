@@ -31,7 +31,13 @@ export interface KeyWishes {
 }
 
 /** What a key made in the console may be allowed; `admin` stays with the operator's own key. */
-export const keyScopes = ["data:query", "read:account", "manage:keys", "manage:billing"] as const;
+export const keyScopes = [
+  "data:query",
+  "read:account",
+  "manage:keys",
+  "manage:members",
+  "manage:billing",
+] as const;
 
 export const graces = [0, 3600, 86_400, 604_800] as const;
 
