@@ -102,6 +102,18 @@ describe("create", () => {
     const { code, err } = await locallm("create", "bad", "-f", file);
     expect([code, err]).toEqual([1, expect.stringMatching(error)]);
   });
+
+  test.concurrent.each([
+    [["--quantize", "q4_0"], "quantize (q4_0)"],
+    [["--draft-quantize", "q8_0"], "draft-quantize (q8_0)"],
+    [["--experimental"], "experimental"],
+  ])("refuses %s by its name", async (flags, what) => {
+    const { code, err } = await locallm("create", "bad", ...flags);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining(`Error: ${what} is not supported yet; give a GGUF file`),
+    ]);
+  });
 });
 
 describe("a split model of this machine", () => {

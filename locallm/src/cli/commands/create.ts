@@ -14,6 +14,8 @@ import { bringFile, modelFiles, uploadNames } from "../upload.ts";
 interface Options {
   file: string;
   quantize?: string;
+  draftQuantize?: string;
+  experimental?: true;
 }
 
 export function createCommand(): Command {
@@ -22,16 +24,15 @@ export function createCommand(): Command {
     .argument("<model>")
     .option("-f, --file <path>", "the Modelfile", "Modelfile")
     .option("-q, --quantize <level>", "not supported yet")
+    .option("--draft-quantize <level>", "not supported yet")
+    .option("--experimental", "not supported: models are made of GGUF files")
     .action(async (model: string, options: Options) => {
       await create(model, options, readConfig());
     });
 }
 
 async function create(model: string, options: Options, config: Config): Promise<void> {
-  if (options.quantize !== undefined) {
-    const what = `quantize (${options.quantize})`;
-    throw new LocallmError("not_built_yet", { what, instead: "give a file that is quantised already" });
-  }
+  refuseConversion(options);
   const client = new Client(config);
   const view = progressView(process.stderr);
   const folder = dirname(resolve(options.file));
@@ -68,6 +69,18 @@ async function create(model: string, options: Options, config: Config): Promise<
   } finally {
     view.end();
   }
+}
+
+/** Files are taken as they are; what would change them is refused by its name. */
+function refuseConversion({ quantize, draftQuantize, experimental }: Options): void {
+  const what =
+    quantize !== undefined
+      ? `quantize (${quantize})`
+      : draftQuantize !== undefined
+        ? `draft-quantize (${draftQuantize})`
+        : experimental && "experimental";
+  if (!what) return;
+  throw new LocallmError("not_built_yet", { what, instead: "give a GGUF file that is quantised already" });
 }
 
 /** One name of a model, or files: what lies on disk under that text counts as files. */
