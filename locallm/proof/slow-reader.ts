@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import type { Explained } from "../test/crowd.ts";
 import { createSmallStore } from "../test/model-store.ts";
+import { residentMib } from "../test/process-memory.ts";
 import { type ServerProcess, startServer } from "../test/server-process.ts";
 
 export const title = "A reader of 1 KB a second of an answer without end: memory, and its neighbour";
@@ -32,7 +33,7 @@ export async function run(print: (line: string) => void): Promise<void> {
       if (second % rowSeconds !== 0) continue;
       const view = await server.ask<Explained>("/api/ps?explain");
       const spent = processorSeconds(runner);
-      const memory = `${residentMib(server.pid)} | ${residentMib(runner)}`;
+      const memory = `${residentMib(server.pid).toFixed(1)} | ${residentMib(runner).toFixed(1)}`;
       const taken = view.explain.loaded[0]!.active;
       print(
         `| ${second} | ${taken} | ${second} of ${second} | ${memory} | ${(spent - spentBefore).toFixed(1)} |`,
@@ -61,11 +62,6 @@ function askSlowly(server: ServerProcess): Socket {
     `POST /api/generate HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   );
   return socket;
-}
-
-function residentMib(pid: number): string {
-  const pages = Number(readFileSync(`/proc/${pid}/statm`, "utf8").split(" ")[1]);
-  return ((pages * 4096) / 2 ** 20).toFixed(1);
 }
 
 function processorSeconds(pid: number): number {

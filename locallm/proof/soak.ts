@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { type Explained, seeded, vanishing } from "../test/crowd.ts";
 import { createSmallStore } from "../test/model-store.ts";
+import { residentMib } from "../test/process-memory.ts";
 import { startServer, until } from "../test/server-process.ts";
 
 export const title = "Soak: memory and slots over thousands of requests, many of them abandoned";
@@ -30,12 +30,12 @@ export async function run(print: (line: string) => void): Promise<void> {
         (await server.ask<Explained>("/api/ps?explain")).explain.loaded.every(({ active }) => active === 0),
       );
       const { loaded, waiting } = (await server.ask<Explained>("/api/ps?explain")).explain;
-      const serverBytes = residentBytes(server.pid);
-      const runnerBytes = residentBytes(loaded[0]?.pid ?? 0);
-      after.push({ thousands: done / 1_000, mebibytes: (serverBytes + runnerBytes) / 2 ** 20 });
+      const serverMib = residentMib(server.pid);
+      const runnerMib = residentMib(loaded[0]?.pid ?? 0);
+      after.push({ thousands: done / 1_000, mebibytes: serverMib + runnerMib });
       const active = loaded.reduce((sum, each) => sum + each.active, 0);
       print(
-        `| ${done} | ${counts.served} | ${counts.left} | ${mib(serverBytes)} | ${mib(runnerBytes)} | ${active} | ${waiting.length} |`,
+        `| ${done} | ${counts.served} | ${counts.left} | ${serverMib.toFixed(1)} | ${runnerMib.toFixed(1)} | ${active} | ${waiting.length} |`,
       );
     }
     print("");
@@ -55,13 +55,4 @@ function slope(points: readonly { thousands: number; mebibytes: number }[]): num
   const y = mean(points.map(({ mebibytes }) => mebibytes));
   const shared = points.reduce((sum, each) => sum + (each.thousands - x) * (each.mebibytes - y), 0);
   return shared / points.reduce((sum, each) => sum + (each.thousands - x) ** 2, 0);
-}
-
-function residentBytes(pid: number): number {
-  const pages = Number(readFileSync(`/proc/${pid}/statm`, "utf8").split(" ")[1]);
-  return pages * 4096;
-}
-
-function mib(bytes: number): string {
-  return (bytes / 2 ** 20).toFixed(1);
 }

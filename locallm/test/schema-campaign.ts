@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import ajvFormats from "ajv-formats";
 import fc from "fast-check";
+import { residentMib } from "./process-memory.ts";
 import { documents, type Schema } from "./random-schema.ts";
 import type { ServerProcess } from "./server-process.ts";
 
@@ -77,11 +77,6 @@ export async function refuseHostile(server: ServerProcess, model: string, count:
     medianMs: times[times.length >> 1] ?? 0,
     grownMib: residentMib(server.pid) - before,
   };
-}
-
-function residentMib(pid: number): number {
-  const [, kib = "0"] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  return Number(kib) / 1024;
 }
 
 /** Schemas that want too much: depth, cycles, size, growth. Every one must be refused. */

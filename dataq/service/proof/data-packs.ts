@@ -4,10 +4,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { zstdDecompressSync } from "node:zlib";
 import type { Database } from "../src/database/database.ts";
-import { importAny } from "../src/importer/import.ts";
-import { fetchOrigin } from "../src/importer/origin/origin.ts";
 import { PostingIndex } from "../src/search/postings/posting-index.ts";
 import { environmentOf, makeDataFolder, openFolder, removeDataFolder } from "../test/data-folder.ts";
+import { importPack } from "../test/pack.ts";
 
 export const title = "dataq: every data pack imports, with bad rows and kills too";
 
@@ -55,22 +54,8 @@ export async function run(print: (line: string) => void): Promise<void> {
     const took = new Map<string, number>();
     for (const [pack, target] of Object.entries(packs)) {
       const begun = performance.now();
-      const file = await fetchOrigin(join(from, `${pack}.jsonl.zst`), { folder });
-      const publication = {
-        name: pack,
-        kind: "third_party" as const,
-        url: null,
-        licence: null,
-        retrievedAt: new Date(),
-      };
-      const { outcome, rows, badRows, size } = await importAny(
-        database,
-        index,
-        target,
-        file,
-        publication,
-        {},
-      );
+      const place = { database, index, folder, packs: from };
+      const { outcome, rows, badRows, size } = await importPack(place, pack, target);
       if (outcome !== "imported") throw new Error(`${pack}: ${outcome}`);
       took.set(pack, performance.now() - begun);
       const seconds = ((performance.now() - begun) / 1000).toFixed(1);

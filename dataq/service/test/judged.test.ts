@@ -1,14 +1,12 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../src/database/database.ts";
-import { importAny } from "../src/importer/import.ts";
-import { fetchOrigin } from "../src/importer/origin/origin.ts";
 import { PostingIndex } from "../src/search/postings/posting-index.ts";
 import { createSources } from "../src/sources/registry.ts";
 import { WrittenRecord } from "../src/sources/written-record.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 import { judgedQueries } from "./judged-queries.ts";
+import { importPack } from "./pack.ts";
 
 const packs = process.env["TEST_DATA"];
 const hasPacks = packs !== undefined && existsSync(packs);
@@ -31,15 +29,7 @@ beforeAll(async () => {
     ["research_paper_search", "papers_arxiv"],
     ["research_journal_search", "journals"],
   ] as const) {
-    const file = await fetchOrigin(join(packs, `${pack}.jsonl.zst`), { folder });
-    const publication = {
-      name: pack,
-      kind: "third_party" as const,
-      url: null,
-      licence: null,
-      retrievedAt: new Date(),
-    };
-    const report = await importAny(database, index, target, file, publication, {});
+    const report = await importPack({ database, index, folder, packs }, pack, target);
     expect(report).toMatchObject({ outcome: "imported", badRows: 0 });
   }
 }, 300_000);

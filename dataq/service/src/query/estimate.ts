@@ -1,6 +1,7 @@
 import { Failure } from "@dataq/contract";
 import type { Principal } from "../accounts/key.ts";
 import { estimateCall, type PipelineParts } from "./pipeline.ts";
+import { invalid } from "./request.ts";
 
 export interface Estimate {
   readonly tokens: number;
@@ -40,11 +41,18 @@ function questionsOf(body: unknown): { readonly path: string; readonly question:
   if (queries !== undefined) {
     const rest = Object.keys(body).find((name) => name !== "queries");
     if (rest !== undefined)
-      throw invalid(rest, "stands beside queries", "put it into each of them", "请放入各个查询中");
+      throw invalid(
+        rest,
+        "range",
+        `${rest} stands beside queries`,
+        "put it into each of them",
+        "请放入各个查询中",
+      );
     if (!Array.isArray(queries) || queries.length === 0 || queries.length > MAX_QUESTIONS)
       throw invalid(
         "queries",
-        `is no list of 1 to ${MAX_QUESTIONS} queries`,
+        "range",
+        `queries is no list of 1 to ${MAX_QUESTIONS} queries`,
         `send 1 to ${MAX_QUESTIONS} queries`,
         `请发送 1 到 ${MAX_QUESTIONS} 个查询`,
       );
@@ -54,7 +62,8 @@ function questionsOf(body: unknown): { readonly path: string; readonly question:
   if (!Number.isSafeInteger(pages) || Number(pages) < 1 || Number(pages) > MAX_QUESTIONS)
     throw invalid(
       "pages",
-      `is not between 1 and ${MAX_QUESTIONS}`,
+      "range",
+      `pages is not between 1 and ${MAX_QUESTIONS}`,
       `send 1 to ${MAX_QUESTIONS}`,
       `请发送 1 到 ${MAX_QUESTIONS}`,
     );
@@ -78,13 +87,4 @@ function placed(error: unknown, path: string): unknown {
     },
     error,
   );
-}
-
-function invalid(param: string, wrong: string, fix: string, fixZh: string): Failure {
-  const message = `${param} ${wrong}`;
-  return new Failure("invalid_params", {
-    param,
-    summary: `${message} (${fix}).`,
-    details: [{ param, code: "range", message, fix, fixZh }],
-  });
 }

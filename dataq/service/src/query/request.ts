@@ -327,7 +327,8 @@ function readText(
   );
 }
 
-function invalid(param: string, code: string, message: string, fix: string, fixZh: string): Failure {
+/** The refusal of one field: its path, what kind of fault, the fault in a sentence, and what to send. */
+export function invalid(param: string, code: string, message: string, fix: string, fixZh: string): Failure {
   const details = [problem(param, code, message, fix, fixZh)];
   return new Failure("invalid_params", { param, summary: summarise(details), details });
 }

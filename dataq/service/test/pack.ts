@@ -1,0 +1,31 @@
+import { join } from "node:path";
+import type { Database } from "../src/database/database.ts";
+import { importAny } from "../src/importer/import.ts";
+import type { ImportReport } from "../src/importer/import-file.ts";
+import { fetchOrigin } from "../src/importer/origin/origin.ts";
+import type { PostingIndex } from "../src/search/postings/posting-index.ts";
+
+/** Imports `<packs>/<name>.jsonl.zst` as `target`, through the data folder `folder`. */
+export async function importPack(
+  { database, index, folder, packs }: PackPlace,
+  name: string,
+  target: string,
+): Promise<ImportReport> {
+  const file = await fetchOrigin(join(packs, `${name}.jsonl.zst`), { folder });
+  const publication = {
+    name,
+    kind: "third_party" as const,
+    url: null,
+    licence: null,
+    retrievedAt: new Date(),
+  };
+  return importAny(database, index, target, file, publication, {});
+}
+
+export interface PackPlace {
+  readonly database: Database;
+  readonly index: PostingIndex;
+  readonly folder: string;
+  /** Where the packs lie. */
+  readonly packs: string;
+}
