@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { chmod, cp, link, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { networkInterfaces, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -257,26 +257,81 @@ test("without a server every verb says how to start one", async () => {
   }
 });
 
-test("a server that is none, or goes away in the middle of an answer, is said in one line", async () => {
-  const odd = createServer((request, response) => {
-    if (request.url === "/api/tags") response.end("<html>");
-    else if (request.url === "/api/ps") response.destroy();
-    else if (request.url === "/api/show") response.end("7");
-    else response.write('{"status":"pulling manifest"}\n', () => response.destroy());
+describe("what is no locallm server", () => {
+  const odd: Server = createServer((request, response) => {
+    const said = answers[request.url ?? ""];
+    response.statusCode = said?.[1] ?? 200;
+    if (request.method === "HEAD") response.end();
+    else if (said === undefined) response.write('{"status":"pulling manifest"}\n', () => response.destroy());
+    else response.end(said[0]);
   });
-  await new Promise<void>((resolve) => odd.listen(0, "127.0.0.1", resolve));
-  const LOCALLM_HOST = `http://127.0.0.1:${(odd.address() as AddressInfo).port}`;
-  const verbs = [["list"], ["show", "x"], ["ps"], ["pull", "x"]];
-  const said = await Promise.all(verbs.map((args) => run({ LOCALLM_HOST }, args)));
-  odd.close();
-  const foreign = `Error: what answers at ${LOCALLM_HOST} is no locallm server; LOCALLM_HOST says where to look for one\n`;
-  const away = `Error: the server at ${LOCALLM_HOST} could not be reached: `;
-  expect(said.map(({ code, err }) => [code, err])).toEqual([
-    [1, foreign],
-    [1, foreign],
-    [1, `${away}ECONNRESET\n`],
-    [1, `pulling manifest\n${away}its answer broke off\n`],
-  ]);
+  let answers: Record<string, [string, number?]> = {};
+  let LOCALLM_HOST = "";
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => odd.listen(0, "127.0.0.1", resolve));
+    LOCALLM_HOST = `http://127.0.0.1:${(odd.address() as AddressInfo).port}`;
+  });
+  afterAll(() => void odd.close());
+
+  const said = async (verbs: string[][]) =>
+    await Promise.all(verbs.map(async (args) => (await run({ LOCALLM_HOST }, args)).err));
+  const foreign = (path: string, reason: string) =>
+    `Error: what ${LOCALLM_HOST} answers to ${path} is not what locallm answers (${reason}): is another program on that port? LOCALLM_HOST says where to look for locallm\n`;
+
+  test("is named with the path and what is wrong, whatever the verb reads of it", async () => {
+    const show = JSON.stringify({ details: {}, capabilities: ["completion"] });
+    answers = {
+      "/api/tags": ["{}"],
+      "/api/ps": ['{"models":[{"name":"x","digest":7}]}'],
+      "/api/show": [show],
+      "/api/generate": ["{}"],
+      "/api/chat": ['{"message":"hello"}\n'],
+      "/api/pull": ["{}"],
+      "/api/push": ['{"status":"pushing manifest"}\n'],
+      "/api/create": [""],
+      "/api/copy": ["{}"],
+      "/api/delete": ["<html>", 404],
+      "/api/version": ["{}"],
+    };
+    const file = join(folder, "tiny.gguf");
+    const found = await said([
+      ["list"],
+      ["ps"],
+      ["show", "x"],
+      ["stop", "x"],
+      ["run", "x", "hello"],
+      ["pull", "x"],
+      ["push", "x"],
+      ["pull", file],
+      ["cp", "x", "y"],
+      ["rm", "x"],
+      ["launch", "aider"],
+      ["-v"],
+    ]);
+    expect(found).toEqual([
+      foreign("/api/tags", "models is required"),
+      foreign("/api/ps", "models[0].digest must be a string"),
+      foreign("/api/show", "modelfile is required"),
+      foreign("/api/generate", "done is required"),
+      foreign("/api/chat", "message must be an object"),
+      foreign("/api/pull", "status is required"),
+      `pushing manifest\n${foreign("/api/push", "it ends before its last line")}`,
+      expect.stringContaining(`already there\n${foreign("/api/create", "it ends before its last line")}`),
+      foreign("/api/copy", "its body should be empty"),
+      foreign("/api/delete", "status 404 without an error text"),
+      foreign("/api/tags", "models is required"),
+      foreign("/api/version", "version is required").replace("Error", "Warning"),
+    ]);
+  });
+
+  test("or is one that goes away in the middle of an answer", async () => {
+    answers = { "/api/tags": ["<html>"], "/api/show": ["7"] };
+    expect(await said([["list"], ["show", "x"], ["pull", "x"]])).toEqual([
+      foreign("/api/tags", "it is no JSON"),
+      foreign("/api/show", "body must be a JSON object"),
+      `pulling manifest\nError: the server at ${LOCALLM_HOST} could not be reached: its answer broke off\n`,
+    ]);
+  });
 });
 
 describe("the version", () => {

@@ -2,7 +2,11 @@ import { type IncomingMessage, request as plainRequest } from "node:http";
 import { request as secureRequest } from "node:https";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import type { z } from "zod";
 import { baseUrl, type Config } from "../config.ts";
+import { progressLine } from "../wire/api/answers.ts";
+import type { ProgressLine } from "../wire/api/library.ts";
+import { checkBody } from "../wire/body.ts";
 import { LocallmError } from "../wire/errors.ts";
 
 /** What the server answered with: its own words, for people. */
@@ -32,18 +36,19 @@ export class Client {
     this.#apiKey = config.apiKey;
   }
 
-  /** Throws `ServerError` for any status of 400 or more, `server_not_running` and `server_unreachable`. */
-  async call(path: string, options: CallOptions = {}): Promise<IncomingMessage> {
-    const response = await this.#send(path, options);
-    const status = response.statusCode ?? 0;
-    if (status < 400) return response;
-    throw new ServerError(status, errorText(await this.#text(response), status));
+  /** What the path answers, checked. Throws `ServerError`, and `server_foreign` for what no locallm answers. */
+  async json<Schema extends z.ZodObject>(
+    path: string,
+    schema: Schema,
+    options: CallOptions = {},
+  ): Promise<z.output<Schema>> {
+    return this.#check(path, schema, await this.#text(path, await this.#call(path, options)));
   }
 
-  /** Throws `server_foreign` too. */
-  async json<Answer>(path: string, options: CallOptions = {}): Promise<Answer> {
-    const text = await this.#text(await this.call(path, options));
-    return (text === "" ? {} : this.#parse(text)) as Answer;
+  /** For a path that answers by its status alone. Otherwise as `json`. */
+  async done(path: string, options: CallOptions): Promise<void> {
+    const text = await this.#text(path, await this.#call(path, options));
+    if (text.trim() !== "") throw this.#foreign(path, "its body should be empty");
   }
 
   /** Whether the path answers with a status below 400. */
@@ -53,35 +58,74 @@ export class Client {
     return (response.statusCode ?? 500) < 400;
   }
 
-  /** The lines of a streamed answer. A line that is an error is thrown; otherwise as `json`. */
-  async *lines<Line extends object>(path: string, options: CallOptions = {}): AsyncGenerator<Line> {
-    const response = await this.call(path, { method: "POST", ...options });
+  /** The lines of work that ends with success: create, pull, push. */
+  progress(path: string, body: unknown): AsyncGenerator<ProgressLine> {
+    return this.lines(path, progressLine, ({ status }) => status === "success", { body });
+  }
+
+  /**
+   * The lines of a streamed answer, which must not end before one that is the last. A line that is an error is
+   * thrown; otherwise as `json`.
+   */
+  async *lines<Schema extends z.ZodObject>(
+    path: string,
+    schema: Schema,
+    isLast: (line: z.output<Schema>) => boolean,
+    options: CallOptions,
+  ): AsyncGenerator<z.output<Schema>> {
+    let isWhole = false;
+    for await (const text of this.#textLines(path, await this.#call(path, options))) {
+      const line = this.#check(path, schema, text);
+      isWhole ||= isLast(line);
+      yield line;
+    }
+    if (!isWhole) throw this.#foreign(path, "it ends before its last line");
+  }
+
+  async *#textLines(path: string, response: IncomingMessage): AsyncGenerator<string> {
     let rest = "";
     for await (const chunk of this.#chunks(response)) {
       const whole = (rest + chunk).split("\n");
       rest = whole.pop() ?? "";
-      for (const line of whole) yield this.#readLine<Line>(line);
+      if (rest.length > longestAnswer) throw this.#foreign(path, "it is too long");
+      yield* whole;
     }
-    if (rest.trim() !== "") yield this.#readLine<Line>(rest);
+    if (rest.trim() !== "") yield rest;
   }
 
-  #readLine<Line extends object>(text: string): Line {
-    const line = this.#parse(text) as Line;
-    if ("error" in line) throw new ServerError(200, String(line.error));
-    return line;
+  /** Throws `ServerError` for any status of 400 or more, `server_not_running` and `server_unreachable`. */
+  async #call(path: string, options: CallOptions): Promise<IncomingMessage> {
+    const response = await this.#send(path, options);
+    const status = response.statusCode ?? 0;
+    if (status < 300) return response;
+    const words = status < 400 ? null : errorOf(parsed(await this.#text(path, response)));
+    response.destroy();
+    if (words === null) throw this.#foreign(path, `status ${status} without an error text`);
+    throw new ServerError(status, words);
   }
 
-  #parse(text: string): object {
+  #check<Schema extends z.ZodObject>(path: string, schema: Schema, text: string): z.output<Schema> {
+    const answer = parsed(text);
+    if (answer === undefined) throw this.#foreign(path, "it is no JSON");
+    const words = errorOf(answer);
+    if (words !== null) throw new ServerError(200, words);
     try {
-      const json: unknown = JSON.parse(text);
-      if (typeof json === "object" && json !== null) return json;
-    } catch {}
-    throw new LocallmError("server_foreign", { url: this.url });
+      return checkBody(schema, answer).body;
+    } catch (error) {
+      throw this.#foreign(path, (error as LocallmError).message);
+    }
   }
 
-  async #text(response: IncomingMessage): Promise<string> {
+  #foreign(path: string, reason: string): LocallmError {
+    return new LocallmError("server_foreign", { url: this.url, path, reason });
+  }
+
+  async #text(path: string, response: IncomingMessage): Promise<string> {
     let text = "";
-    for await (const chunk of this.#chunks(response)) text += chunk;
+    for await (const chunk of this.#chunks(response)) {
+      text += chunk;
+      if (text.length > longestAnswer) throw this.#foreign(path, "it is too long");
+    }
     return text;
   }
 
@@ -132,10 +176,19 @@ export class Client {
   }
 }
 
-function errorText(body: string, status: number): string {
+/** Characters; a model's whole vocabulary is some millions. */
+const longestAnswer = 256 * 1024 * 1024;
+
+/** Undefined: it is no JSON. */
+function parsed(text: string): unknown {
   try {
-    const { error } = JSON.parse(body) as { error?: unknown };
-    if (typeof error === "string") return error;
-  } catch {}
-  return `the server answered ${status}`;
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function errorOf(answer: unknown): string | null {
+  const words = typeof answer === "object" && answer !== null && "error" in answer ? answer.error : null;
+  return typeof words === "string" ? words : null;
 }

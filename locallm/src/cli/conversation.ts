@@ -1,3 +1,4 @@
+import { type ChatLine, chatLine } from "../wire/api/answers.ts";
 import type { Client } from "./client.ts";
 import { plain } from "./text.ts";
 import { WordWrap } from "./word-wrap.ts";
@@ -34,18 +35,6 @@ interface Turn {
   content: string;
 }
 
-interface Chunk {
-  message?: { content?: string; thinking?: string };
-  done: boolean;
-  total_duration?: number;
-  load_duration?: number;
-  prompt_eval_count?: number;
-  prompt_eval_duration?: number;
-  eval_count?: number;
-  eval_duration?: number;
-  truncated?: { messages: number };
-}
-
 /** A conversation with a model: what was said so far goes with every question, as the server keeps nothing. */
 export class Conversation {
   settings: ChatSettings;
@@ -63,7 +52,7 @@ export class Conversation {
   async load(): Promise<void> {
     const { model, keepAlive, options } = this.settings;
     const body = { model, options, ...(keepAlive === null ? {} : { keep_alive: keepAlive }), stream: false };
-    await this.#client.json("/api/chat", { body: { ...body, messages: [] } });
+    await this.#client.json("/api/chat", chatLine, { body: { ...body, messages: [] } });
   }
 
   /** Asks, and writes the answer as it comes. An answer that was cut off by the signal stays as far as it came. */
@@ -71,7 +60,7 @@ export class Conversation {
     this.turns.push({ role: "user", content: question });
     let answer = "";
     let isThinking = false;
-    let last: Chunk | null = null;
+    let last: ChatLine | null = null;
     const wrap = this.settings.wordWrap && this.#output.isTTY ? new WordWrap(this.#output.columns) : null;
     const write = (text: string) => this.#output.write(wrap === null ? plain(text) : wrap.add(plain(text)));
     try {
@@ -101,7 +90,7 @@ export class Conversation {
     if (this.settings.verbose && last !== null) this.#output.write(`\n${figures(last)}`);
   }
 
-  #chunks(signal: AbortSignal | undefined): AsyncGenerator<Chunk> {
+  #chunks(signal: AbortSignal | undefined): AsyncGenerator<ChatLine> {
     const { model, system, options, format, think, keepAlive } = this.settings;
     const messages = [
       ...(system === null ? [] : [{ role: "system" as const, content: system }]),
@@ -115,11 +104,12 @@ export class Conversation {
       ...(think === null ? {} : { think }),
       ...(keepAlive === null ? {} : { keep_alive: keepAlive }),
     };
-    return this.#client.lines<Chunk>("/api/chat", { body, ...(signal === undefined ? {} : { signal }) });
+    const call = { body, ...(signal === undefined ? {} : { signal }) };
+    return this.#client.lines("/api/chat", chatLine, ({ done }) => done, call);
   }
 }
 
-function figures(last: Chunk): string {
+function figures(last: ChatLine): string {
   const seconds = (ns = 0) => `${(ns / 1e9).toFixed(3)}s`;
   const rate = (count = 0, ns = 0) => `${ns > 0 ? (count / (ns / 1e9)).toFixed(2) : "0"} tokens/s`;
   const rows = [

@@ -3,11 +3,12 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import { makeFolder } from "../library/durable.ts";
+import { abilitiesAnswer, progressLine, showAnswer } from "../wire/api/answers.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { isOptionName, optionRules, parseOptionText } from "../wire/options.ts";
 import { type Client, ServerError } from "./client.ts";
 import { listModels } from "./commands/list.ts";
-import { overview, type Shown } from "./commands/show.ts";
+import { overview } from "./commands/show.ts";
 import { type Conversation, readFormat, readSwitch } from "./conversation.ts";
 import { plain } from "./text.ts";
 
@@ -140,7 +141,7 @@ class Repl {
         await this.#show(first);
         break;
       case "/load":
-        await this.#client.json("/api/show", { body: { model: first } });
+        await this.#client.json("/api/show", abilitiesAnswer, { body: { model: first } });
         settings.model = first;
         this.#conversation.turns = [];
         console.log(plain(`Talking to ${first}.`));
@@ -206,7 +207,7 @@ class Repl {
 
   async #show(what: string): Promise<void> {
     const { model, system, options } = this.#conversation.settings;
-    const shown = await this.#client.json<Shown>("/api/show", { body: { model } });
+    const shown = await this.#client.json("/api/show", showAnswer, { body: { model } });
     const own = Object.entries(options).map(([name, value]) => `${name.padEnd(30)} ${JSON.stringify(value)}`);
     const texts: Record<string, string | undefined> = {
       info: overview(shown, false),
@@ -238,7 +239,7 @@ class Repl {
       ...(system === null ? {} : { system }),
       ...(messages.length === 0 ? {} : { messages }),
     };
-    await this.#client.json("/api/create", { body });
+    await this.#client.json("/api/create", progressLine, { body });
     console.log(plain(`Saved as ${model}.`));
   }
 }

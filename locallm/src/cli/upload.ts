@@ -77,7 +77,7 @@ export async function bringFile(
     }
   }
   const source = counted(createReadStream(path), report(`sending ${basename(path)}`));
-  await client.json(route, { method: "POST", stream: { source, sizeBytes: size } });
+  await client.done(route, { method: "POST", stream: { source, sizeBytes: size } });
   return { digest, how: "upload" };
 }
 

@@ -44,7 +44,8 @@ export const errors = {
   server_unreachable: { status: 502, message: "the server at {url} could not be reached: {reason}" },
   server_foreign: {
     status: 502,
-    message: "what answers at {url} is no locallm server; LOCALLM_HOST says where to look for one",
+    message:
+      "what {url} answers to {path} is not what locallm answers ({reason}): is another program on that port? LOCALLM_HOST says where to look for locallm",
   },
   no_accounts: { status: 400, message: "locallm has no accounts; {instead}" },
   assistant_unknown: {

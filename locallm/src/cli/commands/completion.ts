@@ -1,6 +1,7 @@
 import { Argument, Command } from "commander";
 import { type Config, readConfig } from "../../config.ts";
 import { Store } from "../../library/store.ts";
+import { tagsAnswer } from "../../wire/api/answers.ts";
 import { displayModelName } from "../../wire/model-name.ts";
 import { Client } from "../client.ts";
 import { candidatesFor } from "../completion/candidates.ts";
@@ -49,7 +50,7 @@ async function modelNames(): Promise<string[]> {
 
 async function servedNames(config: Config): Promise<string[]> {
   const signal = AbortSignal.timeout(patienceMs);
-  const { models } = await new Client(config).json<{ models: { name: string }[] }>("/api/tags", { signal });
+  const { models } = await new Client(config).json("/api/tags", tagsAnswer, { signal });
   return models.map(({ name }) => name);
 }
 

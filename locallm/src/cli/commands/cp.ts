@@ -9,7 +9,7 @@ export function cpCommand(): Command {
     .argument("<source>")
     .argument("<destination>")
     .action(async (source: string, destination: string) => {
-      await new Client(readConfig()).json("/api/copy", { body: { source, destination } });
+      await new Client(readConfig()).done("/api/copy", { body: { source, destination } });
       console.log(plain(`copied '${source}' to '${destination}'`));
     });
 }

@@ -4,7 +4,6 @@ import { Command } from "commander";
 import { type Config, readConfig } from "../../config.ts";
 import { modelfileLimitBytes, parseModelfile } from "../../library/modelfile/parse.ts";
 import { modelfileRequest } from "../../library/modelfile/request.ts";
-import type { ProgressLine } from "../../wire/api/library.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { Client } from "../client.ts";
 import { progressView } from "../progress.ts";
@@ -65,7 +64,7 @@ async function create(model: string, options: Options, config: Config): Promise<
       ...(base.name === null ? { files: await bring(base.files) } : { from: base.name }),
       ...(adapterFiles.length === 0 ? {} : { adapters: await bring(adapterFiles) }),
     };
-    for await (const line of client.lines<ProgressLine>("/api/create", { body })) view.show(line);
+    for await (const line of client.progress("/api/create", body)) view.show(line);
   } finally {
     view.end();
   }

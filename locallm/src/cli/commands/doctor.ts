@@ -10,6 +10,7 @@ import { checkStore } from "../../library/check.ts";
 import { freeBytes } from "../../library/disk-space.ts";
 import { makeFolder } from "../../library/durable.ts";
 import { Store } from "../../library/store.ts";
+import { versionAnswer } from "../../wire/api/answers.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { Client } from "../client.ts";
 import { humanBytes, plain } from "../text.ts";
@@ -132,14 +133,18 @@ async function install(config: Config, wanted: string | true): Promise<void> {
 
 async function tellServer(config: Config): Promise<void> {
   const client = new Client(config);
-  const version = await client.json<{ version: string }>("/api/version").catch(() => null);
-  say(
-    "server",
-    version === null
-      ? `none at ${client.url}; locallm serve starts one`
-      : `${version.version} at ${client.url}`,
-  );
+  try {
+    const { version } = await client.json("/api/version", versionAnswer, {
+      signal: AbortSignal.timeout(patienceMs),
+    });
+    say("server", `${version} at ${client.url}`);
+  } catch (error) {
+    const isForeign = error instanceof LocallmError && error.code === "server_foreign";
+    say("server", isForeign ? error.message : `none at ${client.url}; locallm serve starts one`);
+  }
 }
+
+const patienceMs = 5_000;
 
 async function tellStore(config: Config, { repair = false, quick = false }: Options): Promise<number> {
   const store = new Store(config.modelsFolder);

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { Argument, Command } from "commander";
 import { readConfig } from "../../config.ts";
+import { abilitiesAnswer, chatLine, psAnswer, tagsAnswer } from "../../wire/api/answers.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { displayModelName, requireModelName } from "../../wire/model-name.ts";
 import { type Assistant, assistants, type Wiring } from "../assistants.ts";
@@ -73,11 +74,11 @@ async function fetched(reference: string, assistant: Assistant, client: Client):
 }
 
 async function newestFor(assistant: Assistant, client: Client): Promise<string> {
-  const { models } = await client.json<{ models: { name: string }[] }>("/api/tags");
+  const { models } = await client.json("/api/tags", tagsAnswer);
   const needed = neededBy(assistant);
   for (const { name } of models) {
     const shown = await client
-      .json<{ capabilities: string[] }>("/api/show", { body: { model: name } })
+      .json("/api/show", abilitiesAnswer, { body: { model: name } })
       .catch(() => null);
     if (shown?.capabilities.includes(needed)) return name;
   }
@@ -100,8 +101,8 @@ async function warnOfSmallWindow(
   client: Client,
 ): Promise<void> {
   if (!needsTools) return;
-  await client.json("/api/generate", { body: { model, stream: false } });
-  const { models } = await client.json<{ models: { name: string; context_length: number }[] }>("/api/ps");
+  await client.json("/api/generate", chatLine, { body: { model, stream: false } });
+  const { models } = await client.json("/api/ps", psAnswer);
   const loaded = models.find(({ name }) => name === model)?.context_length;
   if (loaded === undefined || loaded >= usefulWindow) return;
   console.error(

@@ -1,14 +1,8 @@
 import { Command } from "commander";
 import { readConfig } from "../../config.ts";
+import { tagsAnswer } from "../../wire/api/answers.ts";
 import { Client } from "../client.ts";
 import { humanBytes, humanTime, table } from "../text.ts";
-
-interface Listed {
-  name: string;
-  digest: string;
-  size: number;
-  modified_at: string;
-}
 
 export function listCommand(): Command {
   return new Command("list")
@@ -22,7 +16,7 @@ export function listCommand(): Command {
 
 /** A table of the models whose names begin so. */
 export async function listModels(client: Client, prefix = ""): Promise<string> {
-  const { models } = await client.json<{ models: Listed[] }>("/api/tags");
+  const { models } = await client.json("/api/tags", tagsAnswer);
   const now = new Date();
   const rows = models
     .filter(({ name }) => name.toLowerCase().startsWith(prefix.toLowerCase()))

@@ -1,20 +1,12 @@
 import { Command } from "commander";
 import { readConfig } from "../../config.ts";
+import { psAnswer } from "../../wire/api/answers.ts";
 import { Client } from "../client.ts";
 import { humanBytes, humanTime, table } from "../text.ts";
 
-interface Loaded {
-  name: string;
-  digest: string;
-  size: number;
-  size_vram: number;
-  context_length: number;
-  expires_at: string;
-}
-
 export function psCommand(): Command {
   return new Command("ps").description("list the models that are loaded").action(async () => {
-    const { models } = await new Client(readConfig()).json<{ models: Loaded[] }>("/api/ps");
+    const { models } = await new Client(readConfig()).json("/api/ps", psAnswer);
     const now = new Date();
     const rows = models.map((model) => [
       model.name,
@@ -28,7 +20,7 @@ export function psCommand(): Command {
   });
 }
 
-function processor({ size, size_vram: onGpu }: Loaded): string {
+function processor({ size, size_vram: onGpu }: { size: number; size_vram: number }): string {
   if (onGpu <= 0) return "100% CPU";
   if (onGpu >= size) return "100% GPU";
   const cpu = Math.round((100 * (size - onGpu)) / size);

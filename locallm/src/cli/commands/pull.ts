@@ -5,7 +5,6 @@ import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import { type Config, readConfig } from "../../config.ts";
 import { modelNameOfFile, parseReference } from "../../sources/reference.ts";
-import type { ProgressLine } from "../../wire/api/library.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { displayModelName } from "../../wire/model-name.ts";
 import { Client } from "../client.ts";
@@ -60,7 +59,7 @@ export async function pullModel(
       return;
     }
     const body = { model: reference, insecure };
-    for await (const line of client.lines<ProgressLine>("/api/pull", { body })) view.show(line);
+    for await (const line of client.progress("/api/pull", body)) view.show(line);
   } finally {
     view.end();
   }
@@ -79,7 +78,7 @@ async function importFiles(
     view.show({ status: `${fileName}: ${how}` });
     files[fileName] = digest;
   }
-  for await (const line of client.lines<ProgressLine>("/api/create", { body: { model: name, files } })) {
+  for await (const line of client.progress("/api/create", { model: name, files })) {
     if (line.status === "success") view.show({ status: `stored as ${name}` });
     view.show(line);
   }

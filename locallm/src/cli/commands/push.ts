@@ -1,6 +1,5 @@
 import { Command } from "commander";
 import { readConfig } from "../../config.ts";
-import type { ProgressLine } from "../../wire/api/library.ts";
 import { Client } from "../client.ts";
 import { progressView } from "../progress.ts";
 
@@ -13,7 +12,7 @@ export function pushCommand(): Command {
       const view = progressView(process.stderr);
       try {
         const client = new Client(readConfig());
-        for await (const line of client.lines<ProgressLine>("/api/push", { body: { model, insecure } })) {
+        for await (const line of client.progress("/api/push", { model, insecure })) {
           view.show(line);
         }
       } finally {

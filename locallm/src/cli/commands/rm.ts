@@ -10,7 +10,7 @@ export function rmCommand(): Command {
     .action(async (models: string[]) => {
       const client = new Client(readConfig());
       for (const model of models) {
-        await client.json("/api/delete", { method: "DELETE", body: { model } });
+        await client.done("/api/delete", { method: "DELETE", body: { model } });
         console.log(plain(`deleted '${model}'`));
       }
     });

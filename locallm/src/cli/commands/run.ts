@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { type Config, readConfig } from "../../config.ts";
+import { abilitiesAnswer, embedAnswer } from "../../wire/api/answers.ts";
 import { Client, ServerError } from "../client.ts";
 import { type ChatSettings, Conversation, readFormat, readSwitch } from "../conversation.ts";
 import { converse } from "../repl.ts";
@@ -84,7 +85,7 @@ function settings(model: string, options: Options): ChatSettings {
 export async function present(reference: string, client: Client, config: Config, insecure: boolean) {
   const wanted = await source(reference);
   const { name } = wanted;
-  const show = () => client.json<{ capabilities: string[] }>("/api/show", { body: { model: name } });
+  const show = () => client.json("/api/show", abilitiesAnswer, { body: { model: name } });
   try {
     return { name, capabilities: (await show()).capabilities };
   } catch (error) {
@@ -107,7 +108,7 @@ async function printEmbedding(
     ...(truncate === undefined ? {} : { truncate: readSwitch(truncate) }),
     ...(dimensions === undefined ? {} : { dimensions: Number(dimensions) || dimensions }),
   };
-  const { embeddings } = await client.json<{ embeddings: number[][] }>("/api/embed", { body });
+  const { embeddings } = await client.json("/api/embed", embedAnswer, { body });
   console.log(JSON.stringify(embeddings[0] ?? []));
 }
 

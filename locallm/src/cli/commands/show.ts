@@ -1,26 +1,8 @@
 import { Command } from "commander";
 import { readConfig } from "../../config.ts";
+import { type ShowAnswer, showAnswer } from "../../wire/api/answers.ts";
 import { Client } from "../client.ts";
 import { plain } from "../text.ts";
-
-/** The body of `/api/show`. */
-export interface Shown {
-  license?: string;
-  modelfile: string;
-  parameters?: string;
-  template: string;
-  system?: string;
-  details: {
-    parameter_size: string;
-    quantization_level: string;
-    context_length?: number;
-    embedding_length?: number;
-  };
-  model_info: Record<string, unknown>;
-  tensors: { name: string; type: string; shape: number[] }[];
-  capabilities: string[];
-  loaded?: { device: string; why: string };
-}
 
 const parts = ["license", "modelfile", "parameters", "template", "system"] as const;
 
@@ -33,15 +15,15 @@ export function showCommand(): Command {
     if (chosen.length > 1)
       command.error("error: only one of --license, --modelfile, --parameters, --template, --system");
     const verbose = options["verbose"] === true;
-    const shown = await new Client(readConfig()).json<Shown>("/api/show", { body: { model, verbose } });
+    const shown = await new Client(readConfig()).json("/api/show", showAnswer, { body: { model, verbose } });
     const only = chosen[0];
     console.log(plain(only === undefined ? overview(shown, verbose) : (shown[only] ?? "")));
   });
 }
 
 /** What people want to know first about a model. */
-export function overview(shown: Shown, verbose: boolean): string {
-  const { details, model_info: info } = shown;
+export function overview(shown: ShowAnswer, verbose: boolean): string {
+  const { details, model_info: info = {} } = shown;
   const sections: [string, string[][]][] = [
     [
       "Model",
@@ -71,7 +53,7 @@ export function overview(shown: Shown, verbose: boolean): string {
     sections.push(["Metadata", Object.entries(info).map(([key, value]) => [key, brief(value)])]);
     sections.push([
       "Tensors",
-      shown.tensors.map(({ name, type, shape }) => [name, type, `[${shape.join(" ")}]`]),
+      (shown.tensors ?? []).map(({ name, type, shape }) => [name, type, `[${shape.join(" ")}]`]),
     ]);
   }
   return sections

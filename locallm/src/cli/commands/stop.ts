@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { readConfig } from "../../config.ts";
+import { abilitiesAnswer, chatLine, embedAnswer } from "../../wire/api/answers.ts";
 import { Client } from "../client.ts";
 
 export function stopCommand(): Command {
@@ -8,11 +9,10 @@ export function stopCommand(): Command {
     .argument("<model>")
     .action(async (model: string) => {
       const client = new Client(readConfig());
-      const { capabilities } = await client.json<{ capabilities: string[] }>("/api/show", {
-        body: { model },
-      });
+      const { capabilities } = await client.json("/api/show", abilitiesAnswer, { body: { model } });
       const embeds = capabilities.includes("embedding");
       const body = embeds ? { model, input: [], keep_alive: 0 } : { model, keep_alive: 0, stream: false };
-      await client.json(embeds ? "/api/embed" : "/api/generate", { body });
+      if (embeds) await client.json("/api/embed", embedAnswer, { body });
+      else await client.json("/api/generate", chatLine, { body });
     });
 }

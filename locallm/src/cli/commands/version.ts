@@ -1,5 +1,7 @@
 import { readConfig } from "../../config.ts";
 import { version } from "../../version.ts";
+import { versionAnswer } from "../../wire/api/answers.ts";
+import { LocallmError } from "../../wire/errors.ts";
 import { Client } from "../client.ts";
 import { plain } from "../text.ts";
 
@@ -13,10 +15,15 @@ export async function tellVersion(): Promise<void> {
   console.log(version);
   const client = new Client(readConfig());
   const signal = AbortSignal.timeout(patienceMs);
-  const served = await client.json<{ version?: unknown }>("/api/version", { signal }).catch(() => null);
-  if (served === null) console.error(`Warning: no locallm server answers at ${client.url}`);
-  else if (served.version !== version)
-    console.error(plain(`Warning: the server at ${client.url} is version ${served.version}`));
+  try {
+    const served = await client.json("/api/version", versionAnswer, { signal });
+    if (served.version !== version)
+      console.error(plain(`Warning: the server at ${client.url} is version ${served.version}`));
+  } catch (error) {
+    const isForeign = error instanceof LocallmError && error.code === "server_foreign";
+    const problem = isForeign ? error.message : `no locallm server answers at ${client.url}`;
+    console.error(plain(`Warning: ${problem}`));
+  }
 }
 
 const patienceMs = 5_000;

@@ -1,0 +1,75 @@
+import { z } from "zod";
+import { optional } from "../body.ts";
+
+/** What our own command line reads of the server's answers. Fields that it does not read are not looked at. */
+
+const date = z.string().refine((text) => !Number.isNaN(Date.parse(text)), "must be a date");
+const capabilities = optional(z.array(z.string())).transform((given) => given ?? []);
+const count = optional(z.number());
+
+export const versionAnswer = z.object({ version: z.string() });
+
+export const tagsAnswer = z.object({
+  models: z.array(z.object({ name: z.string(), digest: z.string(), size: z.number(), modified_at: date })),
+});
+
+export const psAnswer = z.object({
+  models: z.array(
+    z.object({
+      name: z.string(),
+      digest: z.string(),
+      size: z.number(),
+      size_vram: z.number(),
+      context_length: z.number(),
+      expires_at: date,
+    }),
+  ),
+});
+
+export const showAnswer = z.object({
+  license: optional(z.string()),
+  modelfile: z.string(),
+  parameters: optional(z.string()),
+  template: optional(z.string()),
+  system: optional(z.string()),
+  details: z.object({
+    parameter_size: z.string(),
+    quantization_level: z.string(),
+    context_length: count,
+    embedding_length: count,
+  }),
+  model_info: optional(z.record(z.string(), z.unknown())),
+  tensors: optional(z.array(z.object({ name: z.string(), type: z.string(), shape: z.array(z.number()) }))),
+  capabilities,
+  loaded: optional(z.object({ device: z.string(), why: z.string() })),
+});
+
+export type ShowAnswer = z.output<typeof showAnswer>;
+
+/** Of `/api/show`, where no more than this is asked. */
+export const abilitiesAnswer = z.object({ details: z.looseObject({}), capabilities });
+
+/** One line of create, pull and push. */
+export const progressLine = z.object({
+  status: z.string(),
+  digest: optional(z.string()),
+  total: count,
+  completed: count,
+});
+
+/** One line of a chat; also a chat or generate that answers at once. */
+export const chatLine = z.object({
+  message: optional(z.object({ content: optional(z.string()), thinking: optional(z.string()) })),
+  done: z.boolean(),
+  total_duration: count,
+  load_duration: count,
+  prompt_eval_count: count,
+  prompt_eval_duration: count,
+  eval_count: count,
+  eval_duration: count,
+  truncated: optional(z.object({ messages: z.number() })),
+});
+
+export type ChatLine = z.output<typeof chatLine>;
+
+export const embedAnswer = z.object({ embeddings: z.array(z.array(z.number())) });
