@@ -37,6 +37,8 @@ export interface NetworkRequest {
   redirects?: "follow" | "return";
   /** A public host told this address: it is refused as a redirect would be where it is private. */
   fromPublic?: boolean;
+  /** How long to wait without a byte, where the usual time is too short for what is asked. */
+  silenceMs?: number;
 }
 
 export interface NetworkResponse {
@@ -144,7 +146,7 @@ export class Network {
     });
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     if (check !== null) request.on("socket", (socket) => checkReused(socket, request, check));
-    const timeoutMs = this.#settings.connectTimeoutMs ?? 30_000;
+    const timeoutMs = options.silenceMs ?? this.#settings.connectTimeoutMs ?? 30_000;
     request.setTimeout(timeoutMs, () =>
       request.destroy(new Error(`no answer for ${Math.round(timeoutMs / 1000)} s`)),
     );
@@ -227,6 +229,37 @@ export async function readBody(response: NetworkResponse, limitBytes: number): P
     response.body.destroy();
   }
   return Buffer.concat(chunks);
+}
+
+/**
+ * `it answered 413: blob too large`: a status that is no answer, with the reason where a body of the usual shape gives
+ * one; the model hub names so the quantisations that it has.
+ */
+export async function readRefusal(response: NetworkResponse): Promise<string> {
+  const words = response.status < 500 ? await readWords(response) : null;
+  response.body.destroy();
+  return `it answered ${response.status}${words === null ? "" : `: ${words}`}`;
+}
+
+async function readWords(response: NetworkResponse): Promise<string | null> {
+  try {
+    const body: unknown = JSON.parse((await readBody(response, 64 * 1024)).toString());
+    const { error, errors } = body as { error?: unknown; errors?: { message?: unknown }[] };
+    const words = error ?? errors?.[0]?.message;
+    if (typeof words !== "string") return null;
+    // Addresses may hold secrets.
+    return words
+      .replace(/\w+:\/\/\S+/g, "…")
+      .replace(/\s+/g, " ")
+      .slice(0, 200);
+  } catch {
+    return null;
+  }
+}
+
+/** Whether the same request may do better a moment later: the server fails, is busy or was in a hurry. */
+export function mayPass(status: number): boolean {
+  return status >= 500 || status === 408 || status === 425 || status === 429;
 }
 
 export function isLoopbackName(hostname: string): boolean {

@@ -86,6 +86,7 @@ async function downloadOurselves({ found, use, isPresent }: Download, context: P
   const status = `pulling ${key.slice(7, 19)}`;
   await requireSpace(await context.store.blobs.preparedFolder(), total);
   await context.transfers.fetch({
+    host: file.host,
     key,
     expected: digest,
     sizeBytes: total,

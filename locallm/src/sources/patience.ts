@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { LocallmError } from "../wire/errors.ts";
-import type { NetworkResponse } from "./network.ts";
+import { mayPass, type NetworkResponse } from "./network.ts";
 
 const tries = 3;
 const firstDelayMs = 250;
@@ -13,11 +13,11 @@ export async function patiently(
   for (let attempt = 1; ; attempt++) {
     try {
       const response = await ask();
-      if ((response.status < 500 && response.status !== 429) || attempt === tries) return response;
+      if (!mayPass(response.status) || attempt === tries) return response;
       response.body.destroy();
     } catch (error) {
-      const mayPass = error instanceof LocallmError && error.code === "source_unreachable";
-      if (!mayPass || attempt === tries) throw error;
+      const isAway = error instanceof LocallmError && error.code === "source_unreachable";
+      if (!isAway || attempt === tries) throw error;
     }
     await sleep(firstDelayMs * 2 ** (attempt - 1), undefined, { signal });
   }

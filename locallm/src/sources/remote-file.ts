@@ -90,6 +90,7 @@ export async function fetchBlob(
   };
   if ((await present()) === null) {
     await context.transfers.fetch({
+      host: file.host,
       key,
       expected: file.digest,
       sizeBytes,

@@ -86,6 +86,7 @@ function fetcher(limits: Partial<TransferLimits> = {}) {
     options: { signal?: AbortSignal; sizeBytes?: number; digest?: Digest; expected?: null } = {},
   ) =>
     transfers.fetch({
+      host: url.host,
       key: options.digest ?? digest,
       expected: options.expected === null ? null : (options.digest ?? digest),
       sizeBytes: options.sizeBytes ?? content.length,
@@ -144,6 +145,33 @@ describe("a transfer", () => {
     expect(sentBytes).toBe(content.length);
   });
 
+  test("gives up a source that sends nothing, and says how to go on; a byte begins the count anew", async () => {
+    await serve((_, response) => response.writeHead(200).flushHeaders());
+    const silent = fetcher({ parts: 1, partMinBytes: content.length, stallMs: 100 });
+    await expect(silent.fetch()).rejects.toMatchObject({
+      code: "source_silent",
+      message: expect.stringMatching(
+        /^127\.0\.0\.1:\d+ takes .*: 3 times 0\.1 s .*goes on where this one stopped$/,
+      ),
+    });
+    expect(requests.length).toBe(3);
+    await closeServer();
+
+    let calls = 0;
+    await serve((_, response, range) => {
+      calls += 1;
+      const { start, end } = range ?? { start: 0, end: 0 };
+      response.writeHead(206, { "content-range": `bytes ${start}-${end - 1}/${content.length}` });
+      // Every second request brings a piece, and none of them an end.
+      if (calls % 2 === 0) response.write(content.subarray(start, Math.min(start + 250_000, end)));
+      else response.flushHeaders();
+    });
+    const slow = fetcher({ parts: 1, partMinBytes: content.length, stallMs: 300 });
+    await slow.fetch();
+    expect(slow.taken).toEqual([content]);
+    expect(calls).toBeGreaterThan(quick.tries ?? 0);
+  });
+
   test("passes over 5xx, and gives up after as many tries as it was told", async () => {
     let calls = 0;
     await serve((_, response, range) => {
@@ -178,6 +206,7 @@ describe("a transfer", () => {
 
   test.each<[string, Answer, string]>([
     ["404", (_, response) => response.writeHead(404).end(), "source_failed"],
+    ["413", (_, response) => response.writeHead(413).end(), "source_failed"],
     [
       "another range than asked",
       (_, response) => response.writeHead(206, { "content-range": `bytes 7-9/${content.length}` }).end("abc"),

@@ -6,7 +6,7 @@ import { requireSpace } from "../library/disk-space.ts";
 import { writeDurably } from "../library/durable.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { FileHash } from "./file-hash.ts";
-import type { NetworkResponse } from "./network.ts";
+import { mayPass, type NetworkResponse, readRefusal } from "./network.ts";
 import type { Partials } from "./partial.ts";
 
 /** Both bounds in bytes; the last byte is `end - 1`. */
@@ -16,6 +16,8 @@ export interface ByteRange {
 }
 
 export interface TransferRequest {
+  /** Where it comes from, for errors. */
+  host: string;
   /** Names the download: the content's digest where that is known, else a digest of where it comes from. */
   key: Digest;
   /** What the content must be; null where the source does not say. */
@@ -36,9 +38,9 @@ export interface TransferLimits {
   parts: number;
   partMinBytes: number;
   partMaxBytes: number;
-  /** A part without a byte for so long is asked for again; that does not count as a try. */
+  /** A part without a byte for so long is asked for again. */
   stallMs: number;
-  /** Failures in a row, without a byte between them, before the transfer gives up. */
+  /** Failures or stalls in a row, without a byte of progress between them, before the transfer gives up. */
   tries: number;
   /** Before the second try; doubles with each. */
   retryDelayMs: number;
@@ -221,21 +223,38 @@ class Transfer {
   /** One part to its end, over as many tries as it takes while bytes keep coming. */
   async #part(index: number, mode: { whole: boolean }): Promise<void> {
     let failures = 0;
+    let best = this.#bytes(index);
     for (;;) {
-      const before = this.#file.parts[index]?.completedBytes ?? 0;
       try {
         await this.#try(index, mode);
         return;
       } catch (error) {
         if (this.#signal.aborted) throw error;
-        if (!isWorthAnotherTry(error)) throw error instanceof HttpStatus ? toSourceError(error) : error;
-        const moved = (this.#file.parts[index]?.completedBytes ?? 0) > before;
-        failures = moved || error instanceof Stalled ? 0 : failures + 1;
-        if (failures >= this.#limits.tries) throw toSourceError(error);
-        if (failures > 0)
+        if (!isWorthAnotherTry(error)) throw error instanceof HttpStatus ? this.#toSourceError(error) : error;
+        const now = this.#bytes(index);
+        // A busy source may let one part wait while others move; one that fails, fails by itself.
+        const moved = error instanceof Stalled ? now.all > best.all : now.part > best.part;
+        best = { part: Math.max(now.part, best.part), all: Math.max(now.all, best.all) };
+        failures = moved ? 0 : failures + 1;
+        if (failures >= this.#limits.tries) throw this.#toSourceError(error);
+        if (failures > 0 && !(error instanceof Stalled))
           await sleep(this.#limits.retryDelayMs * 2 ** (failures - 1), undefined, { signal: this.#signal });
       }
     }
+  }
+
+  #bytes(index: number): { part: number; all: number } {
+    return { part: this.#file.parts[index]?.completedBytes ?? 0, all: this.#file.completedBytes };
+  }
+
+  #toSourceError(error: unknown): unknown {
+    if (error instanceof LocallmError) return error;
+    const { host } = this.#request;
+    const { tries, stallMs } = this.#limits;
+    if (error instanceof Stalled)
+      return new LocallmError("source_silent", { host, attempts: tries, seconds: stallMs / 1000 });
+    const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+    return new LocallmError("source_failed", { host, reason }, { cause: error });
   }
 
   async #try(index: number, { whole }: { whole: boolean }): Promise<void> {
@@ -255,7 +274,7 @@ class Transfer {
     try {
       const response = await this.#request.open(whole ? null : range, signal);
       try {
-        checkAnswer(response, range, this.#request.sizeBytes, whole);
+        await checkAnswer(response, range, this.#request.sizeBytes, whole);
         await this.#receive(index, response, range, alive);
       } finally {
         response.body.destroy();
@@ -301,7 +320,12 @@ class Transfer {
   }
 }
 
-function checkAnswer(response: NetworkResponse, range: ByteRange, sizeBytes: number, whole: boolean): void {
+async function checkAnswer(
+  response: NetworkResponse,
+  range: ByteRange,
+  sizeBytes: number,
+  whole: boolean,
+): Promise<void> {
   const { host } = response.url;
   if (response.status === 206 && !whole) {
     const [, start, end, total] =
@@ -322,40 +346,25 @@ function checkAnswer(response: NetworkResponse, range: ByteRange, sizeBytes: num
     if (whole || (range.start === 0 && range.end === sizeBytes)) return;
     throw new RangesIgnored();
   }
-  throw new HttpStatus(response.status, host);
+  throw new HttpStatus(response.status, await readRefusal(response));
 }
 
-/** A status that is no answer. 5xx and the like pass by; the rest does not. */
+/** A status that is no answer. */
 class HttpStatus extends Error {
   readonly status: number;
-  readonly host: string;
-  constructor(status: number, host: string) {
-    super(`status ${status}`);
+  constructor(status: number, message: string) {
+    super(message);
     this.status = status;
-    this.host = host;
   }
 }
 
 function isWorthAnotherTry(error: unknown): boolean {
   if (error instanceof RangesIgnored) return false;
-  if (error instanceof HttpStatus) return error.status >= 500 || error.status === 408 || error.status === 429;
+  if (error instanceof HttpStatus) return mayPass(error.status);
   if (error instanceof LocallmError) return error.code === "source_unreachable";
   const { code, syscall } = error as NodeJS.ErrnoException;
   // Errors of our own disk carry a system call too; a network's come with these codes.
   return syscall === undefined || /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET)/.test(code ?? "");
-}
-
-function toSourceError(error: unknown): unknown {
-  if (error instanceof LocallmError) return error;
-  if (error instanceof HttpStatus) {
-    return new LocallmError(
-      "source_failed",
-      { host: error.host, reason: `it answered ${error.status}` },
-      { cause: error },
-    );
-  }
-  const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
-  return new LocallmError("source_failed", { host: "the source", reason }, { cause: error });
 }
 
 function tooMany(response: NetworkResponse, range: ByteRange): LocallmError {

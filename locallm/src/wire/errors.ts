@@ -143,10 +143,20 @@ export const errors = {
   push_unauthorized: {
     status: 401,
     message:
-      "{host} does not let you push there; give username and password of an account that may, or put them into the file that LOCALLM_CREDENTIALS names",
+      "{host} does not let you push there{detail}; give username and password of an account that may, or put them into the file that LOCALLM_CREDENTIALS names",
   },
   source_unreachable: { status: 502, message: "{host} could not be reached: {reason}" },
   source_failed: { status: 502, message: "{host} did not give what was asked: {reason}" },
+  source_silent: {
+    status: 502,
+    message:
+      "{host} takes connections and sends nothing: {attempts} times {seconds} s without a byte; the same pull goes on where this one stopped",
+  },
+  push_stopped: {
+    status: 502,
+    message:
+      "{host} took nothing in {attempts} attempts ({reason}); the same push goes on with what it still lacks",
+  },
   redirect_refused: { status: 502, message: "a redirect was refused: {reason}" },
   size_mismatch: { status: 502, message: "{host} sent {found} bytes where {expected} were announced" },
   download_damaged: {

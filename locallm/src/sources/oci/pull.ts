@@ -99,6 +99,7 @@ async function pullLayer(
   const status = `pulling ${digest.slice(7, 19)}`;
   if (isMissing) {
     await transfers.fetch({
+      host: registry.host,
       key: digest,
       expected: digest,
       sizeBytes: total,

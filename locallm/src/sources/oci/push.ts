@@ -1,11 +1,12 @@
 import { createReadStream } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Digest } from "../../library/digest.ts";
 import { type Layer, manifestLayers, mediaTypes, parseManifest } from "../../library/manifest.ts";
 import type { Store } from "../../library/store.ts";
 import type { ProgressLine } from "../../wire/api/library.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { displayModelName, type ModelName, parseModelName } from "../../wire/model-name.ts";
-import type { NetworkResponse } from "../network.ts";
+import { mayPass, type NetworkResponse, readRefusal } from "../network.ts";
 import { patiently } from "../patience.ts";
 import type { Registry } from "./registry.ts";
 
@@ -18,9 +19,12 @@ export interface PushContext {
 }
 
 const chunkBytes = 64 * 1024 * 1024;
+/** In a row, without a byte that the registry kept. */
 const tries = 6;
-/** Some registries forget an upload whose chunk broke off: it begins anew, as a whole. */
+/** Some registries lose track of an upload whose chunk broke off: it begins anew, as a whole. */
 const uploads = 20;
+/** Before it answers the end of an upload a registry may hash all of it, or move it to where it keeps it. */
+const closingMs = 10 * 60_000;
 
 /** Pushes a model: the blobs that the registry lacks, each verified before a byte of it leaves, then the manifest. */
 export async function pushToRegistry(
@@ -43,7 +47,7 @@ export async function pushToRegistry(
     signal,
   };
   const answer = await patiently(() => registry.send(`manifests/${name.tag}`, request, "push"), signal);
-  finish(answer, registry, [200, 201, 202]);
+  await finish(answer, registry, [200, 201, 202]);
   onProgress({ status: "success" });
 }
 
@@ -56,20 +60,24 @@ async function pushLayer(
   const { digest, sizeBytes: total } = layer;
   const status = `pushing ${digest.slice(7, 19)}`;
   const { store, onProgress, signal } = context;
-  const request = { method: "HEAD" as const, signal };
-  const head = await patiently(() => registry.send(`blobs/${digest}`, request, "push"), signal);
-  finish(head, registry, [200, 404]);
-  if (head.status === 404) {
+  if (!(await isThere(registry, digest, signal))) {
     if (!(await store.blobs.verify(digest, signal))) throw new LocallmError("blob_damaged", { digest });
     const location = await beginUpload(registry, layer, name, context);
     if (location !== null) {
-      await upload(registry, layer, location, {
+      await upload(registry, layer, name, location, {
         ...context,
         onProgress: (line) => onProgress({ ...line, status }),
       });
     }
   }
   onProgress({ status, digest, total, completed: total });
+}
+
+async function isThere(registry: Registry, digest: Digest, signal: AbortSignal): Promise<boolean> {
+  const request = { method: "HEAD" as const, signal };
+  const answer = await patiently(() => registry.send(`blobs/${digest}`, request, "push"), signal);
+  await finish(answer, registry, [200, 404]);
+  return answer.status === 200;
 }
 
 /** Null where the registry took the blob from another of its repositories. */
@@ -84,32 +92,39 @@ async function beginUpload(
     from !== null && from.host === name.host
       ? `?mount=${layer.digest}&from=${from.namespace}/${from.model}`
       : "";
-  const answer = await registry.send(`blobs/uploads/${mount}`, { method: "POST", signal }, "push");
-  finish(answer, registry, [201, 202]);
+  const request = { method: "POST" as const, signal };
+  const path = `blobs/uploads/${mount}`;
+  const answer = await patiently(() => registry.send(path, request, "push"), signal);
+  await finish(answer, registry, [201, 202]);
   return answer.status === 201 ? null : locationOf(answer, registry);
 }
 
-/** Sends the blob, and begins a new upload where the registry no longer wants to know of a broken one. */
-async function upload(registry: Registry, layer: Layer, begin: URL, context: PushContext): Promise<void> {
-  let location = begin;
-  for (let attempt = 1; ; attempt++) {
+/** Sends the blob, and begins a new upload where the registry lost track of a broken one. */
+async function upload(
+  registry: Registry,
+  layer: Layer,
+  name: ModelName,
+  begin: URL,
+  context: PushContext,
+): Promise<void> {
+  let location: URL | null = begin;
+  for (let attempt = 1; location !== null; attempt++) {
     try {
       await uploadChunks(registry, layer, location, context);
       return;
     } catch (error) {
-      const isRefusal = error instanceof LocallmError && error.code === "source_failed";
-      if (!isRefusal || attempt === uploads || context.signal.aborted) throw error;
-      const answer = await registry.send(
-        "blobs/uploads/",
-        { method: "POST", signal: context.signal },
-        "push",
-      );
-      finish(answer, registry, [202]);
-      location = locationOf(answer, registry);
+      if (!(error instanceof LostTrack) || attempt === uploads) throw error;
+      if (await isThere(registry, layer.digest, context.signal)) return;
+      location = await beginUpload(registry, layer, name, context);
     }
   }
 }
 
+/** What a registry answers that lost track of an upload after a break. In one that never broke it is final. */
+class LostTrack extends LocallmError<"source_failed"> {}
+const lostStatuses = [400, 404, 405, 410, 416];
+
+/** Throws `LostTrack`, `push_stopped`, and what `finish` throws. */
 async function uploadChunks(
   registry: Registry,
   layer: Layer,
@@ -120,7 +135,9 @@ async function uploadChunks(
   const { signal } = context;
   const path = context.store.blobs.path(digest);
   let state = { location: begin, completed: 0 };
+  let furthest = 0;
   let failures = 0;
+  let hasBroken = false;
   while (state.completed < total) {
     const { completed: start, location } = state;
     const end = Math.min(start + chunkBytes, total);
@@ -134,33 +151,40 @@ async function uploadChunks(
     const body = () => counted(path, start, end, onSent);
     try {
       const answer = await registry.send(location, { method: "PATCH", headers, body, signal }, "push");
-      finish(answer, registry, [202]);
+      await finish(answer, registry, [202], hasBroken);
       state = { location: locationOf(answer, registry), completed: end };
-      failures = 0;
     } catch (error) {
       signal.throwIfAborted();
+      if (!isPassing(error)) throw error;
+      hasBroken = true;
       failures += 1;
-      if (failures === tries || !isPassing(error)) throw error;
+      if (failures === tries) throw stopped(error, registry);
       await sleep((context.retryDelayMs ?? 1000) * 2 ** (failures - 1), undefined, { signal });
       state = await uploadState(registry, location, start, context);
     }
+    if (state.completed > furthest) failures = 0;
+    furthest = Math.max(state.completed, furthest);
   }
   const close = new URL(state.location);
   close.searchParams.set("digest", digest);
-  const answer = await registry.send(
-    close,
-    { method: "PUT", headers: { "content-length": "0" }, signal },
-    "push",
-  );
-  finish(answer, registry, [201, 204]);
+  const headers = { "content-length": "0" };
+  const closing = { method: "PUT" as const, headers, signal, silenceMs: closingMs };
+  let asked = 0;
+  const answer = await patiently(() => {
+    asked += 1;
+    return registry.send(close, closing, "push");
+  }, signal);
+  await finish(answer, registry, [201, 204], hasBroken || asked > 1);
 }
 
 /** After a broken chunk the registry says how much of it arrived. */
 async function uploadState(registry: Registry, location: URL, before: number, { signal }: PushContext) {
-  const answer = await registry.send(location, { method: "GET", signal }, "push");
-  finish(answer, registry, [204]);
+  const request = { method: "GET" as const, signal };
+  const answer = await patiently(() => registry.send(location, request, "push"), signal);
+  await finish(answer, registry, [204], true);
   const [, last] = /^(?:bytes=)?0-(\d+)$/.exec(answer.headers["range"] ?? "") ?? [];
-  const completed = last === undefined ? before : Number(last) + 1;
+  // Of nothing, too, registries say 0-0.
+  const completed = last === undefined ? before : last === "0" ? 0 : Number(last) + 1;
   return {
     location: answer.headers.location === undefined ? location : locationOf(answer, registry),
     completed,
@@ -191,14 +215,30 @@ function locationOf(answer: NetworkResponse, registry: Registry): URL {
   }
 }
 
-function finish(answer: NetworkResponse, registry: Registry, allowed: readonly number[]): void {
-  answer.body.resume();
-  if (allowed.includes(answer.status)) return;
-  if (answer.status === 401 || answer.status === 403) {
-    throw new LocallmError("push_unauthorized", { host: registry.host });
+/** Throws where the status is none of those: with the registry's own words, `LostTrack` where it may be that. */
+async function finish(
+  answer: NetworkResponse,
+  registry: Registry,
+  allowed: readonly number[],
+  hasBroken = false,
+): Promise<void> {
+  const { status } = answer;
+  if (allowed.includes(status)) {
+    answer.body.resume();
+    return;
   }
-  const code = answer.status >= 500 ? "source_unreachable" : "source_failed";
-  throw new LocallmError(code, { host: registry.host, reason: `it answered ${answer.status}` });
+  const { host } = registry;
+  const reason = await readRefusal(answer);
+  if (status === 401 || status === 403)
+    throw new LocallmError("push_unauthorized", { host, detail: ` (${reason})` });
+  if (mayPass(status)) throw new LocallmError("source_unreachable", { host, reason });
+  if (hasBroken && lostStatuses.includes(status)) throw new LostTrack("source_failed", { host, reason });
+  throw new LocallmError("source_failed", { host, reason });
+}
+
+function stopped(error: unknown, { host }: Registry): LocallmError {
+  const reason = error instanceof LocallmError ? String(error.details["reason"]) : "";
+  return new LocallmError("push_stopped", { host, attempts: tries, reason }, { cause: error });
 }
 
 function isPassing(error: unknown): boolean {

@@ -9,6 +9,7 @@ import {
   type NetworkRequest,
   type NetworkResponse,
   readBody,
+  readRefusal,
 } from "../network.ts";
 import { patiently } from "../patience.ts";
 import type { ByteRange } from "../transfer.ts";
@@ -176,15 +177,14 @@ export class Registry {
       response.body.destroy();
       throw new LocallmError("registry_unauthorized", { host: this.host });
     }
-    const words = status >= 400 && status < 500 ? await readWords(response) : null;
-    response.body.destroy();
-    throw this.#failed(`it answered ${status}${words === null ? "" : `: ${words}`}`);
+    throw this.#failed(await readRefusal(response));
   }
 
   #unauthorized(action: string): LocallmError {
-    return new LocallmError(action === "push" ? "push_unauthorized" : "registry_unauthorized", {
-      host: this.host,
-    });
+    const { host } = this;
+    return action === "push"
+      ? new LocallmError("push_unauthorized", { host, detail: "" })
+      : new LocallmError("registry_unauthorized", { host });
   }
 
   #noToken(): never {
@@ -193,23 +193,6 @@ export class Registry {
 
   #failed(reason: string): LocallmError {
     return new LocallmError("source_failed", { host: this.host, reason });
-  }
-}
-
-/** Why a registry refuses, in its own words: the model hub names the quantisations that it has. Null: it does not say. */
-async function readWords(response: NetworkResponse): Promise<string | null> {
-  try {
-    const body: unknown = JSON.parse((await readBody(response, 64 * 1024)).toString());
-    const { error, errors } = body as { error?: unknown; errors?: { message?: unknown }[] };
-    const words = error ?? errors?.[0]?.message;
-    if (typeof words !== "string") return null;
-    // Addresses may hold secrets.
-    return words
-      .replace(/\w+:\/\/\S+/g, "…")
-      .replace(/\s+/g, " ")
-      .slice(0, 200);
-  } catch {
-    return null;
   }
 }
 

@@ -1,0 +1,118 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ggufBytes, tinyModel } from "../../../test/tiny-gguf.ts";
+import { Store } from "../../library/store.ts";
+import { writeWeightsModel } from "../../library/weights.ts";
+import { LocallmError } from "../../wire/errors.ts";
+import { requireModelName } from "../../wire/model-name.ts";
+import { Pulls } from "../pulls.ts";
+
+/** What becomes of the chunk of that number, from 1; true: it is taken. */
+type Chunk = (number: number, response: ServerResponse, request: IncomingMessage) => boolean;
+
+let takeChunk: Chunk = () => true;
+/** Whether the registry still knows of an upload that broke off. */
+let remembers = true;
+let requests: string[] = [];
+let server: Server;
+let folder = "";
+beforeEach(async () => {
+  takeChunk = () => true;
+  remembers = true;
+  requests = [];
+  folder = await mkdtemp(join(tmpdir(), "locallm-push-"));
+  server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+});
+afterEach(async () => {
+  server.closeAllConnections();
+  server.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function answer(request: IncomingMessage, response: ServerResponse): void {
+  const { method = "" } = request;
+  requests.push(method);
+  const location = { location: "/v2/ns/m/blobs/uploads/7" };
+  if (method === "PATCH") {
+    const number = requests.filter((one) => one === "PATCH").length;
+    if (!takeChunk(number, response, request)) return;
+    request.resume().on("end", () => response.writeHead(202, location).end());
+  } else if (method === "HEAD") response.writeHead(404).end();
+  else if (method === "POST") response.writeHead(202, location).end();
+  else if (method === "GET") response.writeHead(remembers ? 204 : 404, location).end();
+  else request.resume().on("end", () => response.writeHead(201).end());
+}
+
+/** Pushes a small model; returns the error, or null. */
+async function push(): Promise<unknown> {
+  const store = new Store(folder);
+  const pulls = new Pulls(store, {
+    network: { connectTimeoutMs: 300 },
+    registries: null,
+    credentials: null,
+    limits: { retryDelayMs: 1 },
+  });
+  const name = requireModelName(`127.0.0.1:${(server.address() as AddressInfo).port}/ns/m:v`);
+  await writeWeightsModel(store, name, [await store.blobs.writeBytes(ggufBytes(tinyModel()))]);
+  try {
+    const task = pulls.preparePush(name, { insecure: false, credentials: null });
+    await task(() => {}, new AbortController().signal);
+    return null;
+  } catch (error) {
+    return error;
+  } finally {
+    pulls.close();
+  }
+}
+
+const count = (method: string) => requests.filter((one) => one === method).length;
+
+describe("a chunk that the registry refuses", () => {
+  test.each([400, 403, 404, 413, 416])("with %d ends the push at once, in its own words", async (status) => {
+    takeChunk = (_, response, request) => {
+      const body = '{"errors":[{"code":"DENIED","message":"the quota is used up"}]}';
+      request.resume().on("end", () => response.writeHead(status).end(body));
+      return false;
+    };
+    const error = await push();
+    expect(error).toBeInstanceOf(LocallmError);
+    expect((error as LocallmError).message).toContain(`it answered ${status}: the quota is used up`);
+    expect([count("PATCH"), count("POST")]).toEqual([1, 1]);
+  });
+
+  test.each([408, 425, 429, 503])("with %d, which passes by, is sent again", async (status) => {
+    takeChunk = (number, response, request) => {
+      if (number > 2) return true;
+      request.resume().on("end", () => response.writeHead(status).end());
+      return false;
+    };
+    expect(await push()).toBeNull();
+    // One more is the configuration's.
+    expect(count("PATCH")).toBe(4);
+  });
+
+  test("after a break, because the registry lost track of the upload, goes into a new one", async () => {
+    remembers = false;
+    takeChunk = (number, response) => {
+      if (number > 1) return true;
+      response.destroy();
+      return false;
+    };
+    expect(await push()).toBeNull();
+    expect([count("PATCH"), count("POST")]).toEqual([3, 3]);
+  });
+});
+
+test("a registry that takes connections and never answers is given up, and how to go on is said", async () => {
+  takeChunk = () => false;
+  expect(await push()).toMatchObject({
+    code: "push_stopped",
+    message: expect.stringMatching(/took nothing in 6 attempts \(no answer .*\); the same push goes on/),
+  });
+  expect(count("PATCH")).toBe(6);
+});
