@@ -334,7 +334,7 @@ describe("imports beside a running service", () => {
     const killed = child.catch((error: { signal?: string }) => error.signal);
     await new Promise<void>((resolve) => {
       child.child.stderr?.on("data", (text: Buffer) => {
-        if (text.toString().includes("Indexed 5000")) resolve();
+        if (text.toString().includes("Indexed 5,000")) resolve();
       });
       child.child.once("exit", () => resolve());
     });

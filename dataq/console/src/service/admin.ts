@@ -169,7 +169,9 @@ export interface Job {
   readonly state: "running" | "done" | "failed";
   readonly done: number;
   readonly total: number | null;
+  /** What it said last, in both languages. */
   readonly message: string;
+  readonly message_zh: string;
   readonly started_at: string;
   readonly ended_at: string | null;
 }

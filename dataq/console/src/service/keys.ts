@@ -13,7 +13,10 @@ export interface ApiKey {
   readonly created_at: string;
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
+  readonly revoked_reason: "revoked" | "rotated" | "leaked" | null;
   readonly last_used_at: string | null;
+  /** When it was last tried although it is over, or from an address that is not on its list; to the hour. */
+  readonly last_refused_at: string | null;
 }
 
 /** A key just made: the only answer that carries its text. */

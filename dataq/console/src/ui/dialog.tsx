@@ -2,9 +2,8 @@ import { Dialog as Base } from "@base-ui/react/dialog";
 import { X } from "lucide-react";
 import type { ReactNode } from "react";
 import { useText } from "../text/text.tsx";
-import { Button, IconButton } from "./button.tsx";
+import { IconButton } from "./button.tsx";
 import { classes } from "./classes.ts";
-import { Failure } from "./states.tsx";
 
 /** A question or form above the page. The focus stays in it and goes back where it was. */
 export function Dialog({
@@ -46,44 +45,5 @@ export function Dialog({
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
-  );
-}
-
-/** Asks before something that cannot be taken back. */
-export function Confirm({
-  isOpen,
-  onClose,
-  onConfirm,
-  title,
-  children,
-  action,
-  isBusy,
-  error,
-}: {
-  readonly isOpen: boolean;
-  readonly onClose: () => void;
-  readonly onConfirm: () => void;
-  readonly title: string;
-  readonly children: ReactNode;
-  readonly action: string;
-  readonly isBusy?: boolean;
-  readonly error?: unknown;
-}) {
-  const t = useText();
-  return (
-    <Dialog isOpen={isOpen} onClose={onClose} title={title}>
-      <div className="text-soft">{children}</div>
-      {error ? (
-        <div className="mt-4">
-          <Failure error={error} />
-        </div>
-      ) : null}
-      <div className="mt-5 flex justify-end gap-2">
-        <Button onClick={onClose}>{t.cancel}</Button>
-        <Button kind="danger" onClick={onConfirm} isBusy={isBusy ?? false}>
-          {action}
-        </Button>
-      </div>
-    </Dialog>
   );
 }

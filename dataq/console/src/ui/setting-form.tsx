@@ -1,4 +1,5 @@
-import { type FormEvent, type ReactNode, useState } from "react";
+import { useMutation } from "@tanstack/react-query";
+import type { FormEvent, ReactNode } from "react";
 import { Button } from "./button.tsx";
 import { Failure } from "./states.tsx";
 
@@ -12,27 +13,21 @@ export function SettingForm({
   readonly onSend: (values: Record<string, string>) => Promise<void>;
   readonly children: ReactNode;
 }) {
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const send = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    setBusy(true);
-    setError(null);
-    try {
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: async (form: HTMLFormElement) => {
       await onSend(Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)])));
       for (const field of form.querySelectorAll<HTMLInputElement>("input[type=password]")) field.value = "";
-    } catch (thrown) {
-      setError(thrown);
-    } finally {
-      setBusy(false);
-    }
+    },
+  });
+  const send = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    mutate(event.currentTarget);
   };
   return (
-    <form className="flex flex-col gap-4" onSubmit={(event) => void send(event)}>
+    <form className="flex flex-col gap-4" onSubmit={send}>
       {children}
-      {error ? <Failure error={error} /> : null}
-      <Button type="submit" isBusy={isBusy} className="self-start">
+      {error && <Failure error={error} />}
+      <Button type="submit" isBusy={isPending} className="self-start">
         {action}
       </Button>
     </form>

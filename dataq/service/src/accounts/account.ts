@@ -2,6 +2,7 @@ import { Failure } from "@dataq/contract";
 import type { Database } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
 import { grantTrial, openWallet, topUp } from "../ledger/movement.ts";
+import { ownNotes } from "../ledger/own-notes.ts";
 import { type Author, writeAudit } from "./audit.ts";
 
 /** Rate limits go by tier; `trial` becomes `standard` with the first top-up. */
@@ -56,14 +57,19 @@ export async function createAccount(
   await openWallet(database, account.id, now);
   if (wanted.tokens === undefined) {
     const expiresAt = new Date(now.getTime() + trial.days * 86_400_000);
-    await grantTrial(database, account.id, { tokens: trial.tokens, expiresAt }, reason(author, "trial"));
+    await grantTrial(
+      database,
+      account.id,
+      { tokens: trial.tokens, expiresAt },
+      reason(author, ownNotes.trial),
+    );
   } else if (wanted.tokens > 0) {
     await topUp(
       database,
       account.id,
       wanted.tokens,
       `opening:${account.id}`,
-      reason(author, "opening balance"),
+      reason(author, ownNotes.opening),
     );
   }
   await writeAudit(database, author, "account.create", account.id, null, { ...account });

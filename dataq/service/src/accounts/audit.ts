@@ -10,11 +10,49 @@ export interface Author {
   readonly requestId?: string | undefined;
 }
 
+/** Everything that the log can say was done; the console has a word in each language for every one. */
+export const auditActions = [
+  "account.create",
+  "account.credit",
+  "account.freeze",
+  "account.tier",
+  "account.unfreeze",
+  "export.audit",
+  "export.ledger",
+  "import.start",
+  "index.refresh",
+  "key.change",
+  "key.create",
+  "key.leak",
+  "key.refused",
+  "key.revoke",
+  "key.rotate",
+  "ledger.adjust",
+  "ledger.reverse",
+  "ledger.topup",
+  "login.failure",
+  "login.success",
+  "member.invite",
+  "member.join",
+  "member.remove",
+  "member.role",
+  "member.withdraw",
+  "person.approve",
+  "person.reset_link",
+  "price.publish",
+  "voucher.create",
+  "voucher.redeem",
+] as const;
+export type AuditAction = (typeof auditActions)[number];
+
+/** Who acts without a key or a session. */
+export const namedActors = ["leak-report", "nobody", "operator", "system"] as const;
+
 /** One line of the audit log. Neither keys nor query texts belong in `before` and `after`. */
 export async function writeAudit(
   database: Database,
   author: Author,
-  action: string,
+  action: AuditAction,
   target: string,
   before: object | null,
   after: object | null,

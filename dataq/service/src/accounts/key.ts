@@ -8,6 +8,10 @@ import { type Author, writeAudit } from "./audit.ts";
 import { hmacOf, type KeyMode, makeKeyText, readKeyText } from "./key-text.ts";
 import { defaultScopes, type Scope } from "./scope.ts";
 
+/** By hand, by a rotation without grace, or because somebody found it in the open. */
+export const revocationReasons = ["revoked", "rotated", "leaked"] as const;
+export type RevocationReason = (typeof revocationReasons)[number];
+
 /** A key as anybody but its first reader knows it. */
 export interface ApiKey {
   readonly id: string;
@@ -26,8 +30,7 @@ export interface ApiKey {
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
-  /** `revoked`, `rotated` or `leaked`. */
-  readonly revokedReason: string | null;
+  readonly revokedReason: RevocationReason | null;
   readonly lastUsedAt: Date | null;
   /** When it was last tried although it is over, or from an address that is not on its list; to the hour. */
   readonly lastRefusedAt: Date | null;
@@ -191,7 +194,7 @@ export class Keys {
   }
 
   /** From the next request on, in every instance. */
-  async revoke(accountId: string, id: string, reason: string, author: Author): Promise<void> {
+  async revoke(accountId: string, id: string, reason: RevocationReason, author: Author): Promise<void> {
     const changed = await this.#database.pool.query(
       `update api_key set revoked_at = coalesce(revoked_at, $3), revoked_reason = coalesce(revoked_reason, $4)
        where account_id = $1 and id = $2`,

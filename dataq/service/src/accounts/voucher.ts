@@ -1,6 +1,7 @@
 import { createHash, randomInt } from "node:crypto";
 import { Failure } from "@dataq/contract";
 import type { Database } from "../database/database.ts";
+import { ownNotes } from "../ledger/own-notes.ts";
 import { payIn } from "./account.ts";
 import { type Author, writeAudit } from "./audit.ts";
 
@@ -113,7 +114,7 @@ export async function redeemVoucher(
   const payment = {
     tokens: voucher.tokens,
     reference: `voucher:${digest.toString("hex")}`,
-    note: `voucher …${voucher.hint}`,
+    note: `${ownNotes.voucher}${voucher.hint}`,
   };
   if (!(await payIn(database, accountId, payment, author))) throw new Failure("invalid_voucher");
   await writeAudit(database, author, "voucher.redeem", accountId, null, {

@@ -4,7 +4,8 @@ import type { PostingIndex } from "../search/postings/posting-index.ts";
 import type { IndexDocument } from "../search/search-index.ts";
 import { FieldCounts } from "./field-counts.ts";
 import { type ReadOptions, readRows } from "./format/read-rows.ts";
-import { ImportError } from "./import-error.ts";
+import { ImportError, saidOf } from "./import-error.ts";
+import { inEnglish, type Message, say } from "./message.ts";
 import type { LocalFile } from "./origin/origin.ts";
 import { type Publication, provenanceOf } from "./provenance.ts";
 import { isImported, Run } from "./runs.ts";
@@ -21,7 +22,7 @@ export interface ImportOptions {
   readonly again?: boolean;
   readonly table?: string | undefined;
   readonly signal?: AbortSignal;
-  readonly progress?: (line: string) => void;
+  readonly progress?: (message: Message) => void;
 }
 
 export interface ImportReport {
@@ -93,13 +94,13 @@ export async function importFile(
       progress: (done) => {
         records = done;
         run.progress(done, share > 0 ? Math.round(done / share) : null);
-        if (done % 5_000 === 0) options.progress?.(`Indexed ${done} records`);
+        if (done % 5_000 === 0) options.progress?.(say("indexed", { done }));
       },
     });
     await run.finish("done", records, counts.badRows, null);
     return counts.report("imported", records, report.size);
   } catch (error) {
-    await run.finish("failed", records, counts.badRows, (error as Error).message).catch(() => {});
+    await run.finish("failed", records, counts.badRows, saidOf(error)).catch(() => {});
     throw error;
   }
 }
@@ -148,9 +149,9 @@ async function* documentsOf(
     yield target.document({ ...draft, source: provenanceOf(publication, draft, draft.id) });
   }
   if (records === 0) {
-    const first = counts.problems[0];
-    const why = first === undefined ? "" : ` Line ${first.line}: ${first.problem}.`;
-    throw new ImportError(`No row could be read as ${target.name}; nothing was changed.${why}`);
+    const { first } = counts;
+    if (first === undefined) throw new ImportError("no_row", { target: target.name });
+    throw new ImportError("no_row_since", { target: target.name, ...first });
   }
 }
 
@@ -158,6 +159,7 @@ class Counts {
   rows = 0;
   badRows = 0;
   passedOver = 0;
+  first: { readonly line: number; readonly problem: Message } | undefined;
   readonly problems: { line: number; problem: string }[] = [];
   readonly #target: string;
   readonly #dataset: string;
@@ -173,9 +175,10 @@ class Counts {
     this.#fields.add(fields);
   }
 
-  bad(line: number, problem: string): void {
+  bad(line: number, problem: Message): void {
     this.badRows++;
-    if (this.problems.length < mostProblems) this.problems.push({ line, problem });
+    this.first ??= { line, problem };
+    if (this.problems.length < mostProblems) this.problems.push({ line, problem: inEnglish(problem) });
   }
 
   report(outcome: ImportReport["outcome"], records: number, size: number | null): ImportReport {

@@ -1,10 +1,11 @@
 import type { Database } from "../database/database.ts";
 import type { PostingIndex } from "../search/postings/posting-index.ts";
-import { ImportError } from "./import-error.ts";
+import { ImportError, saidOf } from "./import-error.ts";
 import { datasetOf, type ImportOptions, type ImportReport, importFile } from "./import-file.ts";
 import { importLexicon } from "./import-lexicon.ts";
 import { importCatalog } from "./laws/import-catalog.ts";
 import { importLaws, type LawImport } from "./laws/import-laws.ts";
+import { inEnglish, say } from "./message.ts";
 import type { LocalFile } from "./origin/origin.ts";
 import type { Publication } from "./provenance.ts";
 import { isImported, Run } from "./runs.ts";
@@ -36,13 +37,12 @@ export async function importAny(
   if (name === "lexicon") {
     return recorded(database, name, file, options, async () => {
       const { version, ...read } = await importLexicon(index, file, options);
-      if (version !== null) options.progress?.(`New indexes are cut with the dictionary ${version}`);
+      if (version !== null) options.progress?.(say("new_dictionary", { version }));
       return { ...read, laws: 0, size: read.rows };
     });
   }
   const target = findTarget(name);
-  if (target === undefined)
-    throw new ImportError(`${name} cannot be imported; use one of ${importNames.join(", ")}.`);
+  if (target === undefined) throw new ImportError("unknown_target", { name, targets: importNames });
   return importFile(database, index, target, file, publication, options);
 }
 
@@ -68,7 +68,7 @@ async function recorded(
     badRows: badRows.length,
     problems: badRows
       .slice(0, 50)
-      .map(({ row, problem }) => ({ line: Number(/\d+/.exec(row)?.[0] ?? 0), problem })),
+      .map(({ row, problem }) => ({ line: Number(/\d+/.exec(row)?.[0] ?? 0), problem: inEnglish(problem) })),
     size: outcome === "dry_run" ? null : size,
   });
   if (options.dryRun === true) return report(await run(), "dry_run");
@@ -86,7 +86,7 @@ async function recorded(
     await started.finish("done", result.rows, result.badRows.length, null);
     return report(result, "imported");
   } catch (error) {
-    await started.finish("failed", 0, 0, (error as Error).message).catch(() => {});
+    await started.finish("failed", 0, 0, saidOf(error)).catch(() => {});
     throw error;
   }
 }

@@ -9,6 +9,7 @@ import { lines } from "./format/lines.ts";
 import { readRows } from "./format/read-rows.ts";
 import type { Row } from "./format/row.ts";
 import { readLawText } from "./laws/law-text.ts";
+import { inEnglish } from "./message.ts";
 import { judgesIn, masked } from "./targets/judgment-text.ts";
 import { findTarget, targets } from "./targets/targets.ts";
 
@@ -69,7 +70,7 @@ test("a bad line is reported with its number and stops nothing", async () => {
 test("CSV has quotes, line breaks in cells, and three separators", async () => {
   const [row, wrong] = await rowsOf("a.csv", '\ufeffname,note\r\n"示例,公司","两""行\n文字"\r\nonly one\r\n');
   expect(row).toEqual({ line: 2, fields: { name: "示例,公司", note: '两"行\n文字' } });
-  expect(wrong).toMatchObject({ problem: "the row has 1 cells, the header 2" });
+  expect(wrong).toMatchObject({ problem: { code: "row_cells", values: { cells: 1, header: 2 } } });
   expect(await rowsOf("b.csv", "a;b\n1;2")).toEqual([{ line: 2, fields: { a: "1", b: "2" } }]);
   expect(await rowsOf("c.tsv", "a\tb\n1\t2\n")).toEqual([{ line: 2, fields: { a: "1", b: "2" } }]);
 });
@@ -161,7 +162,7 @@ test.each([
   [{ foo: 1 }, "not a judgment"],
 ])("a judgment that lacks something is a bad row", (row, problem) => {
   const mapped = findTarget("legal_cases")?.map(row);
-  expect(mapped !== null && mapped !== undefined && "problem" in mapped && mapped.problem).toContain(problem);
+  expect(mapped && "problem" in mapped && inEnglish(mapped.problem)).toContain(problem);
 });
 
 test("numbers of identity cards and phones are masked, other numbers are not", () => {
@@ -208,7 +209,7 @@ test("rows in the form of the records are taken, from CSV with its texts too", (
     record: { id: "（2024）浙0106执1号-示例公司", filed_date: null, amount: "100.50" },
   });
   expect(findTarget("enterprise_zhixing_check")?.map({ ...row, status: "?" })).toMatchObject({
-    problem: expect.stringContaining("status"),
+    problem: { code: "row_field", values: { field: "status" } },
   });
   expect(
     findTarget("research_journal_search")?.map({

@@ -5,6 +5,8 @@ import { Failure } from "@dataq/contract";
 import type { Database } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
 import { importNames } from "./import.ts";
+import type { ImportReport } from "./import-file.ts";
+import { inChinese, inEnglish, type Message, readMessage, say } from "./message.ts";
 import { lastRuns, type RunState } from "./runs.ts";
 
 /** An import or a rebuild, as the operator sees it. */
@@ -16,8 +18,9 @@ export interface Job {
   readonly state: "running" | "done" | "failed";
   readonly done: number;
   readonly total: number | null;
-  /** What it said last. */
+  /** What it said last, in both languages. */
   readonly message: string;
+  readonly message_zh: string;
   readonly started_at: Date;
   readonly ended_at: Date | null;
 }
@@ -87,7 +90,7 @@ export class Jobs {
       throw new Failure("already_exists", { what: `A running import or build of ${operation}` });
     if (open.length >= AT_A_TIME) throw new Failure("concurrency_limited", { retry_after: 5 });
     const child = spawn(process.execPath, [...process.execArgv, mainOf(import.meta.url), ...args], {
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
     const now = this.#clock();
     const job: Job = {
@@ -98,7 +101,7 @@ export class Jobs {
       state: "running",
       done: 0,
       total: null,
-      message: "",
+      ...silence,
       started_at: now,
       ended_at: null,
     };
@@ -109,36 +112,50 @@ export class Jobs {
   }
 
   #follow(running: Running): void {
-    const hear = (chunk: string) => {
-      const line = chunk.trim().split("\n").at(-1)?.trim();
-      if (line) running.job = { ...running.job, message: line.slice(0, MESSAGE_LIMIT) };
-    };
+    let lastLine = "";
+    running.child.stderr!.setEncoding("utf8").on("data", (chunk: string) => {
+      lastLine = chunk.trim().split("\n").at(-1)?.trim() || lastLine;
+    });
+    // What it means to tell comes by its channel; the lines are for whoever reads a terminal.
+    let said: Message | null = null;
+    running.child.on("message", (news: { said?: unknown }) => {
+      said = readMessage(news.said);
+      running.job = { ...running.job, ...told(said) };
+    });
     let report = "";
-    running.child.stderr!.setEncoding("utf8").on("data", hear);
     running.child.stdout!.setEncoding("utf8").on("data", (chunk: string) => {
       report = (report + chunk).slice(-20_000);
     });
-    const end = (state: "done" | "failed", message: string) => {
-      running.job = { ...running.job, state, message, ended_at: this.#clock() };
+    const end = (state: "done" | "failed", last: Message) => {
+      running.job = { ...running.job, ...told(last), state, ended_at: this.#clock() };
     };
-    running.child.once("error", (error) => end("failed", error.message));
+    running.child.once("error", (error) => end("failed", say("failed", { reason: error.message })));
     running.child.once("close", (code, signal) => {
       if (running.job.state !== "running") return;
-      if (code === 0) end("done", summaryOf(report));
-      else end("failed", running.job.message || `ended by ${signal ?? `code ${code}`}`);
+      if (code === 0) end("done", running.job.kind === "index" ? say("index_refreshed") : summaryOf(report));
+      else if (signal) end("failed", say("ended", { signal }));
+      else end("failed", said ?? say("failed", { reason: lastLine.replace(/^dataq: /, "") }));
     });
   }
 }
 
 /** The numbers of the command line's report. */
-function summaryOf(report: string): string {
-  try {
-    const { outcome, records, badRows } = JSON.parse(report) as Record<string, unknown>;
-    return `${outcome}: ${records} records${badRows ? `, ${badRows} bad rows` : ""}`;
-  } catch {
-    return "";
-  }
+function summaryOf(report: string): Message {
+  const { outcome, records, badRows } = JSON.parse(report) as ImportReport;
+  return outcome === "unchanged" ? say("unchanged") : importedOf(records, badRows);
 }
+
+function importedOf(records: number, bad: number): Message {
+  return say(bad === 0 ? "imported" : "imported_but", { records, bad });
+}
+
+function told(said: Message | null): Pick<Job, "message" | "message_zh"> {
+  if (said === null) return silence;
+  const [message, message_zh] = [inEnglish(said), inChinese(said)];
+  return { message: message.slice(0, MESSAGE_LIMIT), message_zh: message_zh.slice(0, MESSAGE_LIMIT) };
+}
+
+const silence = { message: "", message_zh: "" };
 
 function withProgress(job: Job, runs: readonly RunState[]): Job {
   const run = runs.find(({ target, updated_at }) => target === job.operation && updated_at >= job.started_at);
@@ -146,6 +163,7 @@ function withProgress(job: Job, runs: readonly RunState[]): Job {
 }
 
 function jobOfRun(run: RunState): Job {
+  const last = run.state === "done" ? importedOf(run.done, run.bad_rows) : run.said;
   return {
     id: `${run.target} ${run.dataset}`,
     kind: "import",
@@ -154,7 +172,10 @@ function jobOfRun(run: RunState): Job {
     state: run.state,
     done: run.done,
     total: run.total,
-    message: run.message ?? "",
+    // What another version said stands in the words that it left.
+    ...(last === null && run.message !== null
+      ? { message: run.message, message_zh: run.message }
+      : told(last)),
     started_at: run.updated_at,
     ended_at: run.state === "running" ? null : run.updated_at,
   };

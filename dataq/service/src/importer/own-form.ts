@@ -1,5 +1,7 @@
 import { findOperation, type Operation } from "@dataq/contract";
 import { z } from "zod";
+import { fieldProblem } from "./field-problem.ts";
+import { say } from "./message.ts";
 import type { Mapped } from "./target.ts";
 
 /**
@@ -15,11 +17,8 @@ export function ownForm(operationName: string, idOf: (record: Record<string, unk
     for (const [name, field] of Object.entries(shape)) draft[name] = fitted(fields[name], field as z.ZodType);
     draft["id"] ??= String(idOf(draft) ?? "");
     const parsed = schema.safeParse(draft);
-    if (!parsed.success) {
-      const [issue] = parsed.error.issues;
-      return { problem: `${issue?.path.join(".") || "the row"}: ${issue?.message}` };
-    }
-    if (parsed.data["id"] === "") return { problem: "id: cannot be made from the row" };
+    if (!parsed.success) return { problem: fieldProblem(parsed.error) };
+    if (parsed.data["id"] === "") return { problem: say("row_without_id") };
     return { record: parsed.data as { id: string } };
   };
 }

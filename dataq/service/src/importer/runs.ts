@@ -1,5 +1,6 @@
 import type { Database } from "../database/database.ts";
 import type { Migration } from "../database/migrations.ts";
+import { inEnglish, type Message, readMessage, say } from "./message.ts";
 
 /** What was imported, what is being built, and how far: for people, for `/v1/status`, and to know a file again. */
 export const importMigrations: readonly Migration[] = [
@@ -22,6 +23,11 @@ create table import_run (
 );
 create index on import_run (target, dataset);
 `,
+  },
+  {
+    name: "importer/2-said",
+    // Beside its English, so that it can be told in other languages.
+    up: "alter table import_run add column said jsonb",
   },
 ];
 
@@ -47,9 +53,9 @@ export class Run {
   static async start(database: Database, start: RunStart): Promise<Run> {
     // What a killed process left as running is over.
     await database.pool.query(
-      `update import_run set state = 'failed', message = 'cut off'
+      `update import_run set state = 'failed', message = $3, said = $4
         where target = $1 and dataset = $2 and state = 'running'`,
-      [start.target, start.dataset],
+      [start.target, start.dataset, inEnglish(cutOff), JSON.stringify(cutOff)],
     );
     const made = await database.pool.query<{ id: number }>(
       `insert into import_run (target, dataset, origin, sha256, state, total, started_at, updated_at)
@@ -67,13 +73,8 @@ export class Run {
     this.#write("running", done, total, 0, null).catch(() => {});
   }
 
-  async finish(
-    state: "done" | "failed",
-    done: number,
-    badRows: number,
-    message: string | null,
-  ): Promise<void> {
-    await this.#write(state, done, state === "done" ? done : null, badRows, message);
+  async finish(state: "done" | "failed", done: number, badRows: number, said: Message | null): Promise<void> {
+    await this.#write(state, done, state === "done" ? done : null, badRows, said);
   }
 
   async #write(
@@ -81,12 +82,12 @@ export class Run {
     done: number,
     total: number | null,
     badRows: number,
-    message: string | null,
+    said: Message | null,
   ): Promise<void> {
     await this.#database.pool.query(
       `update import_run set state = $2, done = $3, total = coalesce($4, total), bad_rows = $5, message = $6,
-              updated_at = now() where id = $1`,
-      [this.#id, state, done, total, badRows, message],
+              said = $7, updated_at = now() where id = $1`,
+      [this.#id, state, done, total, badRows, said && inEnglish(said), said && JSON.stringify(said)],
     );
   }
 }
@@ -113,15 +114,19 @@ export interface RunState {
   readonly done: number;
   readonly total: number | null;
   readonly bad_rows: number;
+  /** In English, also where `said` is of another version. */
   readonly message: string | null;
+  readonly said: Message | null;
   readonly updated_at: Date;
 }
 
 /** The last run of every dataset. */
 export async function lastRuns(database: Database): Promise<RunState[]> {
   const found = await database.pool.query<RunState>(
-    `select distinct on (target, dataset) target, dataset, origin, state, done, total, bad_rows, message, updated_at
+    `select distinct on (target, dataset) target, dataset, origin, state, done, total, bad_rows, message, said, updated_at
        from import_run order by target, dataset, id desc`,
   );
-  return found.rows;
+  return found.rows.map((run) => ({ ...run, said: readMessage(run.said) }));
 }
+
+const cutOff = say("cut_off");

@@ -1,4 +1,5 @@
 import type { Fill, IndexDocument } from "../search/search-index.ts";
+import type { Message } from "./message.ts";
 
 /** Something that can be imported: an operation's records, or what helps the others, such as the lexicon. */
 export interface Target {
@@ -15,7 +16,7 @@ export interface Target {
   readonly fill?: Fill;
 }
 
-export type Mapped = { readonly record: Draft } | { readonly problem: string } | null;
+export type Mapped = { readonly record: Draft } | { readonly problem: Message } | null;
 
 /** A record without its source. */
 export interface Draft {

@@ -1,6 +1,7 @@
 import { Failure } from "@dataq/contract";
 import type { Database } from "../database/database.ts";
 import type { Balance } from "./hold.ts";
+import { ownNotes } from "./own-notes.ts";
 
 /** Who moves tokens outside of calls, and why. Every entry carries both. */
 export interface Reason {
@@ -117,7 +118,7 @@ export async function expireTrial(database: Database, accountId: string, now: Da
     "and trial > 0 and trial_expires_at <= $3 and $2 = 0",
     "expire",
     "breakage",
-    [accountId, 0, now, "system", "the trial's time is over"],
+    [accountId, 0, now, "system", ownNotes.trialOver],
   );
 }
 

@@ -2,10 +2,13 @@ import type { PriceVersion } from "../ledger/price.ts";
 import type { Answer } from "../sources/source.ts";
 import type { QueryRequest } from "./request.ts";
 
+/** Why a call costs less than its list price. */
+export const dueReasons = ["cache_hit", "no_result", "insufficient_elements", "sandbox", "replayed"] as const;
+
 /** What a call costs, and why it is not the list price. */
 export interface Charge {
   readonly tokens: number;
-  readonly reason: "cache_hit" | "no_result" | "insufficient_elements" | "sandbox" | "replayed" | null;
+  readonly reason: (typeof dueReasons)[number] | null;
 }
 
 /**

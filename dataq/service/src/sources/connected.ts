@@ -1,5 +1,6 @@
 import { Failure, findOperation, type Operation, type Params } from "@dataq/contract";
 import type { Connector } from "../connector/connector.ts";
+import { inEnglish } from "../importer/message.ts";
 import { ownForm } from "../importer/own-form.ts";
 import { provenanceOf } from "../importer/provenance.ts";
 import { single, whole } from "./answers.ts";
@@ -16,7 +17,7 @@ export function connected(connector: Connector): Source {
   const recordOf = (fields: Readonly<Record<string, unknown>>, now: Date): object => {
     const mapped = complete(fields);
     if (mapped === null || "problem" in mapped) {
-      const why = mapped === null ? "no record" : mapped.problem;
+      const why = mapped === null ? "no record" : inEnglish(mapped.problem);
       throw new Failure("upstream_error", { operation: operation.name }, new Error(why));
     }
     const publication = {

@@ -12,11 +12,12 @@ import {
 } from "../../service/admin.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/confirm.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
 import { TOKENS_PER_YUAN, useFormat } from "../../ui/format.tsx";
 import { Badge, PageHead, Panel, Stat, Stats } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";
-import { explain, Loaded, Notice } from "../../ui/states.tsx";
+import { Loaded, Notice } from "../../ui/states.tsx";
 import { useToast } from "../../ui/toast.tsx";
 
 export function OneAccount() {
@@ -42,19 +43,12 @@ function Details({ account }: { readonly account: AccountWithWallet }) {
   const format = useFormat();
   const say = useToast();
   const client = useQueryClient();
-  const [isBusy, setBusy] = useState(false);
+  const [isAsking, setAsking] = useState(false);
   const { wallet } = account;
   const refresh = () => client.invalidateQueries();
   const freeze = async () => {
-    setBusy(true);
-    try {
-      await changeAccount(account.id, { frozen: !wallet?.frozen });
-      await refresh();
-    } catch (error) {
-      say(explain(error, t).title);
-    } finally {
-      setBusy(false);
-    }
+    await changeAccount(account.id, { frozen: !wallet?.frozen });
+    await refresh();
   };
   return (
     <>
@@ -68,11 +62,21 @@ function Details({ account }: { readonly account: AccountWithWallet }) {
           </span>
         }
         actions={
-          <Button kind={wallet?.frozen ? "plain" : "danger"} isBusy={isBusy} onClick={() => void freeze()}>
+          <Button kind={wallet?.frozen ? "plain" : "danger"} onClick={() => setAsking(true)}>
             {wallet?.frozen ? t.accounts.thaw : t.accounts.freeze}
           </Button>
         }
       />
+      {isAsking && (
+        <Confirm
+          kind={wallet?.frozen ? "primary" : "danger"}
+          title={(wallet?.frozen ? t.accounts.thawTitle : t.accounts.freezeTitle)(account.name)}
+          about={wallet?.frozen ? t.accounts.thawAbout : t.accounts.frozenAbout}
+          action={wallet?.frozen ? t.accounts.thaw : t.accounts.freeze}
+          onConfirm={freeze}
+          onClose={() => setAsking(false)}
+        />
+      )}
       {wallet?.frozen && (
         <div className="mb-5">
           <Notice tone="warn" title={t.accounts.frozen}>

@@ -1,4 +1,10 @@
-import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Plus, Search, Users } from "lucide-react";
 import { type FormEvent, useState } from "react";
@@ -226,31 +232,26 @@ function People() {
 function MakeAccount({ onClose }: { readonly onClose: () => void }) {
   const t = useText();
   const client = useQueryClient();
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
   const [keys, setKeys] = useState<readonly string[] | null>(null);
-  const send = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const text = (name: string) => String(form.get(name) ?? "").trim();
-    setBusy(true);
-    setError(null);
-    try {
-      const made = await createAccount({
-        name: text("name"),
-        keys: Number(text("keys") || 0),
-        tier: text("tier"),
-        ...(text("email") && { email: text("email") }),
-        ...(text("yuan") && { tokens: Math.round(Number(text("yuan")) * TOKENS_PER_YUAN) }),
-      });
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: createAccount,
+    onSuccess: async (made) => {
       await client.invalidateQueries({ queryKey: ["admin"] });
       if (made.keys.length > 0) setKeys(made.keys);
       else onClose();
-    } catch (thrown) {
-      setError(thrown);
-    } finally {
-      setBusy(false);
-    }
+    },
+  });
+  const send = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const text = (name: string) => String(form.get(name) ?? "").trim();
+    mutate({
+      name: text("name"),
+      keys: Number(text("keys") || 0),
+      tier: text("tier"),
+      ...(text("email") && { email: text("email") }),
+      ...(text("yuan") && { tokens: Math.round(Number(text("yuan")) * TOKENS_PER_YUAN) }),
+    });
   };
   if (keys)
     return (
@@ -265,7 +266,7 @@ function MakeAccount({ onClose }: { readonly onClose: () => void }) {
     );
   return (
     <Dialog isOpen onClose={onClose} title={t.accounts.make}>
-      <form className="flex flex-col gap-4" onSubmit={(event) => void send(event)}>
+      <form className="flex flex-col gap-4" onSubmit={send}>
         <Field label={t.door.name}>
           {(attributes) => <Input {...attributes} name="name" required maxLength={200} autoComplete="off" />}
         </Field>
@@ -293,10 +294,10 @@ function MakeAccount({ onClose }: { readonly onClose: () => void }) {
             )}
           </Field>
         </div>
-        {error ? <Failure error={error} /> : null}
+        {error && <Failure error={error} />}
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>{t.cancel}</Button>
-          <Button type="submit" kind="primary" isBusy={isBusy}>
+          <Button type="submit" kind="primary" isBusy={isPending}>
             {t.accounts.make}
           </Button>
         </div>

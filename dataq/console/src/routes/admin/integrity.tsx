@@ -90,7 +90,16 @@ export function Integrity() {
                   className: "tabular whitespace-nowrap",
                   cell: (line) => format.moment(line.at),
                 },
-                { name: t.integrity.action, cell: ({ action }) => <Badge>{action}</Badge> },
+                {
+                  name: t.integrity.action,
+                  className: "min-w-36",
+                  cell: ({ action }) => (
+                    <>
+                      {t.integrity.actions[action] ?? action}
+                      <code className="block font-mono text-xs text-faint">{action}</code>
+                    </>
+                  ),
+                },
                 {
                   name: t.integrity.target,
                   className: "max-w-56",
@@ -99,7 +108,10 @@ export function Integrity() {
                 {
                   name: t.integrity.actor,
                   className: "max-w-48",
-                  cell: ({ actor }) => <code className="block truncate font-mono text-xs">{actor}</code>,
+                  cell: ({ actor }) =>
+                    t.integrity.actors[actor] ?? (
+                      <code className="block truncate font-mono text-xs">{actor}</code>
+                    ),
                 },
                 { name: t.integrity.address, isExtra: true, cell: ({ ip }) => ip ?? "–" },
               ]}

@@ -6,6 +6,7 @@ import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
 import { useFormat } from "../../ui/format.tsx";
+import { useLook } from "../../ui/look.ts";
 import { useOperationName } from "../../ui/operation-name.ts";
 import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { Progress } from "../../ui/progress.tsx";
@@ -58,7 +59,7 @@ export function Sources() {
                 <Select {...attributes} name="operation" required>
                   {importable.map((name) => (
                     <option key={name} value={name}>
-                      {nameOf(name)}
+                      {t.sources.targets[name] ?? nameOf(name)}
                     </option>
                   ))}
                 </Select>
@@ -133,18 +134,27 @@ function JobLine({ job }: { readonly job: Job }) {
   const t = useText();
   const format = useFormat();
   const nameOf = useOperationName();
+  const { language } = useLook();
+  const message = language === "zh" ? job.message_zh : job.message;
   const tone = { running: "accent", done: "good", failed: "bad" } as const;
   return (
     <li className="px-4 py-3 sm:px-5">
       <div className="flex flex-wrap items-center justify-between gap-2">
         <span className="min-w-0 font-medium break-words">
-          {nameOf(job.operation)} <span className="font-normal text-faint">{job.from}</span>
+          {t.sources.targets[job.operation] ?? nameOf(job.operation)}{" "}
+          <span className="font-normal text-faint">{job.from}</span>
         </span>
         <Badge tone={tone[job.state]}>{t.sources.states[job.state]}</Badge>
       </div>
-      {job.state === "running" && <Progress label={job.operation} done={job.done} total={job.total} />}
+      {job.state === "running" && (
+        <Progress
+          label={t.sources.targets[job.operation] ?? nameOf(job.operation)}
+          done={job.done}
+          total={job.total}
+        />
+      )}
       <p className="tabular mt-1 text-xs break-words text-faint">
-        {job.message && `${job.message} · `}
+        {message && `${message} · `}
         {format.moment(job.started_at)}
       </p>
     </li>

@@ -1,4 +1,5 @@
-import { type FormEvent, type ReactNode, useState } from "react";
+import { useMutation } from "@tanstack/react-query";
+import type { FormEvent, ReactNode } from "react";
 import { Button } from "../../ui/button.tsx";
 import { Failure } from "../../ui/states.tsx";
 
@@ -18,31 +19,20 @@ export function DoorForm({
   readonly children: ReactNode;
   readonly foot?: ReactNode;
 }) {
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const send = async (event: FormEvent<HTMLFormElement>) => {
+  const { mutate, isPending, error } = useMutation({ mutationFn: onSend });
+  const send = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const values = Object.fromEntries(
-      [...new FormData(event.currentTarget)].map(([name, value]) => [name, String(value)]),
-    );
-    setBusy(true);
-    setError(null);
-    try {
-      await onSend(values);
-    } catch (thrown) {
-      setError(thrown);
-    } finally {
-      setBusy(false);
-    }
+    const values = [...new FormData(event.currentTarget)].map(([name, value]) => [name, String(value)]);
+    mutate(Object.fromEntries(values));
   };
   return (
     <>
       <h1 className="text-2xl font-semibold">{title}</h1>
       {about && <p className="mt-1.5 text-soft">{about}</p>}
-      <form className="mt-6 flex flex-col gap-4" onSubmit={(event) => void send(event)}>
+      <form className="mt-6 flex flex-col gap-4" onSubmit={send}>
         {children}
-        {error ? <Failure error={error} /> : null}
-        <Button type="submit" kind="primary" isBusy={isBusy} className="mt-1">
+        {error && <Failure error={error} />}
+        <Button type="submit" kind="primary" isBusy={isPending} className="mt-1">
           {action}
         </Button>
       </form>

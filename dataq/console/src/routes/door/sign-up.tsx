@@ -5,9 +5,10 @@ import { ServiceError } from "../../service/call.ts";
 import { signUp } from "../../service/identity.ts";
 import { sessionQuery } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
+import { buttonClass } from "../../ui/button.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { NewPassword } from "../../ui/new-password.tsx";
-import { explain, Notice } from "../../ui/states.tsx";
+import { explain } from "../../ui/states.tsx";
 import { DoorForm, linkClass } from "./form.tsx";
 
 export function SignUp() {
@@ -19,7 +20,15 @@ export function SignUp() {
   const { next } = useSearch({ strict: false });
   const isInvited = next === "/join";
   if (session?.signup === "closed" && !isInvited)
-    return <Notice title={t.door.closedTitle}>{t.door.closedAbout}</Notice>;
+    return (
+      <>
+        <h1 className="text-2xl font-semibold">{t.door.closedTitle}</h1>
+        <p className="mt-1.5 text-soft">{t.door.closedAbout}</p>
+        <Link to="/sign-in" search={{ next }} className={`${buttonClass()} mt-6 self-start`}>
+          {t.door.back}
+        </Link>
+      </>
+    );
   return (
     <DoorForm
       title={t.door.signUpTitle}

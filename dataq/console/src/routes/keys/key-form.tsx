@@ -1,3 +1,4 @@
+import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import {
   type ApiKey,
@@ -26,10 +27,16 @@ export function KeyForm({
 }) {
   const t = useText();
   const [scopes, setScopes] = useState<readonly string[]>(apiKey?.scopes ?? ["data:query", "read:account"]);
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: async ({ mode, ...wishes }: KeyWishes & Required<Pick<KeyWishes, "mode">>) => {
+      if (!apiKey) return makeKey({ ...wishes, mode });
+      await changeKey(apiKey.id, wishes);
+      return undefined;
+    },
+    onSuccess: onDone,
+  });
   const [capProblem, setCapProblem] = useState("");
-  const send = async (event: FormEvent<HTMLFormElement>) => {
+  const send = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
     const text = (name: string) => String(form.get(name) ?? "").trim();
@@ -45,24 +52,12 @@ export function KeyForm({
         .filter(Boolean),
       expires_at: expiryOf(text("expiry"), apiKey),
     };
-    setBusy(true);
-    setError(null);
-    try {
-      if (apiKey) {
-        await changeKey(apiKey.id, wishes);
-        onDone();
-      } else {
-        onDone(await makeKey({ ...wishes, mode: text("mode") === "test" ? "test" : "live" }));
-      }
-    } catch (thrown) {
-      setError(thrown);
-      setBusy(false);
-    }
+    mutate({ ...wishes, mode: text("mode") === "test" ? "test" : "live" });
   };
   const choices = [...new Set([...keyScopes, ...(apiKey?.scopes ?? [])])];
   return (
     <Dialog isOpen onClose={onClose} title={apiKey ? t.keys.changeTitle : t.keys.makeTitle} isWide>
-      <form className="flex flex-col gap-4" onSubmit={(event) => void send(event)}>
+      <form className="flex flex-col gap-4" onSubmit={send}>
         <div className="grid gap-4 sm:grid-cols-2">
           <Field label={t.keys.name} hint={t.keys.nameHint}>
             {(attributes) => (
@@ -145,10 +140,10 @@ export function KeyForm({
             />
           )}
         </Field>
-        {error ? <Failure error={error} /> : null}
+        {error && <Failure error={error} />}
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>{t.cancel}</Button>
-          <Button type="submit" kind="primary" isBusy={isBusy} disabled={scopes.length === 0}>
+          <Button type="submit" kind="primary" isBusy={isPending} disabled={scopes.length === 0}>
             {apiKey ? t.save : t.keys.make}
           </Button>
         </div>

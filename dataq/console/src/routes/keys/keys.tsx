@@ -4,7 +4,7 @@ import { useState } from "react";
 import { type ApiKey, keysQuery, type MadeKey, revokeKey, stateOf } from "../../service/keys.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Confirm } from "../../ui/dialog.tsx";
+import { Confirm } from "../../ui/confirm.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { Empty, Loaded } from "../../ui/states.tsx";
@@ -22,6 +22,7 @@ export function Keys() {
   const t = useText();
   const query = useQuery(keysQuery);
   const client = useQueryClient();
+  const say = useToast();
   const [doing, setDoing] = useState<Doing | null>(null);
   const [made, setMade] = useState<MadeKey | null>(null);
   const done = (key?: MadeKey) => {
@@ -62,7 +63,19 @@ export function Keys() {
         />
       )}
       {doing?.what === "rotate" && <Rotate apiKey={doing.key} onClose={() => setDoing(null)} onDone={done} />}
-      {doing?.what === "revoke" && <Revoke apiKey={doing.key} onClose={() => setDoing(null)} onDone={done} />}
+      {doing?.what === "revoke" && (
+        <Confirm
+          title={t.keys.revokeTitle(doing.key.name || doing.key.prefix)}
+          about={t.keys.revokeAbout}
+          action={t.keys.revoke}
+          onConfirm={async () => {
+            await revokeKey(doing.key.id);
+            say(t.keys.revoked);
+            done();
+          }}
+          onClose={() => setDoing(null)}
+        />
+      )}
       {made && <NewKey made={made} onClose={() => setMade(null)} />}
     </>
   );
@@ -121,9 +134,19 @@ function KeyTable({
           name: t.keys.lastUsed,
           className: "whitespace-nowrap",
           cell: (key) => (
-            <span title={key.last_used_at ? format.moment(key.last_used_at) : undefined}>
-              {key.last_used_at ? format.ago(key.last_used_at) : t.keys.never}
-            </span>
+            <>
+              <span title={key.last_used_at ? format.moment(key.last_used_at) : undefined}>
+                {key.last_used_at ? format.ago(key.last_used_at) : t.keys.never}
+              </span>
+              {key.last_refused_at && (
+                <span
+                  className="block text-xs text-warn"
+                  title={`${format.moment(key.last_refused_at)} · ${t.keys.refusedAbout}`}
+                >
+                  {t.keys.refused(format.ago(key.last_refused_at))}
+                </span>
+              )}
+            </>
           ),
         },
         {
@@ -169,6 +192,16 @@ function State({ apiKey }: { readonly apiKey: ApiKey }) {
           {t.keys.until(format.moment(apiKey.expires_at))}
         </span>
       )}
+      {apiKey.revoked_at && (
+        <span className="text-xs text-faint">
+          {apiKey.revoked_reason && (
+            <span className={apiKey.revoked_reason === "leaked" ? "block text-bad" : "block"}>
+              {t.keys.revokedReasons[apiKey.revoked_reason] ?? apiKey.revoked_reason}
+            </span>
+          )}
+          <span className="tabular whitespace-nowrap">{format.moment(apiKey.revoked_at)}</span>
+        </span>
+      )}
     </span>
   );
 }
@@ -176,43 +209,4 @@ function State({ apiKey }: { readonly apiKey: ApiKey }) {
 function rank(key: ApiKey): number {
   const state = stateOf(key);
   return state === "active" || state === "ending" ? 0 : 1;
-}
-
-function Revoke({
-  apiKey,
-  onClose,
-  onDone,
-}: {
-  readonly apiKey: ApiKey;
-  readonly onClose: () => void;
-  readonly onDone: () => void;
-}) {
-  const t = useText();
-  const say = useToast();
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const revoke = async () => {
-    setBusy(true);
-    try {
-      await revokeKey(apiKey.id);
-      say(t.keys.revoked);
-      onDone();
-    } catch (thrown) {
-      setError(thrown);
-      setBusy(false);
-    }
-  };
-  return (
-    <Confirm
-      isOpen
-      onClose={onClose}
-      onConfirm={() => void revoke()}
-      title={t.keys.revokeTitle(apiKey.name || apiKey.prefix)}
-      action={t.keys.revoke}
-      isBusy={isBusy}
-      error={error}
-    >
-      {t.keys.revokeAbout}
-    </Confirm>
-  );
 }

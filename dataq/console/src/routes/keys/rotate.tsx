@@ -1,10 +1,8 @@
 import { useState } from "react";
 import { type ApiKey, graces, type MadeKey, rotateKey } from "../../service/keys.ts";
 import { useText } from "../../text/text.tsx";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
+import { Confirm } from "../../ui/confirm.tsx";
 import { Field, Select } from "../../ui/field.tsx";
-import { Failure } from "../../ui/states.tsx";
 
 /** A new key with the same rights; the old one goes on for the grace chosen. */
 export function Rotate({
@@ -18,24 +16,14 @@ export function Rotate({
 }) {
   const t = useText();
   const [grace, setGrace] = useState<number>(86_400);
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const rotate = async () => {
-    setBusy(true);
-    setError(null);
-    try {
-      onDone(await rotateKey(apiKey.id, grace));
-    } catch (thrown) {
-      setError(thrown);
-      setBusy(false);
-    }
-  };
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
+    <Confirm
+      kind="primary"
       title={t.keys.rotateTitle(apiKey.name || apiKey.prefix)}
       about={t.keys.rotateAbout}
+      action={t.keys.rotate}
+      onConfirm={async () => onDone(await rotateKey(apiKey.id, grace))}
+      onClose={onClose}
     >
       <Field label={t.keys.grace} hint={t.keys.graceHint}>
         {(attributes) => (
@@ -48,17 +36,6 @@ export function Rotate({
           </Select>
         )}
       </Field>
-      {error ? (
-        <div className="mt-4">
-          <Failure error={error} />
-        </div>
-      ) : null}
-      <div className="mt-5 flex justify-end gap-2">
-        <Button onClick={onClose}>{t.cancel}</Button>
-        <Button kind="primary" isBusy={isBusy} onClick={() => void rotate()}>
-          {t.keys.rotate}
-        </Button>
-      </div>
-    </Dialog>
+    </Confirm>
   );
 }

@@ -52,7 +52,7 @@ export function EntryTable({ rows }: { readonly rows: readonly Entry[] }) {
               </Link>
             ) : (
               <span className="line-clamp-2 break-words text-soft" title={row.note ?? ""}>
-                {row.note || "–"}
+                {row.note ? noteIn(t.ledger.notes, row.note) : "–"}
               </span>
             ),
         },
@@ -76,4 +76,10 @@ export function EntryTable({ rows }: { readonly rows: readonly Entry[] }) {
       ]}
     />
   );
+}
+
+/** The ledger's own reasons in the reader's language; what a person wrote as it was written. */
+function noteIn(notes: Readonly<Record<string, string>>, note: string): string {
+  const own = Object.keys(notes).find((one) => note === one || (one.endsWith("…") && note.startsWith(one)));
+  return own === undefined ? note : `${notes[own]}${note.slice(own.length)}`;
 }

@@ -14,7 +14,7 @@ import { useSignedIn } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Code } from "../../ui/code.tsx";
-import { Confirm } from "../../ui/dialog.tsx";
+import { Confirm } from "../../ui/confirm.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { Badge, Panel } from "../../ui/panel.tsx";
@@ -161,36 +161,19 @@ function Removal({
   const t = useText();
   const client = useQueryClient();
   const isSelf = useSignedIn().id === id;
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const remove = async () => {
-    setBusy(true);
-    setError(null);
-    try {
-      await removeMember(id);
-      // Who has gone sees another account, or none: a new page is the simplest truth.
-      if (isSelf) location.assign("/console/");
-      else {
-        await client.invalidateQueries({ queryKey: membersQuery.queryKey });
-        onClose();
-      }
-    } catch (thrown) {
-      setError(thrown);
-      setBusy(false);
-    }
-  };
   return (
     <Confirm
-      isOpen
-      onClose={onClose}
-      onConfirm={() => void remove()}
       title={isSelf ? t.team.leaveTitle : t.team.removeTitle(name)}
+      about={isSelf ? t.team.leaveAbout : t.team.removeAbout}
       action={isSelf ? t.team.leave : t.team.remove}
-      isBusy={isBusy}
-      error={error}
-    >
-      {isSelf ? t.team.leaveAbout : t.team.removeAbout}
-    </Confirm>
+      onConfirm={async () => {
+        await removeMember(id);
+        // Who has gone sees another account, or none: a new page is the simplest truth.
+        if (isSelf) location.assign("/console/");
+        else await client.invalidateQueries({ queryKey: membersQuery.queryKey });
+      }}
+      onClose={onClose}
+    />
   );
 }
 

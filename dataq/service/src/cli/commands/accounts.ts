@@ -3,6 +3,7 @@ import { Command, Option } from "commander";
 import { createAccount, findAccount, listAccounts, payIn, type Tier, tiers } from "../../accounts/account.ts";
 import { writeAudit } from "../../accounts/audit.ts";
 import { adjust } from "../../ledger/movement.ts";
+import { ownNotes } from "../../ledger/own-notes.ts";
 import { readWallet } from "../../ledger/wallet.ts";
 import { readCount, readSigned } from "../numbers.ts";
 import { asOperator } from "../operator.ts";
@@ -71,7 +72,7 @@ export function accountsCommand(): Command {
     .argument("<account>")
     .argument("<tokens>", "such as 50000, which is 1 CNY", readCount)
     .requiredOption("--reference <text>", "the payment's own number")
-    .option("--note <text>", "what the ledger says", "top-up by the operator")
+    .option("--note <text>", "what the ledger says", ownNotes.byOperator)
     .option("--json")
     .action(
       async (id: string, tokens: number, options: { reference: string; note: string; json?: boolean }) => {

@@ -5,7 +5,9 @@ import { readConfig } from "../../config.ts";
 import { openDatabase } from "../../database/database.ts";
 import { migrate } from "../../database/migrations.ts";
 import { importAny, importNames } from "../../importer/import.ts";
+import { saidOf } from "../../importer/import-error.ts";
 import type { ImportReport } from "../../importer/import-file.ts";
+import { inEnglish, type Message } from "../../importer/message.ts";
 import { fetchOrigin } from "../../importer/origin/origin.ts";
 import type { Publication } from "../../importer/provenance.ts";
 import { migrations } from "../../schema.ts";
@@ -49,13 +51,16 @@ export function importCommand(): Command {
 
 async function runImport(target: string, origin: string, options: Options): Promise<void> {
   const config = readConfig();
-  const progress = (line: string) => console.error(line);
+  const progress = (said: Message) => {
+    console.error(inEnglish(said));
+    process.send?.({ said }, undefined, undefined, () => {});
+  };
   const database = await openDatabase({
     url: config.databaseUrl,
     folder: config.dataFolder,
     applicationName: "dataq import",
     poolSize: 4,
-    progress,
+    progress: (line) => console.error(line),
   });
   try {
     await migrate(database, migrations);
@@ -73,6 +78,13 @@ async function runImport(target: string, origin: string, options: Options): Prom
     });
     if (options.json === true) console.log(JSON.stringify(report));
     else print(report);
+  } catch (error) {
+    // Waited for: what started us shows it to its reader, and we end now.
+    await new Promise<void>((sent) => {
+      if (process.send) process.send({ said: saidOf(error) }, undefined, undefined, () => sent());
+      else sent();
+    });
+    throw error;
   } finally {
     await database.close();
   }

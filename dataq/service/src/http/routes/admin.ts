@@ -16,6 +16,7 @@ import { readSealed, sealAudit, verifyAudit } from "../../accounts/audit-chain.t
 import { scopes } from "../../accounts/scope.ts";
 import { createVouchers, listVouchers, type Voucher, voucherStates } from "../../accounts/voucher.ts";
 import { adjust, reverse, setCreditLimit } from "../../ledger/movement.ts";
+import { ownNotes } from "../../ledger/own-notes.ts";
 import { publishPrice } from "../../ledger/price.ts";
 import { verifyLedger } from "../../ledger/verify.ts";
 import { readWallet, setFrozen } from "../../ledger/wallet.ts";
@@ -46,7 +47,7 @@ const adjustment = z.strictObject({ tokens: z.number().int().min(-1e12).max(1e12
 const topup = z.strictObject({
   tokens: tokens.min(1),
   reference: z.string().trim().min(1).max(200),
-  note: z.string().trim().min(1).max(500).default("top-up by the operator"),
+  note: z.string().trim().min(1).max(500).default(ownNotes.byOperator),
 });
 const change = z.strictObject({
   tier: z.enum(tiers).optional(),
@@ -146,7 +147,7 @@ export function addAdminRoutes(app: FastifyInstance, parts: HttpParts): void {
       );
     }
     if (wanted.credit_limit !== undefined) {
-      const why = { actor: admin.key.id, note: "credit line", now: author.now };
+      const why = { actor: admin.key.id, note: ownNotes.creditLine, now: author.now };
       await setCreditLimit(database, id, wanted.credit_limit, why);
       await writeAudit(database, author, "account.credit", id, null, { credit_limit: wanted.credit_limit });
     }

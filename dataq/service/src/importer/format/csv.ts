@@ -1,3 +1,4 @@
+import { say } from "../message.ts";
 import type { Row } from "./row.ts";
 
 /**
@@ -13,7 +14,7 @@ export async function* readCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
       continue;
     }
     if (cells.length !== header.length) {
-      yield { line, problem: `the row has ${cells.length} cells, the header ${header.length}` };
+      yield { line, problem: say("row_cells", { cells: cells.length, header: header.length }) };
       continue;
     }
     yield { line, fields: Object.fromEntries(header.map((name, index) => [name, cells[index] as string])) };

@@ -1,3 +1,4 @@
+import { type Message, say } from "../message.ts";
 import { lines } from "./lines.ts";
 import type { Row } from "./row.ts";
 
@@ -8,14 +9,14 @@ export async function* readJsonLines(chunks: AsyncIterable<Uint8Array>): AsyncGe
   for await (const bytes of lines(chunks)) {
     line++;
     if (bytes === null) {
-      yield { line, problem: "the line is longer than 16 MiB" };
+      yield { line, problem: say("row_too_long") };
       continue;
     }
     let text: string;
     try {
       text = decoder.decode(bytes).trim();
     } catch {
-      yield { line, problem: "the line is not UTF-8" };
+      yield { line, problem: say("row_not_utf8") };
       continue;
     }
     if (text === "") continue;
@@ -23,14 +24,14 @@ export async function* readJsonLines(chunks: AsyncIterable<Uint8Array>): AsyncGe
   }
 }
 
-function objectIn(text: string): { fields: Record<string, unknown> } | { problem: string } {
+function objectIn(text: string): { fields: Record<string, unknown> } | { problem: Message } {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) {
       return { fields: value as Record<string, unknown> };
     }
-    return { problem: "the line is JSON, but not an object" };
+    return { problem: say("row_not_object") };
   } catch (error) {
-    return { problem: `the line is not JSON: ${(error as Error).message}` };
+    return { problem: say("row_not_json", { reason: (error as Error).message }) };
   }
 }

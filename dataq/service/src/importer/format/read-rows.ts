@@ -29,7 +29,7 @@ export async function* readRows(path: string, options: ReadOptions = {}): AsyncG
       const target = join(folder, "data");
       const isData = (name: string) => /\.(?:jsonl|ndjson|csv|tsv|db|sqlite3?)(?:\.gz|\.zst)?$/.test(name);
       if ((await extractFromZip(path, isData, target)) === undefined) {
-        throw new ImportError("The archive holds no .jsonl, .csv or .db file.");
+        throw new ImportError("no_data_in_archive");
       }
       yield* readRows(target, options);
     } finally {
@@ -45,7 +45,7 @@ export async function* readRows(path: string, options: ReadOptions = {}): AsyncG
     yield* isJson(first.value) ? readJsonLines(chunks) : readCsv(chunks);
   } catch (error) {
     if (error instanceof ImportError) throw error;
-    throw new ImportError(`The file cannot be read to its end: ${(error as Error).message}.`, error);
+    throw new ImportError("unreadable", { reason: (error as Error).message }, error);
   } finally {
     await content.return(undefined);
   }

@@ -15,7 +15,7 @@ export function* readSqlite(path: string, table?: string): Generator<Row> {
     ).map(({ name }) => name);
     const chosen = table ?? (names.length === 1 ? names[0] : undefined);
     if (chosen === undefined || !names.includes(chosen)) {
-      throw new ImportError(`Name one of the tables ${names.join(", ")} with --table.`);
+      throw new ImportError("which_table", { tables: names });
     }
     let line = 0;
     for (const fields of database.prepare(`select * from "${chosen.replaceAll('"', '""')}"`).iterate()) {

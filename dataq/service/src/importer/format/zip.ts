@@ -14,7 +14,7 @@ export async function extractFromZip(
     for await (const entry of zip.eachEntry()) {
       if (!wanted(entry.fileName)) continue;
       if (entry.uncompressedSize > largestBytes) {
-        throw new ImportError(`${entry.fileName} would be ${entry.uncompressedSize} bytes unpacked.`);
+        throw new ImportError("too_large_unpacked", { file: entry.fileName, bytes: entry.uncompressedSize });
       }
       await pipeline(await zip.openReadStreamPromise(entry), createWriteStream(target));
       return entry.fileName;

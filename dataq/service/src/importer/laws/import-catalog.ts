@@ -4,6 +4,7 @@ import { day, text } from "../field.ts";
 import { FieldCounts } from "../field-counts.ts";
 import { readRows } from "../format/read-rows.ts";
 import { ImportError } from "../import-error.ts";
+import { type Message, say } from "../message.ts";
 import type { LocalFile } from "../origin/origin.ts";
 import { type Publication, provenanceOf } from "../provenance.ts";
 import { type LawImport, type LawImportOptions, storedEntries } from "./import-laws.ts";
@@ -15,7 +16,7 @@ export async function importCatalog(
   publication: Publication,
   options: LawImportOptions = {},
 ): Promise<LawImport> {
-  const badRows: { row: string; problem: string }[] = [];
+  const badRows: { row: string; problem: Message }[] = [];
   const entries = await storedEntries(index);
   const counts = new FieldCounts();
   let rows = 0;
@@ -29,7 +30,10 @@ export async function importCatalog(
     const lawId = text(fields, "law_id");
     const name = text(fields, "law_name");
     if (lawId === null || name === null) {
-      badRows.push({ row: `line ${row.line}`, problem: "law_id or law_name: missing" });
+      badRows.push({
+        row: `line ${row.line}`,
+        problem: say("row_lacks", { fields: ["law_id", "law_name"] }),
+      });
       continue;
     }
     rows++;
@@ -50,7 +54,7 @@ export async function importCatalog(
       source: provenanceOf(publication, facts, lawId),
     });
   }
-  if (rows === 0) throw new ImportError(`${file.name} holds no law; nothing was changed.`);
+  if (rows === 0) throw new ImportError("no_law", { file: file.name });
   if (options.dryRun === true) return { rows, laws: rows, size: 0, badRows, fields: counts.report() };
   const documents = async function* () {
     for (const entry of entries.values()) yield lawEntryDocument(entry);

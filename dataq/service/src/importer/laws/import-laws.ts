@@ -11,6 +11,7 @@ import { FieldCounts } from "../field-counts.ts";
 import { containerOf } from "../format/bytes.ts";
 import { extractFromZip } from "../format/zip.ts";
 import { ImportError } from "../import-error.ts";
+import { type Message, say } from "../message.ts";
 import type { LocalFile } from "../origin/origin.ts";
 import type { Publication } from "../provenance.ts";
 import { entriesOf, foldLaws, unfoldLaws, withProvenance } from "./fold.ts";
@@ -24,7 +25,7 @@ export interface LawImport {
   readonly laws: number;
   /** Articles that serve now; versions of one article are one. */
   readonly size: number;
-  readonly badRows: readonly { readonly row: string; readonly problem: string }[];
+  readonly badRows: readonly { readonly row: string; readonly problem: Message }[];
   /** Fields that the file has, and in how many rows they are filled. */
   readonly fields: Readonly<Record<string, number>>;
 }
@@ -32,7 +33,7 @@ export interface LawImport {
 export interface LawImportOptions {
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal;
-  readonly progress?: (line: string) => void;
+  readonly progress?: (message: Message) => void;
 }
 
 /**
@@ -45,7 +46,7 @@ export async function importLaws(
   publication: Publication,
   options: LawImportOptions = {},
 ): Promise<LawImport> {
-  const badRows: { row: string; problem: string }[] = [];
+  const badRows: { row: string; problem: Message }[] = [];
   const entries = await storedEntries(index);
   const factsOf = (lawId: string): LawFacts | undefined => entries.get(lawId);
   const counts = new FieldCounts();
@@ -55,13 +56,13 @@ export async function importLaws(
   });
   const fields = counts.report();
   const rows = versions.reduce((sum, version) => sum + version.articles.length, 0);
-  if (rows === 0) throw new ImportError(`${file.name} holds no article of a law.`);
+  if (rows === 0) throw new ImportError("no_article", { file: file.name });
   if (options.dryRun === true) return { rows, laws: versions.length, size: 0, badRows, fields };
   const stored: StoredArticle[] = [];
   for await (const body of index.documents(lawArticlesCorpus)) stored.push(body as StoredArticle);
   const all = [...unfoldLaws(stored), ...versions.map((version) => withProvenance(version, publication))];
   const articles = foldLaws(all);
-  options.progress?.(`Indexing ${rows} articles of ${versions.length} laws`);
+  options.progress?.(say("indexing_articles", { articles: rows, laws: versions.length }));
   const refresh = {
     dataset: "laws",
     mode: "replace" as const,
@@ -70,7 +71,7 @@ export async function importLaws(
   const { size } = await index.refresh(lawArticlesCorpus, each(articles, lawArticleDocument), {
     ...refresh,
     progress: (done) => {
-      if (done % 5_000 === 0) options.progress?.(`Indexed ${done} of ${articles.length} articles`);
+      if (done % 5_000 === 0) options.progress?.(say("indexed_articles", { done, total: articles.length }));
     },
   });
   const merged = new Map(entries);
@@ -101,7 +102,7 @@ async function readVersions(
     const unpacked = `${file.path}.${process.pid}.${Date.now()}.db`;
     try {
       const name = await extractFromZip(file.path, (entry) => entry.endsWith(".db"), unpacked);
-      if (name === undefined) throw new ImportError(`${file.name} holds no SQLite database of laws.`);
+      if (name === undefined) throw new ImportError("no_law_database", { file: file.name });
       return readLawDatabase(unpacked, told);
     } finally {
       await rm(unpacked, { force: true });

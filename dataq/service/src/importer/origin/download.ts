@@ -28,7 +28,7 @@ export async function download(url: string, path: string, options: DownloadOptio
   const digest = await digestOf(partial);
   if (options.sha256 !== undefined && digest !== options.sha256) {
     await rm(partial, { force: true });
-    throw new ImportError(`${fileName(url)} arrived with another SHA-256 than announced; try again.`);
+    throw new ImportError("other_digest", { file: fileName(url) });
   }
   await rename(partial, path);
 }
@@ -44,18 +44,18 @@ async function fetchInto(url: string, partial: string, options: DownloadOptions)
   const isResumed = response.statusCode === 206;
   if (!isResumed && response.statusCode !== 200) {
     response.resume();
-    throw new ImportError(`${fileName(url)} cannot be fetched: the server answered ${response.statusCode}.`);
+    throw new ImportError("fetch_refused", { file: fileName(url), status: response.statusCode ?? 0 });
   }
   const start = isResumed ? have : 0;
   const length = Number(response.headers["content-length"]);
   const total = Number.isSafeInteger(length) ? start + length : null;
   if ((total ?? 0) > largestBytes)
-    throw new ImportError(`${fileName(url)} is larger than ${largestBytes} bytes.`);
+    throw new ImportError("too_large", { file: fileName(url), bytes: largestBytes });
   let done = start;
   response.on("data", (chunk: Buffer) => {
     done += chunk.length;
     if (done > largestBytes)
-      response.destroy(new ImportError(`${fileName(url)} is larger than ${largestBytes} bytes.`));
+      response.destroy(new ImportError("too_large", { file: fileName(url), bytes: largestBytes }));
     options.progress?.(done, total);
   });
   try {
@@ -63,10 +63,7 @@ async function fetchInto(url: string, partial: string, options: DownloadOptions)
   } catch (error) {
     throw error instanceof ImportError
       ? error
-      : new ImportError(
-          `${fileName(url)} broke off after ${done} bytes; run the same command again to go on.`,
-          error,
-        );
+      : new ImportError("broke_off", { file: fileName(url), bytes: done }, error);
   }
 }
 
@@ -81,7 +78,7 @@ function open(
 ): Promise<IncomingMessage> {
   const target = new URL(url);
   if (target.protocol !== "https:" && target.protocol !== "http:") {
-    throw new ImportError(`${target.protocol} addresses cannot be fetched; use https.`);
+    throw new ImportError("not_https", { protocol: target.protocol });
   }
   const get = target.protocol === "https:" ? httpsGet : httpGet;
   return new Promise((resolve, reject) => {
@@ -97,7 +94,7 @@ function open(
         const { location } = response.headers;
         if ([301, 302, 303, 307, 308].includes(response.statusCode ?? 0) && location !== undefined) {
           response.resume();
-          if (redirects === 0) reject(new ImportError(`${fileName(url)} is redirected without end.`));
+          if (redirects === 0) reject(new ImportError("redirected", { file: fileName(url) }));
           else resolve(open(new URL(location, target).href, from, options, redirects - 1));
           return;
         }
@@ -105,7 +102,7 @@ function open(
       },
     );
     request.on("timeout", () => request.destroy(new Error(`no byte for ${idleMs / 1000} s`)));
-    request.on("error", (error) => reject(new ImportError(`${fileName(url)} cannot be fetched.`, error)));
+    request.on("error", (error) => reject(new ImportError("not_fetched", { file: fileName(url) }, error)));
   });
 }
 

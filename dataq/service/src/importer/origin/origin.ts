@@ -1,6 +1,7 @@
 import { access } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { ImportError } from "../import-error.ts";
+import { type Message, say } from "../message.ts";
 import { digestOf, download } from "./download.ts";
 import { askPip } from "./pip.ts";
 
@@ -19,7 +20,7 @@ export interface FetchOptions {
   /** Where fetched files are kept, so that a second import needs no network. */
   readonly folder: string;
   readonly signal?: AbortSignal;
-  readonly progress?: (line: string) => void;
+  readonly progress?: (message: Message) => void;
 }
 
 /** Brings an origin onto this machine. */
@@ -30,10 +31,10 @@ export async function fetchOrigin(origin: string, options: FetchOptions): Promis
   try {
     await access(path);
   } catch (error) {
-    throw new ImportError(`There is no file ${origin} that can be read.`, error);
+    throw new ImportError("no_file", { origin }, error);
   }
   const sha256 = await digestOf(path);
-  if (sha256 === undefined) throw new ImportError(`${origin} is empty.`);
+  if (sha256 === undefined) throw new ImportError("empty_file", { origin });
   return { path, origin, name: basename(path), sha256, url: null, licence: null };
 }
 
@@ -52,6 +53,7 @@ async function fetchWheel(origin: string, options: FetchOptions): Promise<LocalF
 }
 
 async function fetchAddress(origin: string, options: FetchOptions): Promise<LocalFile> {
+  if (!URL.canParse(origin)) throw new ImportError("not_an_address", { origin });
   const name = basename(new URL(origin).pathname) || "download";
   const path = join(options.folder, name.replace(/[^A-Za-z0-9._-]/g, "_").slice(0, 120));
   await download(origin, path, {
@@ -59,7 +61,7 @@ async function fetchAddress(origin: string, options: FetchOptions): Promise<Loca
     progress: percentages(name, options.progress),
   });
   const sha256 = await digestOf(path);
-  if (sha256 === undefined) throw new ImportError(`${origin} is empty.`);
+  if (sha256 === undefined) throw new ImportError("empty_file", { origin });
   return { path, origin, name, sha256, url: origin, licence: null };
 }
 
@@ -71,6 +73,6 @@ function percentages(name: string, print: FetchOptions["progress"]) {
     const tenth = Math.floor((10 * doneBytes) / totalBytes);
     if (tenth <= told) return;
     told = tenth;
-    print?.(`Fetching ${name}: ${tenth * 10} % of ${(totalBytes / 1e6).toFixed(1)} MB`);
+    print?.(say("fetching", { name, percent: tenth * 10, megabytes: (totalBytes / 1e6).toFixed(1) }));
   };
 }

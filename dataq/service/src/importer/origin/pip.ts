@@ -37,7 +37,7 @@ const report = z.object({
 /** Asks pip where the newest wheel of a package is, without installing anything. */
 export async function askPip(name: string, signal?: AbortSignal): Promise<Wheel> {
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name)) {
-    throw new ImportError(`"${name}" is not the name of a Python package.`);
+    throw new ImportError("not_a_package", { name });
   }
   const base = ["-m", "pip", "--disable-pip-version-check", "--no-input"];
   const wanted = ["install", "--dry-run", "--ignore-installed", "--no-deps", "--only-binary", ":all:"];
@@ -46,15 +46,11 @@ export async function askPip(name: string, signal?: AbortSignal): Promise<Wheel>
     const options = { timeout: pipTimeoutMs, maxBuffer: 16 << 20, ...(signal && { signal }) };
     answer = (await run("python3", [...base, ...wanted, "--quiet", "--report", "-", name], options)).stdout;
   } catch (error) {
-    throw new ImportError(
-      `pip cannot find ${name}. Check that python3, pip and its index can be reached.`,
-      error,
-    );
+    throw new ImportError("package_not_found", { name }, error);
   }
   const parsed = report.safeParse(readJson(answer));
   const found = parsed.data?.install[0];
-  if (found === undefined)
-    throw new ImportError(`pip's report on ${name} has an unknown form.`, parsed.error);
+  if (found === undefined) throw new ImportError("package_unclear", { name }, parsed.error);
   return {
     url: found.download_info.url,
     sha256: found.download_info.archive_info.hashes.sha256,

@@ -1,6 +1,7 @@
-import { readPlatform } from "@dataq/contract";
+import { problemZh, readPlatform } from "@dataq/contract";
 import { hotRanksCorpus, rankingDocument, type StoredRanking } from "../../search/corpora/hot-ranks.ts";
 import { day, text } from "../field.ts";
+import { type Message, say } from "../message.ts";
 import type { Mapped, Target } from "../target.ts";
 
 /** Rankings: platform, date, items in rank order, each [title, heat?, reads?, discussions?] or {title, heat}. */
@@ -11,15 +12,20 @@ export const hotRanks: Target = {
   map(fields): Mapped {
     const platform = readPlatform(text(fields, "platform") ?? "");
     const date = day(fields, "date");
-    if ("problem" in platform) return { problem: `platform ${platform.problem.message}` };
-    if (date === null) return { problem: "date: missing or not a day" };
-    if (!Array.isArray(fields["items"])) return { problem: "items: not a list" };
+    if ("problem" in platform) return { problem: platformProblem(platform.problem) };
+    if (date === null) return { problem: say("row_no_day") };
+    if (!Array.isArray(fields["items"])) return { problem: say("row_no_list") };
     // Archives have gaps within a day; the places behind a gap move up.
     const items = fields["items"].map(itemOf).filter((item) => item !== null);
-    if (items.length === 0) return { problem: "items: none has a title" };
+    if (items.length === 0) return { problem: say("row_no_titles") };
     return { record: { id: `${platform.value}:${date}`, platform: platform.value, date, items } };
   },
 };
+
+function platformProblem({ code, message }: { readonly code: string; readonly message: string }): Message {
+  const field = "platform";
+  return say("row_field", { field, reason: { en: message, zh: problemZh({ param: field, code }) } });
+}
 
 function itemOf(item: unknown) {
   const [title, heat, reads, discussions] = Array.isArray(item)

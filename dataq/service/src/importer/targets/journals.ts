@@ -1,5 +1,6 @@
 import { type JournalRecord, journalDocument, journalsCorpus } from "../../search/corpora/journals.ts";
 import { list, text, whole } from "../field.ts";
+import { say } from "../message.ts";
 import { hasFields, ownForm } from "../own-form.ts";
 import type { Mapped, Target } from "../target.ts";
 
@@ -11,7 +12,7 @@ export const journals: Target = {
   map(fields): Mapped {
     if (hasFields(fields, "journal_id")) return own(fields);
     const name = text(fields, "title") ?? text(fields, "name");
-    if (name === null) return { problem: "title: missing" };
+    if (name === null) return { problem: say("row_lacks", { fields: ["title"] }) };
     const issn = issnOf(text(fields, "issn"));
     const eissn = issnOf(text(fields, "eissn"));
     const id = `journal:${issn ?? eissn ?? name}`;

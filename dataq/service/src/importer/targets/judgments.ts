@@ -6,6 +6,7 @@ import {
 } from "../../search/corpora/judgments.ts";
 import { readLawReference } from "../../search/question/law-reference.ts";
 import { day, list, text } from "../field.ts";
+import { say } from "../message.ts";
 import { hasFields, ownForm } from "../own-form.ts";
 import type { Draft, Mapped, Target } from "../target.ts";
 import { courtLevel, courtPlace, judgesIn, masked } from "./judgment-text.ts";
@@ -24,9 +25,7 @@ export const judgments: Target = {
     if (hasFields(fields, "case_no", "text")) return plainForm(fields);
     if (typeof fields["category"] === "string" && fields["category"].startsWith("案例/"))
       return typicalCase(fields);
-    return hasFields(fields, "category", "revision_history")
-      ? null
-      : { problem: "not a judgment in a known form" };
+    return hasFields(fields, "category", "revision_history") ? null : { problem: say("row_no_judgment") };
   },
 };
 
@@ -42,8 +41,9 @@ function courtsForm(fields: Fields): Mapped {
   const whole = text(fields, "s21") ?? text(fields, "qwContent") ?? parts.filter(Boolean).join("\n");
   const title = text(fields, "s1");
   const court = text(fields, "s2");
-  if (whole === "") return { problem: "s21 to s28: the judgment has no text" };
-  if (title === null || court === null) return { problem: `${title === null ? "s1" : "s2"}: missing` };
+  if (whole === "") return { problem: say("row_without_text") };
+  if (title === null || court === null)
+    return { problem: say("row_lacks", { fields: [title === null ? "s1" : "s2"] }) };
   const laws = Array.isArray(fields["s47"]) ? (fields["s47"] as Fields[]) : [];
   return judgment({
     id: text(fields, "id") ?? text(fields, "s5") ?? text(fields, "s7"),
@@ -73,7 +73,7 @@ function courtsForm(fields: Fields): Mapped {
 function plainForm(fields: Fields): Mapped {
   const caseNo = text(fields, "case_no");
   const whole = text(fields, "text");
-  if (whole === null) return { problem: "text: missing" };
+  if (whole === null) return { problem: say("row_lacks", { fields: ["text"] }) };
   const court = text(fields, "court") ?? /([\p{Script=Han}]{2,30}人民法院)/u.exec(whole)?.[1] ?? null;
   const charges = list(fields, "charges");
   const procedure = text(fields, "procedure");
@@ -100,7 +100,7 @@ function plainForm(fields: Fields): Mapped {
 function typicalCase(fields: Fields): Mapped {
   const title = text(fields, "title");
   const whole = text(fields, "text");
-  if (title === null || whole === null) return { problem: "title or text: missing" };
+  if (title === null || whole === null) return { problem: say("row_lacks", { fields: ["title", "text"] }) };
   return judgment({
     id: `typical:${title}`,
     title,
@@ -137,9 +137,8 @@ interface Parts {
 }
 
 function judgment(parts: Parts): Mapped {
-  if (parts.id === null) return { problem: "id: the row has neither an id nor a case number" };
-  if (parts.whole.length > longestText)
-    return { problem: `the text is longer than ${longestText} characters` };
+  if (parts.id === null) return { problem: say("row_without_number") };
+  if (parts.whole.length > longestText) return { problem: say("row_text_too_long", { limit: longestText }) };
   const basis = parts.basis.map((each) => readLawReference(each.normalize("NFKC")));
   const seen = new Set<string>();
   const record: Draft = {

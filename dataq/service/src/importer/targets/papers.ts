@@ -1,5 +1,6 @@
 import { type PaperRecord, paperDocument, papersCorpus } from "../../search/corpora/papers.ts";
 import { day, list, text } from "../field.ts";
+import { say } from "../message.ts";
 import { hasFields, ownForm } from "../own-form.ts";
 import type { Mapped, Target } from "../target.ts";
 
@@ -12,7 +13,8 @@ export const papers: Target = {
     if (hasFields(fields, "paper_id")) return own(fields);
     const id = text(fields, "id");
     const title = text(fields, "title");
-    if (id === null || title === null) return { problem: `${id === null ? "id" : "title"}: missing` };
+    if (id === null || title === null)
+      return { problem: say("row_lacks", { fields: [id === null ? "id" : "title"] }) };
     const published = day(fields, "published");
     const isPreprint = id.startsWith("arxiv:");
     const discipline = text(fields, "discipline") ?? text(fields, "category");

@@ -1,5 +1,6 @@
 import { keyedDocument, nameKey } from "../../search/corpora/keyed.ts";
 import { text } from "../field.ts";
+import { say } from "../message.ts";
 import type { Mapped, Target } from "../target.ts";
 
 /** Tables that are no operation's records: kept by key, for the operations that fill gaps from them. */
@@ -15,7 +16,7 @@ function reference(name: string, keyField: string, form: RegExp, secondKey?: str
     corpus: `reference:${name}`,
     map(fields): Mapped {
       const key = text(fields, keyField);
-      if (key === null || !form.test(key)) return { problem: `${keyField}: missing or of another form` };
+      if (key === null || !form.test(key)) return { problem: say("row_key", { field: keyField }) };
       return { record: { ...fields, id: key } };
     },
     document: (record) => {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { personTerm } from "../../search/corpora/papers.ts";
 import { type ScholarRecord, scholarDocument, scholarsCorpus } from "../../search/corpora/scholars.ts";
 import { day, list, text } from "../field.ts";
+import { say } from "../message.ts";
 import { hasFields, ownForm } from "../own-form.ts";
 import type { Draft, Gatherer, Mapped, Target } from "../target.ts";
 
@@ -14,9 +15,10 @@ export const scholars: Target = {
     if (hasFields(fields, "scholar_id")) return own(fields);
     const id = text(fields, "id");
     const title = text(fields, "title");
-    if (id === null || title === null) return { problem: `${id === null ? "id" : "title"}: missing` };
+    if (id === null || title === null)
+      return { problem: say("row_lacks", { fields: [id === null ? "id" : "title"] }) };
     const authors = list(fields, "authors");
-    if (authors.length === 0) return { problem: "authors: missing" };
+    if (authors.length === 0) return { problem: say("row_lacks", { fields: ["authors"] }) };
     const published = day(fields, "published");
     const year = published === null ? null : Number(published.slice(0, 4));
     return {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { openDatabase } from "../../database/database.ts";
 import { importAny } from "../../importer/import.ts";
+import { inEnglish, type Message } from "../../importer/message.ts";
 import { fetchOrigin } from "../../importer/origin/origin.ts";
 import { PostingIndex } from "../../search/postings/posting-index.ts";
 import { sampleCorpora, sampleCorpus, sampleDataset } from "../sample-corpora.ts";
@@ -50,12 +51,13 @@ async function bringLaws(index: PostingIndex): Promise<void> {
   if (task.laws === undefined) return yieldToCalls();
   const { signal } = stopping;
   const progress = (line: string) => tell({ line });
+  const told = (message: Message) => progress(inEnglish(message));
   try {
     progress(`No laws yet: fetching ${task.laws} …`);
     const file = await fetchOrigin(task.laws, {
       folder: join(task.dataFolder, "downloads"),
       signal,
-      progress,
+      progress: told,
     });
     const publication = {
       name: file.name,
@@ -64,7 +66,7 @@ async function bringLaws(index: PostingIndex): Promise<void> {
       licence: file.licence,
       retrievedAt: new Date(),
     };
-    const options = { again: true, signal, progress };
+    const options = { again: true, signal, progress: told };
     const { rows, size } = await importAny(
       database,
       index,

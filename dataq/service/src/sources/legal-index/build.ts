@@ -1,4 +1,5 @@
 import type { Database } from "../../database/database.ts";
+import { saidOf } from "../../importer/import-error.ts";
 import { Run } from "../../importer/runs.ts";
 import { sampleJudgment } from "../../sample/judgments/judgments.ts";
 import { judgmentDocument, judgmentsCorpus, legalIndexFill } from "../../search/corpora/judgments.ts";
@@ -45,7 +46,7 @@ export async function buildLegalIndex(
     await run.finish("done", total, 0, null);
     return { size, real };
   } catch (error) {
-    await run.finish("failed", 0, 0, (error as Error).message).catch(() => {});
+    await run.finish("failed", 0, 0, saidOf(error)).catch(() => {});
     throw error;
   }
 }

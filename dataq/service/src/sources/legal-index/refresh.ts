@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Database } from "../../database/database.ts";
 import { importAny } from "../../importer/import.ts";
+import { inEnglish, type Message } from "../../importer/message.ts";
 import { fetchOrigin } from "../../importer/origin/origin.ts";
 import { lastRuns } from "../../importer/runs.ts";
 import type { PostingIndex } from "../../search/postings/posting-index.ts";
@@ -28,6 +29,7 @@ export async function dueCorpora(database: Database, now: Date): Promise<string[
  */
 export async function refreshCorpus(needs: RefreshNeeds, corpus: string): Promise<{ size: number }> {
   const { database, index, progress, signal } = needs;
+  const tell = (message: Message) => progress(inEnglish(message));
   const runs = (await lastRuns(database)).filter((run) => run.target === corpus && run.state === "done");
   for (const { origin, dataset } of runs) {
     if (!/^(?:pypi:|https?:)/.test(origin)) continue;
@@ -43,7 +45,7 @@ export async function refreshCorpus(needs: RefreshNeeds, corpus: string): Promis
         licence: file.licence,
         retrievedAt: new Date(),
       };
-      const options = { dataset, progress, ...(signal && { signal }) };
+      const options = { dataset, progress: tell, ...(signal && { signal }) };
       const report = await importAny(database, index, corpus, file, publication, options);
       progress(`${corpus}: ${origin} ${report.outcome}`);
     } catch (error) {

@@ -1,0 +1,47 @@
+import { useMutation } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { useText } from "../text/text.tsx";
+import { Button } from "./button.tsx";
+import { Dialog } from "./dialog.tsx";
+import { Failure } from "./states.tsx";
+
+/**
+ * Asks, then does it: busy while it runs, closed when it is done, open with what went wrong when it is not. For
+ * what cannot be taken back, unless `kind` says otherwise.
+ */
+export function Confirm({
+  title,
+  about,
+  action,
+  kind = "danger",
+  onConfirm,
+  onClose,
+  children,
+}: {
+  readonly title: string;
+  readonly about: ReactNode;
+  readonly action: string;
+  readonly kind?: "danger" | "primary";
+  readonly onConfirm: () => Promise<unknown>;
+  readonly onClose: () => void;
+  readonly children?: ReactNode;
+}) {
+  const t = useText();
+  const { mutate, isPending, error } = useMutation({ mutationFn: onConfirm, onSuccess: onClose });
+  return (
+    <Dialog isOpen onClose={onClose} title={title} about={about}>
+      {children}
+      {error && (
+        <div className="mt-4">
+          <Failure error={error} />
+        </div>
+      )}
+      <div className="mt-5 flex justify-end gap-2">
+        <Button onClick={onClose}>{t.cancel}</Button>
+        <Button kind={kind} isBusy={isPending} onClick={() => mutate()}>
+          {action}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

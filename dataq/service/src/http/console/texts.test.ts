@@ -1,0 +1,49 @@
+import { operations, sourceKinds } from "@dataq/contract";
+import { expect, test } from "vitest";
+import { en, type Text } from "../../../../console/src/text/en.ts";
+import { zh } from "../../../../console/src/text/zh.ts";
+import { tiers } from "../../accounts/account.ts";
+import { auditActions, namedActors } from "../../accounts/audit.ts";
+import { revocationReasons } from "../../accounts/key.ts";
+import { roles, scopes } from "../../accounts/scope.ts";
+import { voucherStates } from "../../accounts/voucher.ts";
+import { importNames } from "../../importer/import.ts";
+import { entryKinds } from "../../ledger/entry.ts";
+import { ownNotes } from "../../ledger/own-notes.ts";
+import { dueReasons } from "../../query/tariff.ts";
+
+type Table = (text: Text) => Readonly<Record<string, string>>;
+
+const operationNames = new Set<string>(operations.map(({ name }) => name));
+
+/** What the service can give and the console tells by a word of its own. */
+const vocabularies: readonly (readonly [string, readonly string[], Table])[] = [
+  ["what was done, in the audit log", auditActions, (text) => text.integrity.actions],
+  ["who did it, in the audit log", namedActors, (text) => text.integrity.actors],
+  ["why a key was revoked", revocationReasons, (text) => text.keys.revokedReasons],
+  ["the rights of a key", scopes, (text) => text.keys.scopeNames],
+  ["what the rights are", scopes, (text) => text.keys.scopeHints],
+  ["the ledger's own notes", Object.values(ownNotes), (text) => text.ledger.notes],
+  ["movements of the ledger", entryKinds, (text) => text.ledger.kinds],
+  ["why a call costs less", dueReasons, (text) => text.playground.reasons],
+  ["roles of members", Object.keys(roles), (text) => text.team.roles],
+  ["tiers of accounts", tiers, (text) => text.accounts.tiers],
+  ["states of vouchers", voucherStates, (text) => text.vouchers.states],
+  ["kinds of sources", sourceKinds, (text) => text.sourceKinds],
+  ["domains", [...new Set(operations.map(({ domain }) => domain))], (text) => text.domains],
+  [
+    "what is imported and is no operation",
+    importNames.filter((name) => !operationNames.has(name)),
+    (text) => text.sources.targets,
+  ],
+];
+
+test.each(vocabularies)("%s: a word in English and one in Chinese for each", (_, codes, tableOf) => {
+  const [english, chinese] = [tableOf(en), tableOf(zh)];
+  expect(Object.keys(english).sort()).toEqual([...codes].sort());
+  expect(Object.keys(chinese).sort()).toEqual([...codes].sort());
+  for (const code of codes) {
+    expect(english[code]).not.toMatch(/\p{Script=Han}/u);
+    expect(chinese[code]).toMatch(/\p{Script=Han}/u);
+  }
+});

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { inChinese, inEnglish, readMessage, say } from "./message.ts";
+import { messages } from "./messages.ts";
+import { messagesZh } from "./messages-zh.ts";
+
+test.each(Object.keys(messages) as (keyof typeof messages)[])("%s is told in both languages", (code) => {
+  const places = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  const english = places(messages[code]);
+  for (const name of places(messagesZh[code])) expect(english).toContain(name);
+  // A field's name may stand in the Chinese of what is wrong with it.
+  for (const name of english) expect([...places(messagesZh[code]), "field"]).toContain(name);
+  expect(messages[code]).not.toMatch(/\p{Script=Han}/u);
+  if (code !== "row_field") expect(messagesZh[code]).toMatch(/\p{Script=Han}/u);
+});
+
+test("a message within a message is told in the same language, a list as alternatives", () => {
+  const problem = say("row_lacks", { fields: ["law_id", "law_name", "article_no"] });
+  const said = say("no_row_since", { target: "legal_laws", line: 3, problem });
+  expect(inEnglish(said)).toBe(
+    "No row could be read as legal_laws; nothing was changed. Line 3: law_id, law_name or article_no: missing.",
+  );
+  expect(inChinese(said)).toBe(
+    "没有一行能作为 legal_laws 读取，未作改动。第 3 行：缺少 law_id、law_name 或 article_no。",
+  );
+});
+
+test("what was written down is read again; what another version or program said is not trusted", () => {
+  const said = say("no_file", { origin: "/a/b" });
+  expect(readMessage(JSON.parse(JSON.stringify(said)))).toEqual(said);
+  for (const other of [null, undefined, "no_file", {}, { code: "later" }, { code: "toString", values: {} }])
+    expect(readMessage(other)).toBeNull();
+});
