@@ -1,10 +1,11 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { shownLine } from "./log-line.ts";
 
 /**
  * `npm start`: both products with nothing to configure, as two children of this process. Each tells over its
  * channel when it is ready (`{ready: …}`); when this process ends, however it ends, the channel closes and the
- * children stop by themselves.
+ * children stop by themselves. With `--log` it shows every line of their logs.
  */
 interface Product {
   readonly name: "locallm" | "dataq";
@@ -32,6 +33,12 @@ const products: readonly Product[] = [
   { name: "dataq", main: "../dataq/service/dist/cli/main.js", arguments: ["serve"], nodeOptions: [] },
 ];
 
+const options = process.argv.slice(2);
+if (options.some((option) => option !== "--log")) {
+  console.error("npm start -- [--log]   runs both products; --log shows every line of their logs.");
+  process.exit(options.includes("--help") ? 0 : 1);
+}
+const shown = options.includes("--log") ? (line: string) => line : shownLine;
 const drainMs = 10_000;
 const began = performance.now();
 const children = new Map<Product["name"], ChildProcess>();
@@ -86,11 +93,15 @@ function relay(name: string, from: NodeJS.ReadableStream | null, to: NodeJS.Writ
   from?.on("data", (text: string) => {
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";
-    for (const line of lines) to.write(`${name.padEnd(7)} │ ${line}\n`);
+    for (const line of lines) write(line);
   });
   from?.on("end", () => {
-    if (rest !== "") to.write(`${name.padEnd(7)} │ ${rest}\n`);
+    if (rest !== "") write(rest);
   });
+  function write(line: string): void {
+    const text = shown(line);
+    if (text !== null) to.write(`${name.padEnd(7)} │ ${text}\n`);
+  }
 }
 
 function welcome(): void {
@@ -100,16 +111,24 @@ function welcome(): void {
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   const generate = JSON.stringify({ model: locallm.model ?? "<model>", prompt: "The capital of France is" });
   const query = JSON.stringify({ operation: "legal_laws", params: { query: "民法典 第五百七十七条" } });
+  const talk =
+    locallm.model == null
+      ? "no model yet: the lines above say why; npm run locallm -- pull smollm2:135m"
+      : `npm run locallm -- run ${locallm.model}`;
   console.log(`
-Both products are ready after ${seconds} s. Stop them with Ctrl-C.
+Both products run (ready after ${seconds} s). Ctrl-C stops them.
 
-locallm, the model server   ${locallm.url}${locallm.model == null ? "   (no model yet: see the lines above)" : ""}
-  curl ${locallm.url}/api/generate -d '${generate}'
+locallm, the model server: ${locallm.url}
+  talk     ${talk}
+  ask      curl ${locallm.url}/api/generate -d '${generate}'
 
-dataq, the data service     ${dataq.url}
-  key: ${dataq.key}
-  console: ${dataq.console}   (this link works once)
-  curl ${dataq.url}/v1/data/query -H 'Authorization: Bearer ${dataq.key}' \\
-    -H 'Content-Type: application/json' -d '${query}'
+dataq, the data service: ${dataq.url}
+  console  ${dataq.console}
+           (works once; for another: npm run dataq -- link)
+  key      ${dataq.key}
+  ask      curl ${dataq.url}/v1/data/query -H 'Authorization: Bearer ${dataq.key}' \\
+             -H 'Content-Type: application/json' -d '${query}'
+
+Guides: docs/locallm, docs/dataq. Every line of the logs: npm start -- --log
 `);
 }

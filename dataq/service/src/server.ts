@@ -93,7 +93,12 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   });
   try {
     const added = await migrate(database, migrations);
-    if (added.length > 0) progress(`Database tables made or changed: ${added.join(", ")}.`);
+    if (added.length > 0)
+      progress(
+        added.length === migrations.length
+          ? "Database tables are made."
+          : `Database tables are brought up to date: ${added.join(", ")}.`,
+      );
     const { keys, localKey, secret } = await openIdentity(
       database,
       config.dataFolder,

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { type Config, readConfig, settings } from "../../config.ts";
 import type { Server } from "../../server.ts";
 import { ensureStarterModel } from "../../sources/starter.ts";
+import type { ProgressLine } from "../../wire/api/library.ts";
 
 export function serveCommand(): Command {
   return new Command("serve")
@@ -45,9 +46,10 @@ function backendText({ backend, why, wanted }: Server["backend"]): string {
 async function fetchStarter(server: Server, signal: AbortSignal): Promise<string | null> {
   server.notify("The starter model is on its way");
   try {
-    const found = await ensureStarterModel(server.pulls, { onProgress: progressLines(), signal });
+    const found = await ensureStarterModel(server.pulls, { onProgress: starterLines(), signal });
     if (!("missing" in found)) {
       server.notify(null);
+      if (found.origin !== "store") console.log(`${found.name} is here.`);
       return found.name;
     }
     server.notify(found.missing);
@@ -58,15 +60,17 @@ async function fetchStarter(server: Server, signal: AbortSignal): Promise<string
   return null;
 }
 
-/** One line for each new status and each tenth of a download. */
-function progressLines() {
-  let last = "";
-  return ({ status, total, completed }: { status: string; total?: number; completed?: number }) => {
-    const tenths = total === undefined || total === 0 ? null : Math.floor((10 * (completed ?? 0)) / total);
-    const line = tenths === null ? status : `${status}: ${tenths * 10} % of ${(total! / 1e6).toFixed(0)} MB`;
-    if (line === last) return;
-    last = line;
-    console.log(line);
+/** A line before the first byte, and one at each quarter. */
+function starterLines() {
+  let told = 0;
+  return ({ total, completed }: ProgressLine) => {
+    // Manifests and the like are too small to speak of.
+    if (total === undefined || total < 1e6) return;
+    if (told === 0) console.log("No model yet: fetching a small one to start with …");
+    const quarter = 1 + Math.floor((4 * (completed ?? 0)) / total);
+    if (quarter <= told) return;
+    told = quarter;
+    if (quarter > 1) console.log(`${25 * (quarter - 1)} % of ${(total / 1e6).toFixed(0)} MB`);
   };
 }
 

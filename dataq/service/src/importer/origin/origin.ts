@@ -65,14 +65,14 @@ async function fetchAddress(origin: string, options: FetchOptions): Promise<Loca
   return { path, origin, name, sha256, url: origin, licence: null };
 }
 
-/** A line at each tenth. */
+/** A message at each quarter. */
 function percentages(name: string, print: FetchOptions["progress"]) {
   let told = 0;
   return (doneBytes: number, totalBytes: number | null) => {
     if (totalBytes === null) return;
-    const tenth = Math.floor((10 * doneBytes) / totalBytes);
-    if (tenth <= told) return;
-    told = tenth;
-    print?.(say("fetching", { name, percent: tenth * 10, megabytes: (totalBytes / 1e6).toFixed(1) }));
+    const quarter = Math.floor((4 * doneBytes) / totalBytes);
+    if (quarter <= told) return;
+    told = quarter;
+    print?.(say("fetching", { name, percent: quarter * 25, megabytes: (totalBytes / 1e6).toFixed(1) }));
   };
 }

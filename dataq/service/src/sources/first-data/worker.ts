@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { openDatabase } from "../../database/database.ts";
 import { importAny } from "../../importer/import.ts";
-import { inEnglish, type Message } from "../../importer/message.ts";
+import { inEnglish } from "../../importer/message.ts";
 import { fetchOrigin } from "../../importer/origin/origin.ts";
 import { PostingIndex } from "../../search/postings/posting-index.ts";
 import { sampleCorpora, sampleCorpus, sampleDataset } from "../sample-corpora.ts";
@@ -51,13 +51,12 @@ async function bringLaws(index: PostingIndex): Promise<void> {
   if (task.laws === undefined) return yieldToCalls();
   const { signal } = stopping;
   const progress = (line: string) => tell({ line });
-  const told = (message: Message) => progress(inEnglish(message));
   try {
     progress(`No laws yet: fetching ${task.laws} …`);
     const file = await fetchOrigin(task.laws, {
       folder: join(task.dataFolder, "downloads"),
       signal,
-      progress: told,
+      progress: (message) => progress(inEnglish(message)),
     });
     const publication = {
       name: file.name,
@@ -66,7 +65,7 @@ async function bringLaws(index: PostingIndex): Promise<void> {
       licence: file.licence,
       retrievedAt: new Date(),
     };
-    const options = { again: true, signal, progress: told };
+    const options = { again: true, signal };
     const { rows, size } = await importAny(
       database,
       index,
@@ -75,7 +74,9 @@ async function bringLaws(index: PostingIndex): Promise<void> {
       publication,
       options,
     );
-    progress(`Laws are in: ${rows} articles in all versions, ${size} to be found.`);
+    progress(
+      `Laws are in: ${rows.toLocaleString("en")} articles in all versions, ${(size ?? 0).toLocaleString("en")} to be found.`,
+    );
   } catch (error) {
     if (signal.aborted) return;
     progress(
