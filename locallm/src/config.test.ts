@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { baseUrl, readConfig, settings } from "./config.ts";
+import { baseUrl, readCommandConfig, readConfig, settings } from "./config.ts";
 
 describe("readConfig", () => {
   it("has the defaults of the specification", () => {
@@ -138,6 +138,17 @@ describe("readConfig", () => {
     const both = { LOCALLM_FLASH_ATTENTION: "off", LOCALLM_KV_CACHE_TYPE: "q8_0" };
     expect(() => readConfig(both)).toThrow('LOCALLM_KV_CACHE_TYPE="q8_0": needs flash attention');
     expect(readConfig({ ...both, LOCALLM_KV_CACHE_TYPE: "f16" }).flashAttention).toBe("off");
+  });
+
+  it("lets no other verb be stopped by what only the server needs", () => {
+    const env = {
+      HTTPS_PROXY: "socks5://p",
+      LOCALLM_NUM_PARALLEL: "0",
+      CUDA_VISIBLE_DEVICES: "?",
+      LOCALLM_API_KEY: "k",
+    };
+    expect(readCommandConfig(env)).toMatchObject({ host: { port: 11_434 }, apiKey: "k" });
+    expect(() => readCommandConfig({ LOCALLM_HOST: "a b" })).toThrow("LOCALLM_HOST=");
   });
 
   it("lists every variable that it reads", () => {

@@ -1,11 +1,20 @@
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
+import type { GpuSettings } from "./gpu/machine.ts";
 import { parseDuration, parseKeepAlive } from "./wire/duration.ts";
 import { LocallmError } from "./wire/errors.ts";
 
-/** Everything the environment decides. This file alone reads it. */
-export interface Config {
+/** What every verb of the command line asks. This file alone reads the environment. */
+export interface CommandConfig {
   readonly host: HostAddress;
+  readonly modelsFolder: string;
+  readonly apiKey: string | null;
+  /** Who may pull and push where; need not exist. */
+  readonly credentialsFile: string;
+}
+
+/** Everything that the environment decides. */
+export interface Config extends CommandConfig, GpuSettings {
   /** Requests that one loaded model answers at a time. */
   readonly numParallel: number;
   readonly maxLoadedModels: number;
@@ -14,27 +23,16 @@ export interface Config {
   readonly keepAliveMs: number;
   /** Without progress; `Infinity`: never give up. */
   readonly loadTimeoutMs: number;
-  readonly modelsFolder: string;
   readonly debug: boolean;
   readonly origins: readonly string[];
-  readonly apiKey: string | null;
   /** `num_ctx` where neither request nor model names one. */
   readonly contextLength: number;
   readonly flashAttention: "auto" | "on" | "off";
   readonly kvCacheType: "f16" | "q8_0" | "q4_0";
   /** What `/api/generate` does with a plain prompt: nothing, or the model's template. */
   readonly generate: "raw" | "template";
-  readonly intelGpu: boolean;
-  /** Empty: none of them. Null: not set. */
-  readonly cudaVisibleDevices: string | null;
-  /** The same for GPUs by Vulkan. */
-  readonly vulkanVisibleDevices: string | null;
-  /** Builds of the engine for GPUs, which `locallm doctor --install` fetches. */
-  readonly enginesFolder: string;
   /** Host names that models may be pulled from; null: any. */
   readonly registries: readonly string[] | null;
-  /** Who may pull and push where; need not exist. */
-  readonly credentialsFile: string;
   /** Certificates to trust besides the system's, for pulls and pushes alone. */
   readonly caFile: string | null;
   readonly proxy: {
@@ -106,13 +104,7 @@ export const settings: readonly Setting[] = [
 
 /** Reads and checks every setting; a bad value is an error that names its variable. */
 export function readConfig(environment: Environment = process.env): Config {
-  const read = <Value>(variable: string, parse: (text: string) => Value | Problem): Value =>
-    checked(variable, trimmed(environment[variable]) ?? byDefault(variable), parse);
-  /** Set but empty has a meaning of its own. */
-  const readDevices = (variable: string, isDevice: RegExp): string | null => {
-    const text = environment[variable]?.trim();
-    return text === undefined ? null : checked(variable, text, parseDevices(isDevice));
-  };
+  const read = reader(environment);
   const readProxy = (name: string): string | null => {
     const variable = [name, name.toLowerCase()].find((each) => trimmed(environment[each]) !== undefined);
     if (variable === undefined) return null;
@@ -121,26 +113,20 @@ export function readConfig(environment: Environment = process.env): Config {
   const flashAttention = read("LOCALLM_FLASH_ATTENTION", parseFlashAttention);
 
   return {
-    host: read("LOCALLM_HOST", parseHost),
+    ...readCommandConfig(environment),
+    ...readGpuSettings(environment),
     numParallel: read("LOCALLM_NUM_PARALLEL", integerBetween(1, 64)),
     maxLoadedModels: read("LOCALLM_MAX_LOADED_MODELS", integerBetween(1, 1000)),
     maxQueue: read("LOCALLM_MAX_QUEUE", integerBetween(1, 1_000_000)),
     keepAliveMs: read("LOCALLM_KEEP_ALIVE", parseKeepAliveSetting),
     loadTimeoutMs: read("LOCALLM_LOAD_TIMEOUT", parseTimeout),
-    modelsFolder: read("LOCALLM_MODELS", parsePath),
     debug: read("LOCALLM_DEBUG", parseBoolean),
     origins: read("LOCALLM_ORIGINS", parseOrigins),
-    apiKey: read("LOCALLM_API_KEY", parseApiKey),
     contextLength: read("LOCALLM_CONTEXT_LENGTH", integerBetween(1, 2 ** 31 - 1)),
     flashAttention,
     kvCacheType: read("LOCALLM_KV_CACHE_TYPE", (text) => parseKvCacheType(text, flashAttention)),
     generate: read("LOCALLM_GENERATE", oneOf("raw", "template")),
-    intelGpu: read("LOCALLM_INTEL_GPU", (text) => (text === "" ? false : parseBoolean(text))),
-    cudaVisibleDevices: readDevices("CUDA_VISIBLE_DEVICES", cudaDevice),
-    vulkanVisibleDevices: readDevices("GGML_VK_VISIBLE_DEVICES", /^(-?\d+|none)$/i),
-    enginesFolder: read("LOCALLM_ENGINES", parsePath),
     registries: read("LOCALLM_REGISTRIES", parseRegistries),
-    credentialsFile: read("LOCALLM_CREDENTIALS", parsePath),
     caFile: read("LOCALLM_CA_FILE", (text) => (text === "" ? null : parsePath(text))),
     proxy: {
       http: readProxy("HTTP_PROXY"),
@@ -148,6 +134,38 @@ export function readConfig(environment: Environment = process.env): Config {
       except: trimmed(environment["NO_PROXY"]) ?? trimmed(environment["no_proxy"]) ?? null,
     },
   };
+}
+
+/** As `readConfig`, for verbs that ask a server or look into its folders: what only the server needs stops none of them. */
+export function readCommandConfig(environment: Environment = process.env): CommandConfig {
+  const read = reader(environment);
+  return {
+    host: read("LOCALLM_HOST", parseHost),
+    modelsFolder: read("LOCALLM_MODELS", parsePath),
+    apiKey: read("LOCALLM_API_KEY", parseApiKey),
+    credentialsFile: read("LOCALLM_CREDENTIALS", parsePath),
+  };
+}
+
+/** As `readConfig`. */
+export function readGpuSettings(environment: Environment = process.env): GpuSettings {
+  const read = reader(environment);
+  /** Set but empty has a meaning of its own. */
+  const readDevices = (variable: string, isDevice: RegExp): string | null => {
+    const text = environment[variable]?.trim();
+    return text === undefined ? null : checked(variable, text, parseDevices(isDevice));
+  };
+  return {
+    intelGpu: read("LOCALLM_INTEL_GPU", (text) => (text === "" ? false : parseBoolean(text))),
+    cudaVisibleDevices: readDevices("CUDA_VISIBLE_DEVICES", cudaDevice),
+    vulkanVisibleDevices: readDevices("GGML_VK_VISIBLE_DEVICES", /^(-?\d+|none)$/i),
+    enginesFolder: read("LOCALLM_ENGINES", parsePath),
+  };
+}
+
+function reader(environment: Environment) {
+  return <Value>(variable: string, parse: (text: string) => Value | Problem): Value =>
+    checked(variable, trimmed(environment[variable]) ?? byDefault(variable), parse);
 }
 
 /** For the log: every setting as it holds, without what is secret. */
@@ -276,7 +294,9 @@ function parseProxy(text: string): string | Problem {
   const url = URL.parse(address);
   return url !== null && /^https?:$/.test(url.protocol) && url.hostname !== ""
     ? address
-    : new Problem("must be an http or https proxy such as http://proxy.example:3128");
+    : new Problem(
+        "must be an http or https proxy such as http://proxy.example:3128 (SOCKS is not spoken); unset it to go without",
+      );
 }
 
 function parseKeepAliveSetting(text: string): number | Problem {

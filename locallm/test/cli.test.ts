@@ -158,7 +158,9 @@ describe("the lists", () => {
       expect.stringMatching(/ ago$/),
     ]);
     expect((await locallm("ls", "SENT")).out.trim().split("\n").length).toBe(2);
-    expect((await locallm("ps")).out.trim()).toMatch(/^NAME +ID +SIZE +PROCESSOR +CONTEXT +UNTIL$/);
+    // What would stop a server's start stops nobody who asks one that runs.
+    const env = { LOCALLM_HOST: server.url, HTTPS_PROXY: "socks5://127.0.0.1:1080", LOCALLM_KEEP_ALIVE: "x" };
+    expect((await run(env, ["ps"])).out.trim()).toMatch(/^NAME +ID +SIZE +PROCESSOR +CONTEXT +UNTIL$/);
   });
 });
 
@@ -449,7 +451,8 @@ describe("the store's own verbs", () => {
   test("doctor finds what is damaged, mends what it can, and prune frees the rest", async () => {
     const root = join(folder, "sick");
     await cp(models, root, { recursive: true });
-    const here = (...args: string[]) => run({ LOCALLM_HOST: "127.0.0.1:1", LOCALLM_MODELS: root }, args);
+    const env = { LOCALLM_HOST: "127.0.0.1:1", LOCALLM_MODELS: root };
+    const here = (...args: string[]) => run(env, args);
     const healthy = await here("doctor");
     expect(healthy.out).toMatch(/^engine +@node-llama-cpp \d/);
     expect(healthy).toMatchObject({ code: 0, out: expect.stringMatching(/\nverdict +all well\n$/) });
@@ -461,8 +464,10 @@ describe("the store's own verbs", () => {
     await link(path, join(folder, "kept"));
     await rm(path);
     await writeFile(path, "changed");
-    const sick = await here("doctor");
+    const sick = await run({ ...env, HTTPS_PROXY: "socks5://me:secret@proxy" }, ["doctor"]);
     expect(sick.code).toBe(1);
+    expect(sick.out).toMatch(/^settings +HTTPS_PROXY=not usable: must be an http or https proxy .*unset it/);
+    expect(sick.out).toMatch(/\nverdict +[34] problems\n$/);
     expect(sick.out).toContain("is not what its name says");
     expect(sick.out).toContain("evil:latest: the model's manifest is damaged");
 

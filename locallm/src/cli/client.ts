@@ -3,7 +3,7 @@ import { request as secureRequest } from "node:https";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { z } from "zod";
-import { baseUrl, type Config } from "../config.ts";
+import { baseUrl, type CommandConfig } from "../config.ts";
 import { progressLine } from "../wire/api/answers.ts";
 import type { ProgressLine } from "../wire/api/library.ts";
 import { checkBody } from "../wire/body.ts";
@@ -31,7 +31,7 @@ export class Client {
   readonly url: string;
   readonly #apiKey: string | null;
 
-  constructor(config: Config) {
+  constructor(config: CommandConfig) {
     this.url = baseUrl(config.host);
     this.#apiKey = config.apiKey;
   }

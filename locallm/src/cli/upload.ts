@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve, sep } from "node:path";
-import type { Config } from "../config.ts";
+import type { CommandConfig } from "../config.ts";
 import { Blobs, hashFile } from "../library/blob.ts";
 import { splitFileNames } from "../sources/reference.ts";
 import { LocallmError } from "../wire/errors.ts";
@@ -58,7 +58,7 @@ export type Brought = { digest: string; how: "already there" | "reflink" | "hard
 export async function bringFile(
   path: string,
   client: Client,
-  config: Config,
+  config: CommandConfig,
   view: ProgressView,
 ): Promise<Brought> {
   const { size } = await stat(path);

@@ -8,9 +8,12 @@ import { type EnginePackage, enginePackages } from "./packages.ts";
 
 /** What the user set. */
 export interface GpuSettings {
+  /** Builds of the engine for GPUs, which `locallm doctor --install` fetches. */
   readonly enginesFolder: string;
   readonly intelGpu: boolean;
+  /** Empty: none of them. Null: not set. */
   readonly cudaVisibleDevices: string | null;
+  /** The same for GPUs by Vulkan. */
   readonly vulkanVisibleDevices: string | null;
 }
 

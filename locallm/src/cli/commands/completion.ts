@@ -1,5 +1,5 @@
 import { Argument, Command } from "commander";
-import { type Config, readConfig } from "../../config.ts";
+import { type CommandConfig, readCommandConfig } from "../../config.ts";
 import { Store } from "../../library/store.ts";
 import { tagsAnswer } from "../../wire/api/answers.ts";
 import { displayModelName } from "../../wire/model-name.ts";
@@ -44,11 +44,11 @@ export function completeCommand(): Command {
 
 /** The running server's, else those of the store on this machine. */
 async function modelNames(): Promise<string[]> {
-  const config = readConfig();
+  const config = readCommandConfig();
   return await servedNames(config).catch(() => storedNames(config));
 }
 
-async function servedNames(config: Config): Promise<string[]> {
+async function servedNames(config: CommandConfig): Promise<string[]> {
   const signal = AbortSignal.timeout(patienceMs);
   const { models } = await new Client(config).json("/api/tags", tagsAnswer, { signal });
   return models.map(({ name }) => name);
@@ -57,7 +57,7 @@ async function servedNames(config: Config): Promise<string[]> {
 /** Somebody waits with a finger on the key. */
 const patienceMs = 1_000;
 
-async function storedNames(config: Config): Promise<string[]> {
+async function storedNames(config: CommandConfig): Promise<string[]> {
   const { models } = await new Store(config.modelsFolder).list();
   return models.map(({ name }) => displayModelName(name));
 }

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { readConfig } from "../../config.ts";
+import { readCommandConfig } from "../../config.ts";
 import { Client } from "../client.ts";
 import { plain } from "../text.ts";
 
@@ -9,7 +9,7 @@ export function cpCommand(): Command {
     .argument("<source>")
     .argument("<destination>")
     .action(async (source: string, destination: string) => {
-      await new Client(readConfig()).done("/api/copy", { body: { source, destination } });
+      await new Client(readCommandConfig()).done("/api/copy", { body: { source, destination } });
       console.log(plain(`copied '${source}' to '${destination}'`));
     });
 }

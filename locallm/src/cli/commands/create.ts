@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { Command } from "commander";
-import { type Config, readConfig } from "../../config.ts";
+import { type CommandConfig, readCommandConfig } from "../../config.ts";
 import { modelfileLimitBytes, parseModelfile } from "../../library/modelfile/parse.ts";
 import { modelfileRequest } from "../../library/modelfile/request.ts";
 import { LocallmError } from "../../wire/errors.ts";
@@ -26,11 +26,11 @@ export function createCommand(): Command {
     .option("--draft-quantize <level>", "not supported yet")
     .option("--experimental", "not supported: models are made of GGUF files")
     .action(async (model: string, options: Options) => {
-      await create(model, options, readConfig());
+      await create(model, options, readCommandConfig());
     });
 }
 
-async function create(model: string, options: Options, config: Config): Promise<void> {
+async function create(model: string, options: Options, config: CommandConfig): Promise<void> {
   refuseConversion(options);
   const client = new Client(config);
   const view = progressView(process.stderr);

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { readConfig } from "../../config.ts";
+import { readCommandConfig } from "../../config.ts";
 import { freeBytes } from "../../library/disk-space.ts";
 import { cleanOllamaPartials } from "../../library/ollama-partials.ts";
 import { Store } from "../../library/store.ts";
@@ -10,7 +10,7 @@ import { humanBytes, table } from "../text.ts";
 
 export function dfCommand(): Command {
   return new Command("df").description("say where the disk went").action(async () => {
-    const store = new Store(readConfig().modelsFolder);
+    const store = new Store(readCommandConfig().modelsFolder);
     const { models, blobBytes, unused } = await storeUsage(store, new Date());
     const rows = models
       .toSorted((a, b) => b.ownBytes - a.ownBytes)

@@ -3,9 +3,9 @@ import { createRequire } from "node:module";
 import { availableParallelism, freemem, totalmem } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
-import { type Config, readConfig } from "../../config.ts";
+import { type CommandConfig, readCommandConfig, readConfig, readGpuSettings } from "../../config.ts";
 import { installEngine, unwritable } from "../../gpu/install.ts";
-import { devicesIn, inspectGpus } from "../../gpu/machine.ts";
+import { devicesIn, type GpuSettings, inspectGpus } from "../../gpu/machine.ts";
 import { checkStore } from "../../library/check.ts";
 import { freeBytes } from "../../library/disk-space.ts";
 import { makeFolder } from "../../library/durable.ts";
@@ -28,17 +28,31 @@ export function doctorCommand(): Command {
     .option("--quick", "do not read every file")
     .option("--install [backend]", "fetch the engine's build for this machine's GPU (cuda, vulkan or metal)")
     .action(async (options: Options) => {
-      const config = readConfig();
+      const config = { ...readCommandConfig(), ...readGpuSettings() };
       if (options.install !== undefined) {
         await install(config, options.install);
         return;
       }
+      const settingsProblems = tellSettings();
       await tellMachine();
       await tellGpus(config);
       await tellServer(config);
-      const problems = await tellStore(config, options);
+      const problems = settingsProblems + (await tellStore(config, options));
+      say("verdict", problems === 0 ? "all well" : `${problems} ${problems === 1 ? "problem" : "problems"}`);
       if (problems > 0) process.exitCode = 1;
     });
+}
+
+/** What would stop the start of a server. */
+function tellSettings(): number {
+  try {
+    readConfig();
+    return 0;
+  } catch (error) {
+    if (!(error instanceof LocallmError)) throw error;
+    say("settings", error.message);
+    return 1;
+  }
 }
 
 async function tellMachine(): Promise<void> {
@@ -64,7 +78,7 @@ async function engineVersion(): Promise<string | null> {
 }
 
 /** What the system shows, what the engine makes of it, and what would change that. */
-async function tellGpus(config: Config): Promise<void> {
+async function tellGpus(config: GpuSettings): Promise<void> {
   const found = await inspectGpus(config);
   say("GPU", found.hardware.map(({ name }) => name).join(", ") || "none found");
   say("backend", `${found.choice.backend ?? "the processor"}: ${found.choice.why}`);
@@ -97,7 +111,7 @@ function remedyFor(problem: string): string {
 }
 
 /** `wanted`: a backend by name, or true for the one that serves this machine. */
-async function install(config: Config, wanted: string | true): Promise<void> {
+async function install(config: GpuSettings, wanted: string | true): Promise<void> {
   const { choice, builds } = await inspectGpus(config);
   const backend = wanted === true ? choice.wanted : wanted;
   if (backend === null) {
@@ -131,7 +145,7 @@ async function install(config: Config, wanted: string | true): Promise<void> {
   }
 }
 
-async function tellServer(config: Config): Promise<void> {
+async function tellServer(config: CommandConfig): Promise<void> {
   const client = new Client(config);
   try {
     const { version } = await client.json("/api/version", versionAnswer, {
@@ -146,7 +160,7 @@ async function tellServer(config: Config): Promise<void> {
 
 const patienceMs = 5_000;
 
-async function tellStore(config: Config, { repair = false, quick = false }: Options): Promise<number> {
+async function tellStore(config: CommandConfig, { repair = false, quick = false }: Options): Promise<number> {
   const store = new Store(config.modelsFolder);
   const report = await checkStore(store, {
     repair,
@@ -163,9 +177,7 @@ async function tellStore(config: Config, { repair = false, quick = false }: Opti
   );
   for (const { what, remedy, isMended } of report.problems)
     say(isMended ? "mended" : "problem", `${what} → ${remedy}`);
-  const open = report.problems.filter(({ isMended }) => !isMended).length;
-  say("verdict", open === 0 ? "all well" : `${open} ${open === 1 ? "problem" : "problems"}`);
-  return open;
+  return report.problems.filter(({ isMended }) => !isMended).length;
 }
 
 function say(what: string, text: string): void {

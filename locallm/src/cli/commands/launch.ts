@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { Argument, Command } from "commander";
-import { readConfig } from "../../config.ts";
+import { readCommandConfig } from "../../config.ts";
 import { abilitiesAnswer, chatLine, psAnswer, tagsAnswer } from "../../wire/api/answers.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { displayModelName, requireModelName } from "../../wire/model-name.ts";
@@ -46,7 +46,7 @@ function assistantNamed(name: string): Assistant {
 }
 
 async function launch(assistant: Assistant, given: string[], options: Options): Promise<void> {
-  const config = readConfig();
+  const config = readCommandConfig();
   const client = new Client(config);
   const { title, program } = assistant;
   const model =
@@ -66,7 +66,7 @@ async function launch(assistant: Assistant, given: string[], options: Options): 
 
 /** Throws `unsupported_capability` where it cannot do what the program asks of it. */
 async function fetched(reference: string, assistant: Assistant, client: Client): Promise<string> {
-  const { name, capabilities } = await present(reference, client, readConfig(), false);
+  const { name, capabilities } = await present(reference, client, readCommandConfig(), false);
   const needed = neededBy(assistant);
   if (!capabilities.includes(needed))
     throw new LocallmError("unsupported_capability", { model: name, capability: needed });

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { readConfig } from "../../config.ts";
+import { readCommandConfig } from "../../config.ts";
 import { tagsAnswer } from "../../wire/api/answers.ts";
 import { Client } from "../client.ts";
 import { humanBytes, humanTime, table } from "../text.ts";
@@ -10,7 +10,7 @@ export function listCommand(): Command {
     .description("list the models on this machine")
     .argument("[prefix]", "only names that begin so")
     .action(async (prefix: string | undefined) => {
-      console.log(await listModels(new Client(readConfig()), prefix));
+      console.log(await listModels(new Client(readCommandConfig()), prefix));
     });
 }
 

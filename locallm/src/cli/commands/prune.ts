@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { readConfig } from "../../config.ts";
+import { readCommandConfig } from "../../config.ts";
 import { cleanOllamaPartials } from "../../library/ollama-partials.ts";
 import { Store } from "../../library/store.ts";
 import { pruneBlobs } from "../../library/usage.ts";
@@ -12,7 +12,7 @@ export function pruneCommand(): Command {
     .option("--dry-run", "only say what would go")
     .option("--all", "also files younger than an hour, which a create may still want")
     .action(async ({ dryRun = false, all = false }: { dryRun?: boolean; all?: boolean }) => {
-      const store = new Store(readConfig().modelsFolder);
+      const store = new Store(readCommandConfig().modelsFolder);
       const blobs = await pruneBlobs(store, { dryRun, now: new Date(), ...(all ? { patienceMs: 0 } : {}) });
       const own = await new Partials(store.blobs.partialFolder).clean({ dryRun });
       const ollamas = await cleanOllamaPartials(store, { dryRun, now: new Date() });

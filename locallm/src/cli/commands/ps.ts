@@ -1,12 +1,12 @@
 import { Command } from "commander";
-import { readConfig } from "../../config.ts";
+import { readCommandConfig } from "../../config.ts";
 import { psAnswer } from "../../wire/api/answers.ts";
 import { Client } from "../client.ts";
 import { humanBytes, humanTime, table } from "../text.ts";
 
 export function psCommand(): Command {
   return new Command("ps").description("list the models that are loaded").action(async () => {
-    const { models } = await new Client(readConfig()).json("/api/ps", psAnswer);
+    const { models } = await new Client(readCommandConfig()).json("/api/ps", psAnswer);
     const now = new Date();
     const rows = models.map((model) => [
       model.name,

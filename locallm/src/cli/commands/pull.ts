@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
-import { type Config, readConfig } from "../../config.ts";
+import { type CommandConfig, readCommandConfig } from "../../config.ts";
 import { modelNameOfFile, parseReference } from "../../sources/reference.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { displayModelName } from "../../wire/model-name.ts";
@@ -17,7 +17,7 @@ export function pullCommand(): Command {
     .argument("<model>")
     .option("--insecure", "allow plain http")
     .action(async (model: string, { insecure = false }: { insecure?: boolean }) => {
-      const config = readConfig();
+      const config = readCommandConfig();
       await pullModel(await source(model), new Client(config), config, insecure);
     });
 }
@@ -49,7 +49,7 @@ export async function source(reference: string): Promise<Source> {
 export async function pullModel(
   { reference, name, path }: Source,
   client: Client,
-  config: Config,
+  config: CommandConfig,
   insecure: boolean,
 ): Promise<void> {
   const view = progressView(process.stderr);
@@ -68,7 +68,7 @@ export async function pullModel(
 async function importFiles(
   path: string,
   name: string,
-  { client, config, view }: { client: Client; config: Config; view: ProgressView },
+  { client, config, view }: { client: Client; config: CommandConfig; view: ProgressView },
 ): Promise<void> {
   const paths = await modelFiles(path, process.cwd());
   if (paths === null) throw new LocallmError("file_unusable", { path, reason: "nothing lies there" });

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { readConfig } from "../../config.ts";
+import { readCommandConfig } from "../../config.ts";
 import { Client } from "../client.ts";
 import { progressView } from "../progress.ts";
 
@@ -11,7 +11,7 @@ export function pushCommand(): Command {
     .action(async (model: string, { insecure = false }: { insecure?: boolean }) => {
       const view = progressView(process.stderr);
       try {
-        const client = new Client(readConfig());
+        const client = new Client(readCommandConfig());
         for await (const line of client.progress("/api/push", { model, insecure })) {
           view.show(line);
         }

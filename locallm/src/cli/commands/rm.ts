@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { readConfig } from "../../config.ts";
+import { readCommandConfig } from "../../config.ts";
 import { Client } from "../client.ts";
 import { plain } from "../text.ts";
 
@@ -8,7 +8,7 @@ export function rmCommand(): Command {
     .description("remove models; what is answering ends in peace first")
     .argument("<model...>")
     .action(async (models: string[]) => {
-      const client = new Client(readConfig());
+      const client = new Client(readCommandConfig());
       for (const model of models) {
         await client.done("/api/delete", { method: "DELETE", body: { model } });
         console.log(plain(`deleted '${model}'`));

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { type Config, readConfig } from "../../config.ts";
+import { type CommandConfig, readCommandConfig } from "../../config.ts";
 import { abilitiesAnswer, embedAnswer } from "../../wire/api/answers.ts";
 import { Client, ServerError } from "../client.ts";
 import { type ChatSettings, Conversation, readFormat, readSwitch } from "../conversation.ts";
@@ -50,7 +50,7 @@ function modelFirst(first: string | undefined, rest: string[], options: Options)
 const thinkLevels: ReadonlySet<string> = new Set(["true", "false", "low", "medium", "high", "max"]);
 
 async function run(reference: string, words: string[], options: Options): Promise<void> {
-  const config = readConfig();
+  const config = readCommandConfig();
   const client = new Client(config);
   const { name: model, capabilities } = await present(reference, client, config, options.insecure === true);
   const piped = process.stdin.isTTY ? "" : await readAll(process.stdin);
@@ -82,7 +82,7 @@ function settings(model: string, options: Options): ChatSettings {
 }
 
 /** The name under which the model stands in the store and what it can do; it is fetched where it is missing. */
-export async function present(reference: string, client: Client, config: Config, insecure: boolean) {
+export async function present(reference: string, client: Client, config: CommandConfig, insecure: boolean) {
   const wanted = await source(reference);
   const { name } = wanted;
   const show = () => client.json("/api/show", abilitiesAnswer, { body: { model: name } });

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { readConfig } from "../../config.ts";
+import { readCommandConfig } from "../../config.ts";
 import { type ShowAnswer, showAnswer } from "../../wire/api/answers.ts";
 import { Client } from "../client.ts";
 import { plain } from "../text.ts";
@@ -15,7 +15,9 @@ export function showCommand(): Command {
     if (chosen.length > 1)
       command.error("error: only one of --license, --modelfile, --parameters, --template, --system");
     const verbose = options["verbose"] === true;
-    const shown = await new Client(readConfig()).json("/api/show", showAnswer, { body: { model, verbose } });
+    const shown = await new Client(readCommandConfig()).json("/api/show", showAnswer, {
+      body: { model, verbose },
+    });
     const only = chosen[0];
     console.log(plain(only === undefined ? overview(shown, verbose) : (shown[only] ?? "")));
   });

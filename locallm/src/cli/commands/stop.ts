@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { readConfig } from "../../config.ts";
+import { readCommandConfig } from "../../config.ts";
 import { abilitiesAnswer, chatLine, embedAnswer } from "../../wire/api/answers.ts";
 import { Client } from "../client.ts";
 
@@ -8,7 +8,7 @@ export function stopCommand(): Command {
     .description("unload a model when it has answered")
     .argument("<model>")
     .action(async (model: string) => {
-      const client = new Client(readConfig());
+      const client = new Client(readCommandConfig());
       const { capabilities } = await client.json("/api/show", abilitiesAnswer, { body: { model } });
       const embeds = capabilities.includes("embedding");
       const body = embeds ? { model, input: [], keep_alive: 0 } : { model, keep_alive: 0, stream: false };

@@ -1,4 +1,4 @@
-import { readConfig } from "../../config.ts";
+import { readCommandConfig } from "../../config.ts";
 import { version } from "../../version.ts";
 import { versionAnswer } from "../../wire/api/answers.ts";
 import { LocallmError } from "../../wire/errors.ts";
@@ -13,7 +13,7 @@ export function asksVersion(parameters: readonly string[]): boolean {
 /** Our version on standard output; on standard error a warning where the server has another, or none answers. */
 export async function tellVersion(): Promise<void> {
   console.log(version);
-  const client = new Client(readConfig());
+  const client = new Client(readCommandConfig());
   const signal = AbortSignal.timeout(patienceMs);
   try {
     const served = await client.json("/api/version", versionAnswer, { signal });
