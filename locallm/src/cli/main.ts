@@ -2,23 +2,6 @@ import { Command } from "commander";
 import { version } from "../version.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { ServerError } from "./client.ts";
-import { completeCommand, completionCommand } from "./commands/completion.ts";
-import { cpCommand } from "./commands/cp.ts";
-import { createCommand } from "./commands/create.ts";
-import { dfCommand } from "./commands/df.ts";
-import { doctorCommand } from "./commands/doctor.ts";
-import { launchCommand } from "./commands/launch.ts";
-import { listCommand } from "./commands/list.ts";
-import { pruneCommand } from "./commands/prune.ts";
-import { psCommand } from "./commands/ps.ts";
-import { pullCommand } from "./commands/pull.ts";
-import { pushCommand } from "./commands/push.ts";
-import { rmCommand } from "./commands/rm.ts";
-import { runCommand } from "./commands/run.ts";
-import { serveCommand } from "./commands/serve.ts";
-import { showCommand } from "./commands/show.ts";
-import { signInCommand, signOutCommand } from "./commands/sign-in.ts";
-import { stopCommand } from "./commands/stop.ts";
 import { asksVersion, tellVersion } from "./commands/version.ts";
 import { plain } from "./text.ts";
 
@@ -26,30 +9,45 @@ const program = new Command("locallm")
   .description("Runs language models on this machine, behind Ollama's API and OpenAI's")
   .version(version, "-v, --version")
   // Behind a verb -v is the verb's own.
-  .enablePositionalOptions()
-  .addCommand(serveCommand())
-  .addCommand(runCommand())
-  .addCommand(pullCommand())
-  .addCommand(pushCommand())
-  .addCommand(createCommand())
-  .addCommand(listCommand())
-  .addCommand(psCommand())
-  .addCommand(showCommand())
-  .addCommand(cpCommand())
-  .addCommand(rmCommand())
-  .addCommand(stopCommand())
-  .addCommand(launchCommand())
-  .addCommand(dfCommand())
-  .addCommand(pruneCommand())
-  .addCommand(doctorCommand())
-  .addCommand(signInCommand())
-  .addCommand(signOutCommand())
-  .addCommand(completionCommand())
-  .addCommand(completeCommand(), { hidden: true });
+  .enablePositionalOptions();
+
+/** Reading the files of all verbs takes longer than most verbs do, so that of one is read alone. */
+const verbs: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import("./commands/serve.ts")).serveCommand(),
+  run: async () => (await import("./commands/run.ts")).runCommand(),
+  pull: async () => (await import("./commands/pull.ts")).pullCommand(),
+  push: async () => (await import("./commands/push.ts")).pushCommand(),
+  create: async () => (await import("./commands/create.ts")).createCommand(),
+  list: async () => (await import("./commands/list.ts")).listCommand(),
+  ps: async () => (await import("./commands/ps.ts")).psCommand(),
+  show: async () => (await import("./commands/show.ts")).showCommand(),
+  cp: async () => (await import("./commands/cp.ts")).cpCommand(),
+  rm: async () => (await import("./commands/rm.ts")).rmCommand(),
+  stop: async () => (await import("./commands/stop.ts")).stopCommand(),
+  launch: async () => (await import("./commands/launch.ts")).launchCommand(),
+  df: async () => (await import("./commands/df.ts")).dfCommand(),
+  prune: async () => (await import("./commands/prune.ts")).pruneCommand(),
+  doctor: async () => (await import("./commands/doctor.ts")).doctorCommand(),
+  signin: async () => (await import("./commands/sign-in.ts")).signInCommand(),
+  signout: async () => (await import("./commands/sign-in.ts")).signOutCommand(),
+  completion: async () => (await import("./commands/completion.ts")).completionCommand(),
+};
+
+/** The asked one, or all of them: for help, another name of a verb, or none that we know. */
+async function addVerbs(asked: string): Promise<void> {
+  const loaders = Object.hasOwn(verbs, asked) ? [verbs[asked]!] : Object.values(verbs);
+  for (const command of await Promise.all(loaders.map((load) => load()))) program.addCommand(command);
+  if (loaders.length === 1) return;
+  const { completeCommand } = await import("./commands/completion.ts");
+  program.addCommand(completeCommand(), { hidden: true });
+}
 
 try {
   if (asksVersion(process.argv.slice(2))) await tellVersion();
-  else await program.parseAsync();
+  else {
+    await addVerbs(process.argv[2] ?? "");
+    await program.parseAsync();
+  }
 } catch (error) {
   if (!(error instanceof LocallmError || error instanceof ServerError)) throw error;
   console.error(plain(`Error: ${error.message}`));

@@ -1,29 +1,33 @@
 #!/usr/bin/env node
 import { Command } from "commander";
-import { accountsCommand } from "./commands/accounts.ts";
-import { importCommand } from "./commands/import.ts";
-import { indexCommand } from "./commands/index.ts";
-import { keysCommand } from "./commands/keys.ts";
-import { ledgerCommand } from "./commands/ledger.ts";
-import { linkCommand } from "./commands/link.ts";
-import { paginateCommand } from "./commands/paginate.ts";
-import { queryCommand } from "./commands/query.ts";
-import { serveCommand } from "./commands/serve.ts";
-import { connection } from "./connection.ts";
 
-const program = new Command("dataq")
-  .description("a data query service over Chinese sources")
-  .addCommand(serveCommand())
-  .addCommand(accountsCommand())
-  .addCommand(keysCommand())
-  .addCommand(ledgerCommand())
-  .addCommand(importCommand())
-  .addCommand(indexCommand())
-  .addCommand(linkCommand())
-  .addCommand(queryCommand(connection))
-  .addCommand(paginateCommand(connection));
+const program = new Command("dataq").description("a data query service over Chinese sources");
+
+/** Reading the files of all verbs takes longer than most verbs do, so that of one is read alone. */
+const verbs: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import("./commands/serve.ts")).serveCommand(),
+  accounts: async () => (await import("./commands/accounts.ts")).accountsCommand(),
+  keys: async () => (await import("./commands/keys.ts")).keysCommand(),
+  ledger: async () => (await import("./commands/ledger.ts")).ledgerCommand(),
+  import: async () => (await import("./commands/import.ts")).importCommand(),
+  index: async () => (await import("./commands/index.ts")).indexCommand(),
+  link: async () => (await import("./commands/link.ts")).linkCommand(),
+  query: async () => (await import("./commands/query.ts")).queryCommand(await findConnection()),
+  paginate: async () => (await import("./commands/paginate.ts")).paginateCommand(await findConnection()),
+};
+
+async function findConnection() {
+  return (await import("./connection.ts")).connection;
+}
+
+/** The asked one, or all of them: for help, or where it is none that we know. */
+async function addVerbs(asked: string): Promise<void> {
+  const loaders = Object.hasOwn(verbs, asked) ? [verbs[asked]!] : Object.values(verbs);
+  for (const command of await Promise.all(loaders.map((load) => load()))) program.addCommand(command);
+}
 
 try {
+  await addVerbs(process.argv[2] ?? "");
   await program.parseAsync();
 } catch (error) {
   console.error(`dataq: ${(error as Error).message}`);
