@@ -33,6 +33,12 @@ describe("samplerStages", () => {
     expect(names({ temperature: 0, repeatPenalty: 1.2, topK: 40 })).toEqual(["penalties", "greedy"]);
   });
 
+  it("takes it, too, at a temperature that would make infinities of all logits", () => {
+    expect(names({ temperature: 1e-40, topP: 0.9 })).toEqual(["greedy"]);
+    expect(names({ temperature: 1e-38, mirostat: 2 })).toEqual(["greedy"]);
+    expect(names({ temperature: 0.001 }).at(-1)).toBe("dist");
+  });
+
   it("puts mirostat in the place of the cuts", () => {
     expect(names({ mirostat: 1, minP: 0.1 })).toEqual(["temperature", "mirostat"]);
     expect(names({ mirostat: 2 })).toEqual(["temperature", "mirostat_v2"]);
@@ -41,6 +47,13 @@ describe("samplerStages", () => {
   it("looks over the whole window at repeat_last_n -1", () => {
     const [stage] = samplerStages({ ...defaultSampling, repeatLastN: -1, repeatPenalty: 2 }, 1, 4096);
     expect(stage).toMatchObject({ name: "penalties", lastN: 4096 });
+  });
+
+  it("looks at no more tokens than there are, and sets no memory aside for more", () => {
+    const sampling = { ...defaultSampling, repeatPenalty: 2 };
+    const lastN = (repeatLastN: number) => samplerStages({ ...sampling, repeatLastN }, 1, 4096)[0];
+    expect(lastN(2 ** 31 - 1)).toMatchObject({ name: "penalties", lastN: 4096 });
+    expect(lastN(64)).toMatchObject({ name: "penalties", lastN: 64 });
   });
 });
 

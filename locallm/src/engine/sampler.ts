@@ -69,12 +69,13 @@ export type Stage =
 export function samplerStages(sampling: Sampling, seed: number, window: number): Stage[] {
   const stages: Stage[] = [];
   if (sampling.logitBias.length > 0) stages.push({ name: "logit_bias", biases: sampling.logitBias });
-  const lastN = sampling.repeatLastN < 0 ? window : sampling.repeatLastN;
+  // The engine sets memory aside for as many as it is told to look at.
+  const lastN = sampling.repeatLastN < 0 ? window : Math.min(sampling.repeatLastN, window);
   const { repeatPenalty: repeat, frequencyPenalty: frequency, presencePenalty: presence } = sampling;
   if (lastN > 0 && (repeat !== 1 || frequency !== 0 || presence !== 0)) {
     stages.push({ name: "penalties", lastN, repeat, frequency, presence });
   }
-  if (sampling.temperature <= 0) return [...stages, { name: "greedy" }];
+  if (sampling.temperature < coldest) return [...stages, { name: "greedy" }];
   const temperature: Stage = { name: "temperature", temperature: sampling.temperature };
   if (sampling.mirostat !== 0) {
     const name = sampling.mirostat === 1 ? "mirostat" : "mirostat_v2";
@@ -86,6 +87,9 @@ export function samplerStages(sampling: Sampling, seed: number, window: number):
   if (sampling.minP > 0) stages.push({ name: "min_p", p: sampling.minP });
   return [...stages, temperature, { name: "dist", seed }];
 }
+
+/** Below it nothing but the likeliest is ever drawn, and a logit divided by it would soon be no number. */
+const coldest = 1e-6;
 
 /** The paper's number of tokens for mirostat 1's estimate. */
 const mirostatTokens = 100;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type ProcessorTime, physicalCores, SharedThreads } from "./threads.ts";
+import { fixedThreads, type ProcessorTime, physicalCores, SharedThreads } from "./threads.ts";
 
 /** A machine whose other programs keep `others` cores busy while steps of 300 ms follow each other. */
 function machine(most: number) {
@@ -52,6 +52,10 @@ describe("SharedThreads under others that take all they get", () => {
     const trials = counts.flatMap((count, index) => (count === 2 ? [index] : []));
     expect(trials).toEqual([8, 25, 58]);
   });
+});
+
+it("fixedThreads are those asked for, as far as there are processors for them", () => {
+  expect([1, 3, 8, 1024].map((asked) => fixedThreads(asked, 8).most)).toEqual([1, 3, 8, 8]);
 });
 
 describe("physicalCores", () => {

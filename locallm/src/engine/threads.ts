@@ -33,8 +33,9 @@ export interface Threads {
   end(nowMs: number): void;
 }
 
-/** As many as were asked for. */
-export function fixedThreads(most: number): Threads {
+/** As many as were asked for, but no more than can run at once: threads that wait for each other would never end. */
+export function fixedThreads(asked: number, processors = availableParallelism()): Threads {
+  const most = Math.min(asked, processors);
   return { most, begin: () => most, end() {} };
 }
 

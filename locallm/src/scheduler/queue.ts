@@ -9,6 +9,8 @@ export interface Waiter {
   readonly numCtx: number;
   /** The least window that will do; less than `numCtx` for a visit. */
   readonly leastCtx: number;
+  /** Its request's own, unless the model was told to go meanwhile. */
+  keepAliveMs: number;
   readonly sinceMs: number;
   /** Grows with every request: the order of arrival over all lines. */
   readonly ticket: number;

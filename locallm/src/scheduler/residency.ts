@@ -117,12 +117,12 @@ export class Resident {
     return this.#tenure === null ? null : this.#tenure.sinceMs + tenureMs - this.#clock.now();
   }
 
-  enter(request: LeaseRequest): void {
+  enter(request: LeaseRequest, keepAliveMs: number): void {
     if (request.uses === "slot") {
       this.activeSlots++;
       if (this.#tenure !== null) this.#tenure.granted++;
     } else this.visits++;
-    this.keepAliveMs = request.keepAliveMs;
+    this.keepAliveMs = keepAliveMs;
     this.lastUsedMs = this.#clock.now();
     this.cancelExpiry();
   }

@@ -48,6 +48,8 @@ interface World {
   loads: string[];
   running: Set<string>;
   kill(model: string): void;
+  /** Those that were ended by force. */
+  killed: string[];
   failNext: { error: Error | null };
   /** Decisions, as the log is told them. */
   told: Decision[];
@@ -59,6 +61,7 @@ function world(settings: Partial<SchedulerSettings> = {}, availableBytes = 1e12)
   const clock = new ManualClock();
   const loads: string[] = [];
   const running = new Set<string>();
+  const killed: string[] = [];
   const exits = new Map<string, (exit: RunnerExit) => void>();
   const failNext: World["failNext"] = { error: null };
   const told: Decision[] = [];
@@ -97,7 +100,10 @@ function world(settings: Partial<SchedulerSettings> = {}, availableBytes = 1e12)
       info: { contextLength: load.numCtx, sizeBytes: { weights: 1, context: 0, compute: 0 }, devices: [] },
       exited: exited.promise,
       close: () => end(true),
-      kill: () => end(true),
+      kill: () => {
+        killed.push(load.modelPath);
+        return end(true);
+      },
     } as unknown as Runner;
   };
   const parts: SchedulerParts = {
@@ -117,6 +123,7 @@ function world(settings: Partial<SchedulerSettings> = {}, availableBytes = 1e12)
     scheduler: createScheduler(complete, parts),
     loads,
     running,
+    killed,
     kill: (model) => exits.get(model)?.({ code: null, signal: "SIGKILL", asked: false, log: [] }),
     failNext,
     told,
@@ -354,6 +361,18 @@ describe("windows", () => {
     expect(loads).toEqual(["a", "a"]);
   });
 
+  it("loads again for whoever came first, although another model waits for the place", async () => {
+    const { scheduler, loads } = world();
+    const first = await scheduler.lease(request("a", { numCtx: 512 }));
+    const larger = scheduler.lease(request("a", { numCtx: 4096 }));
+    const other = scheduler.lease(request("b"));
+    await settled();
+    first.release();
+    (await larger).release();
+    (await other).release();
+    expect(loads).toEqual(["a", "a", "b"]);
+  });
+
   it("cuts a window to what the model was trained on, and does not reload for more", async () => {
     const { scheduler, loads } = world();
     const lease = await scheduler.lease(request("a", { numCtx: 4096, trainContext: 1024 }));
@@ -406,6 +425,20 @@ describe("keep-alive", () => {
     lease.release();
     await clock.pass(0);
     expect([[...running], loads]).toEqual([[], ["a"]]);
+  });
+
+  it("lets go behind those who wait when told, also while it loads", async () => {
+    const { scheduler, running, hold, clock } = world();
+    hold.loads = true;
+    const waiting = [1, 2].map(() => scheduler.lease(request("a", { keepAliveMs: Infinity })));
+    await settled();
+    scheduler.expire(model("a"));
+    hold.release.forEach((go) => {
+      go();
+    });
+    for (const lease of waiting) (await lease).release();
+    await clock.pass(0);
+    expect([...running]).toEqual([]);
   });
 
   it("unloads for a delete once the last request has ended", async () => {
@@ -483,6 +516,14 @@ describe("trouble", () => {
     expect(loads).toHaveLength(2);
   });
 
+  it("calls a process that ends while it loads a load that failed", async () => {
+    const { scheduler, failNext } = world();
+    failNext.error = new LocallmError("runner_died", { reason: "SIGSEGV" });
+    await expect(scheduler.lease(request("a"))).rejects.toThrow(
+      "model failed to load: its process ended (SIGSEGV)",
+    );
+  });
+
   it("names no path of what it could not read", async () => {
     const { scheduler, failNext } = world();
     failNext.error = Object.assign(new Error("ENOENT: no such file, open '/secret/path'"), {
@@ -553,17 +594,21 @@ describe("trouble", () => {
   });
 
   it("stops: nobody new, the running ones until the deadline, no process left", async () => {
-    const { scheduler, running, clock } = world();
+    const { scheduler, running, killed, clock } = world({ maxLoadedModels: 2 });
+    (await scheduler.lease(request("idle"))).release();
     await scheduler.lease(request("a"));
     const waiting = scheduler.lease(request("a"));
     waiting.catch(() => {});
     const closed = scheduler.close(10_000);
+    expect(killed).toEqual([]);
     await expect(waiting).rejects.toThrow("shutting down");
     await expect(scheduler.lease(request("a"))).rejects.toThrow("shutting down");
-    expect([...running]).toEqual(["a"]);
+    expect([...running]).toEqual(["idle", "a"]);
     await clock.pass(10_000);
     await closed;
     expect([...running]).toEqual([]);
+    // What still computes is not asked: it would not hear in time.
+    expect(killed).toEqual(["a"]);
   });
 });
 

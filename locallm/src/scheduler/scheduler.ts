@@ -61,6 +61,7 @@ class PlaceScheduler implements Scheduler {
         line,
         numCtx,
         leastCtx: request.uses === "visit" ? 1 : numCtx,
+        keepAliveMs: request.keepAliveMs,
         sinceMs: this.#clock.now(),
         ticket: this.#tickets++,
         settle: { resolve, reject },
@@ -90,6 +91,11 @@ class PlaceScheduler implements Scheduler {
   }
 
   expire(model: RunnableModel): void {
+    // Who waits came before: the latest word holds.
+    for (const line of this.#queue.lines()) {
+      for (const waiter of this.#queue.line(line))
+        if (waiter.request.model.weights === model.weights) waiter.keepAliveMs = 0;
+    }
     for (const resident of this.#residents) {
       if (resident.model.weights !== model.weights) continue;
       resident.keepAliveMs = 0;
@@ -136,7 +142,11 @@ class PlaceScheduler implements Scheduler {
       });
     }
     const residents = [...this.#residents];
-    for (const resident of residents) this.#depart(resident, "unload", "the server stops");
+    for (const resident of residents) {
+      this.#depart(resident, "unload", "the server stops");
+      // One that still computes would hear of it too late.
+      if (!resident.isIdle) void resident.runner?.kill();
+    }
     await Promise.all(residents.map((resident) => resident.gone.promise));
   }
 
@@ -165,12 +175,15 @@ class PlaceScheduler implements Scheduler {
     }
     this.#countTenures();
     for (const head of this.#queue.heads()) this.#grantLine(head.line);
-    for (const head of this.#needingPlace()) this.#makePlace(head);
-    for (const resident of this.#residents) {
-      if (resident.state !== "ready" || !resident.isIdle) continue;
+    // Before anybody looks for a victim: it goes for whoever it was emptied for.
+    for (const resident of this.#idle())
       if (resident.draining !== null) this.#departDrained(resident, resident.draining);
-      else resident.armExpiry(() => this.#expired(resident));
-    }
+    for (const head of this.#needingPlace()) this.#makePlace(head);
+    for (const resident of this.#idle()) resident.armExpiry(() => this.#expired(resident));
+  }
+
+  #idle(): Resident[] {
+    return [...this.#residents].filter(({ state, isIdle }) => state === "ready" && isIdle);
   }
 
   /** Heads of lines that no place, ready or loading, will serve; the one whose turn it is in front. */
@@ -216,10 +229,10 @@ class PlaceScheduler implements Scheduler {
     }
   }
 
-  #grant(resident: Resident, { request, numCtx, sinceMs, settle }: Waiter): void {
+  #grant(resident: Resident, { request, keepAliveMs, numCtx, sinceMs, settle }: Waiter): void {
     const runner = resident.runner!;
     const grantedMs = this.#clock.now();
-    resident.enter(request);
+    resident.enter(request, keepAliveMs);
     let held = true;
     settle.resolve({
       runner,
@@ -314,7 +327,7 @@ class PlaceScheduler implements Scheduler {
       this.#decisions.add(resident.model.name, "unload", "nobody waits for the load any more");
       return;
     }
-    const error = cause instanceof LocallmError ? cause : unexpected(cause);
+    const error = loadError(cause);
     this.#coolDown.fail(resident.line, error);
     this.#decisions.add(resident.model.name, "fail", error.message);
     for (const waiter of this.#queue.take(resident.line)) waiter.settle.reject(error);
@@ -373,6 +386,14 @@ function whereOf({ runner, choice }: Resident): string {
   const where =
     devices.length === 0 ? "on the processor" : `on ${devices.map(({ name }) => name).join(", ")}`;
   return `${where} (${choice?.why ?? ""})`;
+}
+
+/** What a load's failure is called, wherever it came from. */
+function loadError(cause: unknown): LocallmError {
+  if (!(cause instanceof LocallmError)) return unexpected(cause);
+  if (cause.code !== "runner_died") return cause;
+  const reason = `its process ended (${cause.details["reason"]})`;
+  return new LocallmError("model_load_failed", { reason }, { cause });
 }
 
 /** Says no path: the cause stands in the log. */
