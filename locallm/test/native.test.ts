@@ -281,6 +281,13 @@ describe("the native API", () => {
       const answer = await generate({ prompt });
       expect(answer["prompt_eval_count"]).toBe(tokens.length);
       expect(await generate({ prompt, raw: true })).toMatchObject({ response: answer["response"] });
+      // As Ollama's own client asks, which leaves no field out.
+      const empty = { suffix: "", system: "", template: "", context: [], format: "", images: [] };
+      for (const raw of [false, true])
+        expect(await generate({ prompt, raw, ...empty })).toMatchObject({
+          response: answer["response"],
+          prompt_eval_count: tokens.length,
+        });
     });
 
     it("streams lines, the last with every counter as integer nanoseconds", async () => {

@@ -47,6 +47,17 @@ describe("checkBody", () => {
     expect(() => checkBody(schema, value)).toThrow(message);
   });
 
+  it("takes empty fields of a generate request for absent ones, as clients written in Go send them", () => {
+    const empty = { prompt: "", suffix: "", system: "", template: "", context: [] };
+    const { body } = checkBody(generateRequest, { model: "m", ...empty });
+    expect(body).toEqual({ model: "m", prompt: "" });
+    expect(checkBody(generateRequest, { model: "m", system: " ", context: [1] }).body).toEqual({
+      model: "m",
+      system: " ",
+      context: [1],
+    });
+  });
+
   it("lower-cases roles and fills what a message may leave out", () => {
     const { body } = checkBody(chatRequest, { model: "m", messages: [{ role: "User" }] });
     expect(body.messages).toMatchObject([{ role: "user", content: "" }]);

@@ -20,13 +20,18 @@ const answering = {
   top_logprobs: optional(z.int()),
 };
 
+/** Empty counts as left out: Ollama's own client always sends these fields. */
+function given<Schema extends z.ZodType<{ readonly length: number }>>(schema: Schema) {
+  return optional(schema).transform((value) => (value?.length === 0 ? undefined : value));
+}
+
 export const generateRequest = z.object({
   ...answering,
   prompt: optional(z.string()),
-  suffix: optional(z.string()),
-  system: optional(z.string()),
-  template: optional(z.string()),
-  context: optional(z.array(z.int().min(0))),
+  suffix: given(z.string()),
+  system: given(z.string()),
+  template: given(z.string()),
+  context: given(z.array(z.int().min(0))),
   raw: optional(z.boolean()),
   images: optional(z.array(z.string())),
 });
