@@ -1,6 +1,6 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Explained } from "./crowd.ts";
@@ -50,6 +50,7 @@ describe("a bad value stops the start and names its variable", () => {
     ["LOCALLM_CA_FILE", "/nowhere/ca.pem"],
     ["CUDA_VISIBLE_DEVICES", "first"],
     ["GGML_VK_VISIBLE_DEVICES", "first"],
+    ["HTTP_PROXY", "socks5://127.0.0.1"],
     ["HTTPS_PROXY", "socks5://127.0.0.1"],
   ])("%s=%s", { concurrent: true }, async (variable, value) => {
     const started = launch(["serve"], {
@@ -202,14 +203,19 @@ describe("with a model", () => {
     return Date.parse(models[0]!.expires_at) - Date.now();
   };
 
-  it("the defaults: one slot, one model, 2048 tokens, 5 minutes, raw prompts, a quiet log", async () => {
+  it("the defaults: its address and folders, one slot, one model, 2048 tokens, 5 minutes, raw prompts, a quiet log", async () => {
+    const home = join(folder, "home");
+    await mkdir(join(home, ".locallm"), { recursive: true });
+    await symlink(store.folder, join(home, ".locallm", "models"));
     const noProxy = Object.fromEntries(
       ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"].flatMap((name) => [
         [name, ""],
         [name.toLowerCase(), ""],
       ]),
     );
-    await withServer({ LOCALLM_MODELS: store.folder, ...noProxy }, async (server) => {
+    const unset = { LOCALLM_HOST: "", LOCALLM_MODELS: "", HOME: home, ...noProxy };
+    await withServer({ ...unset, NODE_OPTIONS: `--import=${onAnotherPort}` }, async (server) => {
+      expect(server.stdout()).toContain("asks for 127.0.0.1, port 11434\n");
       expect(await server.ask("/api/generate", body)).toMatchObject({ prompt_eval_count: 2 });
       await server.ask("/api/generate", { ...body, model: "small:b" });
       const { explain } = await server.ask<Explained>("/api/ps?explain");
@@ -217,15 +223,15 @@ describe("with a model", () => {
       expect(await remainingMs(server)).toBeLessThanOrEqual(300_000);
       expect(await remainingMs(server)).toBeGreaterThan(240_000);
       expect(server.log.map((line) => line["level"])).not.toContain("debug");
-      const home = (...path: string[]) => join(homedir(), ".locallm", ...path);
+      const inHome = (...path: string[]) => join(home, ".locallm", ...path);
       expect(settingsOf(server)).toEqual({
-        ...{ host: { scheme: "http", hostname: "127.0.0.1", port: 0, path: "" }, origins: [] },
-        ...{ modelsFolder: store.folder, enginesFolder: home("engines") },
+        ...{ host: { scheme: "http", hostname: "127.0.0.1", port: 11_434, path: "" }, origins: [] },
+        ...{ modelsFolder: inHome("models"), enginesFolder: inHome("engines") },
         ...{ numParallel: 1, maxLoadedModels: 1, maxQueue: 512, keepAliveMs: 300_000 },
         ...{ loadTimeoutMs: 300_000, contextLength: 2048, generate: "raw", debug: false },
         ...{ flashAttention: "auto", kvCacheType: "f16", intelGpu: false },
         ...{ cudaVisibleDevices: null, vulkanVisibleDevices: null },
-        ...{ registries: null, credentialsFile: home("credentials.json"), caFile: null },
+        ...{ registries: null, credentialsFile: inHome("credentials.json"), caFile: null },
         ...{ apiKey: "not set", proxy: { http: "not set", https: "not set", except: null } },
       });
     });
@@ -302,6 +308,19 @@ describe("with a model", () => {
     });
   });
 });
+
+/**
+ * A module for a process whose own port may be taken on this machine: it says which address the process asks the
+ * system for, and lets it have a free port there.
+ */
+const onAnotherPort = `data:text/javascript,${encodeURIComponent(`
+  import { Server } from "node:net";
+  const { listen } = Server.prototype;
+  Server.prototype.listen = function (address, ...rest) {
+    console.log("asks for " + address.host + ", port " + address.port);
+    return listen.call(this, { ...address, port: 0 }, ...rest);
+  };
+`)}`;
 
 /** What the server said at its start that it goes by. */
 function settingsOf(server: ServerProcess): unknown {

@@ -5,6 +5,7 @@ import type { Explained } from "./crowd.ts";
 import { createSmallStore, embeddingModelPath, type ModelStore } from "./model-store.ts";
 import { rawRequest } from "./raw-http.ts";
 import { lines, metricsOf, type ServerProcess, startServer, until } from "./server-process.ts";
+import { smallLlama } from "./small-llama.ts";
 import { ggufBytes, tinyModel } from "./tiny-gguf.ts";
 
 type Answer = Record<string, unknown>;
@@ -21,6 +22,9 @@ describe("the native API", () => {
     const letters = [..."abcdefghijklmnopqrstuvwxyz"];
     await store.derive("stops:1", { from: model, parameters: { stop: letters, num_predict: 200 } });
     await store.derive("pirate:1", { from: model, system: "Talk like a pirate." });
+    const wide = join(store.folder, "wide.gguf");
+    await writeFile(wide, smallLlama(3, 2 ** 31 - 1));
+    await store.add("wide:1", wide);
     const broken = join(store.folder, "broken.gguf");
     await writeFile(broken, ggufBytes(tinyModel()));
     await store.add("broken:1", broken);
@@ -769,6 +773,25 @@ describe("the native API", () => {
       expect(line()).toMatchObject({ model, requestId: expect.any(String), ms: expect.any(Number) });
       expect(JSON.stringify(server.log)).not.toMatch(/Ada|Talk like|lazy dog/);
     });
+  });
+
+  it("a model that does not fit into memory is refused by numbers, before it is loaded and without sending others away", async () => {
+    await server.ask("/api/generate", { model });
+    const [code, message] = await status("/api/generate", {
+      model: "wide:1",
+      prompt: "x",
+      options: { num_ctx: 2 ** 31 - 1 },
+    });
+    expect(code).toBe(500);
+    const text = /^model requires more memory \((\S+) GiB\) than is available \((\S+) GiB\)$/;
+    const [, needed, available] = text.exec(String(message)) ?? [];
+    // Keys and values of two layers, 128 bytes each, for every token of the window.
+    expect(Number(needed)).toBeGreaterThanOrEqual(512);
+    expect(Number(needed)).toBeLessThan(512 * 1.05);
+    expect(Number(available)).toBeLessThan(Number(needed));
+    const { explain } = await server.ask<Explained>("/api/ps?explain");
+    expect(explain.loaded).toMatchObject([{ model }]);
+    expect(explain.decisions.filter((one) => one.model === "wide:1")).toMatchObject([{ what: "fail" }]);
   });
 
   it("a model that the engine refuses fails everybody who asks, names no path, and rests before another try", async () => {

@@ -11,15 +11,19 @@ const contextLength = 4096;
  * A whole llama of 100 thousand random weights: the engine loads it in a few milliseconds and decodes thousands
  * of tokens a second. It speaks printable ASCII and never ends by itself; another seed is another model.
  */
-export function smallLlama(seed: number): Buffer {
-  return smallModel("llama", seed);
+export function smallLlama(seed: number, trainedOn?: number): Buffer {
+  return smallModel("llama", seed, trainedOn);
 }
 
 /**
  * The same with another kind of memory: gemma3's layers look back 64 tokens only, all but each sixth; mamba has
  * no cache of tokens, only a state, which cannot be cut back.
  */
-export function smallModel(architecture: "llama" | "gemma3" | "mamba", seed: number): Buffer {
+export function smallModel(
+  architecture: "llama" | "gemma3" | "mamba",
+  seed: number,
+  trainedOn = contextLength,
+): Buffer {
   const random = gaussian(seed);
   const tensor: MakeTensor = (name, shape, scale = 0.3) => ({
     name,
@@ -38,7 +42,7 @@ export function smallModel(architecture: "llama" | "gemma3" | "mamba", seed: num
       ["general.name", text(`small ${architecture} ${seed}`)],
       ["general.file_type", u32(0)],
       [`${architecture}.block_count`, u32(count)],
-      [`${architecture}.context_length`, u32(contextLength)],
+      [`${architecture}.context_length`, u32(trainedOn)],
       [`${architecture}.embedding_length`, u32(embedding)],
       [`${architecture}.attention.layer_norm_rms_epsilon`, f32(1e-5)],
       [`${architecture}.vocab_size`, u32(vocabulary.length)],

@@ -108,7 +108,7 @@ async function loadOnce(
 
 /**
  * Finds a place for the resident and sets its size to the estimate. Null: one of the `others` must leave first.
- * Throws `model_too_large` where there are none, so that waiting would not help.
+ * Throws `model_too_large` where waiting would not help.
  */
 export async function placeResident(
   settings: SchedulerSettings,
@@ -126,9 +126,14 @@ export async function placeResident(
   // Another on the GPU makes this one slow as surely as another in memory keeps it out.
   const isCrowded = choice.isCut && others.some(({ runner }) => (runner?.info.devices.length ?? 0) > 0);
   if (choice.hostBytes <= available && !isCrowded) return { needs, choice };
-  if (others.length > 0) return null;
-  throw new LocallmError("model_too_large", { needed: gib(choice.hostBytes), available: gib(available) });
+  // Nobody is sent away for a model that would not fit without them either.
+  const without = others.reduce((sum, { sizeBytes }) => sum + sizeBytes, available);
+  if (others.length > 0 && choice.hostBytes <= without * clearlyMore) return null;
+  throw new LocallmError("model_too_large", { needed: gib(choice.hostBytes), available: gib(without) });
 }
+
+/** What a process gives back is more than its model: who might fit, may try. */
+const clearlyMore = 1.25;
 
 function gib(bytes: number): string {
   return `${(bytes / 2 ** 30).toFixed(1)} GiB`;

@@ -97,7 +97,11 @@ function world(settings: Partial<SchedulerSettings> = {}, availableBytes = 1e12)
     return {
       pid: 1,
       slots: load.slots,
-      info: { contextLength: load.numCtx, sizeBytes: { weights: 1, context: 0, compute: 0 }, devices: [] },
+      info: {
+        contextLength: load.numCtx,
+        sizeBytes: { weights: sizes.get(load.modelPath) ?? 1, context: 0, compute: 0 },
+        devices: [],
+      },
       exited: exited.promise,
       close: () => end(true),
       kill: () => {
@@ -565,6 +569,14 @@ describe("trouble", () => {
     await expect(scheduler.lease(request("huge"))).rejects.toThrow(
       "model requires more memory (5.0 GiB) than is available (4.0 GiB)",
     );
+  });
+
+  it("sends nobody away for a model that would not fit alone either", async () => {
+    const { scheduler, sizes, running } = world({ maxLoadedModels: 4 }, 10);
+    sizes.set("a", 6).set("huge", 20);
+    (await scheduler.lease(request("a"))).release();
+    await expect(scheduler.lease(request("huge"))).rejects.toThrow("model requires more memory");
+    expect([...running]).toEqual(["a"]);
   });
 
   it("makes room in memory although there are free places, busy models first served out", async () => {
