@@ -58,6 +58,11 @@ describe("AnswerText", () => {
     );
   });
 
+  it("lets the stop string fire that ends first, and of two that end together the longer one", () => {
+    expect(run(encode("xabcd"), [], ["abcd", "bc"])).toMatchObject({ text: "xa", stop: "bc" });
+    expect(run(encode("xabcd"), [], ["bc", "abc"])).toMatchObject({ text: "x", stop: "abc" });
+  });
+
   it("never splits a code point over two chunks", () => {
     fc.assert(
       fc.property(texts, cutLists, (text, cuts) => {
@@ -67,6 +72,10 @@ describe("AnswerText", () => {
       }),
       seeded,
     );
+  });
+
+  it("does not find half a code point in a whole one", () => {
+    expect(run(encode("a🙂b🙃"), [], ["\ude42", "b\ud83d"])).toMatchObject({ text: "a🙂b🙃", stop: null });
   });
 
   it("replaces bytes that are no UTF-8 and goes on", () => {

@@ -10,7 +10,8 @@ export class AnswerText {
   #stop: string | null = null;
 
   constructor(stops: readonly string[]) {
-    this.#stops = stops.filter((stop) => stop !== "");
+    // Half a code point is in no text: looked for all the same, it would be found inside a whole one.
+    this.#stops = stops.filter((stop) => stop !== "" && stop.isWellFormed());
   }
 
   /** The stop string that fired; nothing is let out from then on. */

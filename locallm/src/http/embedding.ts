@@ -1,3 +1,17 @@
+import { LocallmError } from "../wire/errors.ts";
+
+/** Refuses more texts than an answer could hold: as JSON, no more than half a GB. */
+export function checkCount(texts: number, embeddingLength: number): void {
+  const most = Math.floor(mostNumbers / Math.max(1, embeddingLength));
+  if (texts <= most) return;
+  throw new LocallmError("invalid_field", {
+    field: "input",
+    problem: `must have at most ${most} texts for this model; send the rest in further requests`,
+  });
+}
+
+const mostNumbers = 2 ** 24;
+
 /** The first `dimensions` numbers; all of them where it is not given or larger. */
 export function shorten(vector: Float32Array, dimensions: number | undefined): Float32Array {
   return dimensions === undefined ? vector : vector.subarray(0, dimensions);

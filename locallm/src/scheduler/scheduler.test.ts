@@ -54,7 +54,7 @@ interface World {
   /** Decisions, as the log is told them. */
   told: Decision[];
   sizes: Map<string, number>;
-  hold: { loads: boolean; release: (() => void)[] };
+  hold: { loads: boolean; release: (() => void)[]; progress: () => void };
 }
 
 function world(settings: Partial<SchedulerSettings> = {}, availableBytes = 1e12): World {
@@ -66,7 +66,7 @@ function world(settings: Partial<SchedulerSettings> = {}, availableBytes = 1e12)
   const failNext: World["failNext"] = { error: null };
   const told: Decision[] = [];
   const sizes: World["sizes"] = new Map();
-  const hold: World["hold"] = { loads: false, release: [] };
+  const hold: World["hold"] = { loads: false, release: [], progress: () => {} };
   const complete: SchedulerSettings = {
     slots: 1,
     maxLoadedModels: 1,
@@ -82,6 +82,7 @@ function world(settings: Partial<SchedulerSettings> = {}, availableBytes = 1e12)
     if (hold.loads)
       await new Promise<void>((resolve, reject) => {
         hold.release.push(resolve);
+        hold.progress = () => start?.onProgress?.(0.5);
         start?.signal?.addEventListener("abort", () => reject(start.signal?.reason));
       });
     if (failNext.error !== null) throw failNext.error;
@@ -545,6 +546,18 @@ describe("trouble", () => {
     asked.catch(() => {});
     await clock.pass(5_000);
     await expect(asked).rejects.toThrow("model failed to load: no progress for 5 s");
+  });
+
+  it("lets a load take as long as it needs while it makes progress", async () => {
+    const { scheduler, hold, clock } = world({ loadTimeoutMs: 5_000 });
+    hold.loads = true;
+    const asked = scheduler.lease(request("a"));
+    for (let step = 0; step < 5; step++) {
+      await clock.pass(4_000);
+      hold.progress();
+    }
+    hold.release[0]?.();
+    (await asked).release();
   });
 
   it("stops a load that nobody waits for any more", async () => {

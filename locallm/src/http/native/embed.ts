@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { Lease } from "../../scheduler/lease.ts";
 import { embeddingsRequest, embedRequest } from "../../wire/api/inference.ts";
 import { readBody } from "../body.ts";
-import { normalise, shorten } from "../embedding.ts";
+import { checkCount, normalise, shorten } from "../embedding.ts";
 import type { Parts } from "../parts.ts";
 import { prepareRun, type Run, requirePurpose } from "../run.ts";
 import { nanoseconds } from "./counters.ts";
@@ -49,5 +49,6 @@ export function embedRoutes(app: FastifyInstance, parts: Parts): void {
 
 async function embed(run: Run, lease: Lease, inputs: readonly string[], truncate: boolean) {
   if (inputs.length === 0) return { vectors: [], tokens: [] };
+  checkCount(inputs.length, lease.info.embeddingLength);
   return await lease.runner.embed({ inputs, truncate, numCtx: lease.numCtx }, run.signal);
 }

@@ -53,8 +53,9 @@ async function templatedPrompt(parts: Parts, run: Run, body: GenerateRequest) {
     throw new LocallmError("unsupported_capability", { model: run.typedName, capability: "insert" });
   const constraint = dialogue.constraint(turn);
   return ({ info }: Lease) => {
-    const text =
-      suffix === undefined ? dialogue.prompt(turn, info) : dialogue.insert(body.prompt ?? "", suffix, info);
+    const text = rendered(body, () =>
+      suffix === undefined ? dialogue.prompt(turn, info) : dialogue.insert(body.prompt ?? "", suffix, info),
+    );
     return {
       prompt: inFront(body.context, text),
       grammar: constraint?.(text) ?? null,
@@ -62,6 +63,17 @@ async function templatedPrompt(parts: Parts, run: Run, body: GenerateRequest) {
       read: dialogue.reader(turn, text),
     };
   };
+}
+
+/** A template that fails is the request's fault where the request brought it. */
+function rendered(body: GenerateRequest, render: () => string): string {
+  try {
+    return render();
+  } catch (cause) {
+    const isOwn = body.template !== undefined;
+    if (!isOwn || !(cause instanceof LocallmError) || cause.code !== "template_failed") throw cause;
+    throw new LocallmError("template_invalid", { problem: `it ${cause.details["problem"]}` }, { cause });
+  }
 }
 
 /** The tokens of an earlier answer go before the text. */

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { LocallmError } from "../../wire/errors.ts";
 import { embeddingsRequest, inputList } from "../../wire/openai/completions.ts";
 import { readBody } from "../body.ts";
-import { normalise, shorten } from "../embedding.ts";
+import { checkCount, normalise, shorten } from "../embedding.ts";
 import type { Parts } from "../parts.ts";
 import { prepareRun, requirePurpose } from "../run.ts";
 
@@ -17,6 +17,7 @@ export function embeddingsRoute(app: FastifyInstance, parts: Parts): void {
     await requirePurpose(parts, run, "embedding", "embeddings");
     const lease = await run.lease();
     try {
+      checkCount(inputs.length, lease.info.embeddingLength);
       const job = { inputs, truncate: true, numCtx: lease.numCtx };
       const { vectors, tokens } = await lease.runner.embed(job, run.signal);
       const count = run.countEmbedded(tokens);
