@@ -55,6 +55,8 @@ export interface Service {
   readonly consoleUrl: string;
   /** Settled when the first start's laws are in, or could not be had. */
   readonly firstData: Promise<void>;
+  /** Loads what the first search would wait for. It keeps the processor busy for a moment: not before others are told. */
+  warm(): Promise<void>;
   /** Ends open calls, then everything that was started. Calling it twice is harmless. */
   close(): Promise<void>;
 }
@@ -137,6 +139,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       chargeEmpty: config.chargeEmpty,
       sourceLimitMs: options.sourceLimitMs ?? SOURCE_LIMIT_MS,
       clock,
+      onUnkept: (error: Error) => logger.warn({ err: error.message }, "an answer was not kept"),
       failpoint: failpointOf(config.failpoint),
     };
     const requestLog = new RequestLog(database, (error) =>
@@ -189,7 +192,8 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     const link = await makeLocalLink(database, owner.account.id, clock());
     const consoleUrl = `${config.publicUrl ?? url}/console/enter#token=${link}`;
     closers.push(startSchedule(database, { ...config, clock, progress }));
-    return { url, localKey, consoleUrl, firstData: firstData.laws, close };
+    const warm = () => index.warm().catch((error: Error) => logger.warn({ err: error.message }, "not warm"));
+    return { url, localKey, consoleUrl, firstData: firstData.laws, warm, close };
   } catch (error) {
     await close();
     throw error;

@@ -1,5 +1,6 @@
 import { errors } from "@dataq/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { recover } from "../src/ledger/instance.ts";
 import { verifyLedger } from "../src/ledger/verify.ts";
 import { type InProcessService, startInProcess } from "./in-process.ts";
 
@@ -144,6 +145,38 @@ describe("the cache", () => {
     expect((await ask(keys[0]!, "legal_cases", "found ageing")).body.usage.tokens).toBe(2_500);
     service.nowMs += 2_000;
     expect((await ask(keys[0]!, "legal_cases", "found ageing")).body.usage.tokens).toBe(5_000);
+  });
+
+  test("keeps what was paid for: after a hold that ran out the same question costs the list price", async () => {
+    const { keys } = await service.account(100_000);
+    service.sources.onRun = async () =>
+      void (await recover(service.database, new Date(service.nowMs + 200_000)));
+    expect((await ask(keys[0]!, "legal_cases", "found late")).status).toBe(503);
+    service.sources.onRun = () => {};
+    expect((await ask(keys[0]!, "legal_cases", "found late")).body.usage.tokens).toBe(5_000);
+    expect((await service.ledger(keys[0]!)).map(([kind]) => kind)).toEqual([
+      "topup",
+      "hold",
+      "void",
+      "hold",
+      "capture",
+    ]);
+  });
+
+  test("that cannot be written fails no call that was paid", async () => {
+    const one = await service.account(100_000);
+    const two = await service.account(100_000);
+    await ask(two.keys[0]!, "legal_cases", "found unkept");
+    await service.database.pool.query("alter table asked add constraint full_disk check (false) not valid");
+    try {
+      for (const question of ["found unkept", "found unkept too"]) {
+        const answer = await ask(one.keys[0]!, "legal_cases", question);
+        expect(answer).toMatchObject({ status: 200, body: { usage: { tokens: 5_000 } } });
+      }
+    } finally {
+      await service.database.pool.query("alter table asked drop constraint full_disk");
+    }
+    expect(service.log()).toContain("an answer was not kept");
   });
 
   test("is not for research: each call costs 500", async () => {

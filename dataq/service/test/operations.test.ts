@@ -290,7 +290,15 @@ describe("imports beside a running service", () => {
     const estimate = { operation: "content_hot_rank", params: unknown };
     expect((await service.call("/v1/data/estimate", { body: estimate })).status).toBe(400);
     const file = join(files, "v2ex.jsonl");
-    writeFileSync(file, JSON.stringify({ ...unknown, items: [["地铁新线开通", 12_000], ["第二条"]] }));
+    // April of the year before, too: the keyword was second then and is first now.
+    const april = Array.from({ length: 30 }, (_, day) => `04-${String(day + 1).padStart(2, "0")}`);
+    const archived = (date: string, items: unknown[]) => JSON.stringify({ ...unknown, date, items });
+    const lines = [
+      ...april.map((day) => archived(`2023-${day}`, [["第二条"], ["地铁"]])),
+      ...april.slice(15).map((day) => archived(`2024-${day}`, [["地铁"]])),
+      archived("2024-05-01", [["地铁新线开通", 12_000], ["第二条"]]),
+    ];
+    writeFileSync(file, lines.join("\n"));
     await dataq("import", "content_hot_rank", file);
     await expect
       .poll(async () => (await ask("content_hot_rank", unknown)).status, { timeout: 60_000 })
@@ -307,7 +315,13 @@ describe("imports beside a running service", () => {
     const other = (await ask("content_hot_rank", { platform: "myspace" })).body;
     expect(other.error.details[0].fix).toContain("v2ex");
     const series = (await ask("content_keyword_index", { keyword: "地铁", date: "2024-05-01" })).body.data;
-    expect(series).toMatchObject({ index: 12_000, estimated: true, source: { kind: "third_party" } });
+    expect(series).toMatchObject({
+      index: 12_000,
+      yoy_percent: 2,
+      mom_percent: null,
+      estimated: true,
+      source: { kind: "third_party" },
+    });
   }, 120_000);
 
   test("a file without a good row changes nothing and says why", async () => {

@@ -92,7 +92,7 @@ export async function listVouchers(
 
 /**
  * Credits a voucher to an account, once: it is taken first, in one conditional statement, and the ledger knows its
- * digest as the payment's reference. Should we die in between, the same account redeems it again.
+ * digest as the payment's reference. Should we die in between, the same account redeems it again, also after it expired.
  */
 export async function redeemVoucher(
   database: Database,
@@ -105,7 +105,8 @@ export async function redeemVoucher(
   const digest = digestOf(code);
   const taken = await database.pool.query<{ tokens: number; hint: string }>(
     `update voucher set redeemed_at = $3, redeemed_by = $2
-     where code_sha256 = $1 and (redeemed_by is null or redeemed_by = $2) and (expires_at is null or expires_at > $3)
+     where code_sha256 = $1
+       and (redeemed_by = $2 or redeemed_by is null and (expires_at is null or expires_at > $3))
      returning tokens, hint`,
     [digest, accountId, author.now],
   );

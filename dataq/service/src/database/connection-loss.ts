@@ -33,6 +33,22 @@ export class NamingClient extends pg.Client {
   }
 }
 
+/** PostgreSQL is restarting, full, or not to be reached: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+export function isAway(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return (
+    typeof code === "string" &&
+    /^(57P0[1-5]|53\d{3}|08\d{3}|ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT)$/.test(code)
+  );
+}
+
+/** The connection ended while a statement was under way: it may have been done or not. */
+export function isCutOff(error: unknown): boolean {
+  const { code, syscall } = (error ?? {}) as { code?: unknown; syscall?: unknown };
+  if (code === "ETIMEDOUT") return syscall === "read";
+  return typeof code === "string" && /^(57P0[1-2]|57P05|08\d{3}|ECONNRESET|EPIPE)$/.test(code);
+}
+
 type Callback = (error: unknown, client?: pg.PoolClient, release?: (error?: Error) => void) => void;
 type Connect = (callback?: Callback) => Promise<pg.PoolClient> | undefined;
 

@@ -9,7 +9,7 @@ import type { Database } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { People } from "../people/people.ts";
-import type { PipelineParts } from "../query/pipeline.ts";
+import type { PipelineParts } from "../query/parts.ts";
 import type { RequestLog } from "../query/request-log.ts";
 import { assertOwnPage } from "./console/origin.ts";
 import { hasCredentials, headersOf, readCredentials } from "./credentials.ts";

@@ -1,5 +1,6 @@
 import { type ErrorBody, type ErrorCode, errors, errorsZh, Failure, fill, problemZh } from "@dataq/contract";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { isAway } from "../database/connection-loss.ts";
 import { type Language, languageOf } from "./language.ts";
 import { scrub } from "./scrub.ts";
 
@@ -98,14 +99,8 @@ export function toFailure(error: unknown): Failure {
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return new Failure("body_too_large", { limit: 65_536 }, error);
   if (code === "FST_ERR_CTP_INVALID_CONTENT_LENGTH")
     return new Failure("invalid_json", { reason: "its length is not what Content-Length says" }, error);
-  if (code !== undefined && isDatabaseAway(code))
-    return new Failure("unavailable", { retry_after: 1 }, error);
+  if (isAway(error)) return new Failure("unavailable", { retry_after: 1 }, error);
   return new Failure("internal_error", {}, error);
-}
-
-/** PostgreSQL is restarting, full, or not to be reached: https://www.postgresql.org/docs/current/errcodes-appendix.html */
-function isDatabaseAway(code: string): boolean {
-  return /^(57P0[1-5]|53\d{3}|08\d{3}|ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT)$/.test(code);
 }
 
 function billingOf(details: Failure["details"]): object {

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Database, openDatabase } from "../database/database.ts";
 import { migrate } from "../database/migrations.ts";
-import { gatherStatements } from "./gather.ts";
+import { gatherStatements, type RunStatement, runDirectly } from "./gather.ts";
 import { charge, hold, settle } from "./hold.ts";
+import { claimKey, freeKey } from "./idempotency.ts";
 import { recover, startInstance } from "./instance.ts";
 import { ledgerMigrations } from "./migrations.ts";
 import { adjust, expireTrial, grantTrial, openWallet, reverse, setCreditLimit, topUp } from "./movement.ts";
@@ -201,6 +202,68 @@ test("gathered: a statement at fault fails alone", async () => {
   ]);
   expect(results.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
   expect(await readWallet(database, id, now)).toMatchObject({ balance: 35_000, held: 15_000 });
+});
+
+test("a connection that is lost under a statement, before or after it was done: it is done once, and known", async () => {
+  const losing = (isDone: boolean): RunStatement => {
+    const direct = runDirectly(database);
+    let isFirst = true;
+    return async (...sent) => {
+      if (!isFirst) return direct(...sent);
+      isFirst = false;
+      if (isDone) await direct(...sent);
+      throw Object.assign(new Error("cut off"), { code: "ECONNRESET" });
+    };
+  };
+  // The last charge leaves nothing: sent again, it finds too little.
+  const id = await account(20_000);
+  let balance = 20_000;
+  for (const isDone of [false, true]) {
+    const run = () => losing(isDone);
+    const ends = { capture: call(id, 5_000), void: call(id, 5_000) };
+    for (const kind of ["void", "capture"] as const) {
+      const { requestId } = ends[kind];
+      expect(await hold(database, ends[kind], run())).toMatchObject({ balance: balance - 5_000 });
+      if (kind === "capture") balance -= 5_000;
+      const end = { kind, tokens: 5_000, note: "end", now, accountId: id };
+      expect(await settle(database, requestId, end, undefined, run())).toMatchObject({ balance });
+    }
+    balance -= 5_000;
+    expect(await charge(database, call(id, 5_000), undefined, run())).toMatchObject({ balance });
+  }
+  expect(await readWallet(database, id, now)).toMatchObject({ balance: 0, held: 0 });
+  expect(await entriesOf(id)).toHaveLength(1 + 2 * 6);
+});
+
+test("a call whose Idempotency-Key is another call's by now is not charged", async () => {
+  const id = await account(10_000);
+  const [first, second] = [call(id, 5_000), call(id, 5_000)];
+  const claimOf = ({ requestId }: typeof first) => ({
+    accountId: id,
+    key: "order",
+    bodySha256: Buffer.from("same"),
+    requestId,
+    instanceId: 0,
+    now,
+  });
+  expect(await claimKey(database, claimOf(first))).toEqual({ state: "claimed" });
+  await hold(database, first);
+  await freeKey(database, id, "order", first.requestId);
+  expect(await claimKey(database, claimOf(second))).toEqual({ state: "claimed" });
+  const kept = { accountId: id, key: "order", outcome: Buffer.from("first") };
+  const end = { note: "end", now, accountId: id };
+  expect(
+    await settle(database, first.requestId, { ...end, kind: "capture", tokens: 5_000 }, kept),
+  ).toBeUndefined();
+  await expect(charge(database, call(id, 5_000), kept)).rejects.toMatchObject({
+    code: "idempotency_conflict",
+  });
+  expect(await settle(database, first.requestId, { ...end, kind: "void", tokens: 0 }, kept)).toMatchObject({
+    balance: 10_000,
+  });
+  const ours = { ...kept, outcome: Buffer.from("second") };
+  expect(await charge(database, second, ours)).toMatchObject({ balance: 5_000 });
+  expect(await claimKey(database, claimOf(first))).toEqual({ state: "finished", outcome: ours.outcome });
 });
 
 test("the table itself refuses a balance below zero", async () => {

@@ -1,8 +1,10 @@
 import { Failure } from "@dataq/contract";
+import type { PoolClient } from "pg";
 import type { Database } from "../database/database.ts";
 import { type RunStatement, runDirectly, type Statement } from "./gather.ts";
 import { type KeyCap, spend } from "./key-spend.ts";
 import { expireTrial } from "./movement.ts";
+import { untilKnown } from "./until-known.ts";
 
 /** What a call wants to set aside before it runs. */
 export interface HoldRequest {
@@ -61,7 +63,8 @@ export async function charge(
 
 /**
  * Ends a hold: `tokens` of it are earned, the rest goes back where it came from; 0 with `void` gives all of it
- * back. Returns undefined when the hold is no more: then somebody else ended it, and nothing was moved.
+ * back. Returns undefined when the hold is no more: then somebody else ended it, and nothing was moved. So it is
+ * with a capture whose outcome cannot be kept because its Idempotency-Key is another call's by now.
  */
 export async function settle(
   database: Database,
@@ -72,16 +75,17 @@ export async function settle(
 ): Promise<Balance | undefined> {
   const tokens = end.kind === "void" ? 0 : end.tokens;
   const values = [requestId, end.kind, tokens, end.note, end.now];
-  if (!kept) {
-    const row = await run<WalletRow>(SETTLE, values, end.accountId);
-    return row && toBalance(row);
-  }
-  const { accountId, key, outcome } = kept;
-  const found = await database.pool.query<WalletRow>({
-    ...SETTLE_AND_KEEP,
-    values: [...values, accountId, key, outcome],
+  const send = async () => {
+    if (!kept) return run<WalletRow>(SETTLE, values, end.accountId);
+    const { accountId, key, outcome } = kept;
+    const withOutcome = [...values, accountId, key, outcome];
+    return (await database.pool.query<WalletRow>({ ...SETTLE_AND_KEEP, values: withOutcome })).rows[0];
+  };
+  const row = await untilKnown(async (isRepeat) => {
+    const ended = await send();
+    return ended || !isRepeat ? ended : readAfter(database, requestId, end.kind);
   });
-  return found.rows[0] && toBalance(found.rows[0]);
+  return row && toBalance(row);
 }
 
 /** How a hold ends. */
@@ -121,10 +125,18 @@ async function take(
     ...(statement === HOLD ? [request.cap?.month ?? null, request.instanceId, request.deadline] : []),
   ];
   for (let attempt = 0; ; attempt++) {
-    const moved =
+    const send = () =>
       request.cap || kept
-        ? await takeTogether(database, statement, values, request, kept)
-        : await run<WalletRow>(statement, values, request.accountId);
+        ? takeTogether(database, statement, values, request, kept)
+        : run<WalletRow>(statement, values, request.accountId);
+    const moved = await untilKnown(async (isRepeat) => {
+      if (!isRepeat) return send();
+      // Done the first time, it finds its own entry, or too little to be done a second time.
+      const again = await send().catch((error: unknown) => {
+        if (!isWrittenAlready(error)) throw error;
+      });
+      return again ?? readAfter(database, request.requestId, "hold");
+    });
     if (moved) return toBalance(moved);
     await explain(database, request, attempt);
   }
@@ -146,7 +158,7 @@ async function takeTogether(
     await client.query("begin");
     const moved = (await client.query<WalletRow>({ name, text, values })).rows[0];
     if (moved && request.cap) await spend(client, request.keyId, request.tokens, request.cap);
-    if (moved && kept) await client.query(KEEP, [kept.accountId, kept.key, kept.outcome]);
+    if (moved && kept) await keep(client, request.requestId, kept);
     await client.query(moved ? "commit" : "rollback");
     return moved;
   } catch (error) {
@@ -155,6 +167,35 @@ async function takeTogether(
   } finally {
     client.release();
   }
+}
+
+/** Throws `idempotency_conflict` where the key is another call's by now: then nothing of this one is done. */
+async function keep(client: PoolClient, requestId: string, kept: KeptOutcome): Promise<void> {
+  const done = await client.query(
+    "update idempotency set outcome = $3 where account_id = $1 and key = $2 and request_id = $4",
+    [kept.accountId, kept.key, kept.outcome, requestId],
+  );
+  if (done.rowCount === 0) throw new Failure("idempotency_conflict");
+}
+
+/** A request has one hold, and one entry of a kind. */
+function isWrittenAlready(error: unknown): boolean {
+  const { code, constraint } = error as { code?: string; constraint?: string };
+  return code === "23505" && (constraint === "entry_once_a_request" || constraint === "hold_pkey");
+}
+
+/** The wallet as it is now, where the request has such an entry. */
+async function readAfter(
+  database: Database,
+  requestId: string,
+  kind: "hold" | Settlement["kind"],
+): Promise<WalletRow | undefined> {
+  const found = await database.pool.query<WalletRow>(
+    `select w.trial + w.paid + w.credit as balance, w.trial from entry join wallet w using (account_id)
+     where request_id = $1 and kind = $2`,
+    [requestId, kind],
+  );
+  return found.rows[0];
 }
 
 /** Why nothing was moved. Returns when the reason is gone and another try makes sense. */
@@ -237,9 +278,9 @@ select trial + paid + credit as balance, trial from moved`,
 };
 
 /** What is kept of a hold comes from its trial part first, as it was taken. Deleting the hold is the claim. */
-const SETTLE_PARTS = `
+const settleParts = (condition = "true") => `
 ended as (
-  delete from hold where request_id = $1 and tokens >= $3::bigint returning *
+  delete from hold where request_id = $1 and tokens >= $3::bigint and ${condition} returning *
 ), part as (
   select *, trial - least(trial, $3) as back_trial,
          paid - least(paid, $3 - least(trial, $3)) as back_paid,
@@ -270,14 +311,16 @@ ended as (
 const SETTLE: Statement = {
   name: "ledger-settle",
   types: ["text", "text", "bigint", "text", "timestamptz"],
-  text: `with ${SETTLE_PARTS} select trial + paid + credit as balance, trial from moved`,
+  text: `with ${settleParts()} select trial + paid + credit as balance, trial from moved`,
 };
 
+/** The key's row is locked first, so that recovery cannot give the key free between capture and outcome. */
 const SETTLE_AND_KEEP = {
   name: "ledger-settle-keep",
-  text: `with ${SETTLE_PARTS}, kept as (
-  update idempotency set outcome = $8 where account_id = $6 and key = $7 and exists (select from ended)
+  text: `with claim as (
+  select from idempotency where account_id = $6 and key = $7 and request_id = $1 for update
+), ${settleParts("($2 = 'void' or exists (select from claim))")}, kept as (
+  update idempotency set outcome = $8
+  where account_id = $6 and key = $7 and request_id = $1 and exists (select from ended)
 ) select trial + paid + credit as balance, trial from moved`,
 };
-
-const KEEP = "update idempotency set outcome = $3 where account_id = $1 and key = $2";

@@ -19,11 +19,15 @@ const LONGEST_CALL_MS = 300_000;
 export async function startInstance(database: Database, now: Date): Promise<Instance> {
   const session = await database.connect();
   const made = await session.query<{ id: number }>(
-    "insert into instance (started_at) values ($1) returning id",
-    [now],
+    "select nextval(pg_get_serial_sequence('instance', 'id')) as id",
   );
   const { id } = made.rows[0]!;
+  // The lock first: a row without one is a dead instance's, and another may look at any moment.
   await session.query("select pg_advisory_lock($1, $2)", [INSTANCE_LOCKS, id]);
+  await session.query("insert into instance (id, started_at) overriding system value values ($1, $2)", [
+    id,
+    now,
+  ]);
   let current: pg.Client | undefined = session;
   const revive = (client: pg.Client) =>
     client.once("end", async () => {

@@ -11,6 +11,8 @@ export interface Kept {
   /** The answer without what belongs to one call: see envelope.ts. */
   readonly payload: Payload;
   readonly madeAt: Date;
+  /** How long it is good from then on. Seconds. */
+  readonly ttlS: number;
   /** Whether this very account asked for it within its time: only then is it half the price. */
   readonly isOwn: boolean;
 }
@@ -29,6 +31,7 @@ export class AnswerCache {
     const found = await this.#database.pool.query<Omit<Kept, "payload"> & { payload: Buffer }>({
       name: "query-cache-find",
       text: `select payload, made_at as "madeAt",
+               extract(epoch from expires_at - made_at)::int as "ttlS",
                exists (select from asked a where a.account_id = $2 and a.key = $1 and a.expires_at > $3) as "isOwn"
              from kept_answer where key = $1 and expires_at > $3`,
       values: [key, accountId, now],

@@ -1,6 +1,9 @@
 import { Failure } from "@dataq/contract";
 import type { Principal } from "../accounts/key.ts";
-import { estimateCall, type PipelineParts } from "./pipeline.ts";
+import type { Call } from "./call.ts";
+import type { PipelineParts } from "./parts.ts";
+import { look, type Question, readQuestion } from "./question.ts";
+import { type Reply, readBalance } from "./reply.ts";
 import { invalid } from "./request.ts";
 
 export interface Estimate {
@@ -20,18 +23,51 @@ const MAX_QUESTIONS = 100;
  */
 export async function estimate(parts: PipelineParts, principal: Principal, body: unknown): Promise<Estimate> {
   const questions = questionsOf(body);
-  if (questions === undefined) return estimateCall(parts, principal, body);
+  const estimateOne = async (one: unknown) => {
+    const signal = new AbortController().signal;
+    const call: Call = { requestId: "", principal, body: one, lenient: false, signal };
+    return estimateOf(parts, await readQuestion(parts, call));
+  };
+  if (questions === undefined) {
+    const { balance: _before, ...estimated } = await estimateOne(body);
+    return estimated;
+  }
   const data: { tokens: number; cached: boolean }[] = [];
   let balance = 0;
   for (const { path, question } of questions) {
-    const one = await estimateCall(parts, principal, question).catch((error) => {
+    const one = await estimateOne(question).catch((error) => {
       throw placed(error, path);
     });
-    balance = one.balance_after + one.tokens;
+    balance = one.balance;
     data.push({ tokens: one.tokens, cached: one.cached });
   }
   const tokens = data.reduce((sum, one) => sum + one.tokens, 0);
   return { tokens, cached: data.every(({ cached }) => cached), balance_after: balance - tokens, data };
+}
+
+/** A dry run: the same inside a call, without data. */
+export async function dryRun(parts: PipelineParts, question: Question): Promise<Reply> {
+  const { call, request } = question;
+  const { balance, ...estimated } = await estimateOf(parts, question);
+  const body = {
+    ...estimated,
+    dry_run: true,
+    operation: request.operation.name,
+    request_id: call.requestId,
+  };
+  return { json: Buffer.from(JSON.stringify(body)), tokens: 0, balance, cache: "MISS" };
+}
+
+/** From the code that charges it. */
+async function estimateOf(parts: PipelineParts, question: Question) {
+  const { quoted } = await look(parts, question);
+  const { balance } = await readBalance(parts, question.call.principal.account.id, question.now);
+  return {
+    tokens: quoted.tokens,
+    cached: quoted.reason === "cache_hit",
+    balance_after: balance - quoted.tokens,
+    balance,
+  };
 }
 
 /** Undefined where the body is one question. */

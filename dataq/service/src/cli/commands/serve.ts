@@ -24,6 +24,7 @@ export function serveCommand(): Command {
       const limit = new Promise((resolve) => setTimeout(resolve, FIRST_DATA_LIMIT_MS).unref());
       await Promise.race([service.firstData, limit, stopping.promise]);
       announce(service, options.json === true);
+      void service.warm();
       await stopping.promise;
       await service.close();
       process.exit(0);

@@ -106,6 +106,12 @@ export class PostingIndex implements SearchIndex {
     return open === undefined ? undefined : this.#lexicons.analyser(open.analysis);
   }
 
+  /** Reads what serves and loads its dictionaries, so that the first question does not wait for them. */
+  async warm(): Promise<void> {
+    await this.#lexicons.analyser(await this.#lexicons.newest());
+    for (const { corpus } of await this.corpora()) await this.analyser(corpus);
+  }
+
   /** Merges the segments of every dataset into new ones, beside what serves. Returns the corpus's size. */
   async rebuild(corpus: string, options: { readonly signal?: AbortSignal } = {}): Promise<number> {
     const make = documentOf(corpus);

@@ -6,6 +6,7 @@ import { chinaDate } from "../../china-time.ts";
 import { KeyedRecords } from "../../keyed-source.ts";
 import type { OptionalSource } from "../../layered.ts";
 import type { Answer, Page, SourceContext } from "../../source.ts";
+import { changePercent, pointsOf } from "./change.ts";
 
 /**
  * Series of an imported file by keyword and date; else derived from the archives of rankings: for every title of a
@@ -35,23 +36,24 @@ export class ImportedKeywords implements OptionalSource {
       const [found] = await this.#series.find([`${keyword}|${date}`], 1);
       if (found !== undefined || !(await this.#rankings.exists())) return { ...single(found), cacheS };
     }
-    const days = Array.from({ length: 60 }, (_, place) => shifted(date, place - 59));
-    const rankings = (await this.#rankings.find(days.map(dayKey), 10_000)) as StoredRanking[];
+    const days = daysUpTo(date);
+    const daysBefore = daysUpTo(shifted(date, -30));
+    const daysOfLastYear = daysUpTo(yearBefore(date));
+    const keys = [...days, ...daysBefore, ...daysOfLastYear].map(dayKey);
+    const rankings = (await this.#rankings.find(keys, 10_000)) as StoredRanking[];
     const levels = new Map(days.map((day) => [day, 0]));
     let source: Provenance | undefined;
     for (const ranking of rankings) {
-      const level = levelOf(ranking, keyword);
-      if (level > 0 && ranking.date > (source?.published_at ?? "")) {
+      const before = levels.get(ranking.date);
+      const level = before === undefined ? 0 : levelOf(ranking, keyword);
+      if (before === undefined || level === 0) continue;
+      if (ranking.date > (source?.published_at ?? ""))
         source = { ...ranking.source, published_at: ranking.date };
-      }
-      levels.set(ranking.date, (levels.get(ranking.date) ?? 0) + level);
+      levels.set(ranking.date, before + level);
     }
-    const trend = days
-      .slice(30)
-      .map((day) => ({ date: day, index: levels.get(day) ?? 0, pc: null, mobile: null }));
-    if (source === undefined || trend.every(({ index }) => index === 0)) return single(undefined);
+    if (source === undefined) return single(undefined);
+    const trend = days.map((day) => ({ date: day, index: levels.get(day) ?? 0, pc: null, mobile: null }));
     const average = mean(trend.map(({ index }) => index));
-    const before = mean(days.slice(0, 30).map((day) => levels.get(day) ?? 0));
     const record = {
       id: `keyword:${keyword}:${date}`,
       keyword,
@@ -62,12 +64,13 @@ export class ImportedKeywords implements OptionalSource {
       pc: null,
       mobile: null,
       average_30d: average,
-      yoy_percent: null,
-      mom_percent: before === 0 ? null : Math.round((1000 * (average - before)) / before) / 10,
+      yoy_percent: changePercent(keyword, rankings, daysOfLastYear, days),
+      mom_percent: changePercent(keyword, rankings, daysBefore, days),
       trend,
       related: null,
       estimated: true,
-      disclaimer: "Derived from archived rankings of trending topics; not the figures of any search engine.",
+      disclaimer:
+        "Derived from archived rankings of trending topics; not the figures of any search engine. Changes compare places on the lists of those platforms that the archive holds on both sides.",
       source,
     };
     return { ...single(record), cacheS };
@@ -78,9 +81,20 @@ function levelOf(ranking: StoredRanking, keyword: string): number {
   const wanted = keyword.toLowerCase();
   let level = 0;
   for (const [place, { title, heat }] of ranking.items.entries()) {
-    if (title.toLowerCase().includes(wanted)) level += heat ?? (51 - Math.min(place + 1, 50)) * rankUnit;
+    if (title.toLowerCase().includes(wanted)) level += heat ?? pointsOf(place) * rankUnit;
   }
   return level;
+}
+
+/** The 30 days of a trend, oldest first. */
+function daysUpTo(date: string): string[] {
+  return Array.from({ length: 30 }, (_, place) => shifted(date, place - 29));
+}
+
+/** The same day of the year before; of a 29 February the day before it. */
+function yearBefore(date: string): string {
+  const rest = date.slice(4);
+  return `${String(Number(date.slice(0, 4)) - 1).padStart(4, "0")}${rest === "-02-29" ? "-02-28" : rest}`;
 }
 
 /** What one step of rank counts beside measured heat, which on weibo is some hundred thousands. */

@@ -1,0 +1,52 @@
+import { Failure } from "@dataq/contract";
+import type { PriceVersion } from "../ledger/price.ts";
+import { chinaDate } from "../sources/china-time.ts";
+import type { Source } from "../sources/source.ts";
+import { cacheKeyOf, type Kept } from "./answer-cache.ts";
+import type { Call } from "./call.ts";
+import type { PipelineParts } from "./parts.ts";
+import { type QueryRequest, readRequest } from "./request.ts";
+import { type Charge, isCacheable, quote } from "./tariff.ts";
+
+/** A call that was read: what it asks, of whom, and the price in force. */
+export interface Question {
+  readonly request: QueryRequest;
+  readonly source: Source;
+  readonly price: PriceVersion;
+  readonly call: Call;
+  readonly now: Date;
+}
+
+/** Throws 400 for what cannot be asked, 501 for what nobody here can answer. */
+export async function readQuestion(parts: PipelineParts, call: Call): Promise<Question> {
+  const now = parts.clock();
+  const isSandbox = call.principal.key.mode === "test";
+  const read = readRequest(call.body, { today: chinaDate(now), lenient: call.lenient });
+  const request = withCacheControl(
+    call.offset === undefined ? read : { ...read, offset: call.offset },
+    call.cacheControl,
+  );
+  call.onOperation?.(request.operation.name);
+  const source = parts.sources.find(request.operation.name);
+  if (!source) throw new Failure("not_configured", { operation: request.operation.name });
+  await source.check?.(request.params, isSandbox);
+  const price = await parts.prices.find(request.operation.name, now);
+  return { request, source, price, call, now };
+}
+
+/** Looks the question up. Without a cache key it is never answered from the cache. */
+export async function look(
+  parts: PipelineParts,
+  { request, source, price, call, now }: Question,
+): Promise<{ cacheKey?: Buffer; kept?: Kept; quoted: Charge }> {
+  if (call.principal.key.mode === "test") return { quoted: { tokens: 0, reason: "sandbox" } };
+  if (!isCacheable(request, price)) return { quoted: quote(price, false) };
+  const cacheKey = cacheKeyOf(request, await source.version(false));
+  if (request.cache === "bypass") return { cacheKey, quoted: quote(price, false) };
+  const kept = await parts.cache.find(cacheKey, call.principal.account.id, now);
+  return { cacheKey, ...(kept && { kept }), quoted: quote(price, kept?.isOwn ?? false) };
+}
+
+function withCacheControl(request: QueryRequest, header: Call["cacheControl"]): QueryRequest {
+  return header !== undefined && request.cache === "default" ? { ...request, cache: header } : request;
+}

@@ -1,0 +1,44 @@
+import { Failure } from "@dataq/contract";
+import type { Answer } from "../sources/source.ts";
+import type { PipelineParts } from "./parts.ts";
+import type { Question } from "./question.ts";
+import type { QueryRequest } from "./request.ts";
+
+/** A source that does not heed the signal is left behind; what it finds later is not used. */
+export async function runSource(
+  { sourceLimitMs }: PipelineParts,
+  { request, source, call, now }: Question,
+  sandbox: boolean,
+): Promise<Answer> {
+  const limit = AbortSignal.timeout(sourceLimitMs);
+  // With a key the answer is kept for the retry, so the client's leaving does not stop the work.
+  const signal = call.idempotencyKey === undefined ? AbortSignal.any([call.signal, limit]) : limit;
+  const page = {
+    page: request.page,
+    pageSize: request.pageSize,
+    ...(request.offset !== undefined && { offset: request.offset }),
+    ...(request.snapshot !== undefined && { snapshot: request.snapshot }),
+  };
+  let stop: (() => void) | undefined;
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () =>
+      reject(
+        new Failure(limit.aborted ? "upstream_timeout" : "client_closed_request", {
+          operation: request.operation.name,
+        }),
+      );
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  stopped.catch(() => {});
+  try {
+    return await Promise.race([source.run(request.params, page, { signal, now, sandbox }), stopped]);
+  } finally {
+    signal.removeEventListener("abort", stop!);
+  }
+}
+
+/** Of a single record. */
+export function notFound(request: QueryRequest): Failure {
+  return new Failure("not_found", { what: `What ${request.operation.name} was asked for` });
+}
