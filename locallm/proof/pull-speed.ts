@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Store } from "../src/library/store.ts";
@@ -8,7 +8,8 @@ import { writeWeightsModel } from "../src/library/weights.ts";
 import { Pulls } from "../src/sources/pulls.ts";
 import { requireModelName } from "../src/wire/model-name.ts";
 import { dockerRegistry } from "../test/docker-registry.ts";
-import { type ServerProcess, startServer } from "../test/server-process.ts";
+import { residentMib } from "../test/process-memory.ts";
+import { startServer } from "../test/server-process.ts";
 import { ggufBytes, tinyModel } from "../test/tiny-gguf.ts";
 
 export const title = "Pull from loopback, beside curl | tee | sha256sum";
@@ -34,16 +35,16 @@ export async function run(print: (line: string) => void): Promise<void> {
     const ratios: number[] = [];
     for (let pair = 0; pair <= pairs; pair++) {
       const curlMs = await timed(() => curl(url, join(folder, "tee")));
-      const before = await residentBytes(server.pid);
+      const before = residentMib(server.pid);
       const watch = watchMemory(server.pid);
       const pullMs = await timed(() => server.ask("/api/pull", { model, stream: false }));
-      const peak = await watch.peakBytes();
+      const peak = watch.peakMib();
       await server.post("/api/delete", { model }, { method: "DELETE" });
       // The first pair warms caches.
       if (pair === 0) continue;
       ratios.push(curlMs / pullMs);
       const rate = (ms: number) => (blob.sizeBytes / 1000 / ms).toFixed(0);
-      const more = `${((peak - before) / 1e6).toFixed(0)} MB`;
+      const more = `${(((peak - before) * 1024 ** 2) / 1e6).toFixed(0)} MB`;
       print(`| ${pair} | ${rate(curlMs)} | ${rate(pullMs)} | ${(curlMs / pullMs).toFixed(2)} | ${more} |`);
     }
     ratios.sort((a, b) => a - b);
@@ -89,21 +90,16 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - begin;
 }
 
-async function residentBytes(pid: ServerProcess["pid"]): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, "latin1");
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024;
-}
-
-function watchMemory(pid: ServerProcess["pid"]) {
+function watchMemory(pid: number) {
   let peak = 0;
-  const look = async () => {
-    peak = Math.max(peak, await residentBytes(pid));
+  const look = () => {
+    peak = Math.max(peak, residentMib(pid));
   };
-  const timer = setInterval(() => void look(), 20);
+  const timer = setInterval(look, 20);
   return {
-    async peakBytes() {
+    peakMib() {
       clearInterval(timer);
-      await look();
+      look();
       return peak;
     },
   };

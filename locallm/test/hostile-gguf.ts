@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { residentMibIfAlive } from "./process-memory.ts";
 import type { ServerProcess } from "./server-process.ts";
 import { type Entry, type GgufSpec, ggufBytes, loadableModel, u32, withEntry } from "./tiny-gguf.ts";
 
@@ -160,9 +161,12 @@ export async function runCampaign(
     result.files += 1;
     await tryFile(server, file, result, loads);
     // The first files warm the server up: code is compiled, pools are filled.
-    if (result.files === Math.min(200, Math.floor(count / 2))) baseMiB = residentMiB(server.pid);
+    if (result.files === Math.min(200, Math.floor(count / 2))) baseMiB = residentMibIfAlive(server.pid) ?? 0;
     if (baseMiB > 0)
-      result.memoryGrowthMiB = Math.max(result.memoryGrowthMiB, residentMiB(server.pid) - baseMiB);
+      result.memoryGrowthMiB = Math.max(
+        result.memoryGrowthMiB,
+        (residentMibIfAlive(server.pid) ?? 0) - baseMiB,
+      );
     onProgress(result.files);
   }
   return result;
@@ -294,10 +298,4 @@ function readOrNone(path: string): string {
   } catch {
     return "";
   }
-}
-
-/** Memory that the process holds now; 0 where the system does not tell. */
-function residentMiB(pid: number): number {
-  const [, kib] = /VmRSS:\s+(\d+) kB/.exec(readOrNone(`/proc/${pid}/status`)) ?? [];
-  return Number(kib ?? 0) / 1024;
 }

@@ -2,7 +2,21 @@ import { readFileSync } from "node:fs";
 
 /** Memory that a process holds now, in MiB. Linux only; fails where the process has ended. */
 export function residentMib(pid: number): number {
-  const [, kib] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  if (kib === undefined) throw new Error(`process ${pid} tells no memory`);
-  return Number(kib) / 1024;
+  const mib = residentMibIfAlive(pid);
+  if (mib === undefined) throw new Error(`process ${pid} tells no memory`);
+  return mib;
+}
+
+/** Undefined where the process has ended, or the system does not tell. */
+export function residentMibIfAlive(pid: number): number | undefined {
+  const [, kib] = /VmRSS:\s+(\d+) kB/.exec(statusOf(pid)) ?? [];
+  return kib === undefined ? undefined : Number(kib) / 1024;
+}
+
+function statusOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, "utf8");
+  } catch {
+    return "";
+  }
 }
