@@ -5,8 +5,9 @@ import { type Database, openDatabase } from "../dataq/service/src/database/datab
 import { makeIdentifier } from "../dataq/service/src/database/identifier.ts";
 import { migrate } from "../dataq/service/src/database/migrations.ts";
 import { gatherStatements } from "../dataq/service/src/ledger/gather.ts";
-import { hold, settle } from "../dataq/service/src/ledger/hold.ts";
+import { hold } from "../dataq/service/src/ledger/hold.ts";
 import { openWallet, topUp } from "../dataq/service/src/ledger/movement.ts";
+import { settle } from "../dataq/service/src/ledger/settlement.ts";
 import { migrations } from "../dataq/service/src/schema.ts";
 
 /**

@@ -2,7 +2,7 @@ import { Failure } from "@dataq/contract";
 import fc from "fast-check";
 import type { Database } from "../src/database/database.ts";
 import { gatherStatements, type RunStatement } from "../src/ledger/gather.ts";
-import { charge, hold, settle } from "../src/ledger/hold.ts";
+import { charge, hold } from "../src/ledger/hold.ts";
 import { recover } from "../src/ledger/instance.ts";
 import {
   adjust,
@@ -14,6 +14,7 @@ import {
   topUp,
 } from "../src/ledger/movement.ts";
 import { sealEntries } from "../src/ledger/seal.ts";
+import { settle } from "../src/ledger/settlement.ts";
 import { verifyLedger } from "../src/ledger/verify.ts";
 import { readWallet, setFrozen } from "../src/ledger/wallet.ts";
 

@@ -1,7 +1,6 @@
 import { Failure } from "@dataq/contract";
 import type { Database } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
-import { carrySpend } from "../ledger/key-spend.ts";
 import type { Account, Tier } from "./account.ts";
 import { isAmong } from "./address.ts";
 import { type Author, writeAudit } from "./audit.ts";
@@ -23,6 +22,8 @@ export interface ApiKey {
   readonly scopes: readonly Scope[];
   /** Tokens that it may spend in a month of China's calendar; null: as many as the account has. */
   readonly monthlyCap: number | null;
+  /** The key that the cap is counted for: itself, or the first of those whose place it took. */
+  readonly spendAs: string;
   /** Calls a second, below what the account may; null: as many as the account. */
   readonly perSecond: number | null;
   /** Addresses and blocks that it may be used from; none: from anywhere. */
@@ -63,12 +64,16 @@ export class Keys {
   }
 
   /** The text is in this answer and nowhere else. */
-  async create(accountId: string, wanted: NewKey, author: Author): Promise<{ key: ApiKey; text: string }> {
+  async create(
+    accountId: string,
+    wanted: NewKey & { readonly spendAs?: string },
+    author: Author,
+  ): Promise<{ key: ApiKey; text: string }> {
     const mode = wanted.mode ?? "live";
     const text = makeKeyText(mode);
     const made = await this.#database.pool.query<ApiKey>(
-      `insert into api_key (id, account_id, mode, name, hmac, prefix, last4, scopes, monthly_cap, ip_list, created_at, expires_at, per_second)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) returning ${COLUMNS}`,
+      `insert into api_key (id, account_id, mode, name, hmac, prefix, last4, scopes, monthly_cap, ip_list, created_at, expires_at, per_second, spend_as)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) returning ${COLUMNS}`,
       [
         makeIdentifier("key", author.now),
         accountId,
@@ -83,6 +88,7 @@ export class Keys {
         author.now,
         wanted.expiresAt ?? null,
         wanted.perSecond ?? null,
+        wanted.spendAs ?? null,
       ],
     );
     const key = made.rows[0]!;
@@ -169,7 +175,10 @@ export class Keys {
     return key;
   }
 
-  /** A new text with the same rights and what is left of the month's cap. The old one works for `graceS` seconds more; with 0 it is over at once. */
+  /**
+   * A new text with the same rights, which shares the old one's cap. That works for `graceS` seconds more; with 0 it
+   * is over at once.
+   */
   async rotate(
     accountId: string,
     id: string,
@@ -179,7 +188,6 @@ export class Keys {
     const old = await this.find(accountId, id);
     if (old.revokedAt) throw new Failure("not_found", { what: `The key ${id}` });
     const made = await this.create(accountId, old, author);
-    await carrySpend(this.#database, id, made.key.id);
     if (graceS === 0) {
       await this.revoke(accountId, id, "rotated", author);
     } else {
@@ -239,7 +247,8 @@ export class Keys {
   }
 }
 
-const COLUMNS = `id, account_id as "accountId", mode, name, prefix, last4, scopes, monthly_cap as "monthlyCap", per_second as "perSecond",
+const COLUMNS = `id, account_id as "accountId", mode, name, prefix, last4, scopes, monthly_cap as "monthlyCap",
+  coalesce(spend_as, id) as "spendAs", per_second as "perSecond",
   ip_list as "ipList", created_at as "createdAt", expires_at as "expiresAt", revoked_at as "revokedAt",
   revoked_reason as "revokedReason", last_used_at as "lastUsedAt",
   last_refused_at as "lastRefusedAt"`;

@@ -85,4 +85,9 @@ create trigger audit_seal_is_final before update or delete on audit_seal
     name: "accounts/3-refusals",
     up: "alter table api_key add last_refused_at timestamptz",
   },
+  {
+    name: "accounts/4-one-cap",
+    // The first key of those that took each other's place: they share its cap.
+    up: "alter table api_key add spend_as text",
+  },
 ];

@@ -5,11 +5,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Database, openDatabase } from "../database/database.ts";
 import { migrate } from "../database/migrations.ts";
 import { gatherStatements, type RunStatement, runDirectly } from "./gather.ts";
-import { charge, hold, settle } from "./hold.ts";
+import { charge, hold } from "./hold.ts";
 import { claimKey, freeKey } from "./idempotency.ts";
 import { recover, startInstance } from "./instance.ts";
 import { ledgerMigrations } from "./migrations.ts";
 import { adjust, expireTrial, grantTrial, openWallet, reverse, setCreditLimit, topUp } from "./movement.ts";
+import { settle } from "./settlement.ts";
 import { readWallet, setFrozen } from "./wallet.ts";
 
 let folder: string;
@@ -384,7 +385,7 @@ test("a capture is reversed at most once, and at most in full", async () => {
 
 test("a key's monthly cap holds under parallel calls, and a void frees it again", async () => {
   const id = await account(1_000_000);
-  const cap = { tokens: 15_000, month: "2026-03" };
+  const cap = { keyId: "key_capped", tokens: 15_000, month: "2026-03" };
   const requests = Array.from({ length: 8 }, () => call(id, 5_000, { keyId: "key_capped", cap }));
   const results = await Promise.allSettled(requests.map((request) => hold(database, request)));
   expect(results.filter((result) => result.status === "fulfilled")).toHaveLength(3);
@@ -398,7 +399,7 @@ test("a key's monthly cap holds under parallel calls, and a void frees it again"
 
 test("holds and ends of a capped key at once do not wait for each other in a circle", async () => {
   const id = await account(10_000_000);
-  const cap = { tokens: 10_000_000, month: "2026-03" };
+  const cap = { keyId: "key_circle", tokens: 10_000_000, month: "2026-03" };
   const pairs = Array.from({ length: 40 }, async () => {
     const request = call(id, 5_000, { keyId: "key_circle", cap });
     await hold(database, request);

@@ -1,6 +1,6 @@
 import type pg from "pg";
 import type { Database } from "../database/database.ts";
-import { settle } from "./hold.ts";
+import { settle } from "./settlement.ts";
 
 /**
  * A running service on this database. It proves that it is alive by a session lock on its number: when the process

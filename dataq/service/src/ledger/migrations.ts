@@ -128,4 +128,9 @@ create table seal (
 );
 `,
   },
+  {
+    name: "ledger/2-one-cap",
+    // On whose cap the hold counts, where it is not the key's own.
+    up: "alter table hold add spend_key text",
+  },
 ];

@@ -1,6 +1,6 @@
 import { Failure } from "@dataq/contract";
 import type { Database } from "../database/database.ts";
-import type { Balance } from "./hold.ts";
+import type { Balance } from "./balance.ts";
 import { ownNotes } from "./own-notes.ts";
 
 /** Who moves tokens outside of calls, and why. Every entry carries both. */

@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Database, openDatabase } from "../database/database.ts";
 import { migrate } from "../database/migrations.ts";
-import { charge, hold, settle } from "./hold.ts";
+import { charge, hold } from "./hold.ts";
 import { ledgerMigrations } from "./migrations.ts";
 import { grantTrial, openWallet, reverse, topUp } from "./movement.ts";
 import { sealEntries } from "./seal.ts";
+import { settle } from "./settlement.ts";
 import { verifyLedger } from "./verify.ts";
 
 let folder: string;

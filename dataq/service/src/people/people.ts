@@ -102,6 +102,7 @@ export class People {
       account: { id: account.id, role: account.role, tier: account.tier },
       key: {
         id: `user_${person.id}`,
+        spendAs: `user_${person.id}`,
         accountId: account.id,
         mode: "live",
         name: "console",

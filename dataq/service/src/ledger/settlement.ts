@@ -1,0 +1,95 @@
+import type { Database } from "../database/database.ts";
+import { type Balance, readAfter, toBalance, type WalletRow } from "./balance.ts";
+import { type RunStatement, runDirectly, type Statement } from "./gather.ts";
+import { untilKnown } from "./until-known.ts";
+
+/**
+ * Ends a hold: `tokens` of it are earned, the rest goes back where it came from; 0 with `void` gives all of it
+ * back. Returns undefined when the hold is no more: then somebody else ended it, and nothing was moved. So it is
+ * with a capture whose outcome cannot be kept because its Idempotency-Key is another call's by now.
+ */
+export async function settle(
+  database: Database,
+  requestId: string,
+  end: Settlement,
+  kept?: KeptOutcome,
+  run: RunStatement = runDirectly(database),
+): Promise<Balance | undefined> {
+  const tokens = end.kind === "void" ? 0 : end.tokens;
+  const values = [requestId, end.kind, tokens, end.note, end.now];
+  const send = async () => {
+    if (!kept) return run<WalletRow>(SETTLE, values, end.accountId);
+    const { accountId, key, outcome } = kept;
+    const withOutcome = [...values, accountId, key, outcome];
+    return (await database.pool.query<WalletRow>({ ...SETTLE_AND_KEEP, values: withOutcome })).rows[0];
+  };
+  const row = await untilKnown(async (isRepeat) => {
+    const ended = await send();
+    return ended || !isRepeat ? ended : readAfter(database, requestId, end.kind);
+  });
+  return row && toBalance(row);
+}
+
+/** How a hold ends. */
+export interface Settlement {
+  readonly kind: "capture" | "void";
+  readonly tokens: number;
+  readonly note: string;
+  readonly now: Date;
+  readonly accountId: string;
+}
+
+/** The outcome kept for a retry under the same Idempotency-Key, written with the money or not at all. */
+export interface KeptOutcome {
+  readonly accountId: string;
+  readonly key: string;
+  readonly outcome: Buffer;
+}
+
+/** What is kept of a hold comes from its trial part first, as it was taken. Deleting the hold is the claim. */
+const settleParts = (condition = "true") => `
+ended as (
+  delete from hold where request_id = $1 and tokens >= $3::bigint and ${condition} returning *
+), part as (
+  select *, trial - least(trial, $3) as back_trial,
+         paid - least(paid, $3 - least(trial, $3)) as back_paid,
+         credit - ($3 - least(trial, $3) - least(paid, $3 - least(trial, $3))) as back_credit
+  from ended
+), moved as (
+  update wallet w set part_trial = part.back_trial,
+         part_credit = least(part.back_credit, w.credit_limit - w.credit),
+         part_paid = part.back_paid + part.back_credit - least(part.back_credit, w.credit_limit - w.credit),
+         trial = w.trial + part.back_trial,
+         credit = w.credit + least(part.back_credit, w.credit_limit - w.credit),
+         paid = w.paid + part.back_paid + part.back_credit - least(part.back_credit, w.credit_limit - w.credit),
+         held = w.held - part.tokens, seq = w.seq + 1, touched_at = greatest(w.touched_at, $5::timestamptz)
+  from part where w.account_id = part.account_id
+  returning w.*
+), unspent as (
+  update key_spend s set tokens = s.tokens - (part.tokens - $3)
+  from part where s.key_id = coalesce(part.spend_key, part.key_id) and s.month = part.spend_month
+), written as (
+  insert into entry (account_id, seq, at, kind, request_id, operation, key_id, price_version, cached,
+                     trial, paid, credit, held, earnings, balance_after, actor, note)
+  select moved.account_id, moved.seq, moved.touched_at, $2::text, $1, part.operation, part.key_id,
+         part.price_version, part.cached, moved.part_trial, moved.part_paid, moved.part_credit, -part.tokens, $3,
+         moved.trial + moved.paid + moved.credit, coalesce(part.key_id, 'system'), $4::text
+  from moved, part
+)`;
+
+const SETTLE: Statement = {
+  name: "ledger-settle",
+  types: ["text", "text", "bigint", "text", "timestamptz"],
+  text: `with ${settleParts()} select trial + paid + credit as balance, trial from moved`,
+};
+
+/** The key's row is locked first, so that recovery cannot give the key free between capture and outcome. */
+const SETTLE_AND_KEEP = {
+  name: "ledger-settle-keep",
+  text: `with claim as (
+  select from idempotency where account_id = $6 and key = $7 and request_id = $1 for update
+), ${settleParts("($2 = 'void' or exists (select from claim))")}, kept as (
+  update idempotency set outcome = $8
+  where account_id = $6 and key = $7 and request_id = $1 and exists (select from ended)
+) select trial + paid + credit as balance, trial from moved`,
+};
