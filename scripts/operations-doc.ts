@@ -14,7 +14,7 @@ export function operationsDoc(): string {
   return `# Operations
 
 Made from the contract by \`node -C source scripts/operations-doc.ts\`; a test says when it is old. The same as data:
-\`GET /v1/catalog\`, \`GET /openapi.json\`; as a page: \`GET /docs\`.
+\`GET /v1/catalog\`, \`GET /openapi.json\`; as a page: \`GET /docs\`; for agents: \`GET /llms.txt\`.
 
 Every operation is \`POST /v1/data/query\` with \`{"operation", "params", "page", "page_size"}\`. Every record has \`id\` and
 \`source {name, kind, document_id?, retrieved_at, licence?, content_sha256}\`; \`kind\` is \`sample\` for generated records and

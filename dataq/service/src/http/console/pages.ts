@@ -35,7 +35,7 @@ export function addConsolePages(app: FastifyInstance): void {
 
   app.get("/", async (request, reply) => {
     if (request.headers.accept?.includes("text/html")) return reply.redirect("/console/");
-    return { name: "dataq", console: "/console/", docs: "/docs", status: "/v1/status" };
+    return { name: "dataq", console: "/console/", docs: "/docs", agents: "/llms.txt", status: "/v1/status" };
   });
 
   const answer = async (request: FastifyRequest<{ Params: { "*"?: string } }>, reply: FastifyReply) => {

@@ -5,9 +5,9 @@ import {
   type Operation,
   operations,
   paramsSchema,
-  priceGroups,
   recordSchema,
 } from "@dataq/contract";
+import type { PricesInForce } from "./prices.ts";
 
 /** What `/v1/catalog` says of an operation. */
 export interface CatalogEntry {
@@ -27,8 +27,8 @@ export interface CatalogEntry {
   readonly example: { readonly params: Operation["example"] };
 }
 
-export function catalogEntry(operation: Operation, more: MoreChoices): CatalogEntry {
-  const { tokens, cachedTokens } = priceGroups[operation.priceGroup];
+export function catalogEntry(operation: Operation, more: MoreChoices, prices: PricesInForce): CatalogEntry {
+  const { tokens, cachedTokens } = prices(operation);
   return {
     operation: operation.name,
     domain: operation.domain,
@@ -58,11 +58,11 @@ export function modelTools(more: MoreChoices): object[] {
 }
 
 /** The form in which the older published client looks for what there is. */
-export function olderCapabilities(): object {
+export function olderCapabilities(prices: PricesInForce): object {
   const list: readonly Operation[] = operations;
   return {
     capabilities: list.map((operation) => {
-      const { tokens } = priceGroups[operation.priceGroup];
+      const { tokens } = prices(operation);
       return {
         domain: operation.domain,
         type: operation.olderType,

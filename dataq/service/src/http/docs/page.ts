@@ -1,16 +1,17 @@
-import { errors, type Operation, operations, paramsSchema, priceGroups } from "@dataq/contract";
+import { errors, type Operation, operations, paramsSchema } from "@dataq/contract";
+import type { PricesInForce } from "./prices.ts";
 
 /** The reference as one page without scripts: every operation, its parameters and fields, and every error. */
-export function docsPage(): string {
+export function docsPage(prices: PricesInForce): string {
   const list: readonly Operation[] = operations;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
 <title>dataq reference</title><style>${style}</style></head><body>
 <h1>dataq</h1>
 <p>Every operation is a <code>POST /v1/data/query</code> with <code>Authorization: Bearer &lt;API_KEY&gt;</code>.
-The same as data: <a href="/openapi.json">OpenAPI</a>, <a href="/v1/catalog">catalogue</a>.</p>
+The same as data: <a href="/openapi.json">OpenAPI</a>, <a href="/v1/catalog">catalogue</a>, for agents <a href="/llms.txt">llms.txt</a>.</p>
 <nav>${list.map(({ name }) => `<a href="#${name}">${name}</a>`).join(" ")} <a href="#errors">errors</a></nav>
-${list.map(section).join("\n")}
+${list.map((operation) => section(operation, prices)).join("\n")}
 <h2 id="errors">Errors</h2>
 <table><tr><th>code</th><th>status</th><th>meaning</th><th>what to do</th></tr>${Object.entries(errors)
     .map(
@@ -24,8 +25,8 @@ ${list.map(section).join("\n")}
 const style =
   "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}table{border-collapse:collapse;width:100%}td,th{border:1px solid #bbb;padding:.3rem .5rem;text-align:left;vertical-align:top}pre{background:#f3f3f3;padding:.7rem;overflow:auto}nav{line-height:2}";
 
-function section(operation: Operation): string {
-  const { tokens, cachedTokens } = priceGroups[operation.priceGroup];
+function section(operation: Operation, prices: PricesInForce): string {
+  const { tokens, cachedTokens } = prices(operation);
   const body = JSON.stringify({ operation: operation.name, params: operation.example });
   const schema = paramsSchema(operation) as {
     properties?: Record<string, { description?: string }>;

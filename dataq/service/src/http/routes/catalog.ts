@@ -1,45 +1,44 @@
-import { errors, Failure, type MoreChoices, operations } from "@dataq/contract";
+import { errors, Failure, invalid, type MoreChoices, operations } from "@dataq/contract";
 import type { FastifyInstance } from "fastify";
 import { lastRuns } from "../../importer/runs.ts";
+import type { PriceVersion } from "../../ledger/price.ts";
 import type { PostingIndex } from "../../search/postings/posting-index.ts";
 import { archivedPlatforms } from "../../sources/content/hot-rank/imported.ts";
 import type { HttpParts } from "../app.ts";
 import { type CatalogEntry, catalogEntry, modelTools, olderCapabilities } from "../docs/catalog.ts";
+import { llmsText } from "../docs/llms.ts";
 import { openApi } from "../docs/openapi.ts";
 import { docsPage } from "../docs/page.ts";
+import type { PricesInForce } from "../docs/prices.ts";
 
 /** What the service offers and in what state its data is. All public: nothing here is about an account. */
 export function addCatalogRoutes(
   app: FastifyInstance,
-  parts: Pick<HttpParts, "database"> & { readonly index: PostingIndex },
+  parts: Pick<HttpParts, "database" | "pipeline" | "clock"> & { readonly index: PostingIndex },
 ): void {
-  let made: { readonly platforms: string; readonly offer: Offer } | undefined;
-  /** Made anew only when an import brings another platform. */
+  let made: { readonly of: string; readonly offer: Offer } | undefined;
+  /** Made anew only when an import brings another platform, or another price is in force. */
   const offer = async (): Promise<Offer> => {
+    const now = parts.clock();
     const platform = await archivedPlatforms(parts.index);
-    const platforms = platform.join();
-    if (made?.platforms !== platforms) made = { platforms, offer: offerWith({ platform }) };
+    const prices = new Map<string, PriceVersion>();
+    for (const { name } of operations) prices.set(name, await parts.pipeline.prices.find(name, now));
+    const of = [...platform, ...[...prices.values()].map(({ version }) => version)].join();
+    if (made?.of !== of) made = { of, offer: offerWith({ platform }, ({ name }) => prices.get(name)!) };
     return made.offer;
   };
-  const page = docsPage();
 
   app.get<{ Querystring: { format?: unknown } }>("/v1/catalog", async (request) => {
     const { format } = request.query;
     if (format === undefined) return { data: (await offer()).entries };
     if (format === "openai-tools") return (await offer()).tools;
-    const message = "format is not a form of the catalogue";
-    throw new Failure("invalid_params", {
-      summary: `${message}.`,
-      details: [
-        {
-          param: "format",
-          code: "unknown",
-          message,
-          fix: "send openai-tools, or leave it out",
-          fixZh: "请使用 openai-tools，或去掉该参数",
-        },
-      ],
-    });
+    throw invalid(
+      "format",
+      "unknown",
+      "format is not a form of the catalogue",
+      "send openai-tools, or leave it out",
+      "请使用 openai-tools，或去掉该参数",
+    );
   });
 
   app.get<{ Params: { operation: string } }>("/v1/catalog/:operation", async (request) => {
@@ -49,7 +48,7 @@ export function addCatalogRoutes(
     return entry;
   });
 
-  app.get("/capabilities.json", async () => olderCapabilities());
+  app.get("/capabilities.json", async () => (await offer()).capabilities);
   app.get("/openapi.json", async (_request, reply) =>
     reply.type("application/json").send((await offer()).openApi),
   );
@@ -57,7 +56,10 @@ export function addCatalogRoutes(
     reply
       .header("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'")
       .type("text/html; charset=utf-8")
-      .send(page),
+      .send((await offer()).page),
+  );
+  app.get("/llms.txt", async (_request, reply) =>
+    reply.type("text/plain; charset=utf-8").send((await offer()).llms),
   );
 
   // The type of every error body is this address.
@@ -73,15 +75,22 @@ export function addCatalogRoutes(
 interface Offer {
   readonly entries: readonly CatalogEntry[];
   readonly tools: readonly object[];
+  readonly capabilities: object;
   /** JSON */
   readonly openApi: string;
+  /** HTML */
+  readonly page: string;
+  readonly llms: string;
 }
 
-function offerWith(more: MoreChoices): Offer {
+function offerWith(more: MoreChoices, prices: PricesInForce): Offer {
   return {
-    entries: operations.map((operation) => catalogEntry(operation, more)),
+    entries: operations.map((operation) => catalogEntry(operation, more, prices)),
     tools: modelTools(more),
+    capabilities: olderCapabilities(prices),
     openApi: JSON.stringify(openApi(more)),
+    page: docsPage(prices),
+    llms: llmsText(prices),
   };
 }
 
