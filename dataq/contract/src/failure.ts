@@ -29,6 +29,17 @@ export class Failure extends Error {
   }
 }
 
+/** The refusal of one field: its path, what kind of fault, the fault in a sentence, and what to send. */
+export function invalid(param: string, code: string, message: string, fix: string, fixZh: string): Failure {
+  const details = [{ param, code, message, fix, fixZh }];
+  return new Failure("invalid_params", { param, summary: summarise(details), details });
+}
+
+/** All that is wrong, each with what to send, as one sentence. */
+export function summarise(details: readonly ParameterProblem[]): string {
+  return `${details.map(({ message, fix }) => (fix ? `${message} (${fix})` : message)).join("; ")}.`;
+}
+
 /** Puts details into the `{name}` places of a text of the error table. */
 export function fill(text: string, details: FailureDetails): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) =>

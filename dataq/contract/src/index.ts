@@ -10,7 +10,7 @@ export {
 } from "./envelope.ts";
 export { type ErrorCode, type ErrorRow, errors } from "./errors.ts";
 export { errorsZh, problemZh } from "./errors-zh.ts";
-export { Failure, type FailureDetails, fill, type ParameterProblem } from "./failure.ts";
+export { Failure, type FailureDetails, fill, invalid, type ParameterProblem, summarise } from "./failure.ts";
 export {
   answerSchema,
   errorSchema,

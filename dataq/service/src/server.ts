@@ -1,11 +1,11 @@
 import { mkdir } from "node:fs/promises";
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
-import { sealAudit } from "./accounts/audit-chain.ts";
+import { type Seal, sealAudit } from "./accounts/audit-chain.ts";
 import { openIdentity } from "./accounts/local-account.ts";
 import type { Config } from "./config.ts";
 import { readConnectors } from "./connector/configured.ts";
-import { openDatabase } from "./database/database.ts";
+import { type Database, openDatabase } from "./database/database.ts";
 import { migrate } from "./database/migrations.ts";
 import { createApp, type HttpParts } from "./http/app.ts";
 import { addModelRoutes } from "./http/console/models.ts";
@@ -110,6 +110,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     await publishFirstPrices(database, clock());
     const instance = await startInstance(database, clock());
     closers.push(() => instance.close());
+    closers.push(() => lastSealing(database, logger, clock()));
     const recovered = await recover(database, clock());
     if (recovered > 0)
       progress(`${recovered} calls were cut off by the last stop; their tokens were given back.`);
@@ -174,7 +175,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     addMemberRoutes(app, parts);
     addLedgerRoutes(app, parts);
     addAdminRoutes(app, parts);
-    addCatalogRoutes(app, { database, index });
+    addCatalogRoutes(app, { ...parts, index });
     addHealthRoutes(app, parts);
     addMetricsRoute(app, parts);
     const jobs = new Jobs(database, clock);
@@ -230,7 +231,7 @@ function startSweeper(
       await limiter.sweep(clock());
       await sweepKeys(database, clock());
       await sealEntries(database, clock());
-      await sealAudit(database, clock());
+      tellSeal(logger, await sealAudit(database, clock()));
     } catch (error) {
       logger.warn({ err: (error as Error).message }, "sweep failed");
     }
@@ -243,6 +244,20 @@ function startSweeper(
     clearInterval(timer);
     await running;
   };
+}
+
+/** What was written since the last sweep is sealed too, where the database still answers. */
+async function lastSealing(database: Database, logger: Logger, now: Date): Promise<void> {
+  try {
+    tellSeal(logger, await sealAudit(database, now));
+  } catch (error) {
+    logger.warn({ err: (error as Error).message }, "audit log not sealed");
+  }
+}
+
+/** A log that lies elsewhere keeps the end of the chain: see `Seal`. */
+function tellSeal(logger: Logger, seal: Seal | undefined): void {
+  if (seal) logger.info({ audit_lines: seal.lines, audit_seal: seal.sha256 }, "audit log sealed");
 }
 
 /** Log lines are JSON; a key never stands in one, wherever it came from. */

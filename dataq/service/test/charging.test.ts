@@ -86,6 +86,20 @@ describe("what costs nothing shows as hold and void, or not at all", () => {
     });
   });
 
+  test("equal questions to a source that never answers wait for one another once, not one after the other", async () => {
+    const { keys } = await service.account(100_000);
+    const before = service.sources.runs;
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => ask(keys[0]!, "legal_cases", "hang together")),
+    );
+    expect(answers.map(({ body }) => body.code)).toEqual(Array(8).fill("upstream_timeout"));
+    expect(service.sources.runs - before).toBeLessThan(8);
+    expect((await service.call("/v1/balance", { key: keys[0]! })).body).toMatchObject({
+      balance: 100_000,
+      held: 0,
+    });
+  });
+
   test.each([
     ["a wrong parameter", { operation: "legal_cases", params: { nothing: "x" } }, 400],
     ["an unknown operation", { operation: "legal_none" }, 400],
@@ -145,6 +159,23 @@ describe("the cache", () => {
     expect((await ask(keys[0]!, "legal_cases", "found ageing")).body.usage.tokens).toBe(2_500);
     service.nowMs += 2_000;
     expect((await ask(keys[0]!, "legal_cases", "found ageing")).body.usage.tokens).toBe(5_000);
+  });
+
+  test("is over for all when the answer's own time is, also for who asked later", async () => {
+    const [one, two, three] = [
+      await service.account(100_000),
+      await service.account(100_000),
+      await service.account(100_000),
+    ];
+    const priceFor = async ({ keys }: typeof one) =>
+      (await ask(keys[0]!, "legal_cases", "short")).body.usage.tokens;
+    expect(await priceFor(one)).toBe(5_000);
+    service.nowMs += 300_000;
+    expect(await priceFor(two)).toBe(5_000);
+    service.nowMs += 301_000;
+    expect(await priceFor(three)).toBe(5_000);
+    service.nowMs += 300_000;
+    expect(await priceFor(two)).toBe(5_000);
   });
 
   test("keeps what was paid for: after a hold that ran out the same question costs the list price", async () => {
@@ -357,6 +388,29 @@ test("usage sums to the ledger, by day, operation and key, and in CSV", async ()
     404,
   );
   expect(id).toMatch(/^acc_/);
+});
+
+test("a price that comes into force is charged, and is what every public page says", async () => {
+  const { keys } = await service.account(100_000);
+  const price = {
+    operation: "research_journal_search",
+    tokens: 777,
+    cached_tokens: null,
+    effective_from: new Date(service.nowMs + 120_000).toISOString(),
+  };
+  expect((await service.call("/admin/v1/prices", { body: price })).status).toBe(201);
+  const told = async () => ({
+    charged: (await ask(keys[0]!, price.operation, "found priced")).body.usage.tokens,
+    catalog: (await service.call(`/v1/catalog/${price.operation}`)).body.price.tokens,
+    older: (await service.call("/capabilities.json")).body.capabilities.find(
+      (one: { operation: string }) => one.operation === price.operation,
+    ).units,
+    page: (await service.call("/docs")).text.includes("777 tokens"),
+    agents: /research_journal_search\).* (\d+) tokens\.\n/.exec((await service.call("/llms.txt")).text)?.[1],
+  });
+  expect(await told()).toEqual({ charged: 500, catalog: 500, older: 500, page: false, agents: "500" });
+  service.nowMs += 180_000;
+  expect(await told()).toEqual({ charged: 777, catalog: 777, older: 777, page: true, agents: "777" });
 });
 
 test("the ledger's tokens sum to the balance, page by page", async () => {

@@ -162,6 +162,15 @@ test("catalogue, OpenAPI, reference page, capabilities and status are public and
     expect((await get(path)).status, path).toBe(200);
   }
   expect((await get("/docs")).text).toContain("legal_cases");
+  const agents = await get("/llms.txt");
+  expect(agents.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+  for (const { name, description } of operations)
+    expect(agents.text).toContain(`- [${name}](/v1/catalog/${name}): ${description.en}`);
+  for (const [, path] of agents.text.matchAll(/\]\((\/(?!console)[^)]*)\)/g))
+    expect((await get(path!)).status, path).toBe(200);
+  // The call that it shows is one.
+  const [, shown] = /\n {4}(\{.*\})\n/.exec(agents.text)!;
+  expect(await service.call("/v1/data/query", { body: JSON.parse(shown!) })).toMatchObject({ status: 200 });
   expect((await get("/capabilities.json")).body.capabilities).toHaveLength(operations.length);
   expect((await get("/v1/status")).body.data.operations).toHaveLength(operations.length);
 });

@@ -3,7 +3,8 @@ import type { Answer, Source, Sources } from "../src/sources/source.ts";
 
 /**
  * A source that does what the question says, because no real one fails on demand. The first parameter's value is
- * `<what>` or `<what> <anything>`: found, empty, missing, lacking, past_end, fail:<code>, throw, hang.
+ * `<what>` or `<what> <anything>`: found, short (found, good for ten minutes), empty, missing, lacking, past_end,
+ * fail:<code>, throw, hang.
  */
 export class ScriptedSources implements Sources {
   /** How often a source was asked. */
@@ -49,6 +50,7 @@ function answerOf(what: string, operation: Operation): Answer {
     total: outcome === "past_end" ? 5 : hasData ? 1 : 0,
     totalRelation: "eq",
     warnings: [],
+    ...(what === "short" && { cacheS: 600 }),
     ...(operation.summary && { summary: { listed: hasData, record_count: hasData ? 1 : 0 } }),
   };
 }

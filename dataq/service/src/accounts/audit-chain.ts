@@ -12,8 +12,22 @@ export interface SealedLine extends AuditLine {
   readonly sha256: string;
 }
 
-/** Puts the lines that were committed since the last time at the end of the chain. Returns how many. */
-export async function sealAudit(database: Database, now: Date): Promise<number> {
+/**
+ * Where the chain ends. Whoever keeps one outside of the database can tell later that nothing up to it was cut off or
+ * written anew: the chain itself cannot show that its newest lines are gone together with their hashes.
+ */
+export interface Seal {
+  /** How many lines the chain has. */
+  readonly lines: number;
+  /** The hash after the last of them. */
+  readonly sha256: string;
+}
+
+/**
+ * Puts the lines that were committed since the last time at the end of the chain, up to a piece of them. Returns the
+ * new end, or undefined when there was nothing to seal.
+ */
+export async function sealAudit(database: Database, now: Date): Promise<Seal | undefined> {
   const client = await database.pool.connect();
   try {
     await client.query("begin");
@@ -35,7 +49,7 @@ export async function sealAudit(database: Database, now: Date): Promise<number> 
       );
     }
     await client.query("commit");
-    return open.rows.length;
+    return open.rows.length === 0 ? undefined : { lines: seq, sha256: sha256.toString("hex") };
   } catch (error) {
     await client.query("rollback");
     throw error;
@@ -58,6 +72,32 @@ export async function* readSealed(
     if (found.rows.length < PIECE) return;
     last = found.rows.at(-1)!.seq;
   }
+}
+
+/** Undefined as long as nothing was sealed. */
+export async function lastSeal(database: Database): Promise<Seal | undefined> {
+  const found = await database.pool.query<Seal>(
+    "select seq as lines, encode(sha256, 'hex') as sha256 from audit_seal order by seq desc limit 1",
+  );
+  return found.rows[0];
+}
+
+/** 64 hexadecimal digits, as `Seal.sha256` has them. */
+export const sealPattern = /^[0-9a-f]{64}$/;
+
+/** Hashes of seals that were kept elsewhere: those that the chain does not have any more. */
+export async function verifyKept(database: Database, kept: readonly string[]): Promise<Finding> {
+  const lost = await database.pool.query<{ sha256: string }>(
+    `select sha256 from unnest($1::text[]) as kept(sha256)
+     where not exists (select from audit_seal s where s.sha256 = decode(kept.sha256, 'hex')) limit 5`,
+    [kept],
+  );
+  return {
+    law: "A2",
+    text: "the audit log has the seals that were kept elsewhere",
+    text_zh: "审计日志包含另行保存的封印",
+    breaches: lost.rows.map(({ sha256 }) => `what ${sha256} sealed was cut off or written anew`),
+  };
 }
 
 /** What in the audit log is not as it was written. */

@@ -1,4 +1,4 @@
-import { Failure } from "@dataq/contract";
+import { Failure, summarise } from "@dataq/contract";
 import type { FastifyRequest } from "fastify";
 import type { z } from "zod";
 import { problemOf } from "./schema-problem.ts";
@@ -26,7 +26,7 @@ export function check<Schema extends z.ZodType>(schema: Schema, value: unknown):
   const details = read.error.issues.map(problemOf);
   throw new Failure("invalid_params", {
     param: details[0]!.param,
-    summary: `${details.map(({ message, fix }) => (fix === "" ? message : `${message} (${fix})`)).join("; ")}.`,
+    summary: summarise(details),
     details,
   });
 }

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Failure } from "@dataq/contract";
+import { Failure, invalid } from "@dataq/contract";
 import type { Database } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
 import { importNames } from "./import.ts";
@@ -187,12 +187,11 @@ function mainOf(here: string): string {
 }
 
 function unknownTarget(operation: string): Failure {
-  const fix = `send one of ${importNames.join(", ")}`;
-  const fixZh = `可选：${importNames.join("、")}`;
-  const message = `${operation.slice(0, 64)} cannot be imported`;
-  return new Failure("invalid_params", {
-    param: "operation",
-    summary: `${message}.`,
-    details: [{ param: "operation", code: "unknown", message, fix, fixZh }],
-  });
+  return invalid(
+    "operation",
+    "unknown",
+    `${operation.slice(0, 64)} cannot be imported`,
+    `send one of ${importNames.join(", ")}`,
+    `可选：${importNames.join("、")}`,
+  );
 }

@@ -1,10 +1,9 @@
-import { Failure } from "@dataq/contract";
+import { Failure, invalid } from "@dataq/contract";
 import type { Principal } from "../accounts/key.ts";
 import type { Call } from "./call.ts";
 import type { PipelineParts } from "./parts.ts";
 import { look, type Question, readQuestion } from "./question.ts";
 import { type Reply, readBalance } from "./reply.ts";
-import { invalid } from "./request.ts";
 
 export interface Estimate {
   readonly tokens: number;

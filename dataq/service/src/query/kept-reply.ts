@@ -1,5 +1,5 @@
 import { type ErrorCode, errors, Failure, type FailureDetails } from "@dataq/contract";
-import type { KeptOutcome } from "../ledger/hold.ts";
+import type { KeptOutcome } from "../ledger/settlement.ts";
 import type { Call } from "./call.ts";
 import { Payload } from "./payload.ts";
 

@@ -1,4 +1,4 @@
-import { Failure, type Operation, operations, type ParameterProblem } from "@dataq/contract";
+import { Failure, invalid, type Operation, operations } from "@dataq/contract";
 
 /** A request of the older published client (`domain`, `type`, `query`, `filters`, `top_k`) in our own form. */
 export interface OlderRequest {
@@ -17,17 +17,20 @@ export function readOlderRequest(body: unknown): OlderRequest | undefined {
   if (!isObject(filters))
     throw invalid(
       "filters",
-      "is not an object",
+      "type",
+      "filters is not an object",
       "send an object, or leave it out",
       "请发送对象，或去掉 filters",
     );
-  if (typeof query !== "string") throw invalid("query", "is not a string", "send a string", "请发送字符串");
+  if (typeof query !== "string")
+    throw invalid("query", "type", "query is not a string", "send a string", "请发送字符串");
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) {
     const shown = unknown.slice(0, 64);
     throw invalid(
       shown,
-      "is not a field of this profile",
+      "unknown",
+      `${shown} is not a field of this profile`,
       "send domain, type, query, filters and top_k",
       "可用：domain、type、query、filters、top_k",
     );
@@ -93,15 +96,11 @@ function readInteger(name: string, value: unknown, low: number, high: number): n
     return number;
   throw invalid(
     name,
-    `is not a whole number from ${low} to ${high}`,
+    "range",
+    `${name} is not a whole number from ${low} to ${high}`,
     `send ${low} to ${high}`,
     `请发送 ${low} 至 ${high}`,
   );
-}
-
-function invalid(name: string, what: string, fix: string, fixZh: string): Failure {
-  const problem: ParameterProblem = { param: name, code: "format", message: `${name} ${what}`, fix, fixZh };
-  return new Failure("invalid_params", { summary: `${name} ${what}.`, details: [problem] });
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Failure } from "@dataq/contract";
-import { charge, type HoldRequest, hold, type KeptOutcome, settle } from "../ledger/hold.ts";
+import { charge, type HoldRequest, hold } from "../ledger/hold.ts";
 import { claimKey, freeKey } from "../ledger/idempotency.ts";
+import { type KeptOutcome, settle } from "../ledger/settlement.ts";
 import { chinaDate } from "../sources/china-time.ts";
 import { fingerprintOf, type Kept, packed } from "./answer-cache.ts";
 import type { Call } from "./call.ts";
@@ -69,7 +70,8 @@ async function answerUnderKey(parts: PipelineParts, question: Question, key: str
   try {
     return await answerOnce(parts, question, key);
   } catch (error) {
-    await freeKey(parts.database, accountId, key, call.requestId);
+    // Should this fail too, recovery frees it; what is told is why the call failed.
+    await freeKey(parts.database, accountId, key, call.requestId).catch(() => {});
     throw error;
   }
 }
@@ -244,6 +246,8 @@ function holdRequest(parts: PipelineParts, { call, request, price }: Question, q
     instanceId: parts.instance.id,
     now,
     deadline: new Date(now.getTime() + HOLD_LIMIT_MS),
-    ...(key.monthlyCap !== null && { cap: { tokens: key.monthlyCap, month: chinaDate(now).slice(0, 7) } }),
+    ...(key.monthlyCap !== null && {
+      cap: { keyId: key.spendAs, tokens: key.monthlyCap, month: chinaDate(now).slice(0, 7) },
+    }),
   };
 }

@@ -1,5 +1,5 @@
 import type { Usage } from "@dataq/contract";
-import type { Balance } from "../ledger/hold.ts";
+import type { Balance } from "../ledger/balance.ts";
 import type { PriceVersion } from "../ledger/price.ts";
 import { readWallet } from "../ledger/wallet.ts";
 import { completeEnvelope } from "./envelope.ts";

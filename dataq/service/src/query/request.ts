@@ -2,11 +2,13 @@ import {
   editDistance,
   Failure,
   findOperation,
+  invalid,
   type Operation,
   operations,
   type ParameterProblem,
   type Params,
   readParams,
+  summarise,
 } from "@dataq/contract";
 
 /** A question in its one form: names complete, values checked and normalised. */
@@ -327,18 +329,8 @@ function readText(
   );
 }
 
-/** The refusal of one field: its path, what kind of fault, the fault in a sentence, and what to send. */
-export function invalid(param: string, code: string, message: string, fix: string, fixZh: string): Failure {
-  const details = [problem(param, code, message, fix, fixZh)];
-  return new Failure("invalid_params", { param, summary: summarise(details), details });
-}
-
 function problem(param: string, code: string, message: string, fix: string, fixZh: string): ParameterProblem {
   return { param, code, message, fix, fixZh };
-}
-
-function summarise(details: readonly ParameterProblem[]): string {
-  return `${details.map(({ message, fix }) => (fix ? `${message} (${fix})` : message)).join("; ")}.`;
 }
 
 function shorten(text: string): string {

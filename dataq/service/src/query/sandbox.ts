@@ -1,4 +1,12 @@
-import { type ErrorCode, errors, Failure, findOperation, type Operation, operations } from "@dataq/contract";
+import {
+  type ErrorCode,
+  errors,
+  Failure,
+  findOperation,
+  invalid,
+  type Operation,
+  operations,
+} from "@dataq/contract";
 
 /** What a magic input asks the sandbox to do instead of, or before, answering with samples. */
 export type Directive =
@@ -68,12 +76,8 @@ function readDirective(text: string, name: string): Directive {
   }
   const fix = `send sandbox:<error code>, sandbox:delay:<ms up to ${LONGEST_DELAY_MS}>, sandbox:cache_hit or sandbox:empty`;
   const fixZh = `请发送 sandbox:<错误代码>、sandbox:delay:<毫秒，最多 ${LONGEST_DELAY_MS}>、sandbox:cache_hit 或 sandbox:empty`;
-  const message = "not a magic input of the sandbox";
-  throw new Failure("invalid_params", {
-    param: `params.${name}`,
-    summary: `params.${name} is ${message} (${fix}).`,
-    details: [{ param: `params.${name}`, code: "sandbox", message, fix, fixZh }],
-  });
+  const param = `params.${name}`;
+  throw invalid(param, "sandbox", `${param} is not a magic input of the sandbox`, fix, fixZh);
 }
 
 function exampleOf(body: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> | undefined {

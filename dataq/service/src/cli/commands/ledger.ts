@@ -1,5 +1,5 @@
-import { Command } from "commander";
-import { sealAudit, verifyAudit } from "../../accounts/audit-chain.ts";
+import { Command, InvalidArgumentError } from "commander";
+import { lastSeal, sealAudit, sealPattern, verifyAudit, verifyKept } from "../../accounts/audit-chain.ts";
 import { sealEntries } from "../../ledger/seal.ts";
 import { verifyLedger } from "../../ledger/verify.ts";
 import { asOperator } from "../operator.ts";
@@ -10,22 +10,33 @@ export function ledgerCommand(): Command {
   ledger
     .command("verify")
     .description("check every law of the ledger and the chains of hashes; exit code 1 when one is broken")
-    .option("--json", "JSON: {ok, findings}")
-    .action(async (options: { json?: boolean }) => {
-      const findings = await asOperator(async ({ database, author }) => {
+    .option("--seal <hash>", "a seal of the audit log that you kept elsewhere; may be repeated", readSeal)
+    .option("--json", "JSON: {ok, findings, seal}")
+    .action(async (options: { json?: boolean; seal?: string[] }) => {
+      const { findings, seal } = await asOperator(async ({ database, author }) => {
         const found = [...(await verifyLedger(database)), await verifyAudit(database)];
+        if (options.seal) found.push(await verifyKept(database, options.seal));
         await sealEntries(database, author.now);
         await sealAudit(database, author.now);
-        return found;
+        return { findings: found, seal: await lastSeal(database) };
       });
       const ok = findings.every(({ breaches }) => breaches.length === 0);
-      if (options.json) console.log(JSON.stringify({ ok, findings }));
-      else
+      if (options.json) console.log(JSON.stringify({ ok, findings, seal: seal ?? null }));
+      else {
         for (const { law, text, breaches } of findings)
           console.log(
             `${breaches.length === 0 ? "holds " : "BROKEN"} ${law.padEnd(4)}${text}${breaches.map((breach) => `\n         ${breach}`).join("")}`,
           );
+        if (seal)
+          console.log(`seal   ${seal.sha256} of ${seal.lines} lines of the audit log; keep it elsewhere`);
+      }
       if (!ok) process.exitCode = 1;
     });
   return ledger;
+}
+
+function readSeal(value: string, before: readonly string[] = []): string[] {
+  const hash = value.toLowerCase();
+  if (!sealPattern.test(hash)) throw new InvalidArgumentError("A seal is 64 hexadecimal digits.");
+  return [...before, hash];
 }

@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { Failure, operations } from "@dataq/contract";
+import { Failure, invalid, operations } from "@dataq/contract";
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import {
@@ -12,7 +12,14 @@ import {
   tiers,
 } from "../../accounts/account.ts";
 import { auditColumns, readAudit, writeAudit } from "../../accounts/audit.ts";
-import { readSealed, sealAudit, verifyAudit } from "../../accounts/audit-chain.ts";
+import {
+  lastSeal,
+  readSealed,
+  sealAudit,
+  sealPattern,
+  verifyAudit,
+  verifyKept,
+} from "../../accounts/audit-chain.ts";
 import { scopes } from "../../accounts/scope.ts";
 import { createVouchers, listVouchers, type Voucher, voucherStates } from "../../accounts/voucher.ts";
 import { adjust, reverse, setCreditLimit } from "../../ledger/movement.ts";
@@ -43,6 +50,8 @@ const newKeys = z.strictObject({
   scopes: z.array(z.enum(scopes)).min(1).optional(),
   monthly_cap: tokens.nullable().optional(),
 });
+/** One that an operator kept elsewhere. */
+const keptSeal = z.strictObject({ seal: z.string().toLowerCase().regex(sealPattern).optional() });
 const adjustment = z.strictObject({ tokens: z.number().int().min(-1e12).max(1e12), reason });
 const topup = z.strictObject({
   tokens: tokens.min(1),
@@ -237,34 +246,22 @@ export function addAdminRoutes(app: FastifyInstance, parts: HttpParts): void {
     const wanted = check(price, readJson(request));
     const effectiveFrom = new Date(wanted.effective_from);
     if (effectiveFrom.getTime() < parts.clock().getTime() + PRICE_NOTICE_MS)
-      throw new Failure("invalid_params", {
-        param: "effective_from",
-        summary: "effective_from is not at least a minute ahead.",
-        details: [
-          {
-            param: "effective_from",
-            code: "range",
-            message: "effective_from is too near",
-            fix: "send a later time",
-            fixZh: "请发送更晚的时间",
-          },
-        ],
-      });
+      throw invalid(
+        "effective_from",
+        "range",
+        "effective_from is not at least a minute ahead",
+        "send a later time",
+        "请发送更晚的时间",
+      );
     const { operation, tokens: listTokens, cached_tokens: cachedTokens } = wanted;
     if (cachedTokens !== null && cachedTokens > listTokens)
-      throw new Failure("invalid_params", {
-        param: "cached_tokens",
-        summary: "cached_tokens is above tokens.",
-        details: [
-          {
-            param: "cached_tokens",
-            code: "range",
-            message: "cached_tokens is above tokens",
-            fix: "send at most tokens",
-            fixZh: "不得超过 tokens",
-          },
-        ],
-      });
+      throw invalid(
+        "cached_tokens",
+        "range",
+        "cached_tokens is above tokens",
+        "send at most tokens",
+        "不得超过 tokens",
+      );
     const version = await publishPrice(database, {
       operation,
       tokens: listTokens,
@@ -292,7 +289,7 @@ export function addAdminRoutes(app: FastifyInstance, parts: HttpParts): void {
     await admitAdmin(request);
     const { format } = check(exportQuery, request.query);
     await writeAudit(database, authorOf(parts, request), "export.audit", "audit", null, { format });
-    while ((await sealAudit(database, parts.clock())) > 0);
+    while (await sealAudit(database, parts.clock()));
     reply.header("content-disposition", `attachment; filename="audit.${format}"`);
     reply.type(format === "csv" ? "text/csv; charset=utf-8" : "application/x-ndjson; charset=utf-8");
     return reply.send(Readable.from(auditExport(database, format)));
@@ -300,8 +297,11 @@ export function addAdminRoutes(app: FastifyInstance, parts: HttpParts): void {
 
   app.get("/admin/v1/ledger/verify", async (request) => {
     await admitAdmin(request);
+    const { seal } = check(keptSeal, request.query);
     const findings = [...(await verifyLedger(database)), await verifyAudit(database)];
-    return { ok: findings.every(({ breaches }) => breaches.length === 0), findings };
+    if (seal !== undefined) findings.push(await verifyKept(database, [seal]));
+    const ok = findings.every(({ breaches }) => breaches.length === 0);
+    return { ok, findings, seal: (await lastSeal(database)) ?? null };
   });
 }
 

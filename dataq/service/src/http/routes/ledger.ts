@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { Failure, findOperation } from "@dataq/contract";
+import { Failure, findOperation, invalid } from "@dataq/contract";
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import { writeAudit } from "../../accounts/audit.ts";
@@ -145,19 +145,7 @@ async function usageOf(parts: HttpParts, request: Parameters<typeof admit>[1]) {
   const last = to ?? today;
   const first = from ?? chinaDate(new Date(Date.parse(last) - 29 * 86_400_000));
   if (first > last)
-    throw new Failure("invalid_params", {
-      param: "from",
-      summary: "from is after to.",
-      details: [
-        {
-          param: "from",
-          code: "range",
-          message: "from is after to",
-          fix: "send a day before to",
-          fixZh: "请发送不晚于 to 的日期",
-        },
-      ],
-    });
+    throw invalid("from", "range", "from is after to", "send a day before to", "请发送不晚于 to 的日期");
   await parts.requestLog.flush();
   const groups: readonly UsageGroup[] = group_by;
   return { groups, rows: await readUsage(parts.database, account.id, { from: first, to: last, groups }) };

@@ -1,4 +1,4 @@
-import { Failure } from "@dataq/contract";
+import { invalid } from "@dataq/contract";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { estimate } from "../../query/estimate.ts";
 import { readOlderRequest } from "../../query/older-profile.ts";
@@ -50,20 +50,13 @@ function readIdempotencyKey(request: FastifyRequest): string | undefined {
   const header = request.headers["idempotency-key"];
   if (header === undefined) return undefined;
   if (typeof header === "string" && /^[\x20-\x7e]{1,255}$/.test(header)) return header;
-  const fix = "send 1 to 255 printable characters";
-  throw new Failure("invalid_params", {
-    param: "Idempotency-Key",
-    summary: `Idempotency-Key is not of 1 to 255 printable characters (${fix}).`,
-    details: [
-      {
-        param: "Idempotency-Key",
-        code: "format",
-        message: "Idempotency-Key is malformed",
-        fix,
-        fixZh: "请发送 1 到 255 个可打印的 ASCII 字符",
-      },
-    ],
-  });
+  throw invalid(
+    "Idempotency-Key",
+    "format",
+    "Idempotency-Key is not of 1 to 255 printable characters",
+    "send 1 to 255 printable characters",
+    "请发送 1 到 255 个可打印的 ASCII 字符",
+  );
 }
 
 function readCacheControl(request: FastifyRequest): "bypass" | "only" | undefined {

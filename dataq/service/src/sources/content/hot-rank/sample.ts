@@ -1,4 +1,4 @@
-import { Failure, type Params, platforms } from "@dataq/contract";
+import { type Failure, invalid, type Params, platforms } from "@dataq/contract";
 import { hotRank } from "../../../sample/hot-ranks.ts";
 import { whole } from "../../answers.ts";
 import { chinaDate } from "../../china-time.ts";
@@ -18,10 +18,11 @@ export const sampleRanks: Source = {
 };
 
 export function unknownPlatform(platform: string, known: readonly string[]): Failure {
-  const message = `params.platform ${platform} is not a platform with rankings here`;
-  const [fix, fixZh] = [`use one of ${known.join(", ")}`, `可选：${known.join("、")}`];
-  return new Failure("invalid_params", {
-    summary: `${message}.`,
-    details: [{ param: "params.platform", code: "unknown_platform", message, fix, fixZh }],
-  });
+  return invalid(
+    "params.platform",
+    "unknown_platform",
+    `params.platform ${platform} is not a platform with rankings here`,
+    `use one of ${known.join(", ")}`,
+    `可选：${known.join("、")}`,
+  );
 }

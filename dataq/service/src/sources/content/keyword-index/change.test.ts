@@ -15,7 +15,7 @@ function lists(platform: string, dates: readonly string[], titles: string[], hea
       platform,
       date,
       items: titles.map((title) => ({ title, heat, reads: null, discussions: null })),
-      source: { name: "archive", kind: "third_party", retrieved_at: "2025-04-01T00:00:00Z" },
+      source: { name: "archive", kind: "third_party", retrieved_at: "2025-04-01", content_sha256: "" },
     }),
   );
 }

@@ -1,4 +1,4 @@
-import { Failure } from "@dataq/contract";
+import { type Failure, invalid } from "@dataq/contract";
 import {
   basisTerms,
   caseNumberTerm,
@@ -113,7 +113,7 @@ function withoutReferences(text: string, filters: Query[]): string {
 }
 
 function fieldQuery(field: Exclude<Field, "date">, value: string): Query {
-  if (value === "") throw invalid(`${field}: has no value`, `send ${field}:value`, `如 ${field}:取值`);
+  if (value === "") throw wrongField(`${field}: has no value`, `send ${field}:value`, `如 ${field}:取值`);
   if (field === "court") return exact(courtTerm(value));
   if (field === "judge") return exact(judgeTerm(value));
   if (field === "type") return exact(typeTerm(value));
@@ -147,7 +147,7 @@ async function named(
 function datesOf(value: string): { from?: string; to?: string } {
   const dates = readDates(value);
   if (dates === undefined)
-    throw invalid(
+    throw wrongField(
       "date: is not a range",
       "send date:2024, date:2024..2025 or date:2024-01-31..2024-02-28",
       "如 date:2024、date:2024..2025、date:2024-01-31..2024-02-28",
@@ -155,11 +155,9 @@ function datesOf(value: string): { from?: string; to?: string } {
   return dates;
 }
 
-function invalid(what: string, fix: string, fixZh: string): Failure {
-  return new Failure("invalid_params", {
-    summary: `params.query: ${what}.`,
-    details: [{ param: "params.query", code: "field", message: `params.query: ${what}`, fix, fixZh }],
-  });
+/** Of a filter inside the query. */
+function wrongField(what: string, fix: string, fixZh: string): Failure {
+  return invalid("params.query", "field", `params.query: ${what}`, fix, fixZh);
 }
 
 function exact(term: string): Query {
