@@ -55,7 +55,7 @@ export interface Service {
   readonly consoleUrl: string;
   /** Settled when the first start's laws are in, or could not be had. */
   readonly firstData: Promise<void>;
-  /** Loads what the first search would wait for. It keeps the processor busy for a moment: not before others are told. */
+  /** Loads what the first search would wait for. It takes the process a tenth of a second in which nobody is answered. */
   warm(): Promise<void>;
   /** Ends open calls, then everything that was started. Calling it twice is harmless. */
   close(): Promise<void>;

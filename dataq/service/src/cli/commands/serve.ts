@@ -5,6 +5,9 @@ import type { Service } from "../../server.ts";
 /** The first start waits this long for its data before it says that it is ready. */
 const FIRST_DATA_LIMIT_MS = 90_000;
 
+/** Who asks as soon as we are ready is not kept waiting for what only a search needs. */
+const WARM_AFTER_MS = 1_000;
+
 /** `dataq serve`: everything that the service needs, in one process and its database. */
 export function serveCommand(): Command {
   return new Command("serve")
@@ -24,7 +27,7 @@ export function serveCommand(): Command {
       const limit = new Promise((resolve) => setTimeout(resolve, FIRST_DATA_LIMIT_MS).unref());
       await Promise.race([service.firstData, limit, stopping.promise]);
       announce(service, options.json === true);
-      void service.warm();
+      setTimeout(() => void service.warm(), WARM_AFTER_MS).unref();
       await stopping.promise;
       await service.close();
       process.exit(0);
