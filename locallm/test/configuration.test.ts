@@ -251,8 +251,9 @@ describe("with a model", () => {
       LOCALLM_MAX_QUEUE: "7",
       LOCALLM_DEBUG: "1",
       LOCALLM_INTEL_GPU: "1",
-      CUDA_VISIBLE_DEVICES: "1",
-      GGML_VK_VISIBLE_DEVICES: "2",
+      // The runner gets what was read, not what was typed.
+      CUDA_VISIBLE_DEVICES: " 1 ",
+      GGML_VK_VISIBLE_DEVICES: "2 ",
       LOCALLM_ENGINES: join(store.folder, "no-engines"),
       LOCALLM_ORIGINS: "https://a.example",
       LOCALLM_REGISTRIES: "models.example",

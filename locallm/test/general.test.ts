@@ -329,6 +329,11 @@ describe("Host and Origin", () => {
     expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
   });
 
+  it("does not look closely at an Origin that is longer than any", async () => {
+    const origin = `app://${"a".repeat(2000)}`;
+    expect((await ask("GET", "/api/version", undefined, { origin })).status).toBe(403);
+  });
+
   it("lets an empty Host in, as a browser never sends one", async () => {
     const answer = await rawBytes(
       server.url,

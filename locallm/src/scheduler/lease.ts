@@ -94,7 +94,10 @@ export interface SchedulerView {
 export interface Scheduler {
   /** Refused with `queue_full`, `shutting_down`, `model_too_large`, a load's failure or the signal's reason. */
   lease(request: LeaseRequest): Promise<Lease>;
-  /** Unloads when the last request has ended; settled once the memory is back, at once if it is not loaded. */
+  /**
+   * Unloads when the last request has ended, of those that wait, too; settled once the memory is back, at once if it
+   * is neither loaded nor waited for.
+   */
   unload(matches: (model: RunnableModel) => boolean, why: string): Promise<void>;
   /** Starts no load: `keep_alive: 0` for a model that may or may not be loaded. */
   expire(model: RunnableModel): void;

@@ -461,6 +461,31 @@ describe("keep-alive", () => {
     await unloading;
     expect([...running]).toEqual([]);
   });
+
+  it("serves who waits for a model, loaded or not, before it unloads that for a delete", async () => {
+    const { scheduler, running, loads } = world();
+    const first = await scheduler.lease(request("a"));
+    const waiting = ["a", "b", "a"].map((name) => scheduler.lease(request(name)));
+    const unloading = Promise.all(
+      ["a", "b"].map((name) => scheduler.unload((loaded) => loaded.name === name, "deleted")),
+    );
+    first.release();
+    for (const name of [0, 2, 1]) (await waiting[name]!).release();
+    await unloading;
+    expect([[...running], loads]).toEqual([[], ["a", "b"]]);
+  });
+
+  it("does not wait for a delete beyond the server's end", async () => {
+    const { scheduler, clock } = world();
+    await scheduler.lease(request("a"));
+    const waiting = scheduler.lease(request("a"));
+    waiting.catch(() => {});
+    const unloading = scheduler.unload(() => true, "deleted");
+    const closed = scheduler.close(0);
+    await clock.pass(0);
+    await Promise.all([closed, unloading]);
+    await expect(waiting).rejects.toThrow("shutting down");
+  });
 });
 
 describe("what is explained", () => {
@@ -616,6 +641,17 @@ describe("trouble", () => {
     await scheduler.lease(request("a"));
     lease.release();
     expect(loads).toEqual(["a", "a"]);
+  });
+
+  it("stops in the middle of a load", async () => {
+    const { scheduler, hold, running } = world();
+    hold.loads = true;
+    const asked = scheduler.lease(request("a"));
+    asked.catch(() => {});
+    await settled();
+    await scheduler.close(10_000);
+    await expect(asked).rejects.toThrow("shutting down");
+    expect([...running]).toEqual([]);
   });
 
   it("stops: nobody new, the running ones until the deadline, no process left", async () => {

@@ -32,6 +32,8 @@ class PlaceScheduler implements Scheduler {
   #tickets = 0;
   #closing = false;
   #becameIdle: (() => void) | null = null;
+  /** Called once, when something has changed. */
+  readonly #onChange: (() => void)[] = [];
   #cancelTenureTimer: (() => void) | null = null;
   #meanLeaseMs = 1_000;
 
@@ -84,10 +86,17 @@ class PlaceScheduler implements Scheduler {
   }
 
   async unload(matches: (model: RunnableModel) => boolean, why: string): Promise<void> {
+    while (this.#isAwaited(matches)) await new Promise<void>((resolve) => this.#onChange.push(resolve));
     const matching = [...this.#residents].filter((resident) => matches(resident.model));
     for (const resident of matching) resident.draining = { why, forPlace: false };
     this.#dispatch();
     await Promise.all(matching.map((resident) => resident.gone.promise));
+  }
+
+  #isAwaited(matches: (model: RunnableModel) => boolean): boolean {
+    return this.#queue
+      .lines()
+      .some((line) => this.#queue.line(line).some(({ request }) => matches(request.model)));
   }
 
   expire(model: RunnableModel): void {
@@ -135,6 +144,7 @@ class PlaceScheduler implements Scheduler {
         waiter.settle.reject(new LocallmError("shutting_down", {}));
     }
     for (const resident of this.#residents) resident.abortLoad.abort();
+    this.#dispatch();
     if (!this.#allIdle()) {
       await new Promise<void>((resolve) => {
         this.#becameIdle = resolve;
@@ -169,6 +179,7 @@ class PlaceScheduler implements Scheduler {
   }
 
   #dispatch(): void {
+    for (const tell of this.#onChange.splice(0)) tell();
     if (this.#closing) {
       if (this.#allIdle()) this.#becameIdle?.();
       return;
