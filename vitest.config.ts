@@ -1,4 +1,9 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+
+// For the workers and all that tests start: hundreds of processes, of which each would compile every module anew.
+process.env["NODE_COMPILE_CACHE"] ??= join(tmpdir(), "locallm-and-dataq-compile-cache");
 
 const source = { resolve: { conditions: ["source"] }, ssr: { resolve: { conditions: ["source"] } } };
 

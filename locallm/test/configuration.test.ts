@@ -98,8 +98,10 @@ describe("LOCALLM_HOST", () => {
   it("a folder of models that cannot be made is said by its variable", async () => {
     const file = join(folder, "a-file");
     await writeFile(file, "");
-    for (const models of [join(file, "models"), file, "/proc/nowhere/models"]) {
-      const started = launch(["serve"], { LOCALLM_HOST: "127.0.0.1:0", LOCALLM_MODELS: models });
+    const starts = [join(file, "models"), file, "/proc/nowhere/models"].map((models) =>
+      launch(["serve"], { LOCALLM_HOST: "127.0.0.1:0", LOCALLM_MODELS: models }),
+    );
+    for (const started of starts) {
       expect((await started.exited).code).toBe(1);
       expect(started.stderr()).toMatch(
         /^Error: LOCALLM_MODELS=.*: the folder cannot be made \((ENOTDIR|EEXIST|ENOENT)\)\n$/,

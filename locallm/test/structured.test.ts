@@ -52,9 +52,12 @@ describe.skipIf(starter === null)("structured output of the starter model (needs
     await store.remove();
   });
 
-  it.each(seededSchemas(30, 2).map((schema, index) => ({ schema, index })))(
+  // Small ones, or two of them would take half of the time; the model of random weights has large ones above.
+  const small = seededSchemas(80, 2).filter((schema) => JSON.stringify(schema).length < 350);
+
+  it.each(small.slice(0, 30).map((schema, index) => ({ schema, index })))(
     "schema $index: the answer parses and validates",
-    // Four at a time share each step, and so take half as long.
+    // Four at a time share each step.
     { concurrent: true, timeout: 240_000 },
     async ({ schema, index }) => {
       expect((await askForSchema(server, "smollm2:135m", schema, index + 1)).problem).toBeNull();

@@ -1,10 +1,15 @@
-"""What users of the Python clients write: `clients.py CLIENT URL MODEL EMBEDDING_MODEL`. Ends with `all well`."""
+"""What users of the Python clients write: `clients.py CLIENTS URL MODEL EMBEDDING_MODEL`, clients with commas between.
+
+In one process, for some of them read the others' packages, which takes longer than what is tried. Ends with a line
+of JSON: what went wrong by client, null where all is well.
+"""
 
 import json
 import os
 import sys
+import traceback
 
-client_name, url, model, embedding_model = sys.argv[1:5]
+client_names, url, model, embedding_model = sys.argv[1:5]
 
 messages = [{"role": "user", "content": "Weather in Rome?"}]
 schema = {
@@ -125,10 +130,17 @@ def try_litellm():
     check_forecast(json.loads(answer.choices[0].message.tool_calls[0].function.arguments))
 
 
-{
+tries = {
     "ollama": try_ollama,
     "openai": try_openai,
     "langchain_ollama": try_langchain_ollama,
     "litellm": try_litellm,
-}[client_name]()
-print("all well")
+}
+results = {}
+for name in client_names.split(","):
+    try:
+        tries[name]()
+        results[name] = None
+    except BaseException:
+        results[name] = traceback.format_exc()
+print(json.dumps(results))

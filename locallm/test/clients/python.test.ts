@@ -12,36 +12,32 @@ const program = fileURLToPath(new URL("clients.py", import.meta.url));
 /** Which of these a Python finds. CI installs them from .ci/pip.txt. */
 const modules = ["ollama", "openai", "langchain_ollama", "litellm"];
 const probe = modules.map((name) => `print(importlib.util.find_spec("${name}") is not None)`).join("\n");
-const found = spawnSync("python3", ["-c", `import importlib.util\n${probe}`], {
+const answers = spawnSync("python3", ["-c", `import importlib.util\n${probe}`], {
   encoding: "utf8",
 }).stdout?.split("\n");
+const found = modules.filter((_, index) => answers?.[index] === "True");
 
 describe("Python clients run unchanged", () => {
   let store: ModelStore;
   let server: ServerProcess;
+  /** What went wrong, by client. */
+  let results: Record<string, string | null>;
   beforeAll(async () => {
     store = await clientStore();
     server = await startServer({ models: store.folder });
+    if (found.length === 0) return;
+    const parameters = [program, found.join(), server.url, chatModel, embeddingModel ?? ""];
+    const { stdout } = await run("python3", parameters, { timeout: 240_000 });
+    results = JSON.parse(stdout.trim().split("\n").at(-1)!);
   });
   afterAll(async () => {
     await server.stop();
     await store.remove();
   });
 
-  for (const [index, name] of modules.entries()) {
-    it.skipIf(found?.[index] !== "True")(
-      `${name} (needs the Python package)`,
-      { timeout: 120_000 },
-      async () => {
-        const { stdout } = await run(
-          "python3",
-          [program, name, server.url, chatModel, embeddingModel ?? ""],
-          {
-            timeout: 110_000,
-          },
-        );
-        expect(stdout.trim().split("\n").at(-1)).toBe("all well");
-      },
-    );
+  for (const name of modules) {
+    it.skipIf(!found.includes(name))(`${name} (needs the Python package)`, () => {
+      expect(results[name]).toBeNull();
+    });
   }
 });
