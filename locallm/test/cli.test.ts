@@ -1,9 +1,10 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { chmod, cp, link, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { networkInterfaces, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { version } from "../src/version.ts";
 import { launch, type ServerProcess, startServer } from "./server-process.ts";
@@ -246,6 +247,44 @@ test("control characters of a model never reach the terminal", async () => {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
     expect(out).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/);
   }
+});
+
+// Nobody may make files there, root neither.
+test.skipIf(process.platform !== "linux")(
+  "a models folder that takes nothing is said, also to who still sends, and stops nothing else",
+  async () => {
+    const closed = join(folder, "closed");
+    await cp(models, closed, { recursive: true });
+    await rm(join(closed, "partial"), { recursive: true, force: true });
+    await symlink("/sys/kernel", join(closed, "partial"));
+    await writeFile(join(folder, "big.gguf"), Buffer.alloc(32 * 1024 * 1024));
+    const other = await startServer({ models: closed });
+    const there = async (...args: string[]) => {
+      const env = { LOCALLM_HOST: other.url, LOCALLM_MODELS: join(folder, "nowhere") };
+      return (await run(env, args)).err;
+    };
+    const said = await Promise.all([
+      there("pull", join(folder, "big.gguf")),
+      there("cp", "mine", "yours"),
+      there("create", "yours", "-f", join(folder, "Evil")),
+      there("show", "mine"),
+    ]);
+    const unwritable = /(^|\n)Error: the models folder cannot be written \(E\w+\): .* LOCALLM_MODELS\n$/;
+    expect(said).toEqual([
+      expect.stringMatching(/Error: not enough disk space: need 33554432 bytes, have 0 bytes; .*\n$/),
+      expect.stringMatching(unwritable),
+      expect.stringMatching(unwritable),
+      "",
+    ]);
+    await other.stop();
+  },
+);
+
+test("who stops reading, as head does, ends a verb in peace", async () => {
+  const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
+  const line = `"$0" -C source "$1" serve --help | true; echo "\${PIPESTATUS[0]}"`;
+  const said = spawnSync("bash", ["-c", line, process.execPath, main], { encoding: "utf8" });
+  expect([said.stdout, said.stderr]).toEqual(["0\n", ""]);
 });
 
 test("without a server every verb says how to start one", async () => {

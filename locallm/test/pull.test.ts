@@ -252,7 +252,7 @@ describe("pull refuses", () => {
     const large = JSON.parse(manifest);
     large.layers[0].size = 2 ** 52;
     registry.manifests.set("ns/m:v", JSON.stringify(large));
-    await refused(507, /^not enough disk space: need 45\d+ bytes, have \d+ bytes$/);
+    await refused(507, /^not enough disk space: need 45\d+ bytes, have \d+ bytes;/);
     expect(registry.requests.some((line) => line.includes("/blobs/"))).toBe(false);
   });
 

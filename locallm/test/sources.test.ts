@@ -151,7 +151,7 @@ describe("a file of the web", () => {
       response.writeHead(206, { "content-range": `bytes 0-0/${2 ** 52}` }).end("G");
       return true;
     };
-    await refused(`${host.url}/m.gguf`, /^not enough disk space: need 45\d+ bytes, have \d+ bytes$/);
+    await refused(`${host.url}/m.gguf`, /^not enough disk space: need 45\d+ bytes, have \d+ bytes;/);
     expect(host.requests.length).toBe(1);
   });
 

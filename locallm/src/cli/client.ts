@@ -171,7 +171,11 @@ export class Client {
     );
     request.on("error", (error) => reject(this.#toOurs(error)));
     if (stream === undefined) request.end(text);
-    else pipeline(Readable.from(stream.source), request).catch(reject);
+    else {
+      pipeline(Readable.from(stream.source), request).catch(reject);
+      // An answer before the body's end is a refusal: what is left of the body is not sent.
+      request.once("response", (response) => response.once("end", () => request.destroy()));
+    }
     return promise;
   }
 }

@@ -42,6 +42,12 @@ async function addVerbs(asked: string): Promise<void> {
   program.addCommand(completeCommand(), { hidden: true });
 }
 
+// Whoever read our output is gone, as `head` is after some lines.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  process.exit();
+});
+
 try {
   if (asksVersion(process.argv.slice(2))) await tellVersion();
   else {
@@ -49,8 +55,10 @@ try {
     await program.parseAsync();
   }
 } catch (error) {
-  if (!(error instanceof LocallmError || error instanceof ServerError)) throw error;
-  console.error(plain(`Error: ${error.message}`));
+  const isOurs = error instanceof LocallmError || error instanceof ServerError;
+  // What the system says of a file or folder is for people too.
+  if (!isOurs && (error as NodeJS.ErrnoException).syscall === undefined) throw error;
+  console.error(plain(`Error: ${(error as Error).message}`));
   if (error instanceof ServerError && error.status === 404) {
     console.error("`locallm list` shows the models that are here; `locallm pull` fetches others.");
   }

@@ -108,8 +108,8 @@ function replyError(thrown: unknown, request: FastifyRequest, reply: FastifyRepl
     requestId: request.id,
     retryAfterSeconds: () => parts.scheduler.retryAfterSeconds(),
   });
-  // What is left of a refused body would be read as the next request.
-  if (!request.raw.complete) reply.header("connection", "close");
+  // What is left of a refused body would be read as the next request, unless somebody reads it away.
+  if (!request.raw.complete && !request.raw.readableFlowing) reply.header("connection", "close");
   return reply.code(answer.status).headers(answer.headers).send(answer.body);
 }
 

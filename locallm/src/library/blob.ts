@@ -3,7 +3,7 @@ import { constants, copyFile, link, open, readdir, readFile, rm, stat, utimes } 
 import { join } from "node:path";
 import { LocallmError } from "../wire/errors.ts";
 import { type Digest, digestFromHex, digestHex, digestOf, parseDigest } from "./digest.ts";
-import { asDiskError, requireSpace } from "./disk-space.ts";
+import { asWriteError, requireSpace } from "./disk-space.ts";
 import { makeFolder, moveDurably, writeDurably } from "./durable.ts";
 
 /** How an import put a file into the store: sharing its blocks, sharing the file, or by copying the bytes. */
@@ -28,7 +28,11 @@ export class Blobs {
 
   /** Makes the folder for unfinished files, which lies on the same disk. */
   async preparedFolder(): Promise<string> {
-    await makeFolder(this.partialFolder);
+    try {
+      await makeFolder(this.partialFolder);
+    } catch (error) {
+      throw await asWriteError(error, this.folder, 0);
+    }
     return this.partialFolder;
   }
 
@@ -71,8 +75,7 @@ export class Blobs {
     source: AsyncIterable<Uint8Array>,
     { expected, announcedBytes = 0 }: { expected?: Digest; announcedBytes?: number } = {},
   ): Promise<{ digest: Digest; sizeBytes: number }> {
-    await makeFolder(this.partialFolder);
-    await requireSpace(this.partialFolder, announcedBytes);
+    await requireSpace(await this.preparedFolder(), announcedBytes);
     const temporary = join(this.partialFolder, `new-${randomBytes(8).toString("hex")}`);
     const hash = createHash("sha256");
     let sizeBytes = 0;
@@ -95,7 +98,7 @@ export class Blobs {
       await moveDurably(temporary, this.path(digest));
       return { digest, sizeBytes };
     } catch (error) {
-      throw await asDiskError(error, this.partialFolder, announcedBytes);
+      throw await asWriteError(error, this.partialFolder, announcedBytes);
     } finally {
       await rm(temporary, { force: true });
     }

@@ -13,9 +13,12 @@ export async function requireSpace(folder: string, needBytes: number): Promise<v
   if (haveBytes < needBytes) throw new LocallmError("disk_full", { needBytes, haveBytes });
 }
 
-/** An error of a write as ours: a full disk says so, anything else is handed on. */
-export async function asDiskError(error: unknown, folder: string, needBytes: number): Promise<unknown> {
-  const { code } = error as NodeJS.ErrnoException;
+/** An error of a write below the models folder as ours: a full disk, or no right to write. Anything else is handed on. */
+export async function asWriteError(error: unknown, folder: string, needBytes: number): Promise<unknown> {
+  const { code = "" } = error as NodeJS.ErrnoException;
+  if (["EROFS", "EACCES", "EPERM"].includes(code))
+    return new LocallmError("models_unwritable", { reason: code }, { cause: error });
   if (code !== "ENOSPC" && code !== "EDQUOT") return error;
-  return new LocallmError("disk_full", { needBytes, haveBytes: await freeBytes(folder) }, { cause: error });
+  const haveBytes = await freeBytes(folder).catch(() => 0);
+  return new LocallmError("disk_full", { needBytes, haveBytes }, { cause: error });
 }

@@ -1,19 +1,21 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, open, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { asWriteError } from "./disk-space.ts";
 
 /**
  * Writes a whole file so that after a crash either the old content stands or the new one, never a mix:
- * temporary file in `temporaryFolder` (same file system), fsync, rename, fsync of the folder.
+ * temporary file in `temporaryFolder` (same file system), fsync, rename, fsync of the folder. Throws `disk_full` and
+ * `models_unwritable`.
  */
 export async function writeDurably(
   path: string,
   bytes: string | Uint8Array,
   temporaryFolder: string,
 ): Promise<void> {
-  await makeFolder(temporaryFolder);
   const temporary = join(temporaryFolder, `new-${randomBytes(8).toString("hex")}`);
   try {
+    await makeFolder(temporaryFolder);
     const file = await open(temporary, "wx", 0o644);
     try {
       await file.writeFile(bytes);
@@ -23,8 +25,8 @@ export async function writeDurably(
     }
     await moveDurably(temporary, path);
   } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
+    await rm(temporary, { force: true }).catch(() => {});
+    throw await asWriteError(error, temporaryFolder, Buffer.byteLength(bytes));
   }
 }
 

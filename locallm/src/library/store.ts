@@ -4,6 +4,7 @@ import { LocallmError } from "../wire/errors.ts";
 import { displayModelName, type ModelName, parseModelName } from "../wire/model-name.ts";
 import { Blobs, isMissing, readFolder } from "./blob.ts";
 import { type Digest, digestHex, digestOf } from "./digest.ts";
+import { asWriteError } from "./disk-space.ts";
 import { removeEmptyFolders, syncFolder, writeDurably } from "./durable.ts";
 import { Headers } from "./headers.ts";
 import {
@@ -259,7 +260,11 @@ export class Store {
   async #change<Result>(change: () => Promise<Result>): Promise<Result> {
     const result = this.#lastChange.then(change);
     this.#lastChange = result.catch(() => {});
-    return await result;
+    try {
+      return await result;
+    } catch (error) {
+      throw await asWriteError(error, this.root, 0);
+    }
   }
 }
 

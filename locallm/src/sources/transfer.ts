@@ -2,7 +2,7 @@ import { type FileHandle, open, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Digest } from "../library/digest.ts";
-import { requireSpace } from "../library/disk-space.ts";
+import { asWriteError, requireSpace } from "../library/disk-space.ts";
 import { writeDurably } from "../library/durable.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { FileHash } from "./file-hash.ts";
@@ -118,7 +118,11 @@ export class Transfers {
         for (const listener of listeners) listener(completedBytes);
       },
     };
-    const promise = this.#fetchOnce(own).finally(() => this.#running.delete(request.key));
+    const promise = this.#fetchOnce(own)
+      .catch(async (error) => {
+        throw await asWriteError(error, this.#partials.folder, request.sizeBytes);
+      })
+      .finally(() => this.#running.delete(request.key));
     promise.catch(() => {});
     const shared = { promise, stop, listeners, waiters: 0 };
     this.#running.set(request.key, shared);

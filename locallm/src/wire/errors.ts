@@ -165,7 +165,13 @@ export const errors = {
   },
   disk_full: {
     status: 507,
-    message: "not enough disk space: need {needBytes} bytes, have {haveBytes} bytes",
+    message:
+      "not enough disk space: need {needBytes} bytes, have {haveBytes} bytes; locallm rm and locallm prune free some",
+  },
+  models_unwritable: {
+    status: 500,
+    message:
+      "the models folder cannot be written ({reason}): give the server the right to, or name another folder by LOCALLM_MODELS",
   },
   source_tool_missing: { status: 502, message: "{tool} is needed to pull from {source} and was not found" },
   invalid_image: { status: 400, message: "invalid image data: {field}" },

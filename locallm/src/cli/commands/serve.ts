@@ -24,6 +24,8 @@ interface Ready {
 async function serve(config: Config, wantsStarter: boolean): Promise<void> {
   // The other verbs start quicker without the server's modules.
   const { createServer } = await import("../../server.ts");
+  // A server goes on when nobody reads what it prints.
+  process.stdout.removeAllListeners("error").on("error", () => {});
   const server = await createServer(config);
   const stopping = new AbortController();
   stopOnSignals(server, stopping);

@@ -23,11 +23,15 @@ export function blobRoutes(app: FastifyInstance, parts: Parts): void {
         request.raw.resume();
         return reply.code(200).send();
       }
-      const body = (request.body ?? []) as AsyncIterable<Buffer>;
-      await parts.store.blobs.writeStream(watched(request.raw, body), {
-        expected: digest,
-        announcedBytes: Number(request.headers["content-length"] ?? 0),
-      });
+      try {
+        await parts.store.blobs.writeStream(watched(request.raw), {
+          expected: digest,
+          announcedBytes: Number(request.headers["content-length"] ?? 0),
+        });
+      } catch (error) {
+        readAway(request.raw);
+        throw error;
+      }
       return reply.code(201).send();
     });
   });
@@ -36,7 +40,7 @@ export function blobRoutes(app: FastifyInstance, parts: Parts): void {
 /** A client that sends nothing for so long is gone, even if its connection stands. */
 const idleMs = 60_000;
 
-async function* watched(raw: IncomingMessage, body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* watched(raw: IncomingMessage): AsyncGenerator<Buffer> {
   let timer = setTimeout(() => {}, 0);
   const rearm = () => {
     clearTimeout(timer);
@@ -47,11 +51,19 @@ async function* watched(raw: IncomingMessage, body: AsyncIterable<Buffer>): Asyn
   };
   rearm();
   try {
-    for await (const chunk of body) {
+    // Whoever stops reading still has to answer on this connection.
+    for await (const chunk of raw.iterator({ destroyOnReturn: false })) {
       rearm();
-      yield chunk;
+      yield chunk as Buffer;
     }
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** A client that is still sending would meet a closed connection before it reads why: for a while its bytes are taken. */
+function readAway(raw: IncomingMessage): void {
+  if (raw.complete) return;
+  const timer = setTimeout(() => raw.socket.destroy(), 10_000).unref();
+  raw.resume().once("close", () => clearTimeout(timer));
 }
