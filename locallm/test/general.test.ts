@@ -219,6 +219,14 @@ describe("bodies", () => {
 });
 
 describe("hostile requests", () => {
+  it("that name a whole URL, as proxies do, are those of its path", async () => {
+    const get = (url: string) =>
+      rawBytes(server.url, `GET ${url} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+    expect(await get("http://localhost/api/version")).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await get("HTTP://localhost")).toMatch(/^HTTP\/1\.1 200 [\s\S]*locallm is running$/);
+    expect(await get("http://localhost/v1/nope")).toMatch(/^HTTP\/1\.1 404 [\s\S]*"code":"unknown_url"/);
+  });
+
   it("with too large headers get 431, and the server lives", async () => {
     const headers = Array.from({ length: 10_000 }, (_, index) => `x-${index}: ${index}\r\n`).join("");
     const answer = await rawBytes(server.url, `GET / HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`);

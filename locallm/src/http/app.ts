@@ -39,6 +39,7 @@ export function createApp(parts: Parts): FastifyInstance {
   const app = Fastify({
     logger: false,
     genReqId: requestId,
+    rewriteUrl: ({ url = "/" }) => withoutAuthority(url),
     // Bodies are bounded in `receiveBody`; uploads of blobs have rules of their own.
     bodyLimit: Number.MAX_SAFE_INTEGER,
     requestTimeout: 0,
@@ -156,6 +157,13 @@ function watchClient(reply: FastifyReply): AbortSignal {
     if (!reply.raw.writableFinished) gone.abort(new LocallmError("client_gone", {}));
   });
   return gone.signal;
+}
+
+/** The path of a request in the form that proxies use: `GET http://host/path`. */
+function withoutAuthority(url: string): string {
+  if (url.startsWith("/")) return url;
+  const path = url.replace(/^https?:\/\/[^/?#]*/i, "");
+  return path === "" ? "/" : path;
 }
 
 /** A client's own id is kept, so that its log and ours can be joined. */
