@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { chatRequest, embedRequest, generateRequest, tokenizeRequest } from "./api/inference.ts";
 import { checkBody } from "./body.ts";
+import { completionsRequest } from "./openai/completions.ts";
 
 describe("checkBody", () => {
   it("gives the body and names what the schema does not know", () => {
@@ -47,7 +48,7 @@ describe("checkBody", () => {
     expect(() => checkBody(schema, value)).toThrow(message);
   });
 
-  it("takes empty fields of a generate request for absent ones, as clients written in Go send them", () => {
+  it("takes empty texts beside the prompt for absent ones, as clients written in Go send them", () => {
     const empty = { prompt: "", suffix: "", system: "", template: "", context: [] };
     const { body } = checkBody(generateRequest, { model: "m", ...empty });
     expect(body).toEqual({ model: "m", prompt: "" });
@@ -56,6 +57,8 @@ describe("checkBody", () => {
       system: " ",
       context: [1],
     });
+    const completions = checkBody(completionsRequest, { model: "m", prompt: "x", suffix: "" });
+    expect(completions.body.suffix).toBeUndefined();
   });
 
   it("lower-cases roles and fills what a message may leave out", () => {

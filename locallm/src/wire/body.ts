@@ -25,6 +25,11 @@ export function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value): z.output<Schema> | undefined => value ?? undefined);
 }
 
+/** A field of which an empty one counts as left out: clients written in Go, Ollama's own among them, always send it. */
+export function given<Schema extends z.ZodType<{ readonly length: number }>>(schema: Schema) {
+  return optional(schema).transform((value) => (value?.length === 0 ? undefined : value));
+}
+
 type Issue = z.core.$ZodIssue;
 
 function fieldError(issue: Issue | undefined, body: object): LocallmError {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { optional } from "../body.ts";
+import { given, optional } from "../body.ts";
 import { message, think, tool } from "./message.ts";
 
 /** What every request that runs a model may carry. `keep_alive` and `options` are checked where they are read. */
@@ -19,11 +19,6 @@ const answering = {
   logprobs: optional(z.boolean()),
   top_logprobs: optional(z.int()),
 };
-
-/** Empty counts as left out: Ollama's own client always sends these fields. */
-function given<Schema extends z.ZodType<{ readonly length: number }>>(schema: Schema) {
-  return optional(schema).transform((value) => (value?.length === 0 ? undefined : value));
-}
 
 export const generateRequest = z.object({
   ...answering,

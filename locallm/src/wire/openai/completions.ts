@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { optional } from "../body.ts";
+import { given, optional } from "../body.ts";
 import { samplingFields } from "./chat-completions.ts";
 
 const tokens = z.array(z.int().min(0)).min(1);
@@ -16,7 +16,7 @@ export const completionsRequest = z.object({
   model: z.string(),
   prompt,
   ...samplingFields,
-  suffix: optional(z.string()),
+  suffix: given(z.string()),
   echo: optional(z.boolean()),
   best_of: optional(z.int().min(1)),
   logprobs: optional(z.int()),
