@@ -1,9 +1,12 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Database } from "../src/database/database.ts";
 import { recover } from "../src/ledger/instance.ts";
 import { verifyLedger } from "../src/ledger/verify.ts";
 import { failpoints } from "../src/query/failpoint.ts";
-import { isEmbedded, makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
+import { environmentOf, isEmbedded, makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 import { callUrl, type ServiceProcess, startService } from "./service-process.ts";
 
 let folder: string;
@@ -119,6 +122,26 @@ test.skipIf(!isEmbedded)(
     const verified = await again.call("/admin/v1/ledger/verify");
     expect(verified.body.ok).toBe(true);
     expect(await again.stop()).toBe(0);
+    await removeDataFolder(data);
+  },
+);
+
+test.skipIf(!isEmbedded)(
+  "told to stop while it starts, it ends, although its parent's channel is open",
+  async () => {
+    const data = await makeDataFolder("tables");
+    const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
+    const child = fork(main, ["serve"], {
+      execArgv: ["--conditions=source"],
+      silent: true,
+      env: { ...environmentOf(data), DATAQ_HOST: "127.0.0.1:0", DATAQ_LAWS: "off" },
+    });
+    let log = "";
+    child.stderr!.setEncoding("utf8").on("data", (text: string) => {
+      log += text;
+      if (log.includes("Starting the database")) child.kill("SIGTERM");
+    });
+    expect(await once(child, "exit")).toEqual([0, null]);
     await removeDataFolder(data);
   },
 );

@@ -23,13 +23,15 @@ export function serveCommand(): Command {
         process.on(event, () => stopping.resolve());
       const starting = createService(config, { progress: (line) => console.error(line) });
       const service = await Promise.race([starting, stopping.promise]);
-      if (!service) return void (await starting.then((late) => late.close()));
-      const limit = new Promise((resolve) => setTimeout(resolve, FIRST_DATA_LIMIT_MS).unref());
-      await Promise.race([service.firstData, limit, stopping.promise]);
-      announce(service, options.json === true);
-      setTimeout(() => void service.warm(), WARM_AFTER_MS).unref();
-      await stopping.promise;
-      await service.close();
+      if (service) {
+        const limit = new Promise((resolve) => setTimeout(resolve, FIRST_DATA_LIMIT_MS).unref());
+        await Promise.race([service.firstData, limit, stopping.promise]);
+        announce(service, options.json === true);
+        setTimeout(() => void service.warm(), WARM_AFTER_MS).unref();
+        await stopping.promise;
+      }
+      await (await starting).close();
+      // Else a parent's channel, which we listen to, would keep us.
       process.exit(0);
     });
 }
