@@ -13,7 +13,10 @@ import { ToastProvider } from "./ui/toast.tsx";
 
 const client = new QueryClient({
   defaultOptions: {
+    // The service may be on this machine: it is asked also where the browser sees no network, and who asks is told.
+    mutations: { networkMode: "always" },
     queries: {
+      networkMode: "always",
       staleTime: 5_000,
       retry: (count, error) =>
         count < 2 && error instanceof ServiceError && (error.status === 0 || error.status >= 502),
@@ -31,13 +34,14 @@ for (const { routeId } of router.matchRoutes(router.latestLocation)) {
 }
 void router.load();
 
-// A session that ended elsewhere is noticed at the next answer, whichever page asked.
-client.getQueryCache().subscribe((event) => {
-  if (event.type !== "updated" || event.action.type !== "error") return;
-  const { error } = event.action;
-  if (error instanceof ServiceError && error.status === 401)
-    void client.invalidateQueries({ queryKey: sessionQuery.queryKey });
-});
+// A session that ended elsewhere is noticed at the next answer, whichever page asked or did something.
+for (const cache of [client.getQueryCache(), client.getMutationCache()])
+  cache.subscribe((event) => {
+    if (event.type !== "updated" || event.action.type !== "error") return;
+    const { error } = event.action;
+    if (error instanceof ServiceError && error.status === 401)
+      void client.invalidateQueries({ queryKey: sessionQuery.queryKey });
+  });
 
 createRoot(document.getElementById("root")!).render(
   <StrictMode>

@@ -9,10 +9,23 @@ import {
 } from "@tanstack/react-router";
 import { MissingPage, StartFailure } from "./routes/missing.tsx";
 import { Shell } from "./routes/shell.tsx";
+import { send } from "./service/call.ts";
 import { catalogQuery } from "./service/catalog.ts";
 import { balanceQuery, recentUsageQuery } from "./service/money.ts";
 import { sessionQuery } from "./service/session.ts";
 import { Skeleton } from "./ui/states.tsx";
+
+/**
+ * A page's code that cannot be fetched is one of an older version, and the router loads the whole page anew. Where
+ * nobody answers, that would lose the page: then it is the service that is away.
+ */
+function reached<Module>(load: () => Promise<Module>): () => Promise<Module> {
+  return () =>
+    load().catch(async (error: unknown) => {
+      await send("/healthz");
+      throw error;
+    });
+}
 
 /** Every page's address. A page's code is fetched when it is first visited; its folder name is its address. */
 const root = createRootRouteWithContext<{ client: QueryClient }>()({
@@ -25,7 +38,10 @@ const root = createRootRouteWithContext<{ client: QueryClient }>()({
 const door = createRoute({
   getParentRoute: () => root,
   id: "door",
-  component: lazyRouteComponent(() => import("./routes/door/frame.tsx"), "DoorFrame"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/door/frame.tsx")),
+    "DoorFrame",
+  ),
   beforeLoad: async ({ context, location }) => {
     const { user } = await context.client.ensureQueryData(sessionQuery);
     const isForAll = location.pathname === "/enter" || location.pathname === "/join";
@@ -64,44 +80,68 @@ const signIn = createRoute({
   ...doorPage,
   path: "/sign-in",
   validateSearch: (search) => ({ next: textOf(search["next"]) }),
-  component: lazyRouteComponent(() => import("./routes/door/sign-in.tsx"), "SignIn"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/door/sign-in.tsx")),
+    "SignIn",
+  ),
 });
 const signUp = createRoute({
   ...doorPage,
   path: "/sign-up",
   validateSearch: (search) => ({ next: textOf(search["next"]) }),
-  component: lazyRouteComponent(() => import("./routes/door/sign-up.tsx"), "SignUp"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/door/sign-up.tsx")),
+    "SignUp",
+  ),
 });
 const forgot = createRoute({
   ...doorPage,
   path: "/forgot",
-  component: lazyRouteComponent(() => import("./routes/door/forgot.tsx"), "Forgot"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/door/forgot.tsx")),
+    "Forgot",
+  ),
 });
 const reset = createRoute({
   ...doorPage,
   path: "/reset",
-  component: lazyRouteComponent(() => import("./routes/door/reset.tsx"), "Reset"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/door/reset.tsx")),
+    "Reset",
+  ),
 });
 const verify = createRoute({
   ...doorPage,
   path: "/verify",
-  component: lazyRouteComponent(() => import("./routes/door/verify.tsx"), "Verify"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/door/verify.tsx")),
+    "Verify",
+  ),
 });
 const pending = createRoute({
   ...doorPage,
   path: "/pending",
-  component: lazyRouteComponent(() => import("./routes/door/pending.tsx"), "Pending"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/door/pending.tsx")),
+    "Pending",
+  ),
 });
 const enter = createRoute({
   ...doorPage,
   path: "/enter",
-  component: lazyRouteComponent(() => import("./routes/door/enter.tsx"), "Enter"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/door/enter.tsx")),
+    "Enter",
+  ),
 });
 
 const join = createRoute({
   ...doorPage,
   path: "/join",
-  component: lazyRouteComponent(() => import("./routes/door/join.tsx"), "Join"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/door/join.tsx")),
+    "Join",
+  ),
 });
 
 const overview = createRoute({
@@ -112,7 +152,10 @@ const overview = createRoute({
     void client.prefetchQuery(balanceQuery);
     void client.prefetchQuery(recentUsageQuery());
   },
-  component: lazyRouteComponent(() => import("./routes/overview/overview.tsx"), "Overview"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/overview/overview.tsx")),
+    "Overview",
+  ),
 });
 const playground = createRoute({
   ...page,
@@ -121,88 +164,139 @@ const playground = createRoute({
     void client.prefetchQuery(catalogQuery);
   },
   validateSearch: (search) => ({ operation: textOf(search["operation"]) }),
-  component: lazyRouteComponent(() => import("./routes/playground/playground.tsx"), "Playground"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/playground/playground.tsx")),
+    "Playground",
+  ),
 });
 const keys = createRoute({
   ...page,
   path: "/keys",
-  component: lazyRouteComponent(() => import("./routes/keys/keys.tsx"), "Keys"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/keys/keys.tsx")),
+    "Keys",
+  ),
 });
 const usage = createRoute({
   ...page,
   path: "/usage",
-  component: lazyRouteComponent(() => import("./routes/usage/usage.tsx"), "Usage"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/usage/usage.tsx")),
+    "Usage",
+  ),
 });
 const requests = createRoute({
   ...page,
   path: "/requests",
-  component: lazyRouteComponent(() => import("./routes/requests/requests.tsx"), "Requests"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/requests/requests.tsx")),
+    "Requests",
+  ),
 });
 const request = createRoute({
   ...page,
   path: "/requests/$id",
-  component: lazyRouteComponent(() => import("./routes/requests/request.tsx"), "OneRequest"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/requests/request.tsx")),
+    "OneRequest",
+  ),
 });
 const ledger = createRoute({
   ...page,
   path: "/ledger",
-  component: lazyRouteComponent(() => import("./routes/ledger/ledger.tsx"), "Ledger"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/ledger/ledger.tsx")),
+    "Ledger",
+  ),
 });
 const topUp = createRoute({
   ...page,
   path: "/top-up",
-  component: lazyRouteComponent(() => import("./routes/top-up/top-up.tsx"), "TopUp"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/top-up/top-up.tsx")),
+    "TopUp",
+  ),
 });
 const pricing = createRoute({
   ...page,
   path: "/pricing",
-  component: lazyRouteComponent(() => import("./routes/pricing/pricing.tsx"), "Pricing"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/pricing/pricing.tsx")),
+    "Pricing",
+  ),
 });
 const operation = createRoute({
   ...page,
   path: "/pricing/$operation",
-  component: lazyRouteComponent(() => import("./routes/pricing/operation.tsx"), "OneOperation"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/pricing/operation.tsx")),
+    "OneOperation",
+  ),
 });
 const quickStart = createRoute({
   ...page,
   path: "/quick-start",
-  component: lazyRouteComponent(() => import("./routes/quick-start/quick-start.tsx"), "QuickStart"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/quick-start/quick-start.tsx")),
+    "QuickStart",
+  ),
 });
 const settings = createRoute({
   ...page,
   path: "/settings",
-  component: lazyRouteComponent(() => import("./routes/settings/settings.tsx"), "Settings"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/settings/settings.tsx")),
+    "Settings",
+  ),
 });
 
 const accounts = createRoute({
   ...adminPage,
   path: "/admin/accounts",
-  component: lazyRouteComponent(() => import("./routes/admin/accounts.tsx"), "Accounts"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/admin/accounts.tsx")),
+    "Accounts",
+  ),
 });
 const account = createRoute({
   ...adminPage,
   path: "/admin/accounts/$id",
-  component: lazyRouteComponent(() => import("./routes/admin/account.tsx"), "OneAccount"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/admin/account.tsx")),
+    "OneAccount",
+  ),
 });
 const vouchers = createRoute({
   ...adminPage,
   path: "/admin/vouchers",
-  component: lazyRouteComponent(() => import("./routes/admin/vouchers.tsx"), "Vouchers"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/admin/vouchers.tsx")),
+    "Vouchers",
+  ),
 });
 const prices = createRoute({
   ...adminPage,
   path: "/admin/prices",
-  component: lazyRouteComponent(() => import("./routes/admin/prices.tsx"), "Prices"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/admin/prices.tsx")),
+    "Prices",
+  ),
 });
 const sources = createRoute({
   ...adminPage,
   path: "/admin/sources",
-  component: lazyRouteComponent(() => import("./routes/admin/sources.tsx"), "Sources"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/admin/sources.tsx")),
+    "Sources",
+  ),
 });
 const integrity = createRoute({
   ...adminPage,
   path: "/admin/integrity",
-  component: lazyRouteComponent(() => import("./routes/admin/integrity.tsx"), "Integrity"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/admin/integrity.tsx")),
+    "Integrity",
+  ),
 });
 const models = createRoute({
   ...adminPage,
@@ -211,7 +305,10 @@ const models = createRoute({
     const { models: hasServer } = await context.client.ensureQueryData(sessionQuery);
     if (!hasServer) throw redirect({ to: "/" });
   },
-  component: lazyRouteComponent(() => import("./routes/admin/models.tsx"), "Models"),
+  component: lazyRouteComponent(
+    reached(() => import("./routes/admin/models.tsx")),
+    "Models",
+  ),
 });
 
 const tree = root.addChildren([

@@ -283,6 +283,13 @@ const ownerStates: readonly Sight[] = [
     await at.locator("tbody").nth(1).waitFor({ state: "detached" });
     await settle(at);
   }),
+  state("admin-account-freeze", async (at) => {
+    await visit(at, "/admin/accounts");
+    await at.locator("table").last().locator("tbody a").first().click();
+    await settle(at);
+    await at.locator("main header button").click();
+    await at.getByRole("dialog").waitFor();
+  }),
   state("admin-vouchers-empty", async (at) => {
     await at.route("**/admin/v1/vouchers*", empty);
     await visit(at, "/admin/vouchers");
@@ -622,6 +629,9 @@ export async function makePast(service: ServiceProcess): Promise<{ requestId: st
   await service.call("/v1/keys", { body: { name: "nightly report", mode: "test", expires_at: soon } });
   const { body: gone } = await service.call("/v1/keys", { body: { name: "<img src=x onerror=alert(1)>" } });
   await service.call(`/v1/keys/${gone.id}`, { method: "DELETE" });
+  await ask({ operation: "legal_laws", params: { query: "公司法" } }, gone.key);
+  const { body: lost } = await service.call("/v1/keys", { body: { name: "found in a public repository" } });
+  await service.call("/v1/keys/leak-report", { body: { key: lost.key } });
   const { body: made } = await service.call("/admin/v1/accounts", {
     body: {
       name: "<script>document.title='broken'</script> 北京某某信息科技股份有限公司",

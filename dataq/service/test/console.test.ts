@@ -12,7 +12,7 @@ import { smallLlama } from "../../../locallm/test/small-llama.ts";
 import { chromiumPath, openBrowser, settle, type TestBrowser, visit } from "./browser.ts";
 import { makePast, type Sight, sights, signUp } from "./console-tour.ts";
 import { faultsOf } from "./faults.ts";
-import { type ServiceProcess, startService } from "./service-process.ts";
+import { callUrl, type ServiceProcess, startService } from "./service-process.ts";
 
 /** The operator of a service, with a model server next door. */
 describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", () => {
@@ -149,6 +149,40 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     expect(whole.startsWith(seen)).toBe(true);
     expect(whole.length).toBeGreaterThan(seen.length);
     await page.getByText(/in memory/).waitFor();
+  });
+
+  test("an impatient hand makes one key; a network that is gone and a session that ended elsewhere are told", async () => {
+    await browser.signIn(await signUp(service.url, "tab@example.com", "Tab"));
+    await visit(page, "/keys");
+    await page.getByRole("button", { name: "Make a key" }).first().click();
+    await page.getByRole("dialog").getByLabel("Name").fill("once");
+    for (let press = 0; press < 3; press++) await page.keyboard.press("Enter");
+    await page.getByTestId("new-key").waitFor();
+    await page.getByLabel("I have kept the key").check();
+    await page.getByRole("button", { name: "Done" }).click();
+    await settle(page);
+    expect(await page.getByRole("row", { name: /once/ }).count()).toBe(1);
+
+    await browser.context.setOffline(true);
+    await page.getByRole("button", { name: "Revoke: once" }).click();
+    const revoke = page.getByRole("dialog").getByRole("button", { name: "Revoke" });
+    await revoke.click();
+    await page.getByText("The service does not answer. Is it still running?").waitFor();
+    await browser.context.setOffline(false);
+    await revoke.click();
+    await page.getByText("By hand").waitFor();
+
+    const [{ value } = { value: "" }] = (await browser.context.cookies(service.url)).filter(({ name }) =>
+      name.endsWith("session_token"),
+    );
+    await callUrl(`${service.url}/console/auth/sign-out`, {
+      body: {},
+      headers: { "x-console": "1", cookie: `dataq.session_token=${value}` },
+    });
+    await page.getByRole("link", { name: "Ledger", exact: true }).click();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    expect(page.url()).toContain("next=%2Fledger");
+    await browser.signIn(owner);
   });
 
   test("is not for customers", async () => {

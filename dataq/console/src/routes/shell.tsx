@@ -33,9 +33,22 @@ import { IconButton } from "../ui/button.tsx";
 import { classes } from "../ui/classes.ts";
 import { useFormat } from "../ui/format.tsx";
 import { Brand, LookSwitch } from "../ui/look-switch.tsx";
+import { Skeleton } from "../ui/states.tsx";
+
+/** Every page of somebody who signed in. */
+export function Shell() {
+  const { data: session } = useQuery(sessionQuery);
+  return session?.user?.accountId ? <Surroundings /> : <Left />;
+}
+
+/** The session ended elsewhere, or they are of this account no more: a new page asks who is there. */
+function Left() {
+  useEffect(() => location.reload(), []);
+  return <Skeleton />;
+}
 
 /** What surrounds every page: the way around, the balance, the look, the way out. */
-export function Shell() {
+function Surroundings() {
   const t = useText();
   const [isOpen, setOpen] = useState(false);
   const path = useRouterState({ select: (state) => state.location.pathname });

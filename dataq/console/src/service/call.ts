@@ -11,7 +11,9 @@ export class ServiceError extends Error {
     super(textOf(body["detail"]) || textOf(body["message"]) || `HTTP ${status}`);
     this.name = "ServiceError";
     this.status = status;
-    this.code = (textOf(body["code"]) || (status === 0 ? "unreachable" : `http_${status}`)).toLowerCase();
+    // 502 to 504 without a code are a gateway's word: the service behind it does not answer.
+    const isAway = status === 0 || (status >= 502 && status <= 504);
+    this.code = (textOf(body["code"]) || (isAway ? "unreachable" : `http_${status}`)).toLowerCase();
     this.nextAction = textOf(body["next_action"]);
     this.requestId = textOf(body["request_id"]);
     this.retryAfterS = typeof body["retry_after"] === "number" ? body["retry_after"] : undefined;

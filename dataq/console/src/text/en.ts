@@ -15,6 +15,7 @@ export const en = {
   previous: "Previous",
   actions: "Actions",
   optional: "optional",
+  comma: ", ",
   tokens: "tokens",
   csv: "Download CSV",
 

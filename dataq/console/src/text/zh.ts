@@ -16,6 +16,7 @@ export const zh: Text = {
   previous: "上一页",
   actions: "操作",
   optional: "选填",
+  comma: "、",
   tokens: "令牌",
   csv: "下载 CSV",
 

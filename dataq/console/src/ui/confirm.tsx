@@ -1,8 +1,8 @@
-import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useText } from "../text/text.tsx";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
+import { useOnce } from "./once.ts";
 import { Failure } from "./states.tsx";
 
 /**
@@ -27,20 +27,18 @@ export function Confirm({
   readonly children?: ReactNode;
 }) {
   const t = useText();
-  const { mutate, isPending, error } = useMutation({ mutationFn: onConfirm, onSuccess: onClose });
+  const { mutate, isPending, error } = useOnce({ mutationFn: onConfirm, onSuccess: onClose });
   return (
     <Dialog isOpen onClose={onClose} title={title} about={about}>
-      {children}
-      {error && (
-        <div className="mt-4">
-          <Failure error={error} />
+      <div className="flex flex-col gap-4">
+        {children}
+        {error && <Failure error={error} />}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>{t.cancel}</Button>
+          <Button kind={kind} isBusy={isPending} onClick={() => mutate()}>
+            {action}
+          </Button>
         </div>
-      )}
-      <div className="mt-5 flex justify-end gap-2">
-        <Button onClick={onClose}>{t.cancel}</Button>
-        <Button kind={kind} isBusy={isPending} onClick={() => mutate()}>
-          {action}
-        </Button>
       </div>
     </Dialog>
   );

@@ -1,12 +1,14 @@
 import { useText } from "../text/text.tsx";
 import { Button } from "./button.tsx";
+import { Failure } from "./states.tsx";
 
 /** Below a list that comes in pages: fetches the next page, and is not there after the last. */
 export function MoreRows({ query }: { query: PagedQuery }) {
   const t = useText();
   if (!query.hasNextPage) return null;
   return (
-    <div className="border-t border-line p-3 text-center">
+    <div className="flex flex-col items-center gap-3 border-t border-line p-3">
+      {query.isFetchNextPageError && <Failure error={query.error} />}
       <Button isBusy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
         {t.more}
       </Button>
@@ -17,5 +19,7 @@ export function MoreRows({ query }: { query: PagedQuery }) {
 interface PagedQuery {
   readonly hasNextPage: boolean;
   readonly isFetchingNextPage: boolean;
+  readonly isFetchNextPageError: boolean;
+  readonly error: unknown;
   fetchNextPage(): Promise<unknown>;
 }

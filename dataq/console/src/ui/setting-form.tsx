@@ -1,6 +1,6 @@
-import { useMutation } from "@tanstack/react-query";
 import type { FormEvent, ReactNode } from "react";
 import { Button } from "./button.tsx";
+import { useOnce } from "./once.ts";
 import { Failure } from "./states.tsx";
 
 /** A small form that empties its passwords when it went well. */
@@ -13,7 +13,7 @@ export function SettingForm({
   readonly onSend: (values: Record<string, string>) => Promise<void>;
   readonly children: ReactNode;
 }) {
-  const { mutate, isPending, error } = useMutation({
+  const { mutate, isPending, error } = useOnce({
     mutationFn: async (form: HTMLFormElement) => {
       await onSend(Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)])));
       for (const field of form.querySelectorAll<HTMLInputElement>("input[type=password]")) field.value = "";

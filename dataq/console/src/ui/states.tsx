@@ -73,6 +73,9 @@ export function explain(error: unknown, t: ReturnType<typeof useText>) {
     return { title: error instanceof Error ? error.message : String(error), next: "", requestId: "" };
   const known = t.errors[error.code as keyof typeof t.errors];
   const title = known ?? error.message;
+  // The page sends no key but its session's cookie: there is none any more.
+  if (error.code === "missing_api_key" || error.code === "invalid_api_key")
+    return { title: t.errors.session_expired, next: "", requestId: "" };
   // Here a person acts, by their role; the service's sentence speaks of keys and scopes.
   if (error.code === "scope_denied") return { title, next: t.team.askOwner, requestId: error.requestId };
   // What has no request's id was not said by the service itself, and not in the reader's language.

@@ -1,4 +1,6 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
+import { useText } from "../text/text.tsx";
+import { Button } from "./button.tsx";
 import { classes } from "./classes.ts";
 import { ScrollBox } from "./scroll-box.tsx";
 
@@ -24,12 +26,17 @@ export function Table<Row>({
   rows,
   columns,
   keyOf,
+  step = Number.POSITIVE_INFINITY,
 }: {
   readonly label: string;
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
+  /** How many rows are drawn, and how many more at each press; for lists that come whole and may be long. */
+  readonly step?: number;
   readonly keyOf: (row: Row) => string | number;
 }) {
+  const t = useText();
+  const [drawn, setDrawn] = useState(step);
   const edges = "sm:px-3 sm:py-2.5 sm:first:pl-5 sm:last:pr-5";
   return (
     <ScrollBox label={label}>
@@ -56,7 +63,7 @@ export function Table<Row>({
           </tr>
         </thead>
         <tbody role="rowgroup" className="block divide-y divide-line sm:table-row-group">
-          {rows.map((row) => (
+          {rows.slice(0, drawn).map((row) => (
             <tr
               key={keyOf(row)}
               role="row"
@@ -88,6 +95,11 @@ export function Table<Row>({
         </tbody>
       </table>
       {/* biome-ignore-end lint/a11y/noRedundantRoles: see above */}
+      {rows.length > drawn && (
+        <div className="border-t border-line p-3 text-center">
+          <Button onClick={() => setDrawn(drawn + step)}>{t.more}</Button>
+        </div>
+      )}
     </ScrollBox>
   );
 }

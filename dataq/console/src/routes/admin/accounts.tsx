@@ -1,10 +1,4 @@
-import {
-  keepPreviousData,
-  useInfiniteQuery,
-  useMutation,
-  useQuery,
-  useQueryClient,
-} from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Plus, Search, Users } from "lucide-react";
 import { type FormEvent, useState } from "react";
@@ -23,6 +17,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
 import { TOKENS_PER_YUAN, useFormat } from "../../ui/format.tsx";
 import { MoreRows } from "../../ui/more-rows.tsx";
+import { useOnce } from "../../ui/once.ts";
 import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { useSettled } from "../../ui/settled.ts";
 import { Empty, explain, Failure, Loaded } from "../../ui/states.tsx";
@@ -162,6 +157,7 @@ function People() {
         {({ data }) => (
           <Table
             label={t.accounts.people}
+            step={100}
             rows={[...data].sort((a, b) => Number(a.isApproved) - Number(b.isApproved))}
             keyOf={({ id }) => id}
             columns={[
@@ -233,7 +229,7 @@ function MakeAccount({ onClose }: { readonly onClose: () => void }) {
   const t = useText();
   const client = useQueryClient();
   const [keys, setKeys] = useState<readonly string[] | null>(null);
-  const { mutate, isPending, error } = useMutation({
+  const { mutate, isPending, error } = useOnce({
     mutationFn: createAccount,
     onSuccess: async (made) => {
       await client.invalidateQueries({ queryKey: ["admin"] });

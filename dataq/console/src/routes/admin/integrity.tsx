@@ -5,6 +5,7 @@ import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { useLook } from "../../ui/look.ts";
+import { MoreRows } from "../../ui/more-rows.tsx";
 import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { Empty, Failure, Loaded, Notice, Skeleton } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
@@ -118,13 +119,7 @@ export function Integrity() {
             />
           )}
         </Loaded>
-        {audit.hasNextPage && (
-          <div className="border-t border-line p-3 text-center">
-            <Button isBusy={audit.isFetchingNextPage} onClick={() => void audit.fetchNextPage()}>
-              {t.more}
-            </Button>
-          </div>
-        )}
+        <MoreRows query={audit} />
       </Panel>
     </>
   );

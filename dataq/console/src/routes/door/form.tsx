@@ -1,6 +1,6 @@
-import { useMutation } from "@tanstack/react-query";
 import type { FormEvent, ReactNode } from "react";
 import { Button } from "../../ui/button.tsx";
+import { useOnce } from "../../ui/once.ts";
 import { Failure } from "../../ui/states.tsx";
 
 /** A form that sends once, says what it does, and shows what went wrong. */
@@ -19,7 +19,7 @@ export function DoorForm({
   readonly children: ReactNode;
   readonly foot?: ReactNode;
 }) {
-  const { mutate, isPending, error } = useMutation({ mutationFn: onSend });
+  const { mutate, isPending, error } = useOnce({ mutationFn: onSend });
   const send = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const values = [...new FormData(event.currentTarget)].map(([name, value]) => [name, String(value)]);

@@ -1,4 +1,3 @@
-import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import {
   type ApiKey,
@@ -13,6 +12,7 @@ import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Checkbox, Field, Input, Select, Textarea } from "../../ui/field.tsx";
 import { TOKENS_PER_YUAN } from "../../ui/format.tsx";
+import { useOnce } from "../../ui/once.ts";
 import { Failure } from "../../ui/states.tsx";
 
 /** Makes a key, or changes what one may do. */
@@ -27,7 +27,7 @@ export function KeyForm({
 }) {
   const t = useText();
   const [scopes, setScopes] = useState<readonly string[]>(apiKey?.scopes ?? ["data:query", "read:account"]);
-  const { mutate, isPending, error } = useMutation({
+  const { mutate, isPending, error } = useOnce({
     mutationFn: async ({ mode, ...wishes }: KeyWishes & Required<Pick<KeyWishes, "mode">>) => {
       if (!apiKey) return makeKey({ ...wishes, mode });
       await changeKey(apiKey.id, wishes);

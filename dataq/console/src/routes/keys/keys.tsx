@@ -95,11 +95,12 @@ function KeyTable({
     <Table
       label={t.pages.keys}
       rows={sorted}
+      step={100}
       keyOf={(key) => key.id}
       columns={[
         {
           name: t.keys.name,
-          className: "min-w-44 max-w-64",
+          className: "min-w-40 max-w-56",
           cell: (key) => (
             <>
               <span className="block truncate font-medium" title={key.name}>
@@ -115,12 +116,12 @@ function KeyTable({
         {
           name: t.keys.scopes,
           isExtra: true,
-          className: "max-w-56",
+          className: "min-w-36 max-w-56",
           cell: (key) => (
             <span className="text-soft">
               {key.scopes
                 .map((scope) => t.keys.scopeNames[scope as keyof typeof t.keys.scopeNames] ?? scope)
-                .join(", ")}
+                .join(t.comma)}
             </span>
           ),
         },
@@ -132,10 +133,13 @@ function KeyTable({
         },
         {
           name: t.keys.lastUsed,
-          className: "whitespace-nowrap",
+          className: "min-w-24",
           cell: (key) => (
             <>
-              <span title={key.last_used_at ? format.moment(key.last_used_at) : undefined}>
+              <span
+                className="whitespace-nowrap"
+                title={key.last_used_at ? format.moment(key.last_used_at) : undefined}
+              >
                 {key.last_used_at ? format.ago(key.last_used_at) : t.keys.never}
               </span>
               {key.last_refused_at && (

@@ -123,24 +123,29 @@ function Figures({
         name={t.overview.burn}
         value={burn > 0 ? format.yuan(burn) : "–"}
         note={
-          daysLeft === null
-            ? t.overview.noBurn
-            : daysLeft > 999
-              ? t.overview.longEnough
-              : t.overview.daysLeft(format.number(daysLeft, daysLeft < 10 ? 1 : 0))
+          !usage
+            ? null
+            : daysLeft === null
+              ? t.overview.noBurn
+              : daysLeft > 999
+                ? t.overview.longEnough
+                : t.overview.daysLeft(format.number(daysLeft, daysLeft < 10 ? 1 : 0))
         }
         {...(daysLeft !== null && daysLeft < 3 && { tone: "warn" as const })}
       />
       <Stat
         name={t.overview.today}
-        value={format.number(today?.calls ?? 0)}
-        note={t.overview.todayNote(format.yuan(today?.tokens ?? 0), format.number(today?.failed_calls ?? 0))}
+        value={usage ? format.number(today?.calls ?? 0) : "–"}
+        note={
+          usage &&
+          t.overview.todayNote(format.yuan(today?.tokens ?? 0), format.number(today?.failed_calls ?? 0))
+        }
         {...(today && today.failed_calls > today.calls / 2 && { tone: "warn" as const })}
       />
       <Stat
         name={t.overview.cacheShare}
         value={total.billed > 0 ? format.percent(total.cached / total.billed) : "–"}
-        note={t.overview.cacheNote(format.number(total.cached), format.number(total.billed))}
+        note={usage && t.overview.cacheNote(format.number(total.cached), format.number(total.billed))}
       />
     </Stats>
   );

@@ -1,0 +1,19 @@
+import { type UseMutationOptions, useMutation } from "@tanstack/react-query";
+import { useRef } from "react";
+
+/** A mutation that runs once at a time: a second press before the button is drawn as busy does nothing. */
+export function useOnce<Answer, Values = void>(options: UseMutationOptions<Answer, Error, Values>) {
+  const isRunning = useRef(false);
+  const mutation = useMutation({
+    ...options,
+    onSettled: () => {
+      isRunning.current = false;
+    },
+  });
+  const mutate = (values: Values) => {
+    if (isRunning.current) return;
+    isRunning.current = true;
+    mutation.mutate(values);
+  };
+  return { ...mutation, mutate };
+}
