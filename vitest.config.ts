@@ -1,6 +1,7 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import LongestFirst from "./scripts/longest-first.ts";
 
 // For the workers and all that tests start: hundreds of processes, of which each would compile every module anew.
 process.env["NODE_COMPILE_CACHE"] ??= join(tmpdir(), "locallm-and-dataq-compile-cache");
@@ -16,6 +17,7 @@ export default defineConfig({
   test: {
     reporters: ["default", "./scripts/reporter.ts"],
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         ...source,
