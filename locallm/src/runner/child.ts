@@ -4,12 +4,14 @@ import type { EmbedJob, LoadRequest } from "../engine/job.ts";
 import type { SlotEvent, Slots } from "../engine/slots.ts";
 import { isLongPrompt } from "../engine/vocabulary.ts";
 import { LocallmError } from "../wire/errors.ts";
+import { Gathering } from "./gathering.ts";
 import { type Command, type Report, sendError } from "./protocol.ts";
 
 let engine: Engine | null = null;
 /** Jobs whose long prompts are being read. */
 const arriving = new Set<number>();
 const embeds = new Map<number, AbortController>();
+const gathering = new Gathering(reportSteps, () => performance.now());
 
 process.on("disconnect", () => process.exit(0));
 // The terminal's Ctrl-C reaches the whole group; the server decides when its runners end.
@@ -29,7 +31,7 @@ function load(request: LoadRequest): void {
         report({ kind: "progress", fraction });
       },
       onLog: (line) => process.stderr.write(`${line}\n`),
-      onStep: reportStep,
+      onStep: (events) => gathering.add(events),
     });
     report({ kind: "ready", info: engine.info });
   } catch (error) {
@@ -65,6 +67,7 @@ function obey(engine: Engine, command: Exclude<Command, { kind: "load" }>): void
     case "cancel":
       arriving.delete(command.id);
       engine.slots?.cancel(command.id);
+      gathering.forget(command.id);
       embeds.get(command.id)?.abort();
       break;
     case "pause":
@@ -107,13 +110,13 @@ async function embed(engine: Engine, id: number, job: EmbedJob): Promise<void> {
   }
 }
 
-function reportStep(events: readonly SlotEvent[]): void {
+function reportSteps(events: readonly SlotEvent[]): void {
   const texts = events
     .filter((event) => event.text !== "")
     .map(({ id, text, tokens, truncatedTokens: cut }) =>
       cut === undefined ? ([id, text, tokens] as const) : ([id, text, tokens, cut] as const),
     );
-  if (texts.length > 0) report({ kind: "step", texts });
+  if (texts.length > 0) report({ kind: "steps", texts });
   for (const { id, done, error } of events) {
     if (done !== null) report({ kind: "done", id, done });
     else if (error !== null) fail(id, error);

@@ -175,7 +175,7 @@ export class RunnerProcess implements Runner {
 
   #receive(report: Report): void {
     switch (report.kind) {
-      case "step":
+      case "steps":
         for (const [id, text, tokens, truncatedTokens] of report.texts) {
           const event = { kind: "text", text, tokens } as const;
           this.#streams.get(id)?.push(truncatedTokens === undefined ? event : { ...event, truncatedTokens });

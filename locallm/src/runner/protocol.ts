@@ -23,13 +23,13 @@ export type Command =
   | { readonly kind: "cancel" | "pause" | "resume"; readonly id: number }
   | { readonly kind: "close" };
 
-/** Runner to server. `step` carries what one decode step gave all jobs: id, text, tokens, and at first what was cut. */
+/** Runner to server. `steps` carries what some decode steps gave all jobs, in order: id, text, tokens, and at first what was cut. */
 export type Report =
   | { readonly kind: "progress"; readonly fraction: number }
   | { readonly kind: "ready"; readonly info: ModelInfo }
   | { readonly kind: "refused"; readonly error: SentError }
   | {
-      readonly kind: "step";
+      readonly kind: "steps";
       readonly texts: readonly (readonly [id: number, text: string, tokens: number, truncated?: number])[];
     }
   | { readonly kind: "done"; readonly id: number; readonly done: GenerateDone }

@@ -1,0 +1,56 @@
+import type { SlotEvent } from "../engine/slots.ts";
+
+/** Texts follow one another at least so far apart; a reader sees no difference, and the processor does. */
+const intervalMs = 50;
+
+/**
+ * Sends what the steps give in few messages: each one wakes the server and its clients, which take a core from a
+ * step that wants them all. An answer's first text goes at once, and so does its end; in between a text waits
+ * until the interval since the last message is over.
+ */
+export class Gathering {
+  readonly #send: (events: readonly SlotEvent[]) => void;
+  readonly #nowMs: () => number;
+  /** The jobs whose first text is on its way. */
+  readonly #begun = new Set<number>();
+  #events: SlotEvent[] = [];
+  #sentMs = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(send: (events: readonly SlotEvent[]) => void, nowMs: () => number) {
+    this.#send = send;
+    this.#nowMs = nowMs;
+  }
+
+  /** The events of one step. */
+  add(events: readonly SlotEvent[]): void {
+    let isUrgent = false;
+    for (const event of events) {
+      this.#events.push(event);
+      if (event.done !== null || event.error !== null) {
+        this.#begun.delete(event.id);
+        isUrgent = true;
+      } else if (!this.#begun.has(event.id)) {
+        this.#begun.add(event.id);
+        isUrgent = true;
+      }
+    }
+    const leftMs = this.#sentMs + intervalMs - this.#nowMs();
+    if (isUrgent || leftMs <= 0) this.#flush();
+    else this.#timer ??= setTimeout(() => this.#flush(), leftMs);
+  }
+
+  /** The job's reader is gone: nothing more comes for it. */
+  forget(id: number): void {
+    this.#begun.delete(id);
+  }
+
+  #flush(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#sentMs = this.#nowMs();
+    const events = this.#events;
+    this.#events = [];
+    this.#send(events);
+  }
+}
