@@ -63,12 +63,7 @@ describe("Gathering", () => {
     gathering.add([end(1)]);
     gathering.add([text(2, "C")]);
     gathering.add([failure(2)]);
-    expect(messages).toEqual([
-      ["1:a"],
-      ["1:b", "2:A"],
-      ["1:c", "2:B", "1:end"],
-      ["2:C", "2:decode_failed"],
-    ]);
+    expect(messages).toEqual([["1:a"], ["1:b", "2:A"], ["1:c", "2:B", "1:end"], ["2:C", "2:decode_failed"]]);
   });
 
   it("sends what waits though no further step comes", () => {
