@@ -93,12 +93,6 @@ class PlaceScheduler implements Scheduler {
     await Promise.all(matching.map((resident) => resident.gone.promise));
   }
 
-  #isAwaited(matches: (model: RunnableModel) => boolean): boolean {
-    return this.#queue
-      .lines()
-      .some((line) => this.#queue.line(line).some(({ request }) => matches(request.model)));
-  }
-
   expire(model: RunnableModel): void {
     // Who waits came before: the latest word holds.
     for (const line of this.#queue.lines()) {
@@ -376,6 +370,12 @@ class PlaceScheduler implements Scheduler {
     this.#crowdedOut.clear();
     resident.cancelExpiry();
     resident.gone.resolve();
+  }
+
+  #isAwaited(matches: (model: RunnableModel) => boolean): boolean {
+    return this.#queue
+      .lines()
+      .some((line) => this.#queue.line(line).some(({ request }) => matches(request.model)));
   }
 
   #allIdle(): boolean {
