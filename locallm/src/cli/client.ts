@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { z } from "zod";
 import { baseUrl, type CommandConfig } from "../config.ts";
-import { progressLine } from "../wire/api/answers.ts";
+import { progressLine, versionAnswer } from "../wire/api/answers.ts";
 import type { ProgressLine } from "../wire/api/library.ts";
 import { checkBody } from "../wire/body.ts";
 import { LocallmError } from "../wire/errors.ts";
@@ -49,6 +49,11 @@ export class Client {
   async done(path: string, options: CallOptions): Promise<void> {
     const text = await this.#text(path, await this.#call(path, options));
     if (text.trim() !== "") throw this.#foreign(path, "its body should be empty");
+  }
+
+  /** Before long work of our own: throws at once where no locallm answers. */
+  async requireServer(): Promise<void> {
+    await this.json("/api/version", versionAnswer);
   }
 
   /** Whether the path answers with a status below 400. */

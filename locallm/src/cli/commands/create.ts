@@ -41,6 +41,7 @@ async function create(model: string, options: Options, config: CommandConfig): P
   for (const name of retired)
     console.error(plain(`parameter ${name} no longer means anything; it is left out`));
   const base = await readBase(from, folder);
+  await client.requireServer();
   const adapterFiles: string[] = [];
   for (const path of adapters) {
     const found = await modelFiles(path, folder);

@@ -72,6 +72,7 @@ async function importFiles(
 ): Promise<void> {
   const paths = await modelFiles(path, process.cwd());
   if (paths === null) throw new LocallmError("file_unusable", { path, reason: "nothing lies there" });
+  await client.requireServer();
   const files: Record<string, string> = {};
   for (const [index, fileName] of uploadNames(paths).entries()) {
     const { digest, how } = await bringFile(paths[index] ?? path, client, config, view);
