@@ -43,10 +43,12 @@ async function addVerbs(asked: string): Promise<void> {
 }
 
 // Whoever read our output is gone, as `head` is after some lines.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") throw error;
-  process.exit();
-});
+for (const output of [process.stdout, process.stderr]) {
+  output.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit();
+  });
+}
 
 try {
   if (asksVersion(process.argv.slice(2))) await tellVersion();

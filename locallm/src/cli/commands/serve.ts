@@ -25,7 +25,8 @@ async function serve(config: Config, wantsStarter: boolean): Promise<void> {
   // The other verbs start quicker without the server's modules.
   const { createServer } = await import("../../server.ts");
   // A server goes on when nobody reads what it prints.
-  process.stdout.removeAllListeners("error").on("error", () => {});
+  for (const output of [process.stdout, process.stderr])
+    output.removeAllListeners("error").on("error", () => {});
   const server = await createServer(config);
   const stopping = new AbortController();
   stopOnSignals(server, stopping);
