@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
-import { type Seal, sealAudit } from "./accounts/audit-chain.ts";
+import { lastSeal, sealAudit } from "./accounts/audit-chain.ts";
 import { openIdentity } from "./accounts/local-account.ts";
 import type { Config } from "./config.ts";
 import { readConnectors } from "./connector/configured.ts";
@@ -110,7 +110,10 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     await publishFirstPrices(database, clock());
     const instance = await startInstance(database, clock());
     closers.push(() => instance.close());
-    closers.push(() => lastSealing(database, logger, clock()));
+    const seal = sealer(database, logger, clock);
+    closers.push(() =>
+      seal().catch((error: Error) => logger.warn({ err: error.message }, "audit log not sealed")),
+    );
     const recovered = await recover(database, clock());
     if (recovered > 0)
       progress(`${recovered} calls were cut off by the last stop; their tokens were given back.`);
@@ -186,7 +189,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     addSessionRoutes(app, parts, config);
     if (config.locallm !== undefined) addModelRoutes(app, parts, config.locallm);
     closers.push(() => app.close());
-    closers.push(startSweeper(parts, cache));
+    closers.push(startSweeper(parts, cache, seal));
 
     url = await listen(app, config);
     const owner = await keys.authenticate(localKey, "127.0.0.1", clock());
@@ -220,6 +223,7 @@ async function listen(app: FastifyInstance, config: Config): Promise<string> {
 function startSweeper(
   { database, limiter, clock, logger }: HttpParts,
   cache: AnswerCache,
+  seal: () => Promise<void>,
 ): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();
   const sweep = async () => {
@@ -231,7 +235,7 @@ function startSweeper(
       await limiter.sweep(clock());
       await sweepKeys(database, clock());
       await sealEntries(database, clock());
-      tellSeal(logger, await sealAudit(database, clock()));
+      await seal();
     } catch (error) {
       logger.warn({ err: (error as Error).message }, "sweep failed");
     }
@@ -246,18 +250,16 @@ function startSweeper(
   };
 }
 
-/** What was written since the last sweep is sealed too, where the database still answers. */
-async function lastSealing(database: Database, logger: Logger, now: Date): Promise<void> {
-  try {
-    tellSeal(logger, await sealAudit(database, now));
-  } catch (error) {
-    logger.warn({ err: (error as Error).message }, "audit log not sealed");
-  }
-}
-
-/** A log that lies elsewhere keeps the end of the chain: see `Seal`. */
-function tellSeal(logger: Logger, seal: Seal | undefined): void {
-  if (seal) logger.info({ audit_lines: seal.lines, audit_seal: seal.sha256 }, "audit log sealed");
+/** Seals the audit log, and tells its end where that is new: a log that lies elsewhere keeps it. See `Seal`. */
+function sealer(database: Database, logger: Logger, clock: () => Date): () => Promise<void> {
+  let told: string | undefined;
+  return async () => {
+    await sealAudit(database, clock());
+    const seal = await lastSeal(database);
+    if (!seal || seal.sha256 === told) return;
+    told = seal.sha256;
+    logger.info({ audit_lines: seal.lines, audit_seal: seal.sha256 }, "audit log sealed");
+  };
 }
 
 /** Log lines are JSON; a key never stands in one, wherever it came from. */

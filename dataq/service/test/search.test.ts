@@ -38,6 +38,12 @@ async function idsOf(corpus: string, query: Query, page = { offset: 0, limit: 10
   return (found?.hits ?? []).map(({ body }) => (body.parse() as { id: string }).id);
 }
 
+test("an index that is empty, and one that serves, can be warmed", async () => {
+  await index.warm();
+  await index.refresh("test:warm", each(documents.slice(0, 3)), { dataset: "a", mode: "replace" });
+  await new PostingIndex(database).warm();
+});
+
 describe("on 300 judgments", () => {
   const analyser = new Analyser();
   /** The same analysis, read document by document: what the index must agree with. */
