@@ -50,11 +50,11 @@ function line(operation: Operation, prices: PricesInForce): string {
     required?: string[];
   };
   const names = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`));
-  const params = names.length === 0 ? "no parameters" : names.join(", ");
+  const params = names.length === 0 ? "No parameters" : `Parameters: ${names.join(", ")}`;
   const { tokens, cachedTokens } = prices(operation);
   const price = `${number(tokens)} tokens${cachedTokens === null ? "" : ` (repeated: ${number(cachedTokens)})`}`;
   const paged = operation.paged ? "; paged" : "";
-  return `- [${operation.name}](/v1/catalog/${operation.name}): ${operation.description.en} Parameters: ${params}${paged}; ${price}.`;
+  return `- [${operation.name}](/v1/catalog/${operation.name}): ${operation.description.en} ${params}${paged}; ${price}.`;
 }
 
 function number(value: number): string {
