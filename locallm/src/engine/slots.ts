@@ -91,6 +91,11 @@ export class Slots {
     this.#wake();
   }
 
+  /** The process is about to end, which it cannot while another thread computes a batch. */
+  stop(): void {
+    this.#context.abort();
+  }
+
   /** Its reader is slow: the slot keeps its place and computes nothing. */
   pause(id: number): void {
     this.#paused.add(id);

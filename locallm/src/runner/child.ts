@@ -13,13 +13,19 @@ const arriving = new Set<number>();
 const embeds = new Map<number, AbortController>();
 const gathering = new Gathering(reportSteps, () => performance.now());
 
-process.on("disconnect", () => process.exit(0));
+process.on("disconnect", end);
 // The terminal's Ctrl-C reaches the whole group; the server decides when its runners end.
 process.on("SIGINT", () => {});
 process.on("message", (command: Command) => {
   if (command.kind === "load") load(command.load);
   else if (engine !== null) obey(engine, command);
 });
+
+/** The system takes everything back. */
+function end(): never {
+  engine?.slots?.stop();
+  process.exit(0);
+}
 
 function load(request: LoadRequest): void {
   let told = 0;
@@ -77,7 +83,7 @@ function obey(engine: Engine, command: Exclude<Command, { kind: "load" }>): void
       engine.slots?.resume(command.id);
       break;
     case "close":
-      process.exit(0);
+      end();
   }
 }
 

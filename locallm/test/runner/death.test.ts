@@ -42,6 +42,16 @@ describe.skipIf(modelPath === null)("a runner that ends", () => {
     await refused;
   });
 
+  it("closes in the middle of a batch that takes longer than its patience", async () => {
+    const runner = await startModel(modelPath!, { numCtx: 2048, numBatch: 2048, numThread: 1 });
+    const prompt = Array.from({ length: 2000 }, (_, index) => 1000 + index);
+    const refused = expect(collect(runner.generate(newJob(prompt, { numCtx: 2048 })))).rejects.toMatchObject({
+      code: "shutting_down",
+    });
+    expect(await runner.close()).toMatchObject({ code: 0, signal: null });
+    await refused;
+  });
+
   it("gives up a load when its signal aborts", async () => {
     const { startRunner } = await import("../../src/runner/start.ts");
     const abort = new AbortController();
