@@ -24,7 +24,7 @@ const tries = 6;
 /** Some registries lose track of an upload whose chunk broke off: it begins anew, as a whole. */
 const uploads = 20;
 /** Before it answers the end of an upload a registry may hash all of it, or move it to where it keeps it. */
-const closingMs = 10 * 60_000;
+const closingMs = 5 * 60_000;
 
 /** Pushes a model: the blobs that the registry lacks, each verified before a byte of it leaves, then the manifest. */
 export async function pushToRegistry(
