@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useRouterState } from "@tanstack/react-router";
+import { ServiceError } from "../../service/call.ts";
 import { askVerification, signOut } from "../../service/identity.ts";
 import { sessionQuery } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
-import { Notice } from "../../ui/states.tsx";
+import { explain, Notice } from "../../ui/states.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { keptInvitation } from "./kept-invitation.ts";
 
@@ -47,7 +48,12 @@ export function Pending() {
               onClick={() =>
                 void askVerification(email).then(
                   () => say(t.door.sentAgain),
-                  () => say(t.door.sentTooOften),
+                  (error: unknown) =>
+                    say(
+                      error instanceof ServiceError && error.status === 429
+                        ? t.door.sentTooOften
+                        : explain(error, t).title,
+                    ),
                 )
               }
             >

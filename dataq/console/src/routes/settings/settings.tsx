@@ -15,7 +15,7 @@ import { setLook, type Theme, useLook } from "../../ui/look.ts";
 import { NewPassword } from "../../ui/new-password.tsx";
 import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";
-import { Loaded, Notice } from "../../ui/states.tsx";
+import { explain, Loaded, Notice } from "../../ui/states.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { ActingFor, Team } from "./team.tsx";
 import { TwoFactor } from "./two-factor.tsx";
@@ -136,6 +136,8 @@ function Sessions() {
     try {
       await ending;
       say(t.settings.ended);
+    } catch (error) {
+      say(explain(error, t).title);
     } finally {
       await client.invalidateQueries({ queryKey: ["sessions"] });
     }

@@ -185,8 +185,15 @@ function isMachineOwner(email: string): boolean {
 /** For people of several accounts: which one the console is about. */
 export function ActingFor() {
   const t = useText();
+  const say = useToast();
   const { accounts, accountId } = useSignedIn();
   if (accounts.length < 2) return null;
+  // Everything on every page is about the account: a new page is the simplest truth.
+  const change = (id: string) =>
+    actFor(id).then(
+      () => location.assign("/console/"),
+      (error: unknown) => say(explain(error, t).title),
+    );
   return (
     <Panel title={t.team.account} about={t.team.accountAbout}>
       <Field label={t.team.account}>
@@ -194,8 +201,7 @@ export function ActingFor() {
           <Select
             {...attributes}
             value={accountId ?? ""}
-            // Everything on every page is about the account: a new page is the simplest truth.
-            onChange={(event) => void actFor(event.target.value).then(() => location.assign("/console/"))}
+            onChange={(event) => void change(event.target.value)}
           >
             {accounts.map(({ id, name, role }) => (
               <option key={id} value={id}>
