@@ -126,6 +126,6 @@ describe("completion in the shells themselves", () => {
     } finally {
       await server.stop();
     }
-    expect(await complete({ LOCALLM_NUM_PARALLEL: "many" })).toEqual({ code: 0, out: "", err: "" });
+    expect(await complete({ LOCALLM_HOST: "no host" })).toEqual({ code: 0, out: "", err: "" });
   });
 });
