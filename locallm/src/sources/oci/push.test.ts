@@ -112,7 +112,7 @@ test("a registry that takes connections and never answers is given up, and how t
   takeChunk = () => false;
   expect(await push()).toMatchObject({
     code: "push_stopped",
-    message: expect.stringMatching(/took nothing in 6 attempts \(no answer .*\); the same push goes on/),
+    message: expect.stringMatching(/took nothing in 10 attempts \(no answer .*\); the same push goes on/),
   });
-  expect(count("PATCH")).toBe(6);
+  expect(count("PATCH")).toBe(10);
 });

@@ -14,13 +14,14 @@ export interface PushContext {
   store: Store;
   onProgress(line: ProgressLine): void;
   signal: AbortSignal;
-  /** Before the second try of a chunk; doubles with each. */
+  /** Before the second try of a chunk; doubles with each, up to 16 s. */
   retryDelayMs?: number;
 }
 
 const chunkBytes = 64 * 1024 * 1024;
-/** In a row, without a byte that the registry kept. */
-const tries = 6;
+/** In a row, without a byte that the registry kept: many, since registries keep whole chunks only. */
+const tries = 10;
+const longestDelayMs = 16_000;
 /** Some registries lose track of an upload whose chunk broke off: it begins anew, as a whole. */
 const uploads = 20;
 /** Before it answers the end of an upload a registry may hash all of it, or move it to where it keeps it. */
@@ -159,7 +160,8 @@ async function uploadChunks(
       hasBroken = true;
       failures += 1;
       if (failures === tries) throw stopped(error, registry);
-      await sleep((context.retryDelayMs ?? 1000) * 2 ** (failures - 1), undefined, { signal });
+      const delayMs = (context.retryDelayMs ?? 1000) * 2 ** (failures - 1);
+      await sleep(Math.min(delayMs, longestDelayMs), undefined, { signal });
       state = await uploadState(registry, location, start, context);
     }
     if (state.completed > furthest) failures = 0;
