@@ -78,6 +78,7 @@ export class Slots {
   /** The job gives no further event. Its slot is free before the next step. */
   cancel(id: number): void {
     this.#paused.delete(id);
+    this.#events = this.#events.filter((event) => event.id !== id);
     const waiting = this.#waiting.findIndex((entry) => entry.id === id);
     if (waiting >= 0) this.#waiting.splice(waiting, 1);
     const slot = this.#slots.find((candidate) => candidate.id === id);

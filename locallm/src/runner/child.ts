@@ -24,6 +24,7 @@ process.on("message", (command: Command) => {
 /** The system takes everything back. */
 function end(): never {
   engine?.slots?.stop();
+  for (const abort of embeds.values()) abort.abort();
   process.exit(0);
 }
 

@@ -236,13 +236,15 @@ class Transfer {
         if (this.#signal.aborted) throw error;
         if (!isWorthAnotherTry(error)) throw error instanceof HttpStatus ? this.#toSourceError(error) : error;
         const now = this.#bytes(index);
-        // A busy source may let one part wait while others move; one that fails, fails by itself.
-        const moved = error instanceof Stalled ? now.all > best.all : now.part > best.part;
+        // A busy source may let one part wait, or send it away, while others move; one that fails, fails by itself.
+        const isBusy = error instanceof Stalled || error instanceof HttpStatus;
+        const moved = isBusy ? now.all > best.all : now.part > best.part;
         best = { part: Math.max(now.part, best.part), all: Math.max(now.all, best.all) };
         failures = moved ? 0 : failures + 1;
         if (failures >= this.#limits.tries) throw this.#toSourceError(error);
-        if (failures > 0 && !(error instanceof Stalled))
-          await sleep(this.#limits.retryDelayMs * 2 ** (failures - 1), undefined, { signal: this.#signal });
+        if (error instanceof Stalled || (failures === 0 && !isBusy)) continue;
+        const delayMs = this.#limits.retryDelayMs * 2 ** Math.max(0, failures - 1);
+        await sleep(delayMs, undefined, { signal: this.#signal });
       }
     }
   }

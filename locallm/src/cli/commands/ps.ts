@@ -13,7 +13,7 @@ export function psCommand(): Command {
       model.digest.slice(0, 12),
       humanBytes(model.size),
       processor(model),
-      String(model.context_length),
+      String(model.context_length ?? ""),
       humanTime(new Date(model.expires_at), now),
     ]);
     console.log(table(["NAME", "ID", "SIZE", "PROCESSOR", "CONTEXT", "UNTIL"], rows));

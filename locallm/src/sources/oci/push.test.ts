@@ -17,12 +17,15 @@ type Chunk = (number: number, response: ServerResponse, request: IncomingMessage
 let takeChunk: Chunk = () => true;
 /** Whether the registry still knows of an upload that broke off. */
 let remembers = true;
+/** How often the registry is away: when it is asked how much arrived, and when the upload ends. */
+let away = { states: 0, ends: 0 };
 let requests: string[] = [];
 let server: Server;
 let folder = "";
 beforeEach(async () => {
   takeChunk = () => true;
   remembers = true;
+  away = { states: 0, ends: 0 };
   requests = [];
   folder = await mkdtemp(join(tmpdir(), "locallm-push-"));
   server = createServer(answer);
@@ -44,7 +47,10 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
     request.resume().on("end", () => response.writeHead(202, location).end());
   } else if (method === "HEAD") response.writeHead(404).end();
   else if (method === "POST") response.writeHead(202, location).end();
+  else if (method === "GET" && away.states-- > 0) response.destroy();
   else if (method === "GET") response.writeHead(remembers ? 204 : 404, location).end();
+  else if (request.url?.includes("digest=") && away.ends-- > 0)
+    request.resume().on("end", () => response.writeHead(503).end());
   else request.resume().on("end", () => response.writeHead(201).end());
 }
 
@@ -106,6 +112,18 @@ describe("a chunk that the registry refuses", () => {
     expect(await push()).toBeNull();
     expect([count("PATCH"), count("POST")]).toEqual([3, 3]);
   });
+});
+
+test("a registry that is away for a while, between chunks and at the end, is waited for", async () => {
+  away = { states: 5, ends: 4 };
+  takeChunk = (number, response) => {
+    if (number > 1) return true;
+    response.destroy();
+    return false;
+  };
+  expect(await push()).toBeNull();
+  // One more is the configuration's.
+  expect([count("PATCH"), count("POST"), count("GET")]).toEqual([3, 2, 6]);
 });
 
 test("a registry that takes connections and never answers is given up, and how to go on is said", async () => {

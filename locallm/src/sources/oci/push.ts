@@ -21,6 +21,8 @@ export interface PushContext {
 const chunkBytes = 64 * 1024 * 1024;
 /** In a row, without a byte that the registry kept: many, since registries keep whole chunks only. */
 const tries = 10;
+/** Of an upload's end, which may each take long. */
+const closingTries = 5;
 const longestDelayMs = 16_000;
 /** Some registries lose track of an upload whose chunk broke off: it begins anew, as a whole. */
 const uploads = 20;
@@ -135,11 +137,12 @@ async function uploadChunks(
   const { digest, sizeBytes: total } = layer;
   const { signal } = context;
   const path = context.store.blobs.path(digest);
-  let state = { location: begin, completed: 0 };
+  let state: UploadState = { location: begin, completed: 0 };
+  let isKnown = true;
   let furthest = 0;
   let failures = 0;
   let hasBroken = false;
-  while (state.completed < total) {
+  const sendChunk = async () => {
     const { completed: start, location } = state;
     const end = Math.min(start + chunkBytes, total);
     const onSent = (sent: number) =>
@@ -150,19 +153,19 @@ async function uploadChunks(
       "content-range": `${start}-${end - 1}`,
     };
     const body = () => counted(path, start, end, onSent);
+    const answer = await registry.send(location, { method: "PATCH", headers, body, signal }, "push");
+    await finish(answer, registry, [202], hasBroken);
+    return { location: locationOf(answer, registry), completed: end };
+  };
+  while (state.completed < total) {
     try {
-      const answer = await registry.send(location, { method: "PATCH", headers, body, signal }, "push");
-      await finish(answer, registry, [202], hasBroken);
-      state = { location: locationOf(answer, registry), completed: end };
+      state = isKnown ? await sendChunk() : await uploadState(registry, state, signal);
+      isKnown = true;
     } catch (error) {
-      signal.throwIfAborted();
-      if (!isPassing(error)) throw error;
       hasBroken = true;
+      isKnown = false;
       failures += 1;
-      if (failures === tries) throw stopped(error, registry);
-      const delayMs = (context.retryDelayMs ?? 1000) * 2 ** (failures - 1);
-      await sleep(Math.min(delayMs, longestDelayMs), undefined, { signal });
-      state = await uploadState(registry, location, start, context);
+      await pause(error, { failures, most: tries }, registry, context);
     }
     if (state.completed > furthest) failures = 0;
     furthest = Math.max(state.completed, furthest);
@@ -171,18 +174,45 @@ async function uploadChunks(
   close.searchParams.set("digest", digest);
   const headers = { "content-length": "0" };
   const closing = { method: "PUT" as const, headers, signal, silenceMs: closingMs };
-  let asked = 0;
-  const answer = await patiently(() => {
-    asked += 1;
-    return registry.send(close, closing, "push");
-  }, signal);
-  await finish(answer, registry, [201, 204], hasBroken || asked > 1);
+  for (let asked = 1; ; asked++) {
+    try {
+      const answer = await registry.send(close, closing, "push");
+      await finish(answer, registry, [201, 204], hasBroken || asked > 1);
+      return;
+    } catch (error) {
+      await pause(error, { failures: asked, most: closingTries }, registry, context);
+    }
+  }
+}
+
+/** Before the next attempt. Throws what no further one would mend, and `push_stopped` behind the last. */
+async function pause(
+  error: unknown,
+  { failures, most }: { failures: number; most: number },
+  { host }: Registry,
+  { signal, retryDelayMs = 1000 }: PushContext,
+): Promise<void> {
+  signal.throwIfAborted();
+  if (!(error instanceof LocallmError) || error.code !== "source_unreachable") throw error;
+  if (failures === most) {
+    const reason = String(error.details["reason"]);
+    throw new LocallmError("push_stopped", { host, attempts: most, reason }, { cause: error });
+  }
+  await sleep(Math.min(retryDelayMs * 2 ** (failures - 1), longestDelayMs), undefined, { signal });
+}
+
+interface UploadState {
+  readonly location: URL;
+  readonly completed: number;
 }
 
 /** After a broken chunk the registry says how much of it arrived. */
-async function uploadState(registry: Registry, location: URL, before: number, { signal }: PushContext) {
-  const request = { method: "GET" as const, signal };
-  const answer = await patiently(() => registry.send(location, request, "push"), signal);
+async function uploadState(
+  registry: Registry,
+  { location, completed: before }: UploadState,
+  signal: AbortSignal,
+): Promise<UploadState> {
+  const answer = await registry.send(location, { method: "GET", signal }, "push");
   await finish(answer, registry, [204], true);
   const [, last] = /^(?:bytes=)?0-(\d+)$/.exec(answer.headers["range"] ?? "") ?? [];
   // Of nothing, too, registries say 0-0.
@@ -236,13 +266,4 @@ async function finish(
   if (mayPass(status)) throw new LocallmError("source_unreachable", { host, reason });
   if (hasBroken && lostStatuses.includes(status)) throw new LostTrack("source_failed", { host, reason });
   throw new LocallmError("source_failed", { host, reason });
-}
-
-function stopped(error: unknown, { host }: Registry): LocallmError {
-  const reason = error instanceof LocallmError ? String(error.details["reason"]) : "";
-  return new LocallmError("push_stopped", { host, attempts: tries, reason }, { cause: error });
-}
-
-function isPassing(error: unknown): boolean {
-  return error instanceof LocallmError && error.code === "source_unreachable";
 }

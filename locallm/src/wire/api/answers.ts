@@ -20,7 +20,7 @@ export const psAnswer = z.object({
       digest: z.string(),
       size: z.number(),
       size_vram: z.number(),
-      context_length: z.number(),
+      context_length: count,
       expires_at: date,
     }),
   ),
