@@ -34,6 +34,7 @@ interface Running {
 const AT_A_TIME = 2;
 const KEPT = 50;
 const MESSAGE_LIMIT = 500;
+const REPORT_LIMIT = 4 * 1024 * 1024;
 
 /**
  * Imports that an operator starts over HTTP: each is the command line's own import, in a process of its own, so
@@ -124,7 +125,7 @@ export class Jobs {
     });
     let report = "";
     running.child.stdout!.setEncoding("utf8").on("data", (chunk: string) => {
-      report = (report + chunk).slice(-20_000);
+      report = (report + chunk).slice(-REPORT_LIMIT);
     });
     const end = (state: "done" | "failed", last: Message) => {
       running.job = { ...running.job, ...told(last), state, ended_at: this.#clock() };
@@ -141,7 +142,14 @@ export class Jobs {
 
 /** The numbers of the command line's report. */
 function summaryOf(report: string): Message {
-  const { outcome, records, badRows } = JSON.parse(report) as ImportReport;
+  let read: ImportReport;
+  try {
+    read = JSON.parse(report) as ImportReport;
+  } catch {
+    // It ended well all the same, and the run says how much is in.
+    return say("finished");
+  }
+  const { outcome, records, badRows } = read;
   return outcome === "unchanged" ? say("unchanged") : importedOf(records, badRows);
 }
 

@@ -11,6 +11,7 @@ export const messagesZh: Record<keyof typeof messages, string> = {
   imported: "已导入 {records} 条记录。",
   imported_but: "已导入 {records} 条记录，跳过 {bad} 行有误的数据。",
   unchanged: "该文件此前已导入，未作改动。",
+  finished: "已完成。",
   index_refreshed: "索引已刷新。",
 
   failed: "任务失败：{reason}",

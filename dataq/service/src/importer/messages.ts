@@ -9,6 +9,7 @@ export const messages = {
   imported: "{records} records are in.",
   imported_but: "{records} records are in; {bad} bad rows were passed over.",
   unchanged: "This very file is in already; nothing was changed.",
+  finished: "It is finished.",
   index_refreshed: "The index is refreshed.",
 
   failed: "It failed: {reason}",

@@ -87,9 +87,18 @@ export class Run {
     await this.#database.pool.query(
       `update import_run set state = $2, done = $3, total = coalesce($4, total), bad_rows = $5, message = $6,
               said = $7, updated_at = now() where id = $1`,
-      [this.#id, state, done, total, badRows, said && inEnglish(said), said && JSON.stringify(said)],
+      [this.#id, state, done, total, badRows, said && storable(inEnglish(said)), said && stored(said)],
     );
   }
+}
+
+/** A message may quote a row, and a database takes neither half a code point nor a NUL. */
+function stored(said: Message): string {
+  return JSON.stringify(said, (_, value: unknown) => (typeof value === "string" ? storable(value) : value));
+}
+
+function storable(text: string): string {
+  return text.toWellFormed().replaceAll("\0", "\ufffd");
 }
 
 /** Whether this very file is what the dataset holds. */

@@ -8,7 +8,7 @@ export type Claim =
   /** The same key came with another question before. */
   | { readonly state: "mismatch" };
 
-/** Claims a key for a call. Exactly one of several at once gets `claimed`. */
+/** Claims a key for a call. Exactly one of several at once gets `claimed`, and gets it again when it repeats. */
 export async function claimKey(
   database: Database,
   claim: {
@@ -27,13 +27,18 @@ export async function claimKey(
     [accountId, key, bodySha256, requestId, instanceId, now],
   );
   if (made.rowCount === 1) return { state: "claimed" };
-  const found = await database.pool.query<{ body_sha256: Buffer; outcome: Buffer | null }>(
-    "select body_sha256, outcome from idempotency where account_id = $1 and key = $2",
-    [accountId, key],
-  );
+  const found = await database.pool.query<{
+    body_sha256: Buffer;
+    outcome: Buffer | null;
+    request_id: string;
+  }>("select body_sha256, outcome, request_id from idempotency where account_id = $1 and key = $2", [
+    accountId,
+    key,
+  ]);
   const row = found.rows[0];
   // It was given free between the two statements.
   if (!row) return claimKey(database, claim);
+  if (row.request_id === requestId && row.outcome === null) return { state: "claimed" };
   if (!row.body_sha256.equals(bodySha256)) return { state: "mismatch" };
   return row.outcome ? { state: "finished", outcome: row.outcome } : { state: "running" };
 }

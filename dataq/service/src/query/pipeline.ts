@@ -4,6 +4,7 @@ import { Failure } from "@dataq/contract";
 import { charge, type HoldRequest, hold } from "../ledger/hold.ts";
 import { claimKey, freeKey } from "../ledger/idempotency.ts";
 import { type KeptOutcome, settle } from "../ledger/settlement.ts";
+import { untilKnown } from "../ledger/until-known.ts";
 import { chinaDate } from "../sources/china-time.ts";
 import { fingerprintOf, type Kept, packed } from "./answer-cache.ts";
 import type { Call } from "./call.ts";
@@ -58,10 +59,12 @@ async function answerUnderKey(parts: PipelineParts, question: Question, key: str
   };
   const end = performance.now() + TWIN_LIMIT_MS;
   parts.failpoint("before_claim");
-  let found = await claimKey(parts.database, claim);
+  // A claim may be lost on its way back: left standing, it would keep every retry out.
+  const ask = () => untilKnown(() => claimKey(parts.database, claim));
+  let found = await ask();
   while (found.state === "running" && performance.now() < end && !call.signal.aborted) {
     await sleep(25);
-    found = await claimKey(parts.database, claim);
+    found = await ask();
   }
   if (found.state === "running") throw new Failure("idempotency_conflict");
   if (found.state === "mismatch") throw new Failure("idempotency_mismatch");
