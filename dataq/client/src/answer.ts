@@ -43,7 +43,7 @@ export function errorOf(response: RawResponse, now: number): APIError {
   };
   const message = said ?? describe(response);
   const suffix = [`${status} ${code}`, details.requestId].filter(Boolean).join(", ");
-  const next = nextAction === undefined ? "" : ` Next: ${nextAction}.`;
+  const next = nextAction === undefined ? "" : ` Next: ${nextAction.replace(/[.。]$/, "")}.`;
   return new (classOfStatus(status))(`${message} (${suffix})${next}`, details);
 }
 

@@ -1,78 +1,93 @@
 import type { ErrorCode } from "./errors.ts";
 import type { ParameterProblem } from "./failure.ts";
 
-/** The texts of the error table for readers who ask for Chinese. `{name}` is filled as there. */
+/** The texts of the error table in Chinese. `{name}` is filled as in English. */
 export const errorsZh: Record<ErrorCode, { readonly message: string; readonly nextAction: string }> = {
-  invalid_json: row("请求体不是有效的 JSON。", "请发送一个 JSON 对象"),
-  invalid_params: row("参数有误：{problems}。", "请按 details 逐项更正"),
-  missing_parameter: row("缺少参数 {param}。", "请补上 {param}"),
+  invalid_json: row("请求体不是有效的 JSON。", "请发送一个 JSON 对象。"),
+  invalid_params: row("参数有误：{problems}。", "请按 details 逐项更正。"),
+  missing_parameter: row("缺少参数 {param}。", "请补上 {param}。"),
   unknown_parameter: row("{operation} 没有参数 {param}。", "{fix}"),
-  ambiguous_parameter: row("{param} 出现了两次，取值不同。", "{param} 只发送一次"),
+  ambiguous_parameter: row("{param} 出现了两次，取值不同。", "{param} 只发送一次。"),
   unknown_operation: row("没有名为 {operation} 的接口。", "{fix}"),
   invalid_capability: row(
     "没有名为 {capability} 的能力。",
-    "请使用 /capabilities.json 列出的 domain 和 type",
+    "请使用 /capabilities.json 列出的 domain 和 type。",
   ),
-  domain_mismatch: row("{operation} 属于 {expected}，不属于 {domain}。", "去掉 domain，或改为 {expected}"),
-  page_out_of_range: row("page × page_size 超出了前 10,000 条结果。", "请用筛选条件缩小范围"),
-  snapshot_expired: row("快照 {snapshot} 已不再保留。", "去掉 snapshot，从第 1 页重新开始"),
-  missing_api_key: row("没有发送 API 密钥。", "请发送 Authorization: Bearer <API_KEY>"),
-  invalid_api_key: row("API 密钥无效。", "请检查密钥，或在控制台新建一个"),
-  ambiguous_credentials: row("发送了两个不同的 API 密钥。", "Authorization 和 X-API-Key 只用其一"),
+  domain_mismatch: row(
+    "{operation} 属于 {expected}，不属于 {domain}。",
+    "请去掉 domain，或改为 {expected}。",
+  ),
+  page_out_of_range: row("page × page_size 超出了前 10,000 条结果。", "请用筛选条件缩小范围。"),
+  snapshot_expired: row("快照 {snapshot} 已过期。", "请去掉 snapshot，从第 1 页重新开始。"),
+  missing_api_key: row("请求没有携带 API 密钥。", "请发送请求头 Authorization: Bearer <API_KEY>。"),
+  invalid_api_key: row("API 密钥无效。", "请检查 API 密钥，或在控制台新建一个。"),
+  ambiguous_credentials: row("Authorization 和 X-API-Key 中的 API 密钥不一致。", "请只使用其中一个。"),
   key_in_url: row(
-    "API 密钥出现在网址或请求体中，可能被日志记录。",
-    "请改用 Authorization: Bearer <API_KEY>，并轮换该密钥",
+    "URL 或请求体中含有 API 密钥，可能已被日志记录。",
+    "请轮换该 API 密钥，并改用请求头 Authorization: Bearer <API_KEY>。",
   ),
   insufficient_balance: row(
-    "余额 {balance} tokens，本次调用需要 {required}，还差 {shortfall}。",
-    "请充值后重试",
+    "本次调用需要 {required} 点数，余额 {balance}，还差 {shortfall}。",
+    "请充值后重试。",
   ),
   spend_limit_reached: row(
-    "该密钥在 {month} 的额度 {cap} tokens 已用完。",
-    "提高密钥的 monthly_cap，或等到下个月（北京时间）",
+    "该 API 密钥在 {month} 的 {cap} 点数额度已用完。",
+    "请提高该密钥的 monthly_cap，或等到下个月（北京时间）。",
   ),
   price_above_max: row(
-    "本次调用需要 {required} tokens，超过了 max_tokens 的 {max_tokens}。",
-    "提高或去掉 max_tokens",
+    "本次调用需要 {required} 点数，超过了 max_tokens（{max_tokens}）。",
+    "请提高或去掉 max_tokens。",
   ),
-  scope_denied: row("该密钥没有 {scope} 权限。", "请使用有 {scope} 权限的密钥"),
-  ip_denied: row("该密钥不允许从这个地址使用。", "请从密钥 ip_list 中的地址调用，或修改该列表"),
-  foreign_page: row("请求来自其他网站的页面。", "请从本服务自己的地址打开控制台"),
-  account_frozen: row("账户已被冻结。", "请联系本服务的运营方"),
-  not_found: row("没有找到所查的内容。", "请检查取值"),
-  not_cached: row("缓存中没有这个结果。", "去掉 cache: only，向数据源查询"),
-  no_such_route: row("没有 {method} {path} 这个地址。", "可用的接口见 /v1/catalog"),
-  method_not_allowed: row("{path} 不接受 {method}。", "请使用 {allowed}"),
+  scope_denied: row("该 API 密钥没有 {scope} 权限。", "请使用具有 {scope} 权限的 API 密钥。"),
+  ip_denied: row("该 API 密钥不允许从此 IP 地址使用。", "请从 ip_list 中的地址调用，或修改该列表。"),
+  foreign_page: row("请求来自其他网站的页面。", "请从本服务自己的地址打开控制台。"),
+  grant_denied: row(
+    "不能授予超出自身 API 密钥权限的权限：{right}。",
+    "请修改 {param}，或使用没有该限制的 API 密钥。",
+  ),
+  owner_required: row("只有账户的所有者可以执行此操作。", "请联系账户的所有者。"),
+  host_not_allowed: row(
+    "本服务不接受主机名为 {host} 的请求。",
+    "请使用服务启动时显示的地址，或把该主机名加入 DATAQ_ALLOWED_HOSTS。",
+  ),
+  account_frozen: row("账户已被冻结。", "请联系本服务的运营方。"),
+  not_found: row("没有找到所查的内容。", "请检查取值。"),
+  not_cached: row("缓存中没有这个结果。", "请去掉 cache: only，向数据源查询。"),
+  no_such_route: row("没有 {method} {path} 这个路由。", "可用的接口见 /v1/catalog，全部路由见 /docs。"),
+  method_not_allowed: row("{path} 不接受 {method}。", "请使用 {allowed}。"),
   idempotency_conflict: row(
-    "使用同一 Idempotency-Key 的第一次调用仍在进行。",
-    "等待它的结果，或稍后用同一个键重试",
+    "使用该 Idempotency-Key 的第一个请求仍在进行。",
+    "请稍后使用同一个 Idempotency-Key 重试。",
   ),
-  already_exists: row("已经存在，不能重复。", "请使用已有的那一个"),
-  last_owner: row("账户将没有所有者。", "请先让另一位成员成为所有者"),
-  body_too_large: row("请求体超过 {limit} 字节。", "请缩小请求体"),
-  unsupported_media_type: row("请求体是 {type}，不是 JSON。", "请发送 Content-Type: application/json"),
-  idempotency_mismatch: row("该 Idempotency-Key 已用于另一个查询。", "新的查询请使用新的键"),
-  invalid_voucher: row("充值码不存在、已使用或已过期。", "请检查是否输错；每个充值码只能用一次"),
+  already_exists: row("已经存在，不能重复创建。", "请使用已有的那一个。"),
+  last_owner: row("账户至少需要一位所有者。", "请先将另一位成员设为所有者。"),
+  body_too_large: row("请求体超过 {limit} 字节。", "请缩小请求体。"),
+  unsupported_media_type: row(
+    "Content-Type 是 {type}，应为 application/json。",
+    "请发送请求头 Content-Type: application/json。",
+  ),
+  idempotency_mismatch: row("该 Idempotency-Key 已用于另一个请求。", "新的请求请使用新的 Idempotency-Key。"),
+  invalid_voucher: row("充值码无效、已使用或已过期。", "请检查是否输错。"),
   invalid_invitation: row(
     "该邀请已使用、已过期，或发给了另一个邮箱。",
-    "请用受邀的邮箱登录，或请对方重新邀请",
+    "请用受邀的邮箱登录，或请对方重新邀请。",
   ),
-  verification_required: row("{carrier} 需要 {param} 才提供物流信息。", "请补上 {param}"),
-  rate_limited: row("调用过于频繁。", "请等待 {retry_after} 秒后重试"),
-  concurrency_limited: row("同时进行的调用过多。", "请等待 {retry_after} 秒后重试"),
+  verification_required: row("{carrier} 要求提供 {param}（手机号后四位）。", "请补上 {param}。"),
+  rate_limited: row("请求过于频繁。", "请在 {retry_after} 秒后重试。"),
+  concurrency_limited: row("并发请求过多。", "请在 {retry_after} 秒后重试。"),
   daily_limit: row(
     "今天的调用次数已用完。",
-    "请等待 {retry_after} 秒，到北京时间零点；或充值以获得更高的限额",
+    "请在 {retry_after} 秒后（北京时间零点）重试，或充值以获得更高的限额。",
   ),
-  client_closed_request: row("客户端在得到回答之前断开了。", "请重新调用"),
-  internal_error: row("服务出错，未扣费。", "请重试；若仍出错，请报告 request id"),
-  not_configured: row("{operation} 在本服务上没有数据源。", "请运营方导入数据或配置连接器"),
-  upstream_error: row("{operation} 的数据源返回的内容无法使用，未扣费。", "请稍后重试"),
-  upstream_timeout: row("{operation} 的数据源响应超时，未扣费。", "请稍后重试"),
-  unavailable: row("服务暂时无法处理该调用，未扣费。", "请等待 {retry_after} 秒后重试"),
+  client_closed_request: row("客户端在收到响应之前断开了连接。", "请重试。"),
+  internal_error: row("服务内部错误，未扣费。", "请重试；如果仍然出错，请提供请求 ID 以便排查。"),
+  not_configured: row("{operation} 在本服务上没有数据源。", "请联系运营方导入数据或配置连接器。"),
+  upstream_error: row("{operation} 的数据源返回的内容无法使用，未扣费。", "请稍后重试。"),
+  upstream_timeout: row("{operation} 的数据源响应超时，未扣费。", "请稍后重试。"),
+  unavailable: row("服务暂时不可用，未扣费。", "请在 {retry_after} 秒后重试。"),
 };
 
-/** What is wrong with one parameter, by the code of its problem. */
+/** What is wrong with one parameter, by the code of the problem. */
 export function problemZh({ param, code }: Pick<ParameterProblem, "param" | "code">): string {
   return `${param} ${problems[code as keyof typeof problems] ?? "的值无效"}`;
 }
@@ -106,7 +121,7 @@ const problems = {
   choice: "不是可选的值",
   invalid_value: "不是可选的值",
   field: "中的筛选条件有误",
-  sandbox: "不是沙箱的魔术输入",
+  sandbox: "不是沙箱支持的特殊输入",
 } as const;
 
 function row(message: string, nextAction: string) {

@@ -214,10 +214,10 @@ describe("what is wrong is named", () => {
     );
     const english = await service.call("/v1/keys", { body: wrongKey });
     expect(english.body.detail).toBe(
-      "mode is none of the choices (send one of live, test); scopes is too small or too short (send at least 1 items); ip_list.0 is no address and no block (send addresses or blocks such as 203.0.113.0/24); expires_at is malformed (send a time such as 2026-01-31T08:00:00+08:00); rights is not known here (leave it out).",
+      "mode is not one of the allowed values (send one of live, test); scopes is too small or too short (send at least 1 item); ip_list.0 must be an IP address or a block of addresses (send addresses or blocks such as 203.0.113.0/24); expires_at has an invalid format (send a time such as 2026-01-31T08:00:00+08:00); rights is not a known field (omit it).",
     );
     const unsigned = await service.call("/v1/balance", { key: null, headers });
-    expect(unsigned.body.error.message).toBe("没有发送 API 密钥。");
+    expect(unsigned.body.error.message).toBe("请求没有携带 API 密钥。");
   });
 
   test("as a problem document to whoever asks for one, its type an address that answers", async () => {
@@ -229,7 +229,7 @@ describe("what is wrong is named", () => {
       title: "Not found",
       status: 404,
       instance: "/v1/keys/key_1",
-      next_action: "check the value",
+      next_action: "Check the value.",
     });
     const page = await fetch(service.url + answer.body.type, { redirect: "manual" });
     expect([page.status, page.headers.get("location")]).toEqual([302, "/docs#error-not_found"]);

@@ -4,7 +4,7 @@ import { isAway } from "../database/connection-loss.ts";
 import { type Language, languageOf } from "./language.ts";
 import { scrub } from "./scrub.ts";
 
-/** The one place where failures become HTTP. Returns the code, for the log. */
+/** Turns a failure into an HTTP response; no other file does. Returns the code for the log. */
 export function sendFailure(request: FastifyRequest, reply: FastifyReply, failure: Failure): ErrorCode {
   const { status, retryable } = errors[failure.code];
   const language = languageOf(request.headers["accept-language"]);
@@ -28,7 +28,7 @@ export function sendFailure(request: FastifyRequest, reply: FastifyReply, failur
   return failure.code;
 }
 
-/** One body for three readers: a problem document, `retry_after` at top level, and a nested `error`. */
+/** One body for three kinds of clients: a problem document, `retry_after` at top level, and a nested `error`. */
 export function errorBodyOf(
   failure: Failure,
   requestId: string,
@@ -74,7 +74,7 @@ interface ErrorText {
 function textEn({ code, message, details }: Failure, after: object): ErrorText {
   return {
     message,
-    nextAction: fill(errors[code].nextAction, { ...details, ...after }),
+    nextAction: asSentence(fill(errors[code].nextAction, { ...details, ...after }), "."),
     problems: (details.details ?? []).map(({ fixZh: _other, ...problem }) => problem),
   };
 }
@@ -88,17 +88,23 @@ function textZh({ code, details }: Failure, after: object): ErrorText {
   const listed = problems.map(({ message, fix }) => (fix ? `${message}（${fix}）` : message)).join("；");
   const values = { ...details, ...after, problems: listed, fix: problems[0]?.fix ?? details["fix"] };
   const { message, nextAction } = errorsZh[code];
-  return { message: fill(message, values), nextAction: fill(nextAction, values), problems };
+  return { message: fill(message, values), nextAction: asSentence(fill(nextAction, values), "。"), problems };
 }
 
-/** Whatever was thrown, as a failure: what is not one of ours is a fault of ours. */
+/** A fix of a parameter is part of a sentence; as the next action it stands alone. */
+function asSentence(text: string, stop: "." | "。"): string {
+  if (text === "") return text;
+  return text[0]!.toUpperCase() + text.slice(1) + (/[.!?。！？]$/.test(text) ? "" : stop);
+}
+
+/** Anything thrown as a failure. An unknown error is an internal error. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   const { code, name } = (error ?? {}) as { code?: string; name?: string };
   if (name === "AbortError") return new Failure("client_closed_request", {}, error);
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return new Failure("body_too_large", { limit: 65_536 }, error);
   if (code === "FST_ERR_CTP_INVALID_CONTENT_LENGTH")
-    return new Failure("invalid_json", { reason: "its length is not what Content-Length says" }, error);
+    return new Failure("invalid_json", { reason: "its length does not match Content-Length" }, error);
   if (isAway(error)) return new Failure("unavailable", { retry_after: 1 }, error);
   return new Failure("internal_error", {}, error);
 }

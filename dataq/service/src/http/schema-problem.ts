@@ -2,25 +2,25 @@ import type { ParameterProblem } from "@dataq/contract";
 import type { z } from "zod";
 
 type Issue = z.core.$ZodIssue;
-/** What to send instead, in both languages of the wire. */
+/** What to send instead, in English and in Chinese. */
 type Fix = readonly [en: string, zh: string];
 
-/** What a schema found wrong, in our words. A check of one's own says what to send in its `params`. */
+/** What a schema found wrong, as a message and a fix. A custom check puts its fix into `params`. */
 export function problemOf(issue: Issue): ParameterProblem {
   const unknown = issue.code === "unrecognized_keys" ? issue.keys.join(", ").slice(0, 100) : undefined;
   const param = unknown ?? (issue.path.join(".") || "body");
   const [fix, fixZh] = fixOf(issue);
-  const wrong = issue.code === "custom" ? issue.message : (messages[issue.code] ?? "is not valid");
+  const wrong = issue.code === "custom" ? issue.message : (messages[issue.code] ?? "is invalid");
   return { param, code: issue.code, message: `${param} ${wrong}`, fix, fixZh };
 }
 
 const messages: Readonly<Partial<Record<Issue["code"], string>>> = {
-  invalid_type: "is missing or of a wrong type",
-  invalid_value: "is none of the choices",
-  invalid_format: "is malformed",
+  invalid_type: "is missing or has the wrong type",
+  invalid_value: "is not one of the allowed values",
+  invalid_format: "has an invalid format",
   too_small: "is too small or too short",
   too_big: "is too large or too long",
-  unrecognized_keys: "is not known here",
+  unrecognized_keys: "is not a known field",
 };
 
 function fixOf(issue: Issue): Fix {
@@ -32,19 +32,20 @@ function fixOf(issue: Issue): Fix {
       return [`send one of ${known}`, `可选：${known}`];
     }
     case "invalid_format":
-      return formats[issue.format] ?? ["send the form that /docs shows", "请按 /docs 的格式发送"];
+      return formats[issue.format] ?? ["send the format that /docs shows", "请按 /docs 的格式发送"];
     case "too_small":
     case "too_big": {
       const isLow = issue.code === "too_small";
       const bound = issue.code === "too_small" ? issue.minimum : issue.maximum;
       const [unit, unitZh] = units[issue.origin] ?? ["", ""];
+      const plural = unit === "" || bound === 1 ? "" : "s";
       return [
-        `send ${isLow ? "at least" : "at most"} ${bound}${unit}`,
+        `send ${isLow ? "at least" : "at most"} ${bound}${unit}${plural}`,
         `${isLow ? "至少" : "至多"} ${bound}${unitZh}`,
       ];
     }
     case "unrecognized_keys":
-      return ["leave it out", "请去掉"];
+      return ["omit it", "请去掉"];
     case "custom": {
       const { fix = "", fixZh = fix } = (issue.params ?? {}) as { fix?: string; fixZh?: string };
       return [fix, fixZh];
@@ -55,7 +56,7 @@ function fixOf(issue: Issue): Fix {
 }
 
 const types: Readonly<Record<string, Fix>> = {
-  string: ["send a text", "请发送文本"],
+  string: ["send a string", "请发送字符串"],
   number: ["send a number", "请发送数字"],
   int: ["send a whole number", "请发送整数"],
   boolean: ["send true or false", "请发送 true 或 false"],
@@ -65,11 +66,11 @@ const types: Readonly<Record<string, Fix>> = {
 
 const formats: Readonly<Record<string, Fix>> = {
   datetime: ["send a time such as 2026-01-31T08:00:00+08:00", "请发送时间，例如 2026-01-31T08:00:00+08:00"],
-  date: ["send a day such as 2026-01-31", "请发送日期，例如 2026-01-31"],
-  email: ["send an e-mail address", "请发送邮箱地址"],
+  date: ["send a date such as 2026-01-31", "请发送日期，例如 2026-01-31"],
+  email: ["send an email address", "请发送邮箱地址"],
 };
 
 const units: Readonly<Record<string, Fix>> = {
-  string: [" characters", " 个字符"],
-  array: [" items", " 项"],
+  string: [" character", " 个字符"],
+  array: [" item", " 项"],
 };

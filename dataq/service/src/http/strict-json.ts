@@ -1,12 +1,11 @@
 import { Failure } from "@dataq/contract";
 
-/** Nesting of a request body, its root counted. */
+/** Levels of nesting in a request body, including the root. */
 const MAX_DEPTH = 8;
 
 /**
- * Reads a body. Beyond what JSON.parse refuses: bytes that are not UTF-8, NUL, deep nesting, and a name that stands
- * twice in one object (parsers differ in which of them counts). `__proto__` is left out. The error never repeats
- * the body.
+ * Parses a body. Unlike JSON.parse it also rejects bytes that are not UTF-8, NUL, deep nesting, and a duplicate name in
+ * one object (parsers differ in which value they keep). It drops `__proto__`. The error never repeats the body.
  */
 export function parseStrictJson(bytes: Uint8Array): unknown {
   let text: string;
@@ -16,7 +15,7 @@ export function parseStrictJson(bytes: Uint8Array): unknown {
     throw new Failure("invalid_json", { reason: "it is not UTF-8" }, cause);
   }
   if (text.includes("\0") || /\\u0000/i.test(text))
-    throw new Failure("invalid_json", { reason: "it has a NUL character" });
+    throw new Failure("invalid_json", { reason: "it contains a NUL character" });
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -34,7 +33,7 @@ export function parseStrictJson(bytes: Uint8Array): unknown {
   return text.includes("__proto__") || text.includes("\\u005f") ? withoutPrototype(value) : value;
 }
 
-/** Walks text that JSON.parse accepted, so only brackets, strings and colons matter. */
+/** JSON.parse has accepted the text, so only brackets, strings and colons matter. */
 function checkObjects(text: string): void {
   const open: (Set<string> | undefined)[] = [];
   for (let at = 0; at < text.length; at++) {
@@ -42,7 +41,7 @@ function checkObjects(text: string): void {
     if (character === "{" || character === "[") {
       open.push(character === "{" ? new Set() : undefined);
       if (open.length > MAX_DEPTH)
-        throw new Failure("invalid_json", { reason: `it is nested deeper than ${MAX_DEPTH}` });
+        throw new Failure("invalid_json", { reason: `it has more than ${MAX_DEPTH} levels of nesting` });
     } else if (character === "}" || character === "]") {
       open.pop();
     } else if (character === '"') {
@@ -64,7 +63,7 @@ function addName(names: Set<string>, name: string): void {
   if (names.has(name)) {
     const shown = name.length > 40 ? `${name.slice(0, 40)}…` : name;
     throw new Failure("invalid_json", {
-      reason: `the name ${JSON.stringify(shown)} stands twice in one object`,
+      reason: `the name ${JSON.stringify(shown)} appears twice in one object`,
     });
   }
   names.add(name);

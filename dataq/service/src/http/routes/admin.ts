@@ -249,7 +249,7 @@ export function addAdminRoutes(app: FastifyInstance, parts: HttpParts): void {
       throw invalid(
         "effective_from",
         "range",
-        "effective_from is not at least a minute ahead",
+        "effective_from must be at least one minute in the future",
         "send a later time",
         "请发送更晚的时间",
       );
@@ -258,7 +258,7 @@ export function addAdminRoutes(app: FastifyInstance, parts: HttpParts): void {
       throw invalid(
         "cached_tokens",
         "range",
-        "cached_tokens is above tokens",
+        "cached_tokens must not exceed tokens",
         "send at most tokens",
         "不得超过 tokens",
       );

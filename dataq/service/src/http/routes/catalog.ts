@@ -35,8 +35,8 @@ export function addCatalogRoutes(
     throw invalid(
       "format",
       "unknown",
-      "format is not a form of the catalogue",
-      "send openai-tools, or leave it out",
+      "format must be openai-tools",
+      "send openai-tools, or omit it",
       "请使用 openai-tools，或去掉该参数",
     );
   });

@@ -18,7 +18,7 @@ const rights = {
   ip_list: z
     .array(
       z.string().refine(isAddressBlock, {
-        error: "is no address and no block",
+        error: "must be an IP address or a block of addresses",
         params: {
           fix: "send addresses or blocks such as 203.0.113.0/24",
           fixZh: "请发送地址或网段，例如 203.0.113.0/24",

@@ -41,8 +41,8 @@ const requestsQuery = z.strictObject({
   operation: z
     .string()
     .refine((name) => findOperation(name) !== undefined, {
-      error: "is no operation",
-      params: { fix: "send a name of /v1/catalog", fixZh: "请使用 /v1/catalog 中的接口名" },
+      error: "is not an operation",
+      params: { fix: "send a name from /v1/catalog", fixZh: "请使用 /v1/catalog 中的接口名" },
     })
     .optional(),
   status: z.coerce.number().int().min(100).max(599).optional(),
@@ -145,7 +145,13 @@ async function usageOf(parts: HttpParts, request: Parameters<typeof admit>[1]) {
   const last = to ?? today;
   const first = from ?? chinaDate(new Date(Date.parse(last) - 29 * 86_400_000));
   if (first > last)
-    throw invalid("from", "range", "from is after to", "send a day before to", "请发送不晚于 to 的日期");
+    throw invalid(
+      "from",
+      "range",
+      "from must not be after to",
+      "send a date no later than to",
+      "请发送不晚于 to 的日期",
+    );
   await parts.requestLog.flush();
   const groups: readonly UsageGroup[] = group_by;
   return { groups, rows: await readUsage(parts.database, account.id, { from: first, to: last, groups }) };

@@ -53,8 +53,8 @@ function readIdempotencyKey(request: FastifyRequest): string | undefined {
   throw invalid(
     "Idempotency-Key",
     "format",
-    "Idempotency-Key is not of 1 to 255 printable characters",
-    "send 1 to 255 printable characters",
+    "Idempotency-Key must be 1 to 255 printable ASCII characters",
+    "send 1 to 255 printable ASCII characters",
     "请发送 1 到 255 个可打印的 ASCII 字符",
   );
 }
