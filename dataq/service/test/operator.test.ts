@@ -1,12 +1,13 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Database } from "../src/database/database.ts";
-import { environmentOf, openFolder } from "./data-folder.ts";
+import { lock } from "../src/database/locks.ts";
+import { environmentOf, isEmbedded, openFolder } from "./data-folder.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
@@ -20,8 +21,12 @@ afterAll(() => service?.[Symbol.asyncDispose]());
 const query = { operation: "legal_laws", params: { query: "民法典577" } };
 
 /** A command as the operator types it, beside the running service. */
-async function dataq(...words: string[]) {
-  const env = environmentOf(service.folder);
+function dataq(...words: string[]) {
+  return dataqIn(service.folder, ...words);
+}
+
+async function dataqIn(folder: string, ...words: string[]) {
+  const env = { ...environmentOf(service.folder), DATAQ_DATA: folder };
   const run = promisify(execFile);
   try {
     const { stdout } = await run(process.execPath, ["-C", "source", main, ...words], { env });
@@ -71,6 +76,47 @@ describe("the local key", () => {
     expect(dump).toContain(made.last4);
     expect(dump).not.toContain(made.key.slice(12, -4));
     expect(dump).not.toContain(service.key.slice(12, -4));
+  });
+});
+
+describe("the operator's commands", () => {
+  test("run while a refresh runs, and so does the start of a service", async () => {
+    const database = await openFolder(service.folder);
+    const refresh = await database.connect();
+    try {
+      await lock(refresh, "refresh");
+      for (const words of [["keys", "list"], ["accounts", "list"], ["link"], ["index", "status"]])
+        expect(await dataq(...words)).toMatchObject({ code: 0 });
+      const { folder } = service;
+      await service.stop();
+      service = await startService({ folder });
+      expect((await service.call("/readyz")).status).toBe(200);
+    } finally {
+      await refresh.end();
+      await database.close();
+    }
+  });
+
+  test.runIf(isEmbedded)("make no database in a mistyped data folder", async () => {
+    const folder = join(service.folder, "mistyped");
+    for (const words of [
+      ["index", "status"],
+      ["keys", "list"],
+      ["ledger", "verify"],
+      ["accounts", "list"],
+      ["link"],
+      ["import", "legal_cases", "cases.jsonl"],
+    ]) {
+      const { code, stdout } = await dataqIn(folder, ...words);
+      expect(code).toBe(1);
+      expect(stdout).toContain(`No dataq database in ${folder}. Check DATAQ_DATA`);
+    }
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  test("name the indexes that exist when another is asked for", async () => {
+    const { stdout } = await dataq("index", "build", "no_such");
+    expect(stdout).toMatch(/No index of no_such\. Use one of .*legal_cases#sample/);
   });
 });
 

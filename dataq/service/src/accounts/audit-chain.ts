@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Database } from "../database/database.ts";
+import { lockTransaction } from "../database/locks.ts";
 import type { Finding } from "../ledger/verify.ts";
 import { type AuditLine, auditColumns } from "./audit.ts";
 
-/** One sealer at a time; the number is fixed. */
-const SEAL_LOCK = 7_140_011;
 const PIECE = 1_000;
 
 /** A line with the chain's hash after it. */
@@ -31,7 +30,7 @@ export async function sealAudit(database: Database, now: Date): Promise<Seal | u
   const client = await database.pool.connect();
   try {
     await client.query("begin");
-    await client.query("select pg_advisory_xact_lock($1)", [SEAL_LOCK]);
+    await lockTransaction(client, "auditSeal");
     const last = await client.query<{ seq: number; sha256: Buffer }>(
       "select seq, sha256 from audit_seal order by seq desc limit 1",
     );

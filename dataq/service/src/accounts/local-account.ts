@@ -3,12 +3,11 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import writeFileAtomic from "write-file-atomic";
 import type { Database } from "../database/database.ts";
+import { lock } from "../database/locks.ts";
 import { createAccount } from "./account.ts";
 import { Keys } from "./key.ts";
 import { scopes } from "./scope.ts";
 
-/** Any fixed number: two first starts on one database make one local account. */
-const LOCAL_ACCOUNT_LOCK = 7_140_003;
 const LOCAL_NAME = "local";
 
 /** The service's own secret and keys, and the account of whoever runs it. */
@@ -31,14 +30,14 @@ export async function openIdentity(
   givenSecret: string | undefined,
   now: Date,
 ): Promise<Identity> {
-  const lock = await database.connect();
+  const turn = await database.connect();
   try {
-    await lock.query("select pg_advisory_lock($1)", [LOCAL_ACCOUNT_LOCK]);
+    await lock(turn, "localAccount");
     const secret = await openPepper(database, folder, givenSecret);
     const keys = new Keys(database, secret);
     return { keys, localKey: await openLocalKey(database, keys, folder, now), secret };
   } finally {
-    await lock.end();
+    await turn.end();
   }
 }
 

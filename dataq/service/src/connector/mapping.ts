@@ -113,7 +113,15 @@ function put(target: Record<string, unknown>, [first = "", ...rest]: string[], v
 }
 
 function holds(body: unknown, { path, equals }: z.infer<typeof condition>): boolean {
-  return equals.includes(at(body, path) as string);
+  const found = at(body, path);
+  // Vendors write a code as 0 or as "0", and change from one to the other.
+  return equals.some(
+    (value) => value === found || (isPlain(value) && isPlain(found) && `${value}` === `${found}`),
+  );
+}
+
+function isPlain(value: unknown): value is string | number | boolean {
+  return ["string", "number", "boolean"].includes(typeof value);
 }
 
 function filled(template: string, params: Params, encode: (text: string) => string): string {

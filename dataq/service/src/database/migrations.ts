@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Database } from "./database.ts";
+import { lockTransaction } from "./locks.ts";
 
 /**
  * One step of the schema. `name` is `<folder>/<number>-<what>` and never changes once released; neither does
@@ -11,9 +12,6 @@ export interface Migration {
   readonly up: string;
 }
 
-/** Any fixed number; two services that start at once on one database take turns by it. */
-const MIGRATION_LOCK = 7_140_001;
-
 /** Applies what is missing, all in one transaction. Returns the names applied now. */
 export async function migrate(database: Database, migrations: readonly Migration[]): Promise<string[]> {
   const names = new Set(migrations.map((migration) => migration.name));
@@ -21,7 +19,7 @@ export async function migrate(database: Database, migrations: readonly Migration
   const client = await database.pool.connect();
   try {
     await client.query("begin");
-    await client.query("select pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
+    await lockTransaction(client, "migration");
     await client.query(
       "create table if not exists migration (name text primary key, sha256 text not null, applied_at timestamptz not null default now())",
     );

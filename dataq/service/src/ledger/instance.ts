@@ -1,5 +1,6 @@
 import type pg from "pg";
 import type { Database } from "../database/database.ts";
+import { lock, tryLock, unlock } from "../database/locks.ts";
 import { settle } from "./settlement.ts";
 
 /**
@@ -11,9 +12,6 @@ export interface Instance {
   close(): Promise<void>;
 }
 
-/** First number of the advisory locks; the second is the instance's. */
-const INSTANCE_LOCKS = 7_140_002;
-
 const LONGEST_CALL_MS = 300_000;
 
 export async function startInstance(database: Database, now: Date): Promise<Instance> {
@@ -23,7 +21,7 @@ export async function startInstance(database: Database, now: Date): Promise<Inst
   );
   const { id } = made.rows[0]!;
   // The lock first: a row without one is a dead instance's, and another may look at any moment.
-  await session.query("select pg_advisory_lock($1, $2)", [INSTANCE_LOCKS, id]);
+  await lock(session, "instance", id);
   await session.query("insert into instance (id, started_at) overriding system value values ($1, $2)", [
     id,
     now,
@@ -36,7 +34,7 @@ export async function startInstance(database: Database, now: Date): Promise<Inst
         let next: pg.Client | undefined;
         try {
           next = await database.connect();
-          await next.query("select pg_advisory_lock($1, $2)", [INSTANCE_LOCKS, id]);
+          await lock(next, "instance", id);
           // Another instance may have taken us for dead.
           await next.query(
             "insert into instance (id, started_at) overriding system value values ($1, $2) on conflict do nothing",
@@ -75,17 +73,13 @@ export async function recover(database: Database, now: Date): Promise<number> {
   for (const { id } of gone.rows) {
     const client = await database.pool.connect();
     try {
-      const taken = await client.query<{ taken: boolean }>("select pg_try_advisory_lock($1, $2) as taken", [
-        INSTANCE_LOCKS,
-        id,
-      ]);
-      if (!taken.rows[0]!.taken) continue;
+      if (!(await tryLock(client, "instance", id))) continue;
       try {
         voided += await voidAll(database, "instance_id = $1", id, "the service stopped in mid-call", now);
         await client.query("delete from idempotency where instance_id = $1 and outcome is null", [id]);
         await client.query("delete from instance where id = $1", [id]);
       } finally {
-        await client.query("select pg_advisory_unlock($1, $2)", [INSTANCE_LOCKS, id]);
+        await unlock(client, "instance", id);
       }
     } finally {
       client.release();

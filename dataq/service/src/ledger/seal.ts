@@ -1,8 +1,6 @@
 import type { Database } from "../database/database.ts";
+import { tryLock, unlock } from "../database/locks.ts";
 import { chainNext, chainStart, readEntries } from "./entry.ts";
-
-/** One sealer at a time; the number is fixed. */
-const SEAL_LOCK = 7_140_004;
 
 /**
  * Seals what was committed since the last time: for each account the hash of its chain up to its newest entry. Never
@@ -11,10 +9,7 @@ const SEAL_LOCK = 7_140_004;
 export async function sealEntries(database: Database, now: Date): Promise<number> {
   const client = await database.pool.connect();
   try {
-    const taken = await client.query<{ taken: boolean }>("select pg_try_advisory_lock($1) as taken", [
-      SEAL_LOCK,
-    ]);
-    if (!taken.rows[0]!.taken) return 0;
+    if (!(await tryLock(client, "ledgerSeal"))) return 0;
     try {
       const open = await client.query<{ account_id: string; from: number; sha256: Buffer | null }>(
         `select w.account_id, coalesce(s.seq, 0) as from, s.sha256 from wallet w
@@ -35,7 +30,7 @@ export async function sealEntries(database: Database, now: Date): Promise<number
       }
       return open.rows.length;
     } finally {
-      await client.query("select pg_advisory_unlock($1)", [SEAL_LOCK]);
+      await unlock(client, "ledgerSeal");
     }
   } finally {
     client.release();

@@ -5,6 +5,7 @@ import { type Author, writeAudit } from "../accounts/audit.ts";
 import type { Principal } from "../accounts/key.ts";
 import { type Role, roles, type Scope, scopes } from "../accounts/scope.ts";
 import type { Database } from "../database/database.ts";
+import { lock } from "../database/locks.ts";
 import type { Auth } from "./auth.ts";
 import { type Letter, letters, openMail } from "./mail.ts";
 
@@ -177,10 +178,10 @@ export class People {
 
   /** Gives a person their account when all that is asked of them is done. Calling it again changes nothing. */
   async admit(id: string): Promise<void> {
-    const lock = await this.#database.connect();
+    const turn = await this.#database.connect();
     try {
       // Two letters opened at once make one account, not two trials.
-      await lock.query("select pg_advisory_lock(hashtextextended($1, 0))", [`person ${id}`]);
+      await lock(turn, "person", id);
       const person = await this.#read(id);
       if (!person || person.accountId || !this.#isEntitled(person)) return;
       const accountId = await this.#accountFor(person);
@@ -192,7 +193,7 @@ export class People {
         [id, accountId, this.#options.clock()],
       );
     } finally {
-      await lock.end();
+      await turn.end();
     }
   }
 

@@ -235,6 +235,22 @@ test("a mapping knows none from wrong", async () => {
   await expect(company()).rejects.toMatchObject({ code: "upstream_error" });
 });
 
+test.each([
+  [0, "0"],
+  ["0", 0],
+  [true, "true"],
+])("the status %j matches the condition %j", async (status, wanted) => {
+  answer = json({ status });
+  const answered = { ...mapping().answer, not_found: { path: "status", equals: [wanted] } };
+  const source = connected(new Connector(mappedVendor(mapping({ answer: answered }))));
+  expect(await source.run({ tax_id: "1" }, page, context)).toMatchObject({ outcome: "not_found" });
+});
+
+test("a missing status matches no condition", async () => {
+  answer = json({ result: null });
+  await expect(company()).rejects.toMatchObject({ code: "upstream_error" });
+});
+
 test("a mapping for an operation that does not exist is refused", () => {
   expect(() => mapping({ operation: "no_such" })).toThrow("operation");
 });

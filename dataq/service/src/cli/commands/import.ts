@@ -1,17 +1,14 @@
 import { join } from "node:path";
 import { sourceKinds } from "@dataq/contract";
 import { Command, Option } from "commander";
-import { readConfig } from "../../config.ts";
-import { openDatabase } from "../../database/database.ts";
-import { migrate } from "../../database/migrations.ts";
 import { importAny, importNames } from "../../importer/import.ts";
 import { saidOf } from "../../importer/import-error.ts";
 import type { ImportReport } from "../../importer/import-file.ts";
 import { inEnglish, type Message } from "../../importer/message.ts";
 import { fetchOrigin } from "../../importer/origin/origin.ts";
 import type { Publication } from "../../importer/provenance.ts";
-import { migrations } from "../../schema.ts";
 import { PostingIndex } from "../../search/postings/posting-index.ts";
+import { withOwnDatabase } from "../own-database.ts";
 
 interface Options {
   readonly dataset?: string;
@@ -50,32 +47,28 @@ export function importCommand(): Command {
 }
 
 async function runImport(target: string, origin: string, options: Options): Promise<void> {
-  const config = readConfig();
   const progress = (said: Message) => {
     console.error(inEnglish(said));
     process.send?.({ said }, undefined, undefined, () => {});
   };
-  const database = await openDatabase({
-    url: config.databaseUrl,
-    folder: config.dataFolder,
-    applicationName: "dataq import",
-    poolSize: 4,
-    progress: (line) => console.error(line),
-  });
   try {
-    await migrate(database, migrations);
-    const file = await fetchOrigin(origin, { folder: join(config.dataFolder, "downloads"), progress });
-    const publication = {
-      name: options.source ?? file.name,
-      kind: options.kind,
-      url: file.url,
-      licence: options.licence ?? file.licence,
-      retrievedAt: new Date(),
-    };
-    const report = await importAny(database, new PostingIndex(database), target, file, publication, {
-      ...options,
-      progress,
-    });
+    const report = await withOwnDatabase(
+      { applicationName: "dataq import", poolSize: 4 },
+      async (database, config) => {
+        const file = await fetchOrigin(origin, { folder: join(config.dataFolder, "downloads"), progress });
+        const publication = {
+          name: options.source ?? file.name,
+          kind: options.kind,
+          url: file.url,
+          licence: options.licence ?? file.licence,
+          retrievedAt: new Date(),
+        };
+        return importAny(database, new PostingIndex(database), target, file, publication, {
+          ...options,
+          progress,
+        });
+      },
+    );
     if (options.json === true) console.log(JSON.stringify(report));
     else print(report);
   } catch (error) {
@@ -85,8 +78,6 @@ async function runImport(target: string, origin: string, options: Options): Prom
       else sent();
     });
     throw error;
-  } finally {
-    await database.close();
   }
 }
 

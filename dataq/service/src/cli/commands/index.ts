@@ -1,12 +1,10 @@
 import { Command } from "commander";
-import { readConfig } from "../../config.ts";
-import { type Database, openDatabase } from "../../database/database.ts";
-import { migrate } from "../../database/migrations.ts";
+import type { Database } from "../../database/database.ts";
 import { lastRuns } from "../../importer/runs.ts";
-import { migrations } from "../../schema.ts";
 import { PostingIndex } from "../../search/postings/posting-index.ts";
 import { buildLegalIndex, emptyLegalFill, fullSize } from "../../sources/legal-index/build.ts";
 import { refreshCorpus } from "../../sources/legal-index/refresh.ts";
+import { withOwnDatabase } from "../own-database.ts";
 
 /** `dataq index`: build and refresh search indexes beside what serves. */
 export function indexCommand(): Command {
@@ -36,7 +34,11 @@ export function indexCommand(): Command {
         const known = (await index.corpora()).map(({ corpus }) => corpus);
         const unknown = corpora.filter((corpus) => !known.includes(corpus));
         if (unknown.length > 0)
-          throw new Error(`There is no index of ${unknown.join(", ")}; there are ${known.join(", ")}.`);
+          throw new Error(
+            known.length === 0
+              ? "No index exists yet. Import records first: dataq import --help"
+              : `No index of ${unknown.join(", ")}. Use one of ${known.join(", ")}.`,
+          );
         for (const corpus of corpora.length > 0 ? corpora : known) {
           await refreshCorpus({ database, index, dataFolder, progress }, corpus);
         }
@@ -66,23 +68,12 @@ export function indexCommand(): Command {
   return command;
 }
 
-async function withIndex(
+function withIndex(
   run: (database: Database, index: PostingIndex, dataFolder: string) => Promise<void>,
 ): Promise<void> {
-  const config = readConfig();
-  const database = await openDatabase({
-    url: config.databaseUrl,
-    folder: config.dataFolder,
-    applicationName: "dataq index",
-    poolSize: 4,
-    progress: (line) => console.error(line),
-  });
-  try {
-    await migrate(database, migrations);
-    await run(database, new PostingIndex(database), config.dataFolder);
-  } finally {
-    await database.close();
-  }
+  return withOwnDatabase({ applicationName: "dataq index", poolSize: 4 }, (database, { dataFolder }) =>
+    run(database, new PostingIndex(database), dataFolder),
+  );
 }
 
 /** A line at each twentieth. */

@@ -1,4 +1,5 @@
 import type { ClientBase } from "pg";
+import { lock, unlock } from "../../database/locks.ts";
 import type { Analyser } from "../analysis/analyser.ts";
 import type { Fill, IndexDocument, RefreshOptions, RefreshReport } from "../search-index.ts";
 import { BitSet } from "./bitset.ts";
@@ -16,7 +17,7 @@ export async function refresh(
   analyser: Analyser,
   options: RefreshOptions,
 ): Promise<RefreshReport> {
-  await client.query("select pg_advisory_lock($1, hashtext($2))", [lockFamily, corpus]);
+  await lock(client, "corpus", corpus);
   try {
     const left = await leftByCutOff(client, corpus, analyser.version, options);
     await removeUnfinished(client, corpus, left.segments);
@@ -36,11 +37,10 @@ export async function refresh(
     await sweep(client);
     return report;
   } finally {
-    await client.query("select pg_advisory_unlock($1, hashtext($2))", [lockFamily, corpus]);
+    await unlock(client, "corpus", corpus);
   }
 }
 
-const lockFamily = 7_140_002;
 const progressEvery = 500;
 /** The specification's: the index is refreshed every 30 days. */
 const refreshEveryDays = 30;

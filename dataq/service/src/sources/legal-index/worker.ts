@@ -1,13 +1,13 @@
 import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { openDatabase } from "../../database/database.ts";
+import { tryLock } from "../../database/locks.ts";
 import { PostingIndex } from "../../search/postings/posting-index.ts";
 import { refreshCorpus } from "./refresh.ts";
 import type { RefreshTask } from "./schedule.ts";
 
 /** The thread of the schedule. One service of several on a database refreshes; the others find the lock taken. */
 const task = workerData as RefreshTask;
-const anyFixedNumber = 7_140_003;
 
 try {
   // On Linux this is the thread's own priority: calls that are served come first.
@@ -26,10 +26,7 @@ const database = await openDatabase({
 try {
   const holder = await database.connect();
   try {
-    const found = await holder.query<{ taken: boolean }>("select pg_try_advisory_lock($1) as taken", [
-      anyFixedNumber,
-    ]);
-    if (found.rows[0]?.taken === true) {
+    if (await tryLock(holder, "refresh")) {
       const index = new PostingIndex(database);
       const progress = (line: string) => parentPort?.postMessage(line);
       for (const corpus of task.corpora) {

@@ -1,0 +1,34 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type Config, readConfig } from "../config.ts";
+import { type Database, openDatabase } from "../database/database.ts";
+import { migrate } from "../database/migrations.ts";
+import { migrations } from "../schema.ts";
+
+/**
+ * Runs on the database of this data folder or DATABASE_URL, and closes it whatever happens. Only `serve` makes a
+ * database: a mistyped DATAQ_DATA must not leave an empty one behind and seem to have lost everything.
+ */
+export async function withOwnDatabase<Result>(
+  options: { readonly applicationName: string; readonly poolSize: number },
+  run: (database: Database, config: Config) => Promise<Result>,
+): Promise<Result> {
+  const config = readConfig();
+  const { dataFolder, databaseUrl } = config;
+  if (databaseUrl === undefined && !existsSync(join(dataFolder, "postgres")))
+    throw new Error(
+      `No dataq database in ${dataFolder}. Check DATAQ_DATA, or run "dataq serve" once to create the database.`,
+    );
+  const database = await openDatabase({
+    ...options,
+    url: databaseUrl,
+    folder: dataFolder,
+    progress: (line) => console.error(line),
+  });
+  try {
+    await migrate(database, migrations);
+    return await run(database, config);
+  } finally {
+    await database.close();
+  }
+}

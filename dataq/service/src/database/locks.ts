@@ -1,0 +1,53 @@
+import type { ClientBase } from "pg";
+
+/**
+ * Every advisory lock of the service. A number belongs to one purpose for ever: services of two versions may run
+ * on one database.
+ */
+export const lockNumbers = {
+  /** Applies migrations, one process at a time. */
+  migration: 7_140_001,
+  /** Held by a service for as long as it lives; the key is its number. */
+  instance: 7_140_002,
+  /** Makes the secret, the local account and its key. */
+  localAccount: 7_140_003,
+  /** Seals new entries of the ledger. */
+  ledgerSeal: 7_140_004,
+  /** Builds the index of a corpus; the key is its name. */
+  corpus: 7_140_005,
+  /** Refreshes what is due, one service at a time. */
+  refresh: 7_140_006,
+  /** Gives a person their account; the key is their id. */
+  person: 7_140_007,
+  /** Seals new lines of the audit log. */
+  auditSeal: 7_140_011,
+} as const;
+
+export type LockName = keyof typeof lockNumbers;
+
+/** Waits for the lock. It belongs to the connection, which must stay open for as long as it is held. */
+export async function lock(client: ClientBase, name: LockName, key?: string | number): Promise<void> {
+  await client.query(...call("pg_advisory_lock", name, key));
+}
+
+/** False where another connection holds it. */
+export async function tryLock(client: ClientBase, name: LockName, key?: string | number): Promise<boolean> {
+  const found = await client.query<{ taken: boolean }>(...call("pg_try_advisory_lock", name, key));
+  return found.rows[0]!.taken;
+}
+
+export async function unlock(client: ClientBase, name: LockName, key?: string | number): Promise<void> {
+  await client.query(...call("pg_advisory_unlock", name, key));
+}
+
+/** Waits for the lock, and holds it to the end of the transaction. */
+export async function lockTransaction(client: ClientBase, name: LockName): Promise<void> {
+  await client.query(...call("pg_advisory_xact_lock", name));
+}
+
+function call(routine: string, name: LockName, key?: string | number): [string, (string | number)[]] {
+  const number = lockNumbers[name];
+  if (key === undefined) return [`select ${routine}($1::bigint) as taken`, [number]];
+  const second = typeof key === "number" ? "$2::int" : "hashtext($2)";
+  return [`select ${routine}($1::int, ${second}) as taken`, [number, key]];
+}
