@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { version } from "../src/version.ts";
 import { launch, type ServerProcess, startServer } from "./server-process.ts";
 import { splitGguf } from "./split-gguf.ts";
-import { ggufBytes, loadableModel, tinyModel } from "./tiny-gguf.ts";
+import { ggufBytes, loadableModel, text, tinyModel, withEntry } from "./tiny-gguf.ts";
 
 let server: ServerProcess;
 let models = "";
@@ -72,7 +72,27 @@ describe("create", () => {
       file,
     ]);
     expect([code, err]).toEqual([0, expect.stringContaining("other.gguf: upload\n")]);
-    expect(await readdir(join(elsewhere, "blobs"))).toEqual([]);
+    expect(await readdir(elsewhere)).toEqual([]);
+  });
+
+  test("leaves the client's own models alone when the server has another folder", async () => {
+    const own = join(folder, "own");
+    await mkdir(own);
+    const bytes = ggufBytes(withEntry(tinyModel(), "general.name", text("shared")));
+    await writeFile(join(folder, "shared.gguf"), bytes);
+    const file = await modelfile("Shared", "FROM ./shared.gguf");
+    const local = await startServer({ models: own });
+    try {
+      const env = { LOCALLM_MODELS: own };
+      expect((await run({ ...env, LOCALLM_HOST: local.url }, ["create", "mine", "-f", file])).code).toBe(0);
+      const before = await readdir(join(own, "blobs"));
+      const sent = await run({ ...env, LOCALLM_HOST: server.url }, ["create", "theirs", "-f", file]);
+      expect([sent.code, sent.err]).toEqual([0, expect.stringContaining("shared.gguf: upload\n")]);
+      expect(await readdir(join(own, "blobs"))).toEqual(before);
+      expect((await run({ ...env, LOCALLM_HOST: local.url }, ["show", "mine"])).code).toBe(0);
+    } finally {
+      await local.stop();
+    }
   });
 
   test("takes a printed Modelfile back: the model is the same", async () => {
@@ -229,6 +249,33 @@ test.skipIf(lanAddress === undefined)("--insecure lets pull, push and run go by 
   const unreachable = expect.stringMatching(/^Error: .*:9 could not be reached: ECONNREFUSED/);
   expect(await ask(["--insecure"])).toEqual(verbs.map(() => unreachable));
   await locallm("rm", pushed);
+});
+
+test("every verb names a missing blob and the way to mend it", async () => {
+  await writeFile(join(folder, "lost.gguf"), ggufBytes(withEntry(tinyModel(), "general.name", text("lost"))));
+  expect((await locallm("create", "lost", "-f", await modelfile("Lost", "FROM ./lost.gguf"))).code).toBe(0);
+  const { modelfile: printed } = await server.ask<{ modelfile: string }>("/api/show", { model: "lost" });
+  const [, digest = ""] = /sha256-([0-9a-f]{64})/.exec(printed) ?? [];
+  await rm(join(models, "blobs", `sha256-${digest}`));
+  const words = new RegExp(`blob sha256:${digest} is missing.*pull or create the model again`);
+  const from = await modelfile("From lost", "FROM lost");
+  for (const verb of [
+    ["show", "lost"],
+    ["run", "lost", "hello"],
+    ["cp", "lost", "found"],
+    ["push", "lost"],
+    ["create", "found", "-f", from],
+  ]) {
+    const { code, err } = await locallm(...verb);
+    expect([verb, code, err]).toEqual([verb, 1, expect.stringMatching(words)]);
+  }
+  const listed = await locallm("ls");
+  expect([listed.code, listed.err]).toEqual([
+    0,
+    expect.stringMatching(/^lost:latest is damaged: blob .*\n$/),
+  ]);
+  expect((await locallm("rm", "lost")).code).toBe(0);
+  expect((await locallm("ls")).err).toBe("");
 });
 
 test("control characters of a model never reach the terminal", async () => {
@@ -507,7 +554,7 @@ describe("the store's own verbs", () => {
     expect(sick.code).toBe(1);
     expect(sick.out).toMatch(/^settings +HTTPS_PROXY=not usable: must be an http or https proxy .*unset it/);
     expect(sick.out).toMatch(/\nverdict +[34] problems\n$/);
-    expect(sick.out).toContain("is not what its name says");
+    expect(sick.out).toContain("does not match its digest");
     expect(sick.out).toContain("evil:latest: the model's manifest is damaged");
 
     expect((await here("doctor", "--repair")).out.match(/^mended /gm)?.length).toBe(2);

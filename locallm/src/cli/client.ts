@@ -1,4 +1,4 @@
-import { type IncomingMessage, request as plainRequest } from "node:http";
+import { type IncomingHttpHeaders, type IncomingMessage, request as plainRequest } from "node:http";
 import { request as secureRequest } from "node:https";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -56,11 +56,11 @@ export class Client {
     await this.json("/api/version", versionAnswer);
   }
 
-  /** Whether the path answers with a status below 400. */
-  async exists(path: string): Promise<boolean> {
+  /** Whether the path answers with a status below 400, and the answer's headers. */
+  async head(path: string): Promise<{ exists: boolean; headers: IncomingHttpHeaders }> {
     const response = await this.#send(path, { method: "HEAD" });
     response.resume();
-    return (response.statusCode ?? 500) < 400;
+    return { exists: (response.statusCode ?? 500) < 400, headers: response.headers };
   }
 
   /** The lines of work that ends with success: create, pull, push. */

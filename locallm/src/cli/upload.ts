@@ -5,6 +5,7 @@ import { basename, dirname, join, resolve, sep } from "node:path";
 import type { CommandConfig } from "../config.ts";
 import { Blobs, hashFile } from "../library/blob.ts";
 import { splitFileNames } from "../sources/reference.ts";
+import { modelsFolderHeader } from "../wire/api/library.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Client } from "./client.ts";
 import type { ProgressView } from "./progress.ts";
@@ -52,8 +53,8 @@ async function splitFiles(full: string, typed: string): Promise<string[]> {
 export type Brought = { digest: string; how: "already there" | "reflink" | "hard link" | "copy" | "upload" };
 
 /**
- * Brings a file to the server. Where the server's models folder is this machine's, the file is put there without
- * copying its bytes if the file system can; whether it is that folder, the server itself tells.
+ * Brings a file to the server. If the server says that its models folder is ours, the file is put there without
+ * copying its bytes where the file system can do that; otherwise it is uploaded and nothing is written here.
  */
 export async function bringFile(
   path: string,
@@ -65,16 +66,14 @@ export async function bringFile(
   const report = (status: string) => (completed: number) =>
     view.show({ status, digest: `${status} ${path}`, total: size, completed });
   const digest = await hashFile(path, undefined, report(`reading ${basename(path)}`));
-  const real = await realpath(path);
   const route = `/api/blobs/${digest}`;
-  if (await client.exists(route)) return { digest, how: "already there" };
+  const { exists, headers } = await client.head(route);
+  if (exists) return { digest, how: "already there" };
   const blobs = new Blobs(config.modelsFolder);
-  if (await isFolder(config.modelsFolder)) {
-    const how = await blobs.importFile(real, digest).catch(() => null);
-    if (how !== null) {
-      if (await client.exists(route)) return { digest, how };
-      await blobs.remove(digest);
-    }
+  const identity = await blobs.identity();
+  if (identity !== null && headers[modelsFolderHeader] === identity) {
+    const how = await blobs.importFile(await realpath(path), digest).catch(() => null);
+    if (how !== null) return { digest, how };
   }
   const source = counted(createReadStream(path), report(`sending ${basename(path)}`));
   await client.done(route, { method: "POST", stream: { source, sizeBytes: size } });
@@ -97,10 +96,6 @@ export function uploadNames(paths: readonly string[]): string[] {
       ? basename(path)
       : `${index}-${basename(path)}`,
   );
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => null))?.isDirectory() ?? false;
 }
 
 function unusable(path: string, reason: string): LocallmError {

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { constants, copyFile, link, open, readdir, readFile, rm, stat, utimes } from "node:fs/promises";
-import { join } from "node:path";
+import { hostname } from "node:os";
+import { dirname, join } from "node:path";
 import { LocallmError } from "../wire/errors.ts";
 import { type Digest, digestFromHex, digestHex, digestOf, parseDigest } from "./digest.ts";
 import { asWriteError, requireSpace } from "./disk-space.ts";
@@ -24,6 +25,17 @@ export class Blobs {
 
   path(digest: Digest): string {
     return join(this.folder, `sha256-${digestHex(digest)}`);
+  }
+
+  /**
+   * Two processes get the same text only if both see the same models folder on the same running system: a hash of the
+   * folder's device and inode and of the system's boot. Null if the folder does not exist yet.
+   */
+  async identity(): Promise<string | null> {
+    const found = await stat(dirname(this.folder), { bigint: true }).catch(() => null);
+    if (!found?.isDirectory()) return null;
+    const boot = await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => hostname());
+    return digestHex(digestOf([boot.trim(), found.dev, found.ino].join("\n")));
   }
 
   /** Makes the folder for unfinished files, which lies on the same disk. */

@@ -47,7 +47,7 @@ export async function checkStore(store: Store, options: CheckOptions): Promise<S
       await setAside(store, await store.manifestPath(name), shown);
       problems.push({
         what: `${shown}: ${error.message}`,
-        remedy: "moved to the folder damaged; pull it again",
+        remedy: "moved to the folder `damaged`; pull the model again",
         isMended: true,
       });
     } else {
@@ -66,7 +66,7 @@ export async function checkStore(store: Store, options: CheckOptions): Promise<S
       const what =
         size === null || damaged.has(layer.digest)
           ? "is missing or damaged"
-          : `has ${size} bytes in place of ${layer.sizeBytes}`;
+          : `has ${size} bytes instead of ${layer.sizeBytes}`;
       problems.push({
         what: `${shown}: blob ${layer.digest.slice(0, 19)} ${what}`,
         remedy: `locallm pull ${shown}, or create it again`,
@@ -75,7 +75,9 @@ export async function checkStore(store: Store, options: CheckOptions): Promise<S
     }
     const rule = await headerOf(store, model).then(
       () => null,
-      (error: unknown) => (error instanceof LocallmError ? error.message : null),
+      (error: unknown) =>
+        // Missing blobs are among the problems already.
+        error instanceof LocallmError && error.code !== "blob_missing" ? error.message : null,
     );
     if (rule !== null)
       problems.push({ what: `${shown}: ${rule}`, remedy: `locallm rm ${shown}`, isMended: false });
@@ -101,8 +103,8 @@ async function damagedBlobs(
     if (ollamaPartialOf(entry) !== null) continue;
     if (digest === null) {
       problems.push({
-        what: `blobs/${entry} is no blob`,
-        remedy: "remove it if it is not yours",
+        what: `blobs/${entry} is not a blob`,
+        remedy: "delete the file unless you put it there",
         isMended: false,
       });
       continue;
@@ -111,10 +113,10 @@ async function damagedBlobs(
     options.onProgress?.(`reading ${digest.slice(7, 19)}`);
     if (await store.blobs.verify(digest, options.signal)) continue;
     damaged.add(digest);
-    const what = `blob ${digest.slice(0, 19)} is not what its name says`;
+    const what = `blob ${digest.slice(0, 19)} does not match its digest`;
     if (options.repair) {
       await setAside(store, store.blobs.path(digest), entry);
-      problems.push({ what, remedy: "moved to the folder damaged", isMended: true });
+      problems.push({ what, remedy: "moved to the folder `damaged`", isMended: true });
     } else {
       problems.push({ what, remedy: "locallm doctor --repair moves it out of the way", isMended: false });
     }

@@ -1,5 +1,8 @@
 import { stat } from "node:fs/promises";
+import { basename } from "node:path";
 import { LocallmError } from "../wire/errors.ts";
+import { isMissing } from "./blob.ts";
+import { parseDigest } from "./digest.ts";
 import { type GgufHeader, readGguf } from "./gguf/header.ts";
 import { checkModelRules, ggufKind } from "./gguf/rules.ts";
 import { joinHeaders, splitPlace } from "./gguf/split.ts";
@@ -18,9 +21,13 @@ export class Headers {
   #tokens = new WeakMap<GgufHeader, Promise<SpecialTokens>>();
   #joined = new WeakMap<GgufHeader, { headers: GgufHeader[]; joined: GgufHeader }>();
 
-  /** Throws `invalid_gguf`. Read once as long as the file stays the same. */
+  /** Throws `invalid_gguf` and `blob_missing`. Read once as long as the file stays the same. */
   async of(path: string): Promise<GgufHeader> {
-    const found = await stat(path);
+    const found = await stat(path).catch((cause: unknown) => {
+      const digest = parseDigest(basename(path));
+      if (!isMissing(cause) || digest === null) throw cause;
+      throw new LocallmError("blob_missing", { digest }, { cause });
+    });
     const stamp = `${found.ino} ${found.size} ${found.mtimeMs}`;
     const cached = this.#byPath.get(path);
     if (cached?.stamp === stamp) return await cached.header;

@@ -1,5 +1,8 @@
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -98,6 +101,27 @@ describe("a store that Ollama wrote", () => {
     );
     expect(printManifest(parseManifest(Buffer.from(text))).toString()).toBe(`${text}\n`);
   });
+
+  test.skipIf(process.platform === "win32")(
+    "ignores what is not a regular file among its manifests",
+    async () => {
+      await ollamaModel("registry.ollama.ai/library/tiny/latest");
+      const folder = join(root, "manifests/registry.ollama.ai/library/tiny");
+      execFileSync("mkfifo", [join(folder, "pipe")]);
+      await mkdir(join(folder, "folder"));
+      const socket = createServer().listen(join(folder, "socket"));
+      await once(socket, "listening");
+      try {
+        expect(await names()).toEqual(["tiny:latest"]);
+        await store.copy(named("tiny"), named("tiny:pipe2"));
+        await (await store.remove(named("tiny")))?.freeBlobs();
+        expect(await names()).toEqual(["tiny:pipe2"]);
+        expect(await store.find(named("tiny:pipe"))).toBeNull();
+      } finally {
+        socket.close();
+      }
+    },
+  );
 
   test("finds names in any case and keeps their spelling", async () => {
     await ollamaModel("Host.Example/Ns/Tiny/V1");

@@ -1,4 +1,4 @@
-import { readFile, rm, stat } from "node:fs/promises";
+import { constants, open, readFile, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { LocallmError } from "../wire/errors.ts";
 import { displayModelName, type ModelName, parseModelName } from "../wire/model-name.ts";
@@ -103,7 +103,7 @@ export class Store {
   /** As `write`, for a manifest whose own bytes must stay: they have a digest elsewhere. */
   async writeBytes(name: ModelName, bytes: Uint8Array): Promise<void> {
     await this.#change(async () => {
-      await this.#requireBlobs(parseManifest(bytes));
+      await this.requireBlobs(parseManifest(bytes));
       const path = this.#path(await this.#spellingForWrite(name));
       const replaced = await this.#digestsNamedBy(path);
       await writeDurably(path, bytes, this.blobs.partialFolder);
@@ -111,7 +111,7 @@ export class Store {
     });
   }
 
-  /** A second name for the same manifest, byte for byte. Throws `model_not_found`. */
+  /** A second name for the same manifest, byte for byte. Throws `model_not_found` and `blob_missing`. */
   async copy(source: ModelName, destination: ModelName, typed?: string): Promise<void> {
     await this.#change(async () => {
       const from = await this.#spelling(source);
@@ -120,7 +120,9 @@ export class Store {
       const to = await this.#spellingForWrite(destination);
       if (this.#path(from) === this.#path(to)) return;
       const replaced = await this.#digestsNamedBy(this.#path(to));
-      await writeDurably(this.#path(to), await readFile(this.#path(from)), this.blobs.partialFolder);
+      const bytes = await readFile(this.#path(from));
+      await this.requireBlobs(parseManifest(bytes));
+      await writeDurably(this.#path(to), bytes, this.blobs.partialFolder);
       await this.#removeUnused(replaced);
     });
   }
@@ -165,7 +167,7 @@ export class Store {
   /** The manifest's bytes as they lie on disk. Null where there is none. */
   async manifestBytes(name: ModelName): Promise<Buffer | null> {
     const spelled = await this.#spelling(name);
-    return spelled === null ? null : await readIfThere(this.#path(spelled));
+    return spelled === null ? null : await readIfFile(this.#path(spelled));
   }
 
   get #manifestFolder(): string {
@@ -189,7 +191,7 @@ export class Store {
     if (found.size > manifestLimitBytes) {
       throw new LocallmError("invalid_manifest", { reason: `it has ${found.size} bytes` });
     }
-    const bytes = await readIfThere(path);
+    const bytes = await readIfFile(path);
     if (bytes === null) return null;
     const model = await readModel(this.blobs, {
       name,
@@ -225,7 +227,8 @@ export class Store {
     return { ...name, ...spelled };
   }
 
-  async #requireBlobs(manifest: Manifest): Promise<void> {
+  /** Throws `blob_missing`, or `invalid_manifest` for a blob of another size. */
+  async requireBlobs(manifest: Manifest): Promise<void> {
     for (const layer of manifestLayers(manifest)) {
       const size = await this.blobs.size(layer.digest);
       if (size === null) throw new LocallmError("blob_missing", { digest: layer.digest });
@@ -238,7 +241,7 @@ export class Store {
   }
 
   async #digestsNamedBy(manifestPath: string): Promise<Digest[]> {
-    const bytes = await readIfThere(manifestPath);
+    const bytes = await readIfFile(manifestPath);
     if (bytes === null) return [];
     try {
       return manifestLayers(parseManifest(bytes)).map((layer) => layer.digest);
@@ -268,11 +271,19 @@ export class Store {
   }
 }
 
-async function readIfThere(path: string): Promise<Buffer | null> {
+/** Null unless the path is a regular file: opening a pipe would wait for its other end. */
+async function readIfFile(path: string): Promise<Buffer | null> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(
+    (error: NodeJS.ErrnoException) => {
+      // ENXIO: a socket.
+      if (isMissing(error) || error.code === "ENXIO") return null;
+      throw error;
+    },
+  );
+  if (file === null) return null;
   try {
-    return await readFile(path);
-  } catch (error) {
-    if (isMissing(error) || (error as NodeJS.ErrnoException).code === "EISDIR") return null;
-    throw error;
+    return (await file.stat()).isFile() ? await file.readFile() : null;
+  } finally {
+    await file.close();
   }
 }

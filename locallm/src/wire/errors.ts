@@ -65,7 +65,8 @@ export const errors = {
   invalid_manifest: { status: 500, message: "the model's manifest is damaged: {reason}" },
   blob_missing: {
     status: 500,
-    message: "blob {digest} is not in the store; `locallm doctor` says what it belongs to",
+    message:
+      "blob {digest} is missing from the model store; pull or create the model again, or remove it with `locallm rm` (`locallm doctor` lists damaged models)",
   },
   blob_damaged: {
     status: 500,

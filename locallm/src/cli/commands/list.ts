@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { readCommandConfig } from "../../config.ts";
 import { tagsAnswer } from "../../wire/api/answers.ts";
 import { Client } from "../client.ts";
-import { humanBytes, humanTime, table } from "../text.ts";
+import { humanBytes, humanTime, plain, table } from "../text.ts";
 
 export function listCommand(): Command {
   return new Command("list")
@@ -14,9 +14,10 @@ export function listCommand(): Command {
     });
 }
 
-/** A table of the models whose names begin so. */
+/** A table of the models whose names begin so; damaged ones are named on standard error. */
 export async function listModels(client: Client, prefix = ""): Promise<string> {
-  const { models } = await client.json("/api/tags", tagsAnswer);
+  const { models, damaged = [] } = await client.json("/api/tags", tagsAnswer);
+  for (const { name, error } of damaged) console.error(plain(`${name} is damaged: ${error}`));
   const now = new Date();
   const rows = models
     .filter(({ name }) => name.toLowerCase().startsWith(prefix.toLowerCase()))

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance } from "fastify";
 import { requireDigest } from "../../library/digest.ts";
+import { modelsFolderHeader } from "../../wire/api/library.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import type { Parts } from "../parts.ts";
 
@@ -8,7 +9,11 @@ import type { Parts } from "../parts.ts";
 export function blobRoutes(app: FastifyInstance, parts: Parts): void {
   app.head("/api/blobs/:digest", async (request, reply) => {
     const { digest } = request.params as { digest: string };
-    const sizeBytes = await parts.store.blobs.size(requireDigest(digest));
+    const { blobs } = parts.store;
+    const sizeBytes = await blobs.size(requireDigest(digest));
+    // Lets a command line on this machine see whether its models folder is the server's.
+    const identity = await blobs.identity();
+    if (identity !== null) reply.header(modelsFolderHeader, identity);
     if (sizeBytes === null) return reply.code(404).send();
     return reply.code(200).header("content-length", sizeBytes).send();
   });

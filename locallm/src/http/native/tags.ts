@@ -6,23 +6,23 @@ import { displayModelName } from "../../wire/model-name.ts";
 import { modelCapabilities } from "../capabilities.ts";
 import type { Parts } from "../parts.ts";
 
-/** `GET /api/tags`: every model, newest first. One that is damaged is left out, and the log says so. */
+/** `GET /api/tags`: every model, newest first. Damaged ones are in `damaged`, which Ollama does not have. */
 export function tagsRoute(app: FastifyInstance, parts: Parts): void {
   app.get("/api/tags", async (request) => {
     const { models, broken } = await parts.store.list();
-    const damaged = broken.map(({ name }) => displayModelName(name));
+    const damaged = broken.map(({ name, error }) => ({ name: displayModelName(name), error: error.message }));
     const entries = [];
     for (const model of models) {
       try {
         entries.push(await entry(parts, model));
       } catch (error) {
-        if (!(error instanceof LocallmError) && (error as NodeJS.ErrnoException).code !== "ENOENT")
-          throw error;
-        damaged.push(displayModelName(model.name));
+        if (!(error instanceof LocallmError)) throw error;
+        damaged.push({ name: displayModelName(model.name), error: error.message });
       }
     }
-    if (damaged.length > 0) request.logFields["damagedModels"] = damaged;
-    return { models: entries };
+    if (damaged.length === 0) return { models: entries };
+    request.logFields["damagedModels"] = damaged.map(({ name }) => name);
+    return { models: entries, damaged };
   });
 }
 

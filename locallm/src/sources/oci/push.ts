@@ -40,6 +40,7 @@ export async function pushToRegistry(
   const bytes = await store.manifestBytes(name);
   if (bytes === null) throw new LocallmError("model_not_found", { model: displayModelName(name) });
   const manifest = parseManifest(bytes);
+  await store.requireBlobs(manifest);
   for (const layer of manifestLayers(manifest)) await pushLayer(registry, layer, name, context);
   onProgress({ status: "pushing manifest" });
   const { mediaType } = JSON.parse(bytes.toString()) as { mediaType?: string };

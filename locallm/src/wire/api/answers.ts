@@ -11,6 +11,7 @@ export const versionAnswer = z.object({ version: z.string() });
 
 export const tagsAnswer = z.object({
   models: z.array(z.object({ name: z.string(), digest: z.string(), size: z.number(), modified_at: date })),
+  damaged: optional(z.array(z.object({ name: z.string(), error: z.string() }))),
 });
 
 export const psAnswer = z.object({

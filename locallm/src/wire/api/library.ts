@@ -44,6 +44,9 @@ export const transferRequest = z.object({
 
 export type CreateRequest = z.output<typeof createRequest>;
 
+/** Ours: the identity of the server's models folder, in answers to `HEAD /api/blobs/:digest`. */
+export const modelsFolderHeader = "x-models-folder";
+
 /** One line of create, pull and push. */
 export interface ProgressLine {
   status: string;
