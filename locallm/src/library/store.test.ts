@@ -107,7 +107,7 @@ describe("a store that Ollama wrote", () => {
     async () => {
       await ollamaModel("registry.ollama.ai/library/tiny/latest");
       const folder = join(root, "manifests/registry.ollama.ai/library/tiny");
-      execFileSync("mkfifo", [join(folder, "pipe")]);
+      execFileSync("sh", ["-c", `mkfifo "$0"`, join(folder, "pipe")]);
       await mkdir(join(folder, "folder"));
       const socket = createServer().listen(join(folder, "socket"));
       await once(socket, "listening");

@@ -1,6 +1,6 @@
 /**
- * Every error that locallm can raise: code → HTTP status and message. `{name}` in a message is filled from
- * the error's details. Domain code throws codes; `http/` alone turns them into bodies.
+ * Every error that locallm can raise: code → HTTP status and message. `{name}` in a message is replaced by that
+ * detail of the error. Domain code throws codes; only `http/` turns them into bodies.
  */
 export const errors = {
   missing_body: { status: 400, message: "missing request body" },
@@ -30,32 +30,32 @@ export const errors = {
   engine_mismatch: {
     status: 500,
     message:
-      "the engine library is {found}, this locallm speaks to {wanted}; install the pinned package again ({reason})",
+      "the engine library is version {found}, but this locallm needs {wanted} ({reason}); reinstall locallm",
   },
-  engine_not_fetched: { status: 502, message: "{name} could not be fetched: {reason}" },
+  engine_not_fetched: { status: 502, message: "{name} could not be downloaded: {reason}" },
   model_load_failed: { status: 500, message: "model failed to load: {reason}" },
-  runner_died: { status: 500, message: "the model's process ended while answering ({reason}); ask again" },
-  decode_failed: { status: 500, message: "the engine could not compute the next step: {reason}" },
+  runner_died: { status: 500, message: "the model process ended during the request ({reason}); send the request again" },
+  decode_failed: { status: 500, message: "the engine failed to compute the next step: {reason}" },
   invalid_gguf: { status: 400, message: "invalid GGUF: {rule}" },
   server_not_running: {
     status: 503,
-    message: "no locallm server answers at {url}; start one with: locallm serve",
+    message: "no locallm server is running at {url}; start one with: locallm serve",
   },
-  server_unreachable: { status: 502, message: "the server at {url} could not be reached: {reason}" },
+  server_unreachable: { status: 502, message: "cannot reach the server at {url}: {reason}" },
   server_foreign: {
     status: 502,
     message:
-      "what {url} answers to {path} is not what locallm answers ({reason}): is another program on that port? LOCALLM_HOST says where to look for locallm",
+      "{url} does not answer {path} like locallm ({reason}); if another program uses that port, set LOCALLM_HOST to the address of locallm",
   },
   no_accounts: { status: 400, message: "locallm has no accounts; {instead}" },
   assistant_unknown: {
     status: 400,
-    message: "{name} is no program that locallm can launch; these are: {known}",
+    message: "unknown program {name}; locallm can launch: {known}",
   },
-  assistant_missing: { status: 400, message: "{program} is not installed here; to install it: {install}" },
-  file_unusable: { status: 400, message: "{path} cannot be used: {reason}" },
+  assistant_missing: { status: 400, message: "{program} is not installed; install it with: {install}" },
+  file_unusable: { status: 400, message: "cannot use {path}: {reason}" },
   nothing_to_create_from: { status: 400, message: "neither 'from' or 'files' was specified" },
-  upload_missing: { status: 400, message: "blob {digest} is not here; send it to /api/blobs/{digest} first" },
+  upload_missing: { status: 400, message: "blob {digest} not found; upload it to /api/blobs/{digest} first" },
   unknown_parameter: { status: 400, message: 'unknown parameter "{name}"' },
   invalid_destination: { status: 400, message: 'destination "{destination}" is invalid' },
   not_built_yet: { status: 400, message: "{what} is not supported yet; {instead}" },
@@ -70,16 +70,16 @@ export const errors = {
   },
   blob_damaged: {
     status: 500,
-    message: "blob {digest} is not what its name says; `locallm doctor` repairs the store",
+    message: "blob {digest} does not match its digest; `locallm doctor --repair` repairs the model store",
   },
   blob_too_large: { status: 500, message: "blob {digest} is larger than {limitBytes} bytes" },
   invalid_setting: { status: 500, message: "{variable}={value}: {problem}" },
   address_in_use: {
     status: 500,
-    message: "{address} is in use: another server runs there; stop it or set LOCALLM_HOST",
+    message: "{address} is already in use; stop the other server or set LOCALLM_HOST to another address",
   },
   cannot_listen: { status: 500, message: "cannot listen on {address}: {reason}" },
-  body_too_large: { status: 413, message: "request body is over the limit of {limitBytes} bytes" },
+  body_too_large: { status: 413, message: "the request body exceeds the limit of {limitBytes} bytes" },
   body_too_slow: { status: 408, message: "the request body did not arrive within {seconds} s" },
   unsupported_encoding: {
     status: 415,
@@ -88,15 +88,15 @@ export const errors = {
   host_refused: {
     status: 403,
     message:
-      'host "{host}" is not allowed: call a local name, or let the server listen beyond this machine (LOCALLM_HOST)',
+      'host "{host}" is not allowed; use localhost, or set LOCALLM_HOST to let the server listen on other addresses',
   },
   origin_refused: {
     status: 403,
-    message: 'origin "{origin}" is not allowed: add it to LOCALLM_ORIGINS and start the server again',
+    message: 'origin "{origin}" is not allowed; add it to LOCALLM_ORIGINS and restart the server',
   },
   invalid_api_key: {
     status: 401,
-    message: "a valid API key is required: send it as Authorization: Bearer <key>",
+    message: "a valid API key is required; send it as Authorization: Bearer <key>",
   },
   queue_full: {
     status: 503,
@@ -114,52 +114,52 @@ export const errors = {
   unsupported_parameter: { status: 400, message: "{field} is not supported{hint}" },
   // OpenAI's and Ollama's own words.
   messages_empty: { status: 400, message: "[] is too short - 'messages'" },
-  client_gone: { status: 499, message: "the client went away" },
+  client_gone: { status: 499, message: "the client closed the connection" },
   template_invalid: { status: 400, message: "template error: {problem}" },
   template_failed: { status: 500, message: "the model's chat template failed: it {problem}" },
   conversation_refused: {
     status: 400,
-    message: "the model's chat template refuses this conversation: {reason}",
+    message: "the model's chat template rejected this conversation: {reason}",
   },
   insecure_protocol: {
     status: 400,
     message:
-      "insecure protocol http; ask for it with insecure: true (--insecure on the command line), or use https",
+      "http is not encrypted; use https, or allow http with insecure: true (--insecure on the command line)",
   },
   manifest_unknown: { status: 404, message: "pull model manifest: file does not exist" },
-  file_unknown: { status: 404, message: "{host} has no such file" },
+  file_unknown: { status: 404, message: "file not found on {host}" },
   registry_not_allowed: {
     status: 403,
-    message: "the registry {host} is not among LOCALLM_REGISTRIES",
+    message: "registry {host} is not allowed; add it to LOCALLM_REGISTRIES",
   },
   registry_unauthorized: {
     status: 502,
     message:
-      "{host} wants other credentials than it was given, or none would do; LOCALLM_CREDENTIALS names the file for them",
+      "{host} rejected the credentials; put a valid username and password in the file that LOCALLM_CREDENTIALS names",
   },
   credentials_unusable: {
     status: 500,
-    message: "the file that LOCALLM_CREDENTIALS names cannot be used: {reason}",
+    message: "cannot use the file that LOCALLM_CREDENTIALS names: {reason}",
   },
   push_unauthorized: {
     status: 401,
     message:
-      "{host} does not let you push there{detail}; give username and password of an account that may, or put them into the file that LOCALLM_CREDENTIALS names",
+      "{host} denied the push{detail}; send the username and password of an account that may push, or put them in the file that LOCALLM_CREDENTIALS names",
   },
-  source_unreachable: { status: 502, message: "{host} could not be reached: {reason}" },
-  source_failed: { status: 502, message: "{host} did not give what was asked: {reason}" },
+  source_unreachable: { status: 502, message: "cannot reach {host}: {reason}" },
+  source_failed: { status: 502, message: "{host} sent a bad answer: {reason}" },
   source_silent: {
     status: 502,
     message:
-      "{host} takes connections and sends nothing: {attempts} times {seconds} s without a byte; the same pull goes on where this one stopped",
+      "{host} sent no data for {seconds} s in each of {attempts} attempts; pull again to resume",
   },
   push_stopped: {
     status: 502,
     message:
-      "{host} took nothing in {attempts} attempts ({reason}); the same push goes on with what it still lacks",
+      "{host} accepted no data in {attempts} attempts ({reason}); push again to resume",
   },
-  redirect_refused: { status: 502, message: "a redirect was refused: {reason}" },
-  size_mismatch: { status: 502, message: "{host} sent {found} bytes where {expected} were announced" },
+  redirect_refused: { status: 502, message: "redirect refused: {reason}" },
+  size_mismatch: { status: 502, message: "{host} sent {found} bytes instead of the {expected} it announced" },
   download_damaged: {
     status: 502,
     message: "digest mismatch, file must be downloaded again: want {expected}, got {found}",
@@ -167,16 +167,16 @@ export const errors = {
   disk_full: {
     status: 507,
     message:
-      "not enough disk space: need {needBytes} bytes, have {haveBytes} bytes; locallm rm and locallm prune free some",
+      "not enough disk space: {needBytes} bytes needed, {haveBytes} bytes free; free some with `locallm rm` or `locallm prune`",
   },
   models_unwritable: {
     status: 500,
     message:
-      "the models folder cannot be written ({reason}): give the server the right to, or name another folder by LOCALLM_MODELS",
+      "cannot write to the models folder ({reason}); give the server write permission or set LOCALLM_MODELS to another folder",
   },
-  source_tool_missing: { status: 502, message: "{tool} is needed to pull from {source} and was not found" },
+  source_tool_missing: { status: 502, message: "pulling from {source} needs {tool}, which was not found" },
   invalid_image: { status: 400, message: "invalid image data: {field}" },
-  internal: { status: 500, message: "internal error; the server's log names it under request {requestId}" },
+  internal: { status: 500, message: "internal error; see request {requestId} in the server log" },
 } as const satisfies Record<string, { status: number; message: string }>;
 
 export type ErrorCode = keyof typeof errors;
