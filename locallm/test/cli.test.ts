@@ -104,20 +104,20 @@ describe("create", () => {
   });
 
   test.concurrent.each([
-    ["no file there", null, /Missing cannot be used: nothing lies there/],
+    ["no file there", null, /cannot use .*Missing: file not found/],
     ["no FROM", "SYSTEM x", /^Error: no FROM line/],
     ["a misspelt word", "FROM mine\nFORM x", /\(line 2\): command must be one of/],
     ["an unknown parameter", "FROM mine\nPARAMETER heat 1", /unknown parameter "heat"/],
     ["a parameter of another type", "FROM mine\nPARAMETER num_ctx many", /num_ctx/],
-    ["a path to nothing", "FROM ./nothing.gguf", /nothing\.gguf cannot be used: nothing lies there/],
+    ["a path to nothing", "FROM ./nothing.gguf", /cannot use .*nothing\.gguf: file not found/],
     ["no GGUF file", "FROM ./text.gguf", /invalid GGUF: /],
     [
       "a folder with a link out of it",
       "FROM ./linked",
-      /secret\.gguf cannot be used: it is a link that leaves the folder/,
+      /cannot use secret\.gguf: it is a symbolic link that leaves the folder/,
     ],
     ["safetensors", "FROM ./model.safetensors", /^Error: safetensors is not supported yet/],
-    ["a pipe", "FROM ./pipe", /pipe cannot be used: it is neither a file nor a folder/],
+    ["a pipe", "FROM ./pipe", /cannot use .*pipe: it is neither a file nor a folder/],
   ])("refuses %s and says what", async (what, text, error) => {
     const file = text === null ? join(folder, "Missing") : await modelfile(`With ${what}`, text);
     const { code, err } = await locallm("create", "bad", "-f", file);
@@ -156,7 +156,7 @@ describe("a split model of this machine", () => {
       locallm("pull", join(folder, "lone-00001-of-00002.gguf")),
     ]);
     expect(created.code).toBe(0);
-    const lacking = /it is split, and lone-00002-of-00002\.gguf is not beside it/;
+    const lacking = /it is split, and lone-00002-of-00002\.gguf is not in the same folder/;
     for (const { code, err } of [refused, unpulled])
       expect([code, err]).toEqual([1, expect.stringMatching(lacking)]);
     for (const model of ["big", "of-two"]) {
@@ -245,8 +245,8 @@ test.skipIf(lanAddress === undefined)("--insecure lets pull, push and run go by 
     (await Promise.all(verbs.map((verb) => locallm(...verb, ...more)))).map(({ err }) =>
       err.trim().split("\n").at(-1),
     );
-  expect(await ask([])).toEqual(verbs.map(() => expect.stringMatching(/^Error: insecure protocol http/)));
-  const unreachable = expect.stringMatching(/^Error: .*:9 could not be reached: ECONNREFUSED/);
+  expect(await ask([])).toEqual(verbs.map(() => expect.stringMatching(/^Error: http is not encrypted/)));
+  const unreachable = expect.stringMatching(/^Error: cannot reach .*:9: ECONNREFUSED/);
   expect(await ask(["--insecure"])).toEqual(verbs.map(() => unreachable));
   await locallm("rm", pushed);
 });
@@ -316,7 +316,8 @@ test.skipIf(process.platform !== "linux")(
       there("create", "yours", "-f", join(folder, "Evil")),
       there("show", "mine"),
     ]);
-    const unwritable = /(^|\n)Error: the models folder cannot be written \(E\w+\): .* LOCALLM_MODELS\n$/;
+    const unwritable =
+      /(^|\n)Error: cannot write to the models folder \(E\w+\); .* LOCALLM_MODELS to another folder\n$/;
     expect(said).toEqual([
       expect.stringMatching(/Error: not enough disk space: need 33554432 bytes, have 0 bytes; .*\n$/),
       expect.stringMatching(unwritable),
@@ -341,7 +342,7 @@ test("without a server every verb says how to start one", async () => {
     expect(said).toEqual({
       code: 1,
       out: "",
-      err: "Error: no locallm server answers at http://127.0.0.1:1; start one with: locallm serve\n",
+      err: "Error: no locallm server is running at http://127.0.0.1:1; start one with: locallm serve\n",
     });
   }
 });
@@ -365,7 +366,7 @@ describe("what is no locallm server", () => {
   const said = async (verbs: string[][]) =>
     await Promise.all(verbs.map(async (args) => (await run({ LOCALLM_HOST }, args)).err));
   const foreign = (path: string, reason: string) =>
-    `Error: what ${LOCALLM_HOST} answers to ${path} is not what locallm answers (${reason}): is another program on that port? LOCALLM_HOST says where to look for locallm\n`;
+    `Error: ${LOCALLM_HOST} does not answer ${path} like locallm (${reason}); if another program uses that port, set LOCALLM_HOST to the address of locallm\n`;
 
   test("is named with the path and what is wrong, whatever the verb reads of it", async () => {
     const show = JSON.stringify({ details: {}, capabilities: ["completion"] });
@@ -403,9 +404,9 @@ describe("what is no locallm server", () => {
       foreign("/api/generate", "done is required"),
       foreign("/api/chat", "message must be an object"),
       foreign("/api/pull", "status is required"),
-      `pushing manifest\n${foreign("/api/push", "it ends before its last line")}`,
+      `pushing manifest\n${foreign("/api/push", "the answer ends before its last line")}`,
       foreign("/api/version", "version is required"),
-      foreign("/api/copy", "its body should be empty"),
+      foreign("/api/copy", "the answer should be empty"),
       foreign("/api/delete", "status 404 without an error text"),
       foreign("/api/tags", "models is required"),
       foreign("/api/version", "version is required").replace("Error", "Warning"),
@@ -415,9 +416,9 @@ describe("what is no locallm server", () => {
   test("or is one that goes away in the middle of an answer", async () => {
     answers = { "/api/tags": ["<html>"], "/api/show": ["7"] };
     expect(await said([["list"], ["show", "x"], ["pull", "x"]])).toEqual([
-      foreign("/api/tags", "it is no JSON"),
+      foreign("/api/tags", "the answer is not JSON"),
       foreign("/api/show", "body must be a JSON object"),
-      `pulling manifest\nError: the server at ${LOCALLM_HOST} could not be reached: its answer broke off\n`,
+      `pulling manifest\nError: cannot reach the server at ${LOCALLM_HOST}: the connection closed during the answer\n`,
     ]);
   });
 });
@@ -441,7 +442,7 @@ describe("the version", () => {
       ...said,
       err: `Warning: the server at http://127.0.0.1:${port} is version 0.0.1\n`,
     });
-    expect(none).toEqual({ ...said, err: "Warning: no locallm server answers at http://127.0.0.1:1\n" });
+    expect(none).toEqual({ ...said, err: "Warning: no locallm server is running at http://127.0.0.1:1\n" });
     expect(word).toEqual(none);
   });
 });
@@ -462,9 +463,7 @@ describe("launch", () => {
     const asked = [locallm("launch"), locallm("launch", "notepad"), locallm("launch", "claude")] as const;
     const [{ code, out }, unknown, unspoken] = await Promise.all(asked);
     expect([code, out]).toEqual([0, expect.stringMatching(/^NAME +PROGRAM +TO INSTALL IT\naider /)]);
-    expect(unknown.err).toMatch(
-      /^Error: notepad is no program that locallm can launch; these are: aider, codex, /,
-    );
+    expect(unknown.err).toMatch(/^Error: unknown program notepad; locallm can launch: aider, codex, /);
     expect(unspoken.err).toMatch(/^Error: Anthropic's API.* not supported yet/);
   });
 
@@ -515,20 +514,20 @@ describe("launch", () => {
       const missing = await run({ ...env, PATH: bin }, ["launch", "qwen"]);
       expect([missing.code, missing.err]).toEqual([
         1,
-        expect.stringMatching(/\nError: qwen is not installed here; to install it: npm install -g /),
+        expect.stringMatching(/\nError: qwen is not installed; install it with: npm install -g /),
       ]);
     },
   );
 });
 
 test.skipIf(process.platform !== "linux")(
-  "doctor --install says so where nothing can be written",
+  "doctor --install says that the folder is not writable",
   async () => {
     const env = { LOCALLM_HOST: "127.0.0.1:1", LOCALLM_ENGINES: "/proc/none/engines" };
     const { code, err } = await run(env, ["doctor", "--install", "vulkan"]);
     expect([code, err]).toEqual([
       1,
-      "Error: /proc/none/engines cannot be used: nothing can be written there (ENOENT)\n",
+      "Error: cannot use /proc/none/engines: the folder is not writable (ENOENT)\n",
     ]);
   },
 );

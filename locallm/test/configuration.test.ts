@@ -130,7 +130,7 @@ describe("LOCALLM_HOST", () => {
     });
     expect((await started.exited).code).toBe(1);
     expect(started.stderr()).toBe(
-      `Error: 127.0.0.1, port ${port} is in use: another server runs there; stop it or set LOCALLM_HOST\n`,
+      `Error: 127.0.0.1, port ${port} is already in use; stop the other server or set LOCALLM_HOST to another address\n`,
     );
     other.close();
   });

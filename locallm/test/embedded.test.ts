@@ -40,7 +40,7 @@ describe("a server inside another program", () => {
       server.url,
       `POST /api/generate HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}${chunk}`,
     );
-    expect(answer).toMatch(/^HTTP\/1\.1 413 [\s\S]*over the limit of 1000 bytes/);
+    expect(answer).toMatch(/^HTTP\/1\.1 413 [\s\S]*exceeds the limit of 1000 bytes/);
   });
 
   it("gives up a body that comes too slowly", async () => {

@@ -185,7 +185,7 @@ describe("bodies", () => {
       server.url,
       `POST /api/generate HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${limit + 1}\r\n\r\n{`,
     );
-    expect(announced).toMatch(/^HTTP\/1\.1 413 [\s\S]*request body is over the limit of 33554432 bytes/);
+    expect(announced).toMatch(/^HTTP\/1\.1 413 [\s\S]*the request body exceeds the limit of 33554432 bytes/);
     const bomb = zstdCompressSync(Buffer.alloc(limit + 1, 0x20));
     expect(bomb.length).toBeLessThan(10_000);
     const unpacked = await ask("POST", "/v1/chat/completions", bomb, { "content-encoding": "zstd" });

@@ -44,7 +44,7 @@ describe.skipIf(project === null)("the package in a clean project (needs npm's r
     });
     expect([list.status, list.stderr]).toEqual([
       1,
-      expect.stringMatching(/^Error: no locallm server answers/),
+      expect.stringMatching(/^Error: no locallm server is running/),
     ]);
   });
 

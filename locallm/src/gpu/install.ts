@@ -51,7 +51,7 @@ async function newFolder(enginesFolder: string): Promise<string> {
 export function unwritable(path: string, cause: NodeJS.ErrnoException): LocallmError {
   return new LocallmError(
     "file_unusable",
-    { path, reason: `nothing can be written there (${cause.code})` },
+    { path, reason: `the folder is not writable (${cause.code})` },
     { cause },
   );
 }

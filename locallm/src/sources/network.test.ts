@@ -246,9 +246,7 @@ describe("redirects", () => {
         () => expect.unreachable(),
         (thrown: unknown) => thrown as Error,
       );
-      expect(error.message).toMatch(
-        /models\.example could not be reached: \w+ \(by the proxy 127\.0\.0\.1:\d+\)$/,
-      );
+      expect(error.message).toMatch(/cannot reach models\.example: \w+ \(by the proxy 127\.0\.0\.1:\d+\)$/);
       expect(tunnels).toEqual(["models.example:443"]);
     });
   });
@@ -290,7 +288,7 @@ test("errors say the host, never the whole address", async () => {
       () => expect.unreachable(),
       (thrown: unknown) => thrown as Error,
     );
-  expect(error.message).toBe("127.0.0.1:1 could not be reached: ECONNREFUSED");
+  expect(error.message).toBe("cannot reach 127.0.0.1:1: ECONNREFUSED");
 });
 
 test.each([

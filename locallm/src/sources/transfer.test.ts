@@ -151,7 +151,7 @@ describe("a transfer", () => {
     await expect(silent.fetch()).rejects.toMatchObject({
       code: "source_silent",
       message: expect.stringMatching(
-        /^127\.0\.0\.1:\d+ takes .*: 3 times 0\.1 s .*goes on where this one stopped$/,
+        /^127\.0\.0\.1:\d+ sent no data for 0\.1 s in each of 3 attempts; pull again to resume$/,
       ),
     });
     expect(requests.length).toBe(3);

@@ -34,7 +34,10 @@ export const errors = {
   },
   engine_not_fetched: { status: 502, message: "{name} could not be downloaded: {reason}" },
   model_load_failed: { status: 500, message: "model failed to load: {reason}" },
-  runner_died: { status: 500, message: "the model process ended during the request ({reason}); send the request again" },
+  runner_died: {
+    status: 500,
+    message: "the model process ended during the request ({reason}); send the request again",
+  },
   decode_failed: { status: 500, message: "the engine failed to compute the next step: {reason}" },
   invalid_gguf: { status: 400, message: "invalid GGUF: {rule}" },
   server_not_running: {
@@ -150,13 +153,11 @@ export const errors = {
   source_failed: { status: 502, message: "{host} sent a bad answer: {reason}" },
   source_silent: {
     status: 502,
-    message:
-      "{host} sent no data for {seconds} s in each of {attempts} attempts; pull again to resume",
+    message: "{host} sent no data for {seconds} s in each of {attempts} attempts; pull again to resume",
   },
   push_stopped: {
     status: 502,
-    message:
-      "{host} accepted no data in {attempts} attempts ({reason}); push again to resume",
+    message: "{host} accepted no data in {attempts} attempts ({reason}); push again to resume",
   },
   redirect_refused: { status: 502, message: "redirect refused: {reason}" },
   size_mismatch: { status: 502, message: "{host} sent {found} bytes instead of the {expected} it announced" },
@@ -167,7 +168,7 @@ export const errors = {
   disk_full: {
     status: 507,
     message:
-      "not enough disk space: {needBytes} bytes needed, {haveBytes} bytes free; free some with `locallm rm` or `locallm prune`",
+      "not enough disk space: need {needBytes} bytes, have {haveBytes} bytes; free some with `locallm rm` or `locallm prune`",
   },
   models_unwritable: {
     status: 500,

@@ -45,7 +45,7 @@ async function create(model: string, options: Options, config: CommandConfig): P
   const adapterFiles: string[] = [];
   for (const path of adapters) {
     const found = await modelFiles(path, folder);
-    if (found === null) throw new LocallmError("file_unusable", { path, reason: "nothing lies there" });
+    if (found === null) throw new LocallmError("file_unusable", { path, reason: "file not found" });
     adapterFiles.push(...found);
   }
   const bring = async (paths: readonly string[]) => {
@@ -93,7 +93,7 @@ async function readBase(
     const found = await modelFiles(text, folder);
     if (found !== null) files.push(...found);
     else if (from.length === 1 && !/^[./~]|\.gguf$/i.test(text)) return { name: text, files: [] };
-    else throw new LocallmError("file_unusable", { path: text, reason: "nothing lies there" });
+    else throw new LocallmError("file_unusable", { path: text, reason: "file not found" });
   }
   return { name: null, files };
 }
@@ -101,7 +101,7 @@ async function readBase(
 async function readModelfile(path: string): Promise<Uint8Array> {
   const file = await open(path, "r").catch((cause: NodeJS.ErrnoException) => {
     const reason =
-      cause.code === "ENOENT" ? "nothing lies there; name the Modelfile with -f" : String(cause.code);
+      cause.code === "ENOENT" ? "file not found; name the Modelfile with -f" : String(cause.code);
     throw new LocallmError("file_unusable", { path, reason }, { cause });
   });
   try {

@@ -71,7 +71,7 @@ async function importFiles(
   { client, config, view }: { client: Client; config: CommandConfig; view: ProgressView },
 ): Promise<void> {
   const paths = await modelFiles(path, process.cwd());
-  if (paths === null) throw new LocallmError("file_unusable", { path, reason: "nothing lies there" });
+  if (paths === null) throw new LocallmError("file_unusable", { path, reason: "file not found" });
   await client.requireServer();
   const files: Record<string, string> = {};
   for (const [index, fileName] of uploadNames(paths).entries()) {
@@ -90,7 +90,7 @@ async function localPath(text: string): Promise<string | null> {
   if (/^file:/i.test(text)) {
     const url = URL.parse(text);
     if (url === null || url.host !== "") {
-      throw new LocallmError("file_unusable", { path: text, reason: "it is no file of this machine" });
+      throw new LocallmError("file_unusable", { path: text, reason: "it is not a file on this machine" });
     }
     return fileURLToPath(url);
   }

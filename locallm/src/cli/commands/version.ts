@@ -21,7 +21,7 @@ export async function tellVersion(): Promise<void> {
       console.error(plain(`Warning: the server at ${client.url} is version ${served.version}`));
   } catch (error) {
     const isForeign = error instanceof LocallmError && error.code === "server_foreign";
-    const problem = isForeign ? error.message : `no locallm server answers at ${client.url}`;
+    const problem = isForeign ? error.message : `no locallm server is running at ${client.url}`;
     console.error(plain(`Warning: ${problem}`));
   }
 }

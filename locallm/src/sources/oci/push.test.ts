@@ -126,11 +126,11 @@ test("a registry that is away for a while, between chunks and at the end, is wai
   expect([count("PATCH"), count("POST"), count("GET")]).toEqual([3, 2, 6]);
 });
 
-test("a registry that takes connections and never answers is given up, and how to go on is said", async () => {
+test("gives up on a registry that accepts connections and never answers, and says how to resume", async () => {
   takeChunk = () => false;
   expect(await push()).toMatchObject({
     code: "push_stopped",
-    message: expect.stringMatching(/took nothing in 10 attempts \(no answer .*\); the same push goes on/),
+    message: expect.stringMatching(/accepted no data in 10 attempts \(no answer .*\); push again to resume/),
   });
   expect(count("PATCH")).toBe(10);
 });
