@@ -1,12 +1,14 @@
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
-import { defineConfig, type HtmlTagDescriptor, type Plugin } from "vite";
+import { defaultClientConditions, defineConfig, type HtmlTagDescriptor, type Plugin } from "vite";
 
 const base = "/console/";
 
 /** The service serves `dist/` below /console/. Nothing is inlined, so that the content policy needs no exception. */
 export default defineConfig({
   base,
+  // The contract's own source, so that the console does not wait for its build.
+  resolve: { conditions: ["source", ...defaultClientConditions] },
   plugins: [react(), tailwindcss(), askEarly()],
   build: {
     target: "es2022",

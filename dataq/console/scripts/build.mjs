@@ -53,7 +53,8 @@ function fingerprint() {
   const files = ["index.html", "package.json", "vite.config.ts", "scripts/build.mjs"].map((name) =>
     join(root, name),
   );
-  for (const file of [...files, ...filesBelow(join(root, "src")).sort()])
+  const contract = join(root, "../contract/src");
+  for (const file of [...files, ...filesBelow(join(root, "src")).sort(), ...filesBelow(contract).sort()])
     hash.update(relative(root, file)).update("\0").update(readFileSync(file)).update("\0");
   return hash.digest("hex");
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Operation } from "./operation.ts";
 
 /** What a call cost. `reason` says why it was not the list price. */
-const usage = z.object({
+export const usage = z.object({
   tokens: z.number().int(),
   list_tokens: z.number().int(),
   cached: z.boolean(),
@@ -14,7 +14,7 @@ const usage = z.object({
 export type Usage = z.infer<typeof usage>;
 
 /** State of the index that an answer was read from. */
-const indexState = z.object({
+export const indexState = z.object({
   snapshot: z.string(),
   refreshed_at: z.string(),
   next_refresh_at: z.string().nullable(),

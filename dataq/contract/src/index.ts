@@ -27,6 +27,7 @@ export { type Provenance, type SourceKind, sourceKinds } from "./provenance.ts";
 export { carriersOf, findCarrier, postalCheck } from "./values/express-number.ts";
 export { splitInvoice } from "./values/invoice.ts";
 export { issnCheck, looksLikeIssn, readIssn } from "./values/issn.ts";
+export { isNetworkBlock } from "./values/network-block.ts";
 export { patentCheck, readPatentNumber } from "./values/patent-number.ts";
 export { platforms, readPlatform } from "./values/platform.ts";
 export { checkCharacter, organisationCheck } from "./values/tax-id.ts";

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { isAddressBlock } from "./accounts/address.ts";
+import { isNetworkBlock } from "@dataq/contract";
 import { type Failpoint, failpoints } from "./query/failpoint.ts";
 
 /** Every setting of the service; the only file that reads the environment. */
@@ -146,7 +146,7 @@ function readOrigins(value: string | undefined): string[] {
 function readProxies(value: string | undefined): string[] {
   const blocks = readList(value);
   for (const block of blocks)
-    if (!isAddressBlock(block))
+    if (!isNetworkBlock(block))
       throw new Error(
         `DATAQ_TRUSTED_PROXIES has "${block}"; write addresses or blocks such as 10.0.0.0/8, comma-separated.`,
       );

@@ -49,7 +49,7 @@ export async function startInProcess(env: Readonly<Record<string, string>> = {})
   });
   const database = await openFolder(folder);
   const call = (path: string, options?: CallOptions) =>
-    callUrl(service.url + path, { key: service.localKey, ...options });
+    callUrl(service.url + path, { key: service.localKey, hasRealRecords: false, ...options });
   return {
     url: service.url,
     key: service.localKey,

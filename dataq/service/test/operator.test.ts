@@ -349,7 +349,7 @@ describe("accounts", () => {
       service.call("/v1/data/query", { key: made.keys[0], body: { ...query, cache: "bypass" } });
     expect((await ask()).status).toBe(402);
     const credited = await service.call(path, { method: "PATCH", body: { credit_limit: 10_000 } });
-    expect(credited.body.wallet).toMatchObject({ balance: 10_000, creditBalance: 10_000 });
+    expect(credited.body.wallet).toMatchObject({ balance: 10_000, credit_balance: 10_000 });
     expect((await ask()).body.usage.balance).toBe(5_000);
     await service.call(path, { method: "PATCH", body: { frozen: true } });
     expect(await ask()).toMatchObject({ status: 403, body: { code: "account_frozen" } });

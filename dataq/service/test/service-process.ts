@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { checkAnswer } from "./answer-check.ts";
 import { environmentOf, makeDataFolder, removeDataFolder } from "./data-folder.ts";
 
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
@@ -40,6 +41,8 @@ export interface CallOptions {
   readonly body?: unknown;
   readonly key?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
+  /** False where a scripted source answers. */
+  readonly hasRealRecords?: boolean;
 }
 
 export interface CallResult {
@@ -110,6 +113,18 @@ export async function callUrl(url: string, options: CallOptions = {}): Promise<C
     ...(body !== undefined && { body: isRaw ? (body as string) : JSON.stringify(body) }),
   });
   const text = await response.text();
+  const { pathname, search } = new URL(url);
+  checkAnswer(
+    {
+      method: options.method ?? (body === undefined ? "GET" : "POST"),
+      path: pathname + search,
+      sent: body,
+      status: response.status,
+      type: response.headers.get("content-type") ?? "",
+      text,
+    },
+    { hasRealRecords: options.hasRealRecords ?? true },
+  );
   const isJson = response.headers.get("content-type")?.includes("json") && text !== "";
   return {
     status: response.status,

@@ -1,3 +1,4 @@
+import type { OpenSession } from "@dataq/contract/wire";
 import { call } from "./call.ts";
 
 /** Sign-up, sign-in and what belongs to them. Paths are those of the service's identity part. */
@@ -38,15 +39,6 @@ export const stopTwoFactor = (password: string) => post("/two-factor/disable", {
 export const proveCode = (code: string) => post("/two-factor/verify-totp", { code });
 export const proveBackupCode = (code: string) => post("/two-factor/verify-backup-code", { code });
 
-export interface OpenSession {
-  readonly id: string;
-  readonly token: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly ipAddress: string | null;
-  readonly userAgent: string | null;
-  readonly isCurrent: boolean;
-}
 export const listSessions = () => call<readonly OpenSession[]>("/console/api/sessions");
 export const endSession = (id: string) =>
   call(`/console/api/sessions/${encodeURIComponent(id)}`, { method: "DELETE" });

@@ -1,37 +1,6 @@
+import type { ApiKey, CreatedKey, NewKey, Scope } from "@dataq/contract/wire";
 import { queryOptions } from "@tanstack/react-query";
 import { call } from "./call.ts";
-
-export interface ApiKey {
-  readonly id: string;
-  readonly name: string;
-  readonly mode: "live" | "test";
-  readonly prefix: string;
-  readonly last4: string;
-  readonly scopes: readonly string[];
-  readonly monthly_cap: number | null;
-  readonly ip_list: readonly string[];
-  readonly created_at: string;
-  readonly expires_at: string | null;
-  readonly revoked_at: string | null;
-  readonly revoked_reason: "revoked" | "rotated" | "leaked" | null;
-  readonly last_used_at: string | null;
-  /** When it was last tried although it is over, or from an address that is not on its list; to the hour. */
-  readonly last_refused_at: string | null;
-}
-
-/** A key just made: the only answer that carries its text. */
-export interface MadeKey extends ApiKey {
-  readonly key: string;
-}
-
-export interface KeyWishes {
-  readonly name: string;
-  readonly mode?: "live" | "test";
-  readonly scopes: readonly string[];
-  readonly monthly_cap: number | null;
-  readonly ip_list: readonly string[];
-  readonly expires_at: string | null;
-}
 
 /** What a key made in the console may be allowed; `admin` stays with the operator's own key. */
 export const keyScopes = [
@@ -40,7 +9,7 @@ export const keyScopes = [
   "manage:keys",
   "manage:members",
   "manage:billing",
-] as const;
+] as const satisfies readonly Scope[];
 
 export const graces = [0, 3600, 86_400, 604_800] as const;
 
@@ -49,15 +18,15 @@ export const keysQuery = queryOptions({
   queryFn: ({ signal }) => call<{ data: readonly ApiKey[] }>("/v1/keys", { signal }),
 });
 
-export function makeKey(wishes: KeyWishes): Promise<MadeKey> {
+export function makeKey(wishes: NewKey): Promise<CreatedKey> {
   return call("/v1/keys", { method: "POST", body: wishes });
 }
 
-export function changeKey(id: string, wishes: KeyWishes): Promise<ApiKey> {
+export function changeKey(id: string, wishes: NewKey): Promise<ApiKey> {
   return call(`/v1/keys/${encodeURIComponent(id)}`, { method: "PATCH", body: wishes });
 }
 
-export function rotateKey(id: string, graceS: number): Promise<MadeKey> {
+export function rotateKey(id: string, graceS: number): Promise<CreatedKey> {
   return call(`/v1/keys/${encodeURIComponent(id)}/rotate`, { method: "POST", body: { grace_s: graceS } });
 }
 

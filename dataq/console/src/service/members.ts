@@ -1,22 +1,6 @@
+import type { Invitation, Member, Role } from "@dataq/contract/wire";
 import { queryOptions } from "@tanstack/react-query";
 import { call } from "./call.ts";
-
-export const memberRoles = ["owner", "developer", "finance", "read-only"] as const;
-export type Role = (typeof memberRoles)[number];
-
-export interface Member {
-  readonly id: string;
-  readonly name: string;
-  readonly email: string;
-  readonly role: Role;
-}
-
-export interface Invitation {
-  readonly id: string;
-  readonly email: string;
-  readonly role: Role;
-  readonly expires_at: string;
-}
 
 export const membersQuery = queryOptions({
   queryKey: ["members"],

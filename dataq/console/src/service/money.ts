@@ -1,68 +1,10 @@
+import type { Balance, Entry, Price, RequestDetail, RequestRow, UsageRow } from "@dataq/contract/wire";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { call } from "./call.ts";
-
-export interface Balance {
-  readonly balance: number;
-  readonly trial_balance: number;
-  readonly paid_balance: number;
-  readonly held: number;
-  readonly currency: string;
-  readonly tokens_per_cny: number;
-  readonly trial_expires_at?: string | null;
-  readonly credit_balance?: number;
-  readonly credit_limit?: number;
-}
-
-export type EntryKind = "grant" | "topup" | "hold" | "capture" | "void" | "reverse" | "expire" | "adjust";
-
-export interface Entry {
-  readonly id: string | number;
-  readonly at: string;
-  readonly kind: EntryKind;
-  readonly request_id: string | null;
-  readonly operation: string | null;
-  readonly tokens: number;
-  readonly balance_after: number;
-  readonly price_version: number | null;
-  readonly note: string | null;
-}
 
 export interface Page<Row> {
   readonly data: readonly Row[];
   readonly next_cursor: string | null;
-}
-
-export interface UsageRow {
-  readonly day?: string;
-  readonly operation?: string;
-  readonly key?: string;
-  readonly calls: number;
-  readonly billed_calls: number;
-  readonly cached_calls: number;
-  readonly failed_calls: number;
-  readonly tokens: number;
-}
-
-export interface Price {
-  readonly operation: string;
-  readonly tokens: number;
-  readonly cached_tokens: number | null;
-  readonly version: number;
-  readonly effective_from: string;
-}
-
-export interface RequestRow {
-  readonly id: string;
-  readonly at: string;
-  readonly operation: string | null;
-  readonly key_id?: string | null;
-  /** Missing when only the ledger knows of the call. */
-  readonly status?: number;
-  readonly code?: string | null;
-  readonly latency_ms?: number;
-  readonly cached?: boolean;
-  readonly tokens?: number;
-  readonly entries?: readonly Entry[];
 }
 
 export const balanceQuery = queryOptions({
@@ -122,7 +64,7 @@ export function requestsQuery(filter: RequestFilter) {
 export function requestQuery(id: string) {
   return queryOptions({
     queryKey: ["request", id],
-    queryFn: ({ signal }) => call<RequestRow>(`/v1/requests/${encodeURIComponent(id)}`, { signal }),
+    queryFn: ({ signal }) => call<RequestDetail>(`/v1/requests/${encodeURIComponent(id)}`, { signal }),
   });
 }
 

@@ -1,5 +1,6 @@
+import type { Bilingual } from "@dataq/contract";
 import { useQuery } from "@tanstack/react-query";
-import { type Bilingual, catalogQuery } from "../service/catalog.ts";
+import { catalogQuery } from "../service/catalog.ts";
 import { useLook } from "./look.ts";
 
 /** An operation's title in the reader's language; its own name until the catalogue is there. */

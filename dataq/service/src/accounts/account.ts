@@ -1,19 +1,18 @@
 import { Failure } from "@dataq/contract";
+import type { AccountRole, Tier } from "@dataq/contract/wire";
 import type { Database } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
 import { grantTrial, openWallet, topUp } from "../ledger/movement.ts";
 import { ownNotes } from "../ledger/own-notes.ts";
 import { type Author, writeAudit } from "./audit.ts";
 
-/** Rate limits go by tier; `trial` becomes `standard` with the first top-up. */
-export const tiers = ["trial", "standard", "pro", "operator"] as const;
-export type Tier = (typeof tiers)[number];
+export { type Tier, tiers } from "@dataq/contract/wire";
 
 export interface Account {
   readonly id: string;
   readonly name: string;
   readonly email: string | null;
-  readonly role: "admin" | "customer";
+  readonly role: AccountRole;
   readonly tier: Tier;
   readonly createdAt: Date;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { callerOf, isAddressBlock, isAmong, isLoopback } from "./address.ts";
+import { callerOf, isAmong, isLoopback } from "./address.ts";
 
 test("an IPv4 address is one caller, also on a socket that takes IPv6", () => {
   expect(callerOf("203.0.113.9")).toBe("203.0.113.9");
@@ -26,5 +26,4 @@ test("blocks and addresses", () => {
   expect(isAmong("2001:db8::5", ["10.0.0.0/8", "2001:db8::/32"])).toBe(true);
   expect(isAmong("what a proxy made up", ["0.0.0.0/0", "::/0"])).toBe(false);
   expect(["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"].map(isLoopback)).not.toContain(false);
-  expect(["10.0.0.0/33", "10.0.0", "a", "::1/129", "1.2.3.4/5/6"].map(isAddressBlock)).not.toContain(true);
 });

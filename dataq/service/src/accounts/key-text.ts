@@ -1,7 +1,6 @@
 import { createHmac, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
-
-export type KeyMode = "live" | "test";
+import type { KeyMode } from "@dataq/contract/wire";
 
 /** A key as its owner sees it, once: `dq_live_` or `dq_test_`, 30 random characters, 6 check characters. */
 export const keyPattern = /dq_(?:live|test)_[0-9A-Za-z]{36}/g;

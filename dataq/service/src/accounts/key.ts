@@ -1,15 +1,12 @@
 import { Failure } from "@dataq/contract";
+import type { KeyMode, RevocationReason } from "@dataq/contract/wire";
 import type { Database } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
 import type { Account, Tier } from "./account.ts";
 import { isAmong } from "./address.ts";
 import { type Author, writeAudit } from "./audit.ts";
-import { hmacOf, type KeyMode, makeKeyText, readKeyText } from "./key-text.ts";
+import { hmacOf, makeKeyText, readKeyText } from "./key-text.ts";
 import { defaultScopes, type Scope } from "./scope.ts";
-
-/** By hand, by a rotation without grace, or because somebody found it in the open. */
-export const revocationReasons = ["revoked", "rotated", "leaked"] as const;
-export type RevocationReason = (typeof revocationReasons)[number];
 
 /** A key as anybody but its first reader knows it. */
 export interface ApiKey {

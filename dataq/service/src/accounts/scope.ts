@@ -1,13 +1,6 @@
-/** What a key may do. */
-export const scopes = [
-  "data:query",
-  "read:account",
-  "manage:keys",
-  "manage:members",
-  "manage:billing",
-  "admin",
-] as const;
-export type Scope = (typeof scopes)[number];
+import type { Role, Scope } from "@dataq/contract/wire";
+
+export { type Role, type Scope, scopes } from "@dataq/contract/wire";
 
 /** Sets of scopes by what a person does: of the members of an account, and of keys made for a role. */
 export const roles = {
@@ -15,8 +8,7 @@ export const roles = {
   developer: ["data:query", "read:account"],
   finance: ["read:account", "manage:billing"],
   "read-only": ["read:account"],
-} as const satisfies Record<string, readonly Scope[]>;
-export type Role = keyof typeof roles;
+} as const satisfies Record<Role, readonly Scope[]>;
 
 /** What a key gets when nothing is said. */
 export const defaultScopes: readonly Scope[] = roles.developer;

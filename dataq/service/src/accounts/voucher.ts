@@ -1,5 +1,6 @@
 import { createHash, randomInt } from "node:crypto";
 import { Failure } from "@dataq/contract";
+import type { VoucherState } from "@dataq/contract/wire";
 import type { Database } from "../database/database.ts";
 import { ownNotes } from "../ledger/own-notes.ts";
 import { payIn } from "./account.ts";
@@ -53,12 +54,10 @@ export interface Voucher {
   readonly redeemedBy: string | null;
 }
 
-export const voucherStates = ["open", "redeemed", "expired"] as const;
-
 export interface VoucherQuery {
   readonly limit: number;
   readonly now: Date;
-  readonly state?: (typeof voucherStates)[number] | undefined;
+  readonly state?: VoucherState | undefined;
   /** Where the page before ended. */
   readonly before?: VoucherPlace | undefined;
 }

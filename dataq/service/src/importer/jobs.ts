@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Failure, invalid } from "@dataq/contract";
+import type { job, Sent } from "@dataq/contract/wire";
 import type { Database } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
 import { importNames } from "./import.ts";
@@ -10,20 +11,7 @@ import { inChinese, inEnglish, type Message, readMessage, say } from "./message.
 import { lastRuns, type RunState } from "./runs.ts";
 
 /** An import or a rebuild, as the operator sees it. */
-export interface Job {
-  readonly id: string;
-  readonly kind: "import" | "index";
-  readonly operation: string;
-  readonly from: string;
-  readonly state: "running" | "done" | "failed";
-  readonly done: number;
-  readonly total: number | null;
-  /** What it said last, in both languages. */
-  readonly message: string;
-  readonly message_zh: string;
-  readonly started_at: Date;
-  readonly ended_at: Date | null;
-}
+export type Job = Sent<typeof job>;
 
 interface Running {
   job: Job;

@@ -1,23 +1,13 @@
 import { createHash } from "node:crypto";
+import type { EntryKind } from "@dataq/contract/wire";
 import type { Database } from "../database/database.ts";
-
-export const entryKinds = [
-  "grant",
-  "topup",
-  "hold",
-  "capture",
-  "void",
-  "reverse",
-  "expire",
-  "adjust",
-] as const;
 
 /** One balanced movement with all its sides, as it was written. */
 export interface Entry {
   readonly account_id: string;
   readonly seq: number;
   readonly at: Date;
-  readonly kind: (typeof entryKinds)[number];
+  readonly kind: EntryKind;
   readonly request_id: string | null;
   readonly operation: string | null;
   readonly key_id: string | null;

@@ -1,18 +1,10 @@
 import { Failure, invalid } from "@dataq/contract";
+import type { Estimate } from "@dataq/contract/wire";
 import type { Principal } from "../accounts/key.ts";
 import type { Call } from "./call.ts";
 import type { PipelineParts } from "./parts.ts";
 import { look, type Question, readQuestion } from "./question.ts";
 import { type Reply, readBalance } from "./reply.ts";
-
-export interface Estimate {
-  readonly tokens: number;
-  /** Whether all of it would come from the cache. */
-  readonly cached: boolean;
-  readonly balance_after: number;
-  /** Of several questions each, in their order. */
-  readonly data?: readonly { readonly tokens: number; readonly cached: boolean }[];
-}
 
 const MAX_QUESTIONS = 100;
 

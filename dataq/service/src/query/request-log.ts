@@ -1,3 +1,4 @@
+import type { KeyMode, requestRow, Sent } from "@dataq/contract/wire";
 import type { Database } from "../database/database.ts";
 
 /** One call as its account sees it later. Neither parameters nor answers are kept. */
@@ -6,7 +7,7 @@ export interface RequestLine {
   readonly at: Date;
   readonly accountId: string;
   readonly keyId: string;
-  readonly mode: "live" | "test";
+  readonly mode: KeyMode;
   readonly route: string;
   readonly operation: string | null;
   readonly status: number;
@@ -79,18 +80,7 @@ export class RequestLog {
   }
 }
 
-export interface RequestRow {
-  readonly id: string;
-  readonly at: Date;
-  readonly key_id: string;
-  readonly operation: string | null;
-  readonly status: number;
-  readonly code: string | null;
-  readonly cached: boolean;
-  readonly latency_ms: number;
-  readonly tokens: number;
-  readonly client_request_id: string | null;
-}
+export type RequestRow = Sent<typeof requestRow>;
 
 /** Newest first, below `before` when given. `tokens` is what the ledger says of the call. */
 export async function listRequests(
@@ -101,13 +91,22 @@ export async function listRequests(
     readonly before?: string | undefined;
     readonly operation?: string | undefined;
     readonly status?: number | undefined;
+    readonly key?: string | undefined;
   },
 ): Promise<RequestRow[]> {
   const found = await database.pool.query<RequestRow>(
     `${SELECT} where account_id = $1 and ($3::text is null or id < $3)
        and ($4::text is null or operation = $4) and ($5::int is null or status = $5)
+       and ($6::text is null or key_id = $6)
      order by id desc limit $2`,
-    [accountId, filter.limit, filter.before ?? null, filter.operation ?? null, filter.status ?? null],
+    [
+      accountId,
+      filter.limit,
+      filter.before ?? null,
+      filter.operation ?? null,
+      filter.status ?? null,
+      filter.key ?? null,
+    ],
   );
   return found.rows;
 }

@@ -1,22 +1,10 @@
+import type { Sent, UsageGroup, usageRow } from "@dataq/contract/wire";
 import type { Database } from "../database/database.ts";
 
-export const usageGroups = ["day", "operation", "key"] as const;
-export type UsageGroup = (typeof usageGroups)[number];
-
-/** Sums over calls. `tokens` is what the ledger's rows of these calls sum to, with the sign turned. */
-export interface UsageRow {
-  readonly day?: string;
-  readonly operation?: string | null;
-  readonly key?: string;
-  readonly calls: number;
-  readonly billed_calls: number;
-  readonly cached_calls: number;
-  /** Answered with an error. */
-  readonly failed_calls: number;
-  readonly tokens: number;
-}
+type UsageRow = Sent<typeof usageRow>;
 
 /**
+ * Sums over calls; `tokens` is what the ledger's rows of these calls add up to, with the sign turned.
  * From `from` to `to`, both included, days of China's calendar. A call belongs to the day on which it was held, or
  * answered where nothing was held.
  */

@@ -1,15 +1,9 @@
+import { type AccountWithWallet, tiers } from "@dataq/contract/wire";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
 import { useState } from "react";
-import {
-  type AccountWithWallet,
-  accountQuery,
-  adjustAccount,
-  changeAccount,
-  tiers,
-  topUpAccount,
-} from "../../service/admin.ts";
+import { accountQuery, adjustAccount, changeAccount, topUpAccount } from "../../service/admin.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
@@ -92,8 +86,8 @@ function Details({ account }: { readonly account: AccountWithWallet }) {
               value={format.yuan(wallet.balance)}
               note={`${format.tokens(wallet.balance)} ${t.tokens}`}
             />
-            <Stat name={t.ledger.trial} value={format.yuan(wallet.trialBalance)} />
-            <Stat name={t.ledger.paid} value={format.yuan(wallet.paidBalance)} />
+            <Stat name={t.ledger.trial} value={format.yuan(wallet.trial_balance)} />
+            <Stat name={t.ledger.paid} value={format.yuan(wallet.paid_balance)} />
             <Stat name={t.ledger.held} value={format.yuan(wallet.held)} />
           </Stats>
         </div>
@@ -142,8 +136,8 @@ function Details({ account }: { readonly account: AccountWithWallet }) {
         <Panel title={t.accounts.tier} about={t.accounts.tierAbout}>
           <SettingForm
             action={t.save}
-            onSend={async ({ tier = "" }) => {
-              await changeAccount(account.id, { tier });
+            onSend={async ({ tier }) => {
+              await changeAccount(account.id, { tier: tiers.find((one) => one === tier) });
               await refresh();
               say(t.settings.saved);
             }}
@@ -179,7 +173,7 @@ function Details({ account }: { readonly account: AccountWithWallet }) {
                   min="0"
                   step="0.01"
                   required
-                  defaultValue={(wallet?.creditLimit ?? 0) / TOKENS_PER_YUAN}
+                  defaultValue={(wallet?.credit_limit ?? 0) / TOKENS_PER_YUAN}
                 />
               )}
             </Field>

@@ -1,3 +1,4 @@
+import { tiers } from "@dataq/contract/wire";
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Plus, Search, Users } from "lucide-react";
@@ -8,7 +9,6 @@ import {
   createAccount,
   makeResetLink,
   peopleQuery,
-  tiers,
 } from "../../service/admin.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -244,7 +244,7 @@ function MakeAccount({ onClose }: { readonly onClose: () => void }) {
     mutate({
       name: text("name"),
       keys: Number(text("keys") || 0),
-      tier: text("tier"),
+      tier: tiers.find((one) => one === text("tier")),
       ...(text("email") && { email: text("email") }),
       ...(text("yuan") && { tokens: Math.round(Number(text("yuan")) * TOKENS_PER_YUAN) }),
     });

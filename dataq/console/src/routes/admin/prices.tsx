@@ -1,3 +1,4 @@
+import type { NewPrice } from "@dataq/contract/wire";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { publishPrice } from "../../service/admin.ts";
@@ -77,7 +78,7 @@ export function Prices() {
             action={t.prices.publish}
             onSend={async ({ tokens = "", cached = "", from = "" }) => {
               await publishPrice({
-                operation: chosen,
+                operation: chosen as NewPrice["operation"],
                 tokens: Number(tokens),
                 cached_tokens: cached === "" ? null : Number(cached),
                 effective_from: new Date(from).toISOString(),

@@ -1,6 +1,7 @@
+import type { Job } from "@dataq/contract/wire";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { DatabaseZap, RefreshCw } from "lucide-react";
-import { type Job, jobsQuery, refreshIndex, startImport } from "../../service/admin.ts";
+import { jobsQuery, refreshIndex, startImport } from "../../service/admin.ts";
 import { catalogQuery, statusQuery } from "../../service/catalog.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";

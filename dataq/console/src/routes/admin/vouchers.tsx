@@ -1,15 +1,9 @@
+import { type CreatedVouchers, type VoucherState, voucherStates } from "@dataq/contract/wire";
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Download, Ticket } from "lucide-react";
 import { useState } from "react";
-import {
-  createVouchers,
-  type MadeVouchers,
-  stateOfVoucher,
-  type VoucherState,
-  voucherStates,
-  vouchersQuery,
-} from "../../service/admin.ts";
+import { createVouchers, stateOfVoucher, vouchersQuery } from "../../service/admin.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Code } from "../../ui/code.tsx";
@@ -26,7 +20,7 @@ export function Vouchers() {
   const t = useText();
   const format = useFormat();
   const client = useQueryClient();
-  const [made, setMade] = useState<MadeVouchers | null>(null);
+  const [made, setMade] = useState<CreatedVouchers | null>(null);
   return (
     <>
       <PageHead title={t.pages.vouchers} about={t.vouchers.about} />
@@ -206,7 +200,7 @@ function Made() {
   );
 }
 
-function save(made: MadeVouchers): void {
+function save(made: CreatedVouchers): void {
   const lines = ["code,tokens", ...made.codes.map((code) => `${code},${made.tokens}`)];
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([`${lines.join("\n")}\n`], { type: "text/csv" }));

@@ -1,12 +1,6 @@
+import type { ApiKey, CreatedKey, NewKey, Scope } from "@dataq/contract/wire";
 import { type FormEvent, useState } from "react";
-import {
-  type ApiKey,
-  changeKey,
-  type KeyWishes,
-  keyScopes,
-  type MadeKey,
-  makeKey,
-} from "../../service/keys.ts";
+import { changeKey, keyScopes, makeKey } from "../../service/keys.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -23,12 +17,12 @@ export function KeyForm({
 }: {
   readonly apiKey: ApiKey | undefined;
   readonly onClose: () => void;
-  readonly onDone: (made?: MadeKey) => void;
+  readonly onDone: (made?: CreatedKey) => void;
 }) {
   const t = useText();
-  const [scopes, setScopes] = useState<readonly string[]>(apiKey?.scopes ?? ["data:query", "read:account"]);
+  const [scopes, setScopes] = useState<readonly Scope[]>(apiKey?.scopes ?? ["data:query", "read:account"]);
   const { mutate, isPending, error } = useOnce({
-    mutationFn: async ({ mode, ...wishes }: KeyWishes & Required<Pick<KeyWishes, "mode">>) => {
+    mutationFn: async ({ mode, ...wishes }: NewKey & Required<Pick<NewKey, "mode">>) => {
       if (!apiKey) return makeKey({ ...wishes, mode });
       await changeKey(apiKey.id, wishes);
       return undefined;
@@ -43,7 +37,7 @@ export function KeyForm({
     const cap = text("cap") === "" ? null : Math.round(Number(text("cap")) * TOKENS_PER_YUAN);
     if (cap !== null && !(Number.isSafeInteger(cap) && cap >= 0)) return setCapProblem(t.keys.capWrong);
     setCapProblem("");
-    const wishes: KeyWishes = {
+    const wishes: NewKey = {
       name: text("name"),
       scopes,
       monthly_cap: cap,

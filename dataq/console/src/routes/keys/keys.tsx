@@ -1,7 +1,8 @@
+import type { ApiKey, CreatedKey } from "@dataq/contract/wire";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { KeyRound, Plus } from "lucide-react";
 import { useState } from "react";
-import { type ApiKey, keysQuery, type MadeKey, revokeKey, stateOf } from "../../service/keys.ts";
+import { keysQuery, revokeKey, stateOf } from "../../service/keys.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
@@ -24,8 +25,8 @@ export function Keys() {
   const client = useQueryClient();
   const say = useToast();
   const [doing, setDoing] = useState<Doing | null>(null);
-  const [made, setMade] = useState<MadeKey | null>(null);
-  const done = (key?: MadeKey) => {
+  const [made, setMade] = useState<CreatedKey | null>(null);
+  const done = (key?: CreatedKey) => {
     setDoing(null);
     if (key) setMade(key);
     void client.invalidateQueries({ queryKey: keysQuery.queryKey });

@@ -1,5 +1,5 @@
+import type { CreatedKey } from "@dataq/contract/wire";
 import { useState } from "react";
-import type { MadeKey } from "../../service/keys.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/code.tsx";
@@ -8,7 +8,7 @@ import { Checkbox } from "../../ui/field.tsx";
 import { Notice } from "../../ui/states.tsx";
 
 /** The one time that a key can be read. Closing wants a word that it was kept. */
-export function NewKey({ made, onClose }: { readonly made: MadeKey; readonly onClose: () => void }) {
+export function NewKey({ made, onClose }: { readonly made: CreatedKey; readonly onClose: () => void }) {
   const t = useText();
   const [isKept, setKept] = useState(false);
   return (

@@ -1,5 +1,6 @@
+import type { ApiKey, CreatedKey } from "@dataq/contract/wire";
 import { useState } from "react";
-import { type ApiKey, graces, type MadeKey, rotateKey } from "../../service/keys.ts";
+import { graces, rotateKey } from "../../service/keys.ts";
 import { useText } from "../../text/text.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Field, Select } from "../../ui/field.tsx";
@@ -12,7 +13,7 @@ export function Rotate({
 }: {
   readonly apiKey: ApiKey;
   readonly onClose: () => void;
-  readonly onDone: (made: MadeKey) => void;
+  readonly onDone: (made: CreatedKey) => void;
 }) {
   const t = useText();
   const [grace, setGrace] = useState<number>(86_400);

@@ -1,5 +1,5 @@
+import type { Entry, EntryKind } from "@dataq/contract/wire";
 import { Link } from "@tanstack/react-router";
-import type { Entry, EntryKind } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { useOperationName } from "../../ui/operation-name.ts";

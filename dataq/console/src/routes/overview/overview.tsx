@@ -1,16 +1,10 @@
+import type { UsageRow } from "@dataq/contract/wire";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Activity, FlaskConical } from "lucide-react";
 import { lazy, Suspense } from "react";
 import { keysQuery, stateOf } from "../../service/keys.ts";
-import {
-  balanceQuery,
-  chinaDay,
-  recentDays,
-  recentUsageQuery,
-  requestsQuery,
-  type UsageRow,
-} from "../../service/money.ts";
+import { balanceQuery, chinaDay, recentDays, recentUsageQuery, requestsQuery } from "../../service/money.ts";
 import { useSignedIn } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { buttonClass } from "../../ui/button.tsx";

@@ -4,9 +4,9 @@ import { Play } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { ServiceError } from "../../service/call.ts";
 import {
+  type Answer,
   type CatalogOperation,
   catalogQuery,
-  type Envelope,
   estimate,
   type QueryBody,
   runQuery,
@@ -45,7 +45,7 @@ export function Playground() {
 
 type Outcome =
   | { readonly state: "idle" | "running" }
-  | { readonly state: "done"; readonly envelope: Envelope; readonly tookMs: number }
+  | { readonly state: "done"; readonly envelope: Answer; readonly tookMs: number }
   | { readonly state: "failed"; readonly error: unknown };
 
 function Bench({

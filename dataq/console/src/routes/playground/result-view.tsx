@@ -2,7 +2,7 @@ import { Tabs } from "@base-ui/react/tabs";
 import { Link } from "@tanstack/react-router";
 import { SearchX } from "lucide-react";
 import { isObject } from "../../service/call.ts";
-import type { CatalogOperation, Envelope } from "../../service/catalog.ts";
+import type { Answer, CatalogOperation } from "../../service/catalog.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CopyButton } from "../../ui/code.tsx";
@@ -23,7 +23,7 @@ export function ResultView({
   onTurn,
 }: {
   readonly operation: CatalogOperation;
-  readonly envelope: Envelope;
+  readonly envelope: Answer;
   readonly tookMs: number;
   readonly onTurn: (page: number) => void;
 }) {

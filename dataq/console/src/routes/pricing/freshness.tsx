@@ -1,4 +1,4 @@
-import type { Status } from "../../service/catalog.ts";
+import type { Status } from "@dataq/contract/wire";
 import { useText } from "../../text/text.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { Badge } from "../../ui/panel.tsx";

@@ -1,7 +1,8 @@
+import type { Bilingual } from "@dataq/contract";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { ArrowLeft, FlaskConical } from "lucide-react";
-import { type Bilingual, catalogQuery, type Schema, statusQuery } from "../../service/catalog.ts";
+import { catalogQuery, type Schema, statusQuery } from "../../service/catalog.ts";
 import { pricingQuery } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
 import { buttonClass } from "../../ui/button.tsx";

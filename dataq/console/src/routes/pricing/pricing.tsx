@@ -1,7 +1,8 @@
+import type { Price } from "@dataq/contract/wire";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { catalogQuery, statusQuery } from "../../service/catalog.ts";
-import { type Price, pricingQuery } from "../../service/money.ts";
+import { pricingQuery } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { useLook } from "../../ui/look.ts";

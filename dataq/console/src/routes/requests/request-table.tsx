@@ -1,5 +1,5 @@
+import type { RequestRow } from "@dataq/contract/wire";
 import { Link } from "@tanstack/react-router";
-import type { RequestRow } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { useOperationName } from "../../ui/operation-name.ts";
@@ -56,7 +56,7 @@ export function RequestTable({ rows }: { readonly rows: readonly RequestRow[] })
   );
 }
 
-export function Result({ row }: { readonly row: RequestRow }) {
+export function Result({ row }: { readonly row: Partial<RequestRow> }) {
   const t = useText();
   if (row.status === undefined) return <Badge>{t.requests.unknown}</Badge>;
   const isGood = row.status < 400;

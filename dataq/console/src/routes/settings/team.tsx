@@ -1,11 +1,10 @@
+import { memberRoles, type Role } from "@dataq/contract/wire";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import {
   actFor,
   inviteMember,
-  memberRoles,
   membersQuery,
-  type Role,
   removeMember,
   setMemberRole,
   withdrawInvitation,

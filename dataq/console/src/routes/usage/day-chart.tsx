@@ -1,7 +1,7 @@
+import type { UsageRow } from "@dataq/contract/wire";
 import "uplot/dist/uPlot.min.css";
 import { useEffect, useMemo, useRef } from "react";
 import UPlot from "uplot";
-import type { UsageRow } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
 import { TOKENS_PER_YUAN, useFormat } from "../../ui/format.tsx";
 import { onLookChange } from "../../ui/look.ts";

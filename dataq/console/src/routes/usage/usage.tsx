@@ -1,8 +1,9 @@
+import type { UsageRow } from "@dataq/contract/wire";
 import { useQuery } from "@tanstack/react-query";
 import { ChartColumn, Download } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { keysQuery } from "../../service/keys.ts";
-import { chinaDay, type UsageRow, usageQuery } from "../../service/money.ts";
+import { chinaDay, usageQuery } from "../../service/money.ts";
 import { useText } from "../../text/text.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";

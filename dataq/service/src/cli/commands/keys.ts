@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
+import { isNetworkBlock } from "@dataq/contract";
 import Table from "cli-table3";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { isAddressBlock } from "../../accounts/address.ts";
 import type { ApiKey } from "../../accounts/key.ts";
 import { roles, type Scope, scopes } from "../../accounts/scope.ts";
 import { localAccount } from "../local-account.ts";
@@ -133,7 +133,7 @@ function readTime(value: string): Date {
 }
 
 function collectBlock(block: string, before: string[] = []): string[] {
-  if (!isAddressBlock(block))
+  if (!isNetworkBlock(block))
     throw new InvalidArgumentError("Write an address or a block such as 203.0.113.0/24.");
   return [...before, block];
 }

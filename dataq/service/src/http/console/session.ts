@@ -1,6 +1,13 @@
 import { Failure } from "@dataq/contract";
+import {
+  chosenAccount,
+  invitationToken,
+  type openSession,
+  type person,
+  type Sent,
+  type session,
+} from "@dataq/contract/wire";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { z } from "zod";
 import { acceptInvitation, accountsOf, actFor } from "../../people/members.ts";
 import type { People, SignedIn } from "../../people/people.ts";
 import { admit, type HttpParts } from "../app.ts";
@@ -16,9 +23,6 @@ interface ConsoleSettings {
   readonly locallm: string | undefined;
 }
 
-const joining = z.strictObject({ token: z.string().min(1).max(200) });
-const acting = z.strictObject({ account_id: z.string().min(1).max(64) });
-
 /** What the console asks beside the public endpoints: who is there, where else, and who waits to be let in. */
 export function addSessionRoutes(
   app: FastifyInstance,
@@ -27,7 +31,7 @@ export function addSessionRoutes(
 ): void {
   const { people, database } = parts;
 
-  app.get("/console/api/session", async (request, reply) => {
+  app.get("/console/api/session", async (request, reply): Promise<Sent<typeof session>> => {
     reply.header("cache-control", "no-store");
     const signedIn = await people.find(headersOf(request));
     return {
@@ -48,9 +52,9 @@ export function addSessionRoutes(
     return signedIn;
   };
 
-  app.get("/console/api/sessions", async (request) => {
+  app.get("/console/api/sessions", async (request): Promise<Sent<typeof openSession>[]> => {
     const { person, sessionId } = await visitor(request);
-    const found = await database.pool.query<{ id: string }>(
+    const found = await database.pool.query<Omit<Sent<typeof openSession>, "isCurrent">>(
       `select "id", "createdAt", "updatedAt", "ipAddress", "userAgent" from people."session"
        where "userId" = $1 and "expiresAt" > $2 order by "updatedAt" desc limit 100`,
       [person.id, parts.clock()],
@@ -70,19 +74,19 @@ export function addSessionRoutes(
 
   app.post("/console/api/join", async (request) => {
     const { person } = await visitor(request);
-    const { token } = check(joining, readJson(request));
+    const { token } = check(invitationToken, readJson(request));
     const author = { ...authorOf(parts, request), actor: `user_${person.id}` };
     return { account_id: await acceptInvitation(database, token, person, author) };
   });
 
   app.post("/console/api/account", async (request) => {
     const { person } = await visitor(request);
-    const { account_id } = check(acting, readJson(request));
+    const { account_id } = check(chosenAccount, readJson(request));
     await actFor(database, person.id, account_id);
     return { account_id };
   });
 
-  app.get("/console/api/people", async (request) => {
+  app.get("/console/api/people", async (request): Promise<{ data: Sent<typeof person>[] }> => {
     await admitOperator(parts, request);
     return { data: await people.list(500) };
   });
@@ -110,7 +114,7 @@ function isOperator({ person, account }: SignedIn): boolean {
   return account?.role === "admin" && person.role === "owner";
 }
 
-function personBody(signedIn: SignedIn): object {
+function personBody(signedIn: SignedIn): Omit<NonNullable<Sent<typeof session>["user"]>, "accounts"> {
   const { id, name, email, accountId, role, isVerified, isApproved, isLocal, twoFactor } = signedIn.person;
   return {
     id,

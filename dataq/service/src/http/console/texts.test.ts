@@ -1,14 +1,17 @@
 import { operations, sourceKinds } from "@dataq/contract";
+import {
+  entryKinds,
+  memberRoles,
+  revocationReasons,
+  scopes,
+  tiers,
+  voucherStates,
+} from "@dataq/contract/wire";
 import { expect, test } from "vitest";
 import { en, type Text } from "../../../../console/src/text/en.ts";
 import { zh } from "../../../../console/src/text/zh.ts";
-import { tiers } from "../../accounts/account.ts";
 import { auditActions, namedActors } from "../../accounts/audit.ts";
-import { revocationReasons } from "../../accounts/key.ts";
-import { roles, scopes } from "../../accounts/scope.ts";
-import { voucherStates } from "../../accounts/voucher.ts";
 import { importNames } from "../../importer/import.ts";
-import { entryKinds } from "../../ledger/entry.ts";
 import { ownNotes } from "../../ledger/own-notes.ts";
 import { dueReasons } from "../../query/tariff.ts";
 
@@ -26,7 +29,7 @@ const vocabularies: readonly (readonly [string, readonly string[], Table])[] = [
   ["the ledger's own notes", Object.values(ownNotes), (text) => text.ledger.notes],
   ["movements of the ledger", entryKinds, (text) => text.ledger.kinds],
   ["why a call costs less", dueReasons, (text) => text.playground.reasons],
-  ["roles of members", Object.keys(roles), (text) => text.team.roles],
+  ["roles of members", memberRoles, (text) => text.team.roles],
   ["tiers of accounts", tiers, (text) => text.accounts.tiers],
   ["states of vouchers", voucherStates, (text) => text.vouchers.states],
   ["kinds of sources", sourceKinds, (text) => text.sourceKinds],

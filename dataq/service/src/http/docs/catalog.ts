@@ -1,5 +1,4 @@
 import {
-  type JsonSchema,
   type MoreChoices,
   meanings,
   type Operation,
@@ -7,25 +6,8 @@ import {
   paramsSchema,
   recordSchema,
 } from "@dataq/contract";
+import type { CatalogEntry, olderCapabilities as capabilities, Sent } from "@dataq/contract/wire";
 import type { PricesInForce } from "./prices.ts";
-
-/** What `/v1/catalog` says of an operation. */
-export interface CatalogEntry {
-  readonly operation: string;
-  readonly domain: string;
-  readonly title: Operation["title"];
-  readonly description: Operation["description"];
-  readonly params: JsonSchema;
-  readonly record: JsonSchema;
-  /** What their fields mean, in both languages, by path. */
-  readonly meanings: ReturnType<typeof meanings>;
-  readonly kind: Operation["kind"];
-  readonly paged: boolean;
-  readonly price: { readonly tokens: number; readonly cached_tokens: number | null };
-  readonly cache_seconds: number;
-  /** Finds a record on a fresh install. */
-  readonly example: { readonly params: Operation["example"] };
-}
 
 export function catalogEntry(operation: Operation, more: MoreChoices, prices: PricesInForce): CatalogEntry {
   const { tokens, cachedTokens } = prices(operation);
@@ -58,7 +40,7 @@ export function modelTools(more: MoreChoices): object[] {
 }
 
 /** The form in which the older published client looks for what there is. */
-export function olderCapabilities(prices: PricesInForce): object {
+export function olderCapabilities(prices: PricesInForce): Sent<typeof capabilities> {
   const list: readonly Operation[] = operations;
   return {
     capabilities: list.map((operation) => {

@@ -1,6 +1,13 @@
 import { tokensPerCny } from "@dataq/contract";
+import {
+  type balance,
+  type ownAccount,
+  type pricing,
+  type redeemed,
+  redemption,
+  type Sent,
+} from "@dataq/contract/wire";
 import type { FastifyInstance } from "fastify";
-import { z } from "zod";
 import { findAccount } from "../../accounts/account.ts";
 import { redeemVoucher } from "../../accounts/voucher.ts";
 import { inForceAt } from "../../ledger/price.ts";
@@ -10,16 +17,14 @@ import { admit, type HttpParts } from "../app.ts";
 import { check, readJson } from "../body.ts";
 import { authorOf, keyBody } from "./keys.ts";
 
-const voucher = z.strictObject({ code: z.string().min(1).max(64) });
-
 /** What an account may know of itself: never metered, and it works with nothing left. */
 export function addAccountRoutes(app: FastifyInstance, parts: HttpParts): void {
-  app.get("/v1/balance", async (request) => {
+  app.get("/v1/balance", async (request): Promise<Sent<typeof balance>> => {
     const { account } = await admit(parts, request, "read:account");
     return balanceBody(parts, account.id);
   });
 
-  app.get("/v1/account", async (request) => {
+  app.get("/v1/account", async (request): Promise<Sent<typeof ownAccount>> => {
     const principal = await admit(parts, request, "read:account");
     const account = (await findAccount(parts.database, principal.account.id))!;
     const limits = limitsOf(account.tier);
@@ -41,15 +46,15 @@ export function addAccountRoutes(app: FastifyInstance, parts: HttpParts): void {
     };
   });
 
-  app.post("/v1/vouchers/redeem", async (request) => {
+  app.post("/v1/vouchers/redeem", async (request): Promise<Sent<typeof redeemed>> => {
     const { account } = await admit(parts, request, "manage:billing");
-    const { code } = check(voucher, readJson(request));
+    const { code } = check(redemption, readJson(request));
     const tokens = await redeemVoucher(parts.database, account.id, code, authorOf(parts, request));
     return { tokens, ...(await balanceBody(parts, account.id)) };
   });
 
   // Public: what a call costs is no secret, and announced prices least of all.
-  app.get("/v1/pricing", async () => {
+  app.get("/v1/pricing", async (): Promise<Sent<typeof pricing>> => {
     const now = parts.clock();
     const versions = await parts.pipeline.prices.all(now);
     const current = versions.filter(
@@ -69,7 +74,7 @@ export function addAccountRoutes(app: FastifyInstance, parts: HttpParts): void {
   });
 }
 
-async function balanceBody(parts: HttpParts, accountId: string): Promise<object> {
+async function balanceBody(parts: HttpParts, accountId: string): Promise<Sent<typeof balance>> {
   const wallet = await readWallet(parts.database, accountId, parts.clock());
   if (!wallet) throw new Error(`The account ${accountId} has no wallet.`);
   return {

@@ -1,7 +1,26 @@
 import { Readable } from "node:stream";
-import { Failure, invalid, operations } from "@dataq/contract";
+import { Failure, invalid } from "@dataq/contract";
+import {
+  type account as accountSchema,
+  accountsQuery,
+  type accountWithWallet,
+  adjustment,
+  auditQuery,
+  changedAccount,
+  exportQuery,
+  newAccount,
+  newKeys,
+  newPrice,
+  newVouchers,
+  refund,
+  type Sent,
+  topup,
+  type verdict,
+  verifyQuery,
+  type voucher as voucherSchema,
+  vouchersQuery,
+} from "@dataq/contract/wire";
 import type { FastifyInstance } from "fastify";
-import { z } from "zod";
 import {
   type Account,
   createAccount,
@@ -9,92 +28,20 @@ import {
   listAccounts,
   payIn,
   setTier,
-  tiers,
 } from "../../accounts/account.ts";
 import { auditColumns, readAudit, writeAudit } from "../../accounts/audit.ts";
-import {
-  lastSeal,
-  readSealed,
-  sealAudit,
-  sealPattern,
-  verifyAudit,
-  verifyKept,
-} from "../../accounts/audit-chain.ts";
-import { scopes } from "../../accounts/scope.ts";
-import { createVouchers, listVouchers, type Voucher, voucherStates } from "../../accounts/voucher.ts";
+import { lastSeal, readSealed, sealAudit, verifyAudit, verifyKept } from "../../accounts/audit-chain.ts";
+import { createVouchers, listVouchers, type Voucher } from "../../accounts/voucher.ts";
 import { adjust, reverse, setCreditLimit } from "../../ledger/movement.ts";
 import { ownNotes } from "../../ledger/own-notes.ts";
 import { publishPrice } from "../../ledger/price.ts";
 import { verifyLedger } from "../../ledger/verify.ts";
-import { readWallet, setFrozen } from "../../ledger/wallet.ts";
+import { readWallet, setFrozen, type Wallet } from "../../ledger/wallet.ts";
 import { admit, type HttpParts } from "../app.ts";
 import { check, readJson } from "../body.ts";
 import { csvLine } from "../csv.ts";
 import { scrub } from "../scrub.ts";
 import { authorOf, keyBody } from "./keys.ts";
-import { exportQuery } from "./ledger.ts";
-
-const tokens = z.number().int().min(0).max(1e12);
-const reason = z.string().trim().min(1).max(500);
-const newAccount = z.strictObject({
-  name: z.string().trim().min(1).max(200),
-  email: z.email().max(254).optional(),
-  tokens: tokens.optional(),
-  keys: z.number().int().min(0).max(100).default(1),
-  tier: z.enum(tiers).optional(),
-});
-const newKeys = z.strictObject({
-  count: z.number().int().min(1).max(100).default(1),
-  mode: z.enum(["live", "test"]).optional(),
-  name: z.string().max(100).optional(),
-  scopes: z.array(z.enum(scopes)).min(1).optional(),
-  monthly_cap: tokens.nullable().optional(),
-});
-/** One that an operator kept elsewhere. */
-const keptSeal = z.strictObject({ seal: z.string().toLowerCase().regex(sealPattern).optional() });
-const adjustment = z.strictObject({ tokens: z.number().int().min(-1e12).max(1e12), reason });
-const topup = z.strictObject({
-  tokens: tokens.min(1),
-  reference: z.string().trim().min(1).max(200),
-  note: z.string().trim().min(1).max(500).default(ownNotes.byOperator),
-});
-const change = z.strictObject({
-  tier: z.enum(tiers).optional(),
-  frozen: z.boolean().optional(),
-  credit_limit: tokens.optional(),
-});
-const vouchers = z.strictObject({
-  tokens: tokens.min(1),
-  count: z.number().int().min(1).max(10_000).default(1),
-  batch: z.string().trim().min(1).max(100).default("manual"),
-  expires_at: z.iso.datetime({ offset: true }).optional(),
-});
-const refund = z.strictObject({ request_id: z.string().max(64), tokens: tokens.min(1), reason });
-const price = z.strictObject({
-  operation: z.enum(operations.map((operation) => operation.name)),
-  tokens: tokens.min(1),
-  cached_tokens: tokens.min(1).nullable(),
-  effective_from: z.iso.datetime({ offset: true }),
-});
-const accountsQuery = z.strictObject({
-  cursor: z.string().max(64).optional(),
-  /** Part of a name or an e-mail, or a whole id. */
-  search: z.string().trim().min(1).max(254).optional(),
-  limit: z.coerce.number().int().min(1).max(500).default(50),
-});
-const vouchersQuery = z.strictObject({
-  /** Milliseconds and digest of the last one shown. */
-  cursor: z
-    .string()
-    .regex(/^\d{1,14}\.[0-9a-f]{64}$/)
-    .optional(),
-  limit: z.coerce.number().int().min(1).max(500).default(50),
-  state: z.enum(voucherStates).optional(),
-});
-const auditQuery = z.strictObject({
-  cursor: z.coerce.number().int().positive().optional(),
-  limit: z.coerce.number().int().min(1).max(500).default(50),
-});
 
 /** A price takes effect only when every instance has surely read it. */
 const PRICE_NOTICE_MS = 60_000;
@@ -111,6 +58,10 @@ export function addAdminRoutes(app: FastifyInstance, parts: HttpParts): void {
     const account = await findAccount(database, id);
     if (!account) throw new Failure("not_found", { what: `The account ${id.slice(0, 64)}` });
     return account;
+  };
+  const withWallet = async (account: Account): Promise<Sent<typeof accountWithWallet>> => {
+    const wallet = await readWallet(database, account.id, parts.clock());
+    return { ...accountBody(account), wallet: wallet ? walletBody(wallet) : null };
   };
 
   app.get("/admin/v1/accounts", async (request) => {
@@ -135,13 +86,13 @@ export function addAdminRoutes(app: FastifyInstance, parts: HttpParts): void {
   app.get<{ Params: { id: string } }>("/admin/v1/accounts/:id", async (request) => {
     await admitAdmin(request);
     const account = await accountOf(request.params.id);
-    return { ...accountBody(account), wallet: await readWallet(database, account.id, parts.clock()) };
+    return withWallet(account);
   });
 
   app.patch<{ Params: { id: string } }>("/admin/v1/accounts/:id", async (request) => {
     const admin = await admitAdmin(request);
     const { id } = await accountOf(request.params.id);
-    const wanted = check(change, readJson(request));
+    const wanted = check(changedAccount, readJson(request));
     const author = authorOf(parts, request);
     if (wanted.tier) await setTier(database, id, wanted.tier, author);
     if (wanted.frozen !== undefined) {
@@ -160,7 +111,7 @@ export function addAdminRoutes(app: FastifyInstance, parts: HttpParts): void {
       await setCreditLimit(database, id, wanted.credit_limit, why);
       await writeAudit(database, author, "account.credit", id, null, { credit_limit: wanted.credit_limit });
     }
-    return { ...accountBody(await accountOf(id)), wallet: await readWallet(database, id, parts.clock()) };
+    return withWallet(await accountOf(id));
   });
 
   app.post<{ Params: { id: string } }>("/admin/v1/accounts/:id/keys", async (request, reply) => {
@@ -194,7 +145,8 @@ export function addAdminRoutes(app: FastifyInstance, parts: HttpParts): void {
   app.post<{ Params: { id: string } }>("/admin/v1/accounts/:id/topups", async (request, reply) => {
     await admitAdmin(request);
     const { id } = await accountOf(request.params.id);
-    const wanted = check(topup, readJson(request));
+    const { note = ownNotes.byOperator, ...rest } = check(topup, readJson(request));
+    const wanted = { ...rest, note };
     const author = authorOf(parts, request);
     const payment = { ...wanted, reference: `manual:${wanted.reference}` };
     if (!(await payIn(database, id, payment, author)))
@@ -220,8 +172,7 @@ export function addAdminRoutes(app: FastifyInstance, parts: HttpParts): void {
 
   app.post("/admin/v1/vouchers", async (request, reply) => {
     await admitAdmin(request);
-    const { expires_at, ...wanted } = check(vouchers, readJson(request));
-    const expiresAt = expires_at === undefined ? undefined : new Date(expires_at);
+    const { expires_at: expiresAt, ...wanted } = check(newVouchers, readJson(request));
     const codes = await createVouchers(database, { ...wanted, expiresAt }, authorOf(parts, request));
     reply.code(201).header("cache-control", "no-store");
     return { tokens: wanted.tokens, batch: wanted.batch, codes };
@@ -243,8 +194,8 @@ export function addAdminRoutes(app: FastifyInstance, parts: HttpParts): void {
 
   app.post("/admin/v1/prices", async (request, reply) => {
     const admin = await admitAdmin(request);
-    const wanted = check(price, readJson(request));
-    const effectiveFrom = new Date(wanted.effective_from);
+    const wanted = check(newPrice, readJson(request));
+    const effectiveFrom = wanted.effective_from;
     if (effectiveFrom.getTime() < parts.clock().getTime() + PRICE_NOTICE_MS)
       throw invalid(
         "effective_from",
@@ -295,9 +246,9 @@ export function addAdminRoutes(app: FastifyInstance, parts: HttpParts): void {
     return reply.send(Readable.from(auditExport(database, format)));
   });
 
-  app.get("/admin/v1/ledger/verify", async (request) => {
+  app.get("/admin/v1/ledger/verify", async (request): Promise<Sent<typeof verdict>> => {
     await admitAdmin(request);
-    const { seal } = check(keptSeal, request.query);
+    const { seal } = check(verifyQuery, request.query);
     const findings = [...(await verifyLedger(database)), await verifyAudit(database)];
     if (seal !== undefined) findings.push(await verifyKept(database, [seal]));
     const ok = findings.every(({ breaches }) => breaches.length === 0);
@@ -328,12 +279,25 @@ function textOf(value: unknown): unknown {
     : value;
 }
 
-function accountBody(account: Account): object {
+function accountBody(account: Account): Sent<typeof accountSchema> {
   const { id, name, email, role, tier, createdAt } = account;
   return { id, name, email, role, tier, created_at: createdAt };
 }
 
-function voucherBody(voucher: Voucher): object {
+function walletBody(wallet: Wallet): Sent<typeof accountWithWallet>["wallet"] {
+  return {
+    balance: wallet.balance,
+    trial_balance: wallet.trialBalance,
+    paid_balance: wallet.paidBalance,
+    credit_balance: wallet.creditBalance,
+    credit_limit: wallet.creditLimit,
+    held: wallet.held,
+    trial_expires_at: wallet.trialExpiresAt,
+    frozen: wallet.frozen,
+  };
+}
+
+function voucherBody(voucher: Voucher): Sent<typeof voucherSchema> {
   const { hint, tokens, batch, createdAt, expiresAt, redeemedAt, redeemedBy } = voucher;
   return {
     hint,

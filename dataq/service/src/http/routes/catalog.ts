@@ -1,11 +1,12 @@
 import { errors, Failure, invalid, type MoreChoices, operations } from "@dataq/contract";
+import type { CatalogEntry, Sent, status } from "@dataq/contract/wire";
 import type { FastifyInstance } from "fastify";
 import { lastRuns } from "../../importer/runs.ts";
 import type { PriceVersion } from "../../ledger/price.ts";
 import type { PostingIndex } from "../../search/postings/posting-index.ts";
 import { archivedPlatforms } from "../../sources/content/hot-rank/imported.ts";
 import type { HttpParts } from "../app.ts";
-import { type CatalogEntry, catalogEntry, modelTools, olderCapabilities } from "../docs/catalog.ts";
+import { catalogEntry, modelTools, olderCapabilities } from "../docs/catalog.ts";
 import { llmsText } from "../docs/llms.ts";
 import { openApi } from "../docs/openapi.ts";
 import { docsPage } from "../docs/page.ts";
@@ -95,7 +96,10 @@ function offerWith(more: MoreChoices, prices: PricesInForce): Offer {
 }
 
 /** Every operation with the index behind it, if it has one, and what is being built. */
-async function statusOf({ database, index }: Pick<HttpParts, "database"> & { readonly index: PostingIndex }) {
+async function statusOf({
+  database,
+  index,
+}: Pick<HttpParts, "database"> & { readonly index: PostingIndex }): Promise<Sent<typeof status>> {
   const states = new Map((await index.corpora()).map(({ corpus, ...state }) => [corpus, state]));
   const running = (await lastRuns(database)).filter(({ state }) => state === "running");
   const now = Date.now();

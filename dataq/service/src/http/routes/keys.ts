@@ -1,47 +1,30 @@
 import { Failure } from "@dataq/contract";
+import {
+  type apiKey,
+  changedKey,
+  type createdKey,
+  leakReport,
+  newKey,
+  rotation,
+  type Sent,
+} from "@dataq/contract/wire";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { z } from "zod";
-import { isAddressBlock } from "../../accounts/address.ts";
+import type { z } from "zod";
 import type { Author } from "../../accounts/audit.ts";
 import type { ApiKey, Principal } from "../../accounts/key.ts";
-import { type Role, roles, type Scope, scopes } from "../../accounts/scope.ts";
+import { roles, type Scope } from "../../accounts/scope.ts";
 import { admit, type HttpParts } from "../app.ts";
 import { check, readJson } from "../body.ts";
 import { scrub } from "../scrub.ts";
 
-const rights = {
-  name: z.string().max(100).optional(),
-  scopes: z.array(z.enum(scopes)).min(1).optional(),
-  role: z.enum(Object.keys(roles) as [Role, ...Role[]]).optional(),
-  monthly_cap: z.number().int().min(0).nullable().optional(),
-  per_second: z.number().min(0.01).max(10_000).nullable().optional(),
-  ip_list: z
-    .array(
-      z.string().refine(isAddressBlock, {
-        error: "must be an IP address or a block of addresses",
-        params: {
-          fix: "send addresses or blocks such as 203.0.113.0/24",
-          fixZh: "请发送地址或网段，例如 203.0.113.0/24",
-        },
-      }),
-    )
-    .max(100)
-    .optional(),
-  expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
-};
-const newKey = z.strictObject({ mode: z.enum(["live", "test"]).optional(), ...rights });
-const changedKey = z.strictObject(rights);
-const rotation = z.strictObject({ grace_s: z.number().int().min(0).max(604_800).default(0) });
-const leak = z.strictObject({ key: z.string().max(200) });
-
 /** Keys of one's own account. Their text is in the answer that makes them, and nowhere else. */
 export function addKeyRoutes(app: FastifyInstance, parts: HttpParts): void {
-  app.get("/v1/keys", async (request) => {
+  app.get("/v1/keys", async (request): Promise<{ data: Sent<typeof apiKey>[] }> => {
     const { account } = await admit(parts, request, "manage:keys");
     return { data: (await parts.keys.list(account.id)).map(keyBody) };
   });
 
-  app.post("/v1/keys", async (request, reply) => {
+  app.post("/v1/keys", async (request, reply): Promise<Sent<typeof createdKey>> => {
     const principal = await admit(parts, request, "manage:keys");
     const wanted = readRights(check(newKey, readJson(request, {})), principal);
     const made = await parts.keys.create(principal.account.id, wanted, authorOf(parts, request));
@@ -49,7 +32,7 @@ export function addKeyRoutes(app: FastifyInstance, parts: HttpParts): void {
     return { ...keyBody(made.key), key: made.text };
   });
 
-  app.patch<{ Params: { id: string } }>("/v1/keys/:id", async (request) => {
+  app.patch<{ Params: { id: string } }>("/v1/keys/:id", async (request): Promise<Sent<typeof apiKey>> => {
     const principal = await admit(parts, request, "manage:keys");
     const wanted = readRights(check(changedKey, readJson(request)), principal);
     await refuseStronger(parts, principal, request.params.id);
@@ -58,15 +41,18 @@ export function addKeyRoutes(app: FastifyInstance, parts: HttpParts): void {
     );
   });
 
-  app.post<{ Params: { id: string } }>("/v1/keys/:id/rotate", async (request, reply) => {
-    const principal = await admit(parts, request, "manage:keys");
-    const { account } = principal;
-    const { grace_s } = check(rotation, readJson(request, {}));
-    await refuseStronger(parts, principal, request.params.id);
-    const made = await parts.keys.rotate(account.id, request.params.id, grace_s, authorOf(parts, request));
-    reply.code(201).header("cache-control", "no-store");
-    return { ...keyBody(made.key), key: made.text };
-  });
+  app.post<{ Params: { id: string } }>(
+    "/v1/keys/:id/rotate",
+    async (request, reply): Promise<Sent<typeof createdKey>> => {
+      const principal = await admit(parts, request, "manage:keys");
+      const { account } = principal;
+      const { grace_s } = check(rotation, readJson(request, {}));
+      await refuseStronger(parts, principal, request.params.id);
+      const made = await parts.keys.rotate(account.id, request.params.id, grace_s, authorOf(parts, request));
+      reply.code(201).header("cache-control", "no-store");
+      return { ...keyBody(made.key), key: made.text };
+    },
+  );
 
   app.delete<{ Params: { id: string } }>("/v1/keys/:id", async (request, reply) => {
     const { account } = await admit(parts, request, "manage:keys");
@@ -76,7 +62,7 @@ export function addKeyRoutes(app: FastifyInstance, parts: HttpParts): void {
 
   // For scanners: takes any text without a key of one's own, and never says whether it was one of ours.
   app.post("/v1/keys/leak-report", async (request, reply) => {
-    const { key } = check(leak, readJson(request));
+    const { key } = check(leakReport, readJson(request));
     const author = { ...authorOf(parts, request), actor: "leak-report" };
     const leaked = await parts.keys.reportLeak(key.trim(), author);
     // Not waited for: how long the answer takes must not tell whether it was a key of ours.
@@ -102,7 +88,7 @@ export function authorOf(parts: Pick<HttpParts, "clock">, request: FastifyReques
 }
 
 /** A key as it may be shown. */
-export function keyBody(key: ApiKey): object {
+export function keyBody(key: ApiKey): Sent<typeof apiKey> {
   return {
     id: key.id,
     name: key.name,
@@ -142,7 +128,6 @@ function readRights(body: z.infer<typeof newKey>, principal: Principal) {
     monthlyCap: body.monthly_cap,
     perSecond: body.per_second,
     ipList: body.ip_list,
-    expiresAt:
-      body.expires_at === undefined || body.expires_at === null ? body.expires_at : new Date(body.expires_at),
+    expiresAt: body.expires_at,
   };
 }

@@ -1,7 +1,15 @@
 import { Readable } from "node:stream";
-import { Failure, findOperation, invalid } from "@dataq/contract";
+import { Failure, invalid } from "@dataq/contract";
+import {
+  type entry,
+  exportQuery,
+  ledgerQuery,
+  type requestDetail,
+  requestsQuery,
+  type Sent,
+  usageQuery,
+} from "@dataq/contract/wire";
 import type { FastifyInstance } from "fastify";
-import { z } from "zod";
 import { writeAudit } from "../../accounts/audit.ts";
 import {
   chainNext,
@@ -13,40 +21,13 @@ import {
   readEntries,
 } from "../../ledger/entry.ts";
 import { findRequest, listRequests } from "../../query/request-log.ts";
-import { readUsage, type UsageGroup, usageGroups } from "../../query/usage.ts";
+import { readUsage } from "../../query/usage.ts";
 import { chinaDate } from "../../sources/china-time.ts";
 import { admit, type HttpParts } from "../app.ts";
 import { check } from "../body.ts";
 import { csvLine } from "../csv.ts";
 import { scrub } from "../scrub.ts";
 import { authorOf } from "./keys.ts";
-
-const count = z.coerce.number().int().min(1).max(500).default(50);
-const day = z.iso.date();
-
-const ledgerQuery = z.strictObject({ cursor: z.coerce.number().int().positive().optional(), limit: count });
-export const exportQuery = z.strictObject({ format: z.enum(["csv", "jsonl"]).default("jsonl") });
-const usageQuery = z.strictObject({
-  from: day.optional(),
-  to: day.optional(),
-  group_by: z
-    .string()
-    .default("day")
-    .transform((text) => [...new Set(text.split(","))])
-    .pipe(z.array(z.enum(usageGroups))),
-});
-const requestsQuery = z.strictObject({
-  cursor: z.string().max(64).optional(),
-  limit: count,
-  operation: z
-    .string()
-    .refine((name) => findOperation(name) !== undefined, {
-      error: "is not an operation",
-      params: { fix: "send a name from /v1/catalog", fixZh: "请使用 /v1/catalog 中的接口名" },
-    })
-    .optional(),
-  status: z.coerce.number().int().min(100).max(599).optional(),
-});
 
 /** Where the tokens went: line by line, summed up, and call by call. */
 export function addLedgerRoutes(app: FastifyInstance, parts: HttpParts): void {
@@ -81,36 +62,38 @@ export function addLedgerRoutes(app: FastifyInstance, parts: HttpParts): void {
 
   app.get("/v1/requests", async (request) => {
     const { account } = await admit(parts, request, "read:account");
-    const { cursor, limit, operation, status } = check(requestsQuery, request.query);
+    const { cursor, limit, ...filter } = check(requestsQuery, request.query);
     await parts.requestLog.flush();
     const rows = await listRequests(parts.database, account.id, {
       limit: limit + 1,
       before: cursor,
-      operation,
-      status,
+      ...filter,
     });
     const shown = rows.slice(0, limit);
     return { data: shown, next_cursor: rows.length > limit ? shown.at(-1)!.id : null };
   });
 
-  app.get<{ Params: { id: string } }>("/v1/requests/:id", async (request) => {
-    const { account } = await admit(parts, request, "read:account");
-    await parts.requestLog.flush();
-    const { id } = request.params;
-    const [found, entries] = await Promise.all([
-      findRequest(parts.database, account.id, id),
-      entriesOfRequest(parts.database, account.id, id),
-    ]);
-    if (!found && entries.length === 0) throw new Failure("not_found", { what: "The request" });
-    return {
-      ...(found ?? { id, at: entries[0]!.at, operation: entries[0]!.operation }),
-      entries: entries.map(lineOf),
-    };
-  });
+  app.get<{ Params: { id: string } }>(
+    "/v1/requests/:id",
+    async (request): Promise<Sent<typeof requestDetail>> => {
+      const { account } = await admit(parts, request, "read:account");
+      await parts.requestLog.flush();
+      const { id } = request.params;
+      const [found, entries] = await Promise.all([
+        findRequest(parts.database, account.id, id),
+        entriesOfRequest(parts.database, account.id, id),
+      ]);
+      if (!found && entries.length === 0) throw new Failure("not_found", { what: "The request" });
+      return {
+        ...(found ?? { id, at: entries[0]!.at, operation: entries[0]!.operation }),
+        entries: entries.map(lineOf),
+      };
+    },
+  );
 }
 
 /** An entry as its owner sees it. */
-function lineOf(entry: Entry): object {
+function lineOf(line: Entry): Sent<typeof entry> {
   const {
     account_id,
     seq,
@@ -123,7 +106,7 @@ function lineOf(entry: Entry): object {
     balance_after,
     price_version,
     note,
-  } = entry;
+  } = line;
   return {
     id: `${account_id}.${seq}`,
     at,
@@ -153,7 +136,7 @@ async function usageOf(parts: HttpParts, request: Parameters<typeof admit>[1]) {
       "请发送不晚于 to 的日期",
     );
   await parts.requestLog.flush();
-  const groups: readonly UsageGroup[] = group_by;
+  const groups = group_by;
   return { groups, rows: await readUsage(parts.database, account.id, { from: first, to: last, groups }) };
 }
 

@@ -1,6 +1,15 @@
 import { Failure } from "@dataq/contract";
+import {
+  type changedMember,
+  type createdInvitation,
+  type invitation,
+  type member,
+  type memberList,
+  memberRole,
+  newInvitation,
+  type Sent,
+} from "@dataq/contract/wire";
 import type { FastifyInstance } from "fastify";
-import { z } from "zod";
 import type { Principal } from "../../accounts/key.ts";
 import { type Role, roles } from "../../accounts/scope.ts";
 import {
@@ -17,15 +26,11 @@ import { admit, type HttpParts } from "../app.ts";
 import { check, readJson } from "../body.ts";
 import { authorOf } from "./keys.ts";
 
-const role = z.enum(Object.keys(roles) as [Role, ...Role[]]);
-const invitation = z.strictObject({ email: z.email().max(254), role: role.default("developer") });
-const change = z.strictObject({ role });
-
 /** The people of one's own account, and what each may do. */
 export function addMemberRoutes(app: FastifyInstance, parts: HttpParts): void {
   const { database, people } = parts;
 
-  app.get("/v1/members", async (request) => {
+  app.get("/v1/members", async (request): Promise<Sent<typeof memberList>> => {
     const { account } = await admit(parts, request, "read:account");
     const [members, invitations] = await Promise.all([
       listMembers(database, account.id),
@@ -34,9 +39,9 @@ export function addMemberRoutes(app: FastifyInstance, parts: HttpParts): void {
     return { data: members.map(memberBody), invitations: invitations.map(invitationBody) };
   });
 
-  app.post("/v1/members/invitations", async (request, reply) => {
+  app.post("/v1/members/invitations", async (request, reply): Promise<Sent<typeof createdInvitation>> => {
     const principal = await admit(parts, request, "manage:members");
-    const wanted = check(invitation, readJson(request));
+    const wanted = check(newInvitation, readJson(request));
     assertMayGive(principal, wanted.role);
     const made = await invite(database, principal.account.id, wanted, authorOf(parts, request));
     reply.code(201).header("cache-control", "no-store");
@@ -50,14 +55,17 @@ export function addMemberRoutes(app: FastifyInstance, parts: HttpParts): void {
     return reply.code(204).send();
   });
 
-  app.patch<{ Params: { id: string } }>("/v1/members/:id", async (request) => {
-    const principal = await admit(parts, request, "manage:members");
-    const wanted = check(change, readJson(request));
-    assertMayGive(principal, wanted.role);
-    const { id } = request.params;
-    await setMemberRole(database, principal.account.id, id, wanted.role, authorOf(parts, request));
-    return { id, role: wanted.role };
-  });
+  app.patch<{ Params: { id: string } }>(
+    "/v1/members/:id",
+    async (request): Promise<Sent<typeof changedMember>> => {
+      const principal = await admit(parts, request, "manage:members");
+      const wanted = check(memberRole, readJson(request));
+      assertMayGive(principal, wanted.role);
+      const { id } = request.params;
+      await setMemberRole(database, principal.account.id, id, wanted.role, authorOf(parts, request));
+      return { id, role: wanted.role };
+    },
+  );
 
   // Everybody may leave.
   app.delete<{ Params: { id: string } }>("/v1/members/:id", async (request, reply) => {
@@ -76,10 +84,10 @@ function assertMayGive({ key }: Principal, wanted: Role): void {
   if (excess) throw new Failure("scope_denied", { scope: excess, param: "role" });
 }
 
-function memberBody({ id, name, email, role: as, createdAt }: Member): object {
+function memberBody({ id, name, email, role: as, createdAt }: Member): Sent<typeof member> {
   return { id, name, email, role: as, created_at: createdAt };
 }
 
-function invitationBody({ id, email, role: as, expiresAt }: Invitation): object {
+function invitationBody({ id, email, role: as, expiresAt }: Invitation): Sent<typeof invitation> {
   return { id, email, role: as, expires_at: expiresAt };
 }

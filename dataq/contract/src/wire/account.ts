@@ -1,0 +1,46 @@
+import { z } from "zod";
+import type { Received } from "./answer.ts";
+import { accountRoles, tiers } from "./choices.ts";
+import { apiKey } from "./key.ts";
+import { moment } from "./moment.ts";
+
+/** All amounts are tokens. `balance` is what the account can spend: after open holds, trial and credit line included. */
+export const balance = z.strictObject({
+  balance: z.number().int().meta({ description: "What the account can spend" }),
+  trial_balance: z.number().int(),
+  paid_balance: z.number().int(),
+  held: z.number().int().meta({ description: "Set aside for calls that are running" }),
+  currency: z.literal("CNY"),
+  tokens_per_cny: z.number().int(),
+  trial_expires_at: moment.nullable().meta({ description: "Null when there are no trial tokens" }),
+  credit_balance: z.number().int().optional(),
+  credit_limit: z.number().int().optional().meta({ description: "Only for accounts with a credit line" }),
+});
+export type Balance = Received<typeof balance>;
+
+/** An account as operators see it. */
+export const account = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  email: z.string().nullable(),
+  role: z.enum(accountRoles),
+  tier: z.enum(tiers),
+  created_at: moment,
+});
+export type Account = Received<typeof account>;
+
+/** An account as its own keys see it. */
+export const ownAccount = account.extend({
+  limits: z.strictObject({
+    per_second: z.number(),
+    burst: z.number().int(),
+    concurrent: z.number().int(),
+    per_day: z.number().int().nullable().meta({ description: "Null: no daily limit" }),
+  }),
+  key: apiKey.meta({ description: "The key that asked" }),
+  balance,
+});
+
+export const redemption = z.strictObject({ code: z.string().min(1).max(64) });
+/** The balance after a voucher was redeemed, and the tokens that it added. */
+export const redeemed = balance.extend({ tokens: z.number().int() });

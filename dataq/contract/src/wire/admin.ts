@@ -1,0 +1,154 @@
+import { z } from "zod";
+import { operations } from "../catalog.ts";
+import { account } from "./account.ts";
+import type { Received } from "./answer.ts";
+import { tiers, voucherStates } from "./choices.ts";
+import { moment } from "./moment.ts";
+import { pageLimit, tokenCount } from "./page.ts";
+
+const reason = z.string().trim().min(1).max(500);
+const positive = tokenCount.min(1);
+
+/** All amounts are tokens. */
+const wallet = z.strictObject({
+  balance: z.number().int(),
+  trial_balance: z.number().int(),
+  paid_balance: z.number().int(),
+  credit_balance: z.number().int(),
+  credit_limit: z.number().int(),
+  held: z.number().int(),
+  trial_expires_at: moment.nullable(),
+  frozen: z.boolean(),
+});
+
+export const accountWithWallet = account.extend({ wallet: wallet.nullable() });
+export type AccountWithWallet = Received<typeof accountWithWallet>;
+
+export const accountsQuery = z.strictObject({
+  cursor: z.string().max(64).optional(),
+  search: z
+    .string()
+    .trim()
+    .min(1)
+    .max(254)
+    .optional()
+    .meta({ description: "Part of a name or an email address, or a whole id" }),
+  limit: pageLimit,
+});
+
+export const newAccount = z.strictObject({
+  name: z.string().trim().min(1).max(200),
+  email: z.email().max(254).optional(),
+  tokens: tokenCount
+    .optional()
+    .meta({ description: "Paid tokens; without this field the account gets the trial" }),
+  keys: z.number().int().min(0).max(100).default(1),
+  tier: z.enum(tiers).optional(),
+});
+export type NewAccount = Received<typeof newAccount>;
+export const createdAccount = z.strictObject({ account_id: z.string(), keys: z.array(z.string()) });
+
+export const changedAccount = z.strictObject({
+  tier: z.enum(tiers).optional(),
+  frozen: z.boolean().optional(),
+  credit_limit: tokenCount.optional(),
+});
+export type ChangedAccount = Received<typeof changedAccount>;
+
+export const adjustment = z.strictObject({ tokens: z.number().int().min(-1e12).max(1e12), reason });
+export const adjusted = z.strictObject({ account_id: z.string(), balance: z.number().int() });
+
+/** A payment that arrived in another way. A reference is credited once. */
+export const topup = z.strictObject({
+  tokens: positive,
+  reference: z.string().trim().min(1).max(200),
+  note: z.string().trim().min(1).max(500).optional(),
+});
+export const toppedUp = adjusted.extend({ tokens: z.number().int() });
+
+export const refund = z.strictObject({ request_id: z.string().max(64), tokens: positive, reason });
+export const refunded = z.strictObject({ request_id: z.string(), balance: z.number().int() });
+
+/** A voucher without its code, which only the answer that creates it holds. */
+export const voucher = z.strictObject({
+  hint: z.string().meta({ description: "The last characters of the code" }),
+  tokens: z.number().int(),
+  batch: z.string(),
+  created_at: moment,
+  expires_at: moment.nullable(),
+  redeemed_at: moment.nullable(),
+  redeemed_by: z.string().nullable(),
+});
+export type Voucher = Received<typeof voucher>;
+
+export const vouchersQuery = z.strictObject({
+  cursor: z
+    .string()
+    .regex(/^\d{1,14}\.[0-9a-f]{64}$/)
+    .optional(),
+  limit: pageLimit,
+  state: z.enum(voucherStates).optional(),
+});
+export const newVouchers = z.strictObject({
+  tokens: positive,
+  count: z.number().int().min(1).max(10_000).default(1),
+  batch: z.string().trim().min(1).max(100).default("manual"),
+  expires_at: moment.optional(),
+});
+export type NewVouchers = Received<typeof newVouchers>;
+export const createdVouchers = z.strictObject({
+  tokens: z.number().int(),
+  batch: z.string(),
+  codes: z.array(z.string()),
+});
+export type CreatedVouchers = Received<typeof createdVouchers>;
+
+export const newPrice = z.strictObject({
+  operation: z.enum(operations.map((operation) => operation.name)),
+  tokens: positive,
+  cached_tokens: positive.nullable(),
+  effective_from: moment,
+});
+export type NewPrice = Received<typeof newPrice>;
+
+export const auditLine = z.strictObject({
+  id: z.number().int(),
+  at: moment,
+  actor: z.string(),
+  action: z.string(),
+  target: z.string(),
+  before: z.record(z.string(), z.unknown()).nullable(),
+  after: z.record(z.string(), z.unknown()).nullable(),
+  ip: z.string().nullable(),
+  user_agent: z.string().nullable(),
+  request_id: z.string().nullable(),
+});
+export type AuditLine = Received<typeof auditLine>;
+
+export const auditQuery = z.strictObject({
+  cursor: z.coerce.number().int().positive().optional(),
+  limit: pageLimit,
+});
+
+const sha256 = z
+  .string()
+  .toLowerCase()
+  .regex(/^[0-9a-f]{64}$/);
+export const verifyQuery = z.strictObject({
+  seal: sha256.optional().meta({ description: "A seal of the audit log that was stored elsewhere" }),
+});
+
+/** The result of every check of the books and of the audit log. */
+export const verdict = z.strictObject({
+  ok: z.boolean(),
+  findings: z.array(
+    z.strictObject({
+      law: z.string(),
+      text: z.string(),
+      text_zh: z.string(),
+      breaches: z.array(z.string()).meta({ description: "What breaks this rule, a few examples" }),
+    }),
+  ),
+  seal: z.strictObject({ lines: z.number().int(), sha256: z.string() }).nullable(),
+});
+export type Verdict = Received<typeof verdict>;

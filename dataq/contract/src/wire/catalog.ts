@@ -1,0 +1,85 @@
+import { z } from "zod";
+import { indexState } from "../envelope.ts";
+import { domains } from "../operation.ts";
+import type { Received } from "./answer.ts";
+import { moment } from "./moment.ts";
+
+const bilingual = z.strictObject({ en: z.string(), zh: z.string() });
+const jsonSchema = z.record(z.string(), z.unknown());
+
+/** An operation as `/v1/catalog` describes it. */
+export const catalogEntry = z.strictObject({
+  operation: z.string(),
+  domain: z.enum(domains),
+  title: bilingual,
+  description: bilingual,
+  params: jsonSchema.meta({ description: "JSON Schema of the parameters" }),
+  record: jsonSchema.meta({ description: "JSON Schema of a record" }),
+  meanings: z
+    .strictObject({ params: z.record(z.string(), bilingual), record: z.record(z.string(), bilingual) })
+    .meta({ description: "What the fields mean, by path such as judges[].name" }),
+  kind: z.enum(["list", "single"]),
+  paged: z.boolean(),
+  price: z.strictObject({ tokens: z.number().int(), cached_tokens: z.number().int().nullable() }),
+  cache_seconds: z.number().int(),
+  example: z
+    .strictObject({ params: z.record(z.string(), z.string()) })
+    .meta({ description: "Finds a record on a new installation" }),
+});
+export type CatalogEntry = Received<typeof catalogEntry>;
+
+/** The operations as function definitions, in the form of OpenAI's chat interface. */
+const modelTools = z.array(
+  z.strictObject({
+    type: z.literal("function"),
+    function: z.strictObject({ name: z.string(), description: z.string(), parameters: jsonSchema }),
+  }),
+);
+export const catalog = z.union([z.strictObject({ data: z.array(catalogEntry) }), modelTools]);
+export const catalogQuery = z.strictObject({ format: z.literal("openai-tools").optional() });
+
+/** The form in which the older published client looks for operations. */
+export const olderCapabilities = z.strictObject({
+  capabilities: z.array(
+    z.strictObject({
+      domain: z.string(),
+      type: z.string(),
+      operation: z.string(),
+      description: z.string(),
+      filters: jsonSchema,
+      units: z.number().int(),
+    }),
+  ),
+});
+
+/** A price in force or announced. */
+export const price = z.strictObject({
+  operation: z.string(),
+  tokens: z.number().int(),
+  cached_tokens: z.number().int().nullable().meta({ description: "Null: a repeated call costs the same" }),
+  version: z.number().int(),
+  effective_from: moment,
+});
+export type Price = Received<typeof price>;
+
+export const pricing = z.strictObject({
+  data: z.array(price),
+  currency: z.literal("CNY"),
+  tokens_per_cny: z.number().int(),
+});
+
+/** The data behind every operation and its age. */
+export const status = z.strictObject({
+  operations: z.array(
+    z.strictObject({
+      operation: z.string(),
+      data: z.enum(["imported", "sample"]),
+      index: indexState.nullable(),
+      building: z
+        .strictObject({ done: z.number().int(), total: z.number().int().nullable(), text: z.string() })
+        .nullable(),
+      overdue: z.boolean().meta({ description: "The refresh is more than a day late" }),
+    }),
+  ),
+});
+export type Status = Received<typeof status>;

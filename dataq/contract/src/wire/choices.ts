@@ -1,0 +1,49 @@
+/** The values that fields of the management API choose from. No schema here: the console reads these lists, too. */
+
+/** What a key may do. */
+export const scopes = [
+  "data:query",
+  "read:account",
+  "manage:keys",
+  "manage:members",
+  "manage:billing",
+  "admin",
+] as const;
+export type Scope = (typeof scopes)[number];
+
+/** What a member may do in an account; the service maps each role to scopes. */
+export const memberRoles = ["owner", "developer", "finance", "read-only"] as const;
+export type Role = (typeof memberRoles)[number];
+
+/** Rate limits depend on the tier; `trial` becomes `standard` with the first top-up. */
+export const tiers = ["trial", "standard", "pro", "operator"] as const;
+export type Tier = (typeof tiers)[number];
+
+export const accountRoles = ["admin", "customer"] as const;
+export type AccountRole = (typeof accountRoles)[number];
+
+/** A test key gets samples and is never charged. */
+export const keyModes = ["live", "test"] as const;
+export type KeyMode = (typeof keyModes)[number];
+
+/** By hand, by a rotation without grace, or because the key was found in public. */
+export const revocationReasons = ["revoked", "rotated", "leaked"] as const;
+export type RevocationReason = (typeof revocationReasons)[number];
+
+export const entryKinds = [
+  "grant",
+  "topup",
+  "hold",
+  "capture",
+  "void",
+  "reverse",
+  "expire",
+  "adjust",
+] as const;
+export type EntryKind = (typeof entryKinds)[number];
+
+export const usageGroups = ["day", "operation", "key"] as const;
+export type UsageGroup = (typeof usageGroups)[number];
+
+export const voucherStates = ["open", "redeemed", "expired"] as const;
+export type VoucherState = (typeof voucherStates)[number];

@@ -1,0 +1,87 @@
+import { z } from "zod";
+import { isNetworkBlock } from "../values/network-block.ts";
+import type { Received } from "./answer.ts";
+import { keyModes, memberRoles, revocationReasons, scopes } from "./choices.ts";
+import { moment } from "./moment.ts";
+import { tokenCount } from "./page.ts";
+
+/** A key as its account sees it. Its text is only in the answer that creates it. */
+export const apiKey = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  mode: z.enum(keyModes),
+  prefix: z.string(),
+  last4: z.string(),
+  scopes: z.array(z.enum(scopes)),
+  monthly_cap: z
+    .number()
+    .int()
+    .nullable()
+    .meta({ description: "Tokens per month (China time); null: no limit of its own" }),
+  per_second: z.number().nullable().meta({ description: "Calls per second; null: the account's rate limit" }),
+  ip_list: z
+    .array(z.string())
+    .meta({ description: "Addresses and blocks that may use the key; empty: any address" }),
+  created_at: moment,
+  expires_at: moment.nullable(),
+  revoked_at: moment.nullable(),
+  revoked_reason: z.enum(revocationReasons).nullable(),
+  last_used_at: moment.nullable(),
+  last_refused_at: moment.nullable().meta({
+    description: "When it was last used after its end or from an address not on its list, to the hour",
+  }),
+});
+export type ApiKey = Received<typeof apiKey>;
+
+/** The only answer that holds the key's text. */
+export const createdKey = apiKey.extend({ key: z.string() });
+export type CreatedKey = Received<typeof createdKey>;
+
+const address = z.string().refine(isNetworkBlock, {
+  error: "must be an IP address or a block of addresses",
+  params: {
+    fix: "send addresses or blocks such as 203.0.113.0/24",
+    fixZh: "请发送地址或网段，例如 203.0.113.0/24",
+  },
+});
+
+/** What a key may do and where. Every field may be left out: then it keeps its value, or takes the default. */
+export const changedKey = z.strictObject({
+  name: z.string().max(100).optional(),
+  scopes: z.array(z.enum(scopes)).min(1).optional(),
+  role: z.enum(memberRoles).optional().meta({ description: "The scopes of this role; instead of scopes" }),
+  monthly_cap: z.number().int().min(0).nullable().optional(),
+  per_second: z.number().min(0.01).max(10_000).nullable().optional(),
+  ip_list: z.array(address).max(100).optional(),
+  expires_at: moment.nullable().optional(),
+});
+export type ChangedKey = Received<typeof changedKey>;
+
+export const newKey = z.strictObject({ mode: z.enum(keyModes).optional(), ...changedKey.shape });
+export type NewKey = Received<typeof newKey>;
+
+export const rotation = z.strictObject({
+  grace_s: z
+    .number()
+    .int()
+    .min(0)
+    .max(604_800)
+    .default(0)
+    .meta({ description: "How long the old key keeps working, in seconds" }),
+});
+
+export const leakReport = z.strictObject({ key: z.string().max(200) });
+
+/** Keys that an operator creates for an account. */
+export const newKeys = z.strictObject({
+  count: z.number().int().min(1).max(100).default(1),
+  mode: z.enum(keyModes).optional(),
+  name: z.string().max(100).optional(),
+  scopes: z.array(z.enum(scopes)).min(1).optional(),
+  monthly_cap: tokenCount.nullable().optional(),
+});
+export const createdKeys = z.strictObject({
+  account_id: z.string(),
+  keys: z.array(z.string()),
+  data: z.array(createdKey),
+});

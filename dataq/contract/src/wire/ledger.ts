@@ -1,0 +1,92 @@
+import { z } from "zod";
+import { findOperation } from "../catalog.ts";
+import type { Received } from "./answer.ts";
+import { entryKinds, usageGroups } from "./choices.ts";
+import { moment } from "./moment.ts";
+import { pageLimit } from "./page.ts";
+
+/** One change of an account's tokens. The sum of `tokens` over all entries is the balance. */
+export const entry = z.strictObject({
+  id: z.string(),
+  at: moment,
+  kind: z.enum(entryKinds),
+  request_id: z.string().nullable(),
+  operation: z.string().nullable(),
+  key_id: z.string().nullable(),
+  tokens: z.number().int(),
+  balance_after: z.number().int(),
+  price_version: z.number().int().nullable(),
+  note: z.string().nullable(),
+});
+export type Entry = Received<typeof entry>;
+
+export const ledgerQuery = z.strictObject({
+  cursor: z.coerce.number().int().positive().optional(),
+  limit: pageLimit,
+});
+export const exportQuery = z.strictObject({ format: z.enum(["csv", "jsonl"]).default("jsonl") });
+
+/** Calls and tokens of a group; days are those of China's calendar. */
+export const usageRow = z.strictObject({
+  day: z.string().optional(),
+  operation: z
+    .string()
+    .nullable()
+    .optional()
+    .meta({ description: "Null for calls without a known operation" }),
+  key: z.string().optional(),
+  calls: z.number().int(),
+  billed_calls: z.number().int(),
+  cached_calls: z.number().int(),
+  failed_calls: z.number().int().meta({ description: "Calls that returned an error" }),
+  tokens: z.number().int(),
+});
+export type UsageRow = Received<typeof usageRow>;
+
+const day = z.iso.date();
+export const usageQuery = z.strictObject({
+  from: day.optional().meta({ description: "First day, China time; 30 days before `to` by default" }),
+  to: day.optional().meta({ description: "Last day, China time; today by default" }),
+  group_by: z
+    .string()
+    .default("day")
+    .transform((text) => [...new Set(text.split(","))])
+    .pipe(z.array(z.enum(usageGroups)))
+    .meta({ description: "day, operation, key, or several of them, separated by commas" }),
+});
+
+/** One call. The request log keeps neither parameters nor answers. */
+export const requestRow = z.strictObject({
+  id: z.string(),
+  at: moment,
+  key_id: z.string(),
+  operation: z.string().nullable(),
+  status: z.number().int(),
+  code: z.string().nullable(),
+  cached: z.boolean(),
+  latency_ms: z.number().int(),
+  tokens: z.number().int(),
+  client_request_id: z.string().nullable(),
+});
+export type RequestRow = Received<typeof requestRow>;
+
+/** One call with its ledger entries. Where the log has lost the call, the entries alone say what is known of it. */
+export const requestDetail = requestRow
+  .partial()
+  .required({ id: true, at: true, operation: true })
+  .extend({ entries: z.array(entry) });
+export type RequestDetail = Received<typeof requestDetail>;
+
+export const requestsQuery = z.strictObject({
+  cursor: z.string().max(64).optional(),
+  limit: pageLimit,
+  operation: z
+    .string()
+    .refine((name) => findOperation(name) !== undefined, {
+      error: "is not an operation",
+      params: { fix: "send a name from /v1/catalog", fixZh: "请使用 /v1/catalog 中的接口名" },
+    })
+    .optional(),
+  status: z.coerce.number().int().min(100).max(599).optional(),
+  key: z.string().min(1).max(64).optional().meta({ description: "Only calls of the key with this id" }),
+});

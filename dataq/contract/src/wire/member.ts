@@ -1,0 +1,27 @@
+import { z } from "zod";
+import type { Received } from "./answer.ts";
+import { memberRoles } from "./choices.ts";
+import { moment } from "./moment.ts";
+
+const role = z.enum(memberRoles);
+
+export const member = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  email: z.string(),
+  role,
+  created_at: moment,
+});
+export type Member = Received<typeof member>;
+
+export const invitation = z.strictObject({ id: z.string(), email: z.string(), role, expires_at: moment });
+export type Invitation = Received<typeof invitation>;
+
+export const memberList = z.strictObject({ data: z.array(member), invitations: z.array(invitation) });
+
+export const newInvitation = z.strictObject({ email: z.email().max(254), role: role.default("developer") });
+/** The only answer that holds the link. */
+export const createdInvitation = invitation.extend({ link: z.string() });
+
+export const memberRole = z.strictObject({ role });
+export const changedMember = z.strictObject({ id: z.string(), role });

@@ -1,0 +1,21 @@
+import { z } from "zod";
+import type { Received } from "./answer.ts";
+
+/** The price of a call, or of several. */
+export const estimate = z.strictObject({
+  tokens: z.number().int(),
+  cached: z.boolean().meta({ description: "Whether the cache has the whole answer" }),
+  balance_after: z.number().int(),
+  data: z
+    .array(z.strictObject({ tokens: z.number().int(), cached: z.boolean() }))
+    .optional()
+    .meta({ description: "Of several queries each, in their order" }),
+});
+export type Estimate = Received<typeof estimate>;
+
+/** The answer to `dry_run`: the price, and no data. */
+export const dryRun = estimate.extend({
+  dry_run: z.literal(true),
+  operation: z.string(),
+  request_id: z.string(),
+});

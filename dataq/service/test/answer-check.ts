@@ -1,0 +1,55 @@
+import { envelopeSchema, errorBody, errors, findOperation } from "@dataq/contract";
+import { dryRun, errorCodesOf, findRoute, type Route } from "@dataq/contract/wire";
+import { z } from "zod";
+
+/** One exchange with the service. */
+export interface Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly sent: unknown;
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+}
+
+/**
+ * Throws where an answer is not what the contract says of its route. Every call of a live test goes through here, so
+ * that no field can be added, lost or renamed on one side alone.
+ */
+export function checkAnswer(exchange: Exchange, options: { readonly hasRealRecords: boolean }): void {
+  const { method, path, status, type, text } = exchange;
+  const route = findRoute(method, path.split("?", 1)[0]!);
+  if (!route || status === 404 || status === 405) return;
+  const failed = (reason: string) =>
+    new Error(
+      `${method} ${path} does not answer as the contract says (${status}): ${reason}\n${text.slice(0, 500)}`,
+    );
+  if (status >= 400) {
+    const read = errorBody.safeParse(JSON.parse(text));
+    if (!read.success) throw failed(z.prettifyError(read.error));
+    const known = errorCodesOf(route).map((code) => errors[code].status as number);
+    if (!known.includes(status)) throw failed(`${read.data.code} is not among the errors of this route`);
+    return;
+  }
+  if (status === 304) return;
+  const expected = schemaOf(route, exchange, options.hasRealRecords);
+  if (status !== route.status) throw failed(`the status should be ${route.status}`);
+  if (!(expected instanceof z.ZodType)) {
+    const media = [expected ?? []].flat();
+    if (media.length === 0 ? text !== "" : !media.some((one) => type.startsWith(one)))
+      throw failed(`the type should be ${media.join(" or ") || "nothing"}, it is ${type}`);
+    return;
+  }
+  const read = expected.safeParse(JSON.parse(text));
+  if (!read.success) throw failed(z.prettifyError(read.error));
+}
+
+function schemaOf(route: Route, { path, sent, text }: Exchange, hasRealRecords: boolean): Route["answer"] {
+  if (path !== "/v1/data/query") return route.answer;
+  const answer = JSON.parse(text) as { readonly dry_run?: true; readonly operation: string };
+  if (answer.dry_run) return dryRun;
+  const operation = findOperation(answer.operation)!;
+  const schema = envelopeSchema(operation);
+  const isWhole = hasRealRecords && !(sent as { readonly fields?: unknown } | undefined)?.fields;
+  return isWhole ? schema : schema.extend({ data: z.unknown(), summary: z.unknown().optional() });
+}
