@@ -45,12 +45,12 @@ function plain({ $schema: _, ...schema }: Record<string, unknown>): Record<strin
 export function meanings(operation: Operation) {
   return {
     params: meaningsIn(z.toJSONSchema(operation.params, { io: "input" })),
-    record: meaningsIn(z.toJSONSchema(operation.record), operation.domain),
+    record: meaningsIn(z.toJSONSchema(operation.record), operation),
   };
 }
 
-/** A field's own meaning stands in its schema; the rest are in the words of the domain. */
-function meaningsIn(schema: unknown, domain?: Operation["domain"], path = ""): Record<string, Bilingual> {
+/** A field's own meaning stands in its schema; the rest are in the operation's words and those of its domain. */
+function meaningsIn(schema: unknown, operation?: Operation, path = ""): Record<string, Bilingual> {
   if (typeof schema !== "object" || schema === null) return {};
   const { description, properties, items, anyOf, [chinese]: zh } = schema as Record<string, unknown>;
   const found: Record<string, Bilingual> = {};
@@ -58,12 +58,13 @@ function meaningsIn(schema: unknown, domain?: Operation["domain"], path = ""): R
   const prefix = path === "" ? "" : `${path}.`;
   for (const [name, field] of Object.entries(properties ?? {})) {
     const at = prefix + name;
-    const known = domain && wordFor(domain, at);
+    const known = operation && wordFor(operation, at);
     if (known) found[at] = known;
-    Object.assign(found, meaningsIn(field, domain, at));
+    Object.assign(found, meaningsIn(field, operation, at));
   }
-  for (const variant of (anyOf ?? []) as unknown[]) Object.assign(found, meaningsIn(variant, domain, path));
-  return items === undefined ? found : { ...found, ...meaningsIn(items, domain, `${path}[]`) };
+  for (const variant of (anyOf ?? []) as unknown[])
+    Object.assign(found, meaningsIn(variant, operation, path));
+  return items === undefined ? found : { ...found, ...meaningsIn(items, operation, `${path}[]`) };
 }
 
 /** zod closes objects; answers are open to fields that come later. */

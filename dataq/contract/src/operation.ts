@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { Bilingual } from "./bilingual.ts";
 import type { PriceGroup } from "./price.ts";
 import type { Problem } from "./values/reading.ts";
+import type { Words } from "./words/word.ts";
 
 export const domains = ["legal", "enterprise", "content", "cloud", "research"] as const;
 export type Domain = (typeof domains)[number];
@@ -20,6 +21,8 @@ export interface Operation {
   /** Checks across parameters, and defaults that depend on the day (`today` is China's, YYYY-MM-DD). */
   readonly complete?: (params: Params, today: string) => Completed;
   readonly record: z.ZodObject;
+  /** What its own fields mean; those that the domain shares are explained in `words/<domain>.ts`. */
+  readonly words?: Words;
   /** What stands beside `data` in the answer of a check or a ranking. */
   readonly summary?: z.ZodObject;
   /** `list`: `data` is an array. `single`: `data` is one object, and none found is 404. */

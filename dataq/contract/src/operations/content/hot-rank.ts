@@ -3,6 +3,7 @@ import { defineOperation } from "../../operation.ts";
 import { date, record } from "../../provenance.ts";
 import { calendarDate } from "../../values/calendar-date.ts";
 import { platform, platforms } from "../../values/platform.ts";
+import { word } from "../../words/word.ts";
 import { completeDay } from "./day.ts";
 
 export const contentHotRank = defineOperation({
@@ -44,6 +45,17 @@ export const contentHotRank = defineOperation({
     captured_at: z.string().nullable(),
     snapshot_kind: z.enum(["latest", "end_of_day"]),
   }),
+  words: {
+    rank: word("Place on the list", "排名"),
+    heat: word("Heat as a number", "热度值"),
+    heat_text: word("Heat as the platform writes it", "热度原文"),
+    label: word("Label, such as 热", "标签，如热"),
+    category: word("Category", "分类"),
+    first_seen_at: word("First seen on the list", "首次上榜时间"),
+    peak_rank: word("Best place", "最高排名"),
+    is_ad: word("Whether it is an advertisement", "是否广告"),
+    is_pinned: word("Whether it is pinned", "是否置顶"),
+  },
   kind: "list",
   paged: false,
   priceGroup: "standard",

@@ -3,6 +3,7 @@ import { defineOperation } from "../../operation.ts";
 import { date, record } from "../../provenance.ts";
 import { calendarDate } from "../../values/calendar-date.ts";
 import { text } from "../../values/text.ts";
+import { word } from "../../words/word.ts";
 import { completeDay } from "./day.ts";
 
 const percent = z.number().nullable();
@@ -42,6 +43,17 @@ export const contentKeywordIndex = defineOperation({
     estimated: z.boolean(),
     disclaimer: z.string(),
   }),
+  words: {
+    engine: word("Search engine", "搜索引擎"),
+    granularity: word("Span of one value", "数据粒度"),
+    pc: word("Index of desktop computers", "电脑端指数"),
+    mobile: word("Index of mobile devices", "移动端指数"),
+    average_30d: word("Mean of 30 days", "30 日均值"),
+    yoy_percent: word("Change to the year before, in percent", "同比（%）"),
+    mom_percent: word("Change to the period before, in percent", "环比（%）"),
+    related: word("Related keywords", "相关关键词"),
+    estimated: word("Whether the values are estimates", "是否为估算值"),
+  },
   kind: "single",
   paged: false,
   priceGroup: "standard",

@@ -3,6 +3,7 @@ import { defineOperation } from "../../operation.ts";
 import { date, record } from "../../provenance.ts";
 import { calendarDate } from "../../values/calendar-date.ts";
 import { text } from "../../values/text.ts";
+import { word } from "../../words/word.ts";
 import { completeDay } from "./day.ts";
 
 export const contentWechatIndex = defineOperation({
@@ -40,6 +41,16 @@ export const contentWechatIndex = defineOperation({
     trend: z.array(z.object({ date, index: z.number() })),
     disclaimer: z.string(),
   }),
+  words: {
+    day_change_percent: word("Change to the day before, in percent", "较前一日变化（%）"),
+    channels: word("Index by channel", "各渠道指数"),
+    search: word("Search", "搜一搜"),
+    official_accounts: word("Official accounts", "公众号"),
+    channels_video: word("Channels (video)", "视频号"),
+    mini_programs: word("Mini programs", "小程序"),
+    moments: word("Moments", "朋友圈"),
+    other: word("Other", "其他"),
+  },
   kind: "single",
   paged: false,
   priceGroup: "standard",

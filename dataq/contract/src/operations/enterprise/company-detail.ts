@@ -3,6 +3,7 @@ import { meaning } from "../../bilingual.ts";
 import { defineOperation } from "../../operation.ts";
 import { amount, date, record } from "../../provenance.ts";
 import { hasOrganisationCode, taxId } from "../../values/tax-id.ts";
+import { word } from "../../words/word.ts";
 
 export const capital = z.object({
   amount: amount.nullable(),
@@ -68,6 +69,34 @@ export const enterpriseCompanyDetail = defineOperation({
     taxpayer_type: z.string().nullable(),
     listed: z.object({ exchange: z.string(), code: z.string() }).nullable(),
   }),
+  words: {
+    former_names: word("Former names", "曾用名"),
+    status_code: word("Registration state as a word of the interface", "登记状态代码"),
+    registered_capital: word("Registered capital", "注册资本"),
+    paid_in_capital: word("Paid-in capital", "实缴资本"),
+    "registered_capital.amount": word("Amount in its unit", "数额"),
+    "paid_in_capital.amount": word("Amount in its unit", "数额"),
+    currency: word("Currency", "币种"),
+    text: word("As the register writes it", "登记原文"),
+    registration_date: word("Day of registration", "成立日期"),
+    approved_date: word("Day of the last approval", "核准日期"),
+    term_start: word("Operating term from", "营业期限自"),
+    company_type: word("Kind of company", "企业类型"),
+    industry: word("Industry", "所属行业"),
+    registration_authority: word("Registration authority", "登记机关"),
+    registration_no: word("Registration number", "注册号"),
+    organization_code: word("Organisation code", "组织机构代码"),
+    business_scope: word("Scope of business", "经营范围"),
+    cancelled_date: word("Day of cancellation", "注销日期"),
+    revoked_date: word("Day of revocation", "吊销日期"),
+    revoked_reason: word("Reason of the revocation", "吊销原因"),
+    staff_range: word("Number of staff, as a range", "人员规模"),
+    insured_count: word("People insured", "参保人数"),
+    taxpayer_type: word("Kind of taxpayer", "纳税人资质"),
+    listed: word("Listing on an exchange", "上市信息"),
+    exchange: word("Exchange", "交易所"),
+    "listed.code": word("Stock code", "股票代码"),
+  },
   kind: "single",
   paged: false,
   priceGroup: "registry",

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { defineOperation } from "../../operation.ts";
 import { date, record } from "../../provenance.ts";
 import { text } from "../../values/text.ts";
+import { word } from "../../words/word.ts";
 
 export const enterpriseShixinCheck = defineOperation({
   name: "enterprise_shixin_check",
@@ -41,6 +42,18 @@ export const enterpriseShixinCheck = defineOperation({
     matched_by: z.enum(["name", "tax_id"]),
     subject_type: z.enum(["company", "person"]),
   }),
+  words: {
+    subject_type: word("Company or person", "单位或个人"),
+    basis_no: word("Number of the document enforced", "执行依据文号"),
+    basis_unit: word("Who issued that document", "作出执行依据的单位"),
+    obligation: word("Duty under that document", "生效文书确定的义务"),
+    performance: word("How far it was performed", "履行情况"),
+    performance_code: word("How far it was performed, as a word of the interface", "履行情况代码"),
+    performed_part: word("Part performed", "已履行部分"),
+    unperformed_part: word("Part not performed", "未履行部分"),
+    conduct: word("Conduct that led to the listing", "失信行为情形"),
+    delisted_date: word("Day of removal from the list", "撤下日期"),
+  },
   kind: "list",
   paged: false,
   priceGroup: "registry",

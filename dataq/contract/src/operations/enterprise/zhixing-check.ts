@@ -3,6 +3,7 @@ import { meaning } from "../../bilingual.ts";
 import { defineOperation } from "../../operation.ts";
 import { amount, date, record } from "../../provenance.ts";
 import { text } from "../../values/text.ts";
+import { word } from "../../words/word.ts";
 
 export const enterpriseZhixingCheck = defineOperation({
   name: "enterprise_zhixing_check",
@@ -33,6 +34,10 @@ export const enterpriseZhixingCheck = defineOperation({
     total_amount: amount,
     open_count: z.number().int(),
   }),
+  words: {
+    unperformed_amount: word("Not yet performed, in yuan", "未履行金额（元）"),
+    ended_date: word("Day on which it ended", "终结日期"),
+  },
   kind: "list",
   paged: false,
   priceGroup: "registry",

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { defineOperation } from "../../operation.ts";
 import { date, record } from "../../provenance.ts";
 import { text } from "../../values/text.ts";
+import { word } from "../../words/word.ts";
 
 export const legalCases = defineOperation({
   name: "legal_cases",
@@ -50,6 +51,35 @@ export const legalCases = defineOperation({
     highlights: z.array(z.string()),
     score: z.number().nullable(),
   }),
+  words: {
+    case_id: word("Identifier of the judgment", "裁判文书编号"),
+    case_no: word("Case number", "案号"),
+    court_name: word("Court", "法院"),
+    court_level: word("Level of the court", "法院层级"),
+    case_type: word("Kind of case", "案件类型"),
+    case_type_text: word("Kind of case in Chinese", "案件类型（中文）"),
+    document_type: word("Kind of document, such as 判决书", "文书类型，如判决书"),
+    trial_procedure: word("Procedure, such as 一审", "审理程序，如一审"),
+    cause_of_action: word("Cause of action", "案由"),
+    judgment_date: word("Day of the judgment", "裁判日期"),
+    published_date: word("Day of publication", "公布日期"),
+    judges: word("Judges", "审判人员"),
+    "judges.name": word("Name of the judge", "审判人员姓名"),
+    "judges.role": word("Role, such as 审判长", "职务，如审判长"),
+    parties: word("Parties", "当事人"),
+    "parties.name": word("Name of the party", "当事人名称"),
+    "parties.role": word("Role, such as 原告", "诉讼地位，如原告"),
+    "parties.type": word("Company or person", "单位或个人"),
+    legal_basis: word("Articles that the judgment rests on", "裁判依据的法条"),
+    result: word("Outcome", "裁判结果"),
+    summary: word("Summary", "摘要"),
+    full_text: word("Full text", "全文"),
+    sections: word("Parts of the text, where they could be told apart", "正文各部分（可区分时）"),
+    facts: word("Facts that the court found", "查明事实"),
+    claims: word("Claims and arguments", "诉辩主张"),
+    reasoning: word("Reasoning of the court", "裁判理由"),
+    ruling: word("Ruling", "裁判主文"),
+  },
   kind: "list",
   paged: true,
   priceGroup: "standard",

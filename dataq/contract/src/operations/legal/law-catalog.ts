@@ -2,6 +2,7 @@ import { z } from "zod";
 import { meaning } from "../../bilingual.ts";
 import { defineOperation } from "../../operation.ts";
 import { date, record } from "../../provenance.ts";
+import { word } from "../../words/word.ts";
 
 export const lawLevels = [
   "constitution",
@@ -44,6 +45,12 @@ export const legalLawCatalog = defineOperation({
       }),
     ),
   }),
+  words: {
+    domain_code: word("Code of the field of law", "法律部门代码"),
+    count: word("Number of laws", "法律数量"),
+    laws: word("The laws of this field", "该部门的法律"),
+    article_count: word("Number of articles", "条文数"),
+  },
   kind: "list",
   paged: false,
   priceGroup: "standard",

@@ -3,6 +3,7 @@ import { meaning } from "../../bilingual.ts";
 import { defineOperation } from "../../operation.ts";
 import { date, record } from "../../provenance.ts";
 import { text } from "../../values/text.ts";
+import { word } from "../../words/word.ts";
 import { lawLevels, lawStatuses } from "./law-catalog.ts";
 
 export const legalLaws = defineOperation({
@@ -71,6 +72,17 @@ export const legalLaws = defineOperation({
     highlights: z.array(z.string()),
     score: z.number().nullable(),
   }),
+  words: {
+    article_no_arabic: word("Article as a number", "条号（阿拉伯数字）"),
+    chapter: word("Chapter", "章"),
+    section: word("Section", "节"),
+    content: word("Text", "条文内容"),
+    expired_date: word("No longer in force from", "失效日期"),
+    version_date: word("Day of this version", "该版本日期"),
+    change: word("What this version did to the article", "该版本对本条的变动"),
+    by: word("Decision that changed it", "修改所依据的决定"),
+    "law_history.text": word("What happened to the law that day", "该日对法律的通过或修改"),
+  },
   kind: "list",
   paged: true,
   priceGroup: "standard",

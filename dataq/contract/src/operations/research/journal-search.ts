@@ -2,6 +2,7 @@ import { z } from "zod";
 import { defineOperation } from "../../operation.ts";
 import { record } from "../../provenance.ts";
 import { text } from "../../values/text.ts";
+import { word } from "../../words/word.ts";
 
 export const researchJournalSearch = defineOperation({
   name: "research_journal_search",
@@ -32,6 +33,19 @@ export const researchJournalSearch = defineOperation({
     highlights: z.array(z.string()),
     score: z.number().nullable(),
   }),
+  words: {
+    journal_id: word("Identifier of the journal", "期刊编号"),
+    eissn: word("ISSN of the electronic edition", "电子版 ISSN"),
+    cn_no: word("CN number", "CN 号"),
+    sponsor: word("Sponsor", "主办单位"),
+    publisher: word("Publisher", "出版单位"),
+    frequency: word("How often it appears", "刊期"),
+    founded_year: word("Year of foundation", "创刊年份"),
+    subjects: word("Subjects", "学科"),
+    impact_factor: word("Impact factor", "影响因子"),
+    value: word("Value", "数值"),
+    "impact_factor.kind": word("Whose factor it is", "影响因子类型"),
+  },
   kind: "list",
   paged: true,
   priceGroup: "research",

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { defineOperation } from "../../operation.ts";
 import { date, record } from "../../provenance.ts";
 import { text } from "../../values/text.ts";
+import { word } from "../../words/word.ts";
 
 export const researchPaperSearch = defineOperation({
   name: "research_paper_search",
@@ -50,6 +51,23 @@ export const researchPaperSearch = defineOperation({
     highlights: z.array(z.string()),
     score: z.number().nullable(),
   }),
+  words: {
+    doi: word("DOI", "DOI"),
+    authors: word("Authors", "作者"),
+    "authors.name": word("Name of the author", "作者姓名"),
+    affiliation: word("Institution", "所属机构"),
+    corresponding: word("Whether this is the corresponding author", "是否通讯作者"),
+    keywords: word("Keywords", "关键词"),
+    journal: word("Journal", "期刊"),
+    "journal.name": word("Name of the journal", "刊名"),
+    volume: word("Volume", "卷"),
+    issue: word("Issue", "期"),
+    pages: word("Pages", "页码"),
+    references_count: word("References", "参考文献数"),
+    open_access: word("Open access", "开放获取"),
+    "open_access.url": word("Address of the free text", "免费全文地址"),
+    retracted: word("Whether it was retracted", "是否撤稿"),
+  },
   kind: "list",
   paged: true,
   priceGroup: "research",

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { defineOperation } from "../../operation.ts";
 import { date, record } from "../../provenance.ts";
 import { text } from "../../values/text.ts";
+import { word } from "../../words/word.ts";
 
 export const researchPatentSearch = defineOperation({
   name: "research_patent_search",
@@ -42,6 +43,23 @@ export const researchPatentSearch = defineOperation({
     highlights: z.array(z.string()),
     score: z.number().nullable(),
   }),
+  words: {
+    patent_id: word("Identifier of the patent", "专利编号"),
+    application_no: word("Application number", "申请号"),
+    publication_no: word("Publication number", "公布号"),
+    grant_no: word("Grant number", "授权公告号"),
+    applicants: word("Applicants", "申请人"),
+    inventors: word("Inventors", "发明人"),
+    agency: word("Patent agency", "代理机构"),
+    ipc: word("Classes of the IPC", "IPC 分类号"),
+    cpc: word("Classes of the CPC", "CPC 分类号"),
+    application_date: word("Day of application", "申请日"),
+    grant_date: word("Day of grant", "授权公告日"),
+    priority: word("Priorities", "优先权"),
+    legal_status: word("Legal state", "法律状态"),
+    legal_status_text: word("Legal state in Chinese", "法律状态（中文）"),
+    first_claim: word("First claim", "首项权利要求"),
+  },
   kind: "list",
   paged: true,
   priceGroup: "research",

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { defineOperation } from "../../operation.ts";
 import { record } from "../../provenance.ts";
 import { text } from "../../values/text.ts";
+import { word } from "../../words/word.ts";
 
 export const researchScholarSearch = defineOperation({
   name: "research_scholar_search",
@@ -36,6 +37,18 @@ export const researchScholarSearch = defineOperation({
     highlights: z.array(z.string()),
     score: z.number().nullable(),
   }),
+  words: {
+    affiliations: word("Institutions", "所属机构"),
+    "affiliations.name": word("Name of the institution", "机构名称"),
+    current: word("Whether it is the present one", "是否现任"),
+    titles: word("Academic titles", "职称"),
+    research_areas: word("Fields of research", "研究方向"),
+    h_index: word("h-index", "h 指数"),
+    publications: word("Papers, most cited first", "论文，按被引次数排序"),
+    venue: word("Where it appeared", "发表于"),
+    publications_total: word("Number of papers in all", "论文总数"),
+    coauthors: word("Co-authors", "合作者"),
+  },
   kind: "list",
   paged: true,
   priceGroup: "research",
