@@ -4,7 +4,7 @@ import { constants, zstdCompress, zstdDecompress } from "node:zlib";
 import type { Database } from "../database/database.ts";
 import type { Part } from "../sources/written-record.ts";
 import { Payload } from "./payload.ts";
-import type { QueryRequest } from "./request.ts";
+import type { QueryRequest } from "./request/request.ts";
 
 /** An answer that is still fresh. */
 export interface Kept {

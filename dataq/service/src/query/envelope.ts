@@ -2,7 +2,7 @@ import type { Usage } from "@dataq/contract";
 import type { Answer } from "../sources/source.ts";
 import { bytesOf, type Part, WrittenRecord } from "../sources/written-record.ts";
 import { Payload } from "./payload.ts";
-import type { QueryRequest } from "./request.ts";
+import type { QueryRequest } from "./request/request.ts";
 
 /**
  * The part of an envelope that is the same for everybody who asks: written once, kept as bytes, and completed for

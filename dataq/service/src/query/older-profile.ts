@@ -1,4 +1,5 @@
 import { Failure, invalid, type Operation, operations } from "@dataq/contract";
+import { isObject } from "./request/json-object.ts";
 
 /** A request of the older published client (`domain`, `type`, `query`, `filters`, `top_k`) in our own form. */
 export interface OlderRequest {
@@ -101,8 +102,4 @@ function readInteger(name: string, value: unknown, low: number, high: number): n
     `send ${low} to ${high}`,
     `请发送 ${low} 至 ${high}`,
   );
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -5,7 +5,7 @@ import type { Source } from "../sources/source.ts";
 import { cacheKeyOf, type Kept } from "./answer-cache.ts";
 import type { Call } from "./call.ts";
 import type { PipelineParts } from "./parts.ts";
-import { type QueryRequest, readRequest } from "./request.ts";
+import { type QueryRequest, readRequest } from "./request/request.ts";
 import { type Charge, isCacheable, quote } from "./tariff.ts";
 
 /** A call that was read: what it asks, of whom, and the price in force. */

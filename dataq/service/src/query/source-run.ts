@@ -2,7 +2,7 @@ import { Failure } from "@dataq/contract";
 import type { Answer } from "../sources/source.ts";
 import type { PipelineParts } from "./parts.ts";
 import type { Question } from "./question.ts";
-import type { QueryRequest } from "./request.ts";
+import type { QueryRequest } from "./request/request.ts";
 
 /** A source that does not heed the signal is left behind; what it finds later is not used. */
 export async function runSource(

@@ -1,6 +1,6 @@
 import type { PriceVersion } from "../ledger/price.ts";
 import type { Answer } from "../sources/source.ts";
-import type { QueryRequest } from "./request.ts";
+import type { QueryRequest } from "./request/request.ts";
 
 /** Why a call costs less than its list price. */
 export const dueReasons = ["cache_hit", "no_result", "insufficient_elements", "sandbox", "replayed"] as const;

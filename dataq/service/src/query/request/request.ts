@@ -1,0 +1,58 @@
+import { invalid, type Operation, type Params } from "@dataq/contract";
+import { readBoolean, readChoice, readFields, readInteger, readPaging, readText } from "./controls.ts";
+import { isObject } from "./json-object.ts";
+import { readOperation } from "./operation.ts";
+import { readParameters } from "./parameters.ts";
+import { separate } from "./separate.ts";
+
+/** A question in its one form: names complete, values checked and normalised. */
+export interface QueryRequest {
+  readonly operation: Operation;
+  readonly params: Params;
+  readonly page: number;
+  readonly pageSize: number;
+  /** Where the list begins, instead of a page; see older-profile.ts. */
+  readonly offset?: number;
+  /** State of the index that an earlier page named. */
+  readonly snapshot?: string;
+  /** `bypass` asks the source at list price; `only` answers from the cache or not at all. */
+  readonly cache: "default" | "bypass" | "only";
+  /** Fields of each record to send; all when absent. */
+  readonly fields?: readonly string[];
+  /** The call is refused when it would cost more. */
+  readonly maxTokens?: number;
+  readonly dryRun: boolean;
+  readonly warnings: readonly string[];
+}
+
+export interface ReadOptions {
+  /** The date in China, YYYY-MM-DD. */
+  readonly today: string;
+  /** `Prefer: handling=lenient`: parameters that are not known become warnings. */
+  readonly lenient?: boolean;
+}
+
+/** Reads the body of `POST /v1/data/query`. Throws 400 failures that name the field. */
+export function readRequest(body: unknown, options: ReadOptions): QueryRequest {
+  if (!isObject(body))
+    throw invalid("body", "type", "the body is not a JSON object", "send a JSON object", "请发送 JSON 对象");
+  const operation = readOperation(body);
+  const { controls, raw } = separate(body);
+  const { params, warnings } = readParameters(operation, raw, options);
+  const { page, pageSize } = readPaging(operation, controls);
+  const snapshot = readText(controls, "snapshot", 128);
+  const fields = readFields(operation, controls["fields"]);
+  const maxTokens = readInteger(controls, "max_tokens", 0, Number.MAX_SAFE_INTEGER);
+  return {
+    operation,
+    params,
+    page,
+    pageSize,
+    cache: readChoice(controls, "cache", ["default", "bypass", "only"]) ?? "default",
+    dryRun: readBoolean(controls, "dry_run") ?? false,
+    warnings,
+    ...(snapshot !== undefined && { snapshot }),
+    ...(fields !== undefined && { fields }),
+    ...(maxTokens !== undefined && { maxTokens }),
+  };
+}
