@@ -12,6 +12,8 @@ const broken = {
   "locallm/src/library/a.ts": `import "../config.ts";`,
   "dataq/service/src/ledger/a.ts": `import "../query/pipeline.ts";`,
   "dataq/service/src/search/a.ts": `import "../sources/source.ts";`,
+  "dataq/service/src/importer/a.ts": `import "../operations/registry.ts";`,
+  "dataq/service/src/query/a.ts": `import "../background/sweeper.ts";`,
   "dataq/service/src/http/a.ts": `import "../cli/main.ts";`,
 };
 const kept = {

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { judgmentsCorpus } from "../src/search/corpora/judgments.ts";
+import { judgmentsCorpus } from "../src/operations/legal/cases/corpus.ts";
+import { cases } from "../src/operations/legal/cases/source.ts";
 import { PostingIndex } from "../src/search/postings/posting-index.ts";
-import { cases } from "../src/sources/legal/cases/cases.ts";
 import { SearchSource } from "../src/sources/search-source.ts";
 import { environmentOf, makeDataFolder, openFolder, removeDataFolder } from "../test/data-folder.ts";
 import { startService } from "../test/service-process.ts";

@@ -3,6 +3,10 @@ import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
 import { lastSeal, sealAudit } from "./accounts/audit-chain.ts";
 import { openIdentity } from "./accounts/local-account.ts";
+import { FirstData } from "./background/first-data/first-data.ts";
+import { Jobs } from "./background/import-jobs.ts";
+import { startSchedule } from "./background/refresh/schedule.ts";
+import { startSweeper } from "./background/sweeper.ts";
 import type { Config } from "./config.ts";
 import { readConnectors } from "./connector/configured.ts";
 import { type Database, openDatabase } from "./database/database.ts";
@@ -24,14 +28,11 @@ import { addLedgerRoutes } from "./http/routes/ledger.ts";
 import { addMemberRoutes } from "./http/routes/members.ts";
 import { addQueryRoutes } from "./http/routes/query.ts";
 import { scrub } from "./http/scrub.ts";
-import { Jobs } from "./importer/jobs.ts";
 import { gatherStatements } from "./ledger/gather.ts";
-import { sweepKeys } from "./ledger/idempotency.ts";
 import { recover, startInstance } from "./ledger/instance.ts";
-import { expireTrials } from "./ledger/movement.ts";
 import { PriceList, publishFirstPrices } from "./ledger/price.ts";
-import { sealEntries } from "./ledger/seal.ts";
 import { Limiter } from "./limits/limiter.ts";
+import { createSources } from "./operations/sources.ts";
 import { makeLocalLink } from "./people/local-link.ts";
 import { People } from "./people/people.ts";
 import { AnswerCache } from "./query/answer-cache.ts";
@@ -40,10 +41,6 @@ import { Flights } from "./query/flights.ts";
 import { RequestLog } from "./query/request-log.ts";
 import { migrations } from "./schema.ts";
 import { PostingIndex } from "./search/postings/posting-index.ts";
-import { connected } from "./sources/connected.ts";
-import { FirstData } from "./sources/first-data/first-data.ts";
-import { startSchedule } from "./sources/legal-index/schedule.ts";
-import { createSources } from "./sources/registry.ts";
 import type { Sources } from "./sources/source.ts";
 
 /** A running service. */
@@ -74,7 +71,6 @@ export interface ServiceOptions {
 }
 
 const SOURCE_LIMIT_MS = 30_000;
-const SWEEP_EVERY_MS = 10_000;
 
 /** Joins the parts by hand, in the order in which they need each other. */
 export async function createService(config: Config, options: ServiceOptions): Promise<Service> {
@@ -127,9 +123,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     const sources = createSources({
       index,
       samples: config.samples,
-      connectors: Object.fromEntries(
-        connectors.map((connector) => [connector.vendor.operation, connected(connector)]),
-      ),
+      connectors,
       ready: (corpus) => firstData.ready(corpus),
     });
     const pipeline = {
@@ -189,7 +183,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     addSessionRoutes(app, parts, config);
     if (config.locallm !== undefined) addModelRoutes(app, parts, config.locallm);
     closers.push(() => app.close());
-    closers.push(startSweeper(parts, cache, seal));
+    closers.push(startSweeper({ ...parts, cache, seal }));
 
     url = await listen(app, config);
     const owner = await keys.authenticate(localKey, "127.0.0.1", clock());
@@ -217,37 +211,6 @@ async function listen(app: FastifyInstance, config: Config): Promise<string> {
   const { port } = app.server.address() as { port: number };
   const host = config.host === "0.0.0.0" || config.host === "::" ? "127.0.0.1" : config.host;
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-}
-
-/** What time makes necessary: holds of the dead, answers and keys that are over. */
-function startSweeper(
-  { database, limiter, clock, logger }: HttpParts,
-  cache: AnswerCache,
-  seal: () => Promise<void>,
-): () => Promise<void> {
-  let running: Promise<void> = Promise.resolve();
-  const sweep = async () => {
-    try {
-      const voided = await recover(database, clock());
-      if (voided > 0) logger.warn({ voided }, "open holds given back");
-      await cache.sweep(clock());
-      await expireTrials(database, clock());
-      await limiter.sweep(clock());
-      await sweepKeys(database, clock());
-      await sealEntries(database, clock());
-      await seal();
-    } catch (error) {
-      logger.warn({ err: (error as Error).message }, "sweep failed");
-    }
-  };
-  const timer = setInterval(() => {
-    running = running.then(sweep);
-  }, SWEEP_EVERY_MS);
-  timer.unref();
-  return async () => {
-    clearInterval(timer);
-    await running;
-  };
 }
 
 /** Seals the audit log, and tells its end where that is new: a log that lies elsewhere keeps it. See `Seal`. */

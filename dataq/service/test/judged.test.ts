@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../src/database/database.ts";
+import { createSources } from "../src/operations/sources.ts";
 import { PostingIndex } from "../src/search/postings/posting-index.ts";
-import { createSources } from "../src/sources/registry.ts";
 import { WrittenRecord } from "../src/sources/written-record.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 import { judgedQueries } from "./judged-queries.ts";

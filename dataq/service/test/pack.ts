@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { Database } from "../src/database/database.ts";
-import { importAny } from "../src/importer/import.ts";
 import type { ImportReport } from "../src/importer/import-file.ts";
 import { fetchOrigin } from "../src/importer/origin/origin.ts";
+import { importAny } from "../src/operations/imports.ts";
 import type { PostingIndex } from "../src/search/postings/posting-index.ts";
 
 /** Imports `<packs>/<name>.jsonl.zst` as `target`, through the data folder `folder`. */

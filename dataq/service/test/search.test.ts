@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { dueCorpora, refreshCorpus } from "../src/background/refresh/refresh.ts";
+import { startSchedule } from "../src/background/refresh/schedule.ts";
 import type { Database } from "../src/database/database.ts";
-import { sampleJudgment } from "../src/sample/judgments/judgments.ts";
+import { courtTerm, judgmentDocument } from "../src/operations/legal/cases/corpus.ts";
+import { sampleJudgment } from "../src/operations/legal/cases/sample/judgments.ts";
 import { Analyser, runs } from "../src/search/analysis/analyser.ts";
-import { courtTerm, judgmentDocument } from "../src/search/corpora/judgments.ts";
-import { keyedDocument } from "../src/search/corpora/keyed.ts";
+import { keyedDocument } from "../src/search/keyed-document.ts";
 import { PostingIndex } from "../src/search/postings/posting-index.ts";
 import type { IndexDocument, Query } from "../src/search/search-index.ts";
-import { dueCorpora, refreshCorpus } from "../src/sources/legal-index/refresh.ts";
-import { startSchedule } from "../src/sources/legal-index/schedule.ts";
 import { environmentOf, makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 
 const judgments = Array.from({ length: 300 }, (_, number) => sampleJudgment(number));
@@ -293,6 +293,6 @@ test("merging the segments changes no answer", async () => {
   for (const part of parts) await index.refresh("legal_cases", each(part), { dataset: "m", mode: "update" });
   const query: Query = { term: "合同", scored: true };
   const before = await idsOf("legal_cases", query);
-  expect(await index.rebuild("legal_cases")).toBe(80);
+  expect(await index.rebuild("legal_cases", judgmentDocument)).toBe(80);
   expect((await idsOf("legal_cases", query)).sort()).toEqual(before.sort());
 });

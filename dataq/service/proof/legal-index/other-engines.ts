@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { zstdCompressSync } from "node:zlib";
 import type { Database } from "../../src/database/database.ts";
+import { type JudgmentRecord, judgmentDocument } from "../../src/operations/legal/cases/corpus.ts";
 import { Analyser, runs } from "../../src/search/analysis/analyser.ts";
-import { type JudgmentRecord, judgmentDocument } from "../../src/search/corpora/judgments.ts";
 import type { Question } from "./questions.ts";
 
 /** The same tokens and the same questions without fields in another engine; it answers with the exact total. */

@@ -1,4 +1,4 @@
-import { sampleJudgment } from "../../src/sample/judgments/judgments.ts";
+import { sampleJudgment } from "../../src/operations/legal/cases/sample/judgments.ts";
 
 const words = [
   "民间借贷 利息",

@@ -1,7 +1,7 @@
 import { setPriority } from "node:os";
-import { sampleJudgment } from "../../src/sample/judgments/judgments.ts";
+import { judgmentDocument, judgmentsCorpus } from "../../src/operations/legal/cases/corpus.ts";
+import { sampleJudgment } from "../../src/operations/legal/cases/sample/judgments.ts";
 import { asSample } from "../../src/sample/provenance.ts";
-import { judgmentDocument, judgmentsCorpus } from "../../src/search/corpora/judgments.ts";
 import { PostingIndex } from "../../src/search/postings/posting-index.ts";
 import type { IndexDocument } from "../../src/search/search-index.ts";
 import { openFolder } from "../../test/data-folder.ts";

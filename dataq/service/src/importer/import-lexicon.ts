@@ -3,11 +3,22 @@ import { text } from "./field.ts";
 import { FieldCounts } from "./field-counts.ts";
 import { readRows } from "./format/read-rows.ts";
 import { ImportError } from "./import-error.ts";
+import type { WholeImport } from "./import-whole.ts";
 import { type Message, say } from "./message.ts";
 import type { LocalFile } from "./origin/origin.ts";
 
+/** Words for the segmenter, which no operation gives back. */
+export const lexiconImport: WholeImport = {
+  name: "lexicon",
+  async run(index, file, _publication, options) {
+    const { version, ...read } = await importLexicon(index, file, options);
+    if (version !== null) options.progress?.(say("new_dictionary", { version }));
+    return { ...read, size: read.rows };
+  },
+};
+
 /** Adds words to the segmenter's dictionary; what is built or replaced from now on is cut with them. */
-export async function importLexicon(
+async function importLexicon(
   index: PostingIndex,
   file: LocalFile,
   options: { readonly dryRun?: boolean } = {},
@@ -30,7 +41,7 @@ export async function importLexicon(
   return { rows: words.length, version, badRows, fields: fields.report() };
 }
 
-export interface LexiconImport {
+interface LexiconImport {
   readonly rows: number;
   /** Of the dictionary with these words; null where nothing was written. */
   readonly version: string | null;

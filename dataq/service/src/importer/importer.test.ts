@@ -5,13 +5,15 @@ import { DatabaseSync } from "node:sqlite";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { findOperation, type Operation } from "@dataq/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { targets } from "../operations/imports.ts";
+import { judgesIn, masked } from "../operations/legal/cases/judgment-text.ts";
+import { readLawText } from "../operations/legal/laws/import/law-text.ts";
 import { lines } from "./format/lines.ts";
 import { readRows } from "./format/read-rows.ts";
 import type { Row } from "./format/row.ts";
-import { readLawText } from "./laws/law-text.ts";
 import { inEnglish } from "./message.ts";
-import { judgesIn, masked } from "./targets/judgment-text.ts";
-import { findTarget, targets } from "./targets/targets.ts";
+
+const findTarget = (name: string) => targets.find((target) => target.name === name);
 
 let folder: string;
 beforeAll(async () => {

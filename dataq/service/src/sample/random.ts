@@ -50,3 +50,8 @@ export class Random {
     return new Date(from + this.next() * (to - from)).toISOString().slice(0, 10);
   }
 }
+
+/** The day so many days later. */
+export function laterBy(day: string, days: number): string {
+  return new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10);
+}

@@ -29,6 +29,9 @@ export interface IndexDocument {
   readonly body: object;
 }
 
+/** Makes a document of a record that a corpus keeps. */
+export type MakeDocument = (record: never) => IndexDocument;
+
 export interface RefreshOptions {
   /** Documents of one origin; a refresh replaces those of the same name. */
   readonly dataset: string;

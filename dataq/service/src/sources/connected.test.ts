@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { Connector } from "../connector/connector.ts";
 import { kuaidi100 } from "../connector/kuaidi100.ts";
 import { mappedVendor, mappingFile } from "../connector/mapping.ts";
+import { expressTracking } from "../operations/cloud/express-tracking/operation.ts";
 import { connected } from "./connected.ts";
 
 /** A stand-in for vendors: answers with what the test puts here. */
@@ -75,7 +76,11 @@ function express(options = {}) {
     kuaidi100({ customer: "C", key: "K", url: `${base}/poll/query.do`, costFen: 7 }),
     options,
   );
-  return { connector, ask: () => connected(connector).run({ express_no: "YT1000000000017" }, page, context) };
+  return {
+    connector,
+    ask: () =>
+      connected(connector, expressTracking.fromVendor).run({ express_no: "YT1000000000017" }, page, context),
+  };
 }
 
 test("a parcel of kuaidi100 becomes the contract's record, and the request is signed", async () => {

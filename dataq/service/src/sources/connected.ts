@@ -4,13 +4,20 @@ import { inEnglish } from "../importer/message.ts";
 import { ownForm } from "../importer/own-form.ts";
 import { provenanceOf } from "../importer/provenance.ts";
 import { single, whole } from "./answers.ts";
-import { cacheOf, demandPhoneTail } from "./cloud/express-tracking/carrier.ts";
-import { shixinAnswer } from "./enterprise/shixin-check/summary.ts";
-import { zhixingAnswer } from "./enterprise/zhixing-check/summary.ts";
 import type { Answer, Page, Source, SourceContext } from "./source.ts";
 
+/** What an operation adds to a vendor's answer. */
+export interface FromVendor {
+  /** The list as an answer, with its summary. */
+  readonly list?: (records: readonly object[], params: Params) => Answer;
+  /** How long a record may be given again. Seconds. */
+  readonly cacheS?: (record: object) => number;
+  /** The failure when the vendor wants to know more about who asks. */
+  readonly verificationNeeded?: () => Failure;
+}
+
 /** Answers an operation from a vendor. What the vendor gives must be the operation's record, else it is 502. */
-export function connected(connector: Connector): Source {
+export function connected(connector: Connector, adds: FromVendor = {}): Source {
   const { vendor } = connector;
   const operation = findOperation(vendor.operation) as Operation;
   const complete = ownForm(operation.name, (record) => record["id"] ?? Object.values(record)[1]);
@@ -42,29 +49,23 @@ export function connected(connector: Connector): Source {
         ? { ...params, page: String(page.page), page_size: String(page.pageSize) }
         : params;
       const found = await connector.ask(asked, context.signal);
-      if (found.outcome === "verification_required") {
-        const { phone_tail: _, ...without } = params;
-        demandPhoneTail({ code: "shunfeng", name: "The carrier" }, without);
-      }
+      if (found.outcome === "verification_required")
+        throw adds.verificationNeeded?.() ?? new Failure("upstream_error", { operation: operation.name });
       if (found.outcome === "record") {
         const record = recordOf(found.fields, context.now);
-        const cacheS =
-          operation.name === "cloud_express_tracking" ? cacheOf(record as { signed: boolean }) : undefined;
-        return { ...single(record), ...(cacheS !== undefined && { cacheS }) };
+        return { ...single(record), ...(adds.cacheS && { cacheS: adds.cacheS(record) }) };
       }
       if (found.outcome === "records") {
         const records = found.list.map((fields) => recordOf(fields, context.now));
-        return listed(operation, params, records, found.total, page);
+        return adds.list?.(records, params) ?? listed(operation, records, found.total, page);
       }
-      return operation.kind === "list" ? listed(operation, params, [], 0, page) : single(undefined);
+      if (operation.kind === "single") return single(undefined);
+      return adds.list?.([], params) ?? listed(operation, [], 0, page);
     },
   };
 }
 
-function listed(operation: Operation, params: Params, records: object[], total: number, page: Page): Answer {
-  if (operation.name === "enterprise_shixin_check")
-    return shixinAnswer(params["company_name"] ?? "", records);
-  if (operation.name === "enterprise_zhixing_check") return zhixingAnswer(records);
+function listed(operation: Operation, records: object[], total: number, page: Page): Answer {
   const answer = whole(records);
   const isPastEnd = operation.paged && records.length === 0 && page.page > 1;
   return {

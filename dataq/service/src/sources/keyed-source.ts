@@ -1,4 +1,4 @@
-import { keyTerm } from "../search/corpora/keyed.ts";
+import { keyTerm } from "../search/keyed-document.ts";
 import type { PostingIndex } from "../search/postings/posting-index.ts";
 
 /** Imported records that are looked up by key. */

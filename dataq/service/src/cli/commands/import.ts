@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { sourceKinds } from "@dataq/contract";
 import { Command, Option } from "commander";
-import { importAny, importNames } from "../../importer/import.ts";
 import { saidOf } from "../../importer/import-error.ts";
 import type { ImportReport } from "../../importer/import-file.ts";
 import { inEnglish, type Message } from "../../importer/message.ts";
 import { fetchOrigin } from "../../importer/origin/origin.ts";
 import type { Publication } from "../../importer/provenance.ts";
+import { importAny, importNames } from "../../operations/imports.ts";
 import { PostingIndex } from "../../search/postings/posting-index.ts";
 import { withOwnDatabase } from "../own-database.ts";
 

@@ -1,9 +1,9 @@
 import { Command } from "commander";
+import { refreshCorpus } from "../../background/refresh/refresh.ts";
 import type { Database } from "../../database/database.ts";
 import { lastRuns } from "../../importer/runs.ts";
+import { buildLegalIndex, emptyLegalFill, fullSize } from "../../operations/legal/cases/fill.ts";
 import { PostingIndex } from "../../search/postings/posting-index.ts";
-import { buildLegalIndex, emptyLegalFill, fullSize } from "../../sources/legal-index/build.ts";
-import { refreshCorpus } from "../../sources/legal-index/refresh.ts";
 import { withOwnDatabase } from "../own-database.ts";
 
 /** `dataq index`: build and refresh search indexes beside what serves. */

@@ -11,8 +11,8 @@ import { expect, test } from "vitest";
 import { en, type Text } from "../../../../console/src/text/en.ts";
 import { zh } from "../../../../console/src/text/zh.ts";
 import { auditActions, namedActors } from "../../accounts/audit.ts";
-import { importNames } from "../../importer/import.ts";
 import { ownNotes } from "../../ledger/own-notes.ts";
+import { importNames } from "../../operations/imports.ts";
 import { dueReasons } from "../../query/tariff.ts";
 
 type Table = (text: Text) => Readonly<Record<string, string>>;

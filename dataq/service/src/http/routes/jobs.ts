@@ -1,8 +1,8 @@
 import { type jobList, newImport, type Sent } from "@dataq/contract/wire";
 import type { FastifyInstance } from "fastify";
 import { writeAudit } from "../../accounts/audit.ts";
-import { importNames } from "../../importer/import.ts";
-import type { Jobs } from "../../importer/jobs.ts";
+import type { Jobs } from "../../background/import-jobs.ts";
+import { importNames } from "../../operations/imports.ts";
 import type { HttpParts } from "../app.ts";
 import { check, readJson } from "../body.ts";
 import { admitOperator } from "../console/session.ts";

@@ -1,10 +1,10 @@
 import type { Query, Question } from "../search-index.ts";
 import type { BitSet } from "./bitset.ts";
 import type { Postings } from "./codec.ts";
+import type { OpenSegment } from "./open-segment.ts";
 import { type PhraseWord, withPhrase } from "./phrase.ts";
 import { dateNumber } from "./segment-builder.ts";
 import { intersect, lowerBound, subtract, type Take, unite, within } from "./sets.ts";
-import type { OpenSegment } from "./snapshots.ts";
 
 /** What a segment has of the terms of a question. */
 export interface SegmentTerms {

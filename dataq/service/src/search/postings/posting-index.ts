@@ -2,11 +2,11 @@ import { Failure, type IndexState } from "@dataq/contract";
 import type { Database } from "../../database/database.ts";
 import type { Analyser } from "../analysis/analyser.ts";
 import { Lexicons } from "../analysis/lexicons.ts";
-import { documentOf } from "../corpora/corpora.ts";
 import type {
   Found,
   Hit,
   IndexDocument,
+  MakeDocument,
   Question,
   RefreshOptions,
   RefreshReport,
@@ -25,10 +25,11 @@ import {
   scoredTermsOf,
   termsOf,
 } from "./evaluate.ts";
+import type { OpenSegment, OpenSnapshot } from "./open-segment.ts";
 import { Recent } from "./recent.ts";
 import { refresh } from "./refresh.ts";
 import { Scratch } from "./scratch.ts";
-import { type OpenSegment, type OpenSnapshot, Snapshots } from "./snapshots.ts";
+import { Snapshots } from "./snapshots.ts";
 import { type Ranked, Top } from "./top.ts";
 
 /** Posting blocks in PostgreSQL: the terms of a question come in one statement, the page's documents in another. */
@@ -112,12 +113,18 @@ export class PostingIndex implements SearchIndex {
     for (const { corpus } of await this.corpora()) await this.analyser(corpus);
   }
 
-  /** Merges the segments of every dataset into new ones, beside what serves. Returns the corpus's size. */
-  async rebuild(corpus: string, options: { readonly signal?: AbortSignal } = {}): Promise<number> {
-    const make = documentOf(corpus);
+  /**
+   * Merges the segments of every dataset into new ones, beside what serves. `document` makes a document of a stored
+   * record; without it (records that are only looked up) nothing would change. Returns the corpus's size.
+   */
+  async rebuild(
+    corpus: string,
+    document: MakeDocument | undefined,
+    options: { readonly signal?: AbortSignal } = {},
+  ): Promise<number> {
     const snapshot = await this.#snapshots.open(corpus);
     let size = snapshot?.size ?? 0;
-    if (make === undefined) {
+    if (document === undefined) {
       await this.#pool.query(
         "update search_corpus set refreshed_at = now(), next_refresh_at = now() + interval '30 days' where corpus = $1",
         [corpus],
@@ -125,14 +132,14 @@ export class PostingIndex implements SearchIndex {
       return size;
     }
     for (const dataset of new Set(snapshot?.segments.map((segment) => segment.dataset))) {
-      const again = this.#again(corpus, dataset, make);
+      const again = this.#again(corpus, dataset, document);
       ({ size } = await this.refresh(corpus, again, { dataset, mode: "replace", recut: true, ...options }));
     }
     return size;
   }
 
-  async *#again(corpus: string, dataset: string, make: (body: never) => IndexDocument) {
-    for await (const body of this.documents(corpus, dataset)) yield make(body as never);
+  async *#again(corpus: string, dataset: string, document: MakeDocument) {
+    for await (const body of this.documents(corpus, dataset)) yield document(body as never);
   }
 
   /** Bodies by their places; undefined where a segment is no more. */

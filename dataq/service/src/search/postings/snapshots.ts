@@ -3,28 +3,7 @@ import type { Database } from "../../database/database.ts";
 import { plainAnalysis } from "../analysis/analyser.ts";
 import { BitSet } from "./bitset.ts";
 import { normsOf } from "./evaluate.ts";
-
-/** A segment as the reader holds it in memory: everything but postings and bodies. */
-export interface OpenSegment {
-  readonly id: number;
-  readonly dataset: string;
-  readonly documents: number;
-  /** See `normsOf`. */
-  readonly norms: Float32Array;
-  readonly dates: Int32Array;
-  readonly dead: BitSet | null;
-}
-
-export interface OpenSnapshot {
-  readonly id: number;
-  readonly corpus: string;
-  readonly size: number;
-  readonly refreshedAt: Date;
-  readonly nextRefreshAt: Date | null;
-  readonly segments: readonly OpenSegment[];
-  /** Version of the analyser that cut the documents. */
-  readonly analysis: string;
-}
+import type { OpenSnapshot } from "./open-segment.ts";
 
 /**
  * Snapshots by corpus. Which one serves is asked of the database at most once in `lookEveryMs`, so that a refresh

@@ -1,0 +1,131 @@
+import { Worker } from "node:worker_threads";
+import { Failure } from "@dataq/contract";
+import type { Database } from "../../database/database.ts";
+import { lawEntriesCorpus } from "../../operations/legal/law-catalog/corpus.ts";
+import { lawArticlesCorpus } from "../../operations/legal/laws/corpus.ts";
+import { sampleCorpora, sampleCorpus, sampleDataset } from "../../operations/sample-corpora.ts";
+
+export interface FirstDataOptions {
+  readonly databaseUrl: string | undefined;
+  readonly dataFolder: string;
+  readonly samples: boolean;
+  /** Where the first laws come from; undefined for none. */
+  readonly laws: string | undefined;
+  readonly progress: (line: string) => void;
+}
+
+/** What a worker is told to bring. */
+export interface FirstDataTask {
+  readonly databaseUrl: string | undefined;
+  readonly dataFolder: string;
+  readonly corpora: readonly string[];
+  readonly laws: string | undefined;
+}
+
+/** What a worker tells: a line for people, or corpora that are settled, built or not. */
+export type FirstDataNews = { readonly line: string } | { readonly settled: readonly string[] };
+
+/**
+ * The data of a first start: samples, and real laws where a package index can be reached. A thread of low priority
+ * builds what is missing beside the serving of calls; a call that needs it waits for it.
+ */
+export class FirstData {
+  /** Settled when nothing more will come. Never rejects. */
+  readonly done: Promise<void>;
+  /** Settled when the laws are in, or will not come. */
+  readonly laws: Promise<void>;
+  readonly #options: FirstDataOptions;
+  readonly #looked = Promise.withResolvers<void>();
+  readonly #waiting = new Map<string, { promise: Promise<void>; settle: () => void }>();
+  #worker: Worker | undefined;
+  #isClosed = false;
+
+  constructor(database: Database, options: FirstDataOptions) {
+    this.#options = options;
+    this.done = this.#bring(database).catch((error: Error) =>
+      options.progress(`First data: ${error.message}`),
+    );
+    this.laws = this.#looked.promise.then(() => this.#waiting.get(lawArticlesCorpus)?.promise);
+    void this.done.then(() => this.#settleAll());
+  }
+
+  /** Resolves at once for what is there, or will not come. */
+  async ready(corpus: string): Promise<void> {
+    await this.#looked.promise;
+    const waiting = this.#waiting.get(corpus);
+    if (waiting === undefined) return;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Failure("unavailable", { retry_after: 5 })), longestWaitMs);
+    });
+    try {
+      await Promise.race([waiting.promise, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#worker?.postMessage("stop");
+    const timer = setTimeout(() => void this.#worker?.terminate(), stopLimitMs);
+    await this.done;
+    clearTimeout(timer);
+  }
+
+  async #bring(database: Database): Promise<void> {
+    const { samples, laws, databaseUrl, dataFolder } = this.#options;
+    try {
+      const found = await database.pool.query<{ corpus: string; dataset: string }>(
+        `select c.corpus, s.dataset from search_corpus c
+           join search_snapshot_segment p on p.snapshot = c.snapshot join search_segment s on s.id = p.segment`,
+      );
+      const has = (corpus: string, dataset?: string) =>
+        found.rows.some((row) => row.corpus === corpus && (dataset === undefined || row.dataset === dataset));
+      const corpora = samples
+        ? sampleCorpora
+            .map(({ corpus }) => sampleCorpus(corpus))
+            .filter((corpus) => !has(corpus, sampleDataset))
+        : [];
+      const wanted = has(lawArticlesCorpus) ? undefined : laws;
+      for (const corpus of corpora) this.#expect(corpus);
+      if (wanted !== undefined) for (const corpus of lawCorpora) this.#expect(corpus);
+      this.#looked.resolve();
+      if ((corpora.length === 0 && wanted === undefined) || this.#isClosed) return;
+      await this.#work({ databaseUrl, dataFolder, corpora, laws: wanted });
+    } finally {
+      this.#looked.resolve();
+    }
+  }
+
+  #work(task: FirstDataTask): Promise<void> {
+    const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+    const worker = new Worker(new URL(`./worker.${extension}`, import.meta.url), { workerData: task });
+    this.#worker = worker;
+    return new Promise((resolve, reject) => {
+      worker.on("message", (news: FirstDataNews) => {
+        if ("line" in news) this.#options.progress(news.line);
+        else for (const corpus of news.settled) this.#waiting.get(corpus)?.settle();
+      });
+      worker.once("error", reject);
+      worker.once("exit", () => resolve());
+    });
+  }
+
+  #expect(corpus: string): void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const settle = () => {
+      this.#waiting.delete(corpus);
+      resolve();
+    };
+    this.#waiting.set(corpus, { promise, settle });
+  }
+
+  #settleAll(): void {
+    for (const { settle } of this.#waiting.values()) settle();
+  }
+}
+
+const longestWaitMs = 25_000;
+const stopLimitMs = 5_000;
+export const lawCorpora = [lawArticlesCorpus, lawEntriesCorpus];

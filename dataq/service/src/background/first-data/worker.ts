@@ -1,0 +1,111 @@
+import { setPriority } from "node:os";
+import { join } from "node:path";
+import { parentPort, workerData } from "node:worker_threads";
+import { openDatabase } from "../../database/database.ts";
+import { inEnglish } from "../../importer/message.ts";
+import { fetchOrigin } from "../../importer/origin/origin.ts";
+import { importAny } from "../../operations/imports.ts";
+import { sampleCorpora, sampleCorpus, sampleDataset } from "../../operations/sample-corpora.ts";
+import { PostingIndex } from "../../search/postings/posting-index.ts";
+import { type FirstDataNews, type FirstDataTask, lawCorpora } from "./first-data.ts";
+
+/** The thread that `FirstData` starts: builds what its task names, tells what is settled, and ends. */
+const task = workerData as FirstDataTask;
+const stopping = new AbortController();
+parentPort?.once("message", () => stopping.abort());
+
+const database = await openDatabase({
+  url: task.databaseUrl,
+  folder: task.dataFolder,
+  poolSize: 2,
+  applicationName: "dataq first data",
+  progress: () => {},
+});
+try {
+  const index = new PostingIndex(database);
+  await Promise.all([bringLaws(index), buildSamples(index)]);
+} finally {
+  await database.close();
+  parentPort?.close();
+}
+
+async function buildSamples(index: PostingIndex): Promise<void> {
+  const missing = sampleCorpora.filter(({ corpus }) => task.corpora.includes(sampleCorpus(corpus)));
+  if (missing.length === 0) return;
+  tell({ line: "Making samples for what has no real source …" });
+  for (const { corpus, documents } of missing) {
+    if (stopping.signal.aborted) return;
+    const options = { dataset: sampleDataset, mode: "replace" as const, signal: stopping.signal };
+    try {
+      await index.refresh(sampleCorpus(corpus), each(documents()), options);
+    } catch (error) {
+      if (!stopping.signal.aborted)
+        tell({ line: `Samples of ${corpus} failed: ${(error as Error).message}` });
+    }
+    tell({ settled: [sampleCorpus(corpus)] });
+  }
+  tell({ line: "Samples are in." });
+}
+
+async function bringLaws(index: PostingIndex): Promise<void> {
+  if (task.laws === undefined) return yieldToCalls();
+  const { signal } = stopping;
+  const progress = (line: string) => tell({ line });
+  try {
+    progress(`No laws yet: fetching ${task.laws} …`);
+    const file = await fetchOrigin(task.laws, {
+      folder: join(task.dataFolder, "downloads"),
+      signal,
+      progress: (message) => progress(inEnglish(message)),
+    });
+    const publication = {
+      name: file.name,
+      kind: "third_party" as const,
+      url: file.url,
+      licence: file.licence,
+      retrievedAt: new Date(),
+    };
+    const options = { again: true, signal };
+    const { rows, size } = await importAny(
+      database,
+      index,
+      lawCorpora[0] as string,
+      file,
+      publication,
+      options,
+    );
+    progress(
+      `Laws are in: ${rows.toLocaleString("en")} articles in all versions, ${(size ?? 0).toLocaleString("en")} to be found.`,
+    );
+  } catch (error) {
+    if (signal.aborted) return;
+    progress(
+      `Laws could not be fetched: ${(error as Error).message} Later: dataq import legal_laws ${task.laws}`,
+    );
+  } finally {
+    tell({ settled: lawCorpora });
+    yieldToCalls();
+  }
+}
+
+/** On Linux this is the thread's own priority: calls that are served come first. */
+function yieldToCalls(): void {
+  try {
+    setPriority(5);
+  } catch {
+    // Not allowed here; then it is only slower for both.
+  }
+}
+
+async function* each<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
+  let count = 0;
+  for (const item of items) {
+    // Lets the other half of the work, and a request to stop, have their turn.
+    if (++count % 50 === 0) await new Promise(setImmediate);
+    yield item;
+  }
+}
+
+function tell(news: FirstDataNews): void {
+  parentPort?.postMessage(news);
+}

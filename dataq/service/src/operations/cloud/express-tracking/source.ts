@@ -1,0 +1,12 @@
+import type { Params } from "@dataq/contract";
+import { single } from "../../../sources/answers.ts";
+import { KeyedRecords } from "../../../sources/keyed-source.ts";
+import type { OptionalSource } from "../../../sources/layered.ts";
+import type { Answer } from "../../../sources/source.ts";
+
+export class ImportedParcels extends KeyedRecords implements OptionalSource {
+  async run(params: Params): Promise<Answer> {
+    const [found] = await this.find([params["express_no"] ?? ""], 1);
+    return single(found);
+  }
+}

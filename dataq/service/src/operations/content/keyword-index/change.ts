@@ -1,0 +1,55 @@
+import type { StoredRanking } from "../hot-rank/corpus.ts";
+
+/**
+ * By how many percent a keyword's place on the lists changed from some days to others. Like is compared with like:
+ * places alone, because older archives have no heat, and only platforms of which the archive holds at least half
+ * of the days on both sides; each counts with the mean of its days. Null where no platform is held on both sides,
+ * or the keyword stood on none of their lists before.
+ */
+export function changePercent(
+  keyword: string,
+  rankings: readonly StoredRanking[],
+  before: readonly string[],
+  now: readonly string[],
+): number | null {
+  const was = meansOf(keyword, rankings, before);
+  const is = meansOf(keyword, rankings, now);
+  const platforms = [...was.keys()].filter((platform) => is.has(platform));
+  const [sumBefore = 0, sumNow = 0] = [was, is].map((means) =>
+    platforms.reduce((sum, platform) => sum + (means.get(platform) ?? 0), 0),
+  );
+  return sumBefore === 0 ? null : Math.round((1000 * (sumNow - sumBefore)) / sumBefore) / 10;
+}
+
+/** 50 for the first place of a list, 1 for the fiftieth and those below. */
+export function pointsOf(place: number): number {
+  return 51 - Math.min(place + 1, 50);
+}
+
+/** Of each platform with enough days: the points of a day. */
+function meansOf(
+  keyword: string,
+  rankings: readonly StoredRanking[],
+  days: readonly string[],
+): ReadonlyMap<string, number> {
+  const wanted = keyword.toLowerCase();
+  const pointsByDay = new Map<string, Map<string, number>>();
+  for (const { platform, date, items } of rankings) {
+    if (!days.includes(date)) continue;
+    const points = items.reduce(
+      (sum, { title }, place) => (title.toLowerCase().includes(wanted) ? sum + pointsOf(place) : sum),
+      0,
+    );
+    const held = pointsByDay.get(platform) ?? new Map<string, number>();
+    // A day that two archives hold counts once.
+    held.set(date, Math.max(points, held.get(date) ?? 0));
+    pointsByDay.set(platform, held);
+  }
+  const enough = [...pointsByDay].filter(([, held]) => held.size * 2 >= days.length);
+  return new Map(
+    enough.map(([platform, held]) => [
+      platform,
+      [...held.values()].reduce((sum, points) => sum + points, 0) / held.size,
+    ]),
+  );
+}

@@ -1,0 +1,10 @@
+import type { OperationParts } from "../../operation.ts";
+import { wechatImport } from "./import.ts";
+import { sampleWechat } from "./sample.ts";
+import { ImportedWechat } from "./source.ts";
+
+export const wechatIndex: OperationParts = {
+  source: (index, corpus) => new ImportedWechat(index, corpus),
+  sample: sampleWechat,
+  import: wechatImport,
+};

@@ -1,0 +1,10 @@
+import type { OperationParts } from "../../operation.ts";
+import { companyImport } from "./import.ts";
+import { sampleCompanies } from "./sample.ts";
+import { ImportedCompanies } from "./source.ts";
+
+export const companyDetail: OperationParts = {
+  source: (index, corpus) => new ImportedCompanies(index, corpus),
+  sample: sampleCompanies,
+  import: companyImport,
+};

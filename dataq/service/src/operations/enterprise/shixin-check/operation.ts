@@ -1,0 +1,12 @@
+import type { OperationParts } from "../../operation.ts";
+import { shixinImport } from "./import.ts";
+import { sampleShixin } from "./sample.ts";
+import { ImportedShixin } from "./source.ts";
+import { shixinAnswer } from "./summary.ts";
+
+export const shixinCheck: OperationParts = {
+  source: (index, corpus) => new ImportedShixin(index, corpus),
+  sample: sampleShixin,
+  import: shixinImport,
+  fromVendor: { list: (records, { company_name = "" }) => shixinAnswer(company_name, records) },
+};

@@ -1,0 +1,14 @@
+import { keyedImport } from "../../../importer/keyed-import.ts";
+import type { Draft } from "../../../importer/target.ts";
+
+export const invoiceImport = keyedImport(
+  "enterprise_tax_invoice",
+  ({ invoice_code, invoice_number }) => `${invoice_code ?? ""}-${invoice_number}`,
+  keysOf,
+);
+
+/** The code stands as a key of its own, so that a bare code can be decided where it names one invoice. */
+function keysOf({ invoice_code, invoice_number }: Draft): string[] {
+  const key = `${invoice_code ?? ""}|${invoice_number}`;
+  return invoice_code === null ? [key] : [key, `code|${invoice_code}`];
+}

@@ -1,0 +1,10 @@
+import type { OperationParts } from "../../operation.ts";
+import { invoiceImport } from "./import.ts";
+import { sampleInvoices } from "./sample.ts";
+import { ImportedInvoices } from "./source.ts";
+
+export const taxInvoice: OperationParts = {
+  source: (index, corpus) => new ImportedInvoices(index, corpus),
+  sample: sampleInvoices,
+  import: invoiceImport,
+};

@@ -1,0 +1,107 @@
+import type { IndexDocument } from "../../../search/search-index.ts";
+import { articleTerm, lawTerm } from "../laws/corpus.ts";
+import { lawKey, readArticleNumber } from "../question/law-reference.ts";
+
+/** What the index reads of a judgment's record; the rest is given back as it came. */
+export interface JudgmentRecord {
+  readonly id: string;
+  readonly case_no: string | null;
+  readonly title: string;
+  readonly court_name: string;
+  readonly case_type: string;
+  readonly case_type_text: string;
+  readonly document_type: string | null;
+  readonly trial_procedure: string | null;
+  readonly cause_of_action: string | null;
+  readonly judgment_date: string | null;
+  readonly judges: readonly { readonly name: string }[];
+  readonly legal_basis: readonly { readonly law_name: string; readonly article_no: string | null }[];
+  readonly full_text: string;
+}
+
+export const judgmentsCorpus = "legal_cases";
+
+/** Generated judgments fill the legal index up to the size that the specification names (section 1). */
+export const legalIndexFill = { dataset: "generated", upTo: 68_787 };
+
+export function judgmentDocument(record: JudgmentRecord): IndexDocument {
+  return {
+    id: record.id,
+    texts: [
+      { text: record.title, weight: 3 },
+      { text: record.cause_of_action ?? "", weight: 3 },
+      { text: record.full_text, weight: 1 },
+    ],
+    terms: [
+      ...courtTerms(record.court_name),
+      ...record.judges.map(({ name }) => judgeTerm(name)),
+      ...record.legal_basis.flatMap(({ law_name, article_no }) => basisTerms(law_name, article_no)),
+      ...typeTerms(record),
+      ...(record.case_no === null ? [] : [caseNumberTerm(record.case_no)]),
+    ],
+    date: record.judgment_date,
+    body: record,
+  };
+}
+
+/**
+ * A court is found by every ending of its name that starts at a place: 浙江省杭州市西湖区人民法院, 杭州市西湖区人民法院,
+ * 西湖区人民法院; each also without 省, 市, 区 and 人民 (西湖法院).
+ */
+export function courtTerms(name: string): string[] {
+  const plain = name.normalize("NFKC").replace(/\s/g, "");
+  const starts = [0];
+  for (const found of plain.matchAll(/(?:省|自治区|自治州|地区|市|区|县|盟|旗)/g)) {
+    const next = found.index + found[0].length;
+    if (plain.length - next >= 4) starts.push(next);
+  }
+  return [...new Set(starts.flatMap((start) => [plain.slice(start), shortCourt(plain.slice(start))]))].map(
+    (ending) => `c:${ending}`,
+  );
+}
+
+/** The term that a query's court is looked up by. */
+export function courtTerm(name: string): string {
+  return `c:${shortCourt(name.normalize("NFKC").replace(/\s/g, ""))}`;
+}
+
+function shortCourt(name: string): string {
+  return name
+    .replace(/人民法院$/, "法院")
+    .replace(/中级法院$/, "中院")
+    .replace(/高级法院$/, "高院")
+    .replace(/(?<=.{2})(?:省|市|区|县)(?=.*(?:法院|中院|高院)$)/g, "");
+}
+
+export function judgeTerm(name: string): string {
+  return `j:${name.normalize("NFKC").replace(/\s/g, "")}`;
+}
+
+export function basisTerms(law: string, articleNo: string | null): string[] {
+  const key = lawKey(law);
+  const article = articleNo === null ? undefined : readArticleNumber(articleNo);
+  return [
+    lawTerm(key),
+    ...(article === undefined ? [] : [articleTerm(key, { ...article, sub: article.sub })]),
+  ];
+}
+
+export function typeTerm(word: string): string {
+  return `t:${word.normalize("NFKC").toLowerCase()}`;
+}
+
+function typeTerms(record: JudgmentRecord): string[] {
+  const words = [
+    record.case_type,
+    record.case_type_text,
+    record.case_type_text.replace(/案件$/, ""),
+    record.document_type,
+    record.trial_procedure,
+    record.cause_of_action,
+  ];
+  return words.filter((word): word is string => word !== null && word !== "").map(typeTerm);
+}
+
+export function caseNumberTerm(text: string): string {
+  return `n:${text.normalize("NFKC").replace(/[\s()〔〕[\]]/g, "")}`;
+}

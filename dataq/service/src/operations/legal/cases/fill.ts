@@ -1,0 +1,70 @@
+import type { Database } from "../../../database/database.ts";
+import { saidOf } from "../../../importer/import-error.ts";
+import { Run } from "../../../importer/runs.ts";
+import type { PostingIndex } from "../../../search/postings/posting-index.ts";
+import type { IndexDocument } from "../../../search/search-index.ts";
+import { judgmentDocument, judgmentsCorpus, legalIndexFill } from "./corpus.ts";
+import { sampleJudgment } from "./sample/judgments.ts";
+
+export const fullSize = legalIndexFill.upTo;
+/** Dataset of the judgments that fill the index up; those that are imported later take the places of its last. */
+const generated = legalIndexFill.dataset;
+
+/**
+ * Fills the legal index up to its full size with generated judgments, beside what was imported. Builds beside what
+ * serves and switches at the end; cut off, it goes on where it stopped.
+ */
+export async function buildLegalIndex(
+  database: Database,
+  index: PostingIndex,
+  options: {
+    readonly size?: number;
+    readonly signal?: AbortSignal;
+    readonly progress?: (done: number, total: number) => void;
+  } = {},
+): Promise<{ size: number; real: number }> {
+  const real = await index.size(judgmentsCorpus, [generated]);
+  const total = Math.max(0, (options.size ?? fullSize) - real);
+  const run = await Run.start(database, {
+    target: judgmentsCorpus,
+    dataset: generated,
+    origin: "generator",
+    sha256: "",
+    total,
+  });
+  try {
+    const { size } = await index.refresh(judgmentsCorpus, judgments(total), {
+      dataset: generated,
+      mode: "replace",
+      resumeKey: `generated 3 ${total}`,
+      ...(options.signal && { signal: options.signal }),
+      progress: (done) => {
+        run.progress(done);
+        options.progress?.(done, total);
+      },
+    });
+    await run.finish("done", total, 0, null);
+    return { size, real };
+  } catch (error) {
+    await run.finish("failed", 0, 0, saidOf(error)).catch(() => {});
+    throw error;
+  }
+}
+
+async function* judgments(count: number): AsyncGenerator<IndexDocument> {
+  for (let number = 0; number < count; number++) yield judgmentDocument(sampleJudgment(number));
+}
+
+/** Takes the generated judgments out again, for who wants imported ones alone. */
+export async function emptyLegalFill(index: PostingIndex): Promise<{ size: number }> {
+  const real = await index.size(judgmentsCorpus, [generated]);
+  if (real === 0)
+    throw new Error(
+      "No judgment is imported, so that nothing would be left; DATAQ_SAMPLES=off shows no samples.",
+    );
+  const { size } = await index.refresh(judgmentsCorpus, judgments(0), {
+    dataset: generated,
+    mode: "replace",
+  });
+  return { size };
+}

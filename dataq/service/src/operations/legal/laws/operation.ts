@@ -1,0 +1,27 @@
+import { SearchSource } from "../../../sources/search-source.ts";
+import type { OperationParts } from "../../operation.ts";
+import { lawArticleDocument } from "./corpus.ts";
+import { lawImport } from "./import/import-laws.ts";
+import { sampleLaws } from "./sample.ts";
+import { laws } from "./source.ts";
+
+export const legalLaws: OperationParts = {
+  document: lawArticleDocument,
+  source: (index, corpus) => new SearchSource(index, corpus, laws),
+  sample: {
+    count: sampleLaws().length,
+    documents: () =>
+      sampleLaws().flatMap(({ facts, articles }) =>
+        articles.map(({ number, content, source }) =>
+          lawArticleDocument({
+            id: `${facts.law_id}:${number}`,
+            law_name: facts.law_name,
+            article_no: `第${"零一二三四五六七八九"[number]}条`,
+            article: { number, sub: null },
+            versions: [{ ...facts, chapter: null, section: null, content, source }],
+          }),
+        ),
+      ),
+  },
+  import: lawImport,
+};

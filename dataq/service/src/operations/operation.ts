@@ -1,0 +1,35 @@
+import type { WholeImport } from "../importer/import-whole.ts";
+import type { Target } from "../importer/target.ts";
+import type { PostingIndex } from "../search/postings/posting-index.ts";
+import type { IndexDocument, MakeDocument } from "../search/search-index.ts";
+import type { FromVendor } from "../sources/connected.ts";
+import type { OptionalSource } from "../sources/layered.ts";
+import type { Source } from "../sources/source.ts";
+
+/** What the service needs to answer an operation of the contract. Its folder holds a file for each of these. */
+export interface OperationParts {
+  /** Makes a document of a record, for corpora that are searched. Records that are only looked up have none. */
+  readonly document?: MakeDocument;
+  /** Answers from a corpus: that of the imported records, or that of the samples. */
+  readonly source: (index: PostingIndex, corpus: string) => OptionalSource;
+  /** Documents for a corpus of samples that `source` answers from, or a source that makes its records by itself. */
+  readonly sample: SampleDocuments | Source;
+  readonly import: Target | WholeImport;
+  /** What the operation adds to a vendor's answer. */
+  readonly fromVendor?: FromVendor;
+}
+
+export interface SampleDocuments {
+  readonly count: number;
+  documents(): Iterable<IndexDocument>;
+}
+
+/** Samples with the numbers from 0 to `count` - 1. */
+export function numbered(count: number, document: (number: number) => IndexDocument): SampleDocuments {
+  return {
+    count,
+    *documents() {
+      for (let number = 0; number < count; number++) yield document(number);
+    },
+  };
+}

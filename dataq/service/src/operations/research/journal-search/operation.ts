@@ -1,0 +1,13 @@
+import { SearchSource } from "../../../sources/search-source.ts";
+import { numbered, type OperationParts } from "../../operation.ts";
+import { journalDocument } from "./corpus.ts";
+import { journalImport } from "./import.ts";
+import { journalCount, sampleJournal } from "./sample.ts";
+import { journals } from "./source.ts";
+
+export const journalSearch: OperationParts = {
+  document: journalDocument,
+  source: (index, corpus) => new SearchSource(index, corpus, journals),
+  sample: numbered(journalCount, (number) => journalDocument(sampleJournal(number))),
+  import: journalImport,
+};

@@ -1,0 +1,26 @@
+import { looksLikeIssn, readIssn } from "@dataq/contract";
+import { wordsOnly } from "../../../search/text-search.ts";
+import type { ReadQuestion, Searching } from "../../../sources/search-source.ts";
+import { cnTerm, issnTerm, type JournalRecord, nameTerm } from "./corpus.ts";
+
+/** Journals by ISSN, CN number or name. */
+export const journals: Searching = {
+  read: (params) => {
+    const text = params["query"] ?? "";
+    const issn = readIssn(text);
+    if (issn !== undefined) return byNumber(issnTerm(issn));
+    if (/^CN\s*\d{2}-\d{4}(?:\/[A-Z0-9]+)?$/i.test(text)) return byNumber(cnTerm(text));
+    return {
+      question: { ...wordsOnly(text), exact: [nameTerm(text)] },
+      warnings: looksLikeIssn(text) ? ["The ISSN's check character is wrong; searched as words."] : [],
+    };
+  },
+  text: (body) => {
+    const { name, name_en } = body as JournalRecord;
+    return name_en === null ? name : `${name} ${name_en}`;
+  },
+};
+
+function byNumber(term: string): ReadQuestion {
+  return { question: { ...wordsOnly(""), filters: [{ term, scored: false }] }, warnings: [] };
+}

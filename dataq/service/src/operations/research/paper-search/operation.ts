@@ -1,0 +1,13 @@
+import { SearchSource } from "../../../sources/search-source.ts";
+import { numbered, type OperationParts } from "../../operation.ts";
+import { paperDocument } from "./corpus.ts";
+import { paperImport } from "./import.ts";
+import { paperCount, samplePaper } from "./sample.ts";
+import { papers } from "./source.ts";
+
+export const paperSearch: OperationParts = {
+  document: paperDocument,
+  source: (index, corpus) => new SearchSource(index, corpus, papers),
+  sample: numbered(paperCount, (number) => paperDocument(samplePaper(number))),
+  import: paperImport,
+};

@@ -1,0 +1,21 @@
+import { wordsOnly } from "../../../search/text-search.ts";
+import type { Searching } from "../../../sources/search-source.ts";
+import { personTerm } from "../person-term.ts";
+import { doiTerm, type PaperRecord } from "./corpus.ts";
+
+/** Papers by words, author or DOI. */
+export const papers: Searching = {
+  read: (params) => {
+    const text = params["query"] ?? "";
+    const doi = /^(?:https?:\/\/)?(?:(?:dx\.)?doi\.org\/|doi:\s*)?(10\.\d{4,9}\/\S+)$/i.exec(text)?.[1];
+    const question = wordsOnly(doi === undefined ? text : "");
+    if (doi !== undefined) {
+      return { question: { ...question, filters: [{ term: doiTerm(doi), scored: false }] }, warnings: [] };
+    }
+    return { question: { ...question, exact: [personTerm(text)] }, warnings: [] };
+  },
+  text: (body) => {
+    const { title, abstract } = body as PaperRecord;
+    return abstract ?? title;
+  },
+};

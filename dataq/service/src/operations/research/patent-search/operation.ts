@@ -1,0 +1,13 @@
+import { SearchSource } from "../../../sources/search-source.ts";
+import { numbered, type OperationParts } from "../../operation.ts";
+import { patentDocument } from "./corpus.ts";
+import { patentImport } from "./import.ts";
+import { patentCount, samplePatent } from "./sample.ts";
+import { patents } from "./source.ts";
+
+export const patentSearch: OperationParts = {
+  document: patentDocument,
+  source: (index, corpus) => new SearchSource(index, corpus, patents),
+  sample: numbered(patentCount, (number) => patentDocument(samplePatent(number))),
+  import: patentImport,
+};

@@ -1,0 +1,114 @@
+import { createHash } from "node:crypto";
+import { day, list, text } from "../../../importer/field.ts";
+import { say } from "../../../importer/message.ts";
+import { hasFields, ownForm } from "../../../importer/own-form.ts";
+import type { Draft, Gatherer, Mapped, Target } from "../../../importer/target.ts";
+import { personTerm } from "../person-term.ts";
+import { type ScholarRecord, scholarDocument, scholarsCorpus } from "./corpus.ts";
+
+/** Scholars: our own form, or papers with authors, grouped by the author's name. Namesakes become one. */
+export const scholarImport: Target = {
+  name: "research_scholar_search",
+  corpus: scholarsCorpus,
+  document: (record) => scholarDocument(record as unknown as ScholarRecord),
+  map(fields): Mapped {
+    if (hasFields(fields, "scholar_id")) return own(fields);
+    const id = text(fields, "id");
+    const title = text(fields, "title");
+    if (id === null || title === null)
+      return { problem: say("row_lacks", { fields: [id === null ? "id" : "title"] }) };
+    const authors = list(fields, "authors");
+    if (authors.length === 0) return { problem: say("row_lacks", { fields: ["authors"] }) };
+    const published = day(fields, "published");
+    const year = published === null ? null : Number(published.slice(0, 4));
+    return {
+      record: {
+        id,
+        title,
+        authors,
+        year,
+        areas: (text(fields, "categories") ?? "").split(" ").filter(Boolean),
+      },
+    };
+  },
+  gather: () => new AuthorsOfPapers(),
+};
+
+const own = ownForm("research_scholar_search", (record) => record["scholar_id"]);
+
+interface Work {
+  readonly paper_id: string;
+  readonly title: string;
+  readonly year: number | null;
+  readonly venue: null;
+  readonly citation_count: null;
+}
+
+interface Author {
+  readonly name: string;
+  readonly works: Work[];
+  readonly coauthors: Set<string>;
+  readonly areas: Map<string, number>;
+}
+
+class AuthorsOfPapers implements Gatherer {
+  readonly #authors = new Map<string, Author>();
+  readonly #ready: Draft[] = [];
+
+  add(record: Draft): void {
+    if (record["scholar_id"] !== undefined) {
+      this.#ready.push(record);
+      return;
+    }
+    const paper = record as Draft & {
+      title: string;
+      authors: string[];
+      year: number | null;
+      areas: string[];
+    };
+    for (const name of paper.authors) {
+      const key = personTerm(name);
+      const author: Author = this.#authors.get(key) ?? {
+        name,
+        works: [],
+        coauthors: new Set(),
+        areas: new Map(),
+      };
+      this.#authors.set(key, author);
+      author.works.push({
+        paper_id: paper.id,
+        title: paper.title,
+        year: paper.year,
+        venue: null,
+        citation_count: null,
+      });
+      for (const other of paper.authors) if (other !== name) author.coauthors.add(other);
+      for (const area of paper.areas) author.areas.set(area, (author.areas.get(area) ?? 0) + 1);
+    }
+  }
+
+  *records(): Generator<Draft> {
+    yield* this.#ready;
+    for (const [key, { name, works, coauthors, areas }] of this.#authors) {
+      const id = `author:${createHash("sha256").update(key).digest("hex").slice(0, 16)}`;
+      works.sort((a, b) => (b.year ?? 0) - (a.year ?? 0) || (a.paper_id < b.paper_id ? -1 : 1));
+      yield {
+        id,
+        scholar_id: id,
+        name,
+        name_en: null,
+        affiliations: [],
+        titles: [],
+        research_areas: [...areas].sort((a, b) => b[1] - a[1]).map(([area]) => area),
+        works_count: works.length,
+        citation_count: null,
+        h_index: null,
+        orcid: null,
+        publications: works.slice(0, 20),
+        publications_total: works.length,
+        coauthors: [...coauthors].slice(0, 50),
+        homepage: null,
+      };
+    }
+  }
+}

@@ -1,0 +1,16 @@
+import { wordsOnly } from "../../../search/text-search.ts";
+import type { Searching } from "../../../sources/search-source.ts";
+import { personTerm } from "../person-term.ts";
+import type { ScholarRecord } from "./corpus.ts";
+
+/** Researchers by name; who is called just so stands first. */
+export const scholars: Searching = {
+  read: (params) => {
+    const name = params["name"] ?? "";
+    return { question: { ...wordsOnly(name), exact: [personTerm(name)] }, warnings: [] };
+  },
+  text: (body) => {
+    const { name, affiliations } = body as ScholarRecord;
+    return [name, ...affiliations.map((each) => each.name)].join(" ");
+  },
+};

@@ -1,0 +1,17 @@
+import type { SampleDocuments } from "./operation.ts";
+import { registry } from "./registry.ts";
+
+/** Changes whenever the generator does, so that older samples are built anew. */
+export const sampleDataset = "sample-1";
+
+/** The corpus of an operation's samples, apart from what is imported. */
+export function sampleCorpus(corpus: string): string {
+  return `${corpus}#sample`;
+}
+
+/** The samples of every searched operation by its corpus, the smallest first: they are there soonest. */
+export const sampleCorpora: readonly ({ readonly corpus: string } & SampleDocuments)[] = Object.entries(
+  registry,
+)
+  .flatMap(([corpus, { sample }]) => ("documents" in sample ? [{ corpus, ...sample }] : []))
+  .sort((a, b) => a.count - b.count);

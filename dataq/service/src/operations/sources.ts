@@ -1,0 +1,61 @@
+import type { OperationName } from "@dataq/contract";
+import type { Connector } from "../connector/connector.ts";
+import type { PostingIndex } from "../search/postings/posting-index.ts";
+import { connected } from "../sources/connected.ts";
+import { LayeredSource, type OptionalSource } from "../sources/layered.ts";
+import type { Sources } from "../sources/source.ts";
+import { registry } from "./registry.ts";
+import { sampleCorpus } from "./sample-corpora.ts";
+
+export interface SourceParts {
+  readonly index: PostingIndex;
+  /** Whether samples answer where nothing better is configured. */
+  readonly samples: boolean;
+  /** The operator's contracts with vendors. */
+  readonly connectors?: readonly Connector[];
+  /** Resolves when a corpus that a first start builds is there, or will not come. */
+  readonly ready?: (corpus: string) => Promise<void>;
+}
+
+/** The sources of every operation: connector, imported records, samples. */
+export function createSources(parts: SourceParts): Sources {
+  const { index, connectors = [] } = parts;
+  const sources = new Map(
+    Object.entries(registry).map(([name, { source, sample, fromVendor }]) => {
+      const corpusSource = (corpus: string) => awaited(corpus, source(index, corpus), parts);
+      const connector = connectors.find(({ vendor }) => vendor.operation === name);
+      const layers = {
+        connector: connector && connected(connector, fromVendor),
+        imported: corpusSource(name),
+        sample: !parts.samples
+          ? undefined
+          : "documents" in sample
+            ? corpusSource(sampleCorpus(name))
+            : sample,
+      };
+      return [name, new LayeredSource(name as OperationName, layers)];
+    }),
+  );
+  return { find: (operation) => sources.get(operation) };
+}
+
+/** A first start builds some corpora in the background; a call that needs one waits for it. */
+function awaited(corpus: string, source: OptionalSource, parts: SourceParts): OptionalSource {
+  const ready = async () => parts.ready?.(corpus);
+  const { check } = source;
+  return {
+    async exists() {
+      await ready();
+      return source.exists();
+    },
+    async version(sandbox) {
+      await ready();
+      return source.version(sandbox);
+    },
+    async run(params, page, context) {
+      await ready();
+      return source.run(params, page, context);
+    },
+    ...(check && { check: check.bind(source) }),
+  };
+}

@@ -1,0 +1,19 @@
+import type { IndexDocument } from "./search-index.ts";
+
+/** A record that is only looked up, never searched: by one or several keys. */
+export function keyedDocument(
+  record: { readonly id: string },
+  keys: readonly string[],
+  date: string | null = null,
+): IndexDocument {
+  return { id: record.id, texts: [], terms: keys.map(keyTerm), date, body: record };
+}
+
+export function keyTerm(key: string): string {
+  return `k:${key}`;
+}
+
+/** Names of companies and people are one whatever their brackets, case and spaces. */
+export function nameKey(name: string): string {
+  return name.normalize("NFKC").toLowerCase().replace(/\s/g, "");
+}
