@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import { hostname } from "node:os";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -193,6 +194,33 @@ describe("bodies", () => {
       413,
       { type: "invalid_request_error" },
     ]);
+  });
+
+  it("share one budget: many large ones at once are 503, and small ones are answered all the while", async () => {
+    const { hostname, port } = new URL(server.url);
+    const chunk = Buffer.alloc(2 ** 20, 0x20);
+    const large = Array.from({ length: 12 }, () => {
+      const socket = connect(Number(port), hostname);
+      let answer = "";
+      socket.on("data", (bytes) => {
+        answer += bytes.toString();
+      });
+      socket.on("error", () => {});
+      socket.write("POST /api/generate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 32505856\r\n\r\n");
+      for (let sent = 0; sent < 24; sent++) socket.write(chunk);
+      return { socket, answer: () => answer };
+    });
+    const refused = () => large.filter(({ answer }) => answer() !== "");
+    await until("those beyond 128 MiB are refused", () => refused().length === 7);
+    expect(refused()[0]?.answer()).toMatch(
+      /^HTTP\/1\.1 503 [\s\S]*retry-after: [\s\S]*too many large request bodies/i,
+    );
+    expect((await ask("POST", "/api/show", '{"model":"none"}')).status).toBe(404);
+    for (const { socket } of large) socket.destroy();
+    await until("their memory is free again", async () => {
+      const body = `{"model":"none","system":"${"a".repeat(30 * 2 ** 20)}"}`;
+      return (await ask("POST", "/api/show", body)).status === 404;
+    });
   });
 
   it("with unknown fields are answered, and the fields named in a header", async () => {

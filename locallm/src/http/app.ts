@@ -3,7 +3,8 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { LocallmError } from "../wire/errors.ts";
-import { receiveBody } from "./body.ts";
+import { defaultBodyLimits, receiveBody } from "./body.ts";
+import { BodyBudget, type BodyShare } from "./body-budget.ts";
 import { guard } from "./defences.ts";
 import { errorReply } from "./error-reply.ts";
 import { chatRoute } from "./native/chat.ts";
@@ -23,6 +24,8 @@ declare module "fastify" {
     startedMs: number;
     /** Aborted with `client_gone` when the connection closes before the answer is whole. */
     clientGone: AbortSignal;
+    /** What its body takes of the memory for all bodies. */
+    bodyShare: BodyShare;
     /** An error that came after the first byte: the status says 200, the log must not. */
     lateError: unknown;
     /** What a route adds to the request's log line. */
@@ -59,17 +62,22 @@ export function createApp(parts: Parts): FastifyInstance {
     routerOptions: { maxParamLength: 1024, ignoreDuplicateSlashes: false },
   });
 
+  const { bodyLimits } = parts.settings;
+  const bodies = new BodyBudget(bodyLimits.budgetBytes ?? defaultBodyLimits.budgetBytes);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", async (request: FastifyRequest, payload: IncomingMessage) =>
-    receiveBody(request, payload, parts.settings.bodyLimits),
+    receiveBody(request, payload, bodyLimits, request.bodyShare),
   );
 
   app.decorateRequest("startedMs", 0);
   app.decorateRequest("clientGone");
+  app.decorateRequest("bodyShare");
   app.decorateRequest("lateError", null);
   app.decorateRequest("logFields");
   app.addHook("onRequest", async (request, reply) => {
     begin(request, reply);
+    request.bodyShare = bodies.open();
+    reply.raw.once("close", () => request.bodyShare.release());
     // Every body is JSON or a blob, whatever it calls itself: curl says it sends a form.
     if (request.headers["content-type"] !== undefined) request.headers["content-type"] = anyType;
   });

@@ -6,15 +6,22 @@ import type { z } from "zod";
 import { checkBody } from "../wire/body.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { parseJson } from "../wire/json.ts";
+import type { BodyShare } from "./body-budget.ts";
 
 export interface BodyLimits {
-  /** Of the body as sent, and of the body once unpacked. */
+  /** Of the body as sent, and of the unpacked body. */
   readonly maxBytes: number;
   /** From the first byte to the last; the headers, too, have as long. */
   readonly timeoutMs: number;
+  /** Of the bodies of all requests that are not yet answered, together. */
+  readonly budgetBytes?: number;
 }
 
-export const defaultBodyLimits: BodyLimits = { maxBytes: 32 * 2 ** 20, timeoutMs: 60_000 };
+export const defaultBodyLimits: Required<BodyLimits> = {
+  maxBytes: 32 * 2 ** 20,
+  timeoutMs: 60_000,
+  budgetBytes: 128 * 2 ** 20,
+};
 
 /** The request's JSON, checked. Fields that nobody reads are named in a header and in the log. */
 export function readBody<Schema extends z.ZodObject>(
@@ -49,15 +56,18 @@ export async function receiveBody(
   request: FastifyRequest,
   payload: IncomingMessage,
   limits: BodyLimits,
+  share: BodyShare,
 ): Promise<Buffer> {
   const announced = Number(request.headers["content-length"] ?? 0);
   if (announced > limits.maxBytes) throw tooLarge(limits);
-  const body = await collect(payload, limits);
-  return unpack(body, request.headers["content-encoding"], limits);
+  const body = await collect(payload, limits, share);
+  const unpacked = await unpack(body, request.headers["content-encoding"], limits);
+  share.resize(unpacked.length);
+  return unpacked;
 }
 
 /** Leaves the connection as it is when it gives up, so that the refusal can still be sent. */
-function collect(payload: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+function collect(payload: IncomingMessage, limits: BodyLimits, share: BodyShare): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -73,7 +83,12 @@ function collect(payload: IncomingMessage, limits: BodyLimits): Promise<Buffer> 
     const onData = (chunk: Buffer) => {
       size += chunk.length;
       chunks.push(chunk);
-      if (size > limits.maxBytes) finish(tooLarge(limits));
+      try {
+        if (size > limits.maxBytes) throw tooLarge(limits);
+        share.resize(size);
+      } catch (refusal) {
+        finish(refusal as LocallmError);
+      }
     };
     const onEnd = () => finish(null);
     const onError = (error: Error) => finish(error);

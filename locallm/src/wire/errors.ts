@@ -83,6 +83,10 @@ export const errors = {
   },
   cannot_listen: { status: 500, message: "cannot listen on {address}: {reason}" },
   body_too_large: { status: 413, message: "the request body exceeds the limit of {limitBytes} bytes" },
+  bodies_full: {
+    status: 503,
+    message: "the server is receiving too many large request bodies; try again in a moment",
+  },
   body_too_slow: { status: 408, message: "the request body did not arrive within {seconds} s" },
   unsupported_encoding: {
     status: 415,

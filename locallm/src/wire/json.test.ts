@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { maxJsonDepth, parseJson } from "./json.ts";
+import { maxJsonDepth, maxJsonValues, parseJson } from "./json.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -22,6 +22,7 @@ describe("parseJson", () => {
     ['{"__proto__":{"a":1}}', 'invalid JSON: the key "__proto__" is not allowed'],
     ['{"a":[{"\\u005f_proto__":1}]}', 'invalid JSON: the key "__proto__" is not allowed'],
     ["[".repeat(maxJsonDepth + 1), "invalid JSON: nested deeper than 128 levels"],
+    [`[${"1,".repeat(maxJsonValues)}1]`, "invalid JSON: more than 200000 values"],
   ])("refuses %s", (text, message) => {
     expect(() => parseJson(bytes(text))).toThrow(message);
     expect(() => parseJson(bytes(text))).not.toThrow(/secret/);
@@ -33,6 +34,8 @@ describe("parseJson", () => {
 
   it("takes brackets in strings for text, and the last of equal keys", () => {
     expect(parseJson(bytes(JSON.stringify('\\"['.repeat(500))))).toBe('\\"['.repeat(500));
+    const commas = ",".repeat(maxJsonValues + 1);
+    expect(parseJson(bytes(JSON.stringify(commas)))).toBe(commas);
     expect(parseJson(bytes('{"a":1,"a":2}'))).toEqual({ a: 2 });
     expect(parseJson(bytes('{"a":"__proto__","constructor":1}'))).toEqual({ a: "__proto__", constructor: 1 });
   });

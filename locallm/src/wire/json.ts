@@ -1,11 +1,11 @@
 import { LocallmError } from "./errors.ts";
 
 /**
- * JSON text from outside: must be UTF-8, no deeper than `maxJsonDepth`, and may not use the one key that
- * changes an object's prototype when the object is copied. Of a key that stands twice the last value counts.
+ * JSON text from outside: must be UTF-8, no deeper than `maxJsonDepth`, of at most `maxJsonValues` values, and without
+ * the one key that changes an object's prototype when the object is copied. The last value of a repeated key counts.
  */
 export function parseJson(bytes: Uint8Array): unknown {
-  checkDepth(bytes);
+  checkSize(bytes);
   let value: unknown;
   let text: string;
   try {
@@ -23,6 +23,8 @@ export function parseJson(bytes: Uint8Array): unknown {
 }
 
 export const maxJsonDepth = 128;
+/** Parsing and checking them takes about half a second, during which nobody else is answered. */
+export const maxJsonValues = 200_000;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 const mayNamePrototype = /__proto__|\\u005f/i;
@@ -36,8 +38,9 @@ function reasonOf(cause: unknown): string {
   return place ? `unexpected text ${place[0]}` : "unexpected text";
 }
 
-function checkDepth(bytes: Uint8Array): void {
+function checkSize(bytes: Uint8Array): void {
   let depth = 0;
+  let values = 1;
   let inString = false;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
@@ -49,6 +52,8 @@ function checkDepth(bytes: Uint8Array): void {
       if (++depth > maxJsonDepth)
         throw new LocallmError("invalid_json", { reason: `nested deeper than ${maxJsonDepth} levels` });
     } else if (byte === closeBrace || byte === closeBracket) depth--;
+    else if (byte === comma && ++values > maxJsonValues)
+      throw new LocallmError("invalid_json", { reason: `more than ${maxJsonValues} values` });
   }
 }
 
@@ -60,6 +65,7 @@ function refusePrototype(value: unknown): void {
 }
 
 const quote = 0x22;
+const comma = 0x2c;
 const backslash = 0x5c;
 const openBracket = 0x5b;
 const closeBracket = 0x5d;
