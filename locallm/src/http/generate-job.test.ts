@@ -22,7 +22,12 @@ describe("generateJob", () => {
     [{ mirostat_eta: 0.2 }, { mirostatEta: 0.2 }],
     [{ logit_bias: { "5": -3 } }, { logitBias: [{ token: 5, bias: -3 }] }],
     [{ seed: 9 }, { seed: 9 }],
-    [{ seed: 2 ** 32 + 9 }, { seed: 9 }],
+    [{ repeat_penalty: 0 }, { repeatPenalty: 1 }],
+    [{ seed: 2 ** 32 - 1 }, { seed: 2 ** 32 - 1 }],
+    [{ seed: 2 ** 32 + 9 }, { seed: 8 }],
+    [{ seed: 5_577_006_791_947_779_072 }, { seed: 1_251_573_281 }],
+    [{ seed: 2 ** 63 }, { seed: 2 ** 31 }],
+    [{ seed: -2 }, { seed: 1 }],
     [{ seed: -1 }, { seed: null }],
   ])("hands %j on to the sampler", (options, sampling) => {
     expect(job(options).sampling).toEqual({ ...job({}).sampling, ...sampling });

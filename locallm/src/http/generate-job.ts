@@ -27,7 +27,7 @@ export function generateJob(options: CompleteOptions, wish: JobWish): GenerateJo
       minP: options.min_p,
       typicalP: options.typical_p,
       repeatLastN: options.repeat_last_n,
-      repeatPenalty: options.repeat_penalty,
+      repeatPenalty: options.repeat_penalty || 1,
       presencePenalty: options.presence_penalty,
       frequencyPenalty: options.frequency_penalty,
       mirostat: options.mirostat as 0 | 1 | 2,
@@ -37,7 +37,7 @@ export function generateJob(options: CompleteOptions, wish: JobWish): GenerateJo
         token: Number(token),
         bias,
       })),
-      seed: options.seed < 0 ? null : options.seed % 2 ** 32,
+      seed: options.seed === -1 ? null : engineSeed(options.seed),
     },
     // An empty stop string would fire before the first token.
     stop: [...options.stop, ...(wish.stop ?? [])].filter((text) => text !== ""),
@@ -50,4 +50,10 @@ export function generateJob(options: CompleteOptions, wish: JobWish): GenerateJo
     wantContext: wish.wantContext ?? false,
     renderSpecial: wish.renderSpecial ?? false,
   };
+}
+
+/** The engine's seeds have 32 bits: of a longer one both halves count. Seeds of 32 bits stay as they are. */
+function engineSeed(seed: number): number {
+  const bits = BigInt.asUintN(64, BigInt(seed));
+  return Number((bits >> 32n) ^ (bits & 0xffff_ffffn));
 }

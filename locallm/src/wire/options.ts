@@ -20,14 +20,16 @@ export const optionRules = {
   num_thread: { type: "integer", min: 0, max: 1024 },
   num_keep: { type: "integer", min: -1, max: int32Max },
   num_predict: { type: "integer", min: -2, max: int32Max },
-  seed: { type: "integer", min: -int32Max, max: Number.MAX_SAFE_INTEGER },
+  /** Any int64, as clients written in Go draw it; JSON numbers of that size are rounded, always the same way. */
+  seed: { type: "integer", min: -(2 ** 63), max: 2 ** 63 },
   temperature: { type: "number", min: 0, max: 2 },
   top_k: { type: "integer", min: -1, max: int32Max },
   top_p: { type: "number", min: 0, max: 1 },
   min_p: { type: "number", min: 0, max: 1 },
   typical_p: { type: "number", min: 0, max: 1 },
   repeat_last_n: { type: "integer", min: -1, max: int32Max },
-  repeat_penalty: { type: "number", min: 0.01, max: 10 },
+  /** 0 and 1 are no penalty. */
+  repeat_penalty: { type: "number", min: 0, max: 10 },
   presence_penalty: { type: "number", min: -2, max: 2 },
   frequency_penalty: { type: "number", min: -2, max: 2 },
   mirostat: { type: "integer", min: 0, max: 2 },
@@ -118,7 +120,7 @@ export function isOptionName(name: string): name is OptionName {
   return Object.hasOwn(optionRules, name);
 }
 
-/** The value as its option takes it; throws where type or range is wrong. */
+/** The value as its option takes it: a lone string becomes a list. Throws if type or range is wrong. */
 export function checkOption<Name extends OptionName>(
   name: Name,
   value: unknown,
@@ -129,8 +131,7 @@ export function checkOption<Name extends OptionName>(
       if (typeof value !== "boolean") throw wrongType(name, "boolean");
       break;
     case "strings":
-      checkStrings(name, value);
-      break;
+      return checkStrings(name, typeof value === "string" ? [value] : value) as never;
     case "biases":
       checkBiases(name, value, rule);
       break;
@@ -185,11 +186,12 @@ function checkNumber(
   if (!inRange) throw wrongRange(name, rule);
 }
 
-function checkStrings(name: OptionName, value: unknown): void {
+function checkStrings(name: OptionName, value: unknown): string[] {
   if (!Array.isArray(value) || !value.every((item) => typeof item === "string"))
     throw wrongType(name, typeNames.strings);
   if (value.length > maxStops || value.some((item: string) => item.length > maxStopLength))
     throw wrongType(name, `array of at most ${maxStops} strings of at most ${maxStopLength} characters`);
+  return value;
 }
 
 function checkBiases(name: OptionName, value: unknown, rule: { min: number; max: number }): void {

@@ -55,13 +55,15 @@ const responseFormat = z.discriminatedUnion("type", [
 
 export const reasoningEffort = z.enum(["none", "minimal", "low", "medium", "high", "xhigh"]);
 
+const isSeed = (value: number) => Number.isInteger(value) && Math.abs(value) <= 2 ** 63;
+
 /** Sampling fields that chat/completions and completions share. Ranges are OpenAI's own. */
 export const samplingFields = {
   temperature: optional(z.number().min(0).max(2)),
   top_p: optional(z.number().min(0).max(1)),
   frequency_penalty: optional(z.number().min(-2).max(2)),
   presence_penalty: optional(z.number().min(-2).max(2)),
-  seed: optional(z.int()),
+  seed: optional(z.number().refine(isSeed, "must be an integer of 64 bits")),
   stop: optional(z.union([z.string(), z.array(z.string()).max(4)])),
   logit_bias: optional(z.record(z.string().regex(/^\d+$/), z.number().min(-100).max(100))),
   max_tokens: optional(z.int().min(1)),
