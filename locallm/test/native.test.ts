@@ -667,6 +667,15 @@ describe("the native API", () => {
       ]);
     });
 
+    it.each([1, 2])("of texts of which a window of %d tokens leaves nothing are refused", async (num_ctx) => {
+      const body = { model: embedder, input: ["", "stock prices fell"], options: { num_ctx } };
+      expect(await status("/api/embed", body)).toEqual([
+        400,
+        expect.stringMatching(/^input after truncation exceeds maximum context length: .* input 1;/),
+      ]);
+      expect((await embed({ input: "stock prices", options: { num_ctx: 3 } })).embeddings).toHaveLength(1);
+    });
+
     it.each([
       ["/api/generate", { prompt: "x" }, "generate"],
       ["/api/chat", { messages: hi }, "chat"],

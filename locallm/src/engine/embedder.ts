@@ -102,7 +102,10 @@ export class Embedder {
       throw new LocallmError("input_too_long", { index, inputTokens: tokens.length, contextLength: window });
     }
     // A vocabulary that closes every text with a token of its own wants it on a cut one as well.
-    const closing = vocabulary.tokenize("", special)[1];
+    const marks = vocabulary.tokenize("", special);
+    if (typeof input === "string" && window <= marks.length)
+      throw new LocallmError("input_cut_away", { index, contextLength: window });
+    const closing = marks[1];
     if (closing === undefined) return tokens.slice(0, window);
     return [...tokens.slice(0, Math.max(1, window - 1)), closing].slice(0, Math.max(1, window));
   }

@@ -73,6 +73,7 @@ const openAiCodes: Partial<Record<LocallmError["code"], string>> = {
   unsupported_parameter: "unsupported_parameter",
   prompt_too_long: "context_length_exceeded",
   input_too_long: "context_length_exceeded",
+  input_cut_away: "context_length_exceeded",
 };
 
 const openAiParams: Partial<Record<LocallmError["code"], string>> = {

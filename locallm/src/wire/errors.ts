@@ -23,6 +23,12 @@ export const errors = {
     message:
       "the input length exceeds the context length: input {index} has {inputTokens} tokens, the limit is {contextLength}",
   },
+  input_cut_away: {
+    status: 400,
+    // Ollama's own words in front.
+    message:
+      "input after truncation exceeds maximum context length: a context of {contextLength} tokens leaves nothing of input {index}; use a larger num_ctx",
+  },
   invalid_grammar: { status: 400, message: "invalid grammar: {reason}" },
   invalid_token: { status: 400, message: "token {token} is not in the vocabulary of {vocabSize} tokens" },
   model_cannot: { status: 400, message: "this model cannot {ability}" },
