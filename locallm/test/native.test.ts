@@ -67,7 +67,7 @@ describe("the native API", () => {
       ],
       [
         "/api/generate",
-        { model, prompt: "x", options: { stop: "x" } },
+        { model, prompt: "x", options: { stop: 1 } },
         400,
         'option "stop" must be of type array of strings',
       ],

@@ -25,7 +25,7 @@ describe("generateJob", () => {
     [{ repeat_penalty: 0 }, { repeatPenalty: 1 }],
     [{ seed: 2 ** 32 - 1 }, { seed: 2 ** 32 - 1 }],
     [{ seed: 2 ** 32 + 9 }, { seed: 8 }],
-    [{ seed: 5_577_006_791_947_779_072 }, { seed: 1_251_573_281 }],
+    [{ seed: Number("5577006791947779410") }, { seed: 1_251_573_281 }],
     [{ seed: 2 ** 63 }, { seed: 2 ** 31 }],
     [{ seed: -2 }, { seed: 1 }],
     [{ seed: -1 }, { seed: null }],
