@@ -11,7 +11,7 @@ export type MoreChoices = Readonly<Record<string, readonly string[]>>;
 
 /** Parameters of an operation as JSON Schema 2020-12; nothing else may be sent. */
 export function paramsSchema(operation: Operation, more: MoreChoices = {}): JsonSchema {
-  const schema = walk(plain(z.toJSONSchema(operation.params, { io: "input" }))) as JsonSchema;
+  const schema = walk(plainSchema(z.toJSONSchema(operation.params, { io: "input" }))) as JsonSchema;
   const properties = Object.entries((schema["properties"] ?? {}) as Record<string, JsonSchema>).map(
     ([name, property]) => {
       const choices = property["enum"] as readonly string[] | undefined;
@@ -25,19 +25,19 @@ export function paramsSchema(operation: Operation, more: MoreChoices = {}): Json
 
 /** A record of an operation as JSON Schema 2020-12. Later versions add fields, so others are allowed. */
 export function recordSchema(operation: Operation): JsonSchema {
-  return open(plain(z.toJSONSchema(operation.record)));
+  return openSchema(plainSchema(z.toJSONSchema(operation.record)));
 }
 
 /** The whole answer of an operation. */
 export function answerSchema(operation: Operation): JsonSchema {
-  return open(plain(z.toJSONSchema(envelopeSchema(operation))));
+  return openSchema(plainSchema(z.toJSONSchema(envelopeSchema(operation))));
 }
 
 export function errorSchema(): JsonSchema {
-  return open(plain(z.toJSONSchema(errorBody)));
+  return openSchema(plainSchema(z.toJSONSchema(errorBody)));
 }
 
-function plain({ $schema: _, ...schema }: Record<string, unknown>): Record<string, unknown> {
+export function plainSchema({ $schema: _, ...schema }: Record<string, unknown>): Record<string, unknown> {
   return schema;
 }
 
@@ -68,7 +68,7 @@ function meaningsIn(schema: unknown, operation?: Operation, path = ""): Record<s
 }
 
 /** zod closes objects; answers are open to fields that come later. */
-function open(schema: unknown): JsonSchema {
+export function openSchema(schema: unknown): JsonSchema {
   return walk(schema) as JsonSchema;
 }
 

@@ -11,7 +11,7 @@ import type { Config } from "./config.ts";
 import { readConnectors } from "./connector/configured.ts";
 import { type Database, openDatabase } from "./database/database.ts";
 import { migrate } from "./database/migrations.ts";
-import { createApp, type HttpParts } from "./http/app.ts";
+import { createApp, type HttpParts, type RouteName } from "./http/app.ts";
 import { addModelRoutes } from "./http/console/models.ts";
 import { addConsolePages } from "./http/console/pages.ts";
 import { addSessionRoutes } from "./http/console/session.ts";
@@ -46,6 +46,8 @@ import type { Sources } from "./sources/source.ts";
 /** A running service. */
 export interface Service {
   readonly url: string;
+  /** All that it answers, for tests that walk every route. */
+  readonly routes: readonly RouteName[];
   /** The local account's key. */
   readonly localKey: string;
   /** The console, with a link that lets the owner of the machine in, once. */
@@ -191,7 +193,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     const consoleUrl = `${config.publicUrl ?? url}/console/enter#token=${link}`;
     closers.push(startSchedule(database, { ...config, clock, progress }));
     const warm = () => index.warm().catch((error: Error) => logger.warn({ err: error.message }, "not warm"));
-    return { url, localKey, consoleUrl, firstData: firstData.laws, warm, close };
+    return { url, routes: app.routeList, localKey, consoleUrl, firstData: firstData.laws, warm, close };
   } catch (error) {
     await close();
     throw error;

@@ -1,5 +1,6 @@
 import { readConfig } from "../src/config.ts";
 import type { Database } from "../src/database/database.ts";
+import type { RouteName } from "../src/http/app.ts";
 import { createService } from "../src/server.ts";
 import { environmentOf, makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
 import { ScriptedSources } from "./scripted-source.ts";
@@ -9,6 +10,7 @@ import { type CallOptions, type CallResult, callUrl } from "./service-process.ts
 export interface InProcessService {
   readonly url: string;
   readonly key: string;
+  readonly routes: readonly RouteName[];
   readonly sources: ScriptedSources;
   readonly database: Database;
   /** Milliseconds since 1970. */
@@ -53,6 +55,7 @@ export async function startInProcess(env: Readonly<Record<string, string>> = {})
   return {
     url: service.url,
     key: service.localKey,
+    routes: service.routes,
     sources,
     database,
     get nowMs() {

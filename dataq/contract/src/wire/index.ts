@@ -1,6 +1,7 @@
 export * from "./account.ts";
 export * from "./admin.ts";
 export * from "./answer.ts";
+export * from "./body-schema.ts";
 export * from "./catalog.ts";
 export * from "./choices.ts";
 export * from "./job.ts";

@@ -44,6 +44,16 @@ declare module "fastify" {
     notes: RequestNotes;
     receivedAtMs: number;
   }
+  interface FastifyInstance {
+    /** Every route that was added, without the HEAD that each GET brings. */
+    routeList: readonly RouteName[];
+  }
+}
+
+export interface RouteName {
+  readonly method: string;
+  /** With its parameters as fastify writes them: `/v1/keys/:id`. */
+  readonly url: string;
 }
 
 export const BODY_LIMIT_BYTES = 65_536;
@@ -163,7 +173,10 @@ export function leaveSignal(reply: FastifyReply): AbortSignal {
 /** A path that exists for another method is 405 and says which; one that does not is 404. */
 function refuseUnknownRoutes(app: FastifyInstance): void {
   const routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = [];
+  const routeList: RouteName[] = [];
+  app.decorate("routeList", routeList);
   app.addHook("onRoute", ({ url, method }) => {
+    for (const name of [method].flat()) if (name !== "HEAD") routeList.push({ method: name, url });
     const source = url.replace(/[.+*]/g, "\\$&").replace(/:[^/]+/g, "[^/]+");
     routes.push({ pattern: new RegExp(`^${source}/?$`), methods: [method].flat() });
   });

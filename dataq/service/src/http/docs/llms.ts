@@ -1,7 +1,7 @@
 import { type Operation, operations, paramsSchema, tokensPerCny } from "@dataq/contract";
 import type { PricesInForce } from "./prices.ts";
 
-/** The service for a program that reads before it calls: https://llmstxt.org. Links are relative to where it stands. */
+/** An introduction for agents, in the form of https://llmstxt.org. Links are relative to the service. */
 export function llmsText(prices: PricesInForce): string {
   const list: readonly Operation[] = operations;
   const [first] = list as readonly [Operation, ...Operation[]];
@@ -9,9 +9,9 @@ export function llmsText(prices: PricesInForce): string {
   const body = JSON.stringify({ operation: first.name, params: first.example, page: 1, page_size: 20 });
   return `# dataq
 
-> A paid data query service over Chinese sources: ${domains.join(", ")}. One endpoint, ${list.length} operations, JSON answers whose records name their source. Pay per call in tokens (1 CNY buys ${number(tokensPerCny)}); what fails costs nothing.
+> A paid data query service over Chinese sources: ${domains.join(", ")}. One endpoint, ${list.length} operations, JSON answers whose records name their source. You pay per call in tokens (1 CNY buys ${number(tokensPerCny)}); failed calls are free.
 
-Every operation is the same call:
+Every operation uses the same call:
 
     POST /v1/data/query
     Authorization: Bearer <API_KEY>
@@ -19,15 +19,15 @@ Every operation is the same call:
 
     ${body}
 
-- An answer has \`data\` (a list, or one record), for lists \`page\` and \`total_pages\`, and \`usage\` with the tokens charged and the balance left.
-- An error has \`code\`, \`retryable\`, \`next_action\` and where it helps \`retry_after\` in seconds. Retry 429 and 5xx only, with an \`Idempotency-Key\` header: then no retry is charged twice.
-- \`"dry_run": true\` tells the price and costs nothing; \`"max_tokens"\` refuses a call that would cost more; \`"fields"\` names the fields wanted.
-- A record of \`source.kind\` \`sample\` is generated, not a fact.
+- An answer has \`data\` (a list or one record), \`page\` and \`total_pages\` for lists, and \`usage\` with the tokens charged and the remaining balance.
+- An error has \`code\`, \`retryable\`, \`next_action\` and sometimes \`retry_after\` in seconds. Retry only 429 and 5xx, and send an \`Idempotency-Key\` header so that no retry is charged twice.
+- \`"dry_run": true\` returns the price and costs nothing; \`"max_tokens"\` rejects a call that would cost more; \`"fields"\` selects the fields of each record.
+- A record with \`source.kind\` \`sample\` is generated. It is not a fact.
 
 ## Getting a key
 
-- [Console](/console/): sign in, then make a key under API keys. On the service's own machine: \`dataq keys create\`.
-- A key that begins with \`dq_test_\` is answered with samples and never charged.
+- [Console](/console/): sign in and create a key under API keys. On the service's own machine: \`dataq keys create\`.
+- A key that starts with \`dq_test_\` returns samples and is never charged.
 
 ## Operations
 
@@ -35,11 +35,11 @@ ${list.map((operation) => line(operation, prices)).join("\n")}
 
 ## Reference
 
-- [OpenAPI 3.1](/openapi.json): every operation with its request and record
-- [Functions for a model](/v1/catalog?format=openai-tools): the operations as tool definitions
-- [Reference for people](/docs): parameters, fields and errors
-- [Prices](/v1/pricing): in force and announced
-- [State of the data](/v1/status): what is imported, what is sample, and how old it is
+- [OpenAPI 3.1](/openapi.json): every route, and every operation with its request and record
+- [Tool definitions](/v1/catalog?format=openai-tools): the operations as functions that a model can call
+- [Reference for people](/docs): parameters, fields, routes and errors
+- [Prices](/v1/pricing): current and announced
+- [Data status](/v1/status): which data is imported, which is sample, and how old it is
 `;
 }
 

@@ -1,108 +1,155 @@
 import {
   answerSchema,
+  type ErrorCode,
   errorSchema,
+  errors,
   type JsonSchema,
   type MoreChoices,
   type Operation,
   operations,
   paramsSchema,
 } from "@dataq/contract";
+import { answerBody, dryRun, errorCodesOf, type Route, requestBody, routes } from "@dataq/contract/wire";
+import { z } from "zod";
 
-/** The service as OpenAPI 3.1, made from the contract. */
+/** The whole public API as OpenAPI 3.1, made from the contract. */
 export function openApi(more: MoreChoices): JsonSchema {
   const list: readonly Operation[] = operations;
-  const answers = Object.fromEntries(
-    list.map((operation) => [`${operation.name}.answer`, answerSchema(operation)]),
+  const answers = list.map((operation) => [`${operation.name}.answer`, answerSchema(operation)] as const);
+  const requests = list.map(
+    (operation) => [`${operation.name}.request`, requestSchema(operation, more)] as const,
   );
-  const requests = Object.fromEntries(
-    list.map((operation) => [`${operation.name}.request`, requestSchema(operation, more)]),
-  );
-  const references = (kind: string) =>
-    list.map(({ name }) => ({ $ref: `#/components/schemas/${name}.${kind}` }));
-  const body = { required: true, content: json({ oneOf: references("request") }) };
+  const paths: Record<string, Record<string, JsonSchema>> = {};
+  for (const [name, route] of Object.entries<Route>(routes)) {
+    paths[route.path] ??= {};
+    paths[route.path]![route.method.toLowerCase()] = describe(name, route);
+  }
   return {
     openapi: "3.1.0",
     info: {
       title: "dataq",
       version: "1",
-      description: "A data query service over Chinese sources: one endpoint, many operations, pay per call.",
+      description:
+        "A paid data query service over Chinese sources. Every operation is a call of `POST /v1/data/query`; the other routes manage keys, tokens and members.",
       license: { name: "MIT", identifier: "MIT" },
     },
+    servers: [{ url: "/", description: "The service that this document comes from" }],
+    tags,
     security: [{ bearer: [] }, { header: [] }],
-    paths: {
-      "/v1/data/query": {
-        post: {
-          operationId: "query",
-          summary: "Ask one operation",
-          requestBody: body,
-          responses: {
-            200: answer("The answer; with dry_run its price", { anyOf: [...references("answer"), estimate] }),
-            default: failure,
-          },
-        },
-      },
-      "/v1/data/estimate": {
-        post: {
-          operationId: "estimate",
-          summary: "What a call would cost now; free",
-          requestBody: body,
-          responses: {
-            200: answer("The price", estimate),
-            default: failure,
-          },
-        },
-      },
-      "/v1/balance": get(
-        "balance",
-        "Spendable tokens",
-        objectOf({ balance: integer, held: integer, currency: string }),
-      ),
-      "/v1/catalog": open(
-        get("catalog", "Every operation with its parameters, record and price", catalog, [
-          { name: "format", in: "query", schema: { type: "string", enum: ["openai-tools"] } },
-        ]),
-      ),
-      "/v1/catalog/{operation}": open(
-        get("catalogEntry", "One operation", objectOf({ operation: string }), [
-          {
-            name: "operation",
-            in: "path",
-            required: true,
-            schema: { type: "string", enum: list.map(({ name }) => name) },
-          },
-        ]),
-      ),
-      "/v1/pricing": open(get("pricing", "Prices and their versions", objectOf({ data: { type: "array" } }))),
-      "/v1/status": open(
-        get("status", "Indexes, their age, and what is being built", objectOf({ data: { type: "object" } })),
-      ),
-      "/healthz": open(get("health", "Whether the process lives", objectOf({ status: string }))),
-    },
+    paths,
     components: {
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer" },
         header: { type: "apiKey", in: "header", name: "X-API-Key" },
       },
-      schemas: { ...requests, ...answers, error: errorSchema() },
+      schemas: { ...Object.fromEntries([...requests, ...answers]), error: errorSchema() },
     },
   };
 }
 
-/** The catalogue itself, or with `format=openai-tools` a list of function definitions. */
-const catalog = {
-  anyOf: [objectOf({ data: { type: "array" } }), { type: "array", items: { type: "object" } }],
-};
+const tags = [
+  { name: "data", description: "Call operations" },
+  { name: "account", description: "Balance, ledger, usage and requests of your account" },
+  { name: "keys", description: "API keys of your account" },
+  { name: "members", description: "People of your account" },
+  { name: "catalog", description: "Operations, prices and the state of the data" },
+  { name: "service", description: "For monitoring" },
+  { name: "admin", description: "For the operator of the service" },
+];
 
-/** An integer, or the same as a string; null is as good as left out. */
+function describe(name: string, route: Route): JsonSchema {
+  const takesQuery = route.path.startsWith("/v1/data/");
+  const body = takesQuery ? oneOf("request") : route.body && requestBody(route.body);
+  return {
+    operationId: name,
+    summary: route.summary,
+    tags: [route.tag],
+    ...(route.access === "public" && { security: [] }),
+    parameters: [...pathParameters(route), ...queryParameters(route), ...headers(name)],
+    ...(body && { requestBody: { required: !route.isBodyOptional, content: json(body) } }),
+    responses: { [route.status]: success(name, route), ...refusals(route) },
+  };
+}
+
+/** Each status with the codes that it can carry. */
+function refusals(route: Route): JsonSchema {
+  const statuses = Map.groupBy(errorCodesOf(route), (code) => errors[code].status);
+  return Object.fromEntries(
+    [...statuses]
+      .sort(([a], [b]) => a - b)
+      .map(([status, codes]) => [
+        status,
+        {
+          description: codes.map(describeError).join("\n"),
+          ...((status === 429 || status === 503) && { headers: retryAfter }),
+          content: {
+            "application/json": { schema: errorReference },
+            "application/problem+json": { schema: errorReference },
+          },
+        },
+      ]),
+  );
+}
+
+const errorReference = { $ref: "#/components/schemas/error" };
+const retryAfter = { "Retry-After": { description: "Seconds to wait", schema: { type: "integer" } } };
+
+function describeError(code: ErrorCode): string {
+  return `- \`${code}\`: ${errors[code].message}`;
+}
+
+function success(name: string, route: Route): JsonSchema {
+  const description = route.summary;
+  if (name === "query")
+    return { description, content: json({ anyOf: [...oneOf("answer").oneOf, answerBody(dryRun)] }) };
+  const { answer } = route;
+  if (answer === undefined) return { description };
+  if (answer instanceof z.ZodType) return { description, content: json(answerBody(answer)) };
+  const content = [answer].flat().map((type) => [type, { schema: { type: "string" } }]);
+  return { description, content: Object.fromEntries(content) };
+}
+
+function oneOf(kind: "request" | "answer") {
+  return { oneOf: operations.map(({ name }) => ({ $ref: `#/components/schemas/${name}.${kind}` })) };
+}
+
+function pathParameters({ path }: Route): object[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: name === "operation" ? operationName : name === "code" ? errorCode : { type: "string" },
+  }));
+}
+
+const operationName = { type: "string", enum: operations.map(({ name }) => name) };
+const errorCode = { type: "string", enum: Object.keys(errors) };
+
+function queryParameters({ query }: Route): object[] {
+  if (!query) return [];
+  const { properties = {} } = requestBody(query) as { properties?: Record<string, JsonSchema> };
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: "query",
+    ...(description !== undefined && { description }),
+    schema,
+  }));
+}
+
+function headers(name: string): object[] {
+  if (name !== "query") return [];
+  return [
+    {
+      name: "Idempotency-Key",
+      in: "header",
+      description: "Calls with the same key and body are charged once; later ones get the first answer",
+      schema: { type: "string", pattern: "^[ -~]{1,255}$" },
+    },
+  ];
+}
+
+/** An integer, or the same as a string; null means the same as leaving it out. */
 const wholeNumber = { type: ["integer", "string", "null"] };
-const integer = { type: "integer" };
-const string = { type: "string" };
-const boolean = { type: "boolean" };
-const estimate = objectOf({ tokens: integer, cached: boolean, balance_after: integer });
-const failure = {
-  description: "An error; `code` says which",
-  content: json({ $ref: "#/components/schemas/error" }),
-};
 
 function requestSchema(operation: Operation, more: MoreChoices): JsonSchema {
   const params = paramsSchema(operation, more);
@@ -132,7 +179,7 @@ function requestSchema(operation: Operation, more: MoreChoices): JsonSchema {
       },
       snapshot: { type: ["string", "null"], minLength: 1, maxLength: 128 },
       max_tokens: { ...wholeNumber, minimum: 0, pattern: "^(0|[1-9][0-9]{0,14})$" },
-      dry_run: boolean,
+      dry_run: { type: "boolean" },
     },
     required: ["operation", ...(isNeeded ? ["params"] : [])],
     additionalProperties: false,
@@ -140,25 +187,6 @@ function requestSchema(operation: Operation, more: MoreChoices): JsonSchema {
   };
 }
 
-function get(operationId: string, summary: string, schema: JsonSchema, parameters: readonly object[] = []) {
-  return {
-    get: { operationId, summary, parameters, responses: { 200: answer(summary, schema), default: failure } },
-  };
-}
-
-/** A path that needs no key. */
-function open(path: { readonly get: object }) {
-  return { get: { ...path.get, security: [] } };
-}
-
-function answer(description: string, schema: JsonSchema) {
-  return { description, content: json(schema) };
-}
-
 function json(schema: JsonSchema) {
   return { "application/json": { schema } };
-}
-
-function objectOf(properties: JsonSchema): JsonSchema {
-  return { type: "object", properties, required: Object.keys(properties) };
 }

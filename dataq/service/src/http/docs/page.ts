@@ -1,7 +1,8 @@
 import { errors, type Operation, operations, paramsSchema } from "@dataq/contract";
+import { type Route, routes } from "@dataq/contract/wire";
 import type { PricesInForce } from "./prices.ts";
 
-/** The reference as one page without scripts: every operation, its parameters and fields, and every error. */
+/** The reference as one page without scripts: every operation, route and error. */
 export function docsPage(prices: PricesInForce): string {
   const list: readonly Operation[] = operations;
   return `<!doctype html>
@@ -9,9 +10,16 @@ export function docsPage(prices: PricesInForce): string {
 <title>dataq reference</title><style>${style}</style></head><body>
 <h1>dataq</h1>
 <p>Every operation is a <code>POST /v1/data/query</code> with <code>Authorization: Bearer &lt;API_KEY&gt;</code>.
-The same as data: <a href="/openapi.json">OpenAPI</a>, <a href="/v1/catalog">catalogue</a>, for agents <a href="/llms.txt">llms.txt</a>.</p>
-<nav>${list.map(({ name }) => `<a href="#${name}">${name}</a>`).join(" ")} <a href="#errors">errors</a></nav>
+For programs: <a href="/openapi.json">OpenAPI</a>, <a href="/v1/catalog">catalogue</a>, and for agents <a href="/llms.txt">llms.txt</a>.</p>
+<nav>${list.map(({ name }) => `<a href="#${name}">${name}</a>`).join(" ")} <a href="#routes">routes</a> <a href="#errors">errors</a></nav>
 ${list.map((operation) => section(operation, prices)).join("\n")}
+<h2 id="routes">Routes</h2>
+<table><tr><th>route</th><th>key</th><th>what it does</th></tr>${Object.values<Route>(routes)
+    .map(
+      ({ method, path, access, summary }) =>
+        `<tr><td><code>${method} ${path}</code></td><td>${access === "key" ? "yes" : "no"}</td><td>${escaped(summary)}</td></tr>`,
+    )
+    .join("")}</table>
 <h2 id="errors">Errors</h2>
 <table><tr><th>code</th><th>status</th><th>meaning</th><th>what to do</th></tr>${Object.entries(errors)
     .map(
@@ -36,11 +44,11 @@ function section(operation: Operation, prices: PricesInForce): string {
     ([name, { description = "" }]) =>
       `<tr><td><code>${name}</code></td><td>${schema.required?.includes(name) ? "yes" : "no"}</td><td>${escaped(description)}</td></tr>`,
   );
-  const cached = cachedTokens === null ? "" : `, ${cachedTokens} from the cache`;
+  const cached = cachedTokens === null ? "" : `, ${cachedTokens} for a cached answer`;
   return `<h2 id="${operation.name}">${operation.name}</h2>
 <p>${escaped(operation.description.en)}<br><span lang="zh">${escaped(operation.description.zh)}</span></p>
 <p>${tokens} tokens${cached}. ${operation.paged ? "Paged." : "Not paged."}</p>
-${rows.length === 0 ? "<p>No parameters.</p>" : `<table><tr><th>parameter</th><th>needed</th><th></th></tr>${rows.join("")}</table>`}
+${rows.length === 0 ? "<p>No parameters.</p>" : `<table><tr><th>parameter</th><th>required</th><th>meaning</th></tr>${rows.join("")}</table>`}
 <pre>curl -X POST /v1/data/query -H 'Authorization: Bearer &lt;API_KEY&gt;' -H 'Content-Type: application/json' -d '${escaped(body)}'</pre>
 <p>Fields: ${Object.keys(operation.record.shape)
     .map((name) => `<code>${name}</code>`)
