@@ -7,6 +7,8 @@ export interface Completion {
   readonly tokens: number;
   /** Null: sampled freely, as most clients do. */
   readonly seed: number | null;
+  /** Ours: a repeat is bit-equal. */
+  readonly deterministic?: boolean;
 }
 
 export interface Timing {
@@ -80,8 +82,11 @@ export class Peer {
 
   /** Streams an answer. Times are this client's. */
   async complete(completion: Completion): Promise<Timing> {
-    const { prompt, tokens, seed } = completion;
-    const sampling = seed === null ? { temperature: 0.8 } : { temperature: 0, seed };
+    const { prompt, tokens, seed, deterministic } = completion;
+    const sampling = {
+      ...(seed === null ? { temperature: 0.8 } : { temperature: 0, seed }),
+      ...(deterministic === undefined ? {} : { deterministic }),
+    };
     const begin = performance.now();
     let firstMs = 0;
     let lastMs = 0;

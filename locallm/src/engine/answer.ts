@@ -1,6 +1,7 @@
 import { LocallmError } from "../wire/errors.ts";
+import type { Context } from "./context.ts";
 import type { GenerateDone, GenerateJob } from "./job.ts";
-import type { Functions, Pointer } from "./libllama/functions.ts";
+import type { Functions } from "./libllama/functions.ts";
 import { cutPrompt } from "./prefix.ts";
 import { Sampler } from "./sampler.ts";
 import { AnswerText } from "./text.ts";
@@ -17,6 +18,8 @@ export interface AnswerMakers {
 
 /** What one sampled token gave. */
 export interface Piece {
+  /** Without meaning where it is the last one. */
+  readonly token: number;
   readonly text: string;
   readonly tokens: number;
   readonly done: GenerateDone | null;
@@ -30,10 +33,6 @@ export class Answer {
   readonly prompt: readonly number[];
   /** Prompt and answer together may have as many tokens. */
   readonly window: number;
-  /** Whether a repeat on an idle server must give the same answer. */
-  readonly repeatable: boolean;
-  /** Its last sampled token, which the next step computes. */
-  next = -1;
   readonly #makers: AnswerMakers;
   readonly #sampler: Sampler;
   readonly #text: AnswerText;
@@ -46,6 +45,7 @@ export class Answer {
   #unsentTokens = 0;
   #hasSent = false;
   #shiftedTokens = 0;
+  #evalTokens = 0;
 
   constructor(makers: AnswerMakers, job: GenerateJob, contextLength: number) {
     this.#makers = makers;
@@ -58,12 +58,12 @@ export class Answer {
     this.prompt = whole.length > this.window ? this.#cut(whole) : whole;
     this.#truncatedTokens = whole.length - this.prompt.length;
     const { sampling } = job;
-    this.repeatable = job.deterministic || sampling.seed !== null || sampling.temperature <= 0;
     const seed = sampling.seed === null ? makers.randomSeed() : sampling.seed >>> 0;
-    this.#sampler = new Sampler(makers.library, makers.vocabulary, sampling, seed, this.window, job.grammar);
-    this.#sampler.seePrompt(this.prompt);
     this.#text = new AnswerText(job.stop);
     this.#startedNs = makers.now();
+    // Last: it holds memory of the library, which only `free` gives back.
+    this.#sampler = new Sampler(makers.library, makers.vocabulary, sampling, seed, this.window, job.grammar);
+    this.#sampler.seePrompt(this.prompt);
   }
 
   /** The slot found so many of the prompt's tokens in its cache. */
@@ -80,9 +80,8 @@ export class Answer {
   }
 
   /** Takes the next token from the output at `index` of the last step. */
-  take(context: Pointer, index: number): Piece {
-    const token = this.#sampler.sample(context, index);
-    this.next = token;
+  take(context: Context, index: number): Piece {
+    const token = this.#sampler.sample(context.pointer, context.batch.outputOf(index));
     this.#unsentTokens++;
     this.#evalTokens++;
     if (this.#makers.vocabulary.isEnd(token)) return this.#last("stop");
@@ -91,10 +90,8 @@ export class Answer {
     if (this.#text.stop !== null) return this.#last("stop", text);
     const { numPredict } = this.job;
     if (numPredict >= 0 && this.#evalTokens >= numPredict) return this.#last("length", text);
-    return this.#send(text, null);
+    return this.#send(text, null, token);
   }
-
-  #evalTokens = 0;
 
   /** The window is full and may not shift. */
   full(): Piece {
@@ -130,13 +127,13 @@ export class Answer {
     return this.#send(text + this.#text.end(), this.finish(reason));
   }
 
-  #send(text: string, done: GenerateDone | null): Piece {
-    if (text === "" && done === null) return { text, tokens: 0, done };
+  #send(text: string, done: GenerateDone | null, token = -1): Piece {
+    if (text === "" && done === null) return { token, text, tokens: 0, done };
     const tokens = this.#unsentTokens;
     this.#unsentTokens = 0;
-    if (this.#hasSent || this.#truncatedTokens === 0) return { text, tokens, done };
+    if (this.#hasSent || this.#truncatedTokens === 0) return { token, text, tokens, done };
     this.#hasSent = true;
-    return { text, tokens, done, truncatedTokens: this.#truncatedTokens };
+    return { token, text, tokens, done, truncatedTokens: this.#truncatedTokens };
   }
 
   /** Leaves room for an answer: what was asked for, at most a quarter of the window. */

@@ -1,7 +1,8 @@
-import koffi from "koffi";
 import { LocallmError } from "../wire/errors.ts";
-import type { Batch, Functions, Pointer } from "./libllama/functions.ts";
+import { Batch, check } from "./batch.ts";
+import type { Functions, Pointer } from "./libllama/functions.ts";
 import type { Threadpool } from "./libllama/threadpool.ts";
+import { newPulse, type Pulse } from "./pulse.ts";
 
 /** What became of a step: done, no room in the cache for it, or ended by `abort`. */
 export type StepOutcome = "done" | "no_room" | "aborted";
@@ -12,6 +13,7 @@ type ContextFunctions = Pick<
   | "llama_init_from_model"
   | "llama_free"
   | "llama_n_ctx_seq"
+  | "llama_n_batch"
   | "llama_get_memory"
   | "llama_decode"
   | "llama_encode"
@@ -30,6 +32,7 @@ type ContextFunctions = Pick<
 export interface ContextRequest {
   readonly sequences: number;
   readonly contextPerSequence: number;
+  readonly vocabSize: number;
   readonly batch: number;
   readonly microBatch: number;
   /** Outputs of one step; the engine's buffers grow with it. 0: as many as the batch. */
@@ -48,33 +51,26 @@ const flashAttention = { auto: -1, on: 1, off: 0 };
 const mostBufferedBytes = 4 * 2 ** 20;
 const cacheType = { f16: 1, q8_0: 8, q4_0: 2 };
 
-/**
- * One of the engine's contexts: the cache of all sequences, and the batch that the next step computes.
- * The batch's arrays are our memory, written in place; the library reads them through their addresses.
- */
+/** One of the engine's contexts: the cache of all sequences, and the batch that the next step computes. */
 export class Context {
   readonly #library: ContextFunctions;
   readonly pointer: Pointer;
+  readonly batch: Batch;
   readonly contextPerSequence: number;
+  /** Rows of one step at most. */
   readonly capacity: number;
   readonly canShift: boolean;
+  readonly #sequences: number;
   readonly #memory: Pointer | null;
   readonly #compute: Functions["llama_decode"];
-  readonly #batch: Batch;
-  readonly #tokens: Int32Array<ArrayBuffer>;
-  readonly #positions: Int32Array<ArrayBuffer>;
-  readonly #sequences: BigUint64Array<ArrayBuffer>;
-  readonly #sequenceAddresses: readonly bigint[];
-  readonly #outputs: Int8Array<ArrayBuffer>;
-  readonly #abortFlag = new Uint8Array(new ArrayBuffer(64));
+  readonly #pulse: Pulse = newPulse();
   readonly #threadpool: Threadpool | null;
-  #count = 0;
   #copiesWait = false;
   #threads: number;
 
   constructor(library: ContextFunctions, model: Pointer, request: ContextRequest) {
     this.#library = library;
-    this.capacity = request.batch;
+    this.#sequences = request.sequences;
     this.#threads = request.threads;
     this.#threadpool = request.threadpool;
     const pointer = library.llama_init_from_model(model, {
@@ -92,12 +88,12 @@ export class Context {
       type_v: cacheType[request.kvCacheType],
       embeddings: request.embeddings,
       kv_unified: request.unified,
-      abort_callback: abortFunction(),
-      abort_callback_data: koffi.address(this.#abortFlag),
+      abort_callback: this.#pulse.callback,
+      abort_callback_data: this.#pulse.data,
     });
     if (pointer === null) {
       throw new LocallmError("model_load_failed", {
-        reason: `no context of ${request.sequences} × ${request.contextPerSequence} tokens could be made (too little memory, or a cache type that the model does not allow)`,
+        reason: `cannot allocate a context of ${request.sequences} × ${request.contextPerSequence} tokens: too little memory, or a cache type that the model does not support`,
       });
     }
     this.pointer = pointer;
@@ -109,51 +105,20 @@ export class Context {
     this.#memory = library.llama_get_memory(pointer);
     this.#compute = this.#memory === null ? library.llama_encode : library.llama_decode;
     this.canShift = this.#memory !== null && library.llama_memory_can_shift(this.#memory);
-
-    const { batch, sequences } = request;
-    // One block for all arrays: what holds one of them holds the memory behind every address.
-    const block = new ArrayBuffer(batch * 21 + sequences * 4);
-    this.#sequences = new BigUint64Array(block, 0, batch);
-    this.#tokens = new Int32Array(block, batch * 8, batch);
-    this.#positions = new Int32Array(block, batch * 12, batch);
-    const counts = new Int32Array(block, batch * 16, batch).fill(1);
-    const ids = new Int32Array(block, batch * 20, sequences);
-    for (let index = 0; index < sequences; index++) ids[index] = index;
-    this.#outputs = new Int8Array(block, batch * 20 + sequences * 4, batch);
-    const idsAddress = koffi.address(ids);
-    this.#sequenceAddresses = Array.from(ids, (id) => idsAddress + BigInt(id * 4));
-    this.#batch = {
-      n_tokens: 0,
-      token: koffi.address(this.#tokens),
-      embd: null,
-      pos: koffi.address(this.#positions),
-      n_seq_id: koffi.address(counts),
-      seq_id: koffi.address(this.#sequences),
-      logits: koffi.address(this.#outputs),
-    };
+    // The library may take less than it was asked for.
+    this.capacity = Math.min(request.batch, library.llama_n_batch(pointer));
+    this.batch = new Batch({
+      rows: this.capacity,
+      sequences: request.sequences,
+      positions: this.contextPerSequence,
+      vocabSize: request.vocabSize,
+      outputs: request.outputs === 0 ? this.capacity : request.outputs,
+    });
   }
 
-  /** Tokens in the batch. */
-  get count(): number {
-    return this.#count;
-  }
-
-  get room(): number {
-    return this.capacity - this.#count;
-  }
-
-  clearBatch(): void {
-    this.#count = 0;
-  }
-
-  /** Returns the token's index in the batch, by which its output is asked for after the step. */
-  add(token: number, position: number, sequence: number, output: boolean): number {
-    const index = this.#count++;
-    this.#tokens[index] = token;
-    this.#positions[index] = position;
-    this.#sequences[index] = this.#sequenceAddresses[sequence]!;
-    this.#outputs[index] = output ? 1 : 0;
-    return index;
+  /** Grows while a step makes progress; see `Pulse`. */
+  get progress(): number {
+    return this.#pulse.count;
   }
 
   /** Threads of the steps to come, at most those of the pool. */
@@ -168,21 +133,17 @@ export class Context {
     this.#threadpool?.rest();
   }
 
-  /** Computes the batch on this thread: quickest, and blind to everything until it is done. */
+  /** Computes the batch on this thread: quickest, but no message is read until it is done. */
   step(): StepOutcome {
-    this.#batch.n_tokens = this.#count;
-    this.#abortFlag[0] = 0;
-    this.#copiesWait = false;
-    return outcome(this.#compute(this.pointer, this.#batch));
+    this.#arm();
+    return outcome(this.#compute(this.pointer, this.batch.native));
   }
 
-  /** Computes the batch on another thread, so that this one hears an abort. */
+  /** Computes the batch on another thread, so that this one can hear an abort. */
   stepAside(): Promise<StepOutcome> {
-    this.#batch.n_tokens = this.#count;
-    this.#abortFlag[0] = 0;
-    this.#copiesWait = false;
+    this.#arm();
     return new Promise((resolve, reject) => {
-      this.#compute.async(this.pointer, this.#batch, (error, status) => {
+      this.#compute.async(this.pointer, this.batch.native, (error, status) => {
         try {
           if (error) throw error;
           resolve(outcome(status));
@@ -193,13 +154,19 @@ export class Context {
     });
   }
 
+  #arm(): void {
+    this.#pulse.arm();
+    this.#copiesWait = false;
+  }
+
   /** Ends a step that runs aside, within some milliseconds. */
   abort(): void {
-    this.#abortFlag[0] = 1;
+    this.#pulse.abort();
   }
 
   /** Drops a sequence from a position on. False: this kind of memory cannot, and all of it is gone. */
   truncate(sequence: number, from: number): boolean {
+    check("sequence", sequence, this.#sequences);
     if (this.#memory === null) return from === 0;
     if (this.#library.llama_memory_seq_rm(this.#memory, sequence, from, -1)) return true;
     this.#library.llama_memory_seq_rm(this.#memory, sequence, -1, -1);
@@ -212,6 +179,8 @@ export class Context {
    * the whole cache as it is and waits for the next step.
    */
   copy(source: number, target: number): boolean {
+    check("sequence", source, this.#sequences);
+    check("sequence", target, this.#sequences);
     const library = this.#library;
     if (this.#memory === null) return false;
     library.llama_memory_seq_rm(this.#memory, target, -1, -1);
@@ -229,6 +198,7 @@ export class Context {
 
   /** Drops the positions [from, to) and moves what follows up to their place. */
   cutOut(sequence: number, from: number, to: number): void {
+    check("sequence", sequence, this.#sequences);
     if (this.#memory === null) return;
     this.#library.llama_memory_seq_rm(this.#memory, sequence, from, to);
     this.#library.llama_memory_seq_add(this.#memory, sequence, to, -1, from - to);
@@ -248,12 +218,4 @@ function outcome(status: number): StepOutcome {
   if (status === 1) return "no_room";
   if (status === 2) return "aborted";
   throw new LocallmError("decode_failed", { reason: `status ${status}` });
-}
-
-/**
- * The engine asks `bool f(void *data)` from its own threads, where no JavaScript can answer. The C library's
- * `strlen` can: of the flag's bytes, "" is 0, go on, and "\x01" is 1, stop.
- */
-function abortFunction(): Pointer {
-  return koffi.load(null).symbol("strlen") as Pointer;
 }

@@ -68,10 +68,10 @@ export class Embedder {
   async #batch(inputs: readonly (readonly number[])[], signal: AbortSignal): Promise<Float32Array[]> {
     const { context, library, embeddingLength } = this.#request;
     context.clearMemory();
-    context.clearBatch();
+    context.batch.clear();
     context.useThreads(this.#request.threads.begin(performance.now()));
     for (const [sequence, tokens] of inputs.entries()) {
-      for (const [position, token] of tokens.entries()) context.add(token, position, sequence, true);
+      for (const [position, token] of tokens.entries()) context.batch.add(token, position, sequence, true);
     }
     const abort = () => context.abort();
     signal.addEventListener("abort", abort, { once: true });

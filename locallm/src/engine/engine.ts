@@ -1,12 +1,11 @@
-import koffi from "koffi";
 import { LocallmError } from "../wire/errors.ts";
 import { Allocation } from "./allocation.ts";
 import { Context } from "./context.ts";
 import { Embedder } from "./embedder.ts";
 import type { LoadRequest, ModelInfo } from "./job.ts";
 import { listDevices } from "./libllama/devices.ts";
-import type { Pointer } from "./libllama/functions.ts";
 import { type Library, openLibrary } from "./libllama/library.ts";
+import { hearLog } from "./libllama/log.ts";
 import type { Threadpool } from "./libllama/threadpool.ts";
 import { Model, poolingValue } from "./model.ts";
 import { type SlotEvent, Slots } from "./slots.ts";
@@ -39,7 +38,7 @@ const poll = 50;
 export function loadEngine(request: LoadRequest, events: EngineEvents): Engine {
   const library = openLibrary(request.placement.library ?? undefined, request.processorFile);
   const allocation = new Allocation();
-  return withLog(
+  return hearLog(
     library,
     (line) => {
       allocation.hear(line);
@@ -149,6 +148,7 @@ function newSlotsContext(
   const context = new Context(library, model.pointer, {
     sequences: request.slots,
     contextPerSequence: window,
+    vocabSize: model.vocabulary.size,
     batch,
     microBatch: batch,
     outputs: request.slots,
@@ -176,6 +176,7 @@ function newEmbedder(
     sequences: embedSequences,
     // One cache for all: texts of any length share it.
     contextPerSequence: Math.ceil(window / embedSequences),
+    vocabSize: model.vocabulary.size,
     batch: window,
     microBatch: window,
     outputs: 0,
@@ -197,23 +198,4 @@ function newEmbedder(
     threads,
     embeddingLength: model.embeddingLength,
   });
-}
-
-const debugLevel = 1;
-
-/** Hears the engine's log while `work` runs; afterwards it goes to the error output by itself. */
-function withLog<Result>(library: Library, onLine: (line: string) => void, work: () => Result): Result {
-  const callback = koffi.register(
-    (level: number, text: string) => {
-      if (level !== debugLevel) onLine(text.trimEnd());
-    },
-    koffi.pointer(koffi.proto("void", ["int32_t", "str", "void *"])),
-  );
-  library.llama_log_set(callback as Pointer, null);
-  try {
-    return work();
-  } finally {
-    library.llama_log_set(null, null);
-    koffi.unregister(callback);
-  }
 }

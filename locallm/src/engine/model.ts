@@ -23,7 +23,7 @@ export class Model {
     this.vocabulary = new Vocabulary(library, library.llama_model_get_vocab(pointer));
   }
 
-  /** Blocks until the weights are there; `onProgress` is called in between. */
+  /** Blocks until the weights are loaded; `onProgress` is called in between. */
   static load(library: Library, request: LoadRequest, onProgress: (fraction: number) => void): Model {
     const gpus = devicesOf(library, request.placement);
     const callback = koffi.register(
@@ -46,7 +46,7 @@ export class Model {
           ? library.llama_model_load_from_file(request.modelPath, params)
           : library.llama_model_load_from_splits(paths, paths.length, params);
       if (pointer === null) {
-        throw new LocallmError("model_load_failed", { reason: "the engine refused the file" });
+        throw new LocallmError("model_load_failed", { reason: "the engine rejected the file" });
       }
       return new Model(library, pointer, loadAdapters(library, pointer, request.adapters));
     } finally {
@@ -74,13 +74,13 @@ export class Model {
     return cString(buffer);
   }
 
-  /** The model's own pooling; null where its file names none. */
+  /** The model's own pooling; null if its file does not name one. */
   get pooling(): Pooling | null {
     const value = this.#metadata("pooling_type");
     return value === null ? null : (poolings[Number(value)] ?? null);
   }
 
-  /** Reads left to right and has a decoder: a model for answers, not only for vectors. */
+  /** Whether it can answer, rather than only make vectors: it reads left to right and has a decoder. */
   get canGenerate(): boolean {
     const causal = this.#metadata("attention.causal") !== "false";
     const embedder = this.pooling !== null && this.pooling !== "none";
@@ -96,7 +96,7 @@ export class Model {
       Float32Array.from(this.adapters, (adapter) => adapter.scale),
     );
     if (status !== 0) {
-      throw new LocallmError("model_load_failed", { reason: "the adapters do not go with the model" });
+      throw new LocallmError("model_load_failed", { reason: "the adapters do not fit the model" });
     }
   }
 
@@ -117,13 +117,15 @@ export class Model {
   }
 }
 
-/** The engine gives the first device the first layers; shares are taken in the proportion of layers. */
+/** The engine gives the first device the first layers; the shares are in proportion to the layers. */
 function devicesOf(library: Library, { library: folder, devices }: Placement) {
   const ordered = devices.toReversed();
   const names = ordered.map(({ name }) => name);
   const addresses = deviceAddresses(library, names);
   if (addresses === null) {
-    throw new LocallmError("model_load_failed", { reason: `a device of ${names.join(", ")} is not there` });
+    throw new LocallmError("model_load_failed", {
+      reason: `one of the devices ${names.join(", ")} was not found`,
+    });
   }
   const shares = new Float32Array(mostDevices);
   for (const [index, { layers }] of ordered.entries()) shares[index] = layers;
@@ -131,7 +133,7 @@ function devicesOf(library: Library, { library: folder, devices }: Placement) {
   return {
     params: {
       n_gpu_layers: ordered.reduce((sum, { layers }) => sum + layers, 0),
-      // A list without an entry keeps a build for GPUs from taking those that it finds.
+      // An empty list keeps a GPU build from using every GPU that it finds.
       ...(folder === null ? {} : { devices: koffi.address(addresses), tensor_split: koffi.address(shares) }),
     },
     release: () => held.splice(0),
@@ -159,7 +161,7 @@ function loadAdapters(
     const pointer = library.llama_adapter_lora_init(model, path);
     if (pointer !== null) return { pointer, scale };
     throw new LocallmError("model_load_failed", {
-      reason: `adapter ${index + 1} is no adapter of this model`,
+      reason: `adapter ${index + 1} is not an adapter for this model`,
     });
   });
 }

@@ -1,8 +1,16 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import koffi from "koffi";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadOf } from "../../test/runner/jobs.ts";
+import { smallLlama } from "../../test/small-llama.ts";
 import { defaultSampling } from "./job.ts";
+import type { Functions } from "./libllama/functions.ts";
 import { type Library, openLibrary } from "./libllama/library.ts";
-import { makeStage, type Stage, samplerStages } from "./sampler.ts";
+import { hearLog } from "./libllama/log.ts";
+import { Model } from "./model.ts";
+import { makeStage, Sampler, type Stage, samplerStages } from "./sampler.ts";
 
 const names = (changes: object) =>
   samplerStages({ ...defaultSampling, ...changes }, 1, 100).map((stage) => stage.name);
@@ -74,7 +82,7 @@ describe("the stages in the library", () => {
     }
     const array = new BigInt64Array([koffi.address(block) as bigint, BigInt(size), -1n, 0n]);
     const chain = library.llama_sampler_chain_init({ no_perf: true });
-    const vocabulary = { pointer: 0n, size, checkIds() {} };
+    const vocabulary = { size };
     for (const stage of stages) library.llama_sampler_chain_add(chain, makeStage(library, vocabulary, stage));
     for (const token of seen) library.llama_sampler_accept(chain, token);
     library.llama_sampler_apply(chain, array);
@@ -162,3 +170,75 @@ describe("the stages in the library", () => {
     }
   });
 });
+
+describe("a sampler", () => {
+  let folder: string;
+  let model: Model;
+  let library: Library;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "locallm-sampler-"));
+    const modelPath = join(folder, "small.gguf");
+    await writeFile(modelPath, smallLlama(1));
+    library = openLibrary();
+    hearLog(
+      library,
+      () => {},
+      () => {
+        model = Model.load(library, loadOf(modelPath), () => {});
+      },
+    );
+  });
+  afterAll(async () => {
+    model.free();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const word = { gbnf: 'root ::= "a" [a-z]* "b"' };
+  const biases = (...tokens: number[]) => tokens.map((token) => ({ token, bias: 1 }));
+
+  it.each([
+    ["a bias for a token beyond the vocabulary", { logitBias: biases(5, 1e9) }, null],
+    ["the same beside a grammar", { logitBias: biases(5, 1e9) }, word],
+    [
+      "a negative token beside a lazy grammar",
+      { logitBias: biases(-1) },
+      { ...word, lazy: { words: ["x"] } },
+    ],
+    ["half a token", { logitBias: biases(0.5) }, word],
+    ["a grammar that does not parse", { repeatPenalty: 1.1 }, { gbnf: "root ::= (" }],
+    [
+      "nothing wrong",
+      { logitBias: biases(5), repeatPenalty: 1.1, mirostat: 1 as const, temperature: 1 },
+      word,
+    ],
+  ])("gives back all memory of the library: %s", (_, changes, grammar) => {
+    const { counted, live } = countSamplers(library);
+    const make = () =>
+      new Sampler(counted, model.vocabulary, { ...defaultSampling, ...changes }, 1, 100, grammar);
+    try {
+      make().free();
+    } catch (error) {
+      expect(error).toMatchObject({ code: expect.stringMatching(/^invalid_(token|grammar)$/) });
+    }
+    expect([...live]).toEqual([]);
+  });
+});
+
+/** The library, and the samplers that it made and nobody freed. A chain frees those that were added to it. */
+function countSamplers(library: Library): { counted: Functions; live: Set<bigint> } {
+  const live = new Set<bigint>();
+  const counted = new Proxy(library, {
+    get(target, name: keyof Functions) {
+      const call = target[name] as (...given: unknown[]) => unknown;
+      if (!name.startsWith("llama_sampler_")) return call;
+      return (...given: bigint[]) => {
+        if (name === "llama_sampler_chain_add") live.delete(given[1]!);
+        if (name === "llama_sampler_free") live.delete(given[0]!);
+        const result = call(...given);
+        if (/_init(_|$)/.test(name) && result !== null) live.add(result as bigint);
+        return result;
+      };
+    },
+  });
+  return { counted, live };
+}

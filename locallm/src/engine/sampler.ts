@@ -19,12 +19,14 @@ export class Sampler {
     grammar: Grammar | null,
   ) {
     this.#library = library;
-    this.#gate = grammar === null ? null : new GrammarGate(library, vocabulary, grammar);
-    const chain = library.llama_sampler_chain_init({ no_perf: true });
     const stages = samplerStages(sampling, seed, window);
     this.#seesTokens = stages.some((stage) => stage.name === "penalties");
-    for (const stage of stages) library.llama_sampler_chain_add(chain, makeStage(library, vocabulary, stage));
-    this.#chain = chain;
+    // Everything that can be refused is refused before the library sets memory aside.
+    vocabulary.checkIds(sampling.logitBias.map((bias) => bias.token));
+    this.#gate = grammar === null ? null : new GrammarGate(library, vocabulary, grammar);
+    this.#chain = library.llama_sampler_chain_init({ no_perf: true });
+    for (const stage of stages)
+      library.llama_sampler_chain_add(this.#chain, makeStage(library, vocabulary, stage));
   }
 
   /** Penalties count the prompt's tokens too. */
@@ -95,14 +97,9 @@ const coldest = 1e-6;
 const mirostatTokens = 100;
 
 /** Exported for the test. */
-export function makeStage(
-  library: Functions,
-  vocabulary: Pick<Vocabulary, "size" | "checkIds">,
-  stage: Stage,
-): Pointer {
+export function makeStage(library: Functions, vocabulary: Pick<Vocabulary, "size">, stage: Stage): Pointer {
   switch (stage.name) {
     case "logit_bias":
-      vocabulary.checkIds(stage.biases.map((bias) => bias.token));
       return library.llama_sampler_init_logit_bias(vocabulary.size, stage.biases.length, stage.biases);
     case "penalties":
       return library.llama_sampler_init_penalties(

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { onlyProcessor } from "../../src/runner/handle.ts";
+import { smallLlama } from "../small-llama.ts";
 import { starterModelPath } from "../starter-model.ts";
 import { collect, endless, newJob, startModel } from "./jobs.ts";
 
@@ -81,6 +82,26 @@ describe("a runner that cannot load", () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
+  it.each([
+    ["an unknown architecture", renamed("llama", "glama"), "unknown model architecture: 'glama'"],
+    [
+      "a missing tensor",
+      renamed("blk.1.attn_q.weight", "blk.1.attn_z.weight"),
+      "'blk.1.attn_q.weight' not found",
+    ],
+    ["an unknown version of GGUF", ofVersion(99), "version 99"],
+    ["tensors that are cut off", smallLlama(1).subarray(0, -5_000), "not within the file bounds"],
+  ])("names the engine's own reason: %s", async (_, bytes, reason) => {
+    const path = join(folder, "bad.gguf");
+    await writeFile(path, bytes);
+    const error = await startModel(path).catch((error: unknown) => error);
+    expect(error).toMatchObject({
+      code: "model_load_failed",
+      details: { reason: expect.stringContaining(reason) },
+    });
+    expect(String(error)).not.toContain(folder);
+  });
+
   it("says so for a file that is missing, empty, noise or cut off", async () => {
     const noise = join(folder, "noise.gguf");
     await writeFile(noise, Buffer.from("GGUF\x03\0\0\0 and then nothing that makes sense".repeat(50)));
@@ -111,3 +132,14 @@ describe("a runner that cannot load", () => {
     },
   );
 });
+
+/** A small model with a word of its file replaced by another of the same length. */
+function renamed(from: string, to: string): Buffer {
+  return Buffer.from(smallLlama(1).toString("latin1").replaceAll(from, to), "latin1");
+}
+
+function ofVersion(version: number): Buffer {
+  const bytes = smallLlama(1);
+  bytes.writeUInt32LE(version, 4);
+  return bytes;
+}

@@ -6,7 +6,7 @@ import { newThreadpool, type Threadpool } from "./threadpool.ts";
 export type Pointer = bigint;
 
 /** A `llama_batch`: addresses of its arrays, and how many of their entries count. */
-export interface Batch {
+export interface NativeBatch {
   n_tokens: number;
   token: Pointer;
   embd: Pointer | null;
@@ -17,8 +17,8 @@ export interface Batch {
 }
 
 export interface Decode {
-  (context: Pointer, batch: Batch): number;
-  async(context: Pointer, batch: Batch, done: (error: unknown, status: number) => void): void;
+  (context: Pointer, batch: NativeBatch): number;
+  async(context: Pointer, batch: NativeBatch, done: (error: unknown, status: number) => void): void;
 }
 
 type TokenizeArguments = [
@@ -61,6 +61,7 @@ export interface Functions {
   llama_init_from_model(model: Pointer, params: object): Pointer | null;
   llama_free(context: Pointer): void;
   llama_n_ctx_seq(context: Pointer): number;
+  llama_n_batch(context: Pointer): number;
   llama_get_memory(context: Pointer): Pointer | null;
   llama_model_get_vocab(model: Pointer): Pointer;
   llama_model_n_ctx_train(model: Pointer): number;
@@ -153,6 +154,7 @@ function signatures(layout: typeof Layout): Record<string, (TypeObject | string)
     llama_init_from_model: ["void *", "void *", contextParams],
     llama_free: ["void", "void *"],
     llama_n_ctx_seq: ["uint32_t", "void *"],
+    llama_n_batch: ["uint32_t", "void *"],
     llama_get_memory: ["void *", "void *"],
     llama_model_get_vocab: ["void *", "void *"],
     llama_model_n_ctx_train: ["int32_t", "void *"],

@@ -1,0 +1,18 @@
+import type { Figure } from "./bursts.ts";
+import { prompt } from "./text.ts";
+
+/** The same with `deterministic`: what a bit-equal repeat costs. */
+export const figure: Figure = {
+  title: "Prefill of 512 tokens, deterministic",
+  unit: "tokens/s",
+  better: "more",
+  async measure(peer, round) {
+    const timing = await peer.complete({
+      prompt: prompt(round, 510),
+      tokens: 1,
+      seed: 1,
+      deterministic: true,
+    });
+    return (timing.promptTokens / timing.firstMs) * 1000;
+  },
+};

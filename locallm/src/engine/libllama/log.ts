@@ -1,0 +1,46 @@
+import koffi from "koffi";
+import { LocallmError } from "../../wire/errors.ts";
+import type { Functions, Pointer } from "./functions.ts";
+
+const debugLevel = 1;
+const errorLevel = 4;
+/** The first ones name the cause; those that follow only say that it failed. */
+const keptErrors = 3;
+
+/**
+ * Hears the engine's log while `work` runs; afterwards it goes to the standard error by itself. Where `work` throws
+ * `model_load_failed`, the engine's own errors become part of its reason: only they say what is wrong with a file.
+ */
+export function hearLog<Result>(
+  library: Pick<Functions, "llama_log_set">,
+  onLine: (line: string) => void,
+  work: () => Result,
+): Result {
+  const errors: string[] = [];
+  const callback = koffi.register(
+    (level: number, text: string) => {
+      if (level === debugLevel) return;
+      const line = text.trimEnd();
+      onLine(line);
+      if (level === errorLevel && line !== "" && errors.length < keptErrors) errors.push(withoutPaths(line));
+    },
+    koffi.pointer(koffi.proto("void", ["int32_t", "str", "void *"])),
+  );
+  library.llama_log_set(callback as Pointer, null);
+  try {
+    return work();
+  } catch (error) {
+    if (errors.length === 0 || !(error instanceof LocallmError) || error.code !== "model_load_failed")
+      throw error;
+    const reason = `${error.details["reason"]}: ${errors.join("; ")}`;
+    throw new LocallmError("model_load_failed", { reason }, { cause: error });
+  } finally {
+    library.llama_log_set(null, null);
+    koffi.unregister(callback);
+  }
+}
+
+/** A client may read the error; where files are on this machine is not its business. */
+function withoutPaths(line: string): string {
+  return line.replace(/(?:[A-Za-z]:)?[/\\][^\s'"]*[/\\]([^\s'"/\\]+)/g, "$1");
+}

@@ -1,0 +1,125 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type Part, type Plannable, planStep } from "./plan.ts";
+
+type Planned = { -readonly [Key in keyof Plannable]: Plannable[Key] };
+
+const slot = (changes: Partial<Planned> = {}): Planned => ({
+  index: 0,
+  pending: [1],
+  isGenerating: false,
+  isAlone: false,
+  arrived: 0,
+  served: 0,
+  ...changes,
+});
+const prompt = (length: number, changes: Partial<Planned> = {}) =>
+  slot({ pending: Array.from({ length }, (_, index) => index), ...changes });
+const answer = (changes: Partial<Planned> = {}) => slot({ isGenerating: true, ...changes });
+const budget = { rows: 512, sharedPromptRows: 64 };
+const rowsOf = (parts: readonly Part<Planned>[]) => parts.map(({ slot, tokens }) => [slot.index, tokens]);
+
+/** Slots as a model with `parallel` of them may have, whatever was asked for. */
+const anySlots = fc.nat(15).chain((last) =>
+  fc.tuple(
+    ...Array.from({ length: last + 1 }, (_, index) =>
+      fc
+        .record({
+          length: fc.oneof(fc.integer({ min: 0, max: 70 }), fc.integer({ min: 0, max: 5_000 })),
+          isGenerating: fc.boolean(),
+          isAlone: fc.boolean(),
+          arrived: fc.nat(9),
+          served: fc.nat(9),
+        })
+        .map(({ length, ...rest }) =>
+          rest.isGenerating ? answer({ ...rest, index }) : prompt(length, { ...rest, index }),
+        ),
+    ),
+  ),
+);
+
+describe("planStep", () => {
+  it("keeps every step within the batch, whatever its size, the prompts and the slots", () => {
+    fc.assert(
+      fc.property(
+        anySlots,
+        fc.oneof(fc.integer({ min: 1, max: 64 }), fc.integer({ min: 1, max: 4_096 })),
+        fc.integer({ min: 1, max: 600 }),
+        (slots, numBatch, sharedPromptRows) => {
+          // As the engine makes its context: a row for each slot at least.
+          const rows = Math.max(numBatch, slots.length);
+          const parts = planStep(slots, { rows, sharedPromptRows });
+          expect(parts.reduce((sum, { tokens }) => sum + tokens, 0)).toBeLessThanOrEqual(rows);
+          expect(parts.length > 0).toBe(slots.some(({ pending }) => pending.length > 0));
+          for (const { slot, tokens, outputs } of parts) {
+            expect(tokens).toBeGreaterThan(0);
+            expect(tokens).toBeLessThanOrEqual(slot.pending.length);
+            expect(outputs).toBe(tokens === slot.pending.length ? 1 : 0);
+          }
+          const indices = parts.map(({ slot }) => slot.index);
+          expect(indices).toEqual([...new Set(indices)].sort((a, b) => a - b));
+          if (parts.some(({ slot }) => slot.isAlone)) expect(parts).toHaveLength(1);
+        },
+      ),
+      { seed: 20261122, numRuns: 1_000 },
+    );
+  });
+
+  it("computes every token of every slot in the end", () => {
+    fc.assert(
+      fc.property(anySlots, fc.integer({ min: 1, max: 300 }), (slots, numBatch) => {
+        const rows = Math.max(numBatch, slots.length);
+        const all = slots.reduce((sum, { pending }) => sum + pending.length, 0);
+        let computed = 0;
+        for (let turn = 10; ; turn++) {
+          const parts = planStep(slots, { rows, sharedPromptRows: 64 });
+          if (parts.length === 0) break;
+          for (const { slot, tokens } of parts) {
+            computed += tokens;
+            slot.pending = slot.pending.slice(tokens);
+            slot.served = turn;
+          }
+        }
+        expect(computed).toBe(all);
+      }),
+      { seed: 20261122 },
+    );
+  });
+
+  it("puts answers and prompts into one step, with prompts bound by their share", () => {
+    const slots = [answer({ index: 0 }), prompt(300, { index: 1 }), answer({ index: 2 })];
+    expect(rowsOf(planStep(slots, budget))).toEqual([
+      [0, 1],
+      [1, 64],
+      [2, 1],
+    ]);
+  });
+
+  it("gives prompts the whole batch where no answer waits", () => {
+    const slots = [prompt(600, { index: 0, arrived: 2 }), prompt(100, { index: 1, arrived: 1 })];
+    expect(rowsOf(planStep(slots, budget))).toEqual([
+      [0, 412],
+      [1, 100],
+    ]);
+  });
+
+  it("begins a further prompt only with a part that is worth it, or with all of it", () => {
+    const after = (length: number, left: number) =>
+      rowsOf(planStep([prompt(512 - left), prompt(length, { index: 1, arrived: 1 })], budget)).length;
+    expect(after(40, 31)).toBe(1);
+    expect(after(40, 32)).toBe(2);
+    expect(after(5, 5)).toBe(2);
+    expect(after(5, 4)).toBe(1);
+  });
+
+  it("takes a slot that must be alone and the others in turns", () => {
+    const slots = [answer({ index: 0 }), answer({ index: 1, isAlone: true }), prompt(40, { index: 2 })];
+    const seen: number[][] = [];
+    for (let turn = 1; turn <= 4; turn++) {
+      const parts = planStep(slots, budget);
+      seen.push(parts.map(({ slot }) => slot.index));
+      for (const { slot } of parts) slot.served = turn;
+    }
+    expect(seen).toEqual([[0, 2], [1], [0, 2], [1]]);
+  });
+});

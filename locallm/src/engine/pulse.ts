@@ -1,0 +1,86 @@
+import koffi from "koffi";
+import type { Pointer } from "./libllama/functions.ts";
+
+/**
+ * Aborts a step and counts how far it has come. Behind each operation the engine asks `bool f(void *data)` from
+ * threads of its own, where no JavaScript can answer. The C library can: `sem_trywait` takes 1 from a semaphore and
+ * returns 0 (go on), or an error (stop) when nothing is left. What it took is the number of operations.
+ */
+export interface Pulse {
+  readonly callback: Pointer;
+  readonly data: Pointer;
+  /** Before each step. */
+  arm(): void;
+  abort(): void;
+  /** Grows while a step makes progress. */
+  readonly count: number;
+}
+
+export function newPulse(): Pulse {
+  return process.platform === "linux" ? semaphorePulse() : flagPulse();
+}
+
+const enough = 2 ** 31 - 1;
+
+function semaphorePulse(): Pulse {
+  const c = koffi.load(null);
+  const init = c.func("sem_init", "int", ["void *", "int", "uint32_t"]) as (
+    address: Pointer,
+    shared: number,
+    value: number,
+  ) => number;
+  const read = c.func("sem_getvalue", "int", ["void *", koffi.out("int *")]) as (
+    address: Pointer,
+    value: number[],
+  ) => number;
+  const memory = new Uint8Array(new ArrayBuffer(64));
+  const data = koffi.address(memory);
+  init(data, 0, enough);
+  const taken = () => {
+    const value = [0];
+    read(data, value);
+    return enough - value[0]!;
+  };
+  let before = 0;
+  let isAborted = false;
+  return {
+    callback: c.symbol("sem_trywait") as Pointer,
+    data,
+    arm() {
+      if (!isAborted) before += taken();
+      isAborted = false;
+      init(data, 0, enough);
+    },
+    abort() {
+      if (!isAborted) before += taken();
+      isAborted = true;
+      init(data, 0, 0);
+    },
+    get count() {
+      // Also keeps the memory: the library has its address alone.
+      return memory.length > 0 && !isAborted ? before + taken() : before;
+    },
+  };
+}
+
+/**
+ * Elsewhere `strlen` answers: of the flag's bytes, "" is 0, go on, and "\x01" is 1, stop. It counts nothing, so each
+ * question counts as progress: a step that never ends goes unnoticed there.
+ */
+function flagPulse(): Pulse {
+  const flag = new Uint8Array(new ArrayBuffer(64));
+  let asked = 0;
+  return {
+    callback: koffi.load(null).symbol("strlen") as Pointer,
+    data: koffi.address(flag),
+    arm() {
+      flag[0] = 0;
+    },
+    abort() {
+      flag[0] = 1;
+    },
+    get count() {
+      return ++asked;
+    },
+  };
+}

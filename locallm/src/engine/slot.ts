@@ -1,0 +1,92 @@
+import type { Answer } from "./answer.ts";
+
+/** A sequence of the context: the tokens that its cache holds, and the job that it answers. */
+export class Slot {
+  readonly index: number;
+  /** The tokens whose computation the cache holds. They stay when the job ends, for prompts that begin alike. */
+  readonly cached: number[] = [];
+  /** The job's tokens that no step has computed yet: the rest of its prompt, or the last token of its answer. */
+  #pending: readonly number[] = [];
+  #id = -1;
+  #answer: Answer | null = null;
+  #isGenerating = false;
+  /** Nothing of the job's prompt has been computed yet. */
+  isFresh = false;
+  /** Its reader left while another thread computes its rows. */
+  isCancelled = false;
+  /** When the job came, and when its rows were last computed; both count up. */
+  arrived = 0;
+  served = 0;
+
+  constructor(index: number) {
+    this.index = index;
+  }
+
+  get id(): number {
+    return this.#id;
+  }
+
+  get isFree(): boolean {
+    return this.#answer === null;
+  }
+
+  get answer(): Answer {
+    if (this.#answer === null) throw new Error(`slot ${this.index} has no job`);
+    return this.#answer;
+  }
+
+  get pending(): readonly number[] {
+    return this.#pending;
+  }
+
+  /** The prompt is computed: each step gives a token of the answer. */
+  get isGenerating(): boolean {
+    return this.#isGenerating;
+  }
+
+  /** Nothing else may share its steps. */
+  get isAlone(): boolean {
+    return this.answer.job.deterministic;
+  }
+
+  begin(id: number, answer: Answer, arrived: number): void {
+    this.#id = id;
+    this.#answer = answer;
+    this.#isGenerating = false;
+    this.isFresh = true;
+    this.isCancelled = false;
+    this.arrived = arrived;
+  }
+
+  /** The cache holds so many of the prompt's tokens; the others are to be computed. */
+  resume(cachedTokens: number): void {
+    this.cached.length = cachedTokens;
+    this.#pending = this.answer.prompt.slice(cachedTokens);
+    this.answer.begin(cachedTokens);
+  }
+
+  /** A step computed the first `count` pending tokens. */
+  commit(count: number): void {
+    for (let index = 0; index < count; index++) this.cached.push(this.#pending[index]!);
+    this.#pending = this.#pending.slice(count);
+    this.isFresh = false;
+    if (this.#pending.length === 0) this.#isGenerating = true;
+  }
+
+  /** The answer's next token, which the next step computes. */
+  push(token: number): void {
+    this.#pending = [token];
+  }
+
+  /** A step failed half way: the cache holds only the first `kept` tokens now, the others are pending again. */
+  rollBack(kept: number): void {
+    this.#pending = [...this.cached.splice(kept), ...this.#pending];
+  }
+
+  release(): void {
+    this.#answer?.free();
+    this.#answer = null;
+    this.#id = -1;
+    this.#pending = [];
+  }
+}
