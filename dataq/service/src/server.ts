@@ -12,6 +12,7 @@ import { readConnectors } from "./connector/configured.ts";
 import { type Database, openDatabase } from "./database/database.ts";
 import { migrate } from "./database/migrations.ts";
 import { createApp, type HttpParts, type RouteName } from "./http/app.ts";
+import { compressAnswers } from "./http/compression.ts";
 import { addModelRoutes } from "./http/console/models.ts";
 import { addConsolePages } from "./http/console/pages.ts";
 import { addSessionRoutes } from "./http/console/session.ts";
@@ -168,6 +169,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     };
     const app = createApp(parts, config);
     allowOrigins(app, config.origins);
+    compressAnswers(app);
     addQueryRoutes(app, parts);
     addAccountRoutes(app, parts);
     addKeyRoutes(app, parts);

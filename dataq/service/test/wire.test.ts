@@ -250,6 +250,10 @@ describe("what is wrong is named", () => {
       status: 415,
       body: { code: "unsupported_media_type" },
     });
+    for (const type of ["", "   ", ";", "/", "json", "application/json; charset"]) {
+      const wrong = await service.call("/v1/data/query", { body: "{}", headers: { "content-type": type } });
+      expect([wrong.status, wrong.body.code], type).toEqual([415, "unsupported_media_type"]);
+    }
     const latin = { headers: { "content-type": "application/json; charset=iso-8859-1" } };
     expect((await send("{}", latin)).status).toBe(415);
   });
@@ -416,4 +420,14 @@ test("without a trusted proxy X-Forwarded-For changes nothing: neither the throt
   const headers = { "x-forwarded-for": "127.0.0.1" };
   expect((await service.call("/metrics", { key: null, headers })).status).toBe(401);
   expect((await service.call("/metrics", { key: null })).status).toBe(200);
+});
+
+test("answers are compressed for callers that accept it", async () => {
+  for (const encoding of ["br", "gzip"]) {
+    const { status, headers, body } = await service.call("/v1/catalog", {
+      headers: { "accept-encoding": encoding },
+    });
+    expect([status, headers.get("content-encoding")]).toEqual([200, encoding]);
+    expect(body.data.length).toBeGreaterThan(10);
+  }
 });

@@ -122,7 +122,7 @@ export function createApp(
     );
   });
   app.setErrorHandler((error, request, reply) => {
-    const failure = toFailure(error);
+    const failure = toFailure(error, request.headers["content-type"]);
     if (failure.code === "internal_error")
       parts.logger.error({ request_id: request.id, err: failure.cause }, "internal error");
     request.notes.code = sendFailure(request, reply, failure);

@@ -1,6 +1,7 @@
 import { Failure, summarise } from "@dataq/contract";
 import type { FastifyRequest } from "fastify";
 import type { z } from "zod";
+import { shownType } from "./error-reply.ts";
 import { problemOf } from "./schema-problem.ts";
 import { parseStrictJson } from "./strict-json.ts";
 
@@ -11,8 +12,7 @@ export function readJson(request: FastifyRequest, whenEmpty?: object): unknown {
     type !== undefined &&
     !/^application\/(?:[\w.-]+\+)?json\s*(?:;\s*charset=["']?utf-?8["']?\s*)?$/i.test(type)
   ) {
-    const shown = type.split(";", 1)[0]!.slice(0, 60);
-    throw new Failure("unsupported_media_type", { type: shown });
+    throw new Failure("unsupported_media_type", { type: shownType(type) });
   }
   const bytes = request.body as Buffer | undefined;
   if (whenEmpty && (bytes === undefined || bytes.length === 0)) return whenEmpty;

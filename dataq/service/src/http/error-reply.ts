@@ -98,15 +98,22 @@ function asSentence(text: string, stop: "." | "。"): string {
 }
 
 /** Anything thrown as a failure. An unknown error is an internal error. */
-export function toFailure(error: unknown): Failure {
+export function toFailure(error: unknown, contentType = ""): Failure {
   if (error instanceof Failure) return error;
   const { code, name } = (error ?? {}) as { code?: string; name?: string };
   if (name === "AbortError") return new Failure("client_closed_request", {}, error);
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") return new Failure("body_too_large", { limit: 65_536 }, error);
   if (code === "FST_ERR_CTP_INVALID_CONTENT_LENGTH")
     return new Failure("invalid_json", { reason: "its length does not match Content-Length" }, error);
+  if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE" || code === "FST_ERR_CTP_EMPTY_TYPE")
+    return new Failure("unsupported_media_type", { type: shownType(contentType) }, error);
   if (isAway(error)) return new Failure("unavailable", { retry_after: 1 }, error);
   return new Failure("internal_error", {}, error);
+}
+
+/** A media type as a message shows it. */
+export function shownType(contentType: string): string {
+  return contentType.split(";", 1)[0]!.trim().slice(0, 60) || "empty";
 }
 
 function billingOf(details: Failure["details"]): object {
