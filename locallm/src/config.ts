@@ -77,7 +77,7 @@ export const settings: readonly Setting[] = [
   setting(
     "LOCALLM_ORIGINS",
     "",
-    "browser origins allowed besides local ones, by comma; * stands for any text",
+    "more browser origins to allow, separated by commas; * matches any text",
   ),
   setting("LOCALLM_API_KEY", "", "when set, /api and /v1 want it as a bearer token"),
   setting("LOCALLM_GENERATE", "raw", "what /api/generate does with a plain prompt: raw or template"),

@@ -21,6 +21,7 @@ import { CredentialsFile } from "./sources/credentials.ts";
 import type { NetworkSettings } from "./sources/network.ts";
 import { Pulls } from "./sources/pulls.ts";
 import { version } from "./version.ts";
+import { isLoopback } from "./wire/address.ts";
 import { LocallmError } from "./wire/errors.ts";
 
 /** A listening server, in this process; its models run in children. */
@@ -88,7 +89,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     pulls,
     settings: {
       defences: {
-        loopbackOnly: isLoopback(config.host),
+        loopbackOnly: isLoopback(config.host.hostname ?? ""),
         origins: config.origins,
         apiKey: config.apiKey,
       },
@@ -134,9 +135,10 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
 
 /** The way out to registries and other sources. Throws `invalid_setting` for certificates that cannot be read. */
 async function networkSettings(config: Config): Promise<NetworkSettings> {
-  if (config.caFile === null) return { proxy: config.proxy };
+  const settings = { proxy: config.proxy, namedHosts: config.registries ?? [] };
+  if (config.caFile === null) return settings;
   try {
-    return { proxy: config.proxy, certificates: await readCertificates(config.caFile) };
+    return { ...settings, certificates: await readCertificates(config.caFile) };
   } catch (cause) {
     const problem = `${(cause as NodeJS.ErrnoException).code ?? "it holds no PEM certificate"}`;
     throw new LocallmError(
@@ -200,8 +202,4 @@ async function listen(app: ReturnType<typeof createApp>, address: HostAddress): 
     await app.listen({ port, host: "0.0.0.0" });
   }
   return (app.server.address() as AddressInfo).port;
-}
-
-function isLoopback({ hostname }: HostAddress): boolean {
-  return hostname !== null && (hostname === "localhost" || hostname === "::1" || hostname.startsWith("127."));
 }

@@ -336,6 +336,9 @@ describe("Host and Origin", () => {
     "HTTPS://LocalHost",
     "app://obsidian.md",
     "file://",
+    "chrome-extension://abcdefghijklmnop",
+    "moz-extension://0f0c",
+    "safari-web-extension://0F0C",
     "tauri://localhost",
     "vscode-webview://abc",
     "vscode-file://vscode-app",
@@ -351,7 +354,8 @@ describe("Host and Origin", () => {
     "http://localhost:3000.evil.example",
     "http://127.0.0.1.evil.example",
     "http://localhost@evil.example",
-    "chrome-extension://abc",
+    "chrome-extension.example",
+    "https://chrome-extension",
   ])("refuses Origin %s, also for a simple POST", async (origin) => {
     const answer = await ask("POST", "/api/generate", '{"model":"x"}', {
       origin,

@@ -139,7 +139,7 @@ function collectRoutes(app: FastifyInstance): MethodsOf {
     if (method === "OPTIONS") return;
     const source = url
       .split("/")
-      .map((part) => (part.startsWith(":") ? "[^/]+" : part === "*" ? ".*" : escapeRegExp(part)))
+      .map((part) => (part.startsWith(":") ? "[^/]+" : part === "*" ? ".*" : RegExp.escape(part)))
       .join("/");
     routes.push({ pattern: new RegExp(`^${source}$`), methods: [method].flat() });
   });
@@ -200,7 +200,3 @@ const brokenRequests: Record<string, [status: string, text: string]> = {
   HPE_HEADER_OVERFLOW: ["431 Request Header Fields Too Large", "the request's headers are too large"],
   ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "the request's headers did not arrive in time"],
 };
-
-function escapeRegExp(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-}

@@ -2,6 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import { isIP } from "node:net";
 import { hostname as machineName, networkInterfaces } from "node:os";
 import type { FastifyInstance } from "fastify";
+import { isLoopback } from "../wire/address.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { isOpenAiPath } from "./error-reply.ts";
 
@@ -66,27 +67,28 @@ function isLocalHost(header: string): boolean {
   if (match[1] !== undefined) return isIP(address) === 6 && isLocalAddress(address);
   if (isIP(address) === 4) return isLocalAddress(address);
   const name = address.toLowerCase().replace(/\.$/, "");
-  if (name === "localhost" || name === machineName().toLowerCase()) return true;
+  if (isLoopback(name) || name === machineName().toLowerCase()) return true;
   return localSuffixes.some((suffix) => name.endsWith(suffix));
 }
 
-const localSuffixes = [".localhost", ".local", ".internal"];
+const localSuffixes = [".local", ".internal"];
 
 function isLocalAddress(address: string): boolean {
   const text = address.toLowerCase();
-  if (/^(127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.)/.test(text) || text === "0.0.0.0") return true;
-  if (text === "::1" || text === "::" || /^f[cd]/.test(text)) return true;
+  if (isLoopback(text) || text === "0.0.0.0" || text === "::") return true;
+  // Not link-local ones: clouds keep their metadata there.
+  if (/^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|f[cd])/.test(text)) return true;
   return Object.values(networkInterfaces()).some((list) => list?.some((own) => own.address === text));
 }
 
-/** Pages served by this machine and applications that wrap one may call, others only when listed. */
+/** Pages that this machine serves, desktop applications and browser extensions may call; other sites must be listed. */
 function originRule(listed: readonly string[]): (origin: string) => boolean {
   const patterns = listed.map(
     (entry) =>
       new RegExp(
         `^${entry
           .split("*")
-          .map((text) => text.replace(/[.+?^${}()|[\]\\]/g, "\\$&"))
+          .map((text) => RegExp.escape(text))
           .join(".*")}$`,
       ),
   );
@@ -98,7 +100,7 @@ function originRule(listed: readonly string[]): (origin: string) => boolean {
 }
 
 const localOrigin =
-  /^(https?:\/\/(localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(:\d{1,5})?|(app|file|tauri|vscode-webview|vscode-file):\/\/.*)$/;
+  /^(https?:\/\/(localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(:\d{1,5})?|(app|file|tauri|vscode-webview|vscode-file|chrome-extension|moz-extension|safari-web-extension):\/\/.*)$/;
 
 function keyRule(key: string | null): (authorization: string | undefined) => boolean {
   if (key === null) return () => true;

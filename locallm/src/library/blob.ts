@@ -97,7 +97,7 @@ export class Blobs {
         for await (const chunk of source) {
           hash.update(chunk);
           sizeBytes += chunk.length;
-          await writeAll(file, chunk);
+          await file.appendFile(chunk);
         }
         await file.sync();
       } finally {
@@ -213,10 +213,4 @@ async function bring(from: string, to: string): Promise<ImportMethod> {
   } catch {}
   await copyFile(from, to, constants.COPYFILE_EXCL);
   return "copy";
-}
-
-async function writeAll(file: Awaited<ReturnType<typeof open>>, chunk: Uint8Array): Promise<void> {
-  for (let written = 0; written < chunk.length; ) {
-    written += (await file.write(chunk, written)).bytesWritten;
-  }
 }

@@ -7,7 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { readCertificates } from "./certificates.ts";
-import { isPrivateAddress, Network, type NetworkSettings, readBody } from "./network.ts";
+import { Network, type NetworkSettings } from "./network.ts";
+import { readBody } from "./network-answer.ts";
 
 const open: { close(): void }[] = [];
 afterEach(() => {
@@ -51,7 +52,7 @@ describe("redirects", () => {
     expect((await readBody(there, 100)).toString()).toBe("there");
     hops = 0;
     const far = network().request(new URL(`http://127.0.0.1:${port}/11`), { signal });
-    await expect(far).rejects.toMatchObject({ code: "redirect_refused" });
+    await expect(far).rejects.toMatchObject({ code: "connection_refused" });
     expect(hops).toBe(11);
   });
 
@@ -93,7 +94,7 @@ describe("redirects", () => {
           signal,
           insecure: true,
         });
-        await expect(request).rejects.toMatchObject({ code: "redirect_refused" });
+        await expect(request).rejects.toMatchObject({ code: "connection_refused" });
         expect(asked).toBe(0);
       },
     );
@@ -112,7 +113,7 @@ describe("redirects", () => {
       // A connection to the private address that the user asked for himself does not open it to others.
       const own = new URL(`http://private.example:${inside}/`);
       await readBody(await made.request(own, { signal, insecure: true }), 100);
-      await expect(ask("/second")).rejects.toMatchObject({ code: "redirect_refused" });
+      await expect(ask("/second")).rejects.toMatchObject({ code: "connection_refused" });
       expect(asked).toBe(1);
     });
 
@@ -128,11 +129,34 @@ describe("redirects", () => {
     });
   });
 
+  test("insecure requests reach private addresses only of loopback and of hosts that a setting names", async () => {
+    const port = await serve((_, response) => response.end("ok"));
+    // Connects to the first address; all of them are checked.
+    const lookup: LookupFunction = (_hostname, _options, callback) =>
+      callback(null, [
+        { address: "127.0.0.1", family: 4 },
+        { address: "10.1.2.3", family: 4 },
+      ]);
+    const host = `models.example:${port}`;
+    const ask = (namedHosts: string[], url = `http://${host}/`) =>
+      network({ lookup, namedHosts }).request(new URL(url), { signal, insecure: true });
+    for (const named of [[], ["models.example"], [`other.example:${port}`]])
+      await expect(ask(named)).rejects.toMatchObject({
+        code: "connection_refused",
+        message: `locallm does not connect to ${host}: insecure requests to private addresses need the host in LOCALLM_REGISTRIES`,
+      });
+    expect(await readBody(await ask([host], `http://MODELS.example:${port}/`), 10)).toEqual(
+      Buffer.from("ok"),
+    );
+    const local = await network().request(new URL(`http://127.0.0.1:${port}/`), { signal, insecure: true });
+    expect(await readBody(local, 10)).toEqual(Buffer.from("ok"));
+  });
+
   test("to other schemes are refused", async () => {
     for (const to of ["file:///etc/passwd", "ftp://127.0.0.1/", "data:,x", "http://"]) {
       const port = await serve(redirect(to));
       const request = network().request(new URL(`http://127.0.0.1:${port}/`), { signal });
-      await expect(request).rejects.toMatchObject({ code: "redirect_refused" });
+      await expect(request).rejects.toMatchObject({ code: "connection_refused" });
     }
   });
 
@@ -180,7 +204,7 @@ describe("redirects", () => {
       const port = await secure(redirect(`http://localhost:${plain}/`));
       const options = { signal, certificateFile: join(folder, "cert") };
       const url = new URL(`https://localhost:${port}/`);
-      await expect(network().request(url, options)).rejects.toMatchObject({ code: "redirect_refused" });
+      await expect(network().request(url, options)).rejects.toMatchObject({ code: "connection_refused" });
       const answer = await network().request(url, { ...options, insecure: true });
       expect(answer.status).toBe(200);
       answer.body.resume();
@@ -289,30 +313,6 @@ test("errors say the host, never the whole address", async () => {
       (thrown: unknown) => thrown as Error,
     );
   expect(error.message).toBe("cannot reach 127.0.0.1:1: ECONNREFUSED");
-});
-
-test.each([
-  ["127.0.0.1", true],
-  ["10.1.2.3", true],
-  ["172.20.0.1", true],
-  ["192.168.1.1", true],
-  ["169.254.169.254", true],
-  ["100.64.0.1", true],
-  ["0.0.0.0", true],
-  ["::1", true],
-  ["::ffff:127.0.0.1", true],
-  ["::ffff:7f00:1", true],
-  ["::ffff:a9fe:a9fe", true],
-  ["::ffff:8.8.8.8", false],
-  ["fe80::1", true],
-  ["fd00::1", true],
-  ["64:ff9b::a00:1", true],
-  ["8.8.8.8", false],
-  ["172.32.0.1", false],
-  ["2606:4700::1111", false],
-  ["not an address", true],
-])("%s is private: %s", (address, expected) => {
-  expect(isPrivateAddress(address)).toBe(expected);
 });
 
 describe("a proxy", () => {

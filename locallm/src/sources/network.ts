@@ -7,10 +7,11 @@ import {
   request as plainRequest,
 } from "node:http";
 import { Agent as SecureAgent, request as secureRequest } from "node:https";
-import { BlockList, isIP, type LookupFunction, type Socket } from "node:net";
+import { isIP, type LookupFunction, type Socket } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { getCACertificates } from "node:tls";
+import { isLoopback, isPrivateAddress } from "../wire/address.ts";
 import { LocallmError } from "../wire/errors.ts";
 
 export interface NetworkSettings {
@@ -19,7 +20,9 @@ export interface NetworkSettings {
   /** PEM certificates to trust besides the system's, for everything that is fetched. */
   certificates?: readonly string[];
   connectTimeoutMs?: number;
-  /** How names become addresses, and which of those are private; for tests. */
+  /** Hosts, with their ports, that a setting names: they may be private for insecure requests too. */
+  namedHosts?: readonly string[];
+  /** How names become addresses, and which addresses are private; for tests. */
   lookup?: LookupFunction;
   isPrivate?: (address: string) => boolean;
 }
@@ -66,7 +69,7 @@ export class Network {
     this.#settings = settings;
   }
 
-  /** Throws `source_unreachable`, `insecure_protocol` or `redirect_refused`; any status is returned. */
+  /** Throws `source_unreachable`, `insecure_protocol` or `connection_refused`; any status is returned. */
   async request(url: URL, options: NetworkRequest): Promise<NetworkResponse> {
     let current = url;
     let headers = { "user-agent": "locallm", ...options.headers };
@@ -87,10 +90,10 @@ export class Network {
         return { ...answer.response, fromPublic: startedPublic };
       }
       answer.response.body.destroy();
-      if (hop === maxRedirects) throw refused(`more than ${maxRedirects} redirects`);
+      if (hop === maxRedirects) throw refused(current, `more than ${maxRedirects} redirects`);
       const next = parseLocation(location, current);
       if (current.protocol === "https:" && next.protocol === "http:" && !options.insecure) {
-        throw refused("from https to http");
+        throw refused(next, "the redirect leads from https to http");
       }
       const isLessSafe = current.protocol === "https:" && next.protocol !== "https:";
       if (next.host !== current.host || isLessSafe) headers = withoutCredentials(headers);
@@ -104,24 +107,26 @@ export class Network {
   }
 
   async #hop(url: URL, options: NetworkRequest, mayBePrivate: boolean) {
-    if (url.protocol !== "https:" && url.protocol !== "http:") throw refused(`to ${url.protocol}`);
+    if (url.protocol !== "https:" && url.protocol !== "http:")
+      throw refused(url, `${url.protocol} is not http or https`);
     const hostname = bareHostname(url);
-    if (url.protocol === "http:" && !options.insecure && !isLoopbackName(hostname)) {
+    if (url.protocol === "http:" && !options.insecure && !isLoopback(hostname)) {
       throw new LocallmError("insecure_protocol", {});
     }
     let isPublic = false;
     const check = (address: string) => {
       const isPrivate = (this.#settings.isPrivate ?? isPrivateAddress)(address);
       isPublic ||= !isPrivate;
-      if (isPrivate && !mayBePrivate)
-        throw refused(`from a public host to the private address of ${hostname}`);
+      if (isPrivate && !mayBePrivate) throw refused(url, "a public host may not lead to a private address");
+      if (isPrivate && options.insecure && !isLoopback(address) && !this.#isNamed(url))
+        throw refused(url, "insecure requests to private addresses need the host in LOCALLM_REGISTRIES");
     };
     if (isIP(hostname)) check(hostname);
     const usesProxy = this.#proxyFor(url, hostname) !== null;
     // Behind a proxy it is the proxy that resolves names; what the name itself says is all we can check.
     if (usesProxy && !isIP(hostname)) {
       isPublic = true;
-      if (isLoopbackName(hostname)) check("127.0.0.1");
+      if (isLoopback(hostname)) check("127.0.0.1");
     }
     const response = await this.#send(url, hostname, options, usesProxy ? null : check);
     return { response, isPublic };
@@ -162,10 +167,13 @@ export class Network {
     return { status: body.statusCode ?? 0, headers: body.headers, body, url };
   }
 
+  #isNamed({ host }: URL): boolean {
+    return this.#settings.namedHosts?.includes(host.toLowerCase()) ?? false;
+  }
+
   #proxyFor(url: URL, hostname: string): string | null {
     const { proxy } = this.#settings;
-    if (proxy === undefined || isLoopbackName(hostname) || isExcepted(url, hostname, proxy.except))
-      return null;
+    if (proxy === undefined || isLoopback(hostname) || isExcepted(url, hostname, proxy.except)) return null;
     return url.protocol === "https:" ? proxy.https : proxy.http;
   }
 
@@ -204,110 +212,6 @@ export class Network {
     }
     return certificates;
   }
-}
-
-/** Reads a small answer. Throws `source_failed` beyond the limit, so that no answer can fill the memory. */
-export async function readBody(response: NetworkResponse, limitBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let sizeBytes = 0;
-  const { host } = response.url;
-  try {
-    for await (const chunk of response.body as AsyncIterable<Buffer>) {
-      sizeBytes += chunk.length;
-      if (sizeBytes > limitBytes) {
-        const reason = `its answer is larger than ${limitBytes} bytes`;
-        throw new LocallmError("source_failed", { host, reason });
-      }
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    const isOurs = error instanceof LocallmError || (error as Error).name === "AbortError";
-    if (isOurs) throw error;
-    const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
-    throw new LocallmError("source_unreachable", { host, reason }, { cause: error });
-  } finally {
-    response.body.destroy();
-  }
-  return Buffer.concat(chunks);
-}
-
-/**
- * `it answered 413: blob too large`: a status that is no answer, with the reason where a body of the usual shape gives
- * one; the model hub names so the quantisations that it has.
- */
-export async function readRefusal(response: NetworkResponse): Promise<string> {
-  const words = response.status < 500 ? await readWords(response) : null;
-  response.body.destroy();
-  return `it answered ${response.status}${words === null ? "" : `: ${words}`}`;
-}
-
-async function readWords(response: NetworkResponse): Promise<string | null> {
-  try {
-    const body: unknown = JSON.parse((await readBody(response, 64 * 1024)).toString());
-    const { error, errors } = body as { error?: unknown; errors?: { message?: unknown }[] };
-    const words = error ?? errors?.[0]?.message;
-    if (typeof words !== "string") return null;
-    // Addresses may hold secrets.
-    return words
-      .replace(/\w+:\/\/\S+/g, "…")
-      .replace(/\s+/g, " ")
-      .slice(0, 200);
-  } catch {
-    return null;
-  }
-}
-
-/** Whether the same request may do better a moment later: the server fails, is busy or was in a hurry. */
-export function mayPass(status: number): boolean {
-  return status >= 500 || status === 408 || status === 425 || status === 429;
-}
-
-export function isLoopbackName(hostname: string): boolean {
-  return (
-    hostname === "localhost" ||
-    hostname.endsWith(".localhost") ||
-    (isIP(hostname) > 0 && loopback.check(hostname, family(hostname)))
-  );
-}
-
-/** Addresses that only mean something inside a network: a public name that leads there is an attack. */
-export function isPrivateAddress(address: string): boolean {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
-  return isIP(mapped) === 0 || privateAddresses.check(mapped, family(mapped));
-}
-
-function family(address: string): "ipv4" | "ipv6" {
-  return isIP(address) === 6 ? "ipv6" : "ipv4";
-}
-
-const loopback = new BlockList();
-loopback.addSubnet("127.0.0.0", 8, "ipv4");
-loopback.addAddress("::1", "ipv6");
-
-const privateAddresses = new BlockList();
-for (const [net, bits] of [
-  ["0.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  ["169.254.0.0", 16],
-  ["172.16.0.0", 12],
-  ["192.0.0.0", 24],
-  ["192.168.0.0", 16],
-  ["198.18.0.0", 15],
-  ["224.0.0.0", 3],
-] as const) {
-  privateAddresses.addSubnet(net, bits, "ipv4");
-}
-for (const [net, bits] of [
-  ["::", 128],
-  ["::1", 128],
-  ["64:ff9b::", 96],
-  ["fc00::", 7],
-  ["fe80::", 10],
-  ["ff00::", 8],
-] as const) {
-  privateAddresses.addSubnet(net, bits, "ipv6");
 }
 
 const systemLookup: LookupFunction = (hostname, options, callback) =>
@@ -364,7 +268,7 @@ function parseLocation(location: string, base: URL): URL {
   try {
     return new URL(location, base);
   } catch {
-    throw refused("to an address that is none");
+    throw refused(base, "the redirect's address is not valid");
   }
 }
 
@@ -408,6 +312,6 @@ function proxyHost(proxy: string): string {
   return URL.parse(proxy)?.host ?? "that is set";
 }
 
-function refused(reason: string): LocallmError {
-  return new LocallmError("redirect_refused", { reason });
+function refused({ host }: URL, reason: string): LocallmError {
+  return new LocallmError("connection_refused", { host, reason });
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { LocallmError } from "../wire/errors.ts";
-import { mayPass, type NetworkResponse } from "./network.ts";
+import type { NetworkResponse } from "./network.ts";
+import { mayPass } from "./network-answer.ts";
 
 const tries = 3;
 const firstDelayMs = 250;

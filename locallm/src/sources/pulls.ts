@@ -1,10 +1,11 @@
 import type { Store } from "../library/store.ts";
+import { isLoopback } from "../wire/address.ts";
 import type { ProgressLine } from "../wire/api/library.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { defaultModelName, type ModelName } from "../wire/model-name.ts";
 import type { Credentials, CredentialsFile } from "./credentials.ts";
 import { pullFromUrl } from "./https.ts";
-import { bareHostname, isLoopbackName, Network, type NetworkSettings } from "./network.ts";
+import { bareHostname, Network, type NetworkSettings } from "./network.ts";
 import { pullFromNpm } from "./npm.ts";
 import { pullFromRegistry } from "./oci/pull.ts";
 import { pushToRegistry } from "./oci/push.ts";
@@ -109,7 +110,7 @@ export class Pulls {
 
   async #credentialsOf(url: URL, { credentials }: PullOptions): Promise<Credentials | null> {
     if (credentials !== null) return credentials;
-    const encrypted = url.protocol === "https:" || isLoopbackName(bareHostname(url));
+    const encrypted = url.protocol === "https:" || isLoopback(bareHostname(url));
     return (await this.#settings.credentials?.of(url.host, { encrypted })) ?? null;
   }
 
@@ -120,7 +121,7 @@ export class Pulls {
   }
 
   #requireSecure(url: URL, { insecure }: PullOptions): void {
-    if (url.protocol === "https:" || insecure || isLoopbackName(bareHostname(url))) return;
+    if (url.protocol === "https:" || insecure || isLoopback(bareHostname(url))) return;
     throw new LocallmError("insecure_protocol", {});
   }
 

@@ -6,7 +6,8 @@ import { asWriteError, requireSpace } from "../library/disk-space.ts";
 import { writeDurably } from "../library/durable.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { FileHash } from "./file-hash.ts";
-import { mayPass, type NetworkResponse, readRefusal } from "./network.ts";
+import type { NetworkResponse } from "./network.ts";
+import { mayPass, readRefusal } from "./network-answer.ts";
 import type { Partials } from "./partial.ts";
 
 /** Both bounds in bytes; the last byte is `end - 1`. */

@@ -169,7 +169,7 @@ export const errors = {
     status: 502,
     message: "{host} accepted no data in {attempts} attempts ({reason}); push again to resume",
   },
-  redirect_refused: { status: 502, message: "redirect refused: {reason}" },
+  connection_refused: { status: 502, message: "locallm does not connect to {host}: {reason}" },
   size_mismatch: { status: 502, message: "{host} sent {found} bytes instead of the {expected} it announced" },
   download_damaged: {
     status: 502,

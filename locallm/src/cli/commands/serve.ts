@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { type Config, readConfig, settings } from "../../config.ts";
 import type { Server } from "../../server.ts";
 import { ensureStarterModel } from "../../sources/starter.ts";
+import { isLoopback } from "../../wire/address.ts";
 import type { ProgressLine } from "../../wire/api/library.ts";
 
 export function serveCommand(): Command {
@@ -96,7 +97,7 @@ function stopOnSignals(server: Server, stopping: AbortController): void {
 }
 
 function isLocalOnly({ host }: Config): boolean {
-  return host.hostname !== null && /^(127\.|::1$|localhost$)/.test(host.hostname);
+  return isLoopback(host.hostname ?? "");
 }
 
 function settingsTable(): string {

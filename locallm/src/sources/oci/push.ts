@@ -6,7 +6,8 @@ import type { Store } from "../../library/store.ts";
 import type { ProgressLine } from "../../wire/api/library.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { displayModelName, type ModelName, parseModelName } from "../../wire/model-name.ts";
-import { mayPass, type NetworkResponse, readRefusal } from "../network.ts";
+import type { NetworkResponse } from "../network.ts";
+import { mayPass, readRefusal } from "../network-answer.ts";
 import { patiently } from "../patience.ts";
 import type { Registry } from "./registry.ts";
 

@@ -1,16 +1,11 @@
 import type { Digest } from "../../library/digest.ts";
 import { manifestLimitBytes, mediaTypes } from "../../library/manifest.ts";
+import { isLoopback } from "../../wire/address.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import type { ModelName } from "../../wire/model-name.ts";
 import { authorizationOf, type Credentials } from "../credentials.ts";
-import {
-  isLoopbackName,
-  type Network,
-  type NetworkRequest,
-  type NetworkResponse,
-  readBody,
-  readRefusal,
-} from "../network.ts";
+import type { Network, NetworkRequest, NetworkResponse } from "../network.ts";
+import { readBody, readRefusal } from "../network-answer.ts";
 import { patiently } from "../patience.ts";
 import type { ByteRange } from "../transfer.ts";
 import { type Challenge, parseChallenge } from "./challenge.ts";
@@ -119,7 +114,7 @@ export class Registry {
         ...rest,
         ...(body === undefined ? {} : { body: body() }),
         headers,
-        insecure: this.#options.insecure || isLoopbackName(url.hostname.replace(/^\[|\]$/g, "")),
+        insecure: this.#options.insecure || isLoopback(url.hostname.replace(/^\[|\]$/g, "")),
         fromPublic: !isOwnHost && this.#isPublic,
       });
       if (isOwnHost) this.#isPublic ||= response.fromPublic;
@@ -214,11 +209,11 @@ function baseOf(name: ModelName, insecure: boolean): URL {
 }
 
 function schemeOf(name: ModelName, insecure: boolean): string {
-  if (name.scheme === "http" && !insecure && !isLoopbackName(hostnameOf(name.host))) {
+  if (name.scheme === "http" && !insecure && !isLoopback(hostnameOf(name.host))) {
     throw new LocallmError("insecure_protocol", {});
   }
   if (name.scheme !== null) return name.scheme;
-  return insecure || isLoopbackName(hostnameOf(name.host)) ? "http" : "https";
+  return insecure || isLoopback(hostnameOf(name.host)) ? "http" : "https";
 }
 
 function hostnameOf(host: string): string {
