@@ -74,11 +74,7 @@ export const settings: readonly Setting[] = [
     "give up a load that makes no progress for so long; 0 never gives up",
   ),
   setting("LOCALLM_CONTEXT_LENGTH", "2048", "num_ctx where neither request nor model names one"),
-  setting(
-    "LOCALLM_ORIGINS",
-    "",
-    "more browser origins to allow, separated by commas; * matches any text",
-  ),
+  setting("LOCALLM_ORIGINS", "", "more browser origins to allow, separated by commas; * matches any text"),
   setting("LOCALLM_API_KEY", "", "when set, /api and /v1 want it as a bearer token"),
   setting("LOCALLM_GENERATE", "raw", "what /api/generate does with a plain prompt: raw or template"),
   setting("LOCALLM_FLASH_ATTENTION", "auto", "auto, on or off"),
