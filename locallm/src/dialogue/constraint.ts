@@ -7,10 +7,10 @@ import type { ThinkingTags } from "./thinking.ts";
 import type { ToolFormat } from "./tool-format.ts";
 import { type AnswerFormat, offeredTools, type Tool, type Turn } from "./turn.ts";
 
-/** A grammar for the engine; with `lazy` it binds from the first of these words on, or these expressions. */
+/** A grammar for the engine; with `lazy` it binds from the first of these words on, or where the answer starts so. */
 export interface AnswerGrammar {
   readonly gbnf: string;
-  readonly lazy?: { readonly words?: readonly string[]; readonly patterns?: readonly string[] };
+  readonly lazy?: { readonly words?: readonly string[]; readonly start?: string };
 }
 
 /** What an answer must look like; made once per request, finished when the prompt is known. */
@@ -45,7 +45,7 @@ export function answerConstraint(turn: Turn, parts: ConstraintParts): Constraint
   const begin = shape.open.trim();
   const gbnf = rules.print(anyOf(root));
   if (begin !== "") return () => ({ gbnf, lazy: { words: [begin] } });
-  return () => ({ gbnf, lazy: { patterns: ['^\\s*(\\{\\s*"name"\\s*:)'] } });
+  return () => ({ gbnf, lazy: { start: '{"name":' } });
 }
 
 /** For text that no template stands around. Throws `invalid_format`. */

@@ -1,5 +1,6 @@
 import { LocallmError } from "../wire/errors.ts";
 import type { Context } from "./context.ts";
+import type { Grammars } from "./grammar.ts";
 import type { GenerateDone, GenerateJob } from "./job.ts";
 import type { Functions } from "./libllama/functions.ts";
 import { cutPrompt } from "./prefix.ts";
@@ -10,6 +11,7 @@ import type { Vocabulary } from "./vocabulary.ts";
 export interface AnswerMakers {
   readonly library: Functions;
   readonly vocabulary: Vocabulary;
+  readonly grammars: Grammars;
   /** Nanoseconds from any fixed point. */
   readonly now: () => number;
   /** A whole number below 2³². */
@@ -62,7 +64,8 @@ export class Answer {
     this.#text = new AnswerText(job.stop);
     this.#startedNs = makers.now();
     // Last: it holds memory of the library, which only `free` gives back.
-    this.#sampler = new Sampler(makers.library, makers.vocabulary, sampling, seed, this.window, job.grammar);
+    const gate = job.grammar === null ? null : makers.grammars.gate(job.grammar, job.renderSpecial ?? false);
+    this.#sampler = new Sampler(makers.library, makers.vocabulary, sampling, seed, this.window, gate);
     this.#sampler.seePrompt(this.prompt);
   }
 

@@ -2,6 +2,7 @@ import { LocallmError } from "../wire/errors.ts";
 import { Allocation } from "./allocation.ts";
 import { Context } from "./context.ts";
 import { Embedder } from "./embedder.ts";
+import { Grammars } from "./grammar.ts";
 import type { LoadRequest, ModelInfo } from "./job.ts";
 import { listDevices } from "./libllama/devices.ts";
 import { type Library, openLibrary } from "./libllama/library.ts";
@@ -74,6 +75,7 @@ function load(library: Library, request: LoadRequest, events: EngineEvents, allo
       makers: {
         library,
         vocabulary,
+        grammars: new Grammars(library, vocabulary),
         now: () => performance.now() * 1e6,
         // Nobody's secret, and the module for those takes 5 ms to load.
         randomSeed: () => Math.floor(Math.random() * 2 ** 32),

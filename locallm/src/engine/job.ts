@@ -116,11 +116,10 @@ export interface Grammar {
   readonly gbnf: string;
   readonly root?: string;
   readonly lazy?: {
-    /** Plain words: the grammar begins with the word itself. */
+    /** Anywhere in the text. The grammar begins with the word itself. */
     readonly words?: readonly string[];
-    /** Regular expressions (ECMAScript) over the whole text; the grammar begins at the first group. */
-    readonly patterns?: readonly string[];
-    readonly tokens?: readonly number[];
+    /** At the start of the answer only, whatever blanks stand before and within it; the grammar begins with it. */
+    readonly start?: string;
   };
 }
 

@@ -1,5 +1,5 @@
-import { GrammarGate } from "./grammar.ts";
-import type { Grammar, Sampling } from "./job.ts";
+import type { GrammarGate } from "./grammar.ts";
+import type { Sampling } from "./job.ts";
 import type { Functions, Pointer } from "./libllama/functions.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
@@ -16,14 +16,14 @@ export class Sampler {
     sampling: Sampling,
     seed: number,
     window: number,
-    grammar: Grammar | null,
+    gate: GrammarGate | null,
   ) {
     this.#library = library;
+    this.#gate = gate;
     const stages = samplerStages(sampling, seed, window);
     this.#seesTokens = stages.some((stage) => stage.name === "penalties");
     // Everything that can be refused is refused before the library sets memory aside.
     vocabulary.checkIds(sampling.logitBias.map((bias) => bias.token));
-    this.#gate = grammar === null ? null : new GrammarGate(library, vocabulary, grammar);
     this.#chain = library.llama_sampler_chain_init({ no_perf: true });
     for (const stage of stages)
       library.llama_sampler_chain_add(this.#chain, makeStage(library, vocabulary, stage));
@@ -38,11 +38,10 @@ export class Sampler {
   /** The token for the output at `index` of the last step; it counts as taken. */
   sample(context: Pointer, index: number): number {
     if (this.#gate === null) return this.#library.llama_sampler_sample(this.#chain, context, index);
-    return this.#gate.sample(this.#chain, context, index);
+    return this.#gate.sample(this.#chain, this.#seesTokens, context, index);
   }
 
   free(): void {
-    this.#gate?.free();
     this.#library.llama_sampler_free(this.#chain);
   }
 }

@@ -30,6 +30,20 @@ export const errors = {
       "input after truncation exceeds maximum context length: a context of {contextLength} tokens leaves nothing of input {index}; use a larger num_ctx",
   },
   invalid_grammar: { status: 400, message: "invalid grammar: {reason}" },
+  grammar_too_slow: {
+    status: 400,
+    message:
+      "the schema's grammar needs too much computing time (over {ms} ms in one answer); simplify the schema",
+  },
+  grammar_too_wide: {
+    status: 400,
+    message:
+      "the schema's grammar is too ambiguous (over {stacks} alternatives for one character); simplify the schema",
+  },
+  grammar_stuck: {
+    status: 500,
+    message: "the model has no token that continues the answer as the schema demands",
+  },
   invalid_token: { status: 400, message: "token {token} is not in the vocabulary of {vocabSize} tokens" },
   model_cannot: { status: 400, message: "this model cannot {ability}" },
   engine_missing: { status: 500, message: "no engine for {platform}: {reason}" },

@@ -39,7 +39,6 @@ describe.skipIf(modelPath === null)("a grammar", () => {
       { gbnf: "root ::= (" },
       { gbnf: `thing ::= "a"` },
       { gbnf: "root ::= (", lazy: { words: ["a"] } },
-      { gbnf: `root ::= "a"`, lazy: { patterns: ["("] } },
     ]) {
       await expect(answer("x", grammar)).rejects.toMatchObject({ code: "invalid_grammar" });
     }
@@ -57,10 +56,11 @@ describe.skipIf(modelPath === null)("a grammar", () => {
       expect(done.reason).toBe("stop");
     });
 
-    it("begins at a pattern's group", async () => {
-      const prompt = 'Repeat exactly: "ok <call>11</call>"\nRepeated: "ok';
-      const lazy = { patterns: ["o?k? (<call>)"] };
-      expect((await answer(prompt, { gbnf: call, lazy })).text).toMatch(/<call>[0-9][0-9]<\/call>$/);
+    it("binds at the start of the answer", async () => {
+      const gbnf = `root ::= "{\\"name\\": \\"" [0-9] "\\"}"`;
+      const prompt = 'Repeat exactly: {"name": "get_weather"}\nRepeated:';
+      const { text } = await answer(prompt, { gbnf, lazy: { start: '{"name":' } });
+      expect(text.trim()).toMatch(/^\{\s*"name"\s*: "[0-9]"\}$/);
     });
 
     it("never binds when nothing triggers it", async () => {
@@ -80,12 +80,6 @@ describe.skipIf(modelPath === null)("a grammar", () => {
       expect(text).not.toContain("<call>");
       expect((await answer("x", { gbnf: `root ::= "ok"` })).text).toBe("ok");
       expect(runner.pid).toBe(pid);
-    });
-
-    it("is begun by a token", async () => {
-      const [token] = await runner.tokenize(" Paris", { addSpecial: false, parseSpecial: false });
-      const grammar = { gbnf: `root ::= " Paris" "!" "!"`, lazy: { tokens: [token!] } };
-      expect((await answer("The capital of France is", grammar)).text).toBe(" Paris!!");
     });
   });
 });

@@ -132,7 +132,6 @@ export interface Functions {
     count: number,
     biases: readonly { readonly token: number; readonly bias: number }[],
   ): Pointer;
-  llama_sampler_init_grammar(vocab: Pointer, gbnf: string, root: string): Pointer | null;
   /** `ggml_threadpool_params_default`. */
   defaultThreadpoolParams(threads: number): Record<string, unknown>;
   /** Null where the backend has none. */
@@ -202,7 +201,6 @@ function signatures(layout: typeof Layout): Record<string, (TypeObject | string)
     llama_sampler_init_mirostat_v2: ["void *", "uint32_t", "float", "float"],
     llama_sampler_init_penalties: ["void *", "int32_t", "int32_t", "float", "float", "float"],
     llama_sampler_init_logit_bias: ["void *", "int32_t", "int32_t", koffi.pointer(layout.logitBias)],
-    llama_sampler_init_grammar: ["void *", "void *", "str", "str"],
   };
 }
 
