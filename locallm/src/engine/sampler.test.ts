@@ -5,6 +5,7 @@ import koffi from "koffi";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadOf } from "../../test/runner/jobs.ts";
 import { smallLlama } from "../../test/small-llama.ts";
+import { Grammars } from "./grammar.ts";
 import { defaultSampling } from "./job.ts";
 import type { Functions } from "./libllama/functions.ts";
 import { type Library, openLibrary } from "./libllama/library.ts";
@@ -213,8 +214,10 @@ describe("a sampler", () => {
     ],
   ])("gives back all memory of the library: %s", (_, changes, grammar) => {
     const { counted, live } = countSamplers(library);
-    const make = () =>
-      new Sampler(counted, model.vocabulary, { ...defaultSampling, ...changes }, 1, 100, grammar);
+    const make = () => {
+      const gate = grammar === null ? null : new Grammars(counted, model.vocabulary).gate(grammar, false);
+      return new Sampler(counted, model.vocabulary, { ...defaultSampling, ...changes }, 1, 100, gate);
+    };
     try {
       make().free();
     } catch (error) {
