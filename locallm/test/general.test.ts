@@ -40,6 +40,7 @@ describe("status line", () => {
       live: true,
       ready: true,
       loading: false,
+      stalled: [],
       queued: 0,
     });
     expect((await ask("GET", "/metrics")).text).toContain('locallm_requests_total{route="/",status="200"}');

@@ -27,6 +27,8 @@ const special = { addSpecial: true, parseSpecial: true };
 export class Embedder {
   readonly #request: EmbedderRequest;
   #last: Promise<unknown> = Promise.resolve();
+  #calls = 0;
+  #turns = 0;
 
   constructor(request: EmbedderRequest) {
     this.#request = request;
@@ -34,22 +36,32 @@ export class Embedder {
 
   /** Throws the signal's reason within a batch after an abort. */
   embed(job: EmbedJob, signal: AbortSignal): Promise<Embeddings> {
+    this.#calls++;
     const result = this.#last.then(() => this.#embed(job, signal));
     const last = result
       .catch(() => undefined)
       .then(() => {
+        this.#calls--;
         if (this.#last === last) this.#request.context.rest();
       });
     this.#last = last;
     return result;
   }
 
+  /** As that of the slots. */
+  progress(): number {
+    if (this.#calls === 0) this.#turns++;
+    return this.#turns + this.#request.context.progress;
+  }
+
   async #embed(job: EmbedJob, signal: AbortSignal): Promise<Embeddings> {
     const { context, sequences } = this.#request;
     const window = Math.min(job.numCtx ?? context.contextPerSequence, context.capacity);
     const inputs: number[][] = [];
-    for (const [index, input] of job.inputs.entries())
+    for (const [index, input] of job.inputs.entries()) {
       inputs.push(await this.#tokens(input, index, window, job.truncate));
+      this.#turns++;
+    }
     const vectors: Float32Array[] = [];
     for (let from = 0; from < inputs.length; ) {
       signal.throwIfAborted();

@@ -21,6 +21,8 @@ export interface Engine {
   readonly slots: Slots | null;
   /** Made when first asked for: it has a context of its own. */
   embedder(): Embedder;
+  /** Of each loop that computes steps, how far it has come: the same number twice means that it hangs. */
+  progress(): readonly number[];
 }
 
 export interface EngineEvents {
@@ -96,6 +98,9 @@ function load(library: Library, request: LoadRequest, events: EngineEvents, allo
       embedder ??= makeEmbedder(null);
       return embedder;
     },
+    progress() {
+      return [slots, embedder].filter((loop) => loop !== null).map((loop) => loop.progress());
+    },
     info: {
       description: model.description,
       trainContext: model.trainContext,
@@ -163,7 +168,21 @@ function newSlotsContext(
     unified: false,
   });
   model.applyAdapters(context.pointer);
+  if (request.placement.devices.length > 0) warmUp(context);
   return context;
+}
+
+/** A GPU may compile its kernels at the first step. That may take minutes and belongs to the load. */
+function warmUp(context: Context): void {
+  try {
+    context.batch.add(0, 0, 0, true);
+    context.step();
+    context.batch.clear();
+    context.clearMemory();
+  } catch (cause) {
+    const reason = `the first step on the GPU failed: ${cause instanceof Error ? cause.message : cause}`;
+    throw new LocallmError("model_load_failed", { reason }, { cause });
+  }
 }
 
 function newEmbedder(

@@ -35,7 +35,7 @@ function load(request: LoadRequest): void {
       onProgress(fraction) {
         if (fraction < 1 && fraction - told < 0.01) return;
         told = fraction;
-        report({ kind: "progress", fraction });
+        report({ kind: "loading", fraction });
       },
       onLog: (line) => process.stderr.write(`${line}\n`),
       onStep: (events) => gathering.add(events),
@@ -82,6 +82,9 @@ function obey(engine: Engine, command: Exclude<Command, { kind: "load" }>): void
       break;
     case "resume":
       engine.slots?.resume(command.id);
+      break;
+    case "ask":
+      report({ kind: "progress", loops: engine.progress() });
       break;
     case "close":
       end();

@@ -6,6 +6,7 @@ import type {
   LoadRequest,
   ModelInfo,
 } from "../engine/job.ts";
+import type { HeartbeatLimits } from "./heartbeat.ts";
 
 /** How a runner process ended. */
 export interface RunnerExit {
@@ -13,6 +14,8 @@ export interface RunnerExit {
   readonly signal: NodeJS.Signals | null;
   /** Whether `close` or `kill` asked for it. */
   readonly asked: boolean;
+  /** Whether it was ended because it made no progress. */
+  readonly stalled: boolean;
   /** Its last log lines. */
   readonly log: readonly string[];
 }
@@ -26,17 +29,21 @@ export interface RunnerStart {
   readonly onProgress?: (fraction: number) => void;
   /** The engine's own log, line by line. */
   readonly onLog?: (line: string) => void;
+  /** When a loaded runner counts as hanging; `heartbeatLimits` by default. */
+  readonly heartbeat?: HeartbeatLimits;
 }
 
 /**
- * One loaded model in a process of its own. When the process dies, each open call ends with one
- * `runner_died` error and `exited` settles; the server lives on.
+ * One loaded model in a process of its own. When the process dies, each open call ends with one `runner_died` error
+ * and `exited` settles; when it hangs, it is ended and the error is `runner_stalled`. The server goes on.
  */
 export interface Runner {
   readonly pid: number;
   readonly info: ModelInfo;
   readonly slots: number;
   readonly exited: Promise<RunnerExit>;
+  /** False while it does not answer: requests to it hang until it goes on or is ended. */
+  readonly responds: boolean;
   /**
    * Leaving the loop or aborting the signal frees the slot within one decode step; after an abort the loop
    * throws the signal's reason. More jobs than slots wait, first in first out. A reader that does not ask

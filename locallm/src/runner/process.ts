@@ -12,11 +12,12 @@ import type {
   RunnerExit,
   RunnerStart,
 } from "./handle.ts";
+import { Heartbeat, heartbeatLimits } from "./heartbeat.ts";
 import { JobStream } from "./job-stream.ts";
 import { type Command, type Report, receiveError } from "./protocol.ts";
 
 const keptLogLines = 40;
-/** After so long a runner that was asked to end is killed. */
+/** A runner that was asked to end is killed after so long. */
 const closeMs = 2_000;
 
 interface Call {
@@ -24,7 +25,7 @@ interface Call {
   fail(error: unknown): void;
 }
 
-/** The server's end of a runner process: matches reports to calls, and knows when the process is gone. */
+/** The server's end of a runner process: matches reports to calls, and knows when the process ends or hangs. */
 export class RunnerProcess implements Runner {
   readonly pid: number;
   readonly exited: Promise<RunnerExit>;
@@ -33,6 +34,9 @@ export class RunnerProcess implements Runner {
   readonly #streams = new Map<number, JobStream>();
   readonly #log: string[] = [];
   readonly #onProgress: ((fraction: number) => void) | undefined;
+  readonly #heartbeat: Heartbeat;
+  readonly #everyMs: number;
+  #asking: NodeJS.Timeout | null = null;
   #info: ModelInfo | null = null;
   #loading: Call | null = null;
   #nextId = 1;
@@ -40,17 +44,21 @@ export class RunnerProcess implements Runner {
   #closing = false;
   #gone: LocallmError | null = null;
 
-  constructor(child: ChildProcess, start: Pick<RunnerStart, "onProgress" | "onLog">) {
+  constructor(child: ChildProcess, start: Pick<RunnerStart, "onProgress" | "onLog" | "heartbeat">) {
+    const limits = start.heartbeat ?? heartbeatLimits;
+    this.#heartbeat = new Heartbeat(limits);
+    this.#everyMs = limits.everyMs;
     this.#child = child;
     this.#onProgress = start.onProgress;
     this.pid = child.pid ?? -1;
     this.exited = new Promise((resolve) => {
       const settle = (code: number | null, signal: NodeJS.Signals | null) => {
         this.#end(code, signal);
-        resolve({ code, signal, asked: this.#asked, log: this.#log });
+        resolve({ code, signal, asked: this.#asked, stalled: this.#isStalled, log: this.#log });
       };
-      child.once("exit", settle);
-      // It could not be started at all: no exit follows.
+      // Behind the exit, once its last log lines are read: they may say why.
+      child.once("close", settle);
+      // It could not be started at all: nothing else follows.
       child.once("error", () => settle(null, null));
     });
     child.on("message", (report: Report) => this.#receive(report));
@@ -72,6 +80,14 @@ export class RunnerProcess implements Runner {
     return this.info.slots;
   }
 
+  get responds(): boolean {
+    return !this.#heartbeat.isLate;
+  }
+
+  get #isStalled(): boolean {
+    return this.#gone?.code === "runner_stalled";
+  }
+
   /** Once, before anything else. On failure the process is ended. */
   async load(load: LoadRequest, signal?: AbortSignal): Promise<void> {
     const abort = () => {
@@ -85,6 +101,8 @@ export class RunnerProcess implements Runner {
         if (this.#gone !== null) reject(this.#gone);
         else this.#send({ kind: "load", load });
       });
+      // Not before: a load blocks the runner, and has a limit of its own.
+      this.#asking = setInterval(() => this.#ask(), this.#everyMs).unref();
     } catch (error) {
       void this.kill();
       throw error;
@@ -173,8 +191,23 @@ export class RunnerProcess implements Runner {
     }
   }
 
+  #ask(): void {
+    this.#heartbeat.ask();
+    if (this.#heartbeat.isStalled) this.#stall();
+    else this.#send({ kind: "ask" });
+  }
+
+  /** Its requests fail at once; the process is killed, which also ends one that is stopped. */
+  #stall(): void {
+    this.#fail(new LocallmError("runner_stalled", { seconds: this.#heartbeat.seconds }));
+    this.#child.kill("SIGKILL");
+  }
+
   #receive(report: Report): void {
     switch (report.kind) {
+      case "progress":
+        this.#heartbeat.hear(report.loops);
+        break;
       case "steps":
         for (const [id, text, tokens, truncatedTokens] of report.texts) {
           const event = { kind: "text", text, tokens } as const;
@@ -190,7 +223,7 @@ export class RunnerProcess implements Runner {
         this.#calls.get(report.id)?.fail(error);
         break;
       }
-      case "progress":
+      case "loading":
         this.#onProgress?.(report.fraction);
         break;
       case "ready":
@@ -206,16 +239,23 @@ export class RunnerProcess implements Runner {
   }
 
   #end(code: number | null, signal: NodeJS.Signals | null): void {
-    const reason = signal ?? (code === null ? "it could not be started" : `exit code ${code}`);
-    this.#gone = this.#closing
-      ? new LocallmError("shutting_down", {})
-      : new LocallmError("runner_died", { reason });
+    if (this.#closing) this.#fail(new LocallmError("shutting_down", {}));
+    const status = signal ?? (code === null ? "it could not be started" : `exit code ${code}`);
+    const said = this.#log.findLast((line) => /assert|error|terminate|exception|fatal/i.test(line));
+    const reason = this.#asked || said === undefined ? status : `${status}: ${said}`;
+    this.#fail(new LocallmError("runner_died", { reason }));
+  }
+
+  /** Every open call, and those to come. The first reason stays. */
+  #fail(error: LocallmError): void {
+    if (this.#asking !== null) clearInterval(this.#asking);
+    this.#gone ??= error;
     this.#loading?.fail(this.#gone);
     for (const call of this.#calls.values()) call.fail(this.#gone);
     for (const stream of this.#streams.values()) stream.refuse(this.#gone);
   }
 
-  /** A process that is going hears nothing; its exit tells every open call. */
+  /** A process that has ended reads nothing; its exit fails every open call. */
   #send(command: Command): void {
     if (this.#child.connected) this.#child.send(command, () => {});
   }

@@ -21,11 +21,15 @@ export type Command =
     }
   | { readonly kind: "detokenize"; readonly id: number; readonly tokens: readonly number[] }
   | { readonly kind: "cancel" | "pause" | "resume"; readonly id: number }
+  /** How far have you come? */
+  | { readonly kind: "ask" }
   | { readonly kind: "close" };
 
-/** Runner to server. `steps` carries what some decode steps gave all jobs, in order: id, text, tokens, and at first what was cut. */
+/** Runner to server. `steps`: what some steps gave all jobs, in order; `truncated` comes with a job's first text. */
 export type Report =
-  | { readonly kind: "progress"; readonly fraction: number }
+  | { readonly kind: "loading"; readonly fraction: number }
+  /** Of each loop that computes steps: another number than before, unless it hangs. */
+  | { readonly kind: "progress"; readonly loops: readonly number[] }
   | { readonly kind: "ready"; readonly info: ModelInfo }
   | { readonly kind: "refused"; readonly error: SentError }
   | {

@@ -72,6 +72,8 @@ export interface ResidentView {
   readonly waiting: number;
   readonly keepAliveMs: number;
   readonly pid: number | null;
+  /** False while its process does not answer. */
+  readonly responds: boolean;
 }
 
 /** One thing that the scheduler did, and why. */

@@ -26,7 +26,7 @@ function world(
     const exited = Promise.withResolvers<RunnerExit>();
     const end = () => {
       taken.delete(load.modelPath);
-      exited.resolve({ code: 0, signal: null, asked: true, log: [] });
+      exited.resolve({ code: 0, signal: null, asked: true, stalled: false, log: [] });
       return exited.promise;
     };
     const devices = load.placement.devices.map((one) => ({

@@ -165,6 +165,7 @@ export class Resident {
       waiting,
       keepAliveMs: this.keepAliveMs,
       pid: this.runner?.pid ?? null,
+      responds: this.runner?.responds ?? true,
     };
   }
 }

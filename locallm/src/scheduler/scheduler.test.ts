@@ -90,7 +90,7 @@ function world(settings: Partial<SchedulerSettings> = {}, availableBytes = 1e12)
     const exited = Promise.withResolvers<RunnerExit>();
     const end = (asked: boolean) => {
       running.delete(load.modelPath);
-      const exit = { code: 0, signal: null, asked, log: [] };
+      const exit = { code: 0, signal: null, asked, stalled: false, log: [] };
       exited.resolve(exit);
       return Promise.resolve(exit);
     };
@@ -129,7 +129,8 @@ function world(settings: Partial<SchedulerSettings> = {}, availableBytes = 1e12)
     loads,
     running,
     killed,
-    kill: (model) => exits.get(model)?.({ code: null, signal: "SIGKILL", asked: false, log: [] }),
+    kill: (model) =>
+      exits.get(model)?.({ code: null, signal: "SIGKILL", asked: false, stalled: false, log: [] }),
     failNext,
     told,
     sizes,

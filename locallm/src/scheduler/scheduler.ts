@@ -1,3 +1,4 @@
+import type { RunnerExit } from "../runner/handle.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Clock } from "./clock.ts";
 import { CoolDown } from "./cool-down.ts";
@@ -313,7 +314,7 @@ class PlaceScheduler implements Scheduler {
         this.#coolDown.clear(line);
         const why = `window ${numCtx}, ${whereOf(resident)}`;
         this.#decisions.add(name, "ready", why, this.#clock.now() - startedMs);
-        void resident.runner?.exited.then((exit) => this.#died(resident, exit.asked));
+        void resident.runner?.exited.then((exit) => this.#died(resident, exit));
         if (this.#closing) this.#depart(resident, "unload", "the server stops");
       } else {
         this.#remove(resident);
@@ -338,9 +339,10 @@ class PlaceScheduler implements Scheduler {
     for (const waiter of this.#queue.take(resident.line)) waiter.settle.reject(error);
   }
 
-  #died(resident: Resident, asked: boolean): void {
+  #died(resident: Resident, { asked, stalled }: RunnerExit): void {
     if (asked || !this.#residents.has(resident)) return;
-    this.#decisions.add(resident.model.name, "died", "its process ended by itself");
+    const why = stalled ? "its process made no progress and was ended" : "its process ended by itself";
+    this.#decisions.add(resident.model.name, "died", why);
     this.#remove(resident);
     this.#dispatch();
   }

@@ -58,6 +58,10 @@ export const errors = {
     status: 500,
     message: "the model process ended during the request ({reason}); send the request again",
   },
+  runner_stalled: {
+    status: 500,
+    message: "the model's process made no progress for {seconds} s and was ended. Retry.",
+  },
   decode_failed: { status: 500, message: "the engine failed to compute the next step: {reason}" },
   invalid_gguf: { status: 400, message: "invalid GGUF: {rule}" },
   server_not_running: {

@@ -12,15 +12,18 @@ export function statusRoutes(app: FastifyInstance, parts: Parts): void {
 
   app.get("/api/version", async () => ({ version: parts.version }));
 
-  /** `live`: the process answers. `ready`: it would take a request now. */
+  /** `live`: the server answers. `ready`: it would take a request now, and every loaded model's process responds. */
   app.get("/health", { config: { quiet: true } }, async (_, reply) => {
     const { residents, waiting } = parts.scheduler.view();
-    const ready = parts.scheduler.accepts();
+    const accepts = parts.scheduler.accepts();
+    const stalled = residents.filter(({ responds }) => !responds).map(({ model }) => model.name);
+    const ready = accepts && stalled.length === 0;
     return reply.code(ready ? 200 : 503).send({
-      status: ready ? "ok" : "busy",
+      status: ready ? "ok" : accepts ? "stalled" : "busy",
       live: true,
       ready,
       loading: residents.some((resident) => resident.state === "loading"),
+      stalled,
       queued: waiting.reduce((sum, line) => sum + line.count, 0),
     });
   });

@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { Heartbeat } from "./heartbeat.ts";
+
+describe("a heartbeat", () => {
+  const beat = () => new Heartbeat({ everyMs: 5_000, questions: 4 });
+
+  it("is stalled after its limit of questions without an answer, and late before", () => {
+    const heartbeat = beat();
+    const seen: string[] = [];
+    for (let question = 1; question <= 5; question++) {
+      heartbeat.ask();
+      seen.push(heartbeat.isStalled ? "stalled" : heartbeat.isLate ? "late" : "well");
+    }
+    expect(seen).toEqual(["well", "well", "late", "late", "stalled"]);
+  });
+
+  it("goes on as long as every loop moves, however slowly", () => {
+    const heartbeat = beat();
+    for (let question = 0; question < 100; question++) {
+      heartbeat.ask();
+      if (question % 4 === 0) heartbeat.hear([question, -question - 1]);
+      expect(heartbeat.isStalled).toBe(false);
+    }
+  });
+
+  it("is stalled where one loop hangs while another moves", () => {
+    const heartbeat = beat();
+    for (let question = 0; question < 6; question++) {
+      heartbeat.ask();
+      heartbeat.hear([question, 7]);
+    }
+    expect(heartbeat.isStalled).toBe(true);
+  });
+
+  it("recovers when a late runner answers, also with a loop that is new", () => {
+    const heartbeat = beat();
+    for (let question = 0; question < 4; question++) heartbeat.ask();
+    expect(heartbeat.isLate).toBe(true);
+    heartbeat.hear([1]);
+    expect(heartbeat.isLate).toBe(false);
+    heartbeat.ask();
+    heartbeat.hear([2, 1]);
+    heartbeat.ask();
+    expect(heartbeat.isLate).toBe(false);
+  });
+});
