@@ -5,6 +5,7 @@
 //   node scripts/build.mjs locallm     the packages in these folders, with declarations (before npm pack)
 import { spawnSync } from "node:child_process";
 import {
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -16,7 +17,7 @@ import {
 } from "node:fs";
 import * as nodeModule from "node:module";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const packages = ["locallm", "dataq/contract", "dataq/client", "dataq/service"];
@@ -31,7 +32,7 @@ async function build() {
   // Stripping is marked experimental; the pinned Node's is the one that is tested.
   process.removeAllListeners("warning");
   for (const folder of named.length > 0 ? named : packages) compile(join(root, folder));
-  if (named.length > 0) for (const folder of named) declare(join(root, folder));
+  if (named.length > 0) for (const folder of named) await declare(join(root, folder));
   else await import("../dataq/console/scripts/build.mjs");
 }
 
@@ -70,16 +71,38 @@ function compileFile(source, target) {
   renameSync(fresh, target);
 }
 
-/** The compiler leaves `./x.ts` in declarations, where older compilers stumble. */
-function declare(folder) {
+/** Declarations for users of the package; `import "./x.ts"` becomes `"./x.js"`, which older compilers need. */
+async function declare(folder) {
   const settings = join(folder, "tsconfig.build.json");
-  if (!statSync(settings, { throwIfNoEntry: false })) return;
-  const tsc = spawnSync(join(root, "node_modules", ".bin", "tsc"), ["-p", settings], { stdio: "inherit" });
-  if (tsc.status !== 0) process.exit(tsc.status ?? 1);
+  if (!existsSync(settings)) return;
+  const { isolatedDeclarations } = JSON.parse(readFileSync(settings, "utf8")).compilerOptions;
+  if (isolatedDeclarations) await declareAlone(folder);
+  else {
+    const tsc = spawnSync(join(root, "node_modules", ".bin", "tsc"), ["-p", settings], { stdio: "inherit" });
+    if (tsc.status !== 0) process.exit(tsc.status ?? 1);
+  }
   for (const name of readdirSync(join(folder, "dist"), { recursive: true })) {
     if (!name.endsWith(".d.ts")) continue;
     const path = join(folder, "dist", name);
     const text = readFileSync(path, "utf8");
     writeFileSync(path, text.replaceAll(/((?:from |import\()"\.[^"\n]*)\.ts"/g, '$1.js"'));
+  }
+}
+
+/** File by file with the bundler that builds the console, so that packing needs nothing that running does not. */
+async function declareAlone(folder) {
+  const vite = nodeModule.createRequire(join(root, "dataq/console/package.json")).resolve("vite");
+  const rolldown = nodeModule.createRequire(vite).resolve("rolldown/experimental");
+  const { isolatedDeclarationSync } = await import(pathToFileURL(rolldown).href);
+  const from = join(folder, "src");
+  for (const name of readdirSync(from, { recursive: true })) {
+    if (!name.endsWith(".ts") || name.endsWith(".test.ts")) continue;
+    const source = readFileSync(join(from, name), "utf8");
+    const { code, errors } = isolatedDeclarationSync(name, source);
+    for (const error of errors) console.error(`${join(from, name)}: ${error.codeframe ?? error.message}`);
+    if (errors.length > 0) process.exit(1);
+    // It drops the libraries that a file names at its head.
+    const libraries = /^(?:\/\/\/ <reference .*\n)*/.exec(source)[0];
+    writeFileSync(join(folder, "dist", name.replace(/\.ts$/, ".d.ts")), libraries + code);
   }
 }

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { fileURLToPath } from "node:url";
+import { accountTypes } from "./account-types.ts";
 import { operationMethods } from "./operation-methods.ts";
 import { operationTypes } from "./operation-types.ts";
 
@@ -15,6 +16,7 @@ const source = fileURLToPath(new URL("../src/", import.meta.url));
 export function generate(): Map<string, string> {
   const files = new Map([
     ["operations.ts", operationTypes()],
+    ["account.ts", accountTypes()],
     ["methods.ts", operationMethods()],
     ["sync/worker-source.ts", workerSource()],
   ]);
@@ -39,7 +41,7 @@ function workerSource(): string {
     .replaceAll(/^\s*\n/gm, "")
     .replaceAll(/(?<=\S) +(?=[,;:)]|$)/gm, "")
     .replaceAll(/(?<=\S) {2,}/g, " ");
-  return `export const workerSource = ${JSON.stringify(text.trim().split("\n"))}.join("\\n");\n`;
+  return `export const workerSource: string = ${JSON.stringify(text.trim().split("\n"))}.join("\\n");\n`;
 }
 
 function strip(path: string): string {

@@ -1,3 +1,4 @@
+import type { Balance, Estimate, UsageGroup, UsageRow } from "./account.ts";
 import { parseObject, type RawResponse } from "./answer.ts";
 import { call, type Steps } from "./call.ts";
 import type { Chance } from "./chance.ts";
@@ -57,34 +58,17 @@ export class ClientSteps {
     return parseObject(yield* this.#send(request, options)) as unknown as UsageReport;
   }
 
-  pages<Name extends OperationName>(operation: Name, params: ParamsOf<Name>, options: PageOptions) {
+  pages<Name extends OperationName>(
+    operation: Name,
+    params: ParamsOf<Name>,
+    options: PageOptions,
+  ): PageCursor<Name> {
     return new PageCursor(this.settings, this.#chance, operation, params, options);
   }
 
   #send(request: HttpRequest, options: CallOptions): Steps<RawResponse> {
     return call(this.settings, readRetry(options, this.settings.retry), this.#chance, request);
   }
-}
-
-/** What a query would cost now. */
-export interface Estimate {
-  readonly tokens: number;
-  /** Whether it would be answered from the cache. */
-  readonly cached: boolean;
-  readonly balance_after: number;
-}
-
-/** All in tokens; `balance` is what may be spent. */
-export interface Balance {
-  readonly balance: number;
-  readonly trial_balance: number;
-  readonly paid_balance: number;
-  /** Set aside for calls that are running. */
-  readonly held: number;
-  readonly currency: string;
-  readonly tokens_per_cny: number;
-  /** When trial tokens end, RFC 3339; null where there are none. */
-  readonly trial_expires_at?: string | null;
 }
 
 export interface UsageQuery {
@@ -95,21 +79,6 @@ export interface UsageQuery {
   readonly group_by?: readonly UsageGroup[];
 }
 
-export type UsageGroup = "day" | "operation" | "key";
-
 export interface UsageReport {
   readonly data: readonly UsageRow[];
-}
-
-export interface UsageRow {
-  readonly day?: string;
-  /** Null for calls that named none. */
-  readonly operation?: string | null;
-  readonly key?: string;
-  readonly calls: number;
-  readonly billed_calls: number;
-  readonly cached_calls: number;
-  /** Answered with an error. */
-  readonly failed_calls: number;
-  readonly tokens: number;
 }

@@ -1,19 +1,14 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import type { Balance, Estimate } from "./account.ts";
 import type { RawResponse } from "./answer.ts";
 import type { Step, Steps } from "./call.ts";
 import { type Chance, chance } from "./chance.ts";
-import {
-  type Balance,
-  ClientSteps,
-  type Estimate,
-  type UsageQuery,
-  type UsageReport,
-} from "./client-steps.ts";
+import { ClientSteps, type UsageQuery, type UsageReport } from "./client-steps.ts";
 import type { Outcome } from "./exchange.ts";
 import { SyncOperations } from "./methods.ts";
 import type { OperationName } from "./operations.ts";
 import type { ClientOptions } from "./options.ts";
-import type { PageCursor, PageOptions, PageState } from "./pages.ts";
+import { type PageCursor, type PageOptions, type PageState, readLimit } from "./pages.ts";
 import type { CallOptions, QueryOptions } from "./request.ts";
 import type { ParamsOf, RecordOf, Result } from "./result.ts";
 import { readSettings, requireObject, wrong } from "./settings.ts";
@@ -152,9 +147,10 @@ export class SyncPages<Name extends OperationName> implements Iterable<Result<Na
   }
 
   /** The next records, `limit` of them at most. */
-  toArray({ limit }: { readonly limit: number }): RecordOf<Name>[] {
+  toArray(options: { readonly limit: number }): RecordOf<Name>[] {
+    const limit = readLimit(options);
     const taken: RecordOf<Name>[] = [];
-    if (!(limit > 0)) return taken;
+    if (limit === 0) return taken;
     for (const item of this.items()) if (taken.push(item) >= limit) break;
     return taken;
   }

@@ -6,6 +6,7 @@ import {
   ConnectionError,
   DataQuery,
   type DataQueryOptions,
+  DataQuerySync,
   isDataQueryError,
   type PageState,
 } from "./index.ts";
@@ -194,6 +195,23 @@ describe("paginate", () => {
     expect((await pages.toArray({ limit: 3 })).map(({ id }) => id)).toEqual([0, 1, 2]);
     expect((await pages.toArray({ limit: 9 })).map(({ id }) => id)).toEqual([3, 4]);
     expect(requests).toEqual([1, 2, 3]);
+  });
+
+  test("toArray without a usable limit names what is missing, and fetches nothing", async () => {
+    const requests: number[] = [];
+    const pages = searchOf(5, requests).paginate("legal_laws", { query: "x" });
+    const sync = new DataQuerySync({ apiKey }).paginate("legal_laws", { query: "x" });
+    for (const given of [undefined, null, {}, { limit: undefined }, { limits: 5 }, 5])
+      for (const call of [() => pages.toArray(given as never), async () => sync.toArray(given as never)])
+        await expect(call(), JSON.stringify(given)).rejects.toMatchObject({
+          name: "ConfigurationError",
+          message: "limit is missing; call toArray({ limit: 100 }).",
+        });
+    for (const limit of [-1, 1.5, "5", Number.NaN])
+      await expect(pages.toArray({ limit } as never)).rejects.toThrow("limit must be a ");
+    expect(requests).toEqual([]);
+    expect(await pages.toArray({ limit: 0 })).toEqual([]);
+    expect(await pages.toArray({ limit: Number.POSITIVE_INFINITY })).toHaveLength(5);
   });
 
   test("has no idempotency key of its own: each page has one", () => {

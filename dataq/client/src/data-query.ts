@@ -1,19 +1,14 @@
+import type { Balance, Estimate } from "./account.ts";
 import { type RawResponse, requestIdOf } from "./answer.ts";
 import { redact, type Step, type Steps } from "./call.ts";
 import { type Chance, chance } from "./chance.ts";
-import {
-  type Balance,
-  ClientSteps,
-  type Estimate,
-  type UsageQuery,
-  type UsageReport,
-} from "./client-steps.ts";
+import { ClientSteps, type UsageQuery, type UsageReport } from "./client-steps.ts";
 import { AbortError } from "./errors.ts";
 import { exchange, type Outcome } from "./exchange.ts";
 import { AsyncOperations } from "./methods.ts";
 import type { OperationName } from "./operations.ts";
 import type { AsyncOnlyOptions, ClientOptions } from "./options.ts";
-import type { PageCursor, PageOptions, PageState } from "./pages.ts";
+import { type PageCursor, type PageOptions, type PageState, readLimit } from "./pages.ts";
 import type { AsyncCallOptions, AsyncQueryOptions } from "./request.ts";
 import type { ParamsOf, RecordOf, Result } from "./result.ts";
 import { readSettings, requireObject } from "./settings.ts";
@@ -156,9 +151,10 @@ export class AsyncPages<Name extends OperationName> implements AsyncIterable<Res
   }
 
   /** The next records, `limit` of them at most. */
-  async toArray({ limit }: { readonly limit: number }): Promise<RecordOf<Name>[]> {
+  async toArray(options: { readonly limit: number }): Promise<RecordOf<Name>[]> {
+    const limit = readLimit(options);
     const taken: RecordOf<Name>[] = [];
-    if (!(limit > 0)) return taken;
+    if (limit === 0) return taken;
     for await (const item of this.items()) if (taken.push(item) >= limit) break;
     return taken;
   }

@@ -1,6 +1,7 @@
+export type * from "./account.ts";
 export type { RawResponse } from "./answer.ts";
 export type { Chance } from "./chance.ts";
-export type { Balance, Estimate, UsageGroup, UsageQuery, UsageReport, UsageRow } from "./client-steps.ts";
+export type { UsageQuery, UsageReport } from "./client-steps.ts";
 export {
   type AsyncClock,
   type AsyncPages,

@@ -172,3 +172,11 @@ function checkedState(state: PageState, operation: string, params: object): Page
   wholeFrom(state.offset, "resume.offset", 0, 0, Number.MAX_SAFE_INTEGER);
   return state;
 }
+
+/** The `limit` of `toArray`. Every page costs tokens, so there is no default. */
+export function readLimit(options: { readonly limit: number }): number {
+  const { limit } = (options ?? {}) as { readonly limit?: unknown };
+  if (limit === undefined) throw wrong("limit", "is missing; call toArray({ limit: 100 })");
+  if (limit === Number.POSITIVE_INFINITY) return limit;
+  return wholeFrom(limit, "limit", 0, 0, Number.MAX_SAFE_INTEGER);
+}

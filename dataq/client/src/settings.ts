@@ -72,7 +72,7 @@ export function readRetry(given: RetryOptions, base: RetrySettings): RetrySettin
   };
 }
 
-export const retryOptionNames = [
+export const retryOptionNames: readonly string[] = [
   ...["timeout", "totalTimeout", "maxRetries", "retryDelay", "retryBackoff", "maxRetryWait"],
   ...["retryNetworkErrors", "max_retries", "retry_delay", "retry_backoff"],
 ];

@@ -1,6 +1,6 @@
 // Written by scripts/generate.ts; change the contract, or the script, and run it again.
 
-export const workerSource = [
+export const workerSource: string = [
   "async function exchange(fetcher, request, limits) {",
   "  const controller = new AbortController();",
   "  let ended;",

@@ -1,0 +1,24 @@
+import { balance, estimate, usageGroups, usageRow } from "@dataq/contract/wire";
+import { z } from "zod";
+import { type JsonSchema, typeOf } from "./json-schema.ts";
+
+/** `src/account.ts`: what the service says of an account's tokens, as plain types. */
+export function accountTypes(): string {
+  return [
+    "/** The price of a call now, in tokens. */",
+    `export interface Estimate ${fieldsOf(estimate)}`,
+    "",
+    "/** The tokens of an account. */",
+    `export interface Balance ${fieldsOf(balance)}`,
+    "",
+    `export type UsageGroup = ${usageGroups.map((group) => JSON.stringify(group)).join(" | ")};`,
+    "",
+    "/** Calls and tokens of one group. */",
+    `export interface UsageRow ${fieldsOf(usageRow)}`,
+    "",
+  ].join("\n");
+}
+
+function fieldsOf(schema: z.ZodObject): string {
+  return typeOf(z.toJSONSchema(schema, { io: "input", reused: "inline" }) as JsonSchema);
+}

@@ -1,0 +1,47 @@
+// Written by scripts/generate.ts; change the contract, or the script, and run it again.
+
+/** The price of a call now, in tokens. */
+export interface Estimate {
+  tokens: number;
+  /** Whether the cache has the whole answer */
+  cached: boolean;
+  balance_after: number;
+  /** Of several queries each, in their order */
+  data?: Array<{
+    tokens: number;
+    cached: boolean;
+  }>;
+}
+
+/** The tokens of an account. */
+export interface Balance {
+  /** What the account can spend */
+  balance: number;
+  trial_balance: number;
+  paid_balance: number;
+  /** Set aside for calls that are running */
+  held: number;
+  currency: "CNY";
+  tokens_per_cny: number;
+  /** Null when there are no trial tokens */
+  trial_expires_at: string | null;
+  credit_balance?: number;
+  /** Only for accounts with a credit line */
+  credit_limit?: number;
+}
+
+export type UsageGroup = "day" | "operation" | "key";
+
+/** Calls and tokens of one group. */
+export interface UsageRow {
+  day?: string;
+  /** Null for calls without a known operation */
+  operation?: string | null;
+  key?: string;
+  calls: number;
+  billed_calls: number;
+  cached_calls: number;
+  /** Calls that returned an error */
+  failed_calls: number;
+  tokens: number;
+}
