@@ -199,7 +199,7 @@ describe("paginate", () => {
 
   test("toArray without a usable limit names what is missing, and fetches nothing", async () => {
     const requests: number[] = [];
-    const pages = searchOf(5, requests).paginate("legal_laws", { query: "x" });
+    const pages = searchOf(5, requests).paginate("legal_laws", { query: "x", page_size: 2 });
     const sync = new DataQuerySync({ apiKey }).paginate("legal_laws", { query: "x" });
     for (const given of [undefined, null, {}, { limit: undefined }, { limits: 5 }, 5])
       for (const call of [() => pages.toArray(given as never), async () => sync.toArray(given as never)])
