@@ -5,6 +5,8 @@ import { startSchedule } from "../src/background/refresh/schedule.ts";
 import type { Database } from "../src/database/database.ts";
 import { courtTerm, judgmentDocument } from "../src/operations/legal/cases/corpus.ts";
 import { sampleJudgment } from "../src/operations/legal/cases/sample/judgments.ts";
+import { documentOf } from "../src/operations/registry.ts";
+import { journalDocument } from "../src/operations/research/journal-search/corpus.ts";
 import { Analyser, runs } from "../src/search/analysis/analyser.ts";
 import { keyedDocument } from "../src/search/keyed-document.ts";
 import { PostingIndex } from "../src/search/postings/posting-index.ts";
@@ -227,6 +229,104 @@ test("what fills a corpus makes way for what is imported, from its end, and the 
   // More real ones than the size: all of them, and no generated one.
   expect((await bring("a", 7)).size).toBe(8);
   expect((await idsOf("test:fill", every)).sort()).toEqual(["a0", "a1", "a2", "a3", "a4", "a5", "a6", "b0"]);
+  // Generated ones come back where real ones leave.
+  expect((await bring("a", 0)).size).toBe(5);
+  expect((await idsOf("test:fill", every)).sort()).toEqual(["b0", "g0", "g1", "g2", "g3"]);
+});
+
+describe("a record that stands in two datasets", () => {
+  const every: Query = { term: "k:two", scored: false };
+  const put = (corpus: string, dataset: string, ...ids: string[]) =>
+    index.refresh(corpus, each(ids.map((id) => keyed(id, "two"))), { dataset, mode: "replace" });
+
+  test("serves once, and still serves when the later dataset is removed or replaced", async () => {
+    await put("test:both", "one", "a", "b");
+    await put("test:both", "two", "b", "c");
+    expect((await idsOf("test:both", every)).sort()).toEqual(["a", "b", "c"]);
+    await put("test:both", "two", "c");
+    expect((await idsOf("test:both", every)).sort()).toEqual(["a", "b", "c"]);
+    expect((await put("test:both", "two")).size).toBe(2);
+    expect((await idsOf("test:both", every)).sort()).toEqual(["a", "b"]);
+  });
+
+  test("is kept in both by a rebuild, and the later one still counts", async () => {
+    const corpus = "research_journal_search";
+    const put2 = async (dataset: string, ids: readonly number[]) =>
+      index.refresh(
+        corpus,
+        each(
+          ids.map((number) =>
+            journalDocument({
+              id: `j${number}`,
+              name: `${dataset} ${number}`,
+              cn_no: null,
+              name_en: null,
+              issn: null,
+              eissn: null,
+              subjects: [],
+            } as never),
+          ),
+        ),
+        { dataset, mode: "update" },
+      );
+    await put2("one", [1, 2]);
+    await put2("two", [2, 3]);
+    await put2("one", [1, 4]);
+    expect(await index.rebuild(corpus, documentOf(corpus))).toBe(4);
+    const namesOf = async () => {
+      const found = await index.search(corpus, { query: { all: [] } }, { offset: 0, limit: 10 });
+      return found?.hits.map(({ body }) => (body.parse() as { name: string }).name).sort();
+    };
+    expect(await namesOf()).toEqual(["one 1", "one 4", "two 2", "two 3"]);
+    await index.refresh(corpus, each([]), { dataset: "two", mode: "replace" });
+    expect(await namesOf()).toEqual(["one 1", "one 2", "one 4"]);
+    await index.refresh(corpus, each([]), { dataset: "one", mode: "replace" });
+    expect(await index.state(corpus)).toBeUndefined();
+  });
+});
+
+test("a rebuild that is cut off between datasets leaves one dictionary", async () => {
+  const corpus = "legal_cases#sample";
+  for (const [dataset, from] of [
+    ["one", 0],
+    ["two", 20],
+  ] as const)
+    await index.refresh(corpus, each(documents.slice(from, from + 20)), { dataset, mode: "replace" });
+  await index.addWords(["本院立案后"]);
+  const dictionaries = async () => {
+    const found = await database.pool.query<{ analysis: string }>(
+      `select distinct s.analysis from search_corpus c join search_snapshot_segment p on p.snapshot = c.snapshot
+         join search_segment s on s.id = p.segment where c.corpus = $1`,
+      [corpus],
+    );
+    return found.rows.map(({ analysis }) => analysis);
+  };
+  const before = await dictionaries();
+  let documentsLeft = 25;
+  const signal = {
+    throwIfAborted() {
+      if (documentsLeft-- === 0) throw new Error("stopped");
+    },
+  } as AbortSignal;
+  await expect(index.rebuild(corpus, documentOf(corpus), { signal })).rejects.toThrow("stopped");
+  expect(await dictionaries()).toEqual(before);
+  expect(await index.rebuild(corpus, documentOf(corpus))).toBe(40);
+  const after = await dictionaries();
+  expect(after).toHaveLength(1);
+  expect(after).not.toEqual(before);
+});
+
+test("an import every day does not put the 30 days off", async () => {
+  const corpus = "test:daily";
+  const bring = () => index.refresh(corpus, each([keyed("a", "x")]), { dataset: "d", mode: "update" });
+  await bring();
+  await database.pool.query(
+    "update search_corpus set next_refresh_at = next_refresh_at - interval '29 days' where corpus = $1",
+    [corpus],
+  );
+  const before = await index.state(corpus);
+  await bring();
+  expect((await index.state(corpus))?.next_refresh_at).toBe(before?.next_refresh_at);
 });
 
 test("of one id twice in a dataset the last counts", async () => {

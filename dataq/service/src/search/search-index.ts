@@ -1,4 +1,5 @@
 import type { IndexState } from "@dataq/contract";
+import type { ClientBase } from "pg";
 import type { StoredBody } from "./stored-body.ts";
 
 /**
@@ -39,12 +40,24 @@ export interface RefreshOptions {
   readonly mode: "replace" | "update";
   /** Generated documents that fill the corpus up: the last of them make way for others with this switch. */
   readonly fill?: Fill;
-  /** Cuts with the newest dictionary even where other datasets keep an older one; they must follow. */
-  readonly recut?: boolean;
   /** Names the documents exactly: a refresh that was cut off goes on where it stopped when it comes again. */
   readonly resumeKey?: string;
   readonly signal?: AbortSignal;
   readonly progress?: (documents: number) => void;
+  /** Runs in the transaction of the switch: what it writes is there exactly when the switch is; what it throws undoes it. */
+  readonly atSwitch?: (change: DatasetChange) => Promise<void>;
+}
+
+/** What a switch does to a dataset. */
+export interface DatasetChange {
+  /** The connection of the transaction. */
+  readonly client: ClientBase;
+  /** The snapshot that served until now. */
+  readonly previous: number | null;
+  /** Documents of the dataset that served until now, and that serve from now on. */
+  readonly before: number;
+  readonly after: number;
+  readonly added: readonly number[];
 }
 
 export interface Fill {

@@ -18,6 +18,19 @@ export class BitSet {
     this.bytes[member >>> 3] = (this.bytes[member >>> 3] ?? 0) | (1 << (member & 7));
   }
 
+  /** Itself with the member, grown where it has no room. */
+  with(member: number): BitSet {
+    const grown = member >>> 3 < this.bytes.length ? this : BitSet.ofSize(2 * (member + 1));
+    if (grown !== this) grown.bytes.set(this.bytes);
+    grown.add(member);
+    return grown;
+  }
+
+  remove(member: number): void {
+    if (this.has(member))
+      this.bytes[member >>> 3] = (this.bytes[member >>> 3] as number) & ~(1 << (member & 7));
+  }
+
   count(): number {
     let count = 0;
     for (let byte of this.bytes) {

@@ -27,7 +27,7 @@ import {
 } from "./evaluate.ts";
 import type { OpenSegment, OpenSnapshot } from "./open-segment.ts";
 import { Recent } from "./recent.ts";
-import { refresh } from "./refresh.ts";
+import { bodiesAt, rebuild, refresh } from "./refresh.ts";
 import { Scratch } from "./scratch.ts";
 import { Snapshots } from "./snapshots.ts";
 import { type Ranked, Top } from "./top.ts";
@@ -87,7 +87,7 @@ export class PostingIndex implements SearchIndex {
   ): Promise<RefreshReport> {
     const client = await this.#database.connect();
     try {
-      const analyser = await this.#lexicons.analyser(await this.#analysisFor(corpus, options));
+      const analyser = async () => this.#lexicons.analyser(await this.#analysisFor(corpus, options));
       const report = await refresh(client, corpus, documents, analyser, options);
       this.#snapshots.forget(corpus);
       return report;
@@ -122,24 +122,33 @@ export class PostingIndex implements SearchIndex {
     document: MakeDocument | undefined,
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<number> {
-    const snapshot = await this.#snapshots.open(corpus);
-    let size = snapshot?.size ?? 0;
     if (document === undefined) {
       await this.#pool.query(
         "update search_corpus set refreshed_at = now(), next_refresh_at = now() + interval '30 days' where corpus = $1",
         [corpus],
       );
+      this.#snapshots.forget(corpus);
+      return (await this.#snapshots.open(corpus))?.size ?? 0;
+    }
+    const client = await this.#database.connect();
+    try {
+      const analyser = await this.#lexicons.analyser(await this.#lexicons.newest());
+      const { size } = await rebuild(client, corpus, document, analyser, options.signal);
+      this.#snapshots.forget(corpus);
       return size;
+    } finally {
+      await client.end();
     }
-    for (const dataset of new Set(snapshot?.segments.map((segment) => segment.dataset))) {
-      const again = this.#again(corpus, dataset, document);
-      ({ size } = await this.refresh(corpus, again, { dataset, mode: "replace", recut: true, ...options }));
-    }
-    return size;
   }
 
-  async *#again(corpus: string, dataset: string, document: MakeDocument) {
-    for await (const body of this.documents(corpus, dataset)) yield document(body as never);
+  /** The documents of a dataset as they were in an older snapshot that is kept. */
+  async *documentsAt(snapshot: number, dataset: string): AsyncGenerator<object> {
+    const client = await this.#database.connect();
+    try {
+      yield* bodiesAt(client, snapshot, dataset);
+    } finally {
+      await client.end();
+    }
   }
 
   /** Bodies by their places; undefined where a segment is no more. */
@@ -199,7 +208,6 @@ export class PostingIndex implements SearchIndex {
         where c.corpus = $1`,
       [corpus],
     );
-    if (options.recut === true) return this.#lexicons.newest();
     const isKept = (dataset: string) => options.mode === "update" || dataset !== options.dataset;
     const kept = found.rows.find((row) => isKept(row.dataset));
     return kept?.analysis ?? this.#lexicons.newest();

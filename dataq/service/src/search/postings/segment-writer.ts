@@ -1,6 +1,7 @@
 import type { ClientBase } from "pg";
 import type { Analyser } from "../analysis/analyser.ts";
 import type { IndexDocument } from "../search-index.ts";
+import type { DocumentPlace } from "../stored-body.ts";
 import { SegmentBuilder } from "./segment-builder.ts";
 
 /**
@@ -32,15 +33,18 @@ export class SegmentWriter {
     this.#resumeKey = resumeKey ?? null;
   }
 
-  async add(document: IndexDocument): Promise<void> {
+  /** Where the document stands. */
+  async add(document: IndexDocument): Promise<DocumentPlace> {
     if (this.#builder === undefined) await this.#begin();
     const builder = this.#builder as SegmentBuilder;
-    const ordinal = builder.documents;
+    const place = { segment: this.#current(), ordinal: builder.documents };
+    const { ordinal } = place;
     const body = builder.add(document);
     this.#pending.push({ id: document.id, ordinal, body });
     this.#pendingBytes += body.length;
     if (this.#pendingBytes > batchBytes || this.#pending.length === batchRows) await this.#writeDocuments();
     if (builder.documents === mostDocuments) await this.finish();
+    return place;
   }
 
   /** Writes what is still in memory. */

@@ -84,4 +84,9 @@ alter table search_posting alter column data set statistics 0;
 alter table search_posting alter column places set statistics 0;
 `,
   },
+  {
+    name: "search/3-kept-snapshots",
+    // What was replaced or removed can be restored until then.
+    up: "alter table search_snapshot add column kept_until timestamptz",
+  },
 ];
