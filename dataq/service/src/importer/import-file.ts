@@ -1,45 +1,62 @@
-import { basename } from "node:path";
 import type { Database } from "../database/database.ts";
 import type { PostingIndex } from "../search/postings/posting-index.ts";
 import type { IndexDocument } from "../search/search-index.ts";
+import { type DatasetName, defaultName, recordImport, seriesOf } from "./datasets.ts";
 import { FieldCounts } from "./field-counts.ts";
 import { type ReadOptions, readRows } from "./format/read-rows.ts";
 import { ImportError, saidOf } from "./import-error.ts";
 import { inEnglish, type Message, say } from "./message.ts";
 import type { LocalFile } from "./origin/origin.ts";
-import { type Publication, provenanceOf } from "./provenance.ts";
-import { isImported, Run } from "./runs.ts";
+import { type PublisherTerms, provenanceOf, publicationOf } from "./provenance.ts";
+import { Run, type RunCounts, type RunOptions } from "./runs.ts";
 import type { Draft, Target } from "./target.ts";
 
-export interface ImportOptions {
-  /** Name of the dataset; an import of the same name replaces it. Default: the file's name without endings. */
+export interface ImportOptions extends Partial<PublisherTerms> {
+  /** Name of the data set; an import of the same name replaces it. Default: see `defaultName`. */
   readonly dataset?: string | undefined;
-  /** Adds to the dataset and replaces only records with the same id. */
+  /** Adds to the data set and replaces only records with the same id. */
   readonly update?: boolean;
   /** Reads and checks everything, writes nothing. */
   readonly dryRun?: boolean;
-  /** Imports a file again that is already in. */
+  /** Imports a file again that was already imported. */
   readonly again?: boolean;
+  /** Replaces a data set also by one of less than half its size. */
+  readonly yes?: boolean;
   readonly table?: string | undefined;
   readonly signal?: AbortSignal;
   readonly progress?: (message: Message) => void;
 }
 
+/** The options as a run keeps them. */
+export function runOptionsOf(options: ImportOptions): RunOptions {
+  return {
+    mode: options.update === true ? "update" : "replace",
+    source: options.source ?? null,
+    kind: options.kind ?? "third_party",
+    licence: options.licence ?? null,
+    table: options.table ?? null,
+  };
+}
+
 export interface ImportReport {
   readonly target: string;
   readonly dataset: string;
-  /** `unchanged`: this very file is in already. */
+  /** `unchanged`: this very file was already imported with these options. */
   readonly outcome: "imported" | "unchanged" | "dry_run";
   readonly rows: number;
   readonly records: number;
   /** Rows that belong to another target of the same file. */
   readonly passedOver: number;
   readonly badRows: number;
+  /** Records of the file that do not serve, because their id stands again; null where nothing was written. */
+  readonly duplicates: number | null;
+  /** The first of their ids. */
+  readonly duplicateIds: readonly string[];
   /** The first bad rows, with what is wrong. */
   readonly problems: readonly { readonly line: number; readonly problem: string }[];
   /** Fields that the file has, and in how many rows they are filled. */
   readonly fields: Readonly<Record<string, number>>;
-  /** Documents that serve now. */
+  /** Records of the operation that serve now, of all data sets. */
   readonly size: number | null;
 }
 
@@ -49,69 +66,166 @@ export async function importFile(
   index: PostingIndex,
   target: Target,
   file: LocalFile,
-  publication: Publication,
   options: ImportOptions = {},
 ): Promise<ImportReport> {
-  const dataset = options.dataset ?? datasetOf(file.name);
-  const counts = new Counts(target.name, dataset);
-  let share = 0;
-  const drafts = draftsOf(target, file, counts, {
-    ...options,
-    // Records that are gathered from rows come when all rows are read.
-    ...(target.gather === undefined && {
-      onShare: (read: number) => {
-        share = read;
-      },
-    }),
-  });
-  if (options.dryRun === true) {
-    let records = 0;
-    for await (const _ of drafts) records++;
-    return counts.report("dry_run", records, null);
-  }
-  if (
-    options.again !== true &&
-    options.update !== true &&
-    (await isImported(database, target.name, dataset, file.sha256))
-  ) {
-    const state = await index.state(target.corpus);
-    return counts.report("unchanged", 0, state?.size ?? null);
-  }
-  const run = await Run.start(database, {
+  const name = {
     target: target.name,
-    dataset,
-    origin: file.origin,
-    sha256: file.sha256,
-  });
-  let records = 0;
+    name: options.dataset ?? (await defaultName(database, target.name, file)),
+  };
+  const terms = runOptionsOf(options);
+  if (options.dryRun === true) {
+    const counts = new Counts();
+    let records = 0;
+    for await (const _ of draftsOf(target, file, counts, options)) records++;
+    return reportOf("dry_run", name, counts, records);
+  }
+  if (options.again !== true && (await isWhatItHolds(database, name, file, terms))) {
+    const state = await index.state(target.corpus);
+    return reportOf("unchanged", name, new Counts(), 0, state?.size ?? null);
+  }
+  const made = await importSeries(database, index, target, name, [{ file, terms }], options);
+  const [{ counts, records }] = made.steps as [Step];
+  return {
+    ...reportOf("imported", name, counts, records, made.size),
+    duplicates: made.duplicates,
+    duplicateIds: made.duplicateIds,
+  };
+}
+
+interface Step {
+  readonly run: Run;
+  readonly counts: Counts;
+  records: number;
+}
+
+/**
+ * Makes a data set of the records of several files, a later file over an earlier one, and switches to it at once. A
+ * refresh repeats with it what an import and its updates did.
+ */
+export async function importSeries(
+  database: Database,
+  index: PostingIndex,
+  target: Target,
+  name: DatasetName,
+  series: readonly { readonly file: LocalFile; readonly terms: RunOptions }[],
+  options: Pick<ImportOptions, "signal" | "progress" | "yes" | "update">,
+): Promise<{
+  readonly steps: readonly Step[];
+  readonly size: number;
+  readonly duplicates: number;
+  readonly duplicateIds: readonly string[];
+}> {
+  const steps: Step[] = [];
+  for (const { file, terms } of series) {
+    const { origin, sha256 } = file;
+    const run = await Run.start(database, {
+      target: target.name,
+      dataset: name.name,
+      origin,
+      sha256,
+      options: terms,
+    });
+    steps.push({ run, counts: new Counts(), records: 0 });
+  }
+  const mode = options.update === true ? "update" : "replace";
+  const last = steps.at(-1) as Step;
+  let share = 0;
+  const documents = async function* (): AsyncGenerator<IndexDocument> {
+    for (const [place, { file, terms }] of series.entries()) {
+      const step = steps[place] as Step;
+      const drafts = draftsOf(target, file, step.counts, {
+        ...options,
+        table: terms.table ?? undefined,
+        // Records that are gathered from rows come when all rows are read.
+        ...(target.gather === undefined && {
+          onShare: (read: number) => {
+            share = (place + read) / series.length;
+          },
+        }),
+      });
+      const publication = publicationOf(file, terms, new Date());
+      for await (const draft of drafts) {
+        step.records++;
+        yield target.document({ ...draft, source: provenanceOf(publication, draft, draft.id) });
+      }
+      if (step.records === 0) throw emptyFile(target, step.counts);
+    }
+  };
+  let duplicateIds: readonly string[] = [];
+  let served = { before: 0, after: 0 };
   try {
-    const report = await index.refresh(target.corpus, documentsOf(target, drafts, publication, counts), {
-      dataset,
-      mode: options.update === true ? "update" : "replace",
-      resumeKey: `${file.sha256} ${formVersion}`,
+    const { size } = await index.refresh(target.corpus, documents(), {
+      dataset: name.name,
+      mode,
+      resumeKey: `${series.map(({ file }) => file.sha256).join(" ")} ${formVersion}`,
       ...(target.fill !== undefined && { fill: target.fill }),
       ...(options.signal && { signal: options.signal }),
       progress: (done) => {
-        records = done;
-        run.progress(done, share > 0 ? Math.round(done / share) : null);
+        last.run.progress(done, share > 0 ? Math.round(done / share) : null);
         if (done % 5_000 === 0) options.progress?.(say("indexed", { done }));
       },
+      atSwitch: async (change) => {
+        served = change;
+        duplicateIds = await recordImport(change, name, target.corpus, {
+          runs: steps.map(({ run, counts, records }) => ({ run, counts: { ...counts.rowCounts, records } })),
+          mode,
+          yes: options.yes === true,
+        });
+      },
     });
-    await run.finish("done", records, counts.badRows, null);
-    return counts.report("imported", records, report.size);
+    const records = steps.reduce((sum, step) => sum + step.records, 0);
+    const added = mode === "update" ? served.after - served.before : served.after;
+    return { steps, size, duplicates: records - added, duplicateIds };
   } catch (error) {
-    await run.finish("failed", records, counts.badRows, saidOf(error)).catch(() => {});
+    for (const { run } of steps) await run.fail(saidOf(error)).catch(() => {});
     throw error;
   }
 }
 
 /** Changes when rows are read in another way, so that a resumed import does not mix two ways. */
-const formVersion = "1";
+const formVersion = "2";
 
-export function datasetOf(name: string): string {
-  return (
-    basename(name).replace(/(?:\.(?:jsonl|ndjson|json|csv|tsv|db|sqlite3?|gz|zst|zip|whl))+$/i, "") || name
-  );
+/** Whether the data set holds this very file, with these options, and nothing else. */
+async function isWhatItHolds(
+  database: Database,
+  name: DatasetName,
+  file: LocalFile,
+  terms: RunOptions,
+): Promise<boolean> {
+  const last = (await seriesOf(database, name)).at(-1);
+  if (last === undefined || last.sha256 !== file.sha256) return false;
+  return (Object.keys(terms) as (keyof RunOptions)[]).every((key) => last.options[key] === terms[key]);
+}
+
+function emptyFile(target: Target, { first }: Counts): ImportError {
+  return first === undefined
+    ? new ImportError("no_row", { target: target.name })
+    : new ImportError("no_row_since", { target: target.name, ...first });
+}
+
+function reportOf(
+  outcome: ImportReport["outcome"],
+  { target, name }: DatasetName,
+  counts: Counts,
+  records: number,
+  size: number | null = null,
+): ImportReport {
+  const { rows, badRows, passedOver } = counts.rowCounts;
+  const { problems, fields } = counts;
+  return {
+    target,
+    dataset: name,
+    outcome,
+    rows,
+    records,
+    passedOver,
+    badRows,
+    duplicates: null,
+    duplicateIds: [],
+    problems,
+    fields: fields.report(),
+    size,
+  };
 }
 
 async function* draftsOf(
@@ -124,7 +238,7 @@ async function* draftsOf(
   for await (const row of readRows(file.path, options)) {
     options.signal?.throwIfAborted();
     if ("problem" in row) {
-      counts.bad(row.line, row.problem);
+      counts.unread(row.line, row.problem);
       continue;
     }
     counts.row(row.fields);
@@ -137,63 +251,33 @@ async function* draftsOf(
   if (gatherer !== undefined) yield* gatherer.records();
 }
 
-async function* documentsOf(
-  target: Target,
-  drafts: AsyncIterable<Draft>,
-  publication: Publication,
-  counts: Counts,
-): AsyncGenerator<IndexDocument> {
-  let records = 0;
-  for await (const draft of drafts) {
-    records++;
-    yield target.document({ ...draft, source: provenanceOf(publication, draft, draft.id) });
-  }
-  if (records === 0) {
-    const { first } = counts;
-    if (first === undefined) throw new ImportError("no_row", { target: target.name });
-    throw new ImportError("no_row_since", { target: target.name, ...first });
-  }
-}
-
 class Counts {
-  rows = 0;
-  badRows = 0;
-  passedOver = 0;
   first: { readonly line: number; readonly problem: Message } | undefined;
   readonly problems: { line: number; problem: string }[] = [];
-  readonly #target: string;
-  readonly #dataset: string;
-  readonly #fields = new FieldCounts();
-
-  constructor(target: string, dataset: string) {
-    this.#target = target;
-    this.#dataset = dataset;
-  }
+  readonly fields = new FieldCounts();
+  passedOver = 0;
+  #rows = 0;
+  #badRows = 0;
 
   row(fields: Readonly<Record<string, unknown>>): void {
-    this.rows++;
-    this.#fields.add(fields);
+    this.#rows++;
+    this.fields.add(fields);
+  }
+
+  /** A row that could not be read at all. */
+  unread(line: number, problem: Message): void {
+    this.#rows++;
+    this.bad(line, problem);
   }
 
   bad(line: number, problem: Message): void {
-    this.badRows++;
+    this.#badRows++;
     this.first ??= { line, problem };
     if (this.problems.length < mostProblems) this.problems.push({ line, problem: inEnglish(problem) });
   }
 
-  report(outcome: ImportReport["outcome"], records: number, size: number | null): ImportReport {
-    return {
-      target: this.#target,
-      dataset: this.#dataset,
-      outcome,
-      rows: this.rows,
-      records,
-      passedOver: this.passedOver,
-      badRows: this.badRows,
-      problems: this.problems,
-      fields: this.#fields.report(),
-      size,
-    };
+  get rowCounts(): Pick<RunCounts, "rows" | "badRows" | "passedOver"> {
+    return { rows: this.#rows, badRows: this.#badRows, passedOver: this.passedOver };
   }
 }
 

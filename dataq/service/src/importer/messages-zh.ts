@@ -14,6 +14,11 @@ export const messagesZh: Record<keyof typeof messages, string> = {
   finished: "已完成。",
   index_refreshed: "索引已刷新。",
 
+  would_shrink:
+    "数据集 {name} 现有 {before} 条记录，替换后只剩 {after} 条。确认替换请加 --yes；7 天内可以恢复。",
+  no_dataset: "找不到数据集 {name}。可用 dataq datasets list 查看全部数据集。",
+  which_operation: "有多个名为 {name} 的数据集。请用 --operation 指定其一：{targets}。",
+  nothing_to_restore: "没有可恢复的内容：{name} 在最近 {days} 天内没有被替换或删除。",
   failed: "任务失败：{reason}",
   ended: "任务被 {signal} 终止。",
   cut_off: "任务中断；再次导入同一文件即可继续。",

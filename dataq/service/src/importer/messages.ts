@@ -12,6 +12,11 @@ export const messages = {
   finished: "It is finished.",
   index_refreshed: "The index is refreshed.",
 
+  would_shrink:
+    "The data set {name} serves {before} records and would have {after}. Pass --yes to replace it; it can then be restored for 7 days.",
+  no_dataset: "Data set {name} not found. See dataq datasets list.",
+  which_operation: "Several data sets have the name {name}. Pass --operation with one of {targets}.",
+  nothing_to_restore: "Nothing to restore: {name} was neither replaced nor removed in the last {days} days.",
   failed: "It failed: {reason}",
   ended: "It was ended by {signal}.",
   cut_off: "It was cut off; the same import again goes on from there.",

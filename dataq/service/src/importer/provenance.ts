@@ -1,6 +1,31 @@
 import { createHash } from "node:crypto";
 import type { Provenance, SourceKind } from "@dataq/contract";
 
+/** What an operator says of the records of an import. */
+export interface PublisherTerms {
+  /** Publisher; the file's name where it is null. */
+  readonly source: string | null;
+  readonly kind: Exclude<SourceKind, "sample">;
+  /** The file's own where it is null. */
+  readonly licence: string | null;
+}
+
+export function publicationOf(file: PublishedFile, terms: PublisherTerms, retrievedAt: Date): Publication {
+  return {
+    name: terms.source ?? file.name,
+    kind: terms.kind,
+    url: file.url,
+    licence: terms.licence ?? file.licence,
+    retrievedAt,
+  };
+}
+
+interface PublishedFile {
+  readonly name: string;
+  readonly url: string | null;
+  readonly licence: string | null;
+}
+
 /** What all records of one import have in common. */
 export interface Publication {
   readonly name: string;

@@ -1,8 +1,10 @@
+import type { ClientBase } from "pg";
 import type { Database } from "../database/database.ts";
 import type { Migration } from "../database/migrations.ts";
 import { inEnglish, type Message, readMessage, say } from "./message.ts";
+import type { PublisherTerms } from "./provenance.ts";
 
-/** What was imported, what is being built, and how far: for people, for `/v1/status`, and to know a file again. */
+/** What was imported, what is being built and how far, and which runs made each data set. */
 export const importMigrations: readonly Migration[] = [
   {
     name: "importer/1-runs",
@@ -29,65 +31,144 @@ create index on import_run (target, dataset);
     // Beside its English, so that it can be told in other languages.
     up: "alter table import_run add column said jsonb",
   },
+  {
+    name: "importer/3-datasets",
+    // Runs of before kept neither their options nor all of their counts: they are taken for plain replacements.
+    up: `
+alter table import_run add column options jsonb;
+alter table import_run add column rows int;
+alter table import_run add column passed_over int not null default 0;
+alter table import_run add column duplicate_ids text[] not null default '{}';
+
+create table dataset (
+  target text not null,
+  name text not null,
+  corpus text not null,
+  -- The series that made it, oldest first: a replacement, then updates.
+  runs bigint[] not null,
+  changed_at timestamptz not null,
+  next_refresh_at timestamptz not null,
+  primary key (target, name)
+);
+-- What a data set was before it was replaced or removed.
+create table dataset_past (
+  id bigint generated always as identity primary key,
+  target text not null,
+  name text not null,
+  corpus text not null,
+  snapshot bigint not null,
+  runs bigint[] not null,
+  served int not null,
+  ended_at timestamptz not null,
+  restorable_until timestamptz not null
+);
+create index on dataset_past (target, name);
+
+insert into dataset (target, name, corpus, runs, changed_at, next_refresh_at)
+select target, dataset, case when target in ('divisions', 'holidays', 'company_names') then 'reference:' || target
+       else target end, array_agg(id order by id), max(updated_at), max(updated_at) + interval '30 days'
+  from (select distinct on (target, dataset) * from import_run where state = 'done'
+         order by target, dataset, id desc) as last
+ where origin <> 'generator' and target not in ('legal_laws', 'legal_law_catalog', 'lexicon')
+ group by target, dataset;
+`,
+  },
 ];
+
+/** What an operator asked of an import, and what every refresh repeats. */
+export interface RunOptions extends PublisherTerms {
+  readonly mode: "replace" | "update";
+  readonly table: string | null;
+}
+
+export const plainOptions: RunOptions = {
+  mode: "replace",
+  source: null,
+  kind: "third_party",
+  licence: null,
+  table: null,
+};
 
 export interface RunStart {
   readonly target: string;
   readonly dataset: string;
   readonly origin: string;
   readonly sha256: string;
+  readonly options: RunOptions;
   readonly total?: number;
+}
+
+export interface RunCounts {
+  /** Rows of the file, whatever became of them. */
+  readonly rows: number;
+  readonly records: number;
+  readonly badRows: number;
+  /** Rows that belong to another target. */
+  readonly passedOver: number;
+  readonly duplicateIds: readonly string[];
 }
 
 /** One run of an import or a build, written down as it goes. */
 export class Run {
+  readonly id: number;
   readonly #database: Database;
-  readonly #id: number;
   #told = 0;
 
   private constructor(database: Database, id: number) {
     this.#database = database;
-    this.#id = id;
+    this.id = id;
   }
 
   static async start(database: Database, start: RunStart): Promise<Run> {
-    // What a killed process left as running is over.
+    // What a killed process left as running has ended.
     await database.pool.query(
       `update import_run set state = 'failed', message = $3, said = $4
         where target = $1 and dataset = $2 and state = 'running'`,
       [start.target, start.dataset, inEnglish(cutOff), JSON.stringify(cutOff)],
     );
     const made = await database.pool.query<{ id: number }>(
-      `insert into import_run (target, dataset, origin, sha256, state, total, started_at, updated_at)
-       values ($1, $2, $3, $4, 'running', $5, now(), now()) returning id`,
-      [start.target, start.dataset, start.origin, start.sha256, start.total ?? null],
+      `insert into import_run (target, dataset, origin, sha256, options, state, total, started_at, updated_at)
+       values ($1, $2, $3, $4, $5, 'running', $6, now(), now()) returning id`,
+      [
+        start.target,
+        start.dataset,
+        start.origin,
+        start.sha256,
+        JSON.stringify(start.options),
+        start.total ?? null,
+      ],
     );
     return new Run(database, (made.rows[0] as { id: number }).id);
   }
 
-  /** At most one write a second; a lost one does no harm. `total` is as good as it is known, null where it is not. */
+  /** At most one write a second; a lost one does no harm. `total` is null where it is not known. */
   progress(done: number, total: number | null = null): void {
     const now = performance.now();
     if (now - this.#told < 1_000) return;
     this.#told = now;
-    this.#write("running", done, total, 0, null).catch(() => {});
+    this.#database.pool
+      .query(
+        `update import_run set done = $2, total = coalesce($3, total), updated_at = now()
+          where id = $1 and state = 'running'`,
+        [this.id, done, total],
+      )
+      .catch(() => {});
   }
 
-  async finish(state: "done" | "failed", done: number, badRows: number, said: Message | null): Promise<void> {
-    await this.#write(state, done, state === "done" ? done : null, badRows, said);
+  /** On the connection of the switch, so that a run is done exactly when its records serve. */
+  async finish(client: Pick<ClientBase, "query">, counts: RunCounts): Promise<void> {
+    const { rows, records, badRows, passedOver, duplicateIds } = counts;
+    await client.query(
+      `update import_run set state = 'done', done = $2, total = $2, rows = $3, bad_rows = $4, passed_over = $5,
+              duplicate_ids = $6, message = null, said = null, updated_at = now() where id = $1`,
+      [this.id, records, rows, badRows, passedOver, duplicateIds.map(storable)],
+    );
   }
 
-  async #write(
-    state: string,
-    done: number,
-    total: number | null,
-    badRows: number,
-    said: Message | null,
-  ): Promise<void> {
+  async fail(said: Message): Promise<void> {
     await this.#database.pool.query(
-      `update import_run set state = $2, done = $3, total = coalesce($4, total), bad_rows = $5, message = $6,
-              said = $7, updated_at = now() where id = $1`,
-      [this.#id, state, done, total, badRows, said && storable(inEnglish(said)), said && stored(said)],
+      `update import_run set state = 'failed', message = $2, said = $3, updated_at = now() where id = $1`,
+      [this.id, storable(inEnglish(said)), stored(said)],
     );
   }
 }
@@ -101,41 +182,49 @@ function storable(text: string): string {
   return text.toWellFormed().replaceAll("\0", "\ufffd");
 }
 
-/** Whether this very file is what the dataset holds. */
-export async function isImported(
-  database: Database,
-  target: string,
-  dataset: string,
-  sha256: string,
-): Promise<boolean> {
-  const found = await database.pool.query<{ sha256: string }>(
-    "select sha256 from import_run where target = $1 and dataset = $2 and state = 'done' order by id desc limit 1",
-    [target, dataset],
-  );
-  return found.rows[0]?.sha256 === sha256;
-}
-
 export interface RunState {
+  readonly id: number;
   readonly target: string;
   readonly dataset: string;
   readonly origin: string;
+  readonly sha256: string;
+  readonly options: RunOptions;
   readonly state: "running" | "done" | "failed";
   readonly done: number;
   readonly total: number | null;
+  /** Null of a run that was made before rows were counted. */
+  readonly rows: number | null;
   readonly bad_rows: number;
+  readonly passed_over: number;
+  readonly duplicate_ids: readonly string[];
   /** In English, also where `said` is of another version. */
   readonly message: string | null;
   readonly said: Message | null;
   readonly updated_at: Date;
 }
 
-/** The last run of every dataset. */
+const columns = `id, target, dataset, origin, sha256, options, state, done, total, rows, bad_rows, passed_over,
+  duplicate_ids, message, said, updated_at`;
+
+/** The last run of every data set. */
 export async function lastRuns(database: Database): Promise<RunState[]> {
   const found = await database.pool.query<RunState>(
-    `select distinct on (target, dataset) target, dataset, origin, state, done, total, bad_rows, message, said, updated_at
-       from import_run order by target, dataset, id desc`,
+    `select distinct on (target, dataset) ${columns} from import_run order by target, dataset, id desc`,
   );
-  return found.rows.map((run) => ({ ...run, said: readMessage(run.said) }));
+  return found.rows.map(runOf);
+}
+
+/** In the order of the ids. */
+export async function findRuns(database: Database, ids: readonly number[]): Promise<RunState[]> {
+  const found = await database.pool.query<RunState>(
+    `select ${columns} from import_run where id = any($1) order by id`,
+    [ids],
+  );
+  return found.rows.map(runOf);
+}
+
+function runOf(row: RunState): RunState {
+  return { ...row, options: { ...plainOptions, ...row.options }, said: readMessage(row.said) };
 }
 
 const cutOff = say("cut_off");

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { access } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { ImportError } from "../import-error.ts";
@@ -38,6 +39,13 @@ export async function fetchOrigin(origin: string, options: FetchOptions): Promis
   return { path, origin, name: basename(path), sha256, url: null, licence: null };
 }
 
+/** A short name that no other address has: host and path, and a digest where more tells addresses apart. */
+export function nameOfAddress(address: string): string {
+  const { host, pathname, search } = new URL(address);
+  const path = `${host}${pathname}`.replace(/\/+$/, "");
+  return search === "" ? path : `${path}-${createHash("sha256").update(search).digest("hex").slice(0, 6)}`;
+}
+
 async function fetchWheel(origin: string, options: FetchOptions): Promise<LocalFile> {
   const name = origin.slice("pypi:".length);
   const wheel = await askPip(name, options.signal);
@@ -55,7 +63,9 @@ async function fetchWheel(origin: string, options: FetchOptions): Promise<LocalF
 async function fetchAddress(origin: string, options: FetchOptions): Promise<LocalFile> {
   if (!URL.canParse(origin)) throw new ImportError("not_an_address", { origin });
   const name = basename(new URL(origin).pathname) || "download";
-  const path = join(options.folder, name.replace(/[^A-Za-z0-9._-]/g, "_").slice(0, 120));
+  // Addresses with the same last part are different files, and so are their parts that a broken download leaves.
+  const digest = createHash("sha256").update(origin).digest("hex").slice(0, 12);
+  const path = join(options.folder, `${digest}-${name.replace(/[^A-Za-z0-9._-]/g, "_").slice(0, 120)}`);
   await download(origin, path, {
     ...(options.signal && { signal: options.signal }),
     progress: percentages(name, options.progress),

@@ -163,6 +163,18 @@ export class PostingIndex implements SearchIndex {
     return counted.reduce((sum, { documents, dead }) => sum + documents - (dead?.count() ?? 0), 0);
   }
 
+  /** How many documents of each dataset serve. */
+  async datasets(corpus: string): Promise<ReadonlyMap<string, number>> {
+    const found = await this.#pool.query<{ dataset: string; served: number }>(
+      `select s.dataset, sum(s.documents - coalesce(bit_count(p.dead), 0))::int as served
+         from search_corpus c join search_snapshot_segment p on p.snapshot = c.snapshot
+         join search_segment s on s.id = p.segment
+        where c.corpus = $1 group by s.dataset`,
+      [corpus],
+    );
+    return new Map(found.rows.map(({ dataset, served }) => [dataset, served]));
+  }
+
   /** Every corpus with what serves of it. */
   async corpora(): Promise<(IndexState & { readonly corpus: string })[]> {
     const found = await this.#pool.query<{ corpus: string }>(

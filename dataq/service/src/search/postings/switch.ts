@@ -177,6 +177,24 @@ export async function covered(
   return new Set(found.rows.map(({ segment, ordinal }) => `${segment} ${ordinal}`));
 }
 
+/** Ids of these segments' documents that do not serve, in the snapshot that serves; the first so many. */
+export async function hiddenIds(
+  client: ClientBase,
+  segments: readonly number[],
+  most: number,
+): Promise<string[]> {
+  const found = await client.query<{ id: string }>(
+    `select distinct d.id from search_corpus c
+       join search_snapshot_segment p on p.snapshot = c.snapshot
+       join search_document d on d.segment = p.segment
+      where p.segment = any($1) and p.dead is not null
+        and case when d.ordinal < 8 * length(p.dead) then get_bit(p.dead, d.ordinal) = 1 else false end
+      order by d.id limit $2`,
+    [segments, most],
+  );
+  return found.rows.map(({ id }) => id);
+}
+
 /** Keeps an older snapshot, so that its datasets can be restored. */
 export async function keepSnapshot(client: ClientBase, snapshot: number, until: Date): Promise<void> {
   await client.query("update search_snapshot set kept_until = greatest(kept_until, $2) where id = $1", [

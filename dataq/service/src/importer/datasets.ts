@@ -1,0 +1,327 @@
+import type { ClientBase } from "pg";
+import type { Database } from "../database/database.ts";
+import type { PostingIndex } from "../search/postings/posting-index.ts";
+import { hiddenIds, keepSnapshot } from "../search/postings/switch.ts";
+import type { DatasetChange, IndexDocument, RefreshOptions } from "../search/search-index.ts";
+import { ImportError } from "./import-error.ts";
+import { type LocalFile, nameOfAddress } from "./origin/origin.ts";
+import { findRuns, type Run, type RunCounts, type RunState } from "./runs.ts";
+
+/** Which data set is meant. */
+export interface DatasetName {
+  readonly target: string;
+  readonly name: string;
+}
+
+/** A data set with what became of every row that was read for it. */
+export interface Dataset extends DatasetName {
+  readonly corpus: string;
+  readonly state: "serving" | "removed";
+  /** The imports that made it, oldest first: a replacement, then updates. */
+  readonly runs: readonly RunState[];
+  /** Null where a run was made before rows were counted. */
+  readonly rows: number | null;
+  readonly refused: number;
+  /** Rows of its files that belong to other operations. */
+  readonly passedOver: number;
+  /** Records that the rows gave. */
+  readonly records: number;
+  /** Of these, records whose id stands again later, in this data set or another. */
+  readonly duplicates: number;
+  readonly served: number;
+  readonly changedAt: Date;
+  readonly nextRefreshAt: Date | null;
+  /** What `restore` would bring back; null where there is nothing. */
+  readonly past: Past | null;
+}
+
+export interface Past {
+  readonly served: number;
+  readonly endedAt: Date;
+  readonly restorableUntil: Date;
+}
+
+export const restorableDays = 7;
+const refreshEveryDays = 30;
+const dayMs = 86_400_000;
+
+/** A data set that would have less than this share of its records needs a yes. */
+const smallestShare = 0.5;
+
+/** Those that serve, and those that were removed and can be restored. */
+export async function listDatasets(
+  database: Database,
+  index: PostingIndex,
+  now: Date = new Date(),
+): Promise<Dataset[]> {
+  const found = await database.pool.query<DatasetRow>(
+    `select coalesce(d.target, p.target) as target, coalesce(d.name, p.name) as name,
+            coalesce(d.corpus, p.corpus) as corpus, to_json(coalesce(d.runs, p.runs)) as runs,
+            d.target is not null as is_serving, d.changed_at, d.next_refresh_at, p.served, p.ended_at,
+            p.restorable_until
+       from dataset d
+       full join (select distinct on (target, name) * from dataset_past where restorable_until > $1
+                   order by target, name, id desc) p on p.target = d.target and p.name = d.name
+      order by 1, 2`,
+    [now],
+  );
+  const runs = new Map(
+    (await findRuns(database, [...new Set(found.rows.flatMap((row) => row.runs))])).map((run) => [
+      run.id,
+      run,
+    ]),
+  );
+  const sizes = new Map<string, ReadonlyMap<string, number>>();
+  for (const { corpus } of found.rows) sizes.set(corpus, sizes.get(corpus) ?? (await index.datasets(corpus)));
+  return found.rows.map((row) =>
+    datasetOfRow(
+      row,
+      row.runs.flatMap((id) => runs.get(id) ?? []),
+      row.is_serving ? (sizes.get(row.corpus)?.get(row.name) ?? 0) : 0,
+    ),
+  );
+}
+
+/** Throws where there is none of that name, or several and the operation is not said. */
+export async function findDataset(
+  database: Database,
+  index: PostingIndex,
+  name: string,
+  target?: string,
+): Promise<Dataset> {
+  const all = await listDatasets(database, index);
+  const found = all.filter((each) => each.name === name && (target === undefined || each.target === target));
+  if (found.length > 1)
+    throw new ImportError("which_operation", { name, targets: found.map((each) => each.target) });
+  if (found[0] === undefined) throw new ImportError("no_dataset", { name });
+  return found[0];
+}
+
+/** Takes the records out of the index. They can be restored. */
+export async function removeDataset(
+  database: Database,
+  index: PostingIndex,
+  { target, name }: DatasetName,
+  fill: RefreshOptions["fill"],
+): Promise<{ served: number }> {
+  const { corpus } = await assertServing(database, { target, name });
+  const { size } = await index.refresh(corpus, none(), {
+    dataset: name,
+    mode: "replace",
+    ...(fill && { fill }),
+    atSwitch: async (change) => {
+      await keepPast(change, { target, name });
+      await change.client.query("delete from dataset where target = $1 and name = $2", [target, name]);
+    },
+  });
+  return { served: size };
+}
+
+/** Brings back what the data set was before it was replaced or removed; what it is now becomes restorable. */
+export async function restoreDataset(
+  database: Database,
+  index: PostingIndex,
+  { target, name }: DatasetName,
+  make: (body: never) => IndexDocument,
+  options: Pick<RefreshOptions, "fill" | "progress">,
+): Promise<{ served: number }> {
+  const found = await database.pool.query<PastRow>(
+    `select id, corpus, snapshot, to_json(runs) as runs from dataset_past
+      where target = $1 and name = $2 and restorable_until > now() order by id desc limit 1`,
+    [target, name],
+  );
+  const past = found.rows[0];
+  if (past === undefined) throw new ImportError("nothing_to_restore", { name, days: restorableDays });
+  let served = 0;
+  await index.refresh(past.corpus, made(index.documentsAt(past.snapshot, name), make), {
+    ...options,
+    dataset: name,
+    mode: "replace",
+    atSwitch: async (change) => {
+      served = change.after;
+      await keepPast(change, { target, name });
+      await change.client.query("delete from dataset_past where id = $1", [past.id]);
+      await put(change.client, { target, name }, past.corpus, past.runs, new Date());
+    },
+  });
+  return { served };
+}
+
+/** Writes down, in the transaction of the switch, what an import made of a data set. */
+export async function recordImport(
+  change: DatasetChange,
+  { target, name }: DatasetName,
+  corpus: string,
+  made: {
+    readonly runs: readonly { readonly run: Run; readonly counts: Omit<RunCounts, "duplicateIds"> }[];
+    readonly mode: "replace" | "update";
+    /** Replace also by a data set that is much smaller. */
+    readonly yes: boolean;
+  },
+): Promise<readonly string[]> {
+  const { client, before, after } = change;
+  if (made.mode === "replace" && after < before * smallestShare && !made.yes)
+    throw new ImportError("would_shrink", { name, before, after });
+  const duplicateIds = await hiddenIds(client, change.added, mostNamed);
+  for (const [place, { run, counts }] of made.runs.entries())
+    await run.finish(client, { ...counts, duplicateIds: place === made.runs.length - 1 ? duplicateIds : [] });
+  await keepPast(change, { target, name });
+  const ids = made.runs.map(({ run }) => run.id);
+  const known = await client.query<{ runs: number[]; next_refresh_at: Date }>(
+    "select to_json(runs) as runs, next_refresh_at from dataset where target = $1 and name = $2",
+    [target, name],
+  );
+  const old = known.rows[0];
+  const isUpdate = made.mode === "update" && old !== undefined;
+  await put(
+    client,
+    { target, name },
+    corpus,
+    isUpdate ? [...old.runs, ...ids] : ids,
+    new Date(),
+    // An update a day must not put the refresh off for ever.
+    isUpdate ? old.next_refresh_at : undefined,
+  );
+  return duplicateIds;
+}
+
+const mostNamed = 50;
+
+/** Data sets whose 30 days are over. */
+export async function dueDatasets(database: Database, now: Date): Promise<DatasetName[]> {
+  const found = await database.pool.query<DatasetName>(
+    "select target, name from dataset where next_refresh_at <= $1 order by target, name",
+    [now],
+  );
+  return found.rows;
+}
+
+/** Sets the next refresh of a data set that was looked at and kept as it is. */
+export async function putOff(database: Database, { target, name }: DatasetName, days: number): Promise<void> {
+  await database.pool.query(
+    "update dataset set next_refresh_at = now() + make_interval(days => $3) where target = $1 and name = $2",
+    [target, name, days],
+  );
+}
+
+export const untilNextRefreshDays = refreshEveryDays;
+
+/** The imports that made a data set; empty where it does not serve. */
+export async function seriesOf(database: Database, { target, name }: DatasetName): Promise<RunState[]> {
+  const found = await database.pool.query<{ runs: number[] }>(
+    "select to_json(runs) as runs from dataset where target = $1 and name = $2",
+    [target, name],
+  );
+  return findRuns(database, found.rows[0]?.runs ?? []);
+}
+
+/**
+ * The name of the data set that a file goes into where none is given: the file's own, and of an address its host and
+ * path, because the last part of a path says little. A data set that an older version named by that part keeps it.
+ */
+export async function defaultName(database: Database, target: string, file: LocalFile): Promise<string> {
+  const plain = datasetOf(file.name);
+  if (file.url === null) return plain;
+  const series = await seriesOf(database, { target, name: plain });
+  return series.some(({ origin }) => origin === file.origin) ? plain : datasetOf(nameOfAddress(file.url));
+}
+
+export function datasetOf(name: string): string {
+  return name.replace(/(?:\.(?:jsonl|ndjson|json|csv|tsv|db|sqlite3?|gz|zst|zip|whl))+$/i, "") || name;
+}
+
+async function assertServing(database: Database, { target, name }: DatasetName): Promise<{ corpus: string }> {
+  const found = await database.pool.query<{ corpus: string }>(
+    "select corpus from dataset where target = $1 and name = $2",
+    [target, name],
+  );
+  if (found.rows[0] === undefined) throw new ImportError("no_dataset", { name });
+  return found.rows[0];
+}
+
+async function keepPast(
+  { client, previous, before }: DatasetChange,
+  { target, name }: DatasetName,
+): Promise<void> {
+  if (previous === null || before === 0) return;
+  const now = new Date();
+  const until = new Date(now.getTime() + restorableDays * dayMs);
+  const kept = await client.query(
+    `insert into dataset_past (target, name, corpus, snapshot, runs, served, ended_at, restorable_until)
+     select target, name, corpus, $3, runs, $4, $5, $6 from dataset where target = $1 and name = $2`,
+    [target, name, previous, before, now, until],
+  );
+  if (kept.rowCount !== 0) await keepSnapshot(client, previous, until);
+  await client.query("delete from dataset_past where restorable_until < $1", [now]);
+}
+
+async function put(
+  client: ClientBase,
+  { target, name }: DatasetName,
+  corpus: string,
+  runs: readonly number[],
+  now: Date,
+  nextRefreshAt: Date = new Date(now.getTime() + refreshEveryDays * dayMs),
+): Promise<void> {
+  await client.query(
+    `insert into dataset (target, name, corpus, runs, changed_at, next_refresh_at) values ($1, $2, $3, $4, $5, $6)
+     on conflict (target, name) do update set corpus = excluded.corpus, runs = excluded.runs,
+       changed_at = excluded.changed_at, next_refresh_at = excluded.next_refresh_at`,
+    [target, name, corpus, runs, now, nextRefreshAt],
+  );
+}
+
+interface DatasetRow extends DatasetName {
+  readonly corpus: string;
+  readonly runs: number[];
+  readonly is_serving: boolean;
+  readonly changed_at: Date | null;
+  readonly next_refresh_at: Date | null;
+  readonly served: number | null;
+  readonly ended_at: Date | null;
+  readonly restorable_until: Date | null;
+}
+
+interface PastRow {
+  readonly id: number;
+  readonly corpus: string;
+  readonly snapshot: number;
+  readonly runs: number[];
+}
+
+function datasetOfRow(row: DatasetRow, runs: readonly RunState[], served: number): Dataset {
+  const sum = (of: (run: RunState) => number) => runs.reduce((total, run) => total + of(run), 0);
+  const records = sum(({ done }) => done);
+  return {
+    target: row.target,
+    name: row.name,
+    corpus: row.corpus,
+    state: row.is_serving ? "serving" : "removed",
+    runs,
+    rows: runs.some(({ rows }) => rows === null) ? null : sum(({ rows }) => rows ?? 0),
+    refused: sum(({ bad_rows }) => bad_rows),
+    passedOver: sum(({ passed_over }) => passed_over),
+    records,
+    duplicates: row.is_serving ? records - served : 0,
+    served,
+    changedAt: row.changed_at ?? (row.ended_at as Date),
+    nextRefreshAt: row.next_refresh_at,
+    past:
+      row.ended_at === null
+        ? null
+        : {
+            served: row.served ?? 0,
+            endedAt: row.ended_at,
+            restorableUntil: row.restorable_until as Date,
+          },
+  };
+}
+
+async function* none(): AsyncGenerator<IndexDocument> {}
+
+async function* made(
+  bodies: AsyncIterable<object>,
+  make: (body: never) => IndexDocument,
+): AsyncGenerator<IndexDocument> {
+  for await (const body of bodies) yield make(body as never);
+}
