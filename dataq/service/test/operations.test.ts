@@ -292,7 +292,31 @@ describe("imports beside a running service", () => {
     expect(
       (await ask("enterprise_company_detail", { tax_id: "91330106MA0000007Q" }, { cache: "bypass" })).status,
     ).toBe(404);
-    expect(await dataq("import", "enterprise_company_detail", file)).toContain("in already");
+    expect(await dataq("import", "enterprise_company_detail", file)).toContain("already holds this file");
+  }, 60_000);
+
+  test("a data set is listed, removed and restored; a much smaller one needs a yes", async () => {
+    const file = join(files, "companies.jsonl");
+    writeFileSync(file, companies(1));
+    await expect(dataq("import", "enterprise_company_detail", file)).rejects.toMatchObject({
+      stderr: expect.stringContaining("serves 3 records and would have 1. Pass --yes"),
+    });
+    expect(await dataq("datasets", "list")).toMatch(
+      /companies .*enterprise_company_detail .*登记机关.*official/,
+    );
+    const shown = await dataq("datasets", "show", "companies");
+    expect(shown).toContain("5 rows read = 3 served + 0 duplicates + 2 refused");
+    await dataq("datasets", "remove", "companies");
+    expect(JSON.parse(await dataq("datasets", "list", "--json"))).toMatchObject([
+      { name: "companies", state: "removed", restorable: { served: 3 } },
+    ]);
+    await dataq("datasets", "restore", "companies");
+    const { body } = await ask(
+      "enterprise_company_detail",
+      { tax_id: "91330100716105852F" },
+      { cache: "bypass" },
+    );
+    expect(body.data).toMatchObject({ name: "公司0", source: { name: "登记机关", kind: "official" } });
   }, 60_000);
 
   test("a platform with an imported archive is one of the choices, and its ranking is there", async () => {

@@ -12,14 +12,7 @@ export async function importPack(
   target: string,
 ): Promise<ImportReport> {
   const file = await fetchOrigin(join(packs, `${name}.jsonl.zst`), { folder });
-  const publication = {
-    name,
-    kind: "third_party" as const,
-    url: null,
-    licence: null,
-    retrievedAt: new Date(),
-  };
-  return importAny(database, index, target, file, publication, {});
+  return importAny(database, index, target, file, { source: name });
 }
 
 export interface PackPlace {

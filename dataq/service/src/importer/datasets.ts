@@ -2,10 +2,13 @@ import type { ClientBase } from "pg";
 import type { Database } from "../database/database.ts";
 import type { PostingIndex } from "../search/postings/posting-index.ts";
 import { hiddenIds, keepSnapshot } from "../search/postings/switch.ts";
-import type { DatasetChange, IndexDocument, RefreshOptions } from "../search/search-index.ts";
+import type { DatasetChange, IndexDocument } from "../search/search-index.ts";
+import { type FoldOptions, foldChanged } from "./fold.ts";
 import { ImportError } from "./import-error.ts";
+import { say } from "./message.ts";
 import { type LocalFile, nameOfAddress } from "./origin/origin.ts";
 import { findRuns, type Run, type RunCounts, type RunState } from "./runs.ts";
+import type { Stored, Target } from "./target.ts";
 
 /** Which data set is meant. */
 export interface DatasetName {
@@ -101,50 +104,67 @@ export async function findDataset(
 export async function removeDataset(
   database: Database,
   index: PostingIndex,
-  { target, name }: DatasetName,
-  fill: RefreshOptions["fill"],
-): Promise<{ served: number }> {
-  const { corpus } = await assertServing(database, { target, name });
-  const { size } = await index.refresh(corpus, none(), {
+  target: Target,
+  name: string,
+  options: FoldOptions = {},
+): Promise<void> {
+  await assertServing(database, { target: target.name, name });
+  await index.refresh(target.corpus, none(), {
     dataset: name,
     mode: "replace",
-    ...(fill && { fill }),
+    ...(target.fill && { fill: target.fill }),
     atSwitch: async (change) => {
-      await keepPast(change, { target, name });
-      await change.client.query("delete from dataset where target = $1 and name = $2", [target, name]);
+      await keepPast(change, { target: target.name, name });
+      await change.client.query("delete from dataset where target = $1 and name = $2", [target.name, name]);
     },
   });
-  return { served: size };
+  if (target.fold) await foldChanged(database, index, target.fold, options);
 }
 
 /** Brings back what the data set was before it was replaced or removed; what it is now becomes restorable. */
 export async function restoreDataset(
   database: Database,
   index: PostingIndex,
-  { target, name }: DatasetName,
-  make: (body: never) => IndexDocument,
-  options: Pick<RefreshOptions, "fill" | "progress">,
+  target: Target,
+  name: string,
+  options: FoldOptions = {},
 ): Promise<{ served: number }> {
   const found = await database.pool.query<PastRow>(
-    `select id, corpus, snapshot, to_json(runs) as runs from dataset_past
+    `select id, snapshot, to_json(runs) as runs from dataset_past
       where target = $1 and name = $2 and restorable_until > now() order by id desc limit 1`,
-    [target, name],
+    [target.name, name],
   );
   const past = found.rows[0];
   if (past === undefined) throw new ImportError("nothing_to_restore", { name, days: restorableDays });
+  const set = { target: target.name, name };
+  const documents = async function* (): AsyncGenerator<IndexDocument> {
+    for await (const body of index.documentsAt(past.snapshot, name))
+      yield documentIn(target, name, body as Stored);
+  };
   let served = 0;
-  await index.refresh(past.corpus, made(index.documentsAt(past.snapshot, name), make), {
-    ...options,
+  await index.refresh(target.corpus, documents(), {
     dataset: name,
     mode: "replace",
+    ...(target.fill && { fill: target.fill }),
+    ...(options.signal && { signal: options.signal }),
+    progress: (done) => {
+      if (done % 5_000 === 0) options.progress?.(say("indexed", { done }));
+    },
     atSwitch: async (change) => {
       served = change.after;
-      await keepPast(change, { target, name });
+      await keepPast(change, set);
       await change.client.query("delete from dataset_past where id = $1", [past.id]);
-      await put(change.client, { target, name }, past.corpus, past.runs, new Date());
+      await put(change.client, set, target.corpus, past.runs, new Date());
     },
   });
+  if (target.fold) await foldChanged(database, index, target.fold, options);
   return { served };
+}
+
+/** Packs that are folded together keep their records apart: none replaces another pack's. */
+export function documentIn(target: Target, dataset: string, record: Stored): IndexDocument {
+  const document = target.document(record);
+  return target.fold === undefined ? document : { ...document, id: `${dataset}|${document.id}` };
 }
 
 /** Writes down, in the transaction of the switch, what an import made of a data set. */
@@ -186,6 +206,25 @@ export async function recordImport(
 }
 
 const mostNamed = 50;
+
+/** Lists a data set whose records an older version kept in another way. */
+export async function adoptDataset(
+  { client }: DatasetChange,
+  { target, name }: DatasetName,
+  corpus: string,
+): Promise<void> {
+  const runs = await client.query<{ id: number }>(
+    "select id from import_run where target = $1 and state = 'done' and options is null order by id",
+    [target],
+  );
+  await put(
+    client,
+    { target, name },
+    corpus,
+    runs.rows.map(({ id }) => id),
+    new Date(),
+  );
+}
 
 /** Data sets whose 30 days are over. */
 export async function dueDatasets(database: Database, now: Date): Promise<DatasetName[]> {
@@ -284,7 +323,6 @@ interface DatasetRow extends DatasetName {
 
 interface PastRow {
   readonly id: number;
-  readonly corpus: string;
   readonly snapshot: number;
   readonly runs: number[];
 }
@@ -318,10 +356,3 @@ function datasetOfRow(row: DatasetRow, runs: readonly RunState[], served: number
 }
 
 async function* none(): AsyncGenerator<IndexDocument> {}
-
-async function* made(
-  bodies: AsyncIterable<object>,
-  make: (body: never) => IndexDocument,
-): AsyncGenerator<IndexDocument> {
-  for await (const body of bodies) yield make(body as never);
-}

@@ -1,15 +1,16 @@
 import type { Database } from "../database/database.ts";
 import type { PostingIndex } from "../search/postings/posting-index.ts";
 import type { IndexDocument } from "../search/search-index.ts";
-import { type DatasetName, defaultName, recordImport, seriesOf } from "./datasets.ts";
+import { type DatasetName, defaultName, documentIn, recordImport, seriesOf } from "./datasets.ts";
 import { FieldCounts } from "./field-counts.ts";
+import { foldChanged } from "./fold.ts";
 import { type ReadOptions, readRows } from "./format/read-rows.ts";
 import { ImportError, saidOf } from "./import-error.ts";
 import { inEnglish, type Message, say } from "./message.ts";
 import type { LocalFile } from "./origin/origin.ts";
 import { type PublisherTerms, provenanceOf, publicationOf } from "./provenance.ts";
 import { Run, type RunCounts, type RunOptions } from "./runs.ts";
-import type { Draft, Target } from "./target.ts";
+import type { Draft, RowListener, Target } from "./target.ts";
 
 export interface ImportOptions extends Partial<PublisherTerms> {
   /** Name of the data set; an import of the same name replaces it. Default: see `defaultName`. */
@@ -79,7 +80,7 @@ export async function importFile(
     for await (const _ of draftsOf(target, file, counts, options)) records++;
     return reportOf("dry_run", name, counts, records);
   }
-  if (options.again !== true && (await isWhatItHolds(database, name, file, terms))) {
+  if (options.again !== true && (await isWhatItHolds(database, name, file, options))) {
     const state = await index.state(target.corpus);
     return reportOf("unchanged", name, new Counts(), 0, state?.size ?? null);
   }
@@ -137,16 +138,20 @@ export async function importSeries(
         ...options,
         table: terms.table ?? undefined,
         // Records that are gathered from rows come when all rows are read.
-        ...(target.gather === undefined && {
-          onShare: (read: number) => {
-            share = (place + read) / series.length;
-          },
-        }),
+        ...("map" in target &&
+          target.gather === undefined && {
+            onShare: (read: number) => {
+              share = (place + read) / series.length;
+            },
+          }),
       });
       const publication = publicationOf(file, terms, new Date());
       for await (const draft of drafts) {
         step.records++;
-        yield target.document({ ...draft, source: provenanceOf(publication, draft, draft.id) });
+        yield documentIn(target, name.name, {
+          ...draft,
+          source: provenanceOf(publication, draft, draft.id),
+        });
       }
       if (step.records === 0) throw emptyFile(target, step.counts);
     }
@@ -173,6 +178,7 @@ export async function importSeries(
         });
       },
     });
+    if (target.fold !== undefined) await foldChanged(database, index, target.fold, options);
     const records = steps.reduce((sum, step) => sum + step.records, 0);
     const added = mode === "update" ? served.after - served.before : served.after;
     return { steps, size, duplicates: records - added, duplicateIds };
@@ -185,16 +191,19 @@ export async function importSeries(
 /** Changes when rows are read in another way, so that a resumed import does not mix two ways. */
 const formVersion = "2";
 
-/** Whether the data set holds this very file, with these options, and nothing else. */
+/** Whether the data set's last import was of this very file, with the options that are given now. */
 async function isWhatItHolds(
   database: Database,
   name: DatasetName,
   file: LocalFile,
-  terms: RunOptions,
+  options: ImportOptions,
 ): Promise<boolean> {
   const last = (await seriesOf(database, name)).at(-1);
   if (last === undefined || last.sha256 !== file.sha256) return false;
-  return (Object.keys(terms) as (keyof RunOptions)[]).every((key) => last.options[key] === terms[key]);
+  if (last.options.mode !== runOptionsOf(options).mode) return false;
+  return (["source", "kind", "licence", "table"] as const).every(
+    (name) => options[name] === undefined || options[name] === last.options[name],
+  );
 }
 
 function emptyFile(target: Target, { first }: Counts): ImportError {
@@ -203,7 +212,7 @@ function emptyFile(target: Target, { first }: Counts): ImportError {
     : new ImportError("no_row_since", { target: target.name, ...first });
 }
 
-function reportOf(
+export function reportOf(
   outcome: ImportReport["outcome"],
   { target, name }: DatasetName,
   counts: Counts,
@@ -234,6 +243,10 @@ async function* draftsOf(
   counts: Counts,
   options: ImportOptions & ReadOptions,
 ): AsyncGenerator<Draft> {
+  if ("read" in target) {
+    yield* target.read(file, counts.listener);
+    return;
+  }
   const gatherer = target.gather?.();
   for await (const row of readRows(file.path, options)) {
     options.signal?.throwIfAborted();
@@ -251,7 +264,8 @@ async function* draftsOf(
   if (gatherer !== undefined) yield* gatherer.records();
 }
 
-class Counts {
+/** What became of the rows of a file. */
+export class Counts {
   first: { readonly line: number; readonly problem: Message } | undefined;
   readonly problems: { line: number; problem: string }[] = [];
   readonly fields = new FieldCounts();
@@ -274,6 +288,16 @@ class Counts {
     this.#badRows++;
     this.first ??= { line, problem };
     if (this.problems.length < mostProblems) this.problems.push({ line, problem: inEnglish(problem) });
+  }
+
+  get listener(): RowListener {
+    return {
+      row: (fields) => this.row(fields),
+      bad: (row, problem) => this.bad(Number(/\d+/.exec(row)?.[0] ?? 0), problem),
+      passOver: () => {
+        this.passedOver++;
+      },
+    };
   }
 
   get rowCounts(): Pick<RunCounts, "rows" | "badRows" | "passedOver"> {

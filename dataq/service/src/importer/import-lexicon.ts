@@ -1,51 +1,56 @@
+import type { Database } from "../database/database.ts";
 import type { PostingIndex } from "../search/postings/posting-index.ts";
+import { datasetOf } from "./datasets.ts";
 import { text } from "./field.ts";
-import { FieldCounts } from "./field-counts.ts";
 import { readRows } from "./format/read-rows.ts";
-import { ImportError } from "./import-error.ts";
-import type { WholeImport } from "./import-whole.ts";
-import { type Message, say } from "./message.ts";
+import { ImportError, saidOf } from "./import-error.ts";
+import { Counts, type ImportOptions, type ImportReport, reportOf, runOptionsOf } from "./import-file.ts";
+import { say } from "./message.ts";
 import type { LocalFile } from "./origin/origin.ts";
+import { Run } from "./runs.ts";
 
-/** Words for the segmenter, which no operation gives back. */
-export const lexiconImport: WholeImport = {
-  name: "lexicon",
-  async run(index, file, _publication, options) {
-    const { version, ...read } = await importLexicon(index, file, options);
-    if (version !== null) options.progress?.(say("new_dictionary", { version }));
-    return { ...read, size: read.rows };
-  },
-};
+export const lexiconName = "lexicon";
 
-/** Adds words to the segmenter's dictionary; what is built or replaced from now on is cut with them. */
-async function importLexicon(
+/**
+ * Adds words to the segmenter's dictionary, which no operation gives back; what is built or replaced from now on is
+ * cut with them. Words are only ever added, so the lexicon has no data sets.
+ */
+export async function importLexicon(
+  database: Database,
   index: PostingIndex,
   file: LocalFile,
-  options: { readonly dryRun?: boolean } = {},
-): Promise<LexiconImport> {
-  const fields = new FieldCounts();
+  options: ImportOptions,
+): Promise<ImportReport> {
+  const name = { target: lexiconName, name: options.dataset ?? datasetOf(file.name) };
+  const counts = new Counts();
   const words: string[] = [];
-  const badRows: { row: string; problem: Message }[] = [];
-  for await (const row of readRows(file.path)) {
-    if ("fields" in row) fields.add(row.fields);
-    const word = "fields" in row ? text(row.fields, "word") : null;
-    if (word === null)
-      badRows.push({
-        row: `line ${row.line}`,
-        problem: "problem" in row ? row.problem : say("row_lacks", { fields: ["word"] }),
-      });
+  for await (const row of readRows(file.path, options)) {
+    if ("problem" in row) {
+      counts.unread(row.line, row.problem);
+      continue;
+    }
+    counts.row(row.fields);
+    const word = text(row.fields, "word");
+    if (word === null) counts.bad(row.line, say("row_lacks", { fields: ["word"] }));
     else words.push(word.normalize("NFKC"));
   }
   if (words.length === 0) throw new ImportError("no_word", { file: file.name });
-  const version = options.dryRun === true ? null : await index.addWords(words);
-  return { rows: words.length, version, badRows, fields: fields.report() };
-}
-
-interface LexiconImport {
-  readonly rows: number;
-  /** Of the dictionary with these words; null where nothing was written. */
-  readonly version: string | null;
-  readonly badRows: readonly { readonly row: string; readonly problem: Message }[];
-  /** Fields that the file has, and in how many rows they are filled. */
-  readonly fields: Readonly<Record<string, number>>;
+  if (options.dryRun === true) return reportOf("dry_run", name, counts, words.length);
+  const { origin, sha256 } = file;
+  const run = await Run.start(database, {
+    target: lexiconName,
+    dataset: name.name,
+    origin,
+    sha256,
+    options: runOptionsOf(options),
+  });
+  try {
+    const version = await index.addWords(words);
+    options.progress?.(say("new_dictionary", { version }));
+    await run.finish(database.pool, { ...counts.rowCounts, records: words.length, duplicateIds: [] });
+    return reportOf("imported", name, counts, words.length, words.length);
+  } catch (error) {
+    await run.fail(saidOf(error)).catch(() => {});
+    throw error;
+  }
 }

@@ -1,13 +1,13 @@
 import { keyedDocument } from "../search/keyed-document.ts";
 import { ownForm } from "./own-form.ts";
-import type { Draft, Target } from "./target.ts";
+import type { Draft, RowTarget } from "./target.ts";
 
 /** Imports an operation whose records are only looked up: our own form, and the keys that a record is found by. */
 export function keyedImport(
   operation: string,
   idOf: (record: Record<string, unknown>) => unknown,
   keysOf: (record: Draft) => string[],
-): Target {
+): RowTarget {
   return {
     name: operation,
     corpus: operation,

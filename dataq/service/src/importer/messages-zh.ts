@@ -14,6 +14,9 @@ export const messagesZh: Record<keyof typeof messages, string> = {
   finished: "已完成。",
   index_refreshed: "索引已刷新。",
 
+  file_changed: "{origin} 在导入后已被修改。如需采用新内容，请重新导入。",
+  dataset_removed: "已删除 {name}，{days} 天内可以恢复。",
+  dataset_restored: "已恢复 {name}，现有 {served} 条记录。",
   would_shrink:
     "数据集 {name} 现有 {before} 条记录，替换后只剩 {after} 条。确认替换请加 --yes；7 天内可以恢复。",
   no_dataset: "找不到数据集 {name}。可用 dataq datasets list 查看全部数据集。",

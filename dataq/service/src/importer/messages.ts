@@ -12,6 +12,9 @@ export const messages = {
   finished: "It is finished.",
   index_refreshed: "The index is refreshed.",
 
+  file_changed: "{origin} has changed since its import. Import it again to take the change.",
+  dataset_removed: "{name} was removed. It can be restored for {days} days.",
+  dataset_restored: "{name} was restored and serves {served} records.",
   would_shrink:
     "The data set {name} serves {before} records and would have {after}. Pass --yes to replace it; it can then be restored for 7 days.",
   no_dataset: "Data set {name} not found. See dataq datasets list.",

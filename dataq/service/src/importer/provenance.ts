@@ -48,6 +48,15 @@ export function provenanceOf(publication: Publication, content: unknown, documen
   };
 }
 
+/** The source of a part of a record, such as an article of a law's version. */
+export function sourceOfPart(source: Provenance, content: unknown, documentId: string): Provenance {
+  return {
+    ...source,
+    document_id: documentId,
+    content_sha256: createHash("sha256").update(canonicalJson(content)).digest("hex"),
+  };
+}
+
 /** JSON with keys in order, so that equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;

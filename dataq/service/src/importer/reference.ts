@@ -1,16 +1,16 @@
 import { keyedDocument, nameKey } from "../search/keyed-document.ts";
 import { text } from "./field.ts";
 import { say } from "./message.ts";
-import type { Mapped, Target } from "./target.ts";
+import type { Mapped, RowTarget } from "./target.ts";
 
 /** Tables that are no operation's records: kept by key, for the operations that fill gaps from them. */
-export const referenceTargets: readonly Target[] = [
+export const referenceTargets: readonly RowTarget[] = [
   reference("divisions", "code", /^\d{6}$/),
   reference("holidays", "date", /^\d{4}-\d{2}-\d{2}$/),
   reference("company_names", "lei", /^[0-9A-Z]{20}$/, "name"),
 ];
 
-function reference(name: string, keyField: string, form: RegExp, secondKey?: string): Target {
+function reference(name: string, keyField: string, form: RegExp, secondKey?: string): RowTarget {
   return {
     name,
     corpus: `reference:${name}`,

@@ -63,6 +63,11 @@ create table dataset_past (
   restorable_until timestamptz not null
 );
 create index on dataset_past (target, name);
+-- Which snapshots of the packs what serves was made from.
+create table dataset_fold (
+  name text primary key,
+  made_from text not null
+);
 
 insert into dataset (target, name, corpus, runs, changed_at, next_refresh_at)
 select target, dataset, case when target in ('divisions', 'holidays', 'company_names') then 'reference:' || target

@@ -1,19 +1,42 @@
 import type { Fill, IndexDocument } from "../search/search-index.ts";
+import type { Fold } from "./fold.ts";
 import type { Message } from "./message.ts";
+import type { LocalFile } from "./origin/origin.ts";
 
-/** Something that can be imported: an operation's records, or what helps the others, such as the lexicon. */
-export interface Target {
-  /** As on the command line: an operation, or `lexicon`. */
+/** Something that can be imported: an operation's records, or a table that helps to make them. */
+export type Target = RowTarget | FileTarget;
+
+interface AnyTarget {
+  /** As on the command line: an operation, or the name of a table. */
   readonly name: string;
   readonly corpus: string;
-  /** A row of the file as a record without `source`; what is wrong with it; or null for a row of another target. */
-  map(fields: Readonly<Record<string, unknown>>): Mapped;
   /** The record with its source as the index keeps it. */
   document(record: Stored): IndexDocument;
-  /** For records that are made from many rows: gathers first, gives the records at the end. */
-  gather?(): Gatherer;
   /** Generated documents of the corpus that make way when real ones come. */
   readonly fill?: Fill;
+  /** Where what serves is made from the records of all data sets together. */
+  readonly fold?: Fold;
+}
+
+export interface RowTarget extends AnyTarget {
+  /** A row of the file as a record without `source`; what is wrong with it; or null for a row of another target. */
+  map(fields: Readonly<Record<string, unknown>>): Mapped;
+  /** For records that are made from many rows: gathers first, gives the records at the end. */
+  gather?(): Gatherer;
+}
+
+/** Reads its file as a whole. */
+export interface FileTarget extends AnyTarget {
+  read(file: LocalFile, told: RowListener): AsyncIterable<Draft>;
+}
+
+/** Hears of the rows of a file as it is read. */
+export interface RowListener {
+  row(fields: Readonly<Record<string, unknown>>): void;
+  /** What is wrong with the row that was told last; `row` names it, such as `line 3`. */
+  bad(row: string, problem: Message): void;
+  /** The row that was told last belongs to another target. */
+  passOver(): void;
 }
 
 export type Mapped = { readonly record: Draft } | { readonly problem: Message } | null;

@@ -1,26 +1,34 @@
 import type { Database } from "../database/database.ts";
+import type { Fold } from "../importer/fold.ts";
 import { ImportError } from "../importer/import-error.ts";
 import { type ImportOptions, type ImportReport, importFile } from "../importer/import-file.ts";
-import { lexiconImport } from "../importer/import-lexicon.ts";
-import { importWhole, type WholeImport } from "../importer/import-whole.ts";
+import { importLexicon, lexiconName } from "../importer/import-lexicon.ts";
 import type { LocalFile } from "../importer/origin/origin.ts";
-import type { Publication } from "../importer/provenance.ts";
 import { referenceTargets } from "../importer/reference.ts";
 import type { Target } from "../importer/target.ts";
 import type { PostingIndex } from "../search/postings/posting-index.ts";
 import { registry } from "./registry.ts";
 
-const imports: readonly (Target | WholeImport)[] = [
+/** What is imported into data sets. */
+export const targets: readonly Target[] = [
   ...Object.values(registry).map((parts) => parts.import),
   ...referenceTargets,
-  lexiconImport,
+];
+
+/** What is made from the records of several data sets together. */
+export const folds: readonly Fold[] = [
+  ...new Set(targets.flatMap((target) => (target.fold === undefined ? [] : [target.fold]))),
 ];
 
 /** Names that `dataq import` takes. */
-export const importNames: readonly string[] = imports.map(({ name }) => name);
+export const importNames: readonly string[] = [...targets.map(({ name }) => name), lexiconName];
 
-/** What is imported row by row. */
-export const targets: readonly Target[] = imports.filter((each) => "map" in each);
+/** Throws where nothing of that name can be imported. */
+export function findTarget(name: string): Target {
+  const found = targets.find((target) => target.name === name);
+  if (found === undefined) throw new ImportError("unknown_target", { name, targets: importNames });
+  return found;
+}
 
 /** Imports a file of any target. */
 export async function importAny(
@@ -28,12 +36,9 @@ export async function importAny(
   index: PostingIndex,
   name: string,
   file: LocalFile,
-  publication: Publication,
   options: ImportOptions,
 ): Promise<ImportReport> {
-  const found = imports.find((each) => each.name === name);
-  if (found === undefined) throw new ImportError("unknown_target", { name, targets: importNames });
-  return "map" in found
-    ? importFile(database, index, found, file, publication, options)
-    : importWhole(database, index, found, file, publication, options);
+  return name === lexiconName
+    ? importLexicon(database, index, file, options)
+    : importFile(database, index, findTarget(name), file, options);
 }

@@ -1,4 +1,3 @@
-import type { WholeImport } from "../importer/import-whole.ts";
 import type { Target } from "../importer/target.ts";
 import type { PostingIndex } from "../search/postings/posting-index.ts";
 import type { IndexDocument, MakeDocument } from "../search/search-index.ts";
@@ -14,7 +13,7 @@ export interface OperationParts {
   readonly source: (index: PostingIndex, corpus: string) => OptionalSource;
   /** Documents for a corpus of samples that `source` answers from, or a source that makes its records by itself. */
   readonly sample: SampleDocuments | Source;
-  readonly import: Target | WholeImport;
+  readonly import: Target;
   /** What the operation adds to a vendor's answer. */
   readonly fromVendor?: FromVendor;
 }

@@ -58,22 +58,10 @@ async function bringLaws(index: PostingIndex): Promise<void> {
       signal,
       progress: (message) => progress(inEnglish(message)),
     });
-    const publication = {
-      name: file.name,
-      kind: "third_party" as const,
-      url: file.url,
-      licence: file.licence,
-      retrievedAt: new Date(),
-    };
-    const options = { again: true, signal };
-    const { rows, size } = await importAny(
-      database,
-      index,
-      lawCorpora[0] as string,
-      file,
-      publication,
-      options,
-    );
+    const { rows, size } = await importAny(database, index, lawCorpora[0] as string, file, {
+      again: true,
+      signal,
+    });
     progress(
       `Laws are in: ${rows.toLocaleString("en")} articles in all versions, ${(size ?? 0).toLocaleString("en")} to be found.`,
     );

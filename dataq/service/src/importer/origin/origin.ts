@@ -24,6 +24,11 @@ export interface FetchOptions {
   readonly progress?: (message: Message) => void;
 }
 
+/** Whether the origin may give another file tomorrow. */
+export function isRemote(origin: string): boolean {
+  return /^(?:pypi:|https?:)/.test(origin);
+}
+
 /** Brings an origin onto this machine. */
 export async function fetchOrigin(origin: string, options: FetchOptions): Promise<LocalFile> {
   if (origin.startsWith("pypi:")) return fetchWheel(origin, options);

@@ -175,6 +175,11 @@ export class PostingIndex implements SearchIndex {
     return new Map(found.rows.map(({ dataset, served }) => [dataset, served]));
   }
 
+  /** The next look at the corpus asks the database, whoever changed it a moment ago. */
+  forget(corpus: string): void {
+    this.#snapshots.forget(corpus);
+  }
+
   /** Every corpus with what serves of it. */
   async corpora(): Promise<(IndexState & { readonly corpus: string })[]> {
     const found = await this.#pool.query<{ corpus: string }>(

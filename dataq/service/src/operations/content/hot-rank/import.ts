@@ -1,11 +1,11 @@
 import { problemZh, readPlatform } from "@dataq/contract";
 import { day, text } from "../../../importer/field.ts";
 import { type Message, say } from "../../../importer/message.ts";
-import type { Mapped, Target } from "../../../importer/target.ts";
+import type { Mapped, RowTarget } from "../../../importer/target.ts";
 import { hotRanksCorpus, rankingDocument, type StoredRanking } from "./corpus.ts";
 
 /** Rankings: platform, date, items in rank order, each [title, heat?, reads?, discussions?] or {title, heat}. */
-export const rankImport: Target = {
+export const rankImport: RowTarget = {
   name: "content_hot_rank",
   corpus: hotRanksCorpus,
   document: (record) => rankingDocument(record as unknown as StoredRanking),

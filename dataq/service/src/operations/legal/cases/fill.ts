@@ -1,6 +1,6 @@
 import type { Database } from "../../../database/database.ts";
 import { saidOf } from "../../../importer/import-error.ts";
-import { Run } from "../../../importer/runs.ts";
+import { plainOptions, Run } from "../../../importer/runs.ts";
 import type { PostingIndex } from "../../../search/postings/posting-index.ts";
 import type { IndexDocument } from "../../../search/search-index.ts";
 import { judgmentDocument, judgmentsCorpus, legalIndexFill } from "./corpus.ts";
@@ -30,6 +30,7 @@ export async function buildLegalIndex(
     dataset: generated,
     origin: "generator",
     sha256: "",
+    options: plainOptions,
     total,
   });
   try {
@@ -43,10 +44,16 @@ export async function buildLegalIndex(
         options.progress?.(done, total);
       },
     });
-    await run.finish("done", total, 0, null);
+    await run.finish(database.pool, {
+      rows: total,
+      records: total,
+      badRows: 0,
+      passedOver: 0,
+      duplicateIds: [],
+    });
     return { size, real };
   } catch (error) {
-    await run.finish("failed", 0, 0, saidOf(error)).catch(() => {});
+    await run.fail(saidOf(error)).catch(() => {});
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { day, list, text } from "../../../importer/field.ts";
 import { say } from "../../../importer/message.ts";
 import { hasFields, ownForm } from "../../../importer/own-form.ts";
-import type { Draft, Mapped, Target } from "../../../importer/target.ts";
+import type { Draft, Mapped, RowTarget } from "../../../importer/target.ts";
 import { readLawReference } from "../question/law-reference.ts";
 import { type JudgmentRecord, judgmentDocument, judgmentsCorpus, legalIndexFill } from "./corpus.ts";
 import { courtLevel, courtPlace, judgesIn, masked } from "./judgment-text.ts";
@@ -9,7 +9,7 @@ import { courtLevel, courtPlace, judgesIn, masked } from "./judgment-text.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Judgments: our own form, the s1..s47 fields of the courts' site, or court, case_no and text. */
-export const judgmentImport: Target = {
+export const judgmentImport: RowTarget = {
   name: "legal_cases",
   corpus: judgmentsCorpus,
   fill: legalIndexFill,

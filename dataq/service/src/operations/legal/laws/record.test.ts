@@ -4,16 +4,15 @@ import { join } from "node:path";
 import { findOperation, type Operation } from "@dataq/contract";
 import { expect, test } from "vitest";
 import type { StoredArticle } from "./corpus.ts";
-import { foldLaws, unfoldLaws, withProvenance } from "./import/fold.ts";
+import { foldLaws, unfoldLaws, withSources } from "./import/fold.ts";
 import { readLawRows } from "./import/law-rows.ts";
 import { articleRecord } from "./record.ts";
 
-const publication = {
+const source = {
   name: "laws.jsonl",
   kind: "third_party" as const,
-  url: null,
-  licence: null,
-  retrievedAt: new Date("2026-01-01T00:00:00Z"),
+  retrieved_at: "2026-01-01T08:00:00+08:00",
+  content_sha256: "",
 };
 
 /** Imports packs one after the other, as the importer folds what is stored with what comes. */
@@ -24,14 +23,12 @@ async function fold(...packs: readonly (readonly object[])[]): Promise<Map<strin
     for (const rows of packs) {
       const path = join(folder, "laws.jsonl");
       await writeFile(path, rows.map((row) => JSON.stringify(row)).join("\n"));
-      const read = await readLawRows(path, () => undefined, {
+      const read = await readLawRows(path, {
         row: () => {},
+        passOver: () => {},
         bad: (row, problem) => expect.fail(`${row}: ${problem}`),
       });
-      stored = foldLaws([
-        ...unfoldLaws(stored),
-        ...read.map((version) => withProvenance(version, publication)),
-      ]);
+      stored = foldLaws([...unfoldLaws(stored), ...read.map((version) => withSources(version, source))]);
     }
     return new Map(stored.map((article) => [article.article_no, article]));
   } finally {

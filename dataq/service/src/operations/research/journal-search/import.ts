@@ -1,11 +1,11 @@
 import { list, text, whole } from "../../../importer/field.ts";
 import { say } from "../../../importer/message.ts";
 import { hasFields, ownForm } from "../../../importer/own-form.ts";
-import type { Mapped, Target } from "../../../importer/target.ts";
+import type { Mapped, RowTarget } from "../../../importer/target.ts";
 import { type JournalRecord, journalDocument, journalsCorpus } from "./corpus.ts";
 
 /** Journals: our own form, or a list with title and ISSN. */
-export const journalImport: Target = {
+export const journalImport: RowTarget = {
   name: "research_journal_search",
   corpus: journalsCorpus,
   document: (record) => journalDocument(record as unknown as JournalRecord),

@@ -1,11 +1,11 @@
 import { day, list, text } from "../../../importer/field.ts";
 import { say } from "../../../importer/message.ts";
 import { hasFields, ownForm } from "../../../importer/own-form.ts";
-import type { Mapped, Target } from "../../../importer/target.ts";
+import type { Mapped, RowTarget } from "../../../importer/target.ts";
 import { type PaperRecord, paperDocument, papersCorpus } from "./corpus.ts";
 
 /** Papers: our own form, or rows with id and title and what else is known. */
-export const paperImport: Target = {
+export const paperImport: RowTarget = {
   name: "research_paper_search",
   corpus: papersCorpus,
   document: (record) => paperDocument(record as unknown as PaperRecord),

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { day, list, text } from "../../../importer/field.ts";
 import { say } from "../../../importer/message.ts";
 import { hasFields, ownForm } from "../../../importer/own-form.ts";
-import type { Draft, Gatherer, Mapped, Target } from "../../../importer/target.ts";
+import type { Draft, Gatherer, Mapped, RowTarget } from "../../../importer/target.ts";
 import { personTerm } from "../person-term.ts";
 import { type ScholarRecord, scholarDocument, scholarsCorpus } from "./corpus.ts";
 
 /** Scholars: our own form, or papers with authors, grouped by the author's name. Namesakes become one. */
-export const scholarImport: Target = {
+export const scholarImport: RowTarget = {
   name: "research_scholar_search",
   corpus: scholarsCorpus,
   document: (record) => scholarDocument(record as unknown as ScholarRecord),

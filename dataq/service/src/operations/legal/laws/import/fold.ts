@@ -1,17 +1,19 @@
-import { type Publication, provenanceOf } from "../../../../importer/provenance.ts";
+import type { Provenance } from "@dataq/contract";
+import { sourceOfPart } from "../../../../importer/provenance.ts";
 import type { StoredLaw } from "../../law-catalog/corpus.ts";
 import { lawKey, readArticleNumber } from "../../question/law-reference.ts";
 import type { ArticleVersion, LawEvent, LawFacts, StoredArticle } from "../corpus.ts";
 import type { LawVersion } from "./law-version.ts";
 
-/** A version of a law with the provenance of each article. */
+/** A version of a law with the source of each article. */
 export interface SourcedVersion {
   readonly facts: LawFacts;
   readonly articles: readonly (ArticleVersion & { readonly article_no: string })[];
   readonly history: readonly LawEvent[];
+  readonly source: Provenance;
 }
 
-export function withProvenance(version: LawVersion, publication: Publication): SourcedVersion {
+export function withSources(version: LawVersion, source: Provenance): SourcedVersion {
   return {
     facts: version.facts,
     articles: version.articles.map(({ articleNo, chapter, section, content }) => ({
@@ -20,9 +22,10 @@ export function withProvenance(version: LawVersion, publication: Publication): S
       chapter,
       section,
       content,
-      source: provenanceOf(publication, content, version.facts.law_id),
+      source: sourceOfPart(source, content, version.facts.law_id),
     })),
     history: version.history,
+    source,
   };
 }
 
@@ -105,13 +108,18 @@ function numbered<Article extends { readonly article_no: string }>(articles: rea
 export function unfoldLaws(articles: Iterable<StoredArticle>): SourcedVersion[] {
   const versions = new Map<
     string,
-    { facts: LawFacts; articles: SourcedVersion["articles"][number][]; history: readonly LawEvent[] }
+    {
+      facts: LawFacts;
+      articles: SourcedVersion["articles"][number][];
+      history: readonly LawEvent[];
+      source: Provenance;
+    }
   >();
   for (const article of articles) {
     for (const version of article.versions) {
-      const { chapter: _chapter, section: _section, content, source: _source, ...facts } = version;
+      const { chapter: _chapter, section: _section, content, source, ...facts } = version;
       const key = `${facts.law_id} ${facts.version_date ?? ""}`;
-      const known = versions.get(key) ?? { facts, articles: [], history: article.history ?? [] };
+      const known = versions.get(key) ?? { facts, articles: [], history: article.history ?? [], source };
       if (content !== null) known.articles.push({ ...version, article_no: article.article_no });
       versions.set(key, known);
     }
@@ -119,10 +127,10 @@ export function unfoldLaws(articles: Iterable<StoredArticle>): SourcedVersion[] 
   return [...versions.values()];
 }
 
-export function entriesOf(versions: readonly SourcedVersion[], publication: Publication): StoredLaw[] {
-  return versions.map(({ facts, articles }) => ({
+export function entriesOf(versions: readonly SourcedVersion[]): StoredLaw[] {
+  return versions.map(({ facts, articles, source }) => ({
     ...facts,
     article_count: articles.length,
-    source: articles[0]?.source ?? provenanceOf(publication, facts, facts.law_id),
+    source: articles[0]?.source ?? sourceOfPart(source, facts, facts.law_id),
   }));
 }

@@ -1,82 +1,37 @@
 import { rm } from "node:fs/promises";
-import { FieldCounts } from "../../../../importer/field-counts.ts";
 import { containerOf } from "../../../../importer/format/bytes.ts";
 import { extractFromZip } from "../../../../importer/format/zip.ts";
 import { ImportError } from "../../../../importer/import-error.ts";
-import type { ImportOptions } from "../../../../importer/import-file.ts";
-import type { WholeImport, WholeResult } from "../../../../importer/import-whole.ts";
-import { type Message, say } from "../../../../importer/message.ts";
 import type { LocalFile } from "../../../../importer/origin/origin.ts";
-import type { Publication } from "../../../../importer/provenance.ts";
-import type { PostingIndex } from "../../../../search/postings/posting-index.ts";
-import { lawEntriesCorpus, lawEntryDocument, type StoredLaw } from "../../law-catalog/corpus.ts";
-import { type LawFacts, lawArticleDocument, lawArticlesCorpus, type StoredArticle } from "../corpus.ts";
-import { entriesOf, foldLaws, unfoldLaws, withProvenance } from "./fold.ts";
+import type { Draft, FileTarget, RowListener } from "../../../../importer/target.ts";
 import { readLawDatabase } from "./law-database.ts";
 import { readLawRows } from "./law-rows.ts";
-import type { LawVersion, RowListener } from "./law-version.ts";
+import type { LawVersion } from "./law-version.ts";
+import { type LawPack, lawFold, lawPacksCorpus, packDocument } from "./packs.ts";
 
-export const lawImport: WholeImport = { name: "legal_laws", run: importLaws };
+/** Versions of laws. Those of all packs together make the articles and the catalogue. */
+export const lawImport: FileTarget = {
+  name: "legal_laws",
+  corpus: lawPacksCorpus,
+  read: readLaws,
+  document: (record) => packDocument(record as unknown as LawPack),
+  fold: lawFold,
+};
 
-/**
- * Adds versions of laws to those that are there, and switches articles and catalogue to the whole. The same import
- * again changes nothing.
- */
-async function importLaws(
-  index: PostingIndex,
-  file: LocalFile,
-  publication: Publication,
-  options: ImportOptions,
-): Promise<WholeResult> {
-  const badRows: { row: string; problem: Message }[] = [];
-  const entries = await storedEntries(index);
-  const factsOf = (lawId: string): LawFacts | undefined => entries.get(lawId);
-  const counts = new FieldCounts();
-  const versions = await readVersions(file, factsOf, {
-    row: (fields) => counts.add(fields),
-    bad: (row, problem) => badRows.push({ row, problem }),
-  });
-  const fields = counts.report();
-  const rows = versions.reduce((sum, version) => sum + version.articles.length, 0);
-  if (rows === 0) throw new ImportError("no_article", { file: file.name });
-  if (options.dryRun === true) return { rows, size: 0, badRows, fields };
-  const stored: StoredArticle[] = [];
-  for await (const body of index.documents(lawArticlesCorpus)) stored.push(body as StoredArticle);
-  const all = [...unfoldLaws(stored), ...versions.map((version) => withProvenance(version, publication))];
-  const articles = foldLaws(all);
-  options.progress?.(say("indexing_articles", { articles: rows, laws: versions.length }));
-  const refresh = {
-    dataset: "laws",
-    mode: "replace" as const,
-    ...(options.signal && { signal: options.signal }),
-  };
-  const { size } = await index.refresh(lawArticlesCorpus, each(articles, lawArticleDocument), {
-    ...refresh,
-    progress: (done) => {
-      if (done % 5_000 === 0) options.progress?.(say("indexed_articles", { done, total: articles.length }));
-    },
-  });
-  const merged = new Map(entries);
-  for (const entry of entriesOf(unfoldLaws(articles), publication)) merged.set(entry.law_id, entry);
-  await index.refresh(lawEntriesCorpus, each(merged.values(), lawEntryDocument), refresh);
-  return { rows, size, badRows, fields };
-}
-
-/** The catalogue by law id. */
-export async function storedEntries(index: PostingIndex): Promise<Map<string, StoredLaw>> {
-  const entries = new Map<string, StoredLaw>();
-  for await (const body of index.documents(lawEntriesCorpus)) {
-    const law = body as StoredLaw;
-    entries.set(law.law_id, law);
+async function* readLaws(file: LocalFile, told: RowListener): AsyncGenerator<Draft> {
+  const versions = await readVersions(file, told);
+  if (versions.every(({ articles }) => articles.length === 0))
+    throw new ImportError("no_article", { file: file.name });
+  const seen = new Map<string, number>();
+  for (const version of versions) {
+    const id = `${version.facts.law_id}@${version.facts.version_date ?? ""}`;
+    const times = (seen.get(id) ?? 0) + 1;
+    seen.set(id, times);
+    yield { ...version, id: times === 1 ? id : `${id}#${times}` };
   }
-  return entries;
 }
 
-async function readVersions(
-  file: LocalFile,
-  factsOf: (lawId: string) => LawFacts | undefined,
-  told: RowListener,
-): Promise<LawVersion[]> {
+async function readVersions(file: LocalFile, told: RowListener): Promise<LawVersion[]> {
   const container = await containerOf(file.path);
   if (container === "sqlite") return readLawDatabase(file.path, told);
   if (container === "zip") {
@@ -90,9 +45,5 @@ async function readVersions(
       await rm(unpacked, { force: true });
     }
   }
-  return readLawRows(file.path, factsOf, told);
-}
-
-async function* each<Item, Out>(items: Iterable<Item>, map: (item: Item) => Out): AsyncGenerator<Out> {
-  for (const item of items) yield map(item);
+  return readLawRows(file.path, told);
 }

@@ -2,7 +2,8 @@ import { DatabaseSync } from "node:sqlite";
 import { z } from "zod";
 import { fieldProblem } from "../../../../importer/field-problem.ts";
 import { ImportError } from "../../../../importer/import-error.ts";
-import type { LawText, LawVersion, RowListener } from "./law-version.ts";
+import type { RowListener } from "../../../../importer/target.ts";
+import type { LawText, LawVersion } from "./law-version.ts";
 
 const law = z.object({
   law_id: z.string().min(1).max(100),

@@ -1,27 +1,23 @@
 import { day, text } from "../../../../importer/field.ts";
 import { readRows } from "../../../../importer/format/read-rows.ts";
 import { type Message, say } from "../../../../importer/message.ts";
-import type { LawFacts } from "../corpus.ts";
+import type { RowListener } from "../../../../importer/target.ts";
 import { effectiveDateIn, readLawHistory } from "./law-history.ts";
 import { readLawText } from "./law-text.ts";
-import type { LawText, LawVersion, RowListener } from "./law-version.ts";
+import type { LawText, LawVersion } from "./law-version.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Reads laws from rows of three forms: one article a row (`article_text`, `law_id`), whole texts with version
- * (`version_date`, `text`), and whole texts with a legal domain (`domain`, `text`). `factsOf` gives what the
- * catalogue knows of a law.
+ * (`version_date`, `text`), and whole texts with a legal domain (`domain`, `text`).
  */
-export async function readLawRows(
-  path: string,
-  factsOf: (lawId: string) => LawFacts | undefined,
-  told: RowListener,
-): Promise<LawVersion[]> {
+export async function readLawRows(path: string, told: RowListener): Promise<LawVersion[]> {
   const versions: LawVersion[] = [];
   const articles = new Map<string, { name: string; list: LawText[] }>();
   for await (const row of readRows(path)) {
     if ("problem" in row) {
+      told.row({});
       told.bad(`line ${row.line}`, row.problem);
       continue;
     }
@@ -29,7 +25,7 @@ export async function readLawRows(
     told.row(fields);
     if (fields["article_text"] !== undefined)
       addArticle(fields, articles, (problem) => told.bad(`line ${row.line}`, problem));
-    else if (isCase(fields)) continue;
+    else if (isCase(fields)) told.passOver();
     else {
       const version = wholeText(fields);
       if ("problem" in version) told.bad(`line ${row.line}`, version.problem);
@@ -38,7 +34,7 @@ export async function readLawRows(
   }
   for (const [lawId, { name, list }] of articles) {
     versions.push({
-      facts: factsOf(lawId) ?? { ...unknownFacts, law_id: lawId, law_name: name },
+      facts: { ...unknownFacts, law_id: lawId, law_name: name },
       articles: list,
       history: [],
     });

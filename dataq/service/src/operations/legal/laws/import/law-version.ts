@@ -1,4 +1,3 @@
-import type { Message } from "../../../../importer/message.ts";
 import type { LawEvent, LawFacts } from "../corpus.ts";
 
 /** One version of a law with its articles, whatever file it was read from. */
@@ -15,10 +14,4 @@ export interface LawText {
   readonly chapter: string | null;
   readonly section: string | null;
   readonly content: string;
-}
-
-/** Hears of the rows of a file of laws as they are read. */
-export interface RowListener {
-  row(fields: Readonly<Record<string, unknown>>): void;
-  bad(row: string, problem: Message): void;
 }

@@ -1,0 +1,157 @@
+import Table from "cli-table3";
+import { Command } from "commander";
+import type { Database } from "../../database/database.ts";
+import { datasetBody } from "../../importer/dataset-body.ts";
+import {
+  type Dataset,
+  findDataset,
+  listDatasets,
+  removeDataset,
+  restorableDays,
+  restoreDataset,
+} from "../../importer/datasets.ts";
+import { say } from "../../importer/message.ts";
+import { findTarget } from "../../operations/imports.ts";
+import { PostingIndex } from "../../search/postings/posting-index.ts";
+import { withOwnDatabase } from "../own-database.ts";
+import { tell, tellingParent } from "../parent.ts";
+
+interface Options {
+  readonly operation?: string;
+  readonly json?: boolean;
+}
+
+/** `dataq datasets`: what was imported, and how it is taken back. */
+export function datasetsCommand(): Command {
+  const command = new Command("datasets").description("list, inspect, remove and restore imported data sets");
+  command
+    .command("list")
+    .description("every data set, and the removed ones that can be restored")
+    .option("--json", "print JSON")
+    .action(async ({ json }: Options) => {
+      const all = await onIndex((database, index) => listDatasets(database, index));
+      if (json === true) console.log(JSON.stringify(all.map(datasetBody)));
+      else if (all.length === 0) console.log("No data set is imported yet. See dataq import --help.");
+      else console.log(tableOf(all));
+    });
+  onOne(command, "show", "what became of every row, and where the records come from", async (set, json) => {
+    if (json) console.log(JSON.stringify(datasetBody(set)));
+    else for (const line of linesOf(set)) console.log(line);
+  });
+  onOne(command, "remove", `take the records out of the service`, async (set, json, database, index) => {
+    await removeDataset(database, index, findTarget(set.target), set.name, { progress: tell });
+    tell(say("dataset_removed", { name: set.name, days: restorableDays }));
+    if (json) console.log(JSON.stringify({ name: set.name, operation: set.target, removed: set.served }));
+  });
+  onOne(
+    command,
+    "restore",
+    `bring back what the data set was before it was replaced or removed, within ${restorableDays} days`,
+    async (set, json, database, index) => {
+      const target = findTarget(set.target);
+      const { served } = await restoreDataset(database, index, target, set.name, { progress: tell });
+      tell(say("dataset_restored", { name: set.name, served }));
+      if (json) console.log(JSON.stringify({ name: set.name, operation: set.target, served }));
+    },
+  );
+  return command;
+}
+
+function onOne(
+  command: Command,
+  name: string,
+  description: string,
+  run: (set: Dataset, json: boolean, database: Database, index: PostingIndex) => Promise<void>,
+): void {
+  command
+    .command(name)
+    .description(description)
+    .argument("<name>", "name of the data set, as list shows it")
+    .option("--operation <name>", "the operation, where several have a data set of that name")
+    .option("--json", "print JSON")
+    .action((dataset: string, { operation, json }: Options) =>
+      onIndex(async (database, index) =>
+        run(await findDataset(database, index, dataset, operation), json === true, database, index),
+      ),
+    );
+}
+
+function onIndex<Result>(run: (database: Database, index: PostingIndex) => Promise<Result>): Promise<Result> {
+  return tellingParent(() =>
+    withOwnDatabase({ applicationName: "dataq datasets", poolSize: 4 }, (database) =>
+      run(database, new PostingIndex(database)),
+    ),
+  );
+}
+
+function tableOf(all: readonly Dataset[]): string {
+  const table = new Table({
+    head: [
+      "data set",
+      "operation",
+      "served",
+      "rows",
+      "refused",
+      "duplicates",
+      "publisher",
+      "kind",
+      "changed",
+    ],
+    style: { head: [], border: [] },
+  });
+  for (const set of all) {
+    const terms = set.runs[0]?.options;
+    table.push([
+      set.name,
+      set.target,
+      set.state === "removed" ? "removed" : count(set.served),
+      set.rows === null ? "?" : count(set.rows),
+      count(set.refused),
+      count(set.duplicates),
+      terms?.source ?? "",
+      terms?.kind ?? "",
+      dayOf(set.changedAt),
+    ]);
+  }
+  return table.toString();
+}
+
+function linesOf(set: Dataset): string[] {
+  const { served, duplicates, refused, passedOver, records, rows, past } = set;
+  const ids = set.runs.flatMap((run) => run.duplicate_ids);
+  const others = passedOver > 0 ? ` + ${count(passedOver)} for other operations` : "";
+  const isRowByRow = rows === records + refused + passedOver;
+  return [
+    `${set.name} (${set.target})${set.state === "removed" ? ", removed" : ""}`,
+    ...(set.state === "removed"
+      ? []
+      : [
+          isRowByRow
+            ? `${count(rows ?? 0)} rows read = ${count(served)} served + ${count(duplicates)} duplicates + ${count(refused)} refused${others}`
+            : `${rows === null ? "An unknown number of" : count(rows)} rows read (${count(refused)} refused${others}) made ${count(records)} records = ${count(served)} served + ${count(duplicates)} duplicates`,
+        ]),
+    ...(ids.length > 0
+      ? [
+          `Duplicates: ${ids.join(", ")}${duplicates > ids.length ? ` and ${count(duplicates - ids.length)} more` : ""}`,
+        ]
+      : []),
+    ...set.runs.map(
+      ({ origin, options, updated_at }) =>
+        `${options.mode === "replace" ? "Imported" : "Updated"} ${dayOf(updated_at)} from ${origin}; publisher ${options.source ?? "as in the file"}, ${options.kind}, licence ${options.licence ?? "not stated"}`,
+    ),
+    ...(set.nextRefreshAt === null ? [] : [`Next refresh: ${dayOf(set.nextRefreshAt)}`]),
+    ...(past === null
+      ? []
+      : [
+          `Restorable until ${dayOf(past.restorableUntil)}: ${count(past.served)} records that served until ${dayOf(past.endedAt)}`,
+        ]),
+  ];
+}
+
+function count(value: number): string {
+  return value.toLocaleString("en");
+}
+
+function dayOf(time: Date): string {
+  return time.toISOString().slice(0, 10);
+}
