@@ -35,9 +35,11 @@ export class Embedder {
   }
 
   /** Throws the signal's reason within a batch after an abort. */
-  embed(job: EmbedJob, signal: AbortSignal): Promise<Embeddings> {
+  async embed(job: EmbedJob, signal: AbortSignal): Promise<Embeddings> {
+    // Before its turn: a long text takes seconds, and other calls need not wait for that.
+    const inputs = await this.#inputs(job, signal);
     this.#calls++;
-    const result = this.#last.then(() => this.#embed(job, signal));
+    const result = this.#last.then(() => this.#embed(inputs, signal));
     const last = result
       .catch(() => undefined)
       .then(() => {
@@ -45,7 +47,7 @@ export class Embedder {
         if (this.#last === last) this.#request.context.rest();
       });
     this.#last = last;
-    return result;
+    return await result;
   }
 
   /** As that of the slots. */
@@ -54,14 +56,17 @@ export class Embedder {
     return this.#turns + this.#request.context.progress;
   }
 
-  async #embed(job: EmbedJob, signal: AbortSignal): Promise<Embeddings> {
-    const { context, sequences } = this.#request;
+  async #inputs(job: EmbedJob, signal: AbortSignal): Promise<number[][]> {
+    const { context } = this.#request;
     const window = Math.min(job.numCtx ?? context.contextPerSequence, context.capacity);
     const inputs: number[][] = [];
-    for (const [index, input] of job.inputs.entries()) {
-      inputs.push(await this.#tokens(input, index, window, job.truncate));
-      this.#turns++;
-    }
+    for (const [index, input] of job.inputs.entries())
+      inputs.push(await this.#tokens(input, index, window, job.truncate, signal));
+    return inputs;
+  }
+
+  async #embed(inputs: readonly (readonly number[])[], signal: AbortSignal): Promise<Embeddings> {
+    const { context, sequences } = this.#request;
     const vectors: Float32Array[] = [];
     for (let from = 0; from < inputs.length; ) {
       signal.throwIfAborted();
@@ -104,10 +109,12 @@ export class Embedder {
     index: number,
     window: number,
     truncate: boolean,
+    signal: AbortSignal,
   ): Promise<number[]> {
     const { vocabulary } = this.#request;
     if (typeof input !== "string") vocabulary.checkIds(input);
-    const tokens = typeof input === "string" ? await vocabulary.tokenizeAside(input, special) : [...input];
+    const tokens =
+      typeof input === "string" ? await vocabulary.tokenizeAside(input, special, signal) : [...input];
     if (tokens.length === 0) tokens.push(Math.max(0, vocabulary.bos));
     if (tokens.length <= window) return tokens;
     if (!truncate) {

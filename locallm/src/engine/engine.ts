@@ -109,6 +109,7 @@ function load(library: Library, request: LoadRequest, events: EngineEvents, allo
       vocabSize: vocabulary.size,
       embeddingLength: model.embeddingLength,
       addBos: vocabulary.addBos,
+      markers: vocabulary.markers,
       pooling,
       canGenerate,
       canEmbed: pooling !== "rank",

@@ -52,6 +52,8 @@ export interface ModelInfo {
   readonly embeddingLength: number;
   /** Whether the vocabulary asks for a token in front of every text. */
   readonly addBos: boolean;
+  /** Texts that the tokenizer reads as one token that marks turns or ends answers. */
+  readonly markers: readonly string[];
   readonly pooling: "none" | "mean" | "cls" | "last" | "rank";
   readonly canGenerate: boolean;
   readonly canEmbed: boolean;
@@ -123,8 +125,16 @@ export interface Grammar {
   };
 }
 
-/** Text is tokenised with its special tokens; numbers are token ids taken as they are. */
-export type Prompt = string | readonly number[] | readonly (string | readonly number[])[];
+/** One text in pieces. No control token is read across the border of two pieces: there its letters are meant. */
+export interface PiecedText {
+  readonly pieces: readonly string[];
+}
+
+/** Text whose control tokens are read as such. */
+export type PromptText = string | PiecedText;
+
+/** Numbers are token ids, taken as they are. */
+export type Prompt = PromptText | readonly number[] | readonly (PromptText | readonly number[])[];
 
 export interface GenerateJob {
   readonly prompt: Prompt;

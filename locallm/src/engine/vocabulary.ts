@@ -1,10 +1,15 @@
 import { LocallmError } from "../wire/errors.ts";
-import type { Prompt } from "./job.ts";
+import type { Prompt, PromptText } from "./job.ts";
 import type { Functions, Pointer } from "./libllama/functions.ts";
+import { joinParts, type LongText } from "./long-text.ts";
+import { type Fragment, type SpecialToken, SpecialTokens } from "./special-tokens.ts";
 
 type VocabularyFunctions = Pick<
   Functions,
   | "llama_vocab_n_tokens"
+  | "llama_vocab_type"
+  | "llama_vocab_get_text"
+  | "llama_vocab_get_attr"
   | "llama_vocab_is_eog"
   | "llama_vocab_bos"
   | "llama_vocab_get_add_bos"
@@ -13,9 +18,9 @@ type VocabularyFunctions = Pick<
 >;
 
 export interface TokenizeOptions {
-  /** The vocabulary's own opening and closing tokens, where it has them. */
+  /** Adds the vocabulary's own opening and closing tokens, where it has them. */
   readonly addSpecial: boolean;
-  /** Whether the names of control tokens stand for these. */
+  /** Reads the names of control tokens as these tokens. */
   readonly parseSpecial: boolean;
 }
 
@@ -26,9 +31,15 @@ export class Vocabulary {
   readonly size: number;
   readonly addBos: boolean;
   readonly bos: number;
+  /** Texts that mark turns or end answers: read as one token wherever control tokens are parsed. */
+  readonly markers: readonly string[];
+  readonly #special: SpecialTokens;
+  readonly #kind: number;
   readonly #pieces = new Map<number, Uint8Array>();
   readonly #specialPieces = new Map<number, Uint8Array>();
+  #edges: { readonly first: readonly number[]; readonly last: readonly number[] } | null = null;
   #piece = Buffer.alloc(256);
+  #sinceBreath = 0;
 
   constructor(library: VocabularyFunctions, pointer: Pointer) {
     this.#library = library;
@@ -36,33 +47,41 @@ export class Vocabulary {
     this.size = library.llama_vocab_n_tokens(pointer);
     this.addBos = library.llama_vocab_get_add_bos(pointer);
     this.bos = library.llama_vocab_bos(pointer);
+    this.#kind = library.llama_vocab_type(pointer);
+    this.#special = new SpecialTokens(specialTokens(library, pointer, this.size));
+    this.markers = this.#special.all.filter(isMarker).map(({ text }) => text);
   }
 
-  tokenize(text: string, options: TokenizeOptions): number[] {
-    const bytes = Buffer.from(text);
-    let room = new Int32Array(bytes.length + 8);
-    for (;;) {
-      const count = this.#library.llama_tokenize(...this.#question(bytes, room, options));
-      if (count >= 0) return Array.from(room.subarray(0, count));
-      room = new Int32Array(-count);
-    }
+  /** Blocks until it is done: for short texts. */
+  tokenize(text: PromptText, options: TokenizeOptions): number[] {
+    const { whole, borders } = joined(text);
+    if (this.#isSimple(whole, borders)) return this.#ask(Buffer.from(whole), options);
+    const ids: number[][] = [];
+    for (const fragment of this.#fragments(whole, borders, options))
+      for (const part of partsOf(fragment)) ids.push(typeof part === "number" ? [part] : this.#plain(part));
+    return this.#withEdges(ids.flat(), options);
   }
 
-  /** The same, of a long text on another thread: a megabyte takes half a second, and other answers go on. */
-  async tokenizeAside(text: string, options: TokenizeOptions): Promise<number[]> {
-    if (text.length < longText) return this.tokenize(text, options);
-    const bytes = Buffer.from(text);
-    let room = new Int32Array(bytes.length + 8);
-    for (;;) {
-      const question = this.#question(bytes, room, options);
-      const count = await new Promise<number>((resolve, reject) => {
-        this.#library.llama_tokenize.async(...question, (error, found) =>
-          error ? reject(error) : resolve(found),
-        );
-      });
-      if (count >= 0) return Array.from(room.subarray(0, count));
-      room = new Int32Array(-count);
+  /**
+   * As `tokenize`, for a text of any length: in parts, long ones on another thread, so that other answers go on.
+   * Between parts it stops with the signal's reason.
+   */
+  async tokenizeAside(text: PromptText, options: TokenizeOptions, signal?: AbortSignal): Promise<number[]> {
+    signal?.throwIfAborted();
+    const { whole, borders } = joined(text);
+    if (whole.length <= shortText) {
+      if (this.#needsBreath(whole.length)) await breath(signal);
+      return this.tokenize(text, options);
     }
+    const ids: (readonly number[])[] = [];
+    for (const fragment of this.#fragments(whole, borders, options))
+      for (const part of partsOf(fragment)) {
+        if (typeof part === "number") ids.push([part]);
+        else if (part.length > shortText) ids.push(await this.#longPlain(part, signal));
+        else ids.push(this.#plain(part));
+        if (this.#needsBreath(typeof part === "number" ? 0 : part.length)) await breath(signal);
+      }
+    return this.#withEdges(ids.flat(), options);
   }
 
   /**
@@ -70,17 +89,19 @@ export class Vocabulary {
    * twice where the text or the ids in front already bring it.
    */
   encodePrompt(prompt: Prompt): number[] {
-    const parts = partsOf(prompt);
+    const parts = promptParts(prompt);
     return this.#join(
       parts.map((part) => this.#ids(part, "text" in part ? this.tokenize(part.text, part) : part.ids)),
     );
   }
 
-  /** The same, of long texts on another thread. */
-  async encodePromptAside(prompt: Prompt): Promise<number[]> {
+  /** The same for long texts, as `tokenizeAside`. */
+  async encodePromptAside(prompt: Prompt, signal?: AbortSignal): Promise<number[]> {
     const all: (readonly number[])[] = [];
-    for (const part of partsOf(prompt))
-      all.push(this.#ids(part, "text" in part ? await this.tokenizeAside(part.text, part) : part.ids));
+    for (const part of promptParts(prompt)) {
+      const ids = "text" in part ? await this.tokenizeAside(part.text, part, signal) : part.ids;
+      all.push(this.#ids(part, ids));
+    }
     return this.#join(all);
   }
 
@@ -116,8 +137,84 @@ export class Vocabulary {
     }
   }
 
+  /** Whether so much was tokenized that other work of the process must come first. */
+  #needsBreath(chars: number): boolean {
+    this.#sinceBreath += chars + callCost;
+    if (this.#sinceBreath < breathAfter) return false;
+    this.#sinceBreath = 0;
+    return true;
+  }
+
+  /** The engine may take this text as it is. */
+  #isSimple(text: string, borders: readonly number[]): boolean {
+    return borders.length === 0 && text.length <= shortText && !this.#special.areMany(text, fewSpecial);
+  }
+
+  #fragments(
+    text: string,
+    borders: readonly number[],
+    { parseSpecial }: TokenizeOptions,
+  ): Iterable<Fragment> {
+    return this.#special.partition(text, { parseSpecial, borders });
+  }
+
+  #plain(text: string): number[] {
+    return this.#ask(Buffer.from(text), plainText);
+  }
+
+  async #longPlain(text: string, signal: AbortSignal | undefined): Promise<readonly number[]> {
+    const bytes = Buffer.from(text);
+    const long: LongText = {
+      bytes,
+      tokenize: (part) => this.#askAside(part, plainText),
+      length: (token) => this.piece(token, true).length,
+      mustCut: this.#kind === kinds.bpe,
+    };
+    const keepsBytes = this.#kind === kinds.bpe || this.#kind === kinds.sentencePiece;
+    const ids = keepsBytes ? await joinParts(long, signal) : null;
+    return ids ?? (await this.#askAside(bytes, plainText));
+  }
+
+  #ask(bytes: Buffer, options: TokenizeOptions): number[] {
+    let room = new Int32Array(bytes.length + 8);
+    for (;;) {
+      const count = this.#library.llama_tokenize(...this.#question(bytes, room, options));
+      if (count >= 0) return Array.from(room.subarray(0, count));
+      room = new Int32Array(-count);
+    }
+  }
+
+  async #askAside(bytes: Buffer, options: TokenizeOptions): Promise<number[]> {
+    let room = new Int32Array(bytes.length + 8);
+    for (;;) {
+      const question = this.#question(bytes, room, options);
+      const count = await new Promise<number>((resolve, reject) => {
+        this.#library.llama_tokenize.async(...question, (error, found) =>
+          error ? reject(error) : resolve(found),
+        );
+      });
+      if (count >= 0) return Array.from(room.subarray(0, count));
+      room = new Int32Array(-count);
+    }
+  }
+
   #question(bytes: Buffer, room: Int32Array, { addSpecial, parseSpecial }: TokenizeOptions) {
     return [this.pointer, bytes, bytes.length, room, room.length, addSpecial, parseSpecial] as const;
+  }
+
+  #withEdges(ids: number[], { addSpecial }: TokenizeOptions): number[] {
+    if (!addSpecial) return ids;
+    this.#edges ??= this.#findEdges();
+    return [...this.#edges.first, ...ids, ...this.#edges.last];
+  }
+
+  /** What the vocabulary adds around a text, seen on a short one. */
+  #findEdges() {
+    const probe = Buffer.from("a");
+    const bare = this.#ask(probe, plainText);
+    const all = this.#ask(probe, { ...plainText, addSpecial: true });
+    const from = all.findIndex((_, at) => bare.every((id, index) => all[at + index] === id));
+    return { first: all.slice(0, from), last: all.slice(from + bare.length) };
   }
 
   #ids(part: PromptPart, ids: readonly number[]): readonly number[] {
@@ -143,25 +240,87 @@ export class Vocabulary {
   }
 }
 
-/** In letters: some thousand tokens, and milliseconds. */
-const longText = 32_768;
+const plainText: TokenizeOptions = { addSpecial: false, parseSpecial: false };
 
-/** Whether a prompt is worth another thread. */
-export function isLongPrompt(prompt: Prompt): boolean {
-  return partsOf(prompt).some((part) => "text" in part && part.text.length >= longText);
+/** In characters: the engine needs at most 20 ms for as many. */
+const shortText = 8192;
+/** Special tokens of a short text that the engine may find by itself. */
+const fewSpecial = 256;
+/** Characters tokenized in one turn of the event loop, and how many of them a call counts for. */
+const breathAfter = 16_384;
+const callCost = 16;
+
+async function breath(signal: AbortSignal | undefined): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  signal?.throwIfAborted();
 }
 
-type PromptPart = ({ readonly text: string } & TokenizeOptions) | { readonly ids: readonly number[] };
+/** As `llama_vocab_type` counts them; the tokens of these two hold a text's own bytes. */
+const kinds = { sentencePiece: 1, bpe: 2 };
 
-function partsOf(prompt: Prompt): PromptPart[] {
-  const parts = typeof prompt === "string" || isIds(prompt) ? [prompt] : prompt;
+const attribute = { unknown: 1, control: 8, userDefined: 16, stripsLeft: 128, stripsRight: 256 };
+
+function specialTokens(library: VocabularyFunctions, pointer: Pointer, size: number): SpecialToken[] {
+  const found: SpecialToken[] = [];
+  for (let id = 0; id < size; id++) {
+    const bits = library.llama_vocab_get_attr(pointer, id);
+    const isControl = (bits & (attribute.control | attribute.unknown)) !== 0;
+    if (!isControl && (bits & attribute.userDefined) === 0) continue;
+    found.push({
+      id,
+      text: library.llama_vocab_get_text(pointer, id),
+      isControl,
+      stripsLeft: (bits & attribute.stripsLeft) !== 0,
+      stripsRight: (bits & attribute.stripsRight) !== 0,
+    });
+  }
+  return found;
+}
+
+/** Some models mark turns by tokens that are not of the control kind, such as gpt-oss's `<|start|>`. */
+function isMarker({ text, isControl }: SpecialToken): boolean {
+  return text.length > 1 && (isControl || /^<[|｜].*[|｜]>$/.test(text));
+}
+
+/** Whether a prompt is better tokenized aside. */
+export function isLongPrompt(prompt: Prompt): boolean {
+  return promptParts(prompt).some(
+    (part) =>
+      "text" in part &&
+      (typeof part.text === "string" ? part.text : part.text.pieces.join("")).length > shortText,
+  );
+}
+
+function joined(text: PromptText): { readonly whole: string; readonly borders: readonly number[] } {
+  if (typeof text === "string") return { whole: text, borders: [] };
+  let length = 0;
+  const borders = text.pieces.slice(0, -1).map((piece) => {
+    length += piece.length;
+    return length;
+  });
+  return { whole: text.pieces.join(""), borders };
+}
+
+/** A fragment's plain texts, cut where it asks, or its token. */
+function partsOf(fragment: Fragment): (string | number)[] {
+  if ("token" in fragment) return [fragment.token];
+  const { text, cuts } = fragment;
+  return [0, ...cuts].map((from, index) => text.slice(from, cuts[index] ?? text.length));
+}
+
+type PromptPart = ({ readonly text: PromptText } & TokenizeOptions) | { readonly ids: readonly number[] };
+
+function promptParts(prompt: Prompt): PromptPart[] {
+  const parts = typeof prompt === "string" || "pieces" in prompt || isIds(prompt) ? [prompt] : prompt;
   return parts
-    .filter((part) => part.length > 0)
+    .filter((part) => (typeof part === "string" || !("pieces" in part) ? part.length > 0 : true))
     .map((part, index) =>
-      typeof part === "string" ? { text: part, addSpecial: index === 0, parseSpecial: true } : { ids: part },
+      typeof part === "string" || "pieces" in part
+        ? { text: part, addSpecial: index === 0, parseSpecial: true }
+        : { ids: part },
     );
 }
 
-function isIds(prompt: Prompt): prompt is readonly number[] {
-  return typeof prompt !== "string" && prompt.every((part) => typeof part === "number");
+function isIds(prompt: readonly unknown[]): prompt is readonly number[] {
+  return prompt.every((part) => typeof part === "number");
 }

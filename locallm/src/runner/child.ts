@@ -8,9 +8,8 @@ import { Gathering } from "./gathering.ts";
 import { type Command, type Report, sendError } from "./protocol.ts";
 
 let engine: Engine | null = null;
-/** Jobs whose long prompts are being read. */
-const arriving = new Set<number>();
-const embeds = new Map<number, AbortController>();
+/** Work that a cancel ends: texts being tokenized, and vectors. */
+const aborts = new Map<number, AbortController>();
 const gathering = new Gathering(reportSteps, () => performance.now());
 
 process.on("disconnect", end);
@@ -24,7 +23,7 @@ process.on("message", (command: Command) => {
 /** The system takes everything back. */
 function end(): never {
   engine?.slots?.stop();
-  for (const abort of embeds.values()) abort.abort();
+  for (const abort of aborts.values()) abort.abort();
   process.exit(0);
 }
 
@@ -55,27 +54,23 @@ function obey(engine: Engine, command: Exclude<Command, { kind: "load" }>): void
       else engine.slots.submit(command.id, command.job);
       break;
     case "embed":
-      void embed(engine, command.id, command.job);
+      void abortable(command.id, (signal) => embed(engine, command.id, command.job, signal));
       break;
     case "tokenize":
-      void answer(command.id, async () => ({
-        kind: "tokens",
-        id: command.id,
-        tokens: await engine.vocabulary.tokenizeAside(command.text, command),
-      }));
+      void abortable(command.id, async (signal) => {
+        const tokens = await engine.vocabulary.tokenizeAside(command.text, command, signal);
+        report({ kind: "tokens", id: command.id, tokens });
+      });
       break;
     case "detokenize":
-      void answer(command.id, async () => ({
-        kind: "text",
-        id: command.id,
-        text: engine.vocabulary.detokenize(command.tokens),
-      }));
+      void abortable(command.id, async () =>
+        report({ kind: "text", id: command.id, text: engine.vocabulary.detokenize(command.tokens) }),
+      );
       break;
     case "cancel":
-      arriving.delete(command.id);
       engine.slots?.cancel(command.id);
       gathering.forget(command.id);
-      embeds.get(command.id)?.abort();
+      aborts.get(command.id)?.abort();
       break;
     case "pause":
       engine.slots?.pause(command.id);
@@ -93,30 +88,32 @@ function obey(engine: Engine, command: Exclude<Command, { kind: "load" }>): void
 
 /** Others may come in front of it meanwhile; a cancelled one is forgotten. */
 async function submitLong(engine: Engine, slots: Slots, { id, job }: Generate): Promise<void> {
-  arriving.add(id);
-  try {
-    const prompt = await engine.vocabulary.encodePromptAside(job.prompt);
-    if (arriving.delete(id)) slots.submit(id, { ...job, prompt });
-  } catch (error) {
-    if (arriving.delete(id)) fail(id, error);
-  }
+  await abortable(id, async (signal) => {
+    const prompt = await engine.vocabulary.encodePromptAside(job.prompt, signal);
+    if (!signal.aborted) slots.submit(id, { ...job, prompt });
+  });
 }
 
 type Generate = Extract<Command, { kind: "generate" }>;
 
-async function embed(engine: Engine, id: number, job: EmbedJob): Promise<void> {
+async function embed(engine: Engine, id: number, job: EmbedJob, signal: AbortSignal): Promise<void> {
+  const { vectors, tokens } = await engine.embedder().embed(job, signal);
+  const length = engine.info.embeddingLength;
+  const all = new Float32Array(vectors.length * length);
+  for (const [index, vector] of vectors.entries()) all.set(vector, index * length);
+  report({ kind: "embedded", id, floats: Buffer.from(all.buffer).toString("base64"), length, tokens });
+}
+
+/** Work on one command that a cancel may end. */
+async function abortable(id: number, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const abort = new AbortController();
-  embeds.set(id, abort);
+  aborts.set(id, abort);
   try {
-    const { vectors, tokens } = await engine.embedder().embed(job, abort.signal);
-    const length = engine.info.embeddingLength;
-    const all = new Float32Array(vectors.length * length);
-    for (const [index, vector] of vectors.entries()) all.set(vector, index * length);
-    report({ kind: "embedded", id, floats: Buffer.from(all.buffer).toString("base64"), length, tokens });
+    await work(abort.signal);
   } catch (error) {
     if (!abort.signal.aborted) fail(id, error);
   } finally {
-    embeds.delete(id);
+    aborts.delete(id);
   }
 }
 
@@ -130,14 +127,6 @@ function reportSteps(events: readonly SlotEvent[]): void {
   for (const { id, done, error } of events) {
     if (done !== null) report({ kind: "done", id, done });
     else if (error !== null) fail(id, error);
-  }
-}
-
-async function answer(id: number, work: () => Promise<Report>): Promise<void> {
-  try {
-    report(await work());
-  } catch (error) {
-    fail(id, error);
   }
 }
 

@@ -5,6 +5,7 @@ import type {
   GenerateJob,
   LoadRequest,
   ModelInfo,
+  PromptText,
 } from "../engine/job.ts";
 import type { HeartbeatLimits } from "./heartbeat.ts";
 
@@ -52,8 +53,9 @@ export interface Runner {
   generate(job: GenerateJob, signal?: AbortSignal): AsyncIterable<GenerateEvent>;
   embed(job: EmbedJob, signal?: AbortSignal): Promise<Embeddings>;
   tokenize(
-    text: string,
+    text: PromptText,
     options: { readonly addSpecial: boolean; readonly parseSpecial: boolean },
+    signal?: AbortSignal,
   ): Promise<number[]>;
   detokenize(tokens: readonly number[]): Promise<string>;
   /** Lets the process end by itself; kills it when that takes too long. Open calls end with `shutting_down`. */
@@ -75,5 +77,6 @@ export type {
   LoadRequest,
   ModelInfo,
   Placement,
+  PromptText,
 } from "../engine/job.ts";
 export { defaultSampling, onlyProcessor } from "../engine/job.ts";

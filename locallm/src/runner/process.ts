@@ -8,6 +8,7 @@ import type {
   GenerateJob,
   LoadRequest,
   ModelInfo,
+  PromptText,
   Runner,
   RunnerExit,
   RunnerStart,
@@ -145,8 +146,12 @@ export class RunnerProcess implements Runner {
     return { vectors, tokens: report.tokens };
   }
 
-  async tokenize(text: string, options: { addSpecial: boolean; parseSpecial: boolean }): Promise<number[]> {
-    const report = await this.#call((id) => ({ kind: "tokenize", id, text, ...options }));
+  async tokenize(
+    text: PromptText,
+    options: { addSpecial: boolean; parseSpecial: boolean },
+    signal?: AbortSignal,
+  ): Promise<number[]> {
+    const report = await this.#call((id) => ({ kind: "tokenize", id, text, ...options }), signal);
     if (report.kind !== "tokens") throw unexpected(report);
     return [...report.tokens];
   }

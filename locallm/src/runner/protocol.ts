@@ -1,4 +1,11 @@
-import type { EmbedJob, GenerateDone, GenerateJob, LoadRequest, ModelInfo } from "../engine/job.ts";
+import type {
+  EmbedJob,
+  GenerateDone,
+  GenerateJob,
+  LoadRequest,
+  ModelInfo,
+  PromptText,
+} from "../engine/job.ts";
 import { type ErrorCode, LocallmError } from "../wire/errors.ts";
 
 /** An error on its way through the pipe. */
@@ -15,7 +22,7 @@ export type Command =
   | {
       readonly kind: "tokenize";
       readonly id: number;
-      readonly text: string;
+      readonly text: PromptText;
       readonly addSpecial: boolean;
       readonly parseSpecial: boolean;
     }

@@ -78,6 +78,11 @@ export interface Functions {
     scales: Float32Array,
   ): number;
   llama_vocab_n_tokens(vocab: Pointer): number;
+  /** 1: SentencePiece, 2: BPE, 3: WordPiece; see `llama_vocab_type` for the others. */
+  llama_vocab_type(vocab: Pointer): number;
+  llama_vocab_get_text(vocab: Pointer, token: number): string;
+  /** Bits of `llama_token_attr`. */
+  llama_vocab_get_attr(vocab: Pointer, token: number): number;
   llama_vocab_is_eog(vocab: Pointer, token: number): boolean;
   llama_vocab_bos(vocab: Pointer): number;
   llama_vocab_get_add_bos(vocab: Pointer): boolean;
@@ -165,6 +170,9 @@ function signatures(layout: typeof Layout): Record<string, (TypeObject | string)
     llama_adapter_lora_init: ["void *", "void *", "str"],
     llama_set_adapters_lora: ["int32_t", "void *", "void *", "size_t", "void *"],
     llama_vocab_n_tokens: ["int32_t", "void *"],
+    llama_vocab_type: ["int32_t", "void *"],
+    llama_vocab_get_text: ["str", "void *", "int32_t"],
+    llama_vocab_get_attr: ["int32_t", "void *", "int32_t"],
     llama_vocab_is_eog: ["bool", "void *", "int32_t"],
     llama_vocab_bos: ["int32_t", "void *"],
     llama_vocab_get_add_bos: ["bool", "void *"],

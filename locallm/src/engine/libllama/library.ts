@@ -21,6 +21,7 @@ export interface Library extends Functions {
  * how well it fits, 11 ms together.
  */
 export function openLibrary(folder: string = platformFolder(), processorFile: string | null = null): Library {
+  koffi.config({ sync_stack_size: stackBytes, async_stack_size: stackBytes });
   const functions = declareFunctions(open(folder, "llama"), open(folder, "ggml"), layout);
   const version = functions.llama_version();
   checkLayout(functions, version);
@@ -29,6 +30,12 @@ export function openLibrary(folder: string = platformFolder(), processorFile: st
   functions.llama_backend_init();
   return { ...functions, folder, version, processorFile: findProcessorFile() };
 }
+
+/**
+ * The most that koffi gives a call. Some tokenizers match words by a recursive `std::regex`: with koffi's default of
+ * 128 KiB a run of 1,000 equal letters in a long prompt ended the process, with this one of more than 32,768 does.
+ */
+const stackBytes = 16 * 1024 * 1024;
 
 function findProcessorFile(): string | null {
   try {

@@ -1,0 +1,94 @@
+/** A long text without special tokens, and what tokenizes a part of it. */
+export interface LongText {
+  /** UTF-8. */
+  readonly bytes: Buffer;
+  tokenize(part: Buffer): Promise<readonly number[]>;
+  /** Bytes of the text that a token stands for. */
+  length(token: number): number;
+  /** The engine cannot take it whole: where no two parts agree, it is cut all the same. */
+  readonly mustCut: boolean;
+}
+
+/** A part takes the engine at most 50 ms, and its stack holds a word of that length (see `stackBytes`). */
+const partBytes = 16_384;
+/** Parts overlap: both must see the same tokens around the place where they are joined. */
+const overlapBytes = 2048;
+const agreeing = 24;
+
+/**
+ * Tokenizes a text part by part, so that it can be stopped between parts. A tokenizer looks at more than one word, so
+ * neighbouring parts overlap and are joined where they agree on many tokens in a row. Null where they never do, or
+ * where tokens do not hold the text's own bytes. Throws the signal's reason.
+ */
+export async function joinParts(text: LongText, signal?: AbortSignal): Promise<readonly number[] | null> {
+  const { bytes } = text;
+  const joined: (readonly number[])[] = [];
+  let part = await readPart(text, 0);
+  let begin = 0;
+  while (part !== null) {
+    signal?.throwIfAborted();
+    if (part.to >= bytes.length) {
+      joined.push(part.ids.slice(begin));
+      return joined.flat();
+    }
+    const restart = part.starts.findIndex((start) => start >= part!.to - overlapBytes);
+    const next: Part | null = restart <= begin ? null : await readPart(text, part.starts[restart]!);
+    const atRestart = text.mustCut ? { before: restart, after: 0 } : null;
+    const meeting = next === null ? null : (meetingOf(part, restart, next) ?? atRestart);
+    if (next === null || meeting === null) return null;
+    joined.push(part.ids.slice(begin, meeting.before));
+    begin = meeting.after;
+    part = next;
+  }
+  return null;
+}
+
+interface Part {
+  readonly ids: readonly number[];
+  /** Where each token starts in the whole text. */
+  readonly starts: readonly number[];
+  readonly to: number;
+}
+
+/** Null where the tokens do not add up to the part's bytes. */
+async function readPart({ bytes, tokenize, length }: LongText, from: number): Promise<Part | null> {
+  let to = Math.min(from + partBytes, bytes.length);
+  while (to < bytes.length && isContinuation(bytes[to]!)) to--;
+  const ids = await tokenize(bytes.subarray(from, to));
+  const total = ids.reduce((sum, id) => sum + length(id), 0);
+  // Some vocabularies put a space in front of every text.
+  const added = total - (to - from);
+  if (added < 0 || added > 1 || to === from) return null;
+  let at = from - added;
+  const starts = ids.map((id) => {
+    const start = at;
+    at += length(id);
+    return start;
+  });
+  return { ids, starts, to };
+}
+
+/** The first place in the overlap behind which both parts have the same tokens for a while. */
+function meetingOf(first: Part, restart: number, second: Part): { before: number; after: number } | null {
+  let before = restart;
+  let after = 0;
+  let run = 0;
+  while (before < first.ids.length && after < second.ids.length) {
+    const [left, right] = [first.starts[before]!, second.starts[after]!];
+    if (left === right && first.ids[before] === second.ids[after]) {
+      run++;
+      before++;
+      after++;
+      if (run === agreeing) return { before: before - run, after: after - run };
+      continue;
+    }
+    run = 0;
+    if (left <= right) before++;
+    if (right <= left) after++;
+  }
+  return null;
+}
+
+function isContinuation(byte: number): boolean {
+  return (byte & 0xc0) === 0x80;
+}
