@@ -45,7 +45,7 @@ export const errorsZh: Record<ErrorCode, { readonly message: string; readonly ne
     "不能授予超出自身 API 密钥权限的权限：{right}。",
     "请修改 {param}，或使用没有该限制的 API 密钥。",
   ),
-  owner_required: row("只有账户的所有者可以执行此操作。", "请联系账户的所有者。"),
+  live_key_required: row("测试密钥不能执行此操作。", "请使用正式密钥。"),
   host_not_allowed: row(
     "本服务不接受主机名为 {host} 的请求。",
     "请使用服务启动时显示的地址，或把该主机名加入 DATAQ_ALLOWED_HOSTS。",

@@ -110,11 +110,11 @@ export const errors = {
     "You cannot grant more than your own key has: {right}.",
     "Change {param}, or use a key without this restriction.",
   ),
-  owner_required: row(
+  live_key_required: row(
     403,
     "permission_error",
-    "Only an owner of the account can do this.",
-    "Ask an owner of the account.",
+    "A test key cannot do this.",
+    "Use a live key.",
   ),
   host_not_allowed: row(
     403,

@@ -18,7 +18,14 @@ import { settle } from "../src/ledger/settlement.ts";
 import { verifyLedger } from "../src/ledger/verify.ts";
 import { readWallet, setFrozen } from "../src/ledger/wallet.ts";
 
-/** The ledger as one would write it without a database: what the real one must agree with, step by step. */
+/** What a movement takes from each part of a wallet. */
+interface Parts {
+  readonly trial: number;
+  readonly paid: number;
+  readonly credit: number;
+}
+
+/** The ledger without a database. The real one must agree with it step by step. */
 class Model {
   trial = 0;
   paid = 0;
@@ -28,8 +35,8 @@ class Model {
   hadTrial = false;
   frozen = false;
   readonly references = new Set<string>();
-  readonly open = new Map<string, { trial: number; paid: number; credit: number; endsMs: number }>();
-  readonly captured = new Map<string, number>();
+  readonly open = new Map<string, Parts & { readonly endsMs: number }>();
+  readonly captured = new Map<string, Parts | "refunded">();
 
   get balance(): number {
     return this.trial + this.paid + this.credit;
@@ -46,7 +53,7 @@ class Model {
     this.trial -= trial;
     this.paid -= paid;
     this.credit -= credit;
-    if (settled) this.captured.set(requestId, tokens);
+    if (settled) this.captured.set(requestId, { trial, paid, credit });
     else this.open.set(requestId, { trial, paid, credit, endsMs: nowMs + HOLD_MS });
     return undefined;
   }
@@ -55,14 +62,28 @@ class Model {
     const held = this.open.get(requestId);
     if (!held) return false;
     this.open.delete(requestId);
-    if (captures) this.captured.set(requestId, held.trial + held.paid + held.credit);
-    else {
-      const credit = Math.min(held.credit, this.limit - this.credit);
-      this.trial += held.trial;
-      this.credit += credit;
-      this.paid += held.paid + held.credit - credit;
-    }
+    if (captures) this.captured.set(requestId, held);
+    else this.giveBack(held);
     return true;
+  }
+
+  giveBack(parts: Parts): void {
+    const credit = Math.min(parts.credit, this.limit - this.credit);
+    this.trial += parts.trial;
+    this.credit += credit;
+    this.paid += parts.paid + parts.credit - credit;
+  }
+
+  /** Undefined when it succeeds, else the failure's code. What was spent last comes back first. */
+  refund(requestId: string, tokens: number): string | undefined {
+    const parts = this.captured.get(requestId);
+    if (parts === "refunded") return "already_exists";
+    if (!parts || parts.trial + parts.paid + parts.credit < tokens) return "not_found";
+    const credit = Math.min(parts.credit, tokens);
+    const paid = Math.min(parts.paid, tokens - credit);
+    this.giveBack({ trial: tokens - credit - paid, paid, credit });
+    this.captured.set(requestId, "refunded");
+    return undefined;
   }
 
   fill(tokens: number): void {
@@ -273,13 +294,9 @@ export async function playSteps(
       }
       case "reverse": {
         await underWay.wait(owner);
-        const fits = (owning.captured.get(known.requestId) ?? 0) >= size;
-        if (fits) {
-          owning.paid += size;
-          owning.captured.set(known.requestId, 0);
-        }
+        const expected = owning.refund(known.requestId, size);
         underWay.add([owner], async () =>
-          equal(at, (await reverse(database, known.requestId, size, why)) !== undefined, fits),
+          equal(at, await codeOf(() => reverse(database, known.requestId, size, why)), expected),
         );
         break;
       }

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 
-/** Whether `address` lies in one of `blocks`. */
+/** Whether `address` is in one of `blocks`. */
 export function isAmong(address: string, blocks: readonly string[]): boolean {
   const list = new BlockList();
   for (const block of blocks) {
@@ -14,11 +14,28 @@ export function isAmong(address: string, blocks: readonly string[]): boolean {
   return version !== 0 && list.check(plain, version === 6 ? "ipv6" : "ipv4");
 }
 
+/** Whether every address and block of `inner` lies in one block of `outer`. */
+export function areWithin(inner: readonly string[], outer: readonly string[]): boolean {
+  return inner.every((block) => {
+    const [base = "", length] = block.split("/");
+    const own = lengthOf(base, length);
+    return outer.some((wider) => {
+      const [widerBase = "", widerLength] = wider.split("/");
+      if (isIP(base) !== isIP(widerBase)) return false;
+      return lengthOf(widerBase, widerLength) <= own && isAmong(base, [wider]);
+    });
+  });
+}
+
+function lengthOf(base: string, length: string | undefined): number {
+  return length === undefined ? (isIP(base) === 4 ? 32 : 128) : Number(length);
+}
+
 export function isLoopback(address: string): boolean {
   return isAmong(address, ["127.0.0.0/8", "::1"]);
 }
 
-/** What is counted as one caller: an IPv4 address, or the /64 of IPv6 that one subscriber has to themselves. */
+/** What limits count as one caller: an IPv4 address, or the /64 block of IPv6 that one subscriber has. */
 export function callerOf(address: string): string {
   const plain = unmapped(address);
   if (isIP(plain) !== 6) return plain.slice(0, 64);

@@ -1,4 +1,4 @@
-import type { Database } from "../database/database.ts";
+import type { Queries } from "../database/database.ts";
 
 /** On whose behalf something is changed, and through which request. */
 export interface Author {
@@ -50,14 +50,14 @@ export const namedActors = ["leak-report", "nobody", "operator", "system"] as co
 
 /** One line of the audit log. Neither keys nor query texts belong in `before` and `after`. */
 export async function writeAudit(
-  database: Database,
+  queries: Queries,
   author: Author,
   action: AuditAction,
   target: string,
   before: object | null,
   after: object | null,
 ): Promise<void> {
-  await database.pool.query(
+  await queries.query(
     `insert into audit (at, actor, action, target, before, after, ip, user_agent, request_id)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     [
@@ -101,8 +101,8 @@ export const auditColumns = [
 ] as const satisfies readonly (keyof AuditLine)[];
 
 /** Newest first, below `before` when given. */
-export async function readAudit(database: Database, limit: number, before?: number): Promise<AuditLine[]> {
-  const found = await database.pool.query<AuditLine>(
+export async function readAudit(queries: Queries, limit: number, before?: number): Promise<AuditLine[]> {
+  const found = await queries.query<AuditLine>(
     `select ${auditColumns.join(", ")} from audit
      where ($2::bigint is null or id < $2) order by id desc limit $1`,
     [limit, before ?? null],

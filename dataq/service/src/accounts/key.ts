@@ -6,40 +6,25 @@ import type { Account, Tier } from "./account.ts";
 import { isAmong } from "./address.ts";
 import { type Author, writeAudit } from "./audit.ts";
 import { hmacOf, makeKeyText, readKeyText } from "./key-text.ts";
+import type { Grant, Principal } from "./principal.ts";
 import { defaultScopes, type Scope } from "./scope.ts";
 
-/** A key as anybody but its first reader knows it. */
-export interface ApiKey {
+/** A key without its text. */
+export interface ApiKey extends Grant {
   readonly id: string;
   readonly accountId: string;
-  readonly mode: KeyMode;
   readonly name: string;
   readonly prefix: string;
   readonly last4: string;
-  readonly scopes: readonly Scope[];
-  /** Tokens that it may spend in a month of China's calendar; null: as many as the account has. */
-  readonly monthlyCap: number | null;
-  /** The key that the cap is counted for: itself, or the first of those whose place it took. */
-  readonly spendAs: string;
-  /** Calls a second, below what the account may; null: as many as the account. */
-  readonly perSecond: number | null;
-  /** Addresses and blocks that it may be used from; none: from anywhere. */
-  readonly ipList: readonly string[];
   readonly createdAt: Date;
-  readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
   readonly revokedReason: RevocationReason | null;
   readonly lastUsedAt: Date | null;
-  /** When it was last tried although it is over, or from an address that is not on its list; to the hour. */
+  /** When it was last tried after its end, or from an address outside its list; to the hour. */
   readonly lastRefusedAt: Date | null;
 }
 
-/** The one who calls. */
-export interface Principal {
-  readonly key: ApiKey;
-  readonly account: { readonly id: string; readonly role: Account["role"]; readonly tier: Tier };
-}
-
+/** What a new key may do. What is left out has its default. */
 export interface NewKey {
   readonly mode?: KeyMode | undefined;
   readonly name?: string | undefined;
@@ -48,9 +33,14 @@ export interface NewKey {
   readonly perSecond?: number | null | undefined;
   readonly ipList?: readonly string[] | undefined;
   readonly expiresAt?: Date | null | undefined;
+  /** The key that its cap and rate are counted for; itself when left out. */
+  readonly spendAs?: string | undefined;
 }
 
-/** Makes, finds and ends keys. `pepper` is the service's secret that the stored HMACs are made with. */
+/** Throws unless the caller may touch a key that has this grant. */
+export type Permit = (grant: Grant) => void;
+
+/** Creates, finds and ends keys. `pepper` is the secret behind the stored HMACs. */
 export class Keys {
   readonly #database: Database;
   readonly #pepper: string;
@@ -60,12 +50,8 @@ export class Keys {
     this.#pepper = pepper;
   }
 
-  /** The text is in this answer and nowhere else. */
-  async create(
-    accountId: string,
-    wanted: NewKey & { readonly spendAs?: string },
-    author: Author,
-  ): Promise<{ key: ApiKey; text: string }> {
+  /** The key's text is in this result and nowhere else. */
+  async create(accountId: string, wanted: NewKey, author: Author): Promise<{ key: ApiKey; text: string }> {
     const mode = wanted.mode ?? "live";
     const text = makeKeyText(mode);
     const made = await this.#database.pool.query<ApiKey>(
@@ -94,8 +80,8 @@ export class Keys {
   }
 
   /**
-   * Who calls with this text from this address. Throws `invalid_api_key` for every text that is not a key of ours
-   * in force: callers are not told which of the reasons it is; `onRefused` is.
+   * Finds who calls with this text from this address. Throws `invalid_api_key` for every text that is not a valid key:
+   * only `onRefused` learns the reason, the caller does not.
    */
   async authenticate(
     text: string,
@@ -117,7 +103,7 @@ export class Keys {
     const row = found.rows[0];
     if (!row) throw refuse("unknown");
     const { role, tier, ...key } = row;
-    // Not waited for: how long the answer takes must not tell which keys there are.
+    // Not awaited: response times must not reveal which keys exist.
     const note = (reason: string) => void this.#noteRefusal(key, reason, address, now).catch(() => {});
     for (const [reason, since] of [
       ["revoked", key.revokedAt],
@@ -131,7 +117,7 @@ export class Keys {
       note("ip_denied");
       throw new Failure("ip_denied");
     }
-    return { key, account: { id: key.accountId, role, tier } };
+    return { ...key, key, account: { id: key.accountId, role, tier } };
   }
 
   async list(accountId: string): Promise<ApiKey[]> {

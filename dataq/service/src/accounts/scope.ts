@@ -2,7 +2,7 @@ import type { Role, Scope } from "@dataq/contract/wire";
 
 export { type Role, type Scope, scopes } from "@dataq/contract/wire";
 
-/** Sets of scopes by what a person does: of the members of an account, and of keys made for a role. */
+/** The scopes of a key that is created for a role. */
 export const roles = {
   owner: ["data:query", "read:account", "manage:keys", "manage:members", "manage:billing"],
   developer: ["data:query", "read:account"],
@@ -10,5 +10,11 @@ export const roles = {
   "read-only": ["read:account"],
 } as const satisfies Record<Role, readonly Scope[]>;
 
-/** What a key gets when nothing is said. */
+/** The scopes of members by kind of account and role: an owner of an admin account operates the service. */
+export const rights: Readonly<Record<"admin" | "customer", Readonly<Record<Role, readonly Scope[]>>>> = {
+  customer: roles,
+  admin: { ...roles, owner: scopes },
+};
+
+/** The scopes of a key that is created without any. */
 export const defaultScopes: readonly Scope[] = roles.developer;

@@ -1,22 +1,26 @@
-import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import { NamingClient, nameConnectionLosses } from "./connection-loss.ts";
 import { holdServer } from "./embedded/held-server.ts";
 
+/** Runs statements: each by itself, or all of them in one transaction (`inTransaction`). */
+export interface Queries {
+  query<Row extends pg.QueryResultRow>(
+    statement: string | pg.QueryConfig,
+    values?: unknown[],
+  ): Promise<pg.QueryResult<Row>>;
+}
+
 /**
- * One PostgreSQL, 15 or newer: the one behind `url`, else an embedded one whose files live below `folder`.
- * Folders that own tables add their types with `kysely.withTables<…>()`; statements that run for every request
- * go to `pool` as named statements, so that PostgreSQL plans them once a connection.
+ * One PostgreSQL, 15 or newer: the server behind `url`, or an embedded one with its files in `folder`. Statements that
+ * run for every request have a name, so that PostgreSQL plans them once per connection.
  */
-export interface Database {
+export interface Database extends Queries {
   readonly pool: pg.Pool;
-  // biome-ignore lint/complexity/noBannedTypes: no table of anybody's; each folder adds its own
-  readonly kysely: Kysely<{}>;
-  /** True when the server below is ours to start and stop. */
+  /** True when this process starts and stops the server. */
   readonly isEmbedded: boolean;
-  /** A connection of its own, outside the pool: for session locks and LISTEN. The caller ends it. */
+  /** A connection outside the pool, for session locks and LISTEN. The caller ends it. */
   connect(): Promise<pg.Client>;
-  /** Ends the pool; stops an embedded server when no other process uses it. Calling it twice is harmless. */
+  /** Ends the pool, and stops an embedded server that no other process uses. Can be called twice. */
   close(): Promise<void>;
 }
 
@@ -28,9 +32,9 @@ export interface DatabaseOptions {
   /** How long a statement waits for a connection before it fails with ETIMEDOUT. */
   readonly connectionWaitMs?: number;
   readonly applicationName?: string;
-  /** One line for each step that takes time. */
+  /** Receives one line for each slow step. */
   readonly progress: (line: string) => void;
-  /** A connection broke while idle; the pool replaces it. */
+  /** An idle connection broke; the pool replaces it. */
   readonly onError?: (error: Error) => void;
 }
 
@@ -39,10 +43,10 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const config: pg.ClientConfig = {
     ...(embedded ? embedded.connection : { connectionString: options.url }),
     application_name: options.applicationName ?? "dataq",
-    // A burst waits for a connection rather than fail.
+    // In a burst statements wait for a connection instead of failing.
     connectionTimeoutMillis: options.connectionWaitMs ?? 30_000,
     types: { getTypeParser: parserOf },
-    // A host that vanished must not hold a request for ever.
+    // Without it a request waits forever for a host that disappeared.
     keepAlive: true,
   };
   const pool = new pg.Pool({
@@ -52,7 +56,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     idleTimeoutMillis: 60_000,
   });
   nameConnectionLosses(pool);
-  // Without listeners the loss of a connection, idle or in use, would end the process.
+  // Without these listeners a lost connection would end the process.
   pool.on("error", (error) => options.onError?.(error));
   pool.on("connect", (client) => client.on("error", () => {}));
   try {
@@ -65,7 +69,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   let closing: Promise<void> | undefined;
   return {
     pool,
-    kysely: new Kysely({ dialect: new PostgresDialect({ pool }) }),
+    query: (statement, values) => pool.query(statement, values),
     isEmbedded: embedded !== undefined,
     async connect() {
       const client = new pg.Client(config);
@@ -87,19 +91,21 @@ async function assertSupported(pool: pg.Pool): Promise<void> {
   const { version, encoding } = found.rows[0]!;
   if (version < 150_000)
     throw new Error(
-      `dataq needs PostgreSQL 15 or newer; DATABASE_URL leads to ${Math.floor(version / 10_000)}.`,
+      `dataq needs PostgreSQL 15 or newer; the server behind DATABASE_URL is version ${Math.floor(version / 10_000)}.`,
     );
   if (encoding !== "UTF8")
-    throw new Error(`dataq needs a database with encoding UTF8; DATABASE_URL leads to one with ${encoding}.`);
+    throw new Error(
+      `dataq needs a database with the encoding UTF8; the database behind DATABASE_URL has ${encoding}.`,
+    );
 }
 
 const INT8 = 20;
 const DATE = 1082;
 const parsers: Record<number, (text: string) => unknown> = {
-  // Tokens and counts: far below 2^53, and a silent rounding of money is worse than a failure.
+  // Tokens and counts are far below 2^53; an error is better than rounded money.
   [INT8]: (text) => {
     const value = Number(text);
-    if (!Number.isSafeInteger(value)) throw new RangeError(`${text} is beyond what a number holds exactly`);
+    if (!Number.isSafeInteger(value)) throw new RangeError(`${text} is too large for an exact number`);
     return value;
   },
   // A calendar date has no time zone; pg's own parser would give it one.

@@ -377,13 +377,78 @@ test("an adjustment downwards stops at zero", async () => {
   await expect(adjust(database, id, -301, why)).rejects.toMatchObject({ code: "insufficient_balance" });
 });
 
-test("a capture is reversed at most once, and at most in full", async () => {
+test("a charge is refunded once, and at most in full", async () => {
   const id = await account(10_000);
   const request = call(id, 5_000);
   await charge(database, request);
-  expect(await reverse(database, request.requestId, 5_001, why)).toBeUndefined();
-  expect(await reverse(database, request.requestId, 5_000, why)).toMatchObject({ balance: 10_000 });
-  expect(await reverse(database, request.requestId, 1, why)).toBeUndefined();
+  const refund = (tokens: number) => reverse(database, request.requestId, tokens, why);
+  await expect(refund(5_001)).rejects.toMatchObject({ code: "not_found" });
+  expect(await refund(5_000)).toMatchObject({ balance: 10_000 });
+  await expect(refund(1)).rejects.toMatchObject({ code: "already_exists" });
+});
+
+test("of ten refunds at once one is made, and the others are told so", async () => {
+  const id = await account(10_000);
+  const request = call(id, 5_000);
+  await charge(database, request);
+  const all = await Promise.allSettled(
+    Array.from({ length: 10 }, () => reverse(database, request.requestId, 5_000, why)),
+  );
+  expect(all.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  for (const one of all)
+    if (one.status === "rejected") expect(one.reason).toMatchObject({ code: "already_exists" });
+  expect(await readWallet(database, id, now)).toMatchObject({ balance: 10_000 });
+});
+
+test("a refund gives each part of the wallet back what it was charged, the last spent first", async () => {
+  const id = await account(2_000, 1_000);
+  await setCreditLimit(database, id, 3_000, why);
+  const spend = async () => {
+    const request = call(id, 5_000);
+    await charge(database, request);
+    expect(await readWallet(database, id, now)).toMatchObject({ balance: 1_000, creditBalance: 1_000 });
+    return request.requestId;
+  };
+  const parts = async () => {
+    const { trialBalance, paidBalance, creditBalance } = (await readWallet(database, id, now))!;
+    return { trialBalance, paidBalance, creditBalance };
+  };
+  // 1,000 of the trial, 2,000 paid and 2,000 credit were spent.
+  await reverse(database, await spend(), 5_000, why);
+  expect(await parts()).toEqual({ trialBalance: 1_000, paidBalance: 2_000, creditBalance: 3_000 });
+  await reverse(database, await spend(), 4_500, why);
+  expect(await parts()).toEqual({ trialBalance: 500, paidBalance: 2_000, creditBalance: 3_000 });
+});
+
+test("a refund of trial tokens makes no paid tokens, also when the capture was smaller than the hold", async () => {
+  const id = await account(0, 9_000);
+  const request = call(id, 5_000);
+  await hold(database, request);
+  await settle(database, request.requestId, {
+    kind: "capture",
+    tokens: 2_000,
+    note: "part",
+    now,
+    accountId: id,
+  });
+  await expect(reverse(database, request.requestId, 2_001, why)).rejects.toMatchObject({ code: "not_found" });
+  await reverse(database, request.requestId, 2_000, why);
+  expect(await readWallet(database, id, now)).toMatchObject({ trialBalance: 9_000, paidBalance: 0 });
+});
+
+test("a refund of credit beyond a lowered credit line becomes paid tokens", async () => {
+  const id = await account(0);
+  await setCreditLimit(database, id, 3_000, why);
+  const request = call(id, 3_000);
+  await charge(database, request);
+  await topUp(database, id, 3_000, "repaid", why);
+  await setCreditLimit(database, id, 1_000, why);
+  await reverse(database, request.requestId, 3_000, why);
+  expect(await readWallet(database, id, now)).toMatchObject({
+    creditBalance: 1_000,
+    creditLimit: 1_000,
+    paidBalance: 3_000,
+  });
 });
 
 test("a key's monthly cap holds under parallel calls, and a void frees it again", async () => {

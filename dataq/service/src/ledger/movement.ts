@@ -1,9 +1,9 @@
 import { Failure } from "@dataq/contract";
-import type { Database } from "../database/database.ts";
+import type { Queries } from "../database/database.ts";
 import type { Balance } from "./balance.ts";
 import { ownNotes } from "./own-notes.ts";
 
-/** Who moves tokens outside of calls, and why. Every entry carries both. */
+/** Who moves tokens outside of calls, and why. Both are part of every entry. */
 export interface Reason {
   readonly actor: string;
   readonly note: string;
@@ -11,19 +11,19 @@ export interface Reason {
 }
 
 /** Opens the wallet of a new account. */
-export async function openWallet(database: Database, accountId: string, now: Date): Promise<void> {
-  await database.pool.query("insert into wallet (account_id, touched_at) values ($1, $2)", [accountId, now]);
+export async function openWallet(queries: Queries, accountId: string, now: Date): Promise<void> {
+  await queries.query("insert into wallet (account_id, touched_at) values ($1, $2)", [accountId, now]);
 }
 
-/** The trial, once an account. Returns false when it was granted before. */
+/** Grants the trial. Returns false if the account already had it. */
 export async function grantTrial(
-  database: Database,
+  queries: Queries,
   accountId: string,
   trial: { readonly tokens: number; readonly expiresAt: Date },
   reason: Reason,
 ): Promise<boolean> {
   return moveOnce(
-    database,
+    queries,
     accountId,
     `trial:${accountId}`,
     `update wallet set trial = trial + $2, part_trial = $2, part_paid = 0, part_credit = 0, trial_expires_at = $6,`,
@@ -36,19 +36,18 @@ export async function grantTrial(
 }
 
 /**
- * Paid tokens. What the account has drawn from its credit line is filled up first. `reference` is the payment's or
- * the voucher's own: the same one is credited once, whoever delivers it and however often. Returns false the
- * second time.
+ * Adds paid tokens. They first repay what the account has used of its credit line. `reference` names the payment or the
+ * voucher: the same reference is credited once. Returns false the second time.
  */
 export async function topUp(
-  database: Database,
+  queries: Queries,
   accountId: string,
   tokens: number,
   reference: string,
   reason: Reason,
 ): Promise<boolean> {
   return moveOnce(
-    database,
+    queries,
     accountId,
     reference,
     `update wallet set part_trial = 0,
@@ -61,15 +60,15 @@ export async function topUp(
   );
 }
 
-/** A correction by hand, up or down. Down takes paid before trial. Throws `insufficient_balance` rather than go below 0. */
+/** A manual correction, up or down. Down takes paid tokens before trial tokens. Throws `insufficient_balance` below 0. */
 export async function adjust(
-  database: Database,
+  queries: Queries,
   accountId: string,
   tokens: number,
   reason: Reason,
 ): Promise<Balance> {
   const moved = await move(
-    database,
+    queries,
     tokens >= 0 ? "adjust-up" : "adjust-down",
     tokens >= 0
       ? `update wallet set part_trial = 0, part_paid = $2, part_credit = 0, paid = paid + $2,`
@@ -82,19 +81,19 @@ export async function adjust(
     [accountId, tokens, reason.now, reason.actor, reason.note],
   );
   if (moved) return moved;
-  const balance = await readSpendable(database, accountId);
+  const balance = await readSpendable(queries, accountId);
   throw new Failure("insufficient_balance", { required: -tokens, balance, shortfall: -tokens - balance });
 }
 
-/** Sets the credit line. It cannot be lowered below what is drawn or held at the moment: then it becomes that. */
+/** Sets the credit line, at least to what is used or held of it. */
 export async function setCreditLimit(
-  database: Database,
+  queries: Queries,
   accountId: string,
   limit: number,
   reason: Reason,
 ): Promise<Balance> {
   const moved = await move(
-    database,
+    queries,
     "credit-line",
     `update wallet set part_trial = 0, part_paid = 0,
        part_credit = greatest($2 - credit_limit, -credit),
@@ -109,10 +108,10 @@ export async function setCreditLimit(
   return moved;
 }
 
-/** Books an expired trial's rest away. Harmless when there is nothing to expire. */
-export async function expireTrial(database: Database, accountId: string, now: Date): Promise<void> {
+/** Takes the rest of an expired trial from the wallet. Does nothing if no trial has expired. */
+export async function expireTrial(queries: Queries, accountId: string, now: Date): Promise<void> {
   await move(
-    database,
+    queries,
     "expire",
     `update wallet set part_trial = -trial, part_paid = 0, part_credit = 0, trial = 0,`,
     "and trial > 0 and trial_expires_at <= $3 and $2 = 0",
@@ -122,51 +121,87 @@ export async function expireTrial(database: Database, accountId: string, now: Da
   );
 }
 
-/** Books away the rests of all trials whose time is over. */
-export async function expireTrials(database: Database, now: Date): Promise<void> {
-  const over = await database.pool.query<{ account_id: string }>(
+/** Does so for all accounts. */
+export async function expireTrials(queries: Queries, now: Date): Promise<void> {
+  const over = await queries.query<{ account_id: string }>(
     "select account_id from wallet where trial > 0 and trial_expires_at <= $1",
     [now],
   );
-  for (const { account_id } of over.rows) await expireTrial(database, account_id, now);
+  for (const { account_id } of over.rows) await expireTrial(queries, account_id, now);
 }
 
 /**
- * Undoes a capture in full or in part, as a new entry that names the request. At most once a request, at most what
- * was captured. Returns undefined when there is nothing (more) to undo.
+ * Refunds a capture in full or in part, once per request, as a new entry with the request's id. The tokens go back to
+ * the part of the wallet that they came from, in the reverse order of spending: credit, then paid, then trial; trial
+ * tokens never become paid ones. Throws `not_found` without such a capture or beyond its tokens, `already_exists` the
+ * second time.
  */
 export async function reverse(
-  database: Database,
+  queries: Queries,
   requestId: string,
   tokens: number,
   reason: Reason,
-): Promise<Balance | undefined> {
-  const found = await database.pool.query<{ balance: number; trial: number }>({
-    name: "ledger-reverse",
-    text: `with captured as (
-       select account_id, operation, key_id, price_version, earnings from entry
-       where request_id = $1 and kind = 'capture' and earnings >= $2::bigint and $2 > 0
-         and not exists (select from entry where request_id = $1 and kind = 'reverse')
-     ), moved as (
-       update wallet w set paid = w.paid + $2, seq = w.seq + 1, touched_at = greatest(w.touched_at, $3::timestamptz)
-       from captured where w.account_id = captured.account_id returning w.*
-     ), written as (
-       insert into entry (account_id, seq, at, kind, request_id, operation, key_id, price_version,
-                          paid, earnings, balance_after, actor, note)
-       select m.account_id, m.seq, m.touched_at, 'reverse', $1, c.operation, c.key_id, c.price_version,
-              $2, -$2::bigint, m.trial + m.paid + m.credit, $4, $5 from moved m, captured c
-     ) select trial + paid + credit as balance, trial from moved`,
-    values: [requestId, tokens, reason.now, reason.actor, reason.note],
-  });
+): Promise<Balance> {
+  const found = await queries
+    .query<{ balance: number; trial: number }>({
+      name: "ledger-reverse",
+      text: REVERSE,
+      values: [requestId, tokens, reason.now, reason.actor, reason.note],
+    })
+    .catch((error: unknown) => {
+      const { code, constraint } = error as { code?: string; constraint?: string };
+      if (code === "23505" && constraint?.startsWith("entry_once_a_")) throw refundedBefore(requestId);
+      throw error;
+    });
   const row = found.rows[0];
-  return row && { balance: row.balance, trialBalance: row.trial };
+  if (row) return { balance: row.balance, trialBalance: row.trial };
+  const before = await queries.query("select from entry where request_id = $1 and kind = 'reverse'", [
+    requestId,
+  ]);
+  if (before.rowCount !== 0) throw refundedBefore(requestId);
+  throw new Failure("not_found", {
+    what: `A charge of at least ${tokens} tokens for the request ${requestId}`,
+  });
 }
 
-/** Drawn or held; a hold that is given back after the line is full again goes to paid. */
+function refundedBefore(requestId: string): Failure {
+  return new Failure("already_exists", { what: `A refund of the request ${requestId}` });
+}
+
+/** \`back_…\` is what the refund gives to each part; credit beyond the present line goes to paid, as in a settlement. */
+const REVERSE = `
+with spent as (
+  select c.account_id, c.operation, c.key_id, c.price_version,
+         -(h.trial + c.trial) as trial, -(h.paid + c.paid) as paid, -(h.credit + c.credit) as credit
+  from entry c join entry h on h.request_id = c.request_id and h.kind = 'hold'
+  where c.request_id = $1 and c.kind = 'capture' and c.earnings >= $2::bigint and $2 > 0
+    and not exists (select from entry where request_id = $1 and kind = 'reverse')
+), part as (
+  select *, least(credit, $2) as back_credit, least(paid, $2 - least(credit, $2)) as back_paid,
+         $2 - least(credit, $2) - least(paid, $2 - least(credit, $2)) as back_trial
+  from spent
+), moved as (
+  update wallet w set part_trial = part.back_trial,
+         part_credit = least(part.back_credit, w.credit_limit - w.credit),
+         part_paid = part.back_paid + part.back_credit - least(part.back_credit, w.credit_limit - w.credit),
+         trial = w.trial + part.back_trial,
+         credit = w.credit + least(part.back_credit, w.credit_limit - w.credit),
+         paid = w.paid + part.back_paid + part.back_credit - least(part.back_credit, w.credit_limit - w.credit),
+         seq = w.seq + 1, touched_at = greatest(w.touched_at, $3::timestamptz)
+  from part where w.account_id = part.account_id returning w.*
+), written as (
+  insert into entry (account_id, seq, at, kind, request_id, operation, key_id, price_version,
+                     trial, paid, credit, earnings, balance_after, actor, note, reference)
+  select m.account_id, m.seq, m.touched_at, 'reverse', $1, p.operation, p.key_id, p.price_version,
+         m.part_trial, m.part_paid, m.part_credit, -$2::bigint, m.trial + m.paid + m.credit, $4, $5, $1
+  from moved m, part p
+) select trial + paid + credit as balance, trial from moved`;
+
+/** Used or held. A hold that is given back when the line is full again goes to paid. */
 const DRAWN = "(credit_limit - credit)";
 
 async function move(
-  database: Database,
+  queries: Queries,
   name: string,
   update: string,
   condition: string,
@@ -174,7 +209,7 @@ async function move(
   contra: string,
   values: unknown[],
 ): Promise<Balance | undefined> {
-  const found = await database.pool.query<{ balance: number; trial: number }>({
+  const found = await queries.query<{ balance: number; trial: number }>({
     name: `ledger-${name}`,
     text: statement(update, condition, kind, contra, "null"),
     values,
@@ -184,11 +219,11 @@ async function move(
 }
 
 /**
- * A second delivery of the same reference finds its entry. Of two at the same moment one fails on the unique index,
- * and its whole statement with it; that costs the pool a connection, so it is not left to every second delivery.
+ * Moves tokens unless there is an entry with the same reference. Of two deliveries at the same moment one fails on the
+ * unique index, with its whole statement.
  */
 async function moveOnce(
-  database: Database,
+  queries: Queries,
   accountId: string,
   reference: string,
   update: string,
@@ -205,9 +240,9 @@ async function moveOnce(
     const known = `$${values.length}`;
     const isNew = `and not exists (select from entry where kind = '${kind}' and reference = ${known})`;
     const text = statement(update, isNew, kind, contra, known);
-    const moved = await database.pool.query({ name: `ledger-${kind}`, text, values });
+    const moved = await queries.query({ name: `ledger-${kind}`, text, values });
     if (moved.rowCount === 1) return true;
-    const found = await database.pool.query("select from wallet where account_id = $1", [accountId]);
+    const found = await queries.query("select from wallet where account_id = $1", [accountId]);
     if (found.rowCount === 0) throw new Failure("not_found", { what: `The account ${accountId}` });
     return false;
   } catch (error) {
@@ -236,8 +271,8 @@ moved as (
 select trial + paid + credit as balance, trial from moved`;
 }
 
-async function readSpendable(database: Database, accountId: string): Promise<number> {
-  const found = await database.pool.query<{ balance: number }>(
+async function readSpendable(queries: Queries, accountId: string): Promise<number> {
+  const found = await queries.query<{ balance: number }>(
     "select trial + paid as balance from wallet where account_id = $1",
     [accountId],
   );

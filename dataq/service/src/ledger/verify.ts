@@ -1,40 +1,43 @@
-import type { Database } from "../database/database.ts";
+import type { Database, Queries } from "../database/database.ts";
+import { inTransaction } from "../database/transaction.ts";
 import { chainNext, chainStart, readEntries } from "./entry.ts";
 
-/** One law of the ledger, and what breaks it; none when it holds. */
+/** A law of the books, and what breaks it. */
 export interface Finding {
   readonly law: string;
   readonly text: string;
   readonly text_zh: string;
-  /** At most a few of each. */
+  /** The first few; empty when the law holds. */
   readonly breaches: readonly string[];
 }
 
 /**
- * Checks every law over all accounts: in one snapshot for what SQL can see, then each account's chain against its
- * seals. Runs beside a serving instance.
+ * Checks every law over all accounts: first in one snapshot with SQL, then the hash chain of each account against its
+ * seals. Can run while instances serve.
  */
 export async function verifyLedger(database: Database): Promise<Finding[]> {
-  const client = await database.pool.connect();
-  const findings: Finding[] = [];
-  try {
-    await client.query("begin isolation level repeatable read read only");
-    for (const { sql, ...law } of laws) {
-      const broken = await client.query<{ breach: string }>(
-        `select breach::text from (${sql}) as broken(breach) limit 5`,
-      );
-      findings.push({ ...law, breaches: broken.rows.map((row) => row.breach) });
-    }
-    await client.query("commit");
-  } finally {
-    client.release();
-  }
+  const findings = await inTransaction(
+    database,
+    checkLaws,
+    "begin isolation level repeatable read read only",
+  );
   findings.push({
     law: "L13",
-    text: "the chain of hashes is whole",
+    text: "the hash chain is intact",
     text_zh: "哈希链完整",
     breaches: await checkChains(database),
   });
+  return findings;
+}
+
+async function checkLaws(queries: Queries): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const { sql, ...law } of laws) {
+    const broken = await queries.query<{ breach: string }>(
+      `select breach::text from (${sql}) as broken(breach) limit 5`,
+    );
+    findings.push({ ...law, breaches: broken.rows.map((row) => row.breach) });
+  }
   return findings;
 }
 
@@ -54,7 +57,7 @@ async function checkChains(database: Database): Promise<string[]> {
       seq = entry.seq;
       const sealed = expected.get(seq);
       if (sealed && !sealed.equals(hash))
-        breaches.push(`${account_id} was changed at or before entry ${seq}`);
+        breaches.push(`${account_id} has changed at or before entry ${seq}`);
       expected.delete(seq);
       if (breaches.length >= 5) return breaches;
     }
@@ -63,7 +66,7 @@ async function checkChains(database: Database): Promise<string[]> {
   return breaches.slice(0, 5);
 }
 
-/** Each statement yields one row a breach, and none when all is well. */
+/** Each statement returns one row per breach. */
 const laws: readonly (Omit<Finding, "breaches"> & { readonly sql: string })[] = [
   {
     law: "L1",
@@ -74,8 +77,8 @@ const laws: readonly (Omit<Finding, "breaches"> & { readonly sql: string })[] = 
   },
   {
     law: "L2",
-    text: "no entry of an account is missing, and none is without an account",
-    text_zh: "账户的账目没有缺失，也没有无主的账目",
+    text: "no entry is missing, and every entry and hold has a wallet",
+    text_zh: "账目没有缺失，每笔账目和冻结都有对应的钱包",
     sql: `select w.account_id from wallet w left join
             (select account_id, count(*) n, max(seq) last from entry group by 1) e using (account_id)
           where coalesce(e.n, 0) <> w.seq or coalesce(e.last, 0) <> w.seq
@@ -85,7 +88,7 @@ const laws: readonly (Omit<Finding, "breaches"> & { readonly sql: string })[] = 
   },
   {
     law: "L3",
-    text: "wallets are the sums of their entries, and holds are what is held",
+    text: "every wallet is the sum of its entries, and its held tokens are the sum of its open holds",
     text_zh: "钱包余额等于账目之和，冻结额等于未结的冻结",
     sql: `select w.account_id from wallet w
           left join (select account_id, sum(trial) trial, sum(paid) paid, sum(credit) credit, sum(held) held,
@@ -112,8 +115,8 @@ const laws: readonly (Omit<Finding, "breaches"> & { readonly sql: string })[] = 
   },
   {
     law: "L5",
-    text: "every call ends once, captured or voided, or is open",
-    text_zh: "每次调用恰好以扣费或退回结束一次，或仍在进行",
+    text: "every call has one hold, and ends once or is still open",
+    text_zh: "每次调用只有一笔冻结，并只结束一次，或仍在进行",
     sql: `select request_id from entry where request_id is not null group by 1
           having count(*) filter (where kind = 'hold') <> 1
               or count(*) filter (where kind in ('capture', 'void'))
@@ -121,7 +124,7 @@ const laws: readonly (Omit<Finding, "breaches"> & { readonly sql: string })[] = 
   },
   {
     law: "L6",
-    text: "what is captured is held, and a price of the version in force at the hold",
+    text: "a charge never exceeds its hold, and is the price in force at the hold",
     text_zh: "扣费不超过冻结，且为冻结时生效的价格",
     sql: `select c.request_id from entry c
           join entry h on h.request_id = c.request_id and h.kind = 'hold'
@@ -133,21 +136,21 @@ const laws: readonly (Omit<Finding, "breaches"> & { readonly sql: string })[] = 
   },
   {
     law: "L7",
-    text: "an Idempotency-Key is charged at most once",
-    text_zh: "一个 Idempotency-Key 至多扣费一次",
+    text: "a charged call keeps its outcome under its Idempotency-Key, so that a retry is free",
+    text_zh: "已扣费的调用在其 Idempotency-Key 下保留结果，重试不会再次扣费",
     sql: `select i.account_id || ' ' || i.key from idempotency i join entry c on c.request_id = i.request_id
-          and c.kind = 'capture' group by i.account_id, i.key having count(*) > 1`,
+          and c.kind = 'capture' and c.account_id = i.account_id where i.outcome is null`,
   },
   {
     law: "L8",
-    text: "a payment, voucher or trial is credited at most once",
+    text: "a payment, voucher or trial is credited once",
     text_zh: "一笔付款、充值码或试用至多入账一次",
     sql: "select reference from entry where reference is not null group by kind, reference having count(*) > 1",
   },
   {
     law: "L9",
-    text: "usage by account, day, operation and key sums to what was earned",
-    text_zh: "按账户、日期、接口和密钥统计的用量等于收入",
+    text: "the entries of a call agree on account, operation and key, and add up to what was earned",
+    text_zh: "同一次调用的账目在账户、接口和密钥上一致，合计等于收入",
     sql: `select request_id from entry where request_id is not null group by 1
           having count(distinct account_id) > 1 or count(distinct operation) > 1 or count(distinct key_id) > 1
               or sum(tokens + held + earnings) <> 0`,
@@ -161,7 +164,7 @@ const laws: readonly (Omit<Finding, "breaches"> & { readonly sql: string })[] = 
   },
   {
     law: "L10",
-    text: "paid tokens are spent only when the trial is spent, credit only when both are",
+    text: "trial tokens are spent first, then paid tokens, then credit",
     text_zh: "先用试用，再用已付，最后才用信用额度",
     sql: `select account_id || ' ' || seq from
             (select *, sum(trial) over w as trial_after, sum(paid) over w as paid_after from entry
@@ -170,8 +173,8 @@ const laws: readonly (Omit<Finding, "breaches"> & { readonly sql: string })[] = 
   },
   {
     law: "L11",
-    text: "all tokens together: customers, earnings and breakage are what came in",
-    text_zh: "全部令牌：客户、收入与过期之和等于流入",
+    text: "the tokens of customers, earnings and expired trials add up to what came in",
+    text_zh: "客户持有、收入与过期的点数之和等于流入的点数",
     sql: `select sum(trial + paid + credit + held + earnings + breakage) || ' of '
                  || -sum(promotions + payments + adjustments + credit_line) from entry
           having sum(trial + paid + credit + held + earnings + breakage)
@@ -179,10 +182,21 @@ const laws: readonly (Omit<Finding, "breaches"> & { readonly sql: string })[] = 
   },
   {
     law: "L12",
-    text: "no more is reversed than was captured",
+    text: "a refund never exceeds its charge",
     text_zh: "退款不超过扣费",
     sql: `select r.request_id from entry r left join entry c on c.request_id = r.request_id and c.kind = 'capture'
           where r.kind = 'reverse' and (c.request_id is null or -r.earnings > c.earnings or r.account_id <> c.account_id)`,
+  },
+  {
+    law: "L12",
+    text: "a refund goes back to the part of the wallet that was charged",
+    text_zh: "退款退回到原来扣费的部分",
+    // Refunds without a reference are older than this law. Credit may go back to paid, trial never.
+    sql: `select r.request_id from entry r
+          join entry h on h.request_id = r.request_id and h.kind = 'hold'
+          join entry c on c.request_id = r.request_id and c.kind = 'capture'
+          where r.kind = 'reverse' and r.reference is not null
+            and (r.trial > -(h.trial + c.trial) or r.paid + r.credit > -(h.paid + c.paid + h.credit + c.credit))`,
   },
   {
     law: "L13",

@@ -1,4 +1,4 @@
-import type { Database } from "../database/database.ts";
+import type { Queries } from "../database/database.ts";
 import { expireTrial } from "./movement.ts";
 
 /** A wallet as its owner sees it. `balance` is what can be spent: after open holds, trial and credit line included. */
@@ -14,13 +14,13 @@ export interface Wallet {
 }
 
 export async function readWallet(
-  database: Database,
+  queries: Queries,
   accountId: string,
   now: Date,
 ): Promise<Wallet | undefined> {
   const read = async () =>
     (
-      await database.pool.query<Wallet>(
+      await queries.query<Wallet>(
         `select trial + paid + credit as balance, trial as "trialBalance", paid as "paidBalance",
                 credit as "creditBalance", credit_limit as "creditLimit", held,
                 trial_expires_at as "trialExpiresAt", frozen
@@ -31,13 +31,13 @@ export async function readWallet(
   const wallet = await read();
   const isOver = wallet?.trialExpiresAt && wallet.trialBalance > 0 && wallet.trialExpiresAt <= now;
   if (!isOver) return wallet;
-  await expireTrial(database, accountId, now);
+  await expireTrial(queries, accountId, now);
   return read();
 }
 
 /** Stops or allows spending; open calls end as they would. */
-export async function setFrozen(database: Database, accountId: string, frozen: boolean): Promise<boolean> {
-  const changed = await database.pool.query("update wallet set frozen = $2 where account_id = $1", [
+export async function setFrozen(queries: Queries, accountId: string, frozen: boolean): Promise<boolean> {
+  const changed = await queries.query("update wallet set frozen = $2 where account_id = $1", [
     accountId,
     frozen,
   ]);

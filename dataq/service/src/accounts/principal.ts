@@ -1,0 +1,101 @@
+import { Failure } from "@dataq/contract";
+import type { KeyMode } from "@dataq/contract/wire";
+import type { Account } from "./account.ts";
+import { areWithin } from "./address.ts";
+import type { ApiKey } from "./key.ts";
+import type { Role, Scope } from "./scope.ts";
+import { rights } from "./scope.ts";
+
+/** What an API key or a member may do, and within which bounds. */
+export interface Grant {
+  readonly mode: KeyMode;
+  readonly scopes: readonly Scope[];
+  /** Tokens that it may spend in a month of China's calendar; null: as many as the account has. */
+  readonly monthlyCap: number | null;
+  /** The key that cap and rate are counted for: itself, or the key that it replaces or was created by. */
+  readonly spendAs: string;
+  /** Calls a second, below the limit of the account; null: as many as the account. */
+  readonly perSecond: number | null;
+  /** Addresses and blocks that it may be used from; empty: from anywhere. */
+  readonly ipList: readonly string[];
+  readonly expiresAt: Date | null;
+}
+
+/** Who sends a request: an API key, or a member of an account who is signed in. */
+export interface Principal extends Grant {
+  /** `key_…` or `user_…`. */
+  readonly id: string;
+  readonly account: Pick<Account, "id" | "role" | "tier">;
+  /** Null for a member. */
+  readonly key: ApiKey | null;
+}
+
+/** A member has the rights of their role in the account, without bounds. */
+export function grantOf(role: Role, kind: Account["role"], spendAs: string): Grant {
+  return {
+    mode: "live",
+    scopes: rights[kind][role],
+    monthlyCap: null,
+    spendAs,
+    perSecond: null,
+    ipList: [],
+    expiresAt: null,
+  };
+}
+
+/** What a request does, as far as authorisation is concerned. */
+export const actions = {
+  /** Queries data. */
+  "data.query": { scope: "data:query", allowsTestKeys: true },
+  /** Reads balance, ledger, usage, requests and members of the own account. */
+  "account.read": { scope: "read:account", allowsTestKeys: true },
+  /** Redeems vouchers. */
+  "account.pay": { scope: "manage:billing", allowsTestKeys: false },
+  /** Lists, creates, changes, rotates and revokes keys of the own account. */
+  "keys.manage": { scope: "manage:keys", allowsTestKeys: true },
+  /** Invites, changes and removes members of the own account. */
+  "members.manage": { scope: "manage:members", allowsTestKeys: false },
+  /** Operates the service: accounts, money, prices, imports and people. */
+  "service.operate": { scope: "admin", allowsTestKeys: false },
+} as const satisfies Record<string, { readonly scope: Scope; readonly allowsTestKeys: boolean }>;
+export type Action = keyof typeof actions;
+
+/** Throws unless the principal may do this at all. What it may do to whom is `assertMayGrant`. */
+export function authorise(principal: Principal, action: Action): void {
+  const { scope, allowsTestKeys } = actions[action];
+  const isForeign = scope === "admin" && principal.account.role !== "admin";
+  if (isForeign || !principal.scopes.includes(scope)) throw new Failure("scope_denied", { scope });
+  if (principal.mode === "test" && !allowsTestKeys) throw new Failure("live_key_required");
+}
+
+/**
+ * Nobody gives what they do not have, and nobody changes, rotates or removes a key or a member that has more than they
+ * have. `param` is the field of the request that asks for it.
+ */
+export function assertMayGrant(principal: Principal, grant: Grant, param?: string): void {
+  const scope = grant.scopes.find((one) => !principal.scopes.includes(one));
+  if (scope) throw new Failure("scope_denied", { scope, ...(param && { param }) });
+  const excess = excessOf(principal, grant);
+  if (excess) throw new Failure("grant_denied", { right: excess[1], param: param ?? excess[0] });
+}
+
+/** The first bound of `own` that `grant` would leave: its field, and the right in words. */
+function excessOf(own: Grant, grant: Grant): readonly [field: string, right: string] | undefined {
+  if (own.mode === "test" && grant.mode !== "test") return ["mode", "live mode"];
+  if (own.monthlyCap !== null) {
+    if (grant.monthlyCap === null || grant.monthlyCap > own.monthlyCap)
+      return ["monthly_cap", `more than ${own.monthlyCap} tokens a month`];
+    // With a cap counted elsewhere both could be spent.
+    if (grant.spendAs !== own.spendAs) return ["monthly_cap", "a monthly cap of its own"];
+  }
+  if (own.perSecond !== null) {
+    if (grant.perSecond === null || grant.perSecond > own.perSecond)
+      return ["per_second", `more than ${own.perSecond} calls a second`];
+    if (grant.spendAs !== own.spendAs) return ["per_second", "a rate of its own"];
+  }
+  if (own.ipList.length > 0 && (grant.ipList.length === 0 || !areWithin(grant.ipList, own.ipList)))
+    return ["ip_list", "other addresses"];
+  if (own.expiresAt !== null && (grant.expiresAt === null || grant.expiresAt > own.expiresAt))
+    return ["expires_at", "a later expiry"];
+  return undefined;
+}

@@ -1,0 +1,36 @@
+import type { Database, Queries } from "./database.ts";
+
+/** Statements that take effect together. What must be whole takes one of these, so that nobody calls it without. */
+export interface Transaction extends Queries {
+  readonly isTransaction: true;
+}
+
+/**
+ * Runs statements as one transaction: all of them take effect, or none. That also holds where `run` caught the error of
+ * a statement: PostgreSQL answers the commit with a rollback. A connection that cannot roll back does not return to the
+ * pool.
+ */
+export async function inTransaction<Result>(
+  database: Pick<Database, "pool">,
+  run: (transaction: Transaction) => Promise<Result>,
+  begin = "begin",
+): Promise<Result> {
+  const client = await database.pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query(begin);
+    const result = await run({
+      isTransaction: true,
+      query: (statement, values) => client.query(statement, values),
+    });
+    await client.query("commit");
+    return result;
+  } catch (error) {
+    await client.query("rollback").catch((cause: Error) => {
+      broken = cause;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
