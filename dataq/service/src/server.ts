@@ -11,22 +11,25 @@ import type { Config } from "./config.ts";
 import { readConnectors } from "./connector/configured.ts";
 import { type Database, openDatabase } from "./database/database.ts";
 import { migrate } from "./database/migrations.ts";
-import { createApp, type HttpParts, type RouteName } from "./http/app.ts";
+import { createApp, type RouteName } from "./http/app.ts";
 import { compressAnswers } from "./http/compression.ts";
 import { addModelRoutes } from "./http/console/models.ts";
 import { addConsolePages } from "./http/console/pages.ts";
 import { addSessionRoutes } from "./http/console/session.ts";
 import { addSignInRoutes } from "./http/console/sign-in.ts";
 import { allowOrigins } from "./http/cross-origin.ts";
-import { addMetricsRoute, createMetrics } from "./http/metrics.ts";
+import { Exports } from "./http/exports.ts";
+import { createMetrics } from "./http/metrics.ts";
+import type { HttpParts } from "./http/parts.ts";
 import { addAccountRoutes } from "./http/routes/account.ts";
-import { addAdminRoutes } from "./http/routes/admin.ts";
+import { addAdminRoutes } from "./http/routes/admin/admin.ts";
 import { addCatalogRoutes } from "./http/routes/catalog.ts";
 import { addHealthRoutes } from "./http/routes/health.ts";
 import { addJobRoutes } from "./http/routes/jobs.ts";
 import { addKeyRoutes } from "./http/routes/keys.ts";
 import { addLedgerRoutes } from "./http/routes/ledger.ts";
 import { addMemberRoutes } from "./http/routes/members.ts";
+import { addMetricsRoute } from "./http/routes/metrics.ts";
 import { addQueryRoutes } from "./http/routes/query.ts";
 import { scrub } from "./http/scrub.ts";
 import { gatherStatements } from "./ledger/gather.ts";
@@ -163,6 +166,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       pipeline,
       requestLog,
       limiter: new Limiter(database),
+      exports: new Exports(),
       metrics: createMetrics(database),
       clock,
       logger,
@@ -185,7 +189,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     addConsolePages(app);
     addSignInRoutes(app, parts);
     addSessionRoutes(app, parts, config);
-    if (config.locallm !== undefined) addModelRoutes(app, parts, config.locallm);
+    if (config.locallm !== undefined) addModelRoutes(app, config.locallm);
     closers.push(() => app.close());
     closers.push(startSweeper({ ...parts, cache, seal }));
 

@@ -152,7 +152,7 @@ describe("members of an account", () => {
     expect((await boss.call("/v1/keys", { name: 5, days: 1 }, "POST", "zh")).body.error).toMatchObject({
       message: expect.stringMatching(/参数有误/),
       details: expect.arrayContaining([
-        { param: "name", code: "invalid_type", message: "name 的类型不对或缺失", fix: "请发送文本" },
+        { param: "name", code: "invalid_type", message: "name 的类型不对或缺失", fix: "请发送字符串" },
         {
           param: "days",
           code: "unrecognized_keys",

@@ -37,7 +37,7 @@ export const ownAccount = account.extend({
     concurrent: z.number().int(),
     per_day: z.number().int().nullable().meta({ description: "Null: no daily limit" }),
   }),
-  key: apiKey.meta({ description: "The key that asked" }),
+  key: apiKey.nullable().meta({ description: "The key that asked; null in the console" }),
   balance,
 });
 

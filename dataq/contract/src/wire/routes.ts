@@ -134,6 +134,7 @@ export const routes = {
     summary: "Download the whole ledger with its hash chain",
     query: exportQuery,
     answer: ["text/csv", "application/x-ndjson"],
+    errors: ["concurrency_limited"],
   },
   getUsage: {
     ...read,
@@ -412,7 +413,7 @@ export const routes = {
     body: refund,
     status: 200,
     answer: refunded,
-    errors: ["not_found"],
+    errors: ["not_found", "already_exists"],
   },
   listVouchers: {
     ...admin,
@@ -458,6 +459,7 @@ export const routes = {
     query: exportQuery,
     status: 200,
     answer: ["text/csv", "application/x-ndjson"],
+    errors: ["concurrency_limited"],
   },
   verifyLedger: {
     ...admin,
@@ -467,6 +469,7 @@ export const routes = {
     query: verifyQuery,
     status: 200,
     answer: verdict,
+    errors: ["concurrency_limited"],
   },
   listJobs: {
     ...admin,
@@ -501,10 +504,7 @@ export const routes = {
 export function errorCodesOf(route: Route): readonly ErrorCode[] {
   const takesBody = route.method === "POST" || route.method === "PATCH";
   const codes: ErrorCode[] = [
-    ...(takesBody
-      ? (["invalid_json", "invalid_params", "body_too_large", "unsupported_media_type"] as const)
-      : []),
-    ...(route.query ? (["invalid_params"] as const) : []),
+    ...(takesBody ? (["invalid_json", "body_too_large", "unsupported_media_type"] as const) : []),
     ...(route.path.includes("{") ? (["not_found"] as const) : []),
     ...(route.access === "key"
       ? ([
@@ -513,12 +513,16 @@ export function errorCodesOf(route: Route): readonly ErrorCode[] {
           "ambiguous_credentials",
           "key_in_url",
           "scope_denied",
+          "grant_denied",
+          "live_key_required",
           "ip_denied",
           "foreign_page",
           "rate_limited",
         ] as const)
       : []),
     ...(route.errors ?? []),
+    "invalid_params",
+    "host_not_allowed",
     "internal_error",
     "unavailable",
   ];

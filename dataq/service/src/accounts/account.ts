@@ -1,7 +1,8 @@
 import { Failure } from "@dataq/contract";
 import type { AccountRole, Tier } from "@dataq/contract/wire";
-import type { Database } from "../database/database.ts";
+import type { Database, Queries } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
+import type { Transaction } from "../database/transaction.ts";
 import { grantTrial, openWallet, topUp } from "../ledger/movement.ts";
 import { ownNotes } from "../ledger/own-notes.ts";
 import { type Author, writeAudit } from "./audit.ts";
@@ -22,15 +23,16 @@ export interface NewAccount {
   readonly email?: string | undefined;
   readonly role?: Account["role"];
   readonly tier?: Tier | undefined;
-  /** Paid tokens to begin with. Left out, the account gets the trial. */
+  /** Paid tokens to start with. Without them the account gets the trial. */
   readonly tokens?: number | undefined;
 }
 
-/** 2,000,000 tokens for 90 days, once an account. */
+/** Every account gets it once. */
 export const trial = { tokens: 2_000_000, days: 90 } as const;
 
+/** The account, its wallet with the trial or the opening tokens, and the audit line: all of them or none. */
 export async function createAccount(
-  database: Database,
+  transaction: Transaction,
   wanted: NewAccount,
   author: Author,
 ): Promise<Account> {
@@ -44,7 +46,7 @@ export async function createAccount(
     createdAt: now,
   };
   try {
-    await database.pool.query(
+    await transaction.query(
       "insert into account (id, name, email, role, tier, created_at) values ($1, $2, $3, $4, $5, $6)",
       [account.id, account.name, account.email, account.role, account.tier, now],
     );
@@ -53,33 +55,24 @@ export async function createAccount(
       throw new Failure("already_exists", { what: `An account with the email ${account.email}` }, error);
     throw error;
   }
-  await openWallet(database, account.id, now);
+  await openWallet(transaction, account.id, now);
   if (wanted.tokens === undefined) {
     const expiresAt = new Date(now.getTime() + trial.days * 86_400_000);
-    await grantTrial(
-      database,
-      account.id,
-      { tokens: trial.tokens, expiresAt },
-      reason(author, ownNotes.trial),
-    );
+    const grant = { tokens: trial.tokens, expiresAt };
+    await grantTrial(transaction, account.id, grant, reason(author, ownNotes.trial));
   } else if (wanted.tokens > 0) {
-    await topUp(
-      database,
-      account.id,
-      wanted.tokens,
-      `opening:${account.id}`,
-      reason(author, ownNotes.opening),
-    );
+    const reference = `opening:${account.id}`;
+    await topUp(transaction, account.id, wanted.tokens, reference, reason(author, ownNotes.opening));
   }
-  await writeAudit(database, author, "account.create", account.id, null, { ...account });
+  await writeAudit(transaction, author, "account.create", account.id, null, { ...account });
   return account;
 }
 
-export async function findAccount(database: Database, id: string): Promise<Account | undefined> {
-  return (await database.pool.query<Account>(`${SELECT} where id = $1`, [id])).rows[0];
+export async function findAccount(queries: Queries, id: string): Promise<Account | undefined> {
+  return (await queries.query<Account>(`${SELECT} where id = $1`, [id])).rows[0];
 }
 
-/** Newest first; `after` is the id of the last one seen, `search` part of a name or an e-mail, or an id. */
+/** Newest first. `after` is the last id of the page before; `search` is part of a name or an email, or a whole id. */
 export async function listAccounts(
   database: Database,
   limit: number,
@@ -94,28 +87,33 @@ export async function listAccounts(
   return found.rows;
 }
 
-export async function setTier(database: Database, id: string, tier: Tier, author: Author): Promise<void> {
-  const before = await findAccount(database, id);
+export async function setTier(
+  transaction: Transaction,
+  id: string,
+  tier: Tier,
+  author: Author,
+): Promise<void> {
+  const before = await findAccount(transaction, id);
   if (!before) throw new Failure("not_found", { what: `The account ${id}` });
   if (before.tier === tier) return;
-  await database.pool.query("update account set tier = $2 where id = $1", [id, tier]);
-  await writeAudit(database, author, "account.tier", id, { tier: before.tier }, { tier });
+  await transaction.query("update account set tier = $2 where id = $1", [id, tier]);
+  await writeAudit(transaction, author, "account.tier", id, { tier: before.tier }, { tier });
 }
 
 /**
- * A payment that came in: paid tokens, and out of the trial's rate limits with the first one. The same reference is
- * credited once, whoever delivers it; returns false the second time.
+ * Credits a payment. The first one also ends the rate limits of the trial. The same reference is credited once; returns
+ * false the second time.
  */
 export async function payIn(
-  database: Database,
+  transaction: Transaction,
   accountId: string,
   payment: { readonly tokens: number; readonly reference: string; readonly note: string },
   author: Author,
 ): Promise<boolean> {
   const { tokens, reference, note } = payment;
-  if (!(await topUp(database, accountId, tokens, reference, reason(author, note)))) return false;
-  if ((await findAccount(database, accountId))?.tier === "trial")
-    await setTier(database, accountId, "standard", author);
+  if (!(await topUp(transaction, accountId, tokens, reference, reason(author, note)))) return false;
+  if ((await findAccount(transaction, accountId))?.tier === "trial")
+    await setTier(transaction, accountId, "standard", author);
   return true;
 }
 

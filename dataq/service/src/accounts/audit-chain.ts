@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import type { Database } from "../database/database.ts";
+import type { Database, Queries } from "../database/database.ts";
 import { lockTransaction } from "../database/locks.ts";
+import { inTransaction } from "../database/transaction.ts";
 import type { Finding } from "../ledger/verify.ts";
 import { type AuditLine, auditColumns } from "./audit.ts";
 
@@ -27,42 +28,34 @@ export interface Seal {
  * new end, or undefined when there was nothing to seal.
  */
 export async function sealAudit(database: Database, now: Date): Promise<Seal | undefined> {
-  const client = await database.pool.connect();
-  try {
-    await client.query("begin");
-    await lockTransaction(client, "auditSeal");
-    const last = await client.query<{ seq: number; sha256: Buffer }>(
+  return inTransaction(database, async (transaction) => {
+    await lockTransaction(transaction, "auditSeal");
+    const last = await transaction.query<{ seq: number; sha256: Buffer }>(
       "select seq, sha256 from audit_seal order by seq desc limit 1",
     );
     let { seq, sha256 } = last.rows[0] ?? { seq: 0, sha256: chainStart() };
-    const open = await client.query<AuditLine>(
+    const open = await transaction.query<AuditLine>(
       `select ${columns} from audit a where not exists (select from audit_seal s where s.audit_id = a.id)
        order by id limit ${PIECE}`,
     );
     for (const line of open.rows) {
       seq += 1;
       sha256 = chainNext(sha256, line);
-      await client.query(
+      await transaction.query(
         "insert into audit_seal (seq, audit_id, sha256, sealed_at) values ($1, $2, $3, $4)",
         [seq, line.id, sha256, now],
       );
     }
-    await client.query("commit");
     return open.rows.length === 0 ? undefined : { lines: seq, sha256: sha256.toString("hex") };
-  } catch (error) {
-    await client.query("rollback");
-    throw error;
-  } finally {
-    client.release();
-  }
+  });
 }
 
 /** The sealed lines in the order of the chain, read in pieces. Of a line that is lost only the id is left. */
 export async function* readSealed(
-  database: Database,
+  queries: Queries,
 ): AsyncGenerator<SealedLine & { readonly seq: number; readonly isLost: boolean }> {
   for (let last = 0; ; ) {
-    const found = await database.pool.query<SealedLine & { seq: number; isLost: boolean }>(
+    const found = await queries.query<SealedLine & { seq: number; isLost: boolean }>(
       `select s.seq, encode(s.sha256, 'hex') as sha256, a.id is null as "isLost", s.audit_id as id, ${columnsButId}
        from audit_seal s left join audit a on a.id = s.audit_id where s.seq > $1 order by s.seq limit ${PIECE}`,
       [last],
@@ -86,7 +79,7 @@ export const sealPattern = /^[0-9a-f]{64}$/;
 
 /** Hashes of seals that were kept elsewhere: those that the chain does not have any more. */
 export async function verifyKept(database: Database, kept: readonly string[]): Promise<Finding> {
-  const lost = await database.pool.query<{ sha256: string }>(
+  const lost = await database.longReads.query<{ sha256: string }>(
     `select sha256 from unnest($1::text[]) as kept(sha256)
      where not exists (select from audit_seal s where s.sha256 = decode(kept.sha256, 'hex')) limit 5`,
     [kept],
@@ -104,7 +97,7 @@ export async function verifyAudit(database: Database): Promise<Finding> {
   const breaches: string[] = [];
   let hash = chainStart();
   let place = 0;
-  for await (const { seq, isLost, sha256, ...line } of readSealed(database)) {
+  for await (const { seq, isLost, sha256, ...line } of readSealed(database.longReads)) {
     place += 1;
     const isNext = seq === place;
     if (!isNext) breaches.push(`what was sealed before line ${line.id} is lost`);

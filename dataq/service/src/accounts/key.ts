@@ -2,6 +2,7 @@ import { Failure } from "@dataq/contract";
 import type { KeyMode, RevocationReason } from "@dataq/contract/wire";
 import type { Database } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
+import { inTransaction, type Transaction } from "../database/transaction.ts";
 import type { Account, Tier } from "./account.ts";
 import { isAmong } from "./address.ts";
 import { type Author, writeAudit } from "./audit.ts";
@@ -37,8 +38,16 @@ export interface NewKey {
   readonly spendAs?: string | undefined;
 }
 
-/** Throws unless the caller may touch a key that has this grant. */
+/** Throws unless the caller may change a key with this grant. */
 export type Permit = (grant: Grant) => void;
+
+/** For the operator of the machine, who may change every key. */
+export const permitAll: Permit = () => {};
+
+export interface CreatedKey {
+  readonly key: ApiKey;
+  readonly text: string;
+}
 
 /** Creates, finds and ends keys. `pepper` is the secret behind the stored HMACs. */
 export class Keys {
@@ -51,10 +60,15 @@ export class Keys {
   }
 
   /** The key's text is in this result and nowhere else. */
-  async create(accountId: string, wanted: NewKey, author: Author): Promise<{ key: ApiKey; text: string }> {
+  async create(
+    transaction: Transaction,
+    accountId: string,
+    wanted: NewKey,
+    author: Author,
+  ): Promise<CreatedKey> {
     const mode = wanted.mode ?? "live";
     const text = makeKeyText(mode);
-    const made = await this.#database.pool.query<ApiKey>(
+    const made = await transaction.query<ApiKey>(
       `insert into api_key (id, account_id, mode, name, hmac, prefix, last4, scopes, monthly_cap, ip_list, created_at, expires_at, per_second, spend_as)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) returning ${COLUMNS}`,
       [
@@ -75,7 +89,7 @@ export class Keys {
       ],
     );
     const key = made.rows[0]!;
-    await writeAudit(this.#database, author, "key.create", key.id, null, describe(key));
+    await writeAudit(transaction, author, "key.create", key.id, null, describe(key));
     return { key, text };
   }
 
@@ -128,88 +142,106 @@ export class Keys {
     return found.rows;
   }
 
-  async find(accountId: string, id: string): Promise<ApiKey> {
-    const found = await this.#database.pool.query<ApiKey>(
-      `select ${COLUMNS} from api_key where account_id = $1 and id = $2`,
-      [accountId, id],
-    );
-    if (!found.rows[0]) throw new Failure("not_found", { what: `The key ${id}` });
-    return found.rows[0];
-  }
-
-  async change(accountId: string, id: string, wanted: Omit<NewKey, "mode">, author: Author): Promise<ApiKey> {
-    const before = await this.find(accountId, id);
-    const changed = await this.#database.pool.query<ApiKey>(
-      `update api_key set name = $3, scopes = $4, monthly_cap = $5, ip_list = $6, expires_at = $7, per_second = $8
-       where account_id = $1 and id = $2 returning ${COLUMNS}`,
-      [
-        accountId,
-        id,
-        wanted.name ?? before.name,
-        wanted.scopes ?? before.scopes,
-        wanted.monthlyCap === undefined ? before.monthlyCap : wanted.monthlyCap,
-        wanted.ipList ?? before.ipList,
-        wanted.expiresAt === undefined ? before.expiresAt : wanted.expiresAt,
-        wanted.perSecond === undefined ? before.perSecond : wanted.perSecond,
-      ],
-    );
-    const key = changed.rows[0]!;
-    await writeAudit(this.#database, author, "key.change", id, describe(before), describe(key));
-    return key;
+  /** `permit` sees the key as it is, and as it would be. */
+  async change(
+    accountId: string,
+    id: string,
+    wanted: Omit<NewKey, "mode" | "spendAs">,
+    author: Author,
+    permit: Permit,
+  ): Promise<ApiKey> {
+    return inTransaction(this.#database, async (transaction) => {
+      const before = await lockKey(transaction, accountId, id, permit);
+      const changed = await transaction.query<ApiKey>(
+        `update api_key set name = $3, scopes = $4, monthly_cap = $5, ip_list = $6, expires_at = $7, per_second = $8
+         where account_id = $1 and id = $2 returning ${COLUMNS}`,
+        [
+          accountId,
+          id,
+          wanted.name ?? before.name,
+          wanted.scopes ?? before.scopes,
+          wanted.monthlyCap === undefined ? before.monthlyCap : wanted.monthlyCap,
+          wanted.ipList ?? before.ipList,
+          wanted.expiresAt === undefined ? before.expiresAt : wanted.expiresAt,
+          wanted.perSecond === undefined ? before.perSecond : wanted.perSecond,
+        ],
+      );
+      const key = changed.rows[0]!;
+      permit(key);
+      await writeAudit(transaction, author, "key.change", id, describe(before), describe(key));
+      return key;
+    });
   }
 
   /**
-   * A new text with the same rights, which shares the old one's cap. That works for `graceS` seconds more; with 0 it
-   * is over at once.
+   * Replaces a key by a new one with the same rights, which shares its cap. The old one works for `graceS` seconds more;
+   * with 0 it ends at once.
    */
   async rotate(
     accountId: string,
     id: string,
     graceS: number,
     author: Author,
-  ): Promise<{ key: ApiKey; text: string }> {
-    const old = await this.find(accountId, id);
-    if (old.revokedAt) throw new Failure("not_found", { what: `The key ${id}` });
-    const made = await this.create(accountId, old, author);
-    if (graceS === 0) {
-      await this.revoke(accountId, id, "rotated", author);
-    } else {
-      const end = new Date(author.now.getTime() + graceS * 1000);
-      await this.#database.pool.query(
-        "update api_key set expires_at = least(expires_at, $3) where account_id = $1 and id = $2",
-        [accountId, id, end],
-      );
-    }
-    await writeAudit(this.#database, author, "key.rotate", id, null, { to: made.key.id, grace_s: graceS });
-    return made;
+    permit: Permit,
+  ): Promise<CreatedKey> {
+    return inTransaction(this.#database, async (transaction) => {
+      const old = await lockKey(transaction, accountId, id, permit);
+      if (old.revokedAt) throw new Failure("not_found", { what: `The key ${id}` });
+      const made = await this.create(transaction, accountId, old, author);
+      if (graceS === 0) {
+        await this.#end(transaction, id, "rotated", author);
+      } else {
+        const end = new Date(author.now.getTime() + graceS * 1000);
+        await transaction.query("update api_key set expires_at = least(expires_at, $2) where id = $1", [
+          id,
+          end,
+        ]);
+      }
+      await writeAudit(transaction, author, "key.rotate", id, null, { to: made.key.id, grace_s: graceS });
+      return made;
+    });
   }
 
-  /** From the next request on, in every instance. */
-  async revoke(accountId: string, id: string, reason: RevocationReason, author: Author): Promise<void> {
-    const changed = await this.#database.pool.query(
-      `update api_key set revoked_at = coalesce(revoked_at, $3), revoked_reason = coalesce(revoked_reason, $4)
-       where account_id = $1 and id = $2`,
-      [accountId, id, author.now, reason],
-    );
-    if (changed.rowCount === 0) throw new Failure("not_found", { what: `The key ${id}` });
-    await writeAudit(this.#database, author, "key.revoke", id, null, { reason });
+  /** In every instance, from the next request on. */
+  async revoke(
+    accountId: string,
+    id: string,
+    reason: RevocationReason,
+    author: Author,
+    permit: Permit,
+  ): Promise<void> {
+    await inTransaction(this.#database, async (transaction) => {
+      await lockKey(transaction, accountId, id, permit);
+      await this.#end(transaction, id, reason, author);
+    });
   }
 
-  /** A key that somebody found in the open: revoked if it is ours and in force, and then returned. */
+  /** Revokes a key that somebody found in public. Returns it if it was valid until then. */
   async reportLeak(text: string, author: Author): Promise<ApiKey | undefined> {
     if (!readKeyText(text)) return undefined;
-    const found = await this.#database.pool.query<ApiKey>(
-      `select ${COLUMNS} from api_key where hmac = $1 and revoked_at is null`,
-      [hmacOf(text, this.#pepper)],
-    );
-    const key = found.rows[0];
-    if (!key) return undefined;
-    await this.revoke(key.accountId, key.id, "leaked", author);
-    await writeAudit(this.#database, author, "key.leak", key.id, null, null);
-    return key;
+    return inTransaction(this.#database, async (transaction) => {
+      const found = await transaction.query<ApiKey>(
+        `select ${COLUMNS} from api_key where hmac = $1 and revoked_at is null for update`,
+        [hmacOf(text, this.#pepper)],
+      );
+      const key = found.rows[0];
+      if (!key) return undefined;
+      await this.#end(transaction, key.id, "leaked", author);
+      await writeAudit(transaction, author, "key.leak", key.id, null, null);
+      return key;
+    });
   }
 
-  /** Somebody tries a key that they should not have: at most one line an hour and key in the audit log. */
+  async #end(transaction: Transaction, id: string, reason: RevocationReason, author: Author): Promise<void> {
+    await transaction.query(
+      `update api_key set revoked_at = coalesce(revoked_at, $2), revoked_reason = coalesce(revoked_reason, $3)
+       where id = $1`,
+      [id, author.now, reason],
+    );
+    await writeAudit(transaction, author, "key.revoke", id, null, { reason });
+  }
+
+  /** Logs the use of a key that is over or denied, at most once an hour and key. */
   async #noteRefusal(key: ApiKey, reason: string, ip: string, now: Date): Promise<void> {
     if (key.lastRefusedAt && now.getTime() - key.lastRefusedAt.getTime() < 3_600_000) return;
     const noted = await this.#database.pool.query(
@@ -220,7 +252,7 @@ export class Keys {
     await writeAudit(this.#database, { actor: "nobody", now, ip }, "key.refused", key.id, null, { reason });
   }
 
-  /** Noted at most once a minute and key: it is shown to people, not counted. */
+  /** Notes the last use, at most once a minute and key: nothing is counted by it. */
   async noteUse(key: ApiKey, now: Date): Promise<void> {
     if (key.lastUsedAt && now.getTime() - key.lastUsedAt.getTime() < 60_000) return;
     await this.#database.pool.query(
@@ -228,6 +260,23 @@ export class Keys {
       [key.id, now],
     );
   }
+}
+
+/** Locks a key for a change. */
+async function lockKey(
+  transaction: Transaction,
+  accountId: string,
+  id: string,
+  permit: Permit,
+): Promise<ApiKey> {
+  const found = await transaction.query<ApiKey>(
+    `select ${COLUMNS} from api_key where account_id = $1 and id = $2 for update`,
+    [accountId, id],
+  );
+  const key = found.rows[0];
+  if (!key) throw new Failure("not_found", { what: `The key ${id}` });
+  permit(key);
+  return key;
 }
 
 const COLUMNS = `id, account_id as "accountId", mode, name, prefix, last4, scopes, monthly_cap as "monthlyCap",

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import writeFileAtomic from "write-file-atomic";
 import type { Database } from "../database/database.ts";
 import { lock } from "../database/locks.ts";
+import { inTransaction } from "../database/transaction.ts";
 import { createAccount } from "./account.ts";
 import { Keys } from "./key.ts";
 import { scopes } from "./scope.ts";
@@ -50,10 +51,11 @@ async function openLocalKey(database: Database, keys: Keys, folder: string, now:
     "select id from account where role = 'admin' and name = $1 order by id limit 1",
     [LOCAL_NAME],
   );
-  const id =
-    found.rows[0]?.id ??
-    (await createAccount(database, { name: LOCAL_NAME, role: "admin", tier: "operator" }, author)).id;
-  const { text } = await keys.create(id, { name: "local key", scopes }, author);
+  const text = await inTransaction(database, async (transaction) => {
+    const local = { name: LOCAL_NAME, role: "admin", tier: "operator" } as const;
+    const id = found.rows[0]?.id ?? (await createAccount(transaction, local, author)).id;
+    return (await keys.create(transaction, id, { name: "local key", scopes }, author)).text;
+  });
   await writeFileAtomic(path, `${text}\n`, { mode: 0o600 });
   return text;
 }

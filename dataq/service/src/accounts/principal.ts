@@ -2,9 +2,8 @@ import { Failure } from "@dataq/contract";
 import type { KeyMode } from "@dataq/contract/wire";
 import type { Account } from "./account.ts";
 import { areWithin } from "./address.ts";
-import type { ApiKey } from "./key.ts";
-import type { Role, Scope } from "./scope.ts";
-import { rights } from "./scope.ts";
+import type { ApiKey, NewKey } from "./key.ts";
+import { defaultScopes, type Role, rights, type Scope } from "./scope.ts";
 
 /** What an API key or a member may do, and within which bounds. */
 export interface Grant {
@@ -21,6 +20,9 @@ export interface Grant {
   readonly expiresAt: Date | null;
 }
 
+/** A grant that may not have a key yet. */
+type WantedGrant = Omit<Grant, "spendAs"> & { readonly spendAs?: string | undefined };
+
 /** Who sends a request: an API key, or a member of an account who is signed in. */
 export interface Principal extends Grant {
   /** `key_…` or `user_…`. */
@@ -31,12 +33,11 @@ export interface Principal extends Grant {
 }
 
 /** A member has the rights of their role in the account, without bounds. */
-export function grantOf(role: Role, kind: Account["role"], spendAs: string): Grant {
+export function grantOf(role: Role, kind: Account["role"]): WantedGrant {
   return {
     mode: "live",
     scopes: rights[kind][role],
     monthlyCap: null,
-    spendAs,
     perSecond: null,
     ipList: [],
     expiresAt: null,
@@ -72,15 +73,31 @@ export function authorise(principal: Principal, action: Action): void {
  * Nobody gives what they do not have, and nobody changes, rotates or removes a key or a member that has more than they
  * have. `param` is the field of the request that asks for it.
  */
-export function assertMayGrant(principal: Principal, grant: Grant, param?: string): void {
+export function assertMayGrant(principal: Principal, grant: WantedGrant, param?: string): void {
   const scope = grant.scopes.find((one) => !principal.scopes.includes(one));
   if (scope) throw new Failure("scope_denied", { scope, ...(param && { param }) });
   const excess = excessOf(principal, grant);
   if (excess) throw new Failure("grant_denied", { right: excess[1], param: param ?? excess[0] });
 }
 
+/** What a new key gets: what is not asked for has the bounds of the principal, whose cap and rate it shares. */
+export function withBounds(principal: Principal, wanted: NewKey): NewKey & WantedGrant {
+  const { mode, monthlyCap, perSecond, ipList, expiresAt } = principal;
+  const isBounded = monthlyCap !== null || perSecond !== null;
+  return {
+    name: wanted.name,
+    mode: wanted.mode ?? mode,
+    scopes: wanted.scopes ?? defaultScopes,
+    monthlyCap: wanted.monthlyCap === undefined ? monthlyCap : wanted.monthlyCap,
+    perSecond: wanted.perSecond === undefined ? perSecond : wanted.perSecond,
+    ipList: wanted.ipList ?? ipList,
+    expiresAt: wanted.expiresAt === undefined ? expiresAt : wanted.expiresAt,
+    spendAs: isBounded ? principal.spendAs : undefined,
+  };
+}
+
 /** The first bound of `own` that `grant` would leave: its field, and the right in words. */
-function excessOf(own: Grant, grant: Grant): readonly [field: string, right: string] | undefined {
+function excessOf(own: Grant, grant: WantedGrant): readonly [field: string, right: string] | undefined {
   if (own.mode === "test" && grant.mode !== "test") return ["mode", "live mode"];
   if (own.monthlyCap !== null) {
     if (grant.monthlyCap === null || grant.monthlyCap > own.monthlyCap)

@@ -1,6 +1,6 @@
-import type { Role, Scope } from "@dataq/contract/wire";
+import { type Role, type Scope, scopes } from "@dataq/contract/wire";
 
-export { type Role, type Scope, scopes } from "@dataq/contract/wire";
+export { type Role, type Scope, scopes };
 
 /** The scopes of a key that is created for a role. */
 export const roles = {

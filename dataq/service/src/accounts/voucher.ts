@@ -2,15 +2,16 @@ import { createHash, randomInt } from "node:crypto";
 import { Failure } from "@dataq/contract";
 import type { VoucherState } from "@dataq/contract/wire";
 import type { Database } from "../database/database.ts";
+import type { Transaction } from "../database/transaction.ts";
 import { ownNotes } from "../ledger/own-notes.ts";
 import { payIn } from "./account.ts";
 import { type Author, writeAudit } from "./audit.ts";
 
-/** No letters and digits that are read for each other. */
+/** Without letters and digits that people confuse. */
 const ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ";
 const LENGTH = 20;
 
-/** What a batch of vouchers has in common. */
+/** Vouchers that are created together. */
 export interface VoucherBatch {
   readonly tokens: number;
   readonly count: number;
@@ -18,14 +19,14 @@ export interface VoucherBatch {
   readonly expiresAt?: Date | undefined;
 }
 
-/** Makes vouchers `DQ-XXXXX-XXXXX-XXXXX-XXXXX-C`. Only digests are stored: the codes are in this answer alone. */
+/** Creates vouchers `DQ-XXXXX-XXXXX-XXXXX-XXXXX-C`. Only their digests are stored: the codes are in this result alone. */
 export async function createVouchers(
-  database: Database,
+  transaction: Transaction,
   wanted: VoucherBatch,
   author: Author,
 ): Promise<string[]> {
   const codes = Array.from({ length: wanted.count }, makeCode);
-  await database.pool.query(
+  await transaction.query(
     `insert into voucher (code_sha256, hint, tokens, batch, created_at, expires_at)
      select code, hint, $3, $4, $5, $6 from unnest($1::bytea[], $2::text[]) as made(code, hint)`,
     [
@@ -38,13 +39,13 @@ export async function createVouchers(
     ],
   );
   const { tokens, count, batch } = wanted;
-  await writeAudit(database, author, "voucher.create", batch, null, { tokens, count });
+  await writeAudit(transaction, author, "voucher.create", batch, null, { tokens, count });
   return codes;
 }
 
-/** A voucher as an operator sees it later: all but its code. */
+/** A voucher without its code. */
 export interface Voucher {
-  /** The end of its code, to tell it by. */
+  /** The end of its code. */
   readonly hint: string;
   readonly tokens: number;
   readonly batch: string;
@@ -58,11 +59,11 @@ export interface VoucherQuery {
   readonly limit: number;
   readonly now: Date;
   readonly state?: VoucherState | undefined;
-  /** Where the page before ended. */
+  /** The end of the page before. */
   readonly before?: VoucherPlace | undefined;
 }
 
-/** A place in the list: no two vouchers have the same. */
+/** A place in the list, unique to a voucher. */
 export interface VoucherPlace {
   readonly createdAt: Date;
   readonly digest: string;
@@ -89,12 +90,9 @@ export async function listVouchers(
   }));
 }
 
-/**
- * Credits a voucher to an account, once: it is taken first, in one conditional statement, and the ledger knows its
- * digest as the payment's reference. Should we die in between, the same account redeems it again, also after it expired.
- */
+/** Credits a voucher to an account, once. Returns its tokens; throws `invalid_voucher`. */
 export async function redeemVoucher(
-  database: Database,
+  transaction: Transaction,
   accountId: string,
   text: string,
   author: Author,
@@ -102,7 +100,9 @@ export async function redeemVoucher(
   const code = text.trim().toUpperCase().replace(/[\s-]/g, "");
   if (!isCode(code)) throw new Failure("invalid_voucher");
   const digest = digestOf(code);
-  const taken = await database.pool.query<{ tokens: number; hint: string }>(
+  const reference = `voucher:${digest.toString("hex")}`;
+  // An older version could redeem a voucher without crediting it: the same account may then redeem it again.
+  const taken = await transaction.query<{ tokens: number; hint: string }>(
     `update voucher set redeemed_at = $3, redeemed_by = $2
      where code_sha256 = $1
        and (redeemed_by = $2 or redeemed_by is null and (expires_at is null or expires_at > $3))
@@ -111,17 +111,11 @@ export async function redeemVoucher(
   );
   const voucher = taken.rows[0];
   if (!voucher) throw new Failure("invalid_voucher");
-  const payment = {
-    tokens: voucher.tokens,
-    reference: `voucher:${digest.toString("hex")}`,
-    note: `${ownNotes.voucher}${voucher.hint}`,
-  };
-  if (!(await payIn(database, accountId, payment, author))) throw new Failure("invalid_voucher");
-  await writeAudit(database, author, "voucher.redeem", accountId, null, {
-    hint: voucher.hint,
-    tokens: voucher.tokens,
-  });
-  return voucher.tokens;
+  const { tokens, hint } = voucher;
+  const payment = { tokens, reference, note: `${ownNotes.voucher}${hint}` };
+  if (!(await payIn(transaction, accountId, payment, author))) throw new Failure("invalid_voucher");
+  await writeAudit(transaction, author, "voucher.redeem", accountId, null, { hint, tokens });
+  return tokens;
 }
 
 function makeCode(): string {
@@ -131,14 +125,14 @@ function makeCode(): string {
   return `DQ-${groups.join("-")}-${checkOf(body)}`;
 }
 
-/** Catches a mistyped code before it is looked up. */
+/** Rejects a mistyped code without a query. */
 function isCode(code: string): boolean {
   if (!code.startsWith("DQ") || code.length !== LENGTH + 3) return false;
   const body = code.slice(2, -1);
   return [...body].every((character) => ALPHABET.includes(character)) && checkOf(body) === code.at(-1);
 }
 
-/** A weighted sum: every wrong character and every swap of neighbours shows. */
+/** A weighted sum, which detects every wrong character and every swap of neighbours. */
 function checkOf(body: string): string {
   let sum = 0;
   for (let i = 0; i < body.length; i++) sum += (i + 1) * ALPHABET.indexOf(body[i]!);

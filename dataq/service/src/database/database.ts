@@ -16,6 +16,8 @@ export interface Queries {
  */
 export interface Database extends Queries {
   readonly pool: pg.Pool;
+  /** A few connections of their own for exports and checks of the books, so that they never hold up calls. */
+  readonly longReads: pg.Pool;
   /** True when this process starts and stops the server. */
   readonly isEmbedded: boolean;
   /** A connection outside the pool, for session locks and LISTEN. The caller ends it. */
@@ -38,6 +40,8 @@ export interface DatabaseOptions {
   readonly onError?: (error: Error) => void;
 }
 
+const LONG_READS = 2;
+
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const embedded = options.url ? undefined : await holdServer(options.folder, options.progress);
   const config: pg.ClientConfig = {
@@ -55,10 +59,20 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     max: options.poolSize ?? 20,
     idleTimeoutMillis: 60_000,
   });
-  nameConnectionLosses(pool);
-  // Without these listeners a lost connection would end the process.
-  pool.on("error", (error) => options.onError?.(error));
-  pool.on("connect", (client) => client.on("error", () => {}));
+  const longReads = new pg.Pool({
+    ...config,
+    Client: NamingClient,
+    max: Math.min(LONG_READS, options.poolSize ?? LONG_READS),
+    idleTimeoutMillis: 10_000,
+    // Exports wait for each other as long as they must.
+    connectionTimeoutMillis: 0,
+  });
+  for (const one of [pool, longReads]) {
+    nameConnectionLosses(one);
+    // Without these listeners a lost connection would end the process.
+    one.on("error", (error) => options.onError?.(error));
+    one.on("connect", (client) => client.on("error", () => {}));
+  }
   try {
     await assertSupported(pool);
   } catch (error) {
@@ -69,6 +83,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   let closing: Promise<void> | undefined;
   return {
     pool,
+    longReads,
     query: (statement, values) => pool.query(statement, values),
     isEmbedded: embedded !== undefined,
     async connect() {
@@ -78,7 +93,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       return client;
     },
     close() {
-      closing ??= pool.end().then(() => embedded?.release());
+      closing ??= Promise.all([pool.end(), longReads.end()]).then(() => embedded?.release());
       return closing;
     },
   };

@@ -1,4 +1,5 @@
 import type { ClientBase } from "pg";
+import type { Queries } from "./database.ts";
 
 /**
  * Every advisory lock of the service. A number belongs to one purpose for ever: services of two versions may run
@@ -41,8 +42,8 @@ export async function unlock(client: ClientBase, name: LockName, key?: string | 
 }
 
 /** Waits for the lock, and holds it to the end of the transaction. */
-export async function lockTransaction(client: ClientBase, name: LockName): Promise<void> {
-  await client.query(...call("pg_advisory_xact_lock", name));
+export async function lockTransaction(queries: Queries, name: LockName): Promise<void> {
+  await queries.query(...call("pg_advisory_xact_lock", name));
 }
 
 function call(routine: string, name: LockName, key?: string | number): [string, (string | number)[]] {

@@ -1,37 +1,14 @@
-import { Failure } from "@dataq/contract";
+import { Failure, invalid } from "@dataq/contract";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
-import type { Logger } from "pino";
-import { callerOf } from "../accounts/address.ts";
-import type { Keys, Principal } from "../accounts/key.ts";
 import { keyPattern } from "../accounts/key-text.ts";
-import type { Scope } from "../accounts/scope.ts";
-import type { Database } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
-import type { Limiter } from "../limits/limiter.ts";
-import type { People } from "../people/people.ts";
-import type { PipelineParts } from "../query/parts.ts";
-import type { RequestLog } from "../query/request-log.ts";
-import { assertOwnPage } from "./console/origin.ts";
-import { hasCredentials, headersOf, readCredentials } from "./credentials.ts";
+import { enforceAccess } from "./access.ts";
 import { sendFailure, toFailure } from "./error-reply.ts";
-import type { Metrics } from "./metrics.ts";
+import { refuseForeignHosts } from "./host.ts";
+import type { HttpParts } from "./parts.ts";
 
-/** What the routes are made of. Each takes what it needs. */
-export interface HttpParts {
-  readonly database: Database;
-  readonly keys: Keys;
-  readonly people: People;
-  readonly pipeline: PipelineParts;
-  readonly requestLog: RequestLog;
-  readonly limiter: Limiter;
-  readonly metrics: Metrics;
-  readonly clock: () => Date;
-  readonly logger: Logger;
-}
-
-/** Told by the handlers as they learn it; written as one line when the answer is out. */
+/** What handlers note about a request, for its log line. */
 export interface RequestNotes {
-  principal?: Principal;
   operation?: string;
   code?: string;
   tokens?: number;
@@ -56,15 +33,20 @@ export interface RouteName {
   readonly url: string;
 }
 
-export const BODY_LIMIT_BYTES = 65_536;
+const BODY_LIMIT_BYTES = 65_536;
 
-/** The empty app: ids, headers, errors, one log line a request. Routes are added by `server.ts`. */
-export function createApp(
-  parts: Pick<HttpParts, "clock" | "logger" | "requestLog" | "metrics">,
-  { trustedProxies }: { readonly trustedProxies: readonly string[] },
-): FastifyInstance {
+interface AppSettings {
+  readonly host: string;
+  readonly allowedHosts: readonly string[];
+  readonly publicUrl: string | undefined;
+  readonly trustedProxies: readonly string[];
+}
+
+/** The app without routes: ids, headers, access, errors, and one log line per request. `server.ts` adds the routes. */
+export function createApp(parts: HttpParts, settings: AppSettings): FastifyInstance {
+  const { trustedProxies } = settings;
   const app = fastify({
-    // Without any, X-Forwarded-For is what a caller wrote, and request.ip is the socket's.
+    // Without a trusted proxy the caller wrote X-Forwarded-For, and request.ip is the address of the socket.
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     bodyLimit: BODY_LIMIT_BYTES,
     genReqId: () => makeIdentifier("req", parts.clock()),
@@ -74,10 +56,12 @@ export function createApp(
     routerOptions: { maxParamLength: 200, ignoreTrailingSlash: true },
   });
   app.removeAllContentTypeParsers();
-  // The body stays bytes until the caller is known; each route reads it as it needs.
+  // The body stays bytes until the caller is known; then each route parses it.
   app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
   app.decorateRequest("notes");
   app.decorateRequest("receivedAtMs", 0);
+  app.decorateRequest("principal", null);
+  app.decorateRequest("visitor", null);
   app.addHook("onRequest", async (request, reply) => {
     request.receivedAtMs = performance.now();
     const proposed = readClientRequestId(request);
@@ -85,9 +69,13 @@ export function createApp(
     reply.header("x-request-id", request.id);
     reply.header("x-api-version", "v1");
     if (proposed !== undefined) reply.header("x-client-request-id", proposed);
+    // PostgreSQL has no text with NUL.
+    if (/%00|\0/.test(request.url))
+      throw invalid("url", "control_character", "url contains a NUL character", "remove %00", "请去掉 %00");
   });
+  refuseForeignHosts(app, settings);
   app.addHook("onResponse", async (request, reply) => {
-    const { principal, ...notes } = request.notes;
+    const { principal, notes } = request;
     const ms = performance.now() - request.receivedAtMs;
     parts.metrics.note(request, reply.statusCode, ms);
     if (principal && request.routeOptions.url === "/v1/data/query")
@@ -95,8 +83,8 @@ export function createApp(
         id: request.id,
         at: parts.clock(),
         accountId: principal.account.id,
-        keyId: principal.key.id,
-        mode: principal.key.mode,
+        keyId: principal.id,
+        mode: principal.mode,
         route: request.routeOptions.url,
         operation: notes.operation ?? null,
         status: reply.statusCode,
@@ -112,7 +100,7 @@ export function createApp(
         route: request.routeOptions.url ?? "none",
         status: reply.statusCode,
         ms: Math.round(ms * 10) / 10,
-        ...(principal && { account: principal.account.id, key: principal.key.id }),
+        ...(principal && { account: principal.account.id, key: principal.id }),
         ...(notes.operation && { operation: notes.operation }),
         ...(notes.code && { code: notes.code }),
         ...(notes.tokens !== undefined && { tokens: notes.tokens }),
@@ -128,39 +116,11 @@ export function createApp(
     request.notes.code = sendFailure(request, reply, failure);
   });
   refuseUnknownRoutes(app);
+  enforceAccess(app, parts);
   return app;
 }
 
-/** The caller, when the key has the scope. Wrong keys are counted by address, and refused with 429 when too many. */
-export async function admit(parts: HttpParts, request: FastifyRequest, scope: Scope): Promise<Principal> {
-  const now = parts.clock();
-  let principal: Principal;
-  try {
-    principal =
-      (await visitorOf(parts, request)) ??
-      (await parts.keys.authenticate(readCredentials(request), request.ip, now, (reason) =>
-        parts.logger.warn({ request_id: request.id, ip: request.ip, reason }, "key refused"),
-      ));
-  } catch (error) {
-    if (!(error instanceof Failure) || error.code !== "invalid_api_key") throw error;
-    const waitS = await parts.limiter.countFailedKey(callerOf(request.ip), now);
-    throw waitS === undefined ? error : new Failure("rate_limited", { retry_after: waitS });
-  }
-  request.notes.principal = principal;
-  if (!principal.key.scopes.includes(scope)) throw new Failure("scope_denied", { scope });
-  void parts.keys.noteUse(principal.key, now).catch(() => {});
-  return principal;
-}
-
-/** Somebody signed in at the console, where no key was sent. What changes anything must come from its own pages. */
-async function visitorOf(parts: HttpParts, request: FastifyRequest): Promise<Principal | undefined> {
-  if (hasCredentials(request)) return undefined;
-  const visitor = await parts.people.principalOf(headersOf(request));
-  if (visitor && request.method !== "GET" && request.method !== "HEAD") assertOwnPage(request);
-  return visitor;
-}
-
-/** Aborted when the client leaves before its answer is out. */
+/** Aborted when the client disconnects before the response is complete. */
 export function leaveSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
   if (reply.raw.destroyed) controller.abort();
@@ -170,7 +130,7 @@ export function leaveSignal(reply: FastifyReply): AbortSignal {
   return controller.signal;
 }
 
-/** A path that exists for another method is 405 and says which; one that does not is 404. */
+/** A path that exists for another method is 405 and lists the methods; an unknown path is 404. */
 function refuseUnknownRoutes(app: FastifyInstance): void {
   const routes: { readonly pattern: RegExp; readonly methods: readonly string[] }[] = [];
   const routeList: RouteName[] = [];
@@ -191,8 +151,8 @@ function refuseUnknownRoutes(app: FastifyInstance): void {
       });
     throw new Failure("no_such_route", { method: request.method, path: path.slice(0, 200) });
   };
-  // Before a body is looked at: fastify has errors of its own for some methods without one. After every hook
-  // of onRequest: one of them answers browsers that ask what they may send.
+  // Before the body is parsed, because fastify has errors of its own for some methods without a body. After every
+  // onRequest hook, because one of them answers preflight requests.
   app.addHook("preParsing", async (request) => {
     if (request.is404) refuse(request);
   });

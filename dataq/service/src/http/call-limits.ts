@@ -1,26 +1,26 @@
-import { Failure } from "@dataq/contract";
+import { chinaDate, Failure } from "@dataq/contract";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Principal } from "../accounts/key.ts";
+import type { Principal } from "../accounts/principal.ts";
 import { limitHeaders } from "../limits/limiter.ts";
-import { limitsOf } from "../limits/tier.ts";
-import { chinaDate } from "../sources/china-time.ts";
-import { admit, type HttpParts } from "./app.ts";
+import { limitsOf, manageLimitsOf } from "../limits/tier.ts";
+import { principalOf } from "./caller.ts";
+import type { HttpParts } from "./parts.ts";
 
-/** A caller who may query, within the limits of account and key. Open until the response is out. */
+/** Admits a call within the limits of account and key. It counts as open until the response is out. */
 export async function admitCall(
   parts: HttpParts,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Principal> {
-  const principal = await admit(parts, request, "data:query");
+  const principal = principalOf(request);
   const now = parts.clock();
   const limits = limitsOf(principal.account.tier);
   const verdict = await parts.limiter.admit({
     requestId: request.id,
     accountId: principal.account.id,
-    keyId: principal.key.id,
+    keyId: principal.spendAs,
     limits,
-    keyPerSecond: principal.key.perSecond,
+    keyPerSecond: principal.perSecond,
     now,
     day: chinaDate(now),
   });
@@ -32,11 +32,27 @@ export async function admitCall(
       .catch((error: Error) =>
         parts.logger.warn(
           { request_id: request.id, err: error.message },
-          "the call stays counted as open for a while",
+          "could not end the call in the limiter",
         ),
       );
   };
   if (reply.raw.destroyed) end();
   else reply.raw.once("close", end);
   return principal;
+}
+
+/** Takes what a request costs from the account's allowance for management. Throws `rate_limited`. */
+export async function takeAllowance(
+  parts: Pick<HttpParts, "limiter" | "clock">,
+  { account }: Principal,
+  cost: number,
+): Promise<void> {
+  if (cost === 0) return;
+  const waitS = await parts.limiter.take(
+    `manage:${account.id}`,
+    cost,
+    manageLimitsOf(account.tier),
+    parts.clock(),
+  );
+  if (waitS !== undefined) throw new Failure("rate_limited", { retry_after: waitS });
 }

@@ -1,12 +1,10 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyRequest } from "fastify";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import { isLoopback } from "../accounts/address.ts";
 import type { Database } from "../database/database.ts";
-import { admit, type HttpParts } from "./app.ts";
 
-/** What a service counts of itself, in Prometheus' text format. No account, key or query is a label. */
+/** Counters of this process in Prometheus' text format. No label names an account, a key or a query. */
 export interface Metrics {
-  /** A response is out. */
+  /** Counts a response. */
   note(request: FastifyRequest, status: number, ms: number): void;
   text(): Promise<string>;
 }
@@ -22,14 +20,14 @@ export function createMetrics(database: Database): Metrics {
   });
   const seconds = new Histogram({
     name: "dataq_request_seconds",
-    help: "Time to a response by route",
+    help: "Seconds until a response, by route",
     labelNames: ["route"],
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers: [registry],
   });
   const calls = new Counter({
     name: "dataq_calls_total",
-    help: "Queries by operation and by code of the error, ok or cached",
+    help: "Queries by operation and outcome: ok, cached, or the error code",
     labelNames: ["operation", "outcome"],
     registers: [registry],
   });
@@ -41,7 +39,7 @@ export function createMetrics(database: Database): Metrics {
   });
   new Gauge({
     name: "dataq_open_holds",
-    help: "Calls with tokens set aside, over all instances",
+    help: "Open holds of all instances",
     registers: [registry],
     async collect() {
       const found = await database.pool.query<{ n: number }>("select count(*)::int as n from hold");
@@ -72,14 +70,4 @@ export function createMetrics(database: Database): Metrics {
     },
     text: () => registry.metrics(),
   };
-}
-
-/** Open to this machine; from elsewhere with a key of the admin scope. */
-export function addMetricsRoute(app: FastifyInstance, parts: HttpParts): void {
-  app.get("/metrics", async (request, reply) => {
-    // What a proxy on this machine passes on is not of this machine, whether it is trusted or not.
-    const isPassedOn = request.headers["x-forwarded-for"] ?? request.headers["forwarded"];
-    if (!isLoopback(request.ip) || isPassedOn !== undefined) await admit(parts, request, "admin");
-    return reply.type("text/plain; version=0.0.4; charset=utf-8").send(await parts.metrics.text());
-  });
 }

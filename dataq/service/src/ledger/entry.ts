@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { EntryKind } from "@dataq/contract/wire";
-import type { Database } from "../database/database.ts";
+import type { Queries } from "../database/database.ts";
 
 /** One balanced movement with all its sides, as it was written. */
 export interface Entry {
@@ -60,12 +60,12 @@ export const entryColumns = [
 
 /** Newest first, below `before` when given. */
 export async function listEntries(
-  database: Database,
+  queries: Queries,
   accountId: string,
   limit: number,
   before?: number,
 ): Promise<Entry[]> {
-  const found = await database.pool.query<Entry>(
+  const found = await queries.query<Entry>(
     `select ${entryColumns.join(", ")} from entry
      where account_id = $1 and ($3::bigint is null or seq < $3) order by seq desc limit $2`,
     [accountId, limit, before ?? null],
@@ -75,11 +75,11 @@ export async function listEntries(
 
 /** What one call moved, oldest first. */
 export async function entriesOfRequest(
-  database: Database,
+  queries: Queries,
   accountId: string,
   requestId: string,
 ): Promise<Entry[]> {
-  const found = await database.pool.query<Entry>(
+  const found = await queries.query<Entry>(
     `select ${entryColumns.join(", ")} from entry where request_id = $2 and account_id = $1 order by seq`,
     [accountId, requestId],
   );
@@ -87,10 +87,10 @@ export async function entriesOfRequest(
 }
 
 /** All entries of an account above `after`, oldest first, read in pieces. */
-export async function* readEntries(database: Database, accountId: string, after = 0): AsyncGenerator<Entry> {
+export async function* readEntries(queries: Queries, accountId: string, after = 0): AsyncGenerator<Entry> {
   const PIECE = 1_000;
   for (let last = after; ; ) {
-    const found = await database.pool.query<Entry>(
+    const found = await queries.query<Entry>(
       `select ${entryColumns.join(", ")} from entry where account_id = $1 and seq > $2 order by seq limit ${PIECE}`,
       [accountId, last],
     );

@@ -1,5 +1,5 @@
 import { findOperation, type Operation, operations, priceGroups } from "@dataq/contract";
-import type { Database } from "../database/database.ts";
+import type { Database, Queries } from "../database/database.ts";
 
 /** What an operation costs from a moment on. Rows are only added. */
 export interface PriceVersion {
@@ -73,7 +73,7 @@ export async function publishFirstPrices(database: Database, now: Date): Promise
 
 /** Announces a new price. Returns the version, or undefined when there is no such operation. */
 export async function publishPrice(
-  database: Database,
+  queries: Queries,
   price: {
     readonly operation: string;
     readonly tokens: number;
@@ -83,7 +83,7 @@ export async function publishPrice(
   },
 ): Promise<number | undefined> {
   if (!findOperation(price.operation)) return undefined;
-  const made = await database.pool.query<{ version: number }>(
+  const made = await queries.query<{ version: number }>(
     `insert into price (operation, version, tokens, cached_tokens, effective_from, actor)
      select $1, coalesce(max(version), 0) + 1, $2, $3, $4, $5 from price where operation = $1 returning version`,
     [price.operation, price.tokens, price.cachedTokens, price.effectiveFrom, price.actor],

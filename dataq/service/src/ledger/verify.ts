@@ -43,16 +43,18 @@ async function checkLaws(queries: Queries): Promise<Finding[]> {
 
 async function checkChains(database: Database): Promise<string[]> {
   const breaches: string[] = [];
-  const accounts = await database.pool.query<{ account_id: string }>("select distinct account_id from seal");
+  const accounts = await database.longReads.query<{ account_id: string }>(
+    "select distinct account_id from seal",
+  );
   for (const { account_id } of accounts.rows) {
-    const seals = await database.pool.query<{ seq: number; sha256: Buffer }>(
+    const seals = await database.longReads.query<{ seq: number; sha256: Buffer }>(
       "select seq, sha256 from seal where account_id = $1 order by seq",
       [account_id],
     );
     const expected = new Map(seals.rows.map((seal) => [seal.seq, seal.sha256]));
     let hash = chainStart(account_id);
     let seq = 0;
-    for await (const entry of readEntries(database, account_id)) {
+    for await (const entry of readEntries(database.longReads, account_id)) {
       hash = chainNext(hash, entry);
       seq = entry.seq;
       const sealed = expected.get(seq);

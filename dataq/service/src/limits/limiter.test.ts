@@ -153,12 +153,26 @@ test("the day's calls are counted in China's days, and the wait is until its mid
   expect((await call(id, 43_200_000, { limits, day: "2026-03-11" })).refused).toBeNull();
 });
 
-test("wrong keys are counted by address: twenty a minute", async () => {
-  const now = new Date(start);
-  for (let i = 0; i < 20; i++) expect(await limiter.countFailedKey("203.0.113.9", now)).toBeUndefined();
-  expect(await limiter.countFailedKey("203.0.113.9", now)).toBe(3);
-  expect(await limiter.countFailedKey("203.0.113.10", now)).toBeUndefined();
-  expect(await limiter.countFailedKey("203.0.113.9", new Date(start + 3_000))).toBeUndefined();
+test("a bucket gives its burst at once, then its rate; others have their own", async () => {
+  const rate = { perSecond: 1 / 3, burst: 20 };
+  const take = (bucket: string, ms: number, cost = 1) =>
+    limiter.take(bucket, cost, rate, new Date(start + ms));
+  for (let i = 0; i < 20; i++) expect(await take("a", 0)).toBeUndefined();
+  expect(await take("a", 0)).toBe(3);
+  expect(await take("b", 0)).toBeUndefined();
+  expect(await take("a", 3_000)).toBeUndefined();
+});
+
+test("a cost takes as much of a bucket as that many requests; more than the burst takes the burst", async () => {
+  const rate = { perSecond: 10, burst: 100 };
+  const take = (bucket: string, ms: number, cost: number) =>
+    limiter.take(bucket, cost, rate, new Date(start + ms));
+  expect(await take("costly", 0, 60)).toBeUndefined();
+  expect(await take("costly", 0, 60)).toBe(2);
+  expect(await take("costly", 0, 40)).toBeUndefined();
+  expect(await take("costly", 0, 1)).toBe(1);
+  expect(await take("huge", 0, 1_000_000)).toBeUndefined();
+  expect(await take("huge", 0, 1_000_000)).toBe(10);
 });
 
 test("headers name the policy and where the account stands", () => {

@@ -1,13 +1,15 @@
+import { untilChinaMidnightMs } from "@dataq/contract";
 import type { Database } from "../database/database.ts";
-import type { Limits } from "./tier.ts";
+import type { Limits, Rate } from "./tier.ts";
 
-/** Who wants to be let through. */
+/** A call that asks for admission. */
 export interface Admission {
   readonly requestId: string;
   readonly accountId: string;
+  /** The key that the key's own limit is counted for. */
   readonly keyId: string;
   readonly limits: Limits;
-  /** The key's own, lower limit: calls a second, with as many at once. */
+  /** The key's own, lower limit: calls per second, and as many at once. */
   readonly keyPerSecond: number | null;
   readonly now: Date;
   /** The date in China, YYYY-MM-DD. */
@@ -16,21 +18,21 @@ export interface Admission {
 
 export type Refusal = "rate_limited" | "concurrency_limited" | "daily_limit";
 
-/** What the headers say, and for a refusal how long to wait. */
+/** Whether a call was admitted, and what the headers say. */
 export interface Verdict {
   readonly refused: Refusal | null;
-  /** Whole seconds after which the same call passes, if nobody else of the account calls; at least 1. */
+  /** Whole seconds after which the same call passes if the account makes no other; at least 1. */
   readonly retryAfterS: number;
-  /** Calls that would pass at this moment. */
+  /** Calls that would pass now. */
   readonly remaining: number;
-  /** Whole seconds until one more call passes, or where some do, until all of the burst would. */
+  /** Whole seconds until one more call passes; if some pass now, until the whole burst does. */
   readonly resetS: number;
 }
 
-/** A call that is not ended by its process is counted as open this long. */
+/** A call whose process died counts as open for this long. */
 const LEASE_MS = 120_000;
 
-/** Limits of accounts and keys, exact over all instances: the state is in the database. */
+/** Limits of accounts and keys. Their state is in the database, so they are exact over all instances. */
 export class Limiter {
   readonly #database: Database;
 
@@ -38,7 +40,7 @@ export class Limiter {
     this.#database = database;
   }
 
-  /** Admits a call, which is open until `end`; or refuses it, which uses nothing up. */
+  /** Admits a call, which then counts as open until `end`; or refuses it, which costs nothing. */
   async admit(admission: Admission): Promise<Verdict> {
     const { limits, keyPerSecond, now } = admission;
     const found = await this.#database.pool.query<{
@@ -65,14 +67,14 @@ export class Limiter {
       ],
     });
     const row = found.rows[0]!;
-    const waitMs = row.refused === "daily_limit" ? untilMidnightMs(now) : (row.wait_ms ?? 0);
+    const waitMs = row.refused === "daily_limit" ? untilChinaMidnightMs(now) : (row.wait_ms ?? 0);
     const retryAfterS = Math.max(1, Math.ceil(waitMs / 1000 - 1e-9));
     const oneMoreS = row.refused ? retryAfterS : Math.ceil(1 / limits.perSecond);
     const resetS = row.remaining === 0 ? oneMoreS : Math.max(0, Math.ceil(row.full_ms / 1000 - 1e-9));
     return { refused: row.refused, retryAfterS, remaining: row.remaining, resetS };
   }
 
-  /** The call is over, however it went. */
+  /** Ends a call, whatever its outcome. */
   async end(requestId: string): Promise<void> {
     await this.#database.pool.query({
       name: "limits-end",
@@ -82,34 +84,35 @@ export class Limiter {
   }
 
   /**
-   * Counts a call with a wrong key from an address: 20 a minute. Returns the whole seconds to wait when that is
-   * used up; calls with good keys are never counted and never refused.
+   * Takes `cost` from a bucket that fills at a rate. Returns undefined when it did; else nothing was taken, and this is
+   * the number of seconds to wait. A cost above the burst counts as the burst.
    */
-  async countFailedKey(address: string, now: Date): Promise<number | undefined> {
-    const intervalMs = 3_000;
-    const burst = 20;
-    const id = `ip:${address}`;
-    const passed = await this.#database.pool.query(
-      `insert into rate as r (id, tat) values ($1, $2::float8 + $3) on conflict (id) do update
-         set tat = greatest(r.tat, $2) + $3 where greatest(r.tat, $2) + $3 - $2 <= $3 * $4::int returning 1`,
-      [id, now.getTime(), intervalMs, burst],
-    );
-    if (passed.rowCount === 1) return undefined;
+  async take(bucket: string, cost: number, rate: Rate, now: Date): Promise<number | undefined> {
+    const intervalMs = 1000 / rate.perSecond;
+    const takenMs = Math.min(cost, rate.burst) * intervalMs;
+    const fullMs = rate.burst * intervalMs;
+    const taken = await this.#database.pool.query({
+      name: "limits-take",
+      text: `insert into rate as r (id, tat) values ($1, $2::float8 + $3) on conflict (id) do update
+               set tat = greatest(r.tat, $2) + $3 where greatest(r.tat, $2) + $3 - $2 <= $4::float8 + 1e-6 returning 1`,
+      values: [bucket, now.getTime(), takenMs, fullMs],
+    });
+    if (taken.rowCount === 1) return undefined;
     const found = await this.#database.pool.query<{ tat: number }>("select tat from rate where id = $1", [
-      id,
+      bucket,
     ]);
     const tat = found.rows[0]?.tat ?? now.getTime();
-    return Math.max(1, Math.ceil((tat + intervalMs - burst * intervalMs - now.getTime()) / 1000));
+    return Math.max(1, Math.ceil((tat + takenMs - fullMs - now.getTime()) / 1000));
   }
 
-  /** Forgets full buckets of yesterday and calls whose process is gone. */
+  /** Deletes buckets that have been full for a day, and calls of dead processes. */
   async sweep(now: Date): Promise<void> {
     await this.#database.pool.query("delete from rate where tat < $1", [now.getTime() - 86_400_000]);
     await this.#database.pool.query("delete from open_call where until < $1", [now.getTime()]);
   }
 }
 
-/** The headers of a limit: the policy, and where this account stands in it. */
+/** The rate-limit headers: the policy, and the state of this account. */
 export function limitHeaders(limits: Limits, verdict: Verdict): Record<string, string> {
   const { remaining, resetS } = verdict;
   const perMinute = limits.perSecond * 60;
@@ -120,10 +123,4 @@ export function limitHeaders(limits: Limits, verdict: Verdict): Record<string, s
     "x-ratelimit-remaining": String(remaining),
     "x-ratelimit-reset": String(resetS),
   };
-}
-
-function untilMidnightMs(now: Date): number {
-  const DAY_MS = 86_400_000;
-  const inChina = now.getTime() + 8 * 3_600_000;
-  return DAY_MS - (inChina % DAY_MS);
 }

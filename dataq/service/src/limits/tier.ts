@@ -1,4 +1,4 @@
-/** What an account may do in a time, by its tier. */
+/** The limits of an account on calls. */
 export interface Limits {
   /** Calls a second in the long run. */
   readonly perSecond: number;
@@ -16,6 +16,24 @@ const limits = {
   pro: { perSecond: 50, burst: 200, concurrent: 100, perDay: null },
   operator: { perSecond: 5_000, burst: 5_000, concurrent: 1_000, perDay: null },
 } as const satisfies Record<string, Limits>;
+
+/** How often something may happen: in the long run, and at once after a rest. */
+export interface Rate {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+/** Allowance for everything but calls. 1 is about one indexed query; `http/access.ts` says what each route costs. */
+const manageLimits = {
+  trial: { perSecond: 20, burst: 200 },
+  standard: { perSecond: 50, burst: 500 },
+  pro: { perSecond: 100, burst: 1_000 },
+  operator: { perSecond: 1_000, burst: 10_000 },
+} as const satisfies Record<keyof typeof limits, Rate>;
+
+export function manageLimitsOf(tier: keyof typeof limits): Rate {
+  return manageLimits[tier];
+}
 
 export function limitsOf(tier: keyof typeof limits): Limits {
   return limits[tier];

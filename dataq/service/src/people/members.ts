@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from "node:crypto";
 import { Failure } from "@dataq/contract";
-import type { PoolClient } from "pg";
 import { type Author, writeAudit } from "../accounts/audit.ts";
 import type { Role } from "../accounts/scope.ts";
 import type { Database } from "../database/database.ts";
 import { makeIdentifier } from "../database/identifier.ts";
+import { inTransaction, type Transaction } from "../database/transaction.ts";
 
-/** Somebody who acts for an account, and what they may do there. */
+/** A person who acts for an account. */
 export interface Member {
   readonly id: string;
   readonly name: string;
@@ -15,7 +15,7 @@ export interface Member {
   readonly createdAt: Date;
 }
 
-/** Somebody who may become one. */
+/** An address that may become a member. */
 export interface Invitation {
   readonly id: string;
   readonly email: string;
@@ -47,16 +47,21 @@ export async function listInvitations(
   return found.rows;
 }
 
+/** Throws unless the caller may give this role, or take it away. */
+export type PermitRole = (role: Role) => void;
+
 /**
- * Invites an address. The token is in this answer and nowhere else, and lets in nobody but the person of that
- * address, once. A second invitation of an address replaces the first.
+ * Invites an address. The token is in this result and nowhere else. Only the person with that address can use it, once.
+ * A second invitation of an address replaces the first.
  */
 export async function invite(
   database: Database,
   accountId: string,
   wanted: { readonly email: string; readonly role: Role },
   author: Author,
+  permit: PermitRole,
 ): Promise<{ invitation: Invitation; token: string }> {
+  permit(wanted.role);
   const token = randomBytes(24).toString("base64url");
   const invitation: Invitation = {
     id: makeIdentifier("inv", author.now),
@@ -64,14 +69,21 @@ export async function invite(
     role: wanted.role,
     expiresAt: new Date(author.now.getTime() + INVITATION_LIFE_MS),
   };
-  await database.pool.query(
-    `insert into people.invitation (id, token_sha256, account_id, email, role, expires_at)
-     values ($1, $2, $3, $4, $5, $6)
-     on conflict (account_id, email) do update set id = excluded.id, token_sha256 = excluded.token_sha256,
-       role = excluded.role, expires_at = excluded.expires_at`,
-    [invitation.id, digestOf(token), accountId, invitation.email, invitation.role, invitation.expiresAt],
-  );
-  await writeAudit(database, author, "member.invite", accountId, null, wanted);
+  await inTransaction(database, async (transaction) => {
+    const replaced = await transaction.query<{ role: Role }>(
+      "delete from people.invitation where account_id = $1 and email = $2 returning role",
+      [accountId, invitation.email],
+    );
+    for (const { role } of replaced.rows) permit(role);
+    await transaction.query(
+      `insert into people.invitation (id, token_sha256, account_id, email, role, expires_at)
+       values ($1, $2, $3, $4, $5, $6)
+       on conflict (account_id, email) do update set id = excluded.id, token_sha256 = excluded.token_sha256,
+         role = excluded.role, expires_at = excluded.expires_at`,
+      [invitation.id, digestOf(token), accountId, invitation.email, invitation.role, invitation.expiresAt],
+    );
+    await writeAudit(transaction, author, "member.invite", accountId, null, wanted);
+  });
   return { invitation, token };
 }
 
@@ -88,39 +100,45 @@ export async function withdrawInvitation(
   accountId: string,
   id: string,
   author: Author,
+  permit: PermitRole,
 ): Promise<void> {
-  const gone = await database.pool.query("delete from people.invitation where account_id = $1 and id = $2", [
-    accountId,
-    id,
-  ]);
-  if (gone.rowCount === 0) throw new Failure("not_found", { what: "The invitation" });
-  await writeAudit(database, author, "member.withdraw", accountId, null, { id });
+  await inTransaction(database, async (transaction) => {
+    const gone = await transaction.query<{ role: Role }>(
+      "delete from people.invitation where account_id = $1 and id = $2 returning role",
+      [accountId, id],
+    );
+    if (!gone.rows[0]) throw new Failure("not_found", { what: "The invitation" });
+    permit(gone.rows[0].role);
+    await writeAudit(transaction, author, "member.withdraw", accountId, null, { id });
+  });
 }
 
-/** Makes the invited person a member, and the account the one that they act for. Returns it. */
+/** Makes the invited person a member who acts for the account from now on. Returns the account. */
 export async function acceptInvitation(
   database: Database,
   token: string,
   person: { readonly id: string; readonly email: string },
   author: Author,
 ): Promise<string> {
-  const taken = await database.pool.query<{ account_id: string; role: Role }>(
-    `with taken as (
-       delete from people.invitation where token_sha256 = $1 and email = lower($2) and expires_at > $3
-       returning account_id, role
-     ), joined as (
-       insert into people.member (user_id, account_id, role, created_at)
-       select $4, account_id, role, $3 from taken on conflict do nothing
-     ), acting as (
-       update people."user" set "accountId" = (select account_id from taken)
-       where "id" = $4 and exists (select from taken)
-     ) select account_id, role from taken`,
-    [digestOf(token), person.email, author.now, person.id],
-  );
-  const joined = taken.rows[0];
-  if (!joined) throw new Failure("invalid_invitation");
-  await writeAudit(database, author, "member.join", joined.account_id, null, { role: joined.role });
-  return joined.account_id;
+  return inTransaction(database, async (transaction) => {
+    const taken = await transaction.query<{ account_id: string; role: Role }>(
+      `with taken as (
+         delete from people.invitation where token_sha256 = $1 and email = lower($2) and expires_at > $3
+         returning account_id, role
+       ), joined as (
+         insert into people.member (user_id, account_id, role, created_at)
+         select $4, account_id, role, $3 from taken on conflict do nothing
+       ), acting as (
+         update people."user" set "accountId" = (select account_id from taken)
+         where "id" = $4 and exists (select from taken)
+       ) select account_id, role from taken`,
+      [digestOf(token), person.email, author.now, person.id],
+    );
+    const joined = taken.rows[0];
+    if (!joined) throw new Failure("invalid_invitation");
+    await writeAudit(transaction, author, "member.join", joined.account_id, null, { role: joined.role });
+    return joined.account_id;
+  });
 }
 
 export async function setMemberRole(
@@ -129,15 +147,19 @@ export async function setMemberRole(
   id: string,
   role: Role,
   author: Author,
+  permit: PermitRole,
 ): Promise<void> {
-  const before = await changeMember(database, accountId, id, async (client) => {
-    await client.query("update people.member set role = $3 where account_id = $1 and user_id = $2", [
+  permit(role);
+  await changeMember(database, accountId, id, async (transaction, before) => {
+    permit(before);
+    await transaction.query("update people.member set role = $3 where account_id = $1 and user_id = $2", [
       accountId,
       id,
       role,
     ]);
+    const after = { account: accountId, role };
+    await writeAudit(transaction, author, "member.role", id, { role: before }, after);
   });
-  await writeAudit(database, author, "member.role", id, { role: before }, { account: accountId, role });
 }
 
 /** From their next request on they act for another account of theirs, or for none. */
@@ -146,20 +168,26 @@ export async function removeMember(
   accountId: string,
   id: string,
   author: Author,
+  permit: PermitRole,
 ): Promise<void> {
-  const before = await changeMember(database, accountId, id, async (client) => {
-    await client.query("delete from people.member where account_id = $1 and user_id = $2", [accountId, id]);
-    await client.query(
+  await changeMember(database, accountId, id, async (transaction, before) => {
+    permit(before);
+    await transaction.query("delete from people.member where account_id = $1 and user_id = $2", [
+      accountId,
+      id,
+    ]);
+    await transaction.query(
       `update people."user" set "accountId" =
          (select account_id from people.member where user_id = $2 order by created_at limit 1)
        where "id" = $2 and "accountId" = $1`,
       [accountId, id],
     );
+    const after = { account: accountId };
+    await writeAudit(transaction, author, "member.remove", id, { role: before }, after);
   });
-  await writeAudit(database, author, "member.remove", id, { role: before }, { account: accountId });
 }
 
-/** The accounts that somebody may act for. */
+/** The accounts that a person may act for. */
 export async function accountsOf(
   database: Database,
   personId: string,
@@ -172,7 +200,7 @@ export async function accountsOf(
   return found.rows;
 }
 
-/** Acts for another account of theirs from now on, in all of their sessions. */
+/** Switches all sessions of a person to another of their accounts. */
 export async function actFor(database: Database, personId: string, accountId: string): Promise<void> {
   const changed = await database.pool.query(
     `update people."user" u set "accountId" = $2 where u."id" = $1
@@ -182,36 +210,27 @@ export async function actFor(database: Database, personId: string, accountId: st
   if (changed.rowCount === 0) throw new Failure("not_found", { what: "The account" });
 }
 
-/** Changes one at a time, so that an account always keeps an owner. Returns the role of before. */
+/** Changes one member at a time, so that an account always keeps an owner. */
 async function changeMember(
   database: Database,
   accountId: string,
   id: string,
-  change: (client: PoolClient) => Promise<void>,
-): Promise<Role> {
-  const client = await database.pool.connect();
-  try {
-    await client.query("begin");
-    await client.query("select from account where id = $1 for update", [accountId]);
-    const found = await client.query<{ role: Role }>(
+  change: (transaction: Transaction, before: Role) => Promise<void>,
+): Promise<void> {
+  await inTransaction(database, async (transaction) => {
+    await transaction.query("select from account where id = $1 for update", [accountId]);
+    const found = await transaction.query<{ role: Role }>(
       "select role from people.member where account_id = $1 and user_id = $2",
       [accountId, id],
     );
     if (!found.rows[0]) throw new Failure("not_found", { what: "The member" });
-    await change(client);
-    const owners = await client.query(
+    await change(transaction, found.rows[0].role);
+    const owners = await transaction.query(
       "select from people.member where account_id = $1 and role = 'owner' limit 1",
       [accountId],
     );
     if (owners.rowCount === 0) throw new Failure("last_owner");
-    await client.query("commit");
-    return found.rows[0].role;
-  } catch (error) {
-    await client.query("rollback").catch(() => {});
-    throw error;
-  } finally {
-    client.release();
-  }
+  });
 }
 
 function digestOf(token: string): Buffer {

@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { Failure } from "@dataq/contract";
-import { type Account, createAccount, findAccount } from "../accounts/account.ts";
+import { type Account, createAccount, findAccount, type NewAccount } from "../accounts/account.ts";
 import { type Author, writeAudit } from "../accounts/audit.ts";
-import type { Principal } from "../accounts/key.ts";
-import { type Role, roles, type Scope, scopes } from "../accounts/scope.ts";
+import { grantOf, type Principal } from "../accounts/principal.ts";
+import type { Role } from "../accounts/scope.ts";
 import type { Database } from "../database/database.ts";
 import { lock } from "../database/locks.ts";
+import { inTransaction, type Transaction } from "../database/transaction.ts";
 import type { Auth } from "./auth.ts";
 import { type Letter, letters, openMail } from "./mail.ts";
 
@@ -78,7 +79,7 @@ export class People {
       wantsVerification: mode === "hosted",
       send: smtpUrl === undefined ? undefined : openMail(smtpUrl),
       onChange: (userId) => this.admit(userId),
-      onMailError: (error) => onWarning("a letter was not sent", error),
+      onMailError: (error) => onWarning("could not send mail", error),
     });
   }
 
@@ -94,36 +95,23 @@ export class People {
     return { person, account, sessionId: found.session.id };
   }
 
-  /** The same rights as a key of the member's role; a session of the operator's owner may also operate. */
+  /** The member behind these cookies, when they act for an account. */
   async principalOf(headers: Headers): Promise<Principal | undefined> {
     const signedIn = await this.find(headers);
-    if (!signedIn?.account) return undefined;
+    const role = signedIn?.person.role;
+    if (!signedIn?.account || !role) return undefined;
     const { person, account } = signedIn;
+    const id = `user_${person.id}`;
     return {
+      ...grantOf(role, account.role),
+      id,
+      spendAs: id,
       account: { id: account.id, role: account.role, tier: account.tier },
-      key: {
-        id: `user_${person.id}`,
-        spendAs: `user_${person.id}`,
-        accountId: account.id,
-        mode: "live",
-        name: "console",
-        prefix: "",
-        last4: "",
-        scopes: scopesOf(person, account),
-        monthlyCap: null,
-        perSecond: null,
-        ipList: [],
-        createdAt: person.createdAt,
-        expiresAt: null,
-        revokedAt: null,
-        revokedReason: null,
-        lastUsedAt: null,
-        lastRefusedAt: null,
-      },
+      key: null,
     };
   }
 
-  /** Tells an account's owners, where letters go out, that a key was found in the open and is revoked. */
+  /** Writes to the owners of an account, if this service sends mail, that a key was leaked and is revoked. */
   async tellOfLeak(accountId: string, key: { readonly name: string; readonly last4: string }): Promise<void> {
     if (!this.sendsMail) return;
     const owners = await this.#database.pool.query<{ email: string }>(
@@ -138,10 +126,10 @@ export class People {
   async #send(letter: Letter): Promise<void> {
     const { smtpUrl, onWarning } = this.#options;
     if (smtpUrl === undefined) return;
-    await openMail(smtpUrl)(letter).catch((error) => onWarning("a letter was not sent", error));
+    await openMail(smtpUrl)(letter).catch((error) => onWarning("could not send mail", error));
   }
 
-  /** Everybody but the machine's owner; newest first. */
+  /** Everybody but the owner of the machine, newest first. */
   async list(limit: number): Promise<Person[]> {
     const found = await this.#database.pool.query<Person>(
       `${SELECT} where not "isLocal" order by "createdAt" desc limit $1`,
@@ -150,21 +138,32 @@ export class People {
     return found.rows;
   }
 
-  /** The operator's yes. It also stands for a verified address: the operator knows who this is. */
+  /** The operator's approval. It also verifies the address: the operator knows who this is. */
   async approve(id: string, author: Author): Promise<void> {
-    const changed = await this.#database.pool.query(
-      `update people."user" set "isApproved" = true, "emailVerified" = true, "updatedAt" = $2 where "id" = $1`,
-      [id, author.now],
-    );
-    if (changed.rowCount === 0) throw new Failure("not_found", { what: "The person" });
-    await writeAudit(this.#database, author, "person.approve", id, null, null);
+    await inTransaction(this.#database, async (transaction) => {
+      const changed = await transaction.query(
+        `update people."user" set "isApproved" = true, "emailVerified" = true, "updatedAt" = $2 where "id" = $1`,
+        [id, author.now],
+      );
+      if (changed.rowCount === 0) throw new Failure("not_found", { what: "The person" });
+      await writeAudit(transaction, author, "person.approve", id, null, null);
+    });
     await this.admit(id);
   }
 
-  /** A link for somebody who lost a password, where no mail goes out. It works once, for an hour. */
-  async makeResetLink(id: string, author: Author): Promise<string> {
+  /**
+   * A link for somebody who lost their password on a service that sends no mail. It works once, for an hour. Whoever has
+   * it can act as this person: `permit` sees each of their roles in an account of operators.
+   */
+  async makeResetLink(id: string, author: Author, permit: (role: Role) => void): Promise<string> {
     const person = await this.#read(id);
     if (!person || person.isLocal) throw new Failure("not_found", { what: "The person" });
+    const roles = await this.#database.query<{ role: Role }>(
+      `select m.role from people.member m join account a on a.id = m.account_id
+       where m.user_id = $1 and a.role = 'admin'`,
+      [id],
+    );
+    for (const { role } of roles.rows) permit(role);
     const token = randomBytes(24).toString("base64url");
     const { internalAdapter } = await (await this.auth()).$context;
     await internalAdapter.createVerificationValue({
@@ -176,22 +175,15 @@ export class People {
     return `${this.publicUrl}/console/reset#token=${token}`;
   }
 
-  /** Gives a person their account when all that is asked of them is done. Calling it again changes nothing. */
+  /** Gives a person who meets all conditions an account, once. */
   async admit(id: string): Promise<void> {
     const turn = await this.#database.connect();
     try {
-      // Two letters opened at once make one account, not two trials.
+      // Two verification links opened at once must not make two accounts, each with a trial.
       await lock(turn, "person", id);
       const person = await this.#read(id);
       if (!person || person.accountId || !this.#isEntitled(person)) return;
-      const accountId = await this.#accountFor(person);
-      await this.#database.pool.query(
-        `with joined as (
-           insert into people.member (user_id, account_id, role, created_at) values ($1, $2, 'owner', $3)
-           on conflict do nothing
-         ) update people."user" set "accountId" = $2 where "id" = $1`,
-        [id, accountId, this.#options.clock()],
-      );
+      await this.#openAccount(person);
     } finally {
       await turn.end();
     }
@@ -204,22 +196,30 @@ export class People {
     return mode === "local" || person.isVerified;
   }
 
-  async #accountFor(person: Person): Promise<string> {
+  async #openAccount(person: Person): Promise<void> {
     const author: Author = { actor: `user_${person.id}`, now: this.#options.clock() };
+    const { name, email } = person;
+    const open = (wanted: NewAccount) =>
+      inTransaction(this.#database, async (transaction) => {
+        const account = await createAccount(transaction, wanted, author);
+        await makeOwner(transaction, person.id, account.id, author.now);
+      });
     try {
-      const account = await createAccount(this.#database, { name: person.name, email: person.email }, author);
-      return account.id;
+      return await open({ name, email });
     } catch (error) {
       if (!(error instanceof Failure) || error.code !== "already_exists") throw error;
     }
-    // An operator made an account for this address before. It is theirs only if the address is proved to be.
-    const known = await this.#database.pool.query<{ id: string }>(
+    // An operator created an account for this address before. It belongs to whoever has verified the address.
+    const known = await this.#database.query<{ id: string }>(
       `select id from account a where lower(email) = lower($1) and role = 'customer'
          and not exists (select from people.member m where m.account_id = a.id)`,
-      [person.email],
+      [email],
     );
-    if (person.isVerified && known.rows[0]) return known.rows[0].id;
-    return (await createAccount(this.#database, { name: person.name }, author)).id;
+    const accountId = person.isVerified ? known.rows[0]?.id : undefined;
+    if (accountId === undefined) return open({ name });
+    await inTransaction(this.#database, (transaction) =>
+      makeOwner(transaction, person.id, accountId, author.now),
+    );
   }
 
   async #read(id: string): Promise<Person | undefined> {
@@ -227,9 +227,18 @@ export class People {
   }
 }
 
-function scopesOf({ role }: Person, account: Account): readonly Scope[] {
-  if (role === null) return [];
-  return account.role === "admin" && role === "owner" ? scopes : roles[role];
+async function makeOwner(
+  transaction: Transaction,
+  personId: string,
+  accountId: string,
+  now: Date,
+): Promise<void> {
+  await transaction.query(
+    `insert into people.member (user_id, account_id, role, created_at) values ($1, $2, 'owner', $3)
+     on conflict do nothing`,
+    [personId, accountId, now],
+  );
+  await transaction.query(`update people."user" set "accountId" = $2 where "id" = $1`, [personId, accountId]);
 }
 
 const SELECT = `select "id", "name", "email", "accountId", "emailVerified" as "isVerified", "isApproved", "isLocal",

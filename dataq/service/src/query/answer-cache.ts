@@ -148,13 +148,6 @@ export function cacheKeyOf(request: QueryRequest, sourceVersion: string): Buffer
     .digest();
 }
 
-/** What a retry under the same Idempotency-Key must ask again. */
-export function fingerprintOf(request: QueryRequest): Buffer {
-  return createHash("sha256")
-    .update(JSON.stringify([request.cache, ...identityOf(request)]))
-    .digest();
-}
-
 function identityOf(request: QueryRequest): unknown[] {
   const { operation, params, page, pageSize, offset, fields, snapshot } = request;
   const sorted = Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -1,4 +1,5 @@
-import type { Principal } from "../accounts/key.ts";
+import { createHash } from "node:crypto";
+import type { Principal } from "../accounts/principal.ts";
 
 /** One paid call as HTTP received it. */
 export interface Call {
@@ -16,4 +17,17 @@ export interface Call {
   readonly signal: AbortSignal;
   /** Told as soon as it is known, for logs: also of calls that then fail. */
   readonly onOperation?: (operation: string) => void;
+}
+
+/**
+ * What a retry under the same Idempotency-Key must send again: the request as it came. A date or another value that the
+ * service fills in is not part of it, because it may be a different one at the time of the retry.
+ */
+export function fingerprintOf({ body, offset, lenient, cacheControl }: Call): Buffer {
+  const text = JSON.stringify([body, offset ?? null, lenient, cacheControl ?? null], (_name, value) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+  return createHash("sha256").update(text).digest();
 }

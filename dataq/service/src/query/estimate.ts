@@ -1,6 +1,6 @@
 import { Failure, invalid } from "@dataq/contract";
 import type { Estimate } from "@dataq/contract/wire";
-import type { Principal } from "../accounts/key.ts";
+import type { Principal } from "../accounts/principal.ts";
 import type { Call } from "./call.ts";
 import type { PipelineParts } from "./parts.ts";
 import { look, type Question, readQuestion } from "./question.ts";
@@ -17,21 +17,21 @@ export async function estimate(parts: PipelineParts, principal: Principal, body:
   const estimateOne = async (one: unknown) => {
     const signal = new AbortController().signal;
     const call: Call = { requestId: "", principal, body: one, lenient: false, signal };
-    return estimateOf(parts, await readQuestion(parts, call));
+    return costOf(parts, await readQuestion(parts, call));
   };
   if (questions === undefined) {
-    const { balance: _before, ...estimated } = await estimateOne(body);
-    return estimated;
+    const cost = await estimateOne(body);
+    const { balance } = await readBalance(parts, principal.account.id, parts.clock());
+    return { ...cost, balance_after: balance - cost.tokens };
   }
   const data: { tokens: number; cached: boolean }[] = [];
-  let balance = 0;
   for (const { path, question } of questions) {
-    const one = await estimateOne(question).catch((error) => {
+    const cost = await estimateOne(question).catch((error) => {
       throw placed(error, path);
     });
-    balance = one.balance;
-    data.push({ tokens: one.tokens, cached: one.cached });
+    data.push(cost);
   }
+  const { balance } = await readBalance(parts, principal.account.id, parts.clock());
   const tokens = data.reduce((sum, one) => sum + one.tokens, 0);
   return { tokens, cached: data.every(({ cached }) => cached), balance_after: balance - tokens, data };
 }
@@ -39,9 +39,11 @@ export async function estimate(parts: PipelineParts, principal: Principal, body:
 /** A dry run: the same inside a call, without data. */
 export async function dryRun(parts: PipelineParts, question: Question): Promise<Reply> {
   const { call, request } = question;
-  const { balance, ...estimated } = await estimateOf(parts, question);
+  const cost = await costOf(parts, question);
+  const { balance } = await readBalance(parts, call.principal.account.id, question.now);
   const body = {
-    ...estimated,
+    ...cost,
+    balance_after: balance - cost.tokens,
     dry_run: true,
     operation: request.operation.name,
     request_id: call.requestId,
@@ -49,16 +51,18 @@ export async function dryRun(parts: PipelineParts, question: Question): Promise<
   return { json: Buffer.from(JSON.stringify(body)), tokens: 0, balance, cache: "MISS" };
 }
 
-/** From the code that charges it. */
-async function estimateOf(parts: PipelineParts, question: Question) {
+/** Computed by the code that charges for the call. */
+async function costOf(parts: PipelineParts, question: Question) {
   const { quoted } = await look(parts, question);
-  const { balance } = await readBalance(parts, question.call.principal.account.id, question.now);
-  return {
-    tokens: quoted.tokens,
-    cached: quoted.reason === "cache_hit",
-    balance_after: balance - quoted.tokens,
-    balance,
-  };
+  return { tokens: quoted.tokens, cached: quoted.reason === "cache_hit" };
+}
+
+/** How many questions a body asks about, without checking them. */
+export function countQuestions(body: unknown): number {
+  const { queries, pages } = (body ?? {}) as Record<string, unknown>;
+  if (Array.isArray(queries)) return Math.min(queries.length, MAX_QUESTIONS);
+  if (Array.isArray(pages)) return Math.min(pages.length, MAX_QUESTIONS);
+  return typeof pages === "number" ? Math.max(1, Math.min(pages, MAX_QUESTIONS)) : 1;
 }
 
 /** Undefined where the body is one question. */

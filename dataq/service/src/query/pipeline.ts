@@ -1,13 +1,12 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Failure } from "@dataq/contract";
+import { chinaMonth, Failure } from "@dataq/contract";
 import { charge, type HoldRequest, hold } from "../ledger/hold.ts";
 import { claimKey, freeKey } from "../ledger/idempotency.ts";
 import { type KeptOutcome, settle } from "../ledger/settlement.ts";
 import { untilKnown } from "../ledger/until-known.ts";
-import { chinaDate } from "../sources/china-time.ts";
-import { fingerprintOf, type Kept, packed } from "./answer-cache.ts";
-import type { Call } from "./call.ts";
+import { type Kept, packed } from "./answer-cache.ts";
+import { type Call, fingerprintOf } from "./call.ts";
 import { writePayload } from "./envelope.ts";
 import { dryRun } from "./estimate.ts";
 import { isFinal, type KeptReply, keptFailure, keptOutcome, readKept } from "./kept-reply.ts";
@@ -27,7 +26,7 @@ const TWIN_LIMIT_MS = 30_000;
 
 /** Everything after authentication and limits: validate → price → idempotency → cache → hold → run → settle. */
 export async function answerCall(parts: PipelineParts, call: Call): Promise<Reply> {
-  const isSandbox = call.principal.key.mode === "test";
+  const isSandbox = call.principal.mode === "test";
   const { body, directive } = isSandbox ? takeDirective(call.body) : { body: call.body };
   const question = await readQuestion(parts, { ...call, body });
   if (question.request.dryRun) return dryRun(parts, question);
@@ -47,12 +46,12 @@ function digestOf(key: string): string {
  * or a 4xx that came after the hold. After 402, 429 and 5xx the key is free again.
  */
 async function answerUnderKey(parts: PipelineParts, question: Question, key: string): Promise<Reply> {
-  const { call, request, now } = question;
+  const { call, now } = question;
   const accountId = call.principal.account.id;
   const claim = {
     accountId,
     key,
-    bodySha256: fingerprintOf(request),
+    bodySha256: fingerprintOf(call),
     requestId: call.requestId,
     instanceId: parts.instance.id,
     now,
@@ -237,11 +236,11 @@ async function giveBack(
 
 function holdRequest(parts: PipelineParts, { call, request, price }: Question, quoted: Charge): HoldRequest {
   const now = parts.clock();
-  const { key, account } = call.principal;
+  const { principal } = call;
   return {
     requestId: call.requestId,
-    accountId: account.id,
-    keyId: key.id,
+    accountId: principal.account.id,
+    keyId: principal.id,
     operation: request.operation.name,
     tokens: quoted.tokens,
     priceVersion: price.version,
@@ -249,8 +248,8 @@ function holdRequest(parts: PipelineParts, { call, request, price }: Question, q
     instanceId: parts.instance.id,
     now,
     deadline: new Date(now.getTime() + HOLD_LIMIT_MS),
-    ...(key.monthlyCap !== null && {
-      cap: { keyId: key.spendAs, tokens: key.monthlyCap, month: chinaDate(now).slice(0, 7) },
+    ...(principal.monthlyCap !== null && {
+      cap: { keyId: principal.spendAs, tokens: principal.monthlyCap, month: chinaMonth(now) },
     }),
   };
 }

@@ -1,6 +1,5 @@
-import { Failure } from "@dataq/contract";
+import { chinaDate, Failure } from "@dataq/contract";
 import type { PriceVersion } from "../ledger/price.ts";
-import { chinaDate } from "../sources/china-time.ts";
 import type { Source } from "../sources/source.ts";
 import { cacheKeyOf, type Kept } from "./answer-cache.ts";
 import type { Call } from "./call.ts";
@@ -20,7 +19,7 @@ export interface Question {
 /** Throws 400 for what cannot be asked, 501 for what nobody here can answer. */
 export async function readQuestion(parts: PipelineParts, call: Call): Promise<Question> {
   const now = parts.clock();
-  const isSandbox = call.principal.key.mode === "test";
+  const isSandbox = call.principal.mode === "test";
   const read = readRequest(call.body, { today: chinaDate(now), lenient: call.lenient });
   const request = withCacheControl(
     call.offset === undefined ? read : { ...read, offset: call.offset },
@@ -39,7 +38,7 @@ export async function look(
   parts: PipelineParts,
   { request, source, price, call, now }: Question,
 ): Promise<{ cacheKey?: Buffer; kept?: Kept; quoted: Charge }> {
-  if (call.principal.key.mode === "test") return { quoted: { tokens: 0, reason: "sandbox" } };
+  if (call.principal.mode === "test") return { quoted: { tokens: 0, reason: "sandbox" } };
   if (!isCacheable(request, price)) return { quoted: quote(price, false) };
   const cacheKey = cacheKeyOf(request, await source.version(false));
   if (request.cache === "bypass") return { cacheKey, quoted: quote(price, false) };

@@ -2,6 +2,7 @@ import Table from "cli-table3";
 import { Command, Option } from "commander";
 import { createAccount, findAccount, listAccounts, payIn, type Tier, tiers } from "../../accounts/account.ts";
 import { writeAudit } from "../../accounts/audit.ts";
+import { inTransaction } from "../../database/transaction.ts";
 import { adjust } from "../../ledger/movement.ts";
 import { ownNotes } from "../../ledger/own-notes.ts";
 import { readWallet } from "../../ledger/wallet.ts";
@@ -30,12 +31,15 @@ export function accountsCommand(): Command {
         tier: Tier;
         json?: boolean;
       }) => {
-        const made = await asOperator(async ({ database, keys, author }) => {
-          const account = await createAccount(database, options, author);
-          const texts: string[] = [];
-          for (let i = 0; i < options.keys; i++) texts.push((await keys.create(account.id, {}, author)).text);
-          return { account_id: account.id, keys: texts };
-        });
+        const made = await asOperator(({ database, keys, author }) =>
+          inTransaction(database, async (transaction) => {
+            const account = await createAccount(transaction, options, author);
+            const texts: string[] = [];
+            for (let i = 0; i < options.keys; i++)
+              texts.push((await keys.create(transaction, account.id, {}, author)).text);
+            return { account_id: account.id, keys: texts };
+          }),
+        );
         if (options.json) console.log(JSON.stringify(made));
         else
           console.log([`account ${made.account_id}`, ...made.keys.map((key) => `key     ${key}`)].join("\n"));
@@ -80,9 +84,12 @@ export function accountsCommand(): Command {
           if (!(await findAccount(database, id))) throw new Error(`There is no account ${id}.`);
           if (tokens === 0) throw new Error("A top-up has at least 1 token.");
           const { reference, note } = options;
-          if (!(await payIn(database, id, { tokens, reference: `manual:${reference}`, note }, author)))
-            throw new Error(`A payment with the reference ${reference} was credited before.`);
-          await writeAudit(database, author, "ledger.topup", id, null, { tokens, reference, note });
+          const payment = { tokens, reference: `manual:${reference}`, note };
+          await inTransaction(database, async (transaction) => {
+            if (!(await payIn(transaction, id, payment, author)))
+              throw new Error(`A payment with the reference ${reference} was credited before.`);
+            await writeAudit(transaction, author, "ledger.topup", id, null, { tokens, reference, note });
+          });
           return (await readWallet(database, id, author.now))?.balance;
         });
         console.log(options.json ? JSON.stringify({ account_id: id, balance }) : `balance ${balance}`);
@@ -99,9 +106,11 @@ export function accountsCommand(): Command {
     .action(async (id: string, tokens: number, options: { reason: string; json?: boolean }) => {
       const { balance } = await asOperator(async ({ database, author }) => {
         if (!(await findAccount(database, id))) throw new Error(`There is no account ${id}.`);
-        const moved = await adjust(database, id, tokens, { ...author, note: options.reason });
-        await writeAudit(database, author, "ledger.adjust", id, null, { tokens, reason: options.reason });
-        return moved;
+        const { reason } = options;
+        return inTransaction(database, async (transaction) => {
+          await writeAudit(transaction, author, "ledger.adjust", id, null, { tokens, reason });
+          return adjust(transaction, id, tokens, { ...author, note: reason });
+        });
       });
       console.log(options.json ? JSON.stringify({ account_id: id, balance }) : `balance ${balance}`);
     });

@@ -2,8 +2,9 @@ import { text } from "node:stream/consumers";
 import { isNetworkBlock } from "@dataq/contract";
 import Table from "cli-table3";
 import { Command, InvalidArgumentError, Option } from "commander";
-import type { ApiKey } from "../../accounts/key.ts";
+import { type ApiKey, permitAll } from "../../accounts/key.ts";
 import { roles, type Scope, scopes } from "../../accounts/scope.ts";
+import { inTransaction } from "../../database/transaction.ts";
 import { localAccount } from "../local-account.ts";
 import { readCount } from "../numbers.ts";
 import { asOperator } from "../operator.ts";
@@ -36,20 +37,20 @@ export function keysCommand(): Command {
         ip?: string[];
         json?: boolean;
       }) => {
-        const made = await asOperator(async (operator) =>
-          operator.keys.create(
-            options.account ?? (await localAccount(operator)),
-            {
-              mode: options.test ? "test" : "live",
-              name: options.name,
-              scopes: options.role ? roles[options.role] : readScopes(options.scopes),
-              monthlyCap: options.monthlyCap,
-              expiresAt: options.expires,
-              ipList: options.ip,
-            },
-            operator.author,
-          ),
-        );
+        const wanted = {
+          mode: options.test ? "test" : "live",
+          name: options.name,
+          scopes: options.role ? roles[options.role] : readScopes(options.scopes),
+          monthlyCap: options.monthlyCap,
+          expiresAt: options.expires,
+          ipList: options.ip,
+        } as const;
+        const made = await asOperator(async (operator) => {
+          const account = options.account ?? (await localAccount(operator));
+          return inTransaction(operator.database, (transaction) =>
+            operator.keys.create(transaction, account, wanted, operator.author),
+          );
+        });
         printMade(made, options.json);
       },
     );
@@ -84,6 +85,7 @@ export function keysCommand(): Command {
           id,
           "revoked",
           operator.author,
+          permitAll,
         ),
       );
       console.log(options.json ? JSON.stringify({ id, revoked: true }) : `${id} is revoked`);
@@ -103,6 +105,7 @@ export function keysCommand(): Command {
           id,
           options.grace,
           operator.author,
+          permitAll,
         ),
       );
       printMade(made, options.json);

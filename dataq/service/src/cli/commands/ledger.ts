@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from "commander";
-import { lastSeal, sealAudit, sealPattern, verifyAudit, verifyKept } from "../../accounts/audit-chain.ts";
+import { lastSeal, sealAudit, sealPattern } from "../../accounts/audit-chain.ts";
+import { verifyBooks } from "../../accounts/verify.ts";
 import { sealEntries } from "../../ledger/seal.ts";
-import { verifyLedger } from "../../ledger/verify.ts";
 import { asOperator } from "../operator.ts";
 
 /** `dataq ledger`: proof that the books are right. */
@@ -14,8 +14,7 @@ export function ledgerCommand(): Command {
     .option("--json", "JSON: {ok, findings, seal}")
     .action(async (options: { json?: boolean; seal?: string[] }) => {
       const { findings, seal } = await asOperator(async ({ database, author }) => {
-        const found = [...(await verifyLedger(database)), await verifyAudit(database)];
-        if (options.seal) found.push(await verifyKept(database, options.seal));
+        const found = await verifyBooks(database, options.seal ?? []);
         await sealEntries(database, author.now);
         await sealAudit(database, author.now);
         return { findings: found, seal: await lastSeal(database) };

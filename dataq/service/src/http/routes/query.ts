@@ -1,11 +1,12 @@
 import { invalid } from "@dataq/contract";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { estimate } from "../../query/estimate.ts";
+import { countQuestions, estimate } from "../../query/estimate.ts";
 import { readOlderRequest } from "../../query/older-profile.ts";
 import { answerCall } from "../../query/pipeline.ts";
-import { type HttpParts, leaveSignal } from "../app.ts";
+import { leaveSignal } from "../app.ts";
 import { readJson } from "../body.ts";
-import { admitCall } from "../call-limits.ts";
+import { admitCall, takeAllowance } from "../call-limits.ts";
+import type { HttpParts } from "../parts.ts";
 
 /** The one paid call, and what it would cost. */
 export function addQueryRoutes(app: FastifyInstance, parts: HttpParts): void {
@@ -42,7 +43,10 @@ export function addQueryRoutes(app: FastifyInstance, parts: HttpParts): void {
 
   app.post("/v1/data/estimate", async (request, reply) => {
     const principal = await admitCall(parts, request, reply);
-    return estimate(parts.pipeline, principal, readJson(request));
+    const body = readJson(request);
+    // It counts as one call, but costs the database as much as its questions.
+    await takeAllowance(parts, principal, countQuestions(body) - 1);
+    return estimate(parts.pipeline, principal, body);
   });
 }
 

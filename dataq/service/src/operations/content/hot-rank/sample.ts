@@ -1,8 +1,7 @@
-import { type Params, platforms } from "@dataq/contract";
+import { chinaDate, type Params, platforms } from "@dataq/contract";
 import { asSample } from "../../../sample/provenance.ts";
 import { Random } from "../../../sample/random.ts";
 import { whole } from "../../../sources/answers.ts";
-import { chinaDate } from "../../../sources/china-time.ts";
 import type { Answer, Page, Source, SourceContext } from "../../../sources/source.ts";
 import { unknownPlatform } from "./platform.ts";
 

@@ -1,7 +1,6 @@
-import { type Params, platforms } from "@dataq/contract";
+import { chinaDate, type Params, platforms } from "@dataq/contract";
 import type { PostingIndex } from "../../../search/postings/posting-index.ts";
 import { whole } from "../../../sources/answers.ts";
-import { chinaDate } from "../../../sources/china-time.ts";
 import { KeyedRecords } from "../../../sources/keyed-source.ts";
 import type { OptionalSource } from "../../../sources/layered.ts";
 import type { Answer, Page, SourceContext } from "../../../sources/source.ts";

@@ -1,8 +1,8 @@
 import type { Params } from "@dataq/contract";
+import { chinaDate } from "@dataq/contract";
 import { asSample } from "../../../sample/provenance.ts";
 import { disclaimer, lastDays, level, mean, percent, shifted } from "../../../sample/series.ts";
 import { single } from "../../../sources/answers.ts";
-import { chinaDate } from "../../../sources/china-time.ts";
 import type { Answer, Page, Source, SourceContext } from "../../../sources/source.ts";
 
 export const sampleKeywords: Source = {

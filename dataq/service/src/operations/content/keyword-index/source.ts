@@ -1,7 +1,7 @@
 import type { Params, Provenance } from "@dataq/contract";
+import { chinaDate } from "@dataq/contract";
 import type { PostingIndex } from "../../../search/postings/posting-index.ts";
 import { single } from "../../../sources/answers.ts";
-import { chinaDate } from "../../../sources/china-time.ts";
 import { KeyedRecords } from "../../../sources/keyed-source.ts";
 import type { OptionalSource } from "../../../sources/layered.ts";
 import type { Answer, Page, SourceContext } from "../../../sources/source.ts";

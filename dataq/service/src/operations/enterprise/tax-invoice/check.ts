@@ -1,6 +1,6 @@
 import type { Params } from "@dataq/contract";
+import { chinaDate, chinaInstant } from "@dataq/contract";
 import { single } from "../../../sources/answers.ts";
-import { chinaDate, chinaInstant } from "../../../sources/china-time.ts";
 import type { Answer } from "../../../sources/source.ts";
 
 /** An invoice as a register knows it; the check itself is made here. */

@@ -1,6 +1,6 @@
 import type { Params } from "@dataq/contract";
+import { chinaDate } from "@dataq/contract";
 import type { PostingIndex } from "../../../search/postings/posting-index.ts";
-import { chinaDate } from "../../../sources/china-time.ts";
 import type { OptionalSource } from "../../../sources/layered.ts";
 import type { Answer, Page, SourceContext } from "../../../sources/source.ts";
 import { levelOf, statusOf } from "../laws/status.ts";

@@ -1,4 +1,4 @@
-import { chinaDate } from "../../../sources/china-time.ts";
+import { chinaDate } from "@dataq/contract";
 import type { ArticleVersion, StoredArticle } from "./corpus.ts";
 import { inForceOn, levelOf, statusOf } from "./status.ts";
 

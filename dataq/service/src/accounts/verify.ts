@@ -1,0 +1,29 @@
+import type { Database } from "../database/database.ts";
+import { type Finding, verifyLedger } from "../ledger/verify.ts";
+import { verifyAudit, verifyKept } from "./audit-chain.ts";
+
+/** Checks the ledger, the accounts and the audit log, and `keptSeals` that were stored elsewhere against the log. */
+export async function verifyBooks(database: Database, keptSeals: readonly string[]): Promise<Finding[]> {
+  const findings = [
+    ...(await verifyLedger(database)),
+    await verifyWallets(database),
+    await verifyAudit(database),
+  ];
+  if (keptSeals.length > 0) findings.push(await verifyKept(database, keptSeals));
+  return findings;
+}
+
+async function verifyWallets(database: Database): Promise<Finding> {
+  const found = await database.longReads.query<{ breach: string }>(
+    `select coalesce('the account ' || a.id || ' has no wallet', 'the wallet ' || w.account_id || ' has no account')
+       as breach
+     from account a full join wallet w on w.account_id = a.id
+     where a.id is null or w.account_id is null limit 5`,
+  );
+  return {
+    law: "L15",
+    text: "every account has a wallet, and every wallet an account",
+    text_zh: "每个账户都有钱包，每个钱包都有账户",
+    breaches: found.rows.map(({ breach }) => breach),
+  };
+}

@@ -1,0 +1,144 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { isLoopback } from "../accounts/address.ts";
+import { type Action, authorise } from "../accounts/principal.ts";
+import { takeAllowance } from "./call-limits.ts";
+import { authenticate, findVisitor } from "./caller.ts";
+import { isLocalHost } from "./host.ts";
+import type { HttpParts } from "./parts.ts";
+
+/**
+ * Who may use a route. `public`: everybody. `visitor`: somebody who is signed in at the console, with or without an
+ * account. `local or operator`: everybody on this machine, operators from elsewhere. An action: a principal that is
+ * authorised for it (`accounts/principal.ts`).
+ */
+export type Access = "public" | "visitor" | "local or operator" | Action;
+
+export interface RouteAccess {
+  readonly access: Access;
+  /** What a request takes from the account's allowance for management; see `manageLimitsOf`. */
+  readonly cost: number;
+}
+
+/** Every route. A route without a row here stops the start of the service. */
+export const routeAccess: Readonly<Record<string, RouteAccess>> = {
+  "GET /": row("public"),
+  "GET /healthz": row("public"),
+  "GET /readyz": row("public"),
+  "GET /metrics": row("local or operator"),
+
+  "GET /docs": row("public"),
+  "GET /docs/errors/:code": row("public"),
+  "GET /llms.txt": row("public"),
+  "GET /openapi.json": row("public"),
+  "GET /capabilities.json": row("public"),
+  "GET /v1/catalog": row("public"),
+  "GET /v1/catalog/:operation": row("public"),
+  "GET /v1/pricing": row("public"),
+  "GET /v1/status": row("public"),
+
+  // Calls have limits of their own; see call-limits.ts.
+  "POST /v1/data/query": row("data.query", 0),
+  "POST /v1/data/estimate": row("data.query", 0),
+
+  "GET /v1/balance": row("account.read"),
+  "GET /v1/account": row("account.read"),
+  "GET /v1/ledger": row("account.read"),
+  "GET /v1/ledger/export": row("account.read", 20),
+  "GET /v1/usage": row("account.read", 10),
+  "GET /v1/usage.csv": row("account.read", 10),
+  "GET /v1/requests": row("account.read"),
+  "GET /v1/requests/:id": row("account.read"),
+  "POST /v1/vouchers/redeem": row("account.pay"),
+
+  "GET /v1/keys": row("keys.manage"),
+  "POST /v1/keys": row("keys.manage"),
+  "PATCH /v1/keys/:id": row("keys.manage"),
+  "POST /v1/keys/:id/rotate": row("keys.manage"),
+  "DELETE /v1/keys/:id": row("keys.manage"),
+  "POST /v1/keys/leak-report": row("public"),
+
+  "GET /v1/members": row("account.read"),
+  "POST /v1/members/invitations": row("members.manage"),
+  "DELETE /v1/members/invitations/:id": row("members.manage"),
+  "PATCH /v1/members/:id": row("members.manage"),
+  // Everybody may leave; the route asks for more when it is about somebody else.
+  "DELETE /v1/members/:id": row("account.read"),
+
+  "GET /admin/v1/accounts": row("service.operate"),
+  "POST /admin/v1/accounts": row("service.operate"),
+  "GET /admin/v1/accounts/:id": row("service.operate"),
+  "PATCH /admin/v1/accounts/:id": row("service.operate"),
+  "POST /admin/v1/accounts/:id/keys": row("service.operate"),
+  "POST /admin/v1/accounts/:id/adjust": row("service.operate"),
+  "POST /admin/v1/accounts/:id/topups": row("service.operate"),
+  "POST /admin/v1/refunds": row("service.operate"),
+  "GET /admin/v1/vouchers": row("service.operate"),
+  "POST /admin/v1/vouchers": row("service.operate"),
+  "POST /admin/v1/prices": row("service.operate"),
+  "GET /admin/v1/audit": row("service.operate"),
+  "GET /admin/v1/audit/export": row("service.operate", 20),
+  "GET /admin/v1/ledger/verify": row("service.operate", 50),
+  "GET /admin/v1/jobs": row("service.operate"),
+  "POST /admin/v1/imports": row("service.operate"),
+  "POST /admin/v1/index/refresh": row("service.operate"),
+
+  "GET /console": row("public"),
+  "GET /console/*": row("public"),
+  // better-auth decides about sign-in itself.
+  "GET /console/auth/*": row("public"),
+  "POST /console/auth/*": row("public"),
+  "GET /console/api/session": row("public"),
+  "GET /console/api/sessions": row("visitor"),
+  "DELETE /console/api/sessions/:id": row("visitor"),
+  "POST /console/api/join": row("visitor"),
+  "POST /console/api/account": row("visitor"),
+  "GET /console/api/people": row("service.operate"),
+  "POST /console/api/people/:id/approve": row("service.operate"),
+  "POST /console/api/people/:id/reset-link": row("service.operate"),
+  "GET /console/api/models/tags": row("service.operate"),
+  "GET /console/api/models/ps": row("service.operate"),
+  "POST /console/api/models/pull": row("service.operate"),
+  "POST /console/api/models/chat": row("service.operate"),
+};
+
+/** Finds out who sends a request, and refuses what they may not do, before the route runs. */
+export function enforceAccess(app: FastifyInstance, parts: HttpParts): void {
+  app.addHook("onRoute", ({ url, method }) => {
+    for (const one of [method].flat())
+      if (!routeAccess[nameOf(one, url)])
+        throw new Error(`The route ${one} ${url} has no row in http/access.ts.`);
+  });
+
+  app.addHook("preHandler", async (request) => {
+    if (request.is404 || request.routeOptions.url === undefined) return;
+    const { access, cost } = routeAccess[nameOf(request.method, request.routeOptions.url)]!;
+    if (access === "public") return;
+    if (access === "visitor") {
+      request.visitor = await findVisitor(parts, request);
+      return;
+    }
+    if (access === "local or operator") {
+      if (!isFromHere(request)) authorise(await authenticate(parts, request), "service.operate");
+      return;
+    }
+    const principal = await authenticate(parts, request);
+    authorise(principal, access);
+    await takeAllowance(parts, principal, cost);
+  });
+}
+
+/** What a proxy on this machine forwards is not from this machine; nor is a page that reached it under another name. */
+function isFromHere(request: FastifyRequest): boolean {
+  const { headers, ip } = request;
+  const isForwarded = (headers["x-forwarded-for"] ?? headers["forwarded"]) !== undefined;
+  return isLoopback(ip) && !isForwarded && isLocalHost(headers.host);
+}
+
+/** A HEAD request is a GET request without the answer's body. */
+function nameOf(method: string, url: string): string {
+  return `${method === "HEAD" ? "GET" : method} ${url}`;
+}
+
+function row(access: Access, cost = 1): RouteAccess {
+  return { access, cost };
+}

@@ -1,0 +1,47 @@
+import { isIP } from "node:net";
+import { Failure } from "@dataq/contract";
+import type { FastifyInstance } from "fastify";
+import { isLoopback } from "../accounts/address.ts";
+
+interface HostSettings {
+  /** The address that the service listens on. */
+  readonly host: string;
+  /** DATAQ_ALLOWED_HOSTS */
+  readonly allowedHosts: readonly string[];
+  /** DATAQ_URL */
+  readonly publicUrl: string | undefined;
+}
+
+/**
+ * Refuses requests under a name that is not the service's own. A page of another site can make its name point to this
+ * machine (DNS rebinding) and would then be on the same origin as the service. A service that listens on loopback
+ * always checks; one that other machines reach has names that only its operator knows, and checks when they are listed.
+ */
+export function refuseForeignHosts(app: FastifyInstance, settings: HostSettings): void {
+  const listed = new Set(settings.allowedHosts.map((host) => host.toLowerCase()));
+  const listensOnLoopback = settings.host === "localhost" || isLoopback(settings.host);
+  if (!listensOnLoopback && listed.size === 0) return;
+  if (settings.publicUrl !== undefined) listed.add(new URL(settings.publicUrl).hostname.toLowerCase());
+  app.addHook("onRequest", async ({ headers }) => {
+    const { host } = headers;
+    // HTTP/1.0 has no Host header; no browser sends that.
+    if (host === undefined || isLocalHost(host) || listed.has(nameOf(host) ?? "")) return;
+    throw new Failure("host_not_allowed", { host: host.slice(0, 100) });
+  });
+}
+
+/** Whether a Host header names this machine as only this machine itself can. */
+export function isLocalHost(host: string | undefined): boolean {
+  if (host === undefined) return true;
+  const name = nameOf(host);
+  if (name === undefined) return false;
+  if (name === "localhost" || name.endsWith(".localhost")) return true;
+  const address = name.replace(/^\[|\]$/g, "");
+  return isIP(address) !== 0 && isLoopback(address);
+}
+
+/** Without the port, in lower case, without a final dot; an IPv6 address in brackets. */
+function nameOf(host: string): string | undefined {
+  const match = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i.exec(host);
+  return match?.[1]?.toLowerCase().replace(/\.$/, "");
+}

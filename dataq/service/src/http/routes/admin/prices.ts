@@ -1,0 +1,46 @@
+import { invalid } from "@dataq/contract";
+import { newPrice } from "@dataq/contract/wire";
+import type { FastifyInstance } from "fastify";
+import { writeAudit } from "../../../accounts/audit.ts";
+import { inTransaction } from "../../../database/transaction.ts";
+import { publishPrice } from "../../../ledger/price.ts";
+import { check, readJson } from "../../body.ts";
+import { authorOf } from "../../caller.ts";
+import type { HttpParts } from "../../parts.ts";
+
+/** A price takes effect only after every instance has read it. */
+const PRICE_NOTICE_MS = 60_000;
+
+/** Prices, for operators. */
+export function addAdminPriceRoutes(app: FastifyInstance, parts: HttpParts): void {
+  app.post("/admin/v1/prices", async (request, reply) => {
+    const wanted = check(newPrice, readJson(request));
+    const { operation, tokens, cached_tokens: cachedTokens, effective_from: effectiveFrom } = wanted;
+    if (effectiveFrom.getTime() < parts.clock().getTime() + PRICE_NOTICE_MS)
+      throw invalid(
+        "effective_from",
+        "range",
+        "effective_from must be at least one minute in the future",
+        "send a later time",
+        "请发送更晚的时间",
+      );
+    if (cachedTokens !== null && cachedTokens > tokens)
+      throw invalid(
+        "cached_tokens",
+        "range",
+        "cached_tokens must not exceed tokens",
+        "send at most tokens",
+        "不得超过 tokens",
+      );
+    const author = authorOf(parts, request);
+    const version = await inTransaction(parts.database, async (transaction) => {
+      const price = { operation, tokens, cachedTokens, effectiveFrom, actor: author.actor };
+      const published = await publishPrice(transaction, price);
+      const after = { ...wanted, version: published };
+      await writeAudit(transaction, author, "price.publish", operation, null, after);
+      return published;
+    });
+    parts.pipeline.prices.forget();
+    return reply.code(201).send({ ...wanted, version });
+  });
+}
