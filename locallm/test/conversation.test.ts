@@ -37,7 +37,7 @@ describe.skipIf(!hasTerminal)("a conversation on a terminal (needs script)", () 
     await keys("", />>> /);
     await type("/?", /\/set parameter NAME VALUE/);
     await type("/set parameter num_predict 3", /Set\./);
-    await type("/set parameter heat 3", /heat is no parameter/);
+    await type("/set parameter heat 3", /Unknown parameter heat\. Parameters: num_ctx/);
     await type("/set parameter num_ctx many", /Error: .*num_ctx/);
     await type("/set system Be brief.", /Set\./);
     await type("hello", /\n/);
@@ -45,15 +45,20 @@ describe.skipIf(!hasTerminal)("a conversation on a terminal (needs script)", () 
     await type("hello again", /total duration:[\s\S]*eval rate:/);
     await type("/set quiet", /Set\./);
     await type("/show info", /architecture +llama/);
-    await type("/show parameters", /seed +1[\s\S]*set here:[\s\S]*num_predict +3/);
+    await type("/show parameters", /seed +1[\s\S]*Set here:[\s\S]*num_predict +3/);
     await type("/show system", /Be brief\./);
     await type("/show license", /MIT/);
     await type("/show template", /has no template/);
     await type("/show modelfile", /FROM /);
-    await type("/show nothing", /nothing cannot be shown/);
+    await type("/show nothing", /Cannot show nothing/);
     await type("/list", /NAME +ID +SIZE +MODIFIED[\s\S]*tiny:latest/);
-    await type("/bogus", /\/bogus is no command/);
-    await type("/set bogus", /bogus cannot be set/);
+    await type("/bogus", /Unknown command \/bogus/);
+    await type("/set bogus", /Unknown setting bogus/);
+    await type("/set", /set parameter NAME VALUE/);
+    await type("/set parameter", /Parameters: num_ctx/);
+    await type("/set format xml", /Error: invalid format: expected "json" or a JSON schema/);
+    await type("/load", /Usage: \/load MODEL/);
+    await type("/save", /Usage: \/save MODEL/);
     await type("/set format json", /Set\./);
     await type("x", /\n/);
     await type("/set noformat", /Set\./);
@@ -99,16 +104,18 @@ describe.skipIf(!hasTerminal)("a conversation on a terminal (needs script)", () 
     await first.type("/show system", /one\r?\ntwo\r?\nthree/);
     await first.keys('"""first line\r', /\.\.\. /);
     await first.type('second line"""', /\n/);
+    await first.type("\u001b[200~pasted one\r\npasted two\r\n\u001b[201~and typed", /\n/);
     await first.type("/save lines", /Saved/);
     // Ctrl-C empties the line and stays.
-    await first.keys("half a li\u0003", /Ctrl-D or \/bye[\s\S]*>>> /);
+    await first.keys("half a li\u0003", /Press Ctrl-D or type \/bye[\s\S]*>>> /);
     await first.type("/set nohistory", /Set\./);
-    await first.type("/show nowhere", /nowhere cannot be shown/);
+    await first.type("/show nowhere", /Cannot show nowhere/);
     await first.keys("\u0004", /$/);
     expect(await first.exited).toBe(0);
     const lines = await server.ask<{ messages: unknown[]; system: string }>("/api/show", { model: "lines" });
     expect(lines.system).toBe("one\ntwo\nthree");
     expect(lines.messages[0]).toEqual({ role: "user", content: "first line\nsecond line" });
+    expect(lines.messages[2]).toEqual({ role: "user", content: "pasted one\npasted two\nand typed" });
     const file = join(home, ".locallm/history");
     expect((await stat(file)).mode & 0o077).toBe(0);
     expect(await readFile(file, "utf8")).not.toContain("/show nowhere");
@@ -130,6 +137,13 @@ describe.skipIf(!hasTerminal)("a conversation on a terminal (needs script)", () 
     await keys("hello\r", /hello\r*\n[\s\S]*"/);
     await keys("\u0003", />>> /);
     expect(shown()).not.toContain("Ctrl-D");
+    await type("/clear", /Forgotten/);
+    await type("/set parameter num_ctx 64", /Set\./);
+    await type(
+      "hello",
+      /\(The answer stopped because the context window of 64 tokens is full\. .* num_ctx 128\)/,
+    );
+    await type("/clear", /Forgotten/);
     await type("/set noformat", /Set\./);
     await type("/set parameter num_predict 1", /Set\./);
     await type("again", /\n/);
@@ -185,7 +199,9 @@ describe("one question", () => {
     const { out } = await ask(["tiny", "--format", format, "--keepalive", "1m", "--verbose", "hello"]);
     expect(JSON.parse(out.slice(0, out.indexOf("}") + 1))).toEqual({ a: 1 });
     expect(out).toMatch(/total duration: +[\d.]+s\n[\s\S]*eval rate: +[\d.]+ tokens\/s\n/);
-    expect((await ask(["tiny", "--format", "xml", "hello"])).err).toMatch(/^Error: invalid format/);
+    expect((await ask(["tiny", "--format", "xml", "hello"])).err).toMatch(
+      /^Error: invalid format: expected "json" or a JSON schema/,
+    );
     expect((await ask(["tiny", "--keepalive", "soon", "hello"])).err).toMatch(/^Error: invalid keep_alive/);
     expect((await ask(["tiny", "--think", "high", "hello"])).err).toMatch(/does not support thinking/);
     // What follows --think and is no level is the model.

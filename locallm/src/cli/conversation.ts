@@ -1,5 +1,7 @@
 import { type ChatLine, chatLine } from "../wire/api/answers.ts";
+import { LocallmError } from "../wire/errors.ts";
 import type { Client } from "./client.ts";
+import { Spinner } from "./spinner.ts";
 import { plain } from "./text.ts";
 import { WordWrap } from "./word-wrap.ts";
 
@@ -16,16 +18,17 @@ export interface ChatSettings {
   wordWrap: boolean;
 }
 
-/** `json`, or a schema as text. What is neither goes to the server, which says what is wrong with it. */
+/** `json` or a JSON schema. Throws `invalid_format` for anything else. */
 export function readFormat(text: string): unknown {
+  if (text === "json") return text;
   try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+    const schema: unknown = JSON.parse(text);
+    if (typeof schema === "object" && schema !== null) return schema;
+  } catch {}
+  throw new LocallmError("invalid_format", { detail: "" });
 }
 
-/** `true`, `false`, or what the server makes of it: a level of thinking. */
+/** `true`, `false`, or a level of thinking, which the server checks. */
 export function readSwitch(value: string | boolean): string | boolean {
   return value === "true" ? true : value === "false" ? false : value;
 }
@@ -35,36 +38,46 @@ interface Turn {
   content: string;
 }
 
-/** A conversation with a model: what was said so far goes with every question, as the server keeps nothing. */
+/** A conversation with a model. Every question carries what was said before, because the server keeps nothing. */
 export class Conversation {
   settings: ChatSettings;
   turns: Turn[] = [];
   #client: Client;
   #output: NodeJS.WriteStream;
+  #spinner: Spinner;
 
   constructor(client: Client, settings: ChatSettings, output: NodeJS.WriteStream) {
     this.#client = client;
     this.settings = settings;
     this.#output = output;
+    this.#spinner = new Spinner(output);
   }
 
-  /** Loads the model, so that what is wrong with it is said before the first question. */
+  /** Loads the model, so that its errors are shown before the first question. */
   async load(): Promise<void> {
     const { model, keepAlive, options } = this.settings;
     const body = { model, options, ...(keepAlive === null ? {} : { keep_alive: keepAlive }), stream: false };
-    await this.#client.json("/api/chat", chatLine, { body: { ...body, messages: [] } });
+    this.#spinner.start(`loading ${plain(model)}`);
+    try {
+      await this.#client.json("/api/chat", chatLine, { body: { ...body, messages: [] } });
+    } finally {
+      this.#spinner.stop();
+    }
   }
 
-  /** Asks, and writes the answer as it comes. An answer that was cut off by the signal stays as far as it came. */
+  /** Asks and writes the answer as it arrives. If the signal aborts, the part that arrived is kept. */
   async ask(question: string, signal?: AbortSignal): Promise<void> {
     this.turns.push({ role: "user", content: question });
     let answer = "";
     let isThinking = false;
     let last: ChatLine | null = null;
-    const wrap = this.settings.wordWrap && this.#output.isTTY ? new WordWrap(this.#output.columns) : null;
+    const wrap =
+      this.settings.wordWrap && this.#output.isTTY ? new WordWrap(() => this.#output.columns) : null;
     const write = (text: string) => this.#output.write(wrap === null ? plain(text) : wrap.add(plain(text)));
+    this.#spinner.start("thinking");
     try {
       for await (const chunk of this.#chunks(signal)) {
+        this.#spinner.stop();
         const { thinking = "", content = "" } = chunk.message ?? {};
         if (thinking !== "" && !this.settings.hideThinking) {
           write(isThinking ? thinking : `Thinking...\n${thinking}`);
@@ -82,11 +95,20 @@ export class Conversation {
         this.turns.pop();
         throw error;
       }
+    } finally {
+      this.#spinner.stop();
     }
     this.#output.write(`${wrap?.end() ?? ""}\n`);
     this.turns.push({ role: "assistant", content: answer });
     const dropped = last?.truncated?.messages ?? 0;
-    if (dropped > 0) this.#output.write(`(the first ${dropped} messages no longer fit into the window)\n`);
+    if (dropped > 0)
+      this.#output.write(
+        `(The first ${dropped} messages were left out: they no longer fit the context window.)\n`,
+      );
+    if (last?.done_reason === "length" && last.context_length !== undefined)
+      this.#output.write(
+        `(The answer stopped because the context window of ${last.context_length} tokens is full. For a larger one: /set parameter num_ctx ${2 * last.context_length})\n`,
+      );
     if (this.settings.verbose && last !== null) this.#output.write(`\n${figures(last)}`);
   }
 

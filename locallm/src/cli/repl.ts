@@ -10,23 +10,27 @@ import { type Client, ServerError } from "./client.ts";
 import { listModels } from "./commands/list.ts";
 import { overview } from "./commands/show.ts";
 import { type Conversation, readFormat, readSwitch } from "./conversation.ts";
+import { lineEndSign, markNoPastes, markPastes, PastedLines } from "./pasted-lines.ts";
 import { plain } from "./text.ts";
 
-const help = `/set parameter NAME VALUE   an option of the model, such as temperature 0.5
-/set system TEXT            the system message
-/set format json            answers in JSON; /set noformat ends it
-/set think, /set nothink    thinking on or off
-/set verbose, /set quiet    figures after each answer
-/set wordwrap, /set nowordwrap  break lines between words
-/set history, /set nohistory  remember what was typed
-/show info|license|modelfile|parameters|system|template
-/list                       the models that are here
-/load MODEL, /save MODEL    talk to another model; keep this one with its settings and what was said
-/clear                      forget what was said
-/bye                        leave (also Ctrl-D)
-"""                         begins and ends a text of several lines`;
+const setHelp = `/set parameter NAME VALUE   set an option, such as temperature 0.5
+/set system TEXT            set the system message
+/set format json            answer in JSON, or by a JSON schema in place of "json"; /set noformat ends it
+/set think, /set nothink    turn thinking on or off
+/set verbose, /set quiet    show statistics after each answer, or not
+/set wordwrap, /set nowordwrap  break lines between words, or not
+/set history, /set nohistory  remember what is typed, or not`;
 
-/** Questions and answers on a terminal until the user leaves. Ctrl-C stops an answer, not the program. */
+const help = `${setHelp}
+/show info|license|modelfile|parameters|system|template
+/list                       list the models on this machine
+/load MODEL                 talk to another model
+/save MODEL                 save the model with these settings and this conversation
+/clear                      forget the conversation
+/bye                        quit (also Ctrl-D)
+"""                         begin or end a message of several lines; pasted lines are one message`;
+
+/** Questions and answers on a terminal until the user quits. Ctrl-C stops an answer, not the program. */
 export async function converse(conversation: Conversation, client: Client): Promise<void> {
   const repl = new Repl(conversation, client);
   await repl.run();
@@ -48,9 +52,12 @@ class Repl {
 
   async run(): Promise<void> {
     const history = (await readHistory()).reverse();
+    const input = new PastedLines(process.stdin);
+    process.stdout.write(markPastes);
     const terminal = createInterface({
-      input: process.stdin,
+      input,
       output: process.stdout,
+      terminal: true,
       history,
       historySize: historyLines,
       prompt: ">>> ",
@@ -62,10 +69,10 @@ class Repl {
       }
       terminal.write(null, { ctrl: true, name: "e" });
       terminal.write(null, { ctrl: true, name: "u" });
-      process.stdout.write("\nUse Ctrl-D or /bye to leave.\n");
+      process.stdout.write("\nPress Ctrl-D or type /bye to quit.\n");
       terminal.prompt();
     });
-    // What is not to be remembered is not offered by the arrow keys either.
+    // The arrow keys offer no line that history does not keep.
     terminal.on("history", (lines: string[]) => {
       if (!this.#keepsHistory) lines.shift();
     });
@@ -78,6 +85,8 @@ class Repl {
       }
     } finally {
       terminal.close();
+      input.close();
+      process.stdout.write(markNoPastes);
     }
   }
 
@@ -96,7 +105,7 @@ class Repl {
       }
       text = (opened[1] ?? "") + text.slice(0, -3);
     } else if (this.#keepsHistory) await remember(first);
-    return text;
+    return text.replaceAll(lineEndSign, "\n");
   }
 
   async #obey(text: string): Promise<void> {
@@ -141,16 +150,24 @@ class Repl {
         await this.#show(first);
         break;
       case "/load":
+        if (first === "") {
+          console.log("Usage: /load MODEL");
+          break;
+        }
         await this.#client.json("/api/show", abilitiesAnswer, { body: { model: first } });
         settings.model = first;
         this.#conversation.turns = [];
         console.log(plain(`Talking to ${first}.`));
         break;
       case "/save":
+        if (first === "") {
+          console.log("Usage: /save MODEL");
+          break;
+        }
         await this.#save(first);
         break;
       default:
-        console.log(plain(`${command} is no command; /? lists them.`));
+        console.log(plain(`Unknown command ${command}. Type /? for help.`));
     }
   }
 
@@ -188,8 +205,11 @@ class Repl {
       case "nowordwrap":
         settings.wordWrap = what === "wordwrap";
         break;
+      case "":
+        console.log(setHelp);
+        return;
       default:
-        console.log(plain(`${what} cannot be set; /? lists what can.`));
+        console.log(plain(`Unknown setting ${what}. Type /set for help.`));
         return;
     }
     console.log("Set.");
@@ -197,7 +217,10 @@ class Repl {
 
   #setParameter([name = "", ...values]: string[]): void {
     if (!isOptionName(name)) {
-      console.log(plain(`${name} is no parameter; these are: ${Object.keys(optionRules).join(", ")}`));
+      const known = Object.keys(optionRules).join(", ");
+      console.log(
+        name === "" ? `Parameters: ${known}` : plain(`Unknown parameter ${name}. Parameters: ${known}`),
+      );
       return;
     }
     const isList = optionRules[name].type === "strings";
@@ -214,14 +237,14 @@ class Repl {
       license: shown.license,
       modelfile: shown.modelfile,
       parameters: [
-        ...(shown.parameters === undefined ? [] : ["of the model:", shown.parameters]),
-        ...(own.length === 0 ? [] : ["set here:", ...own]),
+        ...(shown.parameters === undefined ? [] : ["Model:", shown.parameters]),
+        ...(own.length === 0 ? [] : ["Set here:", ...own]),
       ].join("\n"),
       system: system ?? shown.system,
       template: shown.template,
     };
     if (what !== "" && !(what in texts)) {
-      console.log(plain(`${what} cannot be shown; /? lists what can.`));
+      console.log(plain(`Cannot show ${what}. Type /? for help.`));
       return;
     }
     const text = texts[what === "" ? "info" : what];
@@ -244,7 +267,7 @@ class Repl {
   }
 }
 
-/** Lines as they are typed, also those typed while an answer comes. */
+/** Lines as they are typed, including those typed while an answer is being written. */
 class TypedLines {
   #terminal: Interface;
   #lines: string[] = [];
@@ -276,7 +299,7 @@ class TypedLines {
   }
 }
 
-/** The newest lines, oldest first. The file is cut to them, so that it does not grow for ever. */
+/** The newest lines, oldest first. The file is cut to them, so that it does not grow without end. */
 async function readHistory(): Promise<string[]> {
   const saved = await readFile(historyPath, "utf8").catch(() => "");
   const lines = saved.split("\n").filter((line) => line !== "");

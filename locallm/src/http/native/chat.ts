@@ -66,7 +66,7 @@ function finalFields(run: Run, { done, lease, dropped }: DoneEvent): Record<stri
     done: true,
     done_reason: done.reason,
     ...counters(run, lease, done),
-    ...extras(done, dropped),
+    ...extras(run, lease, done, dropped),
   };
 }
 

@@ -23,14 +23,20 @@ export function counters(run: Run, lease: Lease, done: GenerateDone): Counters {
   };
 }
 
-/** Fields of ours that clients of Ollama do not know: only where there is something to say. */
-export function extras(done: GenerateDone, dropped: Dropped | null): Record<string, unknown> {
+/** Fields of ours that clients of Ollama do not know, each only if it says something. */
+export function extras(
+  run: Run,
+  lease: Lease,
+  done: GenerateDone,
+  dropped: Dropped | null,
+): Record<string, unknown> {
   const tokens = (dropped?.tokens ?? 0) + done.truncatedTokens;
   const messages = dropped?.messages ?? 0;
   return {
     ...(done.stopString === null ? {} : { stop_string: done.stopString }),
     ...(done.cachedTokens === 0 ? {} : { prompt_cached_count: done.cachedTokens }),
     ...(done.shiftedTokens === 0 ? {} : { shifted_count: done.shiftedTokens }),
+    ...(isWindowWorthTelling(run, lease, done) ? { context_length: lease.numCtx } : {}),
     ...(tokens + messages === 0 ? {} : { truncated: { messages, tokens } }),
   };
 }
@@ -38,4 +44,10 @@ export function extras(done: GenerateDone, dropped: Dropped | null): Record<stri
 /** Never 0: clients divide by it. */
 export function nanoseconds(ms: number): number {
   return Math.max(1, Math.round(ms * 1e6));
+}
+
+/** It is smaller than what was asked for, or it ended the answer. */
+function isWindowWorthTelling(run: Run, lease: Lease, done: GenerateDone): boolean {
+  const isFull = done.reason === "length" && done.promptTokens + done.evalTokens >= lease.numCtx;
+  return isFull || lease.numCtx < run.options.num_ctx;
 }

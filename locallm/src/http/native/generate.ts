@@ -69,7 +69,7 @@ async function* generate(
       if (event.kind === "done") {
         run.count(event);
         const context = event.context === null ? {} : { context: event.context };
-        const fields = { ...context, ...counters(run, lease, event), ...extras(event, null) };
+        const fields = { ...context, ...counters(run, lease, event), ...extras(run, lease, event, null) };
         yield { kind: "final", fields: { done: true, done_reason: event.reason, ...fields } };
       }
     }

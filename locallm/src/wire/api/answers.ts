@@ -62,6 +62,8 @@ export const progressLine = z.object({
 export const chatLine = z.object({
   message: optional(z.object({ content: optional(z.string()), thinking: optional(z.string()) })),
   done: z.boolean(),
+  done_reason: optional(z.string()),
+  context_length: count,
   total_duration: count,
   load_duration: count,
   prompt_eval_count: count,
