@@ -1,17 +1,23 @@
-import { Command } from "commander";
+import { Command, type OutputConfiguration } from "commander";
 import { version } from "../version.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { ServerError } from "./client.ts";
 import { asksVersion, tellVersion } from "./commands/version.ts";
 import { plain } from "./text.ts";
 
+/** Commander begins its errors with a small letter, ours do not. */
+const capitalErrors: OutputConfiguration = {
+  outputError: (text, write) => write(text.replace(/^error: /, "Error: ")),
+};
+
 const program = new Command("locallm")
+  .configureOutput(capitalErrors)
   .description("Runs language models on this machine, behind Ollama's API and OpenAI's")
   .version(version, "-v, --version")
   // Behind a verb -v is the verb's own.
   .enablePositionalOptions();
 
-/** Reading the files of all verbs takes longer than most verbs do, so that of one is read alone. */
+/** Only the file of the verb that was typed is read: reading all of them takes longer than most verbs run. */
 const verbs: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import("./commands/serve.ts")).serveCommand(),
   run: async () => (await import("./commands/run.ts")).runCommand(),
@@ -33,16 +39,17 @@ const verbs: Readonly<Record<string, () => Promise<Command>>> = {
   completion: async () => (await import("./commands/completion.ts")).completionCommand(),
 };
 
-/** The asked one, or all of them: for help, another name of a verb, or none that we know. */
+/** Adds the verb that was typed; for help, an alias or an unknown verb adds all. */
 async function addVerbs(asked: string): Promise<void> {
   const loaders = Object.hasOwn(verbs, asked) ? [verbs[asked]!] : Object.values(verbs);
-  for (const command of await Promise.all(loaders.map((load) => load()))) program.addCommand(command);
+  for (const command of await Promise.all(loaders.map((load) => load())))
+    program.addCommand(command.configureOutput(capitalErrors));
   if (loaders.length === 1) return;
   const { completeCommand } = await import("./commands/completion.ts");
   program.addCommand(completeCommand(), { hidden: true });
 }
 
-// Whoever read our output is gone, as `head` is after some lines.
+// The reader of our output has closed it, as `head` does after some lines.
 for (const output of [process.stdout, process.stderr]) {
   output.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
@@ -58,11 +65,11 @@ try {
   }
 } catch (error) {
   const isOurs = error instanceof LocallmError || error instanceof ServerError;
-  // What the system says of a file or folder is for people too.
+  // The system's own errors about files and folders are readable too.
   if (!isOurs && (error as NodeJS.ErrnoException).syscall === undefined) throw error;
   console.error(plain(`Error: ${(error as Error).message}`));
   if (error instanceof ServerError && error.status === 404) {
-    console.error("`locallm list` shows the models that are here; `locallm pull` fetches others.");
+    console.error("`locallm list` lists the models on this machine; `locallm pull` downloads others.");
   }
   process.exitCode = 1;
 }

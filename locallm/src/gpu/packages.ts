@@ -1,4 +1,4 @@
-import { release } from "../engine/libllama/release.ts";
+import { packagePlatform, processorPackage, release } from "../engine/libllama/release.ts";
 
 export type Backend = "cuda" | "vulkan" | "metal";
 
@@ -12,6 +12,8 @@ export interface EnginePackage {
   /** On disk, for people who decide whether they want it; null: we never saw it. */
   readonly sizeMb: number | null;
 }
+
+export { packagePlatform, processorPackage };
 
 /** The builds for a platform, in the order of preference. Only `locallm doctor --install` fetches them. */
 export function enginePackages(platform: NodeJS.Platform, arch: string): readonly EnginePackage[] {

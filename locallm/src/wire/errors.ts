@@ -16,7 +16,8 @@ export const errors = {
   method_not_allowed: { status: 405, message: "{method} is not allowed on {path}; use {allowed}" },
   prompt_too_long: {
     status: 400,
-    message: "prompt of {promptTokens} tokens exceeds context length {contextLength}",
+    message:
+      "prompt of {promptTokens} tokens exceeds context length {contextLength}; shorten it, or use a larger context: option num_ctx, PARAMETER num_ctx or LOCALLM_CONTEXT_LENGTH",
   },
   input_too_long: {
     status: 400,

@@ -6,6 +6,7 @@ import { Command } from "commander";
 import { type CommandConfig, readCommandConfig, readConfig, readGpuSettings } from "../../config.ts";
 import { installEngine, unwritable } from "../../gpu/install.ts";
 import { devicesIn, type GpuSettings, inspectGpus } from "../../gpu/machine.ts";
+import { packagePlatform, processorPackage } from "../../gpu/packages.ts";
 import { checkStore } from "../../library/check.ts";
 import { freeBytes } from "../../library/disk-space.ts";
 import { makeFolder } from "../../library/durable.ts";
@@ -23,10 +24,10 @@ interface Options {
 
 export function doctorCommand(): Command {
   return new Command("doctor")
-    .description("check engine, memory, GPU, server and store")
-    .option("--repair", "take damaged files out of the store")
-    .option("--quick", "do not read every file")
-    .option("--install [backend]", "fetch the engine's build for this machine's GPU (cuda, vulkan or metal)")
+    .description("check engine, memory, GPU, server and model store")
+    .option("--repair", "move damaged files out of the model store")
+    .option("--quick", "skip reading every file")
+    .option("--install [backend]", "download the engine for this machine's GPU (cuda, vulkan or metal)")
     .action(async (options: Options) => {
       const config = { ...readCommandConfig(), ...readGpuSettings() };
       if (options.install !== undefined) {
@@ -38,12 +39,15 @@ export function doctorCommand(): Command {
       await tellGpus(config);
       await tellServer(config);
       const problems = settingsProblems + (await tellStore(config, options));
-      say("verdict", problems === 0 ? "all well" : `${problems} ${problems === 1 ? "problem" : "problems"}`);
+      say(
+        "verdict",
+        problems === 0 ? "no problems" : `${problems} ${problems === 1 ? "problem" : "problems"}`,
+      );
       if (problems > 0) process.exitCode = 1;
     });
 }
 
-/** What would stop the start of a server. */
+/** Reports settings that would stop the server from starting. */
 function tellSettings(): number {
   try {
     readConfig();
@@ -60,16 +64,16 @@ async function tellMachine(): Promise<void> {
   say(
     "engine",
     version === null
-      ? `none for ${process.platform} ${process.arch}; install locallm again`
+      ? `${processorPackage()} is not installed; install locallm again`
       : `@node-llama-cpp ${version}`,
   );
   say("processor", `${availableParallelism()} threads, ${process.arch}`);
   say("memory", `${humanBytes(freemem())} free of ${humanBytes(totalmem())}`);
 }
 
-/** The package shows no package.json to `require`, so it is looked for where Node would look. */
+/** The package does not export its package.json, so it is searched for in the folders that Node would search. */
 async function engineVersion(): Promise<string | null> {
-  const name = `@node-llama-cpp/${process.platform}-${process.arch}`;
+  const name = processorPackage();
   for (const folder of createRequire(import.meta.url).resolve.paths(name) ?? []) {
     const text = await readFile(join(folder, name, "package.json"), "utf8").catch(() => null);
     if (text !== null) return (JSON.parse(text) as { version: string }).version;
@@ -77,7 +81,7 @@ async function engineVersion(): Promise<string | null> {
   return null;
 }
 
-/** What the system shows, what the engine makes of it, and what would change that. */
+/** Reports the GPUs of the system, what the engine uses of them, and how to change that. */
 async function tellGpus(config: GpuSettings): Promise<void> {
   const found = await inspectGpus(config);
   say("GPU", found.hardware.map(({ name }) => name).join(", ") || "none found");
@@ -90,9 +94,9 @@ async function tellGpus(config: GpuSettings): Promise<void> {
     );
   }
   if (found.choice.backend !== null && found.devices.length === 0 && found.problem === null)
-    say("device", "none that the engine sees; models run on the processor");
+    say("device", "the engine finds none; models run on the processor");
   if (found.problem !== null)
-    say("problem", `${found.choice.backend} cannot be used: ${found.problem} → ${remedyFor(found.problem)}`);
+    say("problem", `cannot use ${found.choice.backend}: ${found.problem} → ${remedyFor(found.problem)}`);
   const build = found.toFetch;
   if (build !== null)
     say("advice", `locallm doctor --install fetches ${build.name}${sizeText(build)} for ${build.backend}`);
@@ -105,17 +109,16 @@ function sizeText({ sizeMb }: { sizeMb: number | null }): string {
 function remedyFor(problem: string): string {
   if (/libcudart|libcublas/.test(problem))
     return "install NVIDIA's CUDA 13 runtime (libcudart, libcublas), or: locallm doctor --install vulkan";
-  if (/libvulkan/.test(problem))
-    return "install the Vulkan loader (Debian: libvulkan1) and the card's driver";
-  return "install or mend the card's driver; models run on the processor until then";
+  if (/libvulkan/.test(problem)) return "install the Vulkan loader (Debian: libvulkan1) and the GPU driver";
+  return "install or repair the GPU driver; until then models run on the processor";
 }
 
-/** `wanted`: a backend by name, or true for the one that serves this machine. */
+/** `wanted` is a backend's name, or true for the best one for this machine. */
 async function install(config: GpuSettings, wanted: string | true): Promise<void> {
   const { choice, builds } = await inspectGpus(config);
   const backend = wanted === true ? choice.wanted : wanted;
   if (backend === null) {
-    console.log(plain(`nothing to fetch: ${choice.why}`));
+    console.log(plain(`Nothing to download: ${choice.why}`));
     return;
   }
   const build = builds.find((one) => one.backend === backend);
@@ -123,11 +126,11 @@ async function install(config: GpuSettings, wanted: string | true): Promise<void
     const offered = builds.map((one) => one.backend).join(", ") || "none";
     throw new LocallmError("invalid_field", {
       field: "--install",
-      problem: `must be one of the builds for ${process.platform} ${process.arch}: ${offered}`,
+      problem: `must be one of the builds for ${packagePlatform()}: ${offered}`,
     });
   }
   console.log(
-    plain(`fetching ${build.name}@${build.version}${sizeText(build)} into ${config.enginesFolder}`),
+    plain(`Downloading ${build.name}@${build.version}${sizeText(build)} into ${config.enginesFolder}`),
   );
   await makeFolder(config.enginesFolder).catch((cause) => {
     throw unwritable(config.enginesFolder, cause);
@@ -136,12 +139,12 @@ async function install(config: GpuSettings, wanted: string | true): Promise<void
   const { devices, problem } = await devicesIn(folder, config);
   if (problem !== null) {
     process.exitCode = 1;
-    console.log(plain(`fetched, but it cannot be used: ${problem} → ${remedyFor(problem)}`));
+    console.log(plain(`Downloaded, but not usable: ${problem} → ${remedyFor(problem)}`));
   } else if (devices.length === 0) {
-    console.log("fetched; it sees no GPU");
+    console.log("Downloaded; it finds no GPU.");
   } else {
     const seen = devices.map(({ name, description }) => `${name}, ${description}`).join("; ");
-    console.log(plain(`fetched; it sees ${seen}. A server that is running uses it after its next start.`));
+    console.log(plain(`Downloaded; it finds ${seen}. Restart a running server to use it.`));
   }
 }
 
@@ -154,7 +157,7 @@ async function tellServer(config: CommandConfig): Promise<void> {
     say("server", `${version} at ${client.url}`);
   } catch (error) {
     const isForeign = error instanceof LocallmError && error.code === "server_foreign";
-    say("server", isForeign ? error.message : `none at ${client.url}; locallm serve starts one`);
+    say("server", isForeign ? error.message : `none at ${client.url}; start one with: locallm serve`);
   }
 }
 
@@ -176,7 +179,7 @@ async function tellStore(config: CommandConfig, { repair = false, quick = false 
     `${report.models} in ${config.modelsFolder}, ${report.blobs} files${free === null ? "" : `, ${humanBytes(free)} free`}`,
   );
   for (const { what, remedy, isMended } of report.problems)
-    say(isMended ? "mended" : "problem", `${what} → ${remedy}`);
+    say(isMended ? "repaired" : "problem", `${what} → ${remedy}`);
   return report.problems.filter(({ isMended }) => !isMended).length;
 }
 

@@ -34,7 +34,7 @@ export function runCommand(): Command {
     .option("--dimensions <count>", "embedding models: how many numbers of the vector")
     .action(async (first: string | undefined, rest: string[], given: Options, command: Command) => {
       const { model, words, options } = modelFirst(first, rest, given);
-      if (model === undefined) command.error("error: missing required argument 'model'");
+      if (model === undefined) command.error("Error: missing required argument 'model'");
       await run(model, words, options);
     });
 }

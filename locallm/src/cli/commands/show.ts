@@ -13,7 +13,7 @@ export function showCommand(): Command {
   return command.action(async (model: string, options: Record<string, boolean | undefined>) => {
     const chosen = parts.filter((part) => options[part]);
     if (chosen.length > 1)
-      command.error("error: only one of --license, --modelfile, --parameters, --template, --system");
+      command.error("Error: only one of --license, --modelfile, --parameters, --template, --system");
     const verbose = options["verbose"] === true;
     const shown = await new Client(readCommandConfig()).json("/api/show", showAnswer, {
       body: { model, verbose },

@@ -5,6 +5,7 @@ import koffi, { type LibraryHandle } from "koffi";
 import { LocallmError } from "../../wire/errors.ts";
 import { declareFunctions, type Functions } from "./functions.ts";
 import { layout } from "./layout-0.5.0.ts";
+import { packagePlatform, processorPackage } from "./release.ts";
 
 /** llama.cpp's shared libraries, opened and checked. */
 export interface Library extends Functions {
@@ -83,7 +84,7 @@ function open(folder: string, name: string): LibraryHandle {
   } catch (cause) {
     throw new LocallmError(
       "engine_missing",
-      { platform: platform(), reason: cause instanceof Error ? cause.message : String(cause) },
+      { platform: packagePlatform(), reason: cause instanceof Error ? cause.message : String(cause) },
       { cause },
     );
   }
@@ -100,7 +101,7 @@ function libraryPath(folder: string, name: string): string {
   const found = names.find((file) => existsSync(join(folder, file)));
   if (found !== undefined) return join(folder, found);
   throw new LocallmError("engine_missing", {
-    platform: platform(),
+    platform: packagePlatform(),
     reason: `neither ${names.slice(0, 2).join(" nor ")} is among ${listing(folder)}`,
   });
 }
@@ -128,21 +129,16 @@ function listing(folder: string): string {
 }
 
 function platformFolder(): string {
-  const name = `@node-llama-cpp/${platform()}`;
+  const name = processorPackage();
   try {
     // The package exports no package.json; its entry file stands in `dist/` beside `bins/`.
     const entry = createRequire(import.meta.url).resolve(name);
-    return join(dirname(dirname(entry)), "bins", platform());
+    return join(dirname(dirname(entry)), "bins", packagePlatform());
   } catch (cause) {
     throw new LocallmError(
       "engine_missing",
-      { platform: platform(), reason: `install ${name}@${layout.packageVersion}` },
+      { platform: packagePlatform(), reason: `install ${name}@${layout.packageVersion}` },
       { cause },
     );
   }
-}
-
-function platform(): string {
-  const systems: Record<string, string> = { win32: "win", darwin: "mac" };
-  return `${systems[process.platform] ?? process.platform}-${process.arch}`;
 }

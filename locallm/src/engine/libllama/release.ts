@@ -1,2 +1,16 @@
-/** The one release of llama.cpp that this locallm speaks to, and that of the packages which carry it. */
+/** The release of llama.cpp that this locallm needs, and the version of the packages that contain it. */
 export const release = { version: "0.5.0", packageVersion: "3.22.1" } as const;
+
+/** A platform as the packages name it: `mac-arm64`, `win-x64`, `linux-x64`. */
+export function packagePlatform(
+  platform: NodeJS.Platform = process.platform,
+  arch: string = process.arch,
+): string {
+  const names: Partial<Record<NodeJS.Platform, string>> = { win32: "win", darwin: "mac" };
+  return `${names[platform] ?? platform}-${arch}`;
+}
+
+/** The package with the engine's build for the processor. */
+export function processorPackage(platform?: NodeJS.Platform, arch?: string): string {
+  return `@node-llama-cpp/${packagePlatform(platform, arch)}`;
+}

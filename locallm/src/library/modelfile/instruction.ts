@@ -1,7 +1,8 @@
 /** One line of a Modelfile. Values are the plain text, without quotes. */
 export type Instruction =
   | { kind: TextKind; value: string }
-  | { kind: "parameter"; name: string; value: string }
+  /** `line` is where the Modelfile has it, for errors. */
+  | { kind: "parameter"; name: string; value: string; line?: number }
   | { kind: "message"; role: MessageRole; value: string };
 
 export type TextKind = (typeof textKinds)[number];
@@ -22,7 +23,7 @@ export const textKinds = [
 export const messageRoles = ["system", "user", "assistant"] as const;
 
 /**
- * What quotes cannot hold (a line within the text that ends with `"""`) stands as a JSON string behind this word.
+ * A text that quotes cannot hold (one of its lines ends with `"""`) is written as a JSON string behind this word.
  * Ours; Ollama has no way to write such a text.
  */
 export const jsonMark = "\\json ";

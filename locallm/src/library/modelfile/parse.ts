@@ -4,12 +4,12 @@ import { type Instruction, jsonMark, messageRoles, type TextKind, textKinds } fr
 export const modelfileLimitBytes = 16 * 1024 * 1024;
 
 /**
- * Reads a Modelfile: UTF-8 or UTF-16 with its mark. Throws `invalid_modelfile` with the line's number, and
- * `(no FROM line)` where none stands.
+ * Reads a Modelfile: UTF-8 or UTF-16 with its mark. Throws `invalid_modelfile` with the line's number, or
+ * with `no FROM line`.
  */
 export function parseModelfile(bytes: Uint8Array): Instruction[] {
   if (bytes.length > modelfileLimitBytes)
-    throw invalid(1, `a Modelfile has at most ${modelfileLimitBytes} bytes`);
+    throw invalid(1, `the Modelfile is larger than ${modelfileLimitBytes} bytes`);
   const instructions = [...readInstructions(decode(bytes))];
   if (!instructions.some(({ kind }) => kind === "from")) {
     throw new LocallmError("invalid_modelfile", { reason: "no FROM line" });
@@ -36,9 +36,10 @@ function* readInstructions(text: string): Generator<Instruction> {
 }
 
 function readParameter(rest: string, lines: Lines): Instruction {
+  const line = lines.number;
   const { word, rest: value } = firstWord(rest);
-  if (word === "" || value === "") throw invalid(lines.number, "PARAMETER needs a name and a value");
-  return { kind: "parameter", name: word.toLowerCase(), value: readValue(value, lines) };
+  if (word === "" || value === "") throw invalid(line, "PARAMETER needs a name and a value");
+  return { kind: "parameter", name: word.toLowerCase(), value: readValue(value, lines), line };
 }
 
 function readMessage(rest: string, lines: Lines): Instruction {
@@ -49,7 +50,7 @@ function readMessage(rest: string, lines: Lines): Instruction {
   return { kind: "message", role, value: readValue(value, lines) };
 }
 
-/** A value begins on its instruction's line; a quoted one ends with the first line that ends with its quote. */
+/** A value starts on its instruction's line. A quoted one ends with the first line that ends with its quote. */
 function readValue(rest: string, lines: Lines): string {
   const begin = lines.number;
   if (rest.startsWith(jsonMark)) return readJson(rest.slice(jsonMark.length), begin);
@@ -69,7 +70,7 @@ function readValue(rest: string, lines: Lines): string {
     if (last.endsWith(quote)) return [...parts, last].join("\n").slice(quote.length, -quote.length);
     parts.push(line);
   }
-  throw invalid(begin, `the ${quote} that opens here is never closed`);
+  throw invalid(begin, `the ${quote} that starts here is not closed`);
 }
 
 function readJson(text: string, line: number): string {
@@ -77,7 +78,7 @@ function readJson(text: string, line: number): string {
     const value: unknown = JSON.parse(text);
     if (typeof value === "string") return value;
   } catch {}
-  throw invalid(line, `${jsonMark.trim()} wants a JSON string`);
+  throw invalid(line, `${jsonMark.trim()} needs a JSON string`);
 }
 
 /** Lines end with LF or CR LF; a CR LF within quotes is kept. */

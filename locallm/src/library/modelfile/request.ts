@@ -15,11 +15,11 @@ export interface ModelfileRequest {
       "template" | "system" | "license" | "parameters" | "messages" | "renderer" | "parser" | "requires"
     >
   >;
-  /** Parameters that no longer mean anything: left out, and said. */
+  /** Parameters that no longer have an effect: left out, and reported. */
   retired: string[];
 }
 
-/** Throws `unknown_parameter`, and what a parameter of the wrong type throws. */
+/** Throws `invalid_modelfile` with the line of an unknown parameter or of a value that it does not take. */
 export function modelfileRequest(instructions: readonly Instruction[]): ModelfileRequest {
   const request: ModelfileRequest = { from: [], adapters: [], fields: {}, retired: [] };
   const parameters: Record<string, unknown> = {};
@@ -42,7 +42,11 @@ export function modelfileRequest(instructions: readonly Instruction[]): Modelfil
       case "draft":
         throw new LocallmError("not_built_yet", { what: "DRAFT", instead: "leave the line out" });
       case "parameter":
-        addParameter(parameters, instruction, request.retired);
+        try {
+          addParameter(parameters, instruction, request.retired);
+        } catch (error) {
+          throw atLine(instruction.line, error as LocallmError);
+        }
         break;
       default:
         request.fields[instruction.kind] = instruction.value;
@@ -69,4 +73,13 @@ function addParameter(
   const isList = optionRules[name].type === "strings";
   const before = isList ? ((parameters[name] as string[] | undefined) ?? []) : [];
   parameters[name] = isList ? [...before, ...(parsed as string[])] : parsed;
+}
+
+function atLine(line: number | undefined, error: LocallmError): LocallmError {
+  if (line === undefined) return error;
+  return new LocallmError(
+    "invalid_modelfile",
+    { reason: `(line ${line}): ${error.message}` },
+    { cause: error },
+  );
 }
