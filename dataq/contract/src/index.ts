@@ -31,4 +31,4 @@ export { issnCheck, looksLikeIssn, readIssn } from "./values/issn.ts";
 export { isNetworkBlock } from "./values/network-block.ts";
 export { patentCheck, readPatentNumber } from "./values/patent-number.ts";
 export { platforms, readPlatform } from "./values/platform.ts";
-export { checkCharacter, organisationCheck } from "./values/tax-id.ts";
+export { checkCharacter, organisationCheck, readTaxId } from "./values/tax-id.ts";

@@ -4,6 +4,7 @@ import type { IndexDocument } from "../search/search-index.ts";
 import { type DatasetName, defaultName, documentIn, recordImport, seriesOf } from "./datasets.ts";
 import { FieldCounts } from "./field-counts.ts";
 import { foldChanged } from "./fold.ts";
+import type { Encoding } from "./format/encoding.ts";
 import { type ReadOptions, readRows } from "./format/read-rows.ts";
 import { ImportError, saidOf } from "./import-error.ts";
 import { inEnglish, type Message, say } from "./message.ts";
@@ -55,6 +56,8 @@ export interface ImportReport {
   readonly duplicateIds: readonly string[];
   /** The first bad rows, with what is wrong. */
   readonly problems: readonly { readonly line: number; readonly problem: string }[];
+  /** Encoding of a text file; null of SQLite, and of text that is ASCII alone. */
+  readonly encoding: Encoding | null;
   /** Fields that the file has, and in how many rows they are filled. */
   readonly fields: Readonly<Record<string, number>>;
   /** Records of the operation that serve now, of all data sets. */
@@ -220,7 +223,7 @@ export function reportOf(
   size: number | null = null,
 ): ImportReport {
   const { rows, badRows, passedOver } = counts.rowCounts;
-  const { problems, fields } = counts;
+  const { problems, fields, encoding } = counts;
   return {
     target,
     dataset: name,
@@ -232,6 +235,7 @@ export function reportOf(
     duplicates: null,
     duplicateIds: [],
     problems,
+    encoding,
     fields: fields.report(),
     size,
   };
@@ -248,7 +252,10 @@ async function* draftsOf(
     return;
   }
   const gatherer = target.gather?.();
-  for await (const row of readRows(file.path, options)) {
+  const onEncoding = (encoding: Encoding) => {
+    counts.encoding = encoding;
+  };
+  for await (const row of readRows(file.path, { ...options, onEncoding })) {
     options.signal?.throwIfAborted();
     if ("problem" in row) {
       counts.unread(row.line, row.problem);
@@ -270,6 +277,7 @@ export class Counts {
   readonly problems: { line: number; problem: string }[] = [];
   readonly fields = new FieldCounts();
   passedOver = 0;
+  encoding: Encoding | null = null;
   #rows = 0;
   #badRows = 0;
 

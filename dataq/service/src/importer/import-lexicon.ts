@@ -24,7 +24,12 @@ export async function importLexicon(
   const name = { target: lexiconName, name: options.dataset ?? datasetOf(file.name) };
   const counts = new Counts();
   const words: string[] = [];
-  for await (const row of readRows(file.path, options)) {
+  for await (const row of readRows(file.path, {
+    ...options,
+    onEncoding: (encoding) => {
+      counts.encoding = encoding;
+    },
+  })) {
     if ("problem" in row) {
       counts.unread(row.line, row.problem);
       continue;

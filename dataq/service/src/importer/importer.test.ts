@@ -4,14 +4,16 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { findOperation, type Operation } from "@dataq/contract";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { targets } from "../operations/imports.ts";
 import { judgesIn, masked } from "../operations/legal/cases/judgment-text.ts";
 import { readLawText } from "../operations/legal/laws/import/law-text.ts";
+import { readCsv } from "./format/csv.ts";
 import { lines } from "./format/lines.ts";
 import { readRows } from "./format/read-rows.ts";
 import type { Row } from "./format/row.ts";
-import { inEnglish } from "./message.ts";
+import { inChinese, inEnglish } from "./message.ts";
 
 const rowTargets = targets.filter((target) => "map" in target);
 const findTarget = (name: string) => rowTargets.find((target) => target.name === name);
@@ -76,6 +78,166 @@ test("CSV has quotes, line breaks in cells, and three separators", async () => {
   expect(wrong).toMatchObject({ problem: { code: "row_cells", values: { cells: 1, header: 2 } } });
   expect(await rowsOf("b.csv", "a;b\n1;2")).toEqual([{ line: 2, fields: { a: "1", b: "2" } }]);
   expect(await rowsOf("c.tsv", "a\tb\n1\t2\n")).toEqual([{ line: 2, fields: { a: "1", b: "2" } }]);
+});
+
+test("an unclosed quote is refused by its line, and the rows behind it are read", async () => {
+  const rows = await rowsOf("quote.csv", `a,b\n1,2\n3,"open\n5,6\n${"7,8\n".repeat(50_000)}`);
+  expect(rows).toHaveLength(50_003);
+  expect(rows[1]).toEqual({ line: 3, problem: { code: "row_quote_open", values: { cell: 2 } } });
+  expect(rows[2]).toEqual({ line: 4, fields: { a: "5", b: "6" } });
+  expect(rows.at(-1)).toMatchObject({ line: 50_004 });
+});
+
+test("a quote that closes too early is refused by its line", async () => {
+  const rows = await rowsOf("early.csv", 'a,b\n"x"y,2\n"x" ,2\n');
+  expect(rows).toMatchObject([
+    { line: 2, problem: { code: "row_quote_inside", values: { cell: 1 } } },
+    { line: 3, fields: { a: "x", b: "2" } },
+  ]);
+});
+
+test.each(["a,b\n1,", 'a,b\n1,"'])("a row of CSV has a limit: %j and more", async (start) => {
+  const chunks = async function* () {
+    yield Buffer.from(start);
+    for (let part = 0; part < 20; part++) yield Buffer.from("x".repeat(50));
+    yield Buffer.from("\n3,4\n");
+  };
+  const rows: Row[] = [];
+  for await (const row of readCsv(chunks(), { longestRow: 200 })) rows.push(row);
+  expect(rows[0]).toMatchObject({ line: 2, problem: expect.anything() });
+  expect(rows.at(-1)).toMatchObject({ fields: { a: "3", b: "4" } });
+});
+
+test("CSV reads as it was written, whatever is in its cells and wherever a chunk ends", async () => {
+  const cell = fc.string({
+    unit: fc.constantFrom(",", '"', "\n", "\r\n", "a", "文", " ", ";"),
+    maxLength: 8,
+  });
+  const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(cell, cell), { maxLength: 8 }),
+      fc.integer({ min: 1, max: 9 }),
+      async (table, size) => {
+        const bytes = Buffer.from(`a,b\n${table.map((row) => row.map(quoted).join(",")).join("\n")}`);
+        const chunks = async function* () {
+          for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+        };
+        const rows: unknown[] = [];
+        for await (const row of readCsv(chunks()))
+          rows.push("fields" in row ? Object.values(row.fields) : row);
+        expect(rows).toEqual(table);
+      },
+    ),
+    { seed: 12, numRuns: 200 },
+  );
+});
+
+describe("the encoding of a text file", () => {
+  const companies = "统一社会信用代码,企业名称,状态\n91330106MA0000007Q,杭州示例科技有限公司,存续\n";
+  /** The inverse of what the platform decodes: it encodes UTF-8 alone. */
+  const encoded = (encoding: string, text: string): Buffer => {
+    const bytes = new Map<string, number[]>();
+    const decoder = new TextDecoder(encoding);
+    for (let lead = 0xfe; lead > 0x80; lead--)
+      for (let trail = 0xfe; trail >= 0x40; trail--)
+        bytes.set(decoder.decode(Buffer.from([lead, trail])), [lead, trail]);
+    return Buffer.from([...text].flatMap((character) => bytes.get(character) ?? character.charCodeAt(0)));
+  };
+  const gbk = encoded("gb18030", companies);
+  const big5 = encoded("big5", "公司名稱,狀態\n臺灣積體電路製造股份有限公司與繁體測試,營業中\n");
+  const namesIn = (rows: readonly Row[]) => rows.map((row) => "fields" in row && row.fields["企业名称"]);
+
+  test.each([
+    ["GB18030", gbk],
+    ["GB18030 in gzip", gzipSync(gbk)],
+    ["UTF-8 with a mark", Buffer.from(`\ufeff${companies}`)],
+    ["UTF-16", Buffer.from(`\ufeff${companies}`, "utf16le")],
+  ])("is recognised: %s", async (_, bytes) => {
+    expect(namesIn(await rowsOf("encoded.csv", bytes))).toEqual(["杭州示例科技有限公司"]);
+  });
+
+  test("is recognised where other characters come late", async () => {
+    const late = Buffer.concat([
+      Buffer.from(`a,b\n${"1,2\n".repeat(100_000)}`),
+      Buffer.from([0xce, 0xc4, 0x2c, 0x33]),
+    ]);
+    expect((await rowsOf("late.csv", late)).at(-1)).toMatchObject({ fields: { a: "文", b: "3" } });
+  });
+
+  test("is refused by name where it is another", async () => {
+    await expect(rowsOf("big5.csv", big5)).rejects.toThrow("neither UTF-8 nor GB18030");
+    await expect(rowsOf("latin.csv", Buffer.from("a,b\ncafé,naïve\n", "latin1"))).rejects.toThrow(
+      "neither UTF-8",
+    );
+  });
+});
+
+describe("a company", () => {
+  const map = (row: object) => findTarget("enterprise_company_detail")?.map(row as Record<string, unknown>);
+
+  test("of a register's table is taken, with what follows from its fields", () => {
+    expect(
+      map({
+        统一社会信用代码: "91330106ma0000007q ",
+        企业名称: "某公司",
+        状态: "存续",
+        "注册资本(万元)": "1,000万元人民币",
+        成立日期: "2001年3月5日",
+        营业期限至: "长期",
+        曾用名: "甲公司；乙公司",
+        参保人数: "12",
+      }),
+    ).toMatchObject({
+      record: {
+        id: "91330106MA0000007Q",
+        name: "某公司",
+        status: "存续",
+        status_code: "active",
+        registered_capital: { amount: "1000", unit: "万元", currency: "CNY", text: "1,000万元人民币" },
+        registration_date: "2001-03-05",
+        term_end: null,
+        former_names: ["甲公司", "乙公司"],
+        insured_count: 12,
+        organization_code: "MA000000-7",
+      },
+    });
+  });
+
+  test.each([
+    ["存续（在营、开业、在册）", "active"],
+    ["在业", "active"],
+    ["吊销，未注销", "revoked"],
+    ["吊销，已注销", "revoked"],
+    ["注销", "cancelled"],
+    ["撤销", "rescinded"],
+    ["迁出", "moved_out"],
+    ["筹建", "establishing"],
+    ["清算", "liquidating"],
+    ["歇业", "suspended"],
+    ["不明", "other"],
+  ])("in the state %s is %s", (status, status_code) => {
+    expect(map({ tax_id: "1", name: "某公司", status })).toMatchObject({ record: { status_code } });
+  });
+
+  test("that lacks something is refused with field, value and what is expected, in plain words", () => {
+    const said = (row: object) => {
+      const mapped = map(row);
+      return mapped && "problem" in mapped ? [inEnglish(mapped.problem), inChinese(mapped.problem)] : mapped;
+    };
+    expect(said({ name: "某公司", status: "存续" })).toEqual([
+      "tax_id: missing; expected text",
+      "缺少 tax_id，应为文本",
+    ]);
+    expect(said({ tax_id: "1", name: "某公司", status: "存续", insured_count: "viele" })).toEqual([
+      'insured_count: "viele" is not valid; expected a number',
+      'insured_count 的值 "viele" 无效，应为数字',
+    ]);
+    expect(said({ tax_id: "1", name: "某公司", status: "存续", registration_date: "gestern" })).toEqual([
+      'registration_date: "gestern" is not valid; expected a date such as 2026-01-31',
+      'registration_date 的值 "gestern" 无效，应为日期，例如 2026-01-31',
+    ]);
+  });
 });
 
 test("a table of SQLite is read; which one must be said when there are several", async () => {
@@ -212,7 +374,7 @@ test("rows in the form of the records are taken, from CSV with its texts too", (
     record: { id: "（2024）浙0106执1号-示例公司", filed_date: null, amount: "100.50" },
   });
   expect(findTarget("enterprise_zhixing_check")?.map({ ...row, status: "?" })).toMatchObject({
-    problem: { code: "row_field", values: { field: "status" } },
+    problem: { code: "row_field_wrong", values: { field: "status" } },
   });
   expect(
     findTarget("research_journal_search")?.map({

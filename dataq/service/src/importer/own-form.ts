@@ -17,7 +17,7 @@ export function ownForm(operationName: string, idOf: (record: Record<string, unk
     for (const [name, field] of Object.entries(shape)) draft[name] = fitted(fields[name], field as z.ZodType);
     draft["id"] ??= String(idOf(draft) ?? "");
     const parsed = schema.safeParse(draft);
-    if (!parsed.success) return { problem: fieldProblem(parsed.error) };
+    if (!parsed.success) return { problem: fieldProblem(parsed.error, draft) };
     if (parsed.data["id"] === "") return { problem: say("row_without_id") };
     return { record: parsed.data as { id: string } };
   };

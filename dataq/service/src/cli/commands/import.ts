@@ -82,6 +82,7 @@ function linesOf(report: ImportReport): string[] {
   const ids = report.duplicateIds.join(", ");
   const more = (duplicates ?? 0) - report.duplicateIds.length;
   return [
+    ...(report.encoding !== null && report.encoding !== "UTF-8" ? [`Encoding: ${report.encoding}`] : []),
     ...(names.length > 0 ? [`Fields, and the number of rows that fill them: ${names.join(", ")}`] : []),
     ...report.problems.map(({ line, problem }) => `line ${line}: ${problem}`),
     ...(badRows > report.problems.length

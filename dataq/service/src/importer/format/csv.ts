@@ -1,14 +1,27 @@
-import { say } from "../message.ts";
+import { type Message, say } from "../message.ts";
 import type { Row } from "./row.ts";
 
+export interface CsvLimits {
+  /** Characters of a row; a row that is longer, or a quote that stays open so long, is refused. */
+  readonly longestRow: number;
+}
+
 /**
- * CSV as in RFC 4180, with a header row; comma, semicolon or tab, whichever the header has most of. A row with
- * another number of cells than the header is reported and passed over.
+ * CSV as in RFC 4180, with a header row; comma, semicolon or tab, whichever the header has most of. What cannot be
+ * read is refused with its line, and reading goes on with the next line. The bytes are UTF-8.
  */
-export async function* readCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Row> {
+export async function* readCsv(
+  chunks: AsyncIterable<Uint8Array>,
+  limits: CsvLimits = { longestRow: 16 << 20 },
+): AsyncGenerator<Row> {
   let header: string[] | undefined;
-  for await (const { line, cells } of records(decoded(chunks))) {
-    if (cells.length === 1 && cells[0] === "") continue;
+  for await (const record of records(chunks, limits)) {
+    if ("problem" in record) {
+      yield record;
+      continue;
+    }
+    const { line, cells } = record;
+    if (cells.length === 1 && cells[0]?.trim() === "") continue;
     if (header === undefined) {
       header = cells.map((cell) => cell.trim());
       continue;
@@ -17,76 +30,135 @@ export async function* readCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
       yield { line, problem: say("row_cells", { cells: cells.length, header: header.length }) };
       continue;
     }
+    if (cells.some((cell) => cell.includes("\ufffd"))) {
+      yield { line, problem: say("row_not_utf8") };
+      continue;
+    }
     yield { line, fields: Object.fromEntries(header.map((name, index) => [name, cells[index] as string])) };
   }
 }
 
-async function* decoded(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  // Drops a byte order mark; replaces what is not UTF-8, so that the row is seen and judged.
-  const decoder = new TextDecoder("utf-8");
-  for await (const chunk of chunks) yield decoder.decode(chunk, { stream: true });
-  yield decoder.decode();
+type Record =
+  | { readonly line: number; readonly cells: string[] }
+  | { readonly line: number; readonly problem: Message };
+
+async function* records(chunks: AsyncIterable<Uint8Array>, limits: CsvLimits): AsyncGenerator<Record> {
+  const text = new TextWindow(chunks);
+  // The first line decides; a very long one is judged by its beginning.
+  while (!text.isEnded && text.rest().indexOf("\n") === -1 && text.rest().length < 1 << 20) await text.grow();
+  const separator = separatorOf(text.rest().split("\n", 1)[0] ?? "");
+  for (let line = 1; ; ) {
+    const read = readRecord(text.rest(), separator, text.isEnded, limits);
+    if (read === "more") {
+      await text.grow();
+      continue;
+    }
+    if (read === "end") return;
+    yield "cells" in read ? { line, cells: read.cells } : { line, problem: read.problem };
+    line += text.pass(read.length);
+  }
 }
 
-async function* records(texts: AsyncIterable<string>): AsyncGenerator<{ line: number; cells: string[] }> {
-  let separator: string | undefined;
-  let cells: string[] = [];
-  let cell = "";
-  let isQuoted = false;
-  let wasQuote = false;
-  let line = 1;
-  let start = 1;
-  let pending = "";
-  for await (const text of texts) {
-    let input = text;
-    if (separator === undefined) {
-      pending += text;
-      const end = pending.indexOf("\n");
-      if (end === -1 && pending.length < 1 << 20) continue;
-      separator = separatorOf(end === -1 ? pending : pending.slice(0, end));
-      input = pending;
+type Read =
+  /** `length`: characters up to the next record. */
+  | { readonly cells: string[]; readonly length: number }
+  | { readonly problem: Message; readonly length: number }
+  | "more"
+  | "end";
+
+/** One record from the beginning of the text. */
+function readRecord(text: string, separator: string, isEnded: boolean, { longestRow }: CsvLimits): Read {
+  if (text === "") return isEnded ? "end" : "more";
+  const cells: string[] = [];
+  const plain = separator === "\t" ? /[^\t\n]*/y : separator === ";" ? /[^;\n]*/y : /[^,\n]*/y;
+  /** The text ends here; that is a fault where it is the file's end, or where too much of it is here already. */
+  const unfinished = (problem: Message): Read =>
+    isEnded || text.length > longestRow ? { problem, length: lineLength(text) } : "more";
+  for (let at = 0; ; ) {
+    let end: number;
+    if (text[at] === '"') {
+      const cell = readQuoted(text, at);
+      if (cell === undefined) return unfinished(say("row_quote_open", { cell: cells.length + 1 }));
+      end = cell.end;
+      if (end === text.length && !isEnded) return "more";
+      while (text[end] === " " || text[end] === "\r") end++;
+      if (end < text.length && text[end] !== separator && text[end] !== "\n")
+        return { problem: say("row_quote_inside", { cell: cells.length + 1 }), length: lineLength(text) };
+      cells.push(cell.value);
+    } else {
+      plain.lastIndex = at;
+      const value = (plain.exec(text) as RegExpExecArray)[0];
+      end = at + value.length;
+      if (end === text.length && !isEnded) return unfinished(say("row_too_long"));
+      cells.push(value.endsWith("\r") ? value.slice(0, -1) : value);
     }
-    for (const character of input) {
-      if (character === "\n") line++;
-      if (isQuoted) {
-        if (wasQuote && character === '"') {
-          cell += '"';
-          wasQuote = false;
-          continue;
-        }
-        if (character === '"') {
-          wasQuote = true;
-          continue;
-        }
-        if (!wasQuote) {
-          cell += character;
-          continue;
-        }
-        isQuoted = false;
-        wasQuote = false;
-      }
-      if (character === '"' && cell === "") isQuoted = true;
-      else if (character === separator) {
-        cells.push(cell);
-        cell = "";
-      } else if (character === "\n") {
-        cells.push(cell);
-        yield { line: start, cells };
-        cells = [];
-        cell = "";
-        start = line;
-      } else if (character !== "\r") cell += character;
-    }
+    if (end > longestRow) return { problem: say("row_too_long"), length: lineLength(text) };
+    if (text[end] !== separator) return { cells, length: Math.min(end + 1, text.length) };
+    at = end + 1;
   }
-  if (separator === undefined) {
-    yield* records(once(`${pending}\n`));
-    return;
-  }
-  if (cell !== "" || cells.length > 0) yield { line: start, cells: [...cells, cell] };
 }
 
-async function* once(text: string): AsyncGenerator<string> {
-  if (text.trim() !== "") yield text;
+/** The cell whose opening quote stands at `at`; undefined where no quote closes it. */
+function readQuoted(text: string, at: number): { readonly value: string; readonly end: number } | undefined {
+  let value = "";
+  for (let from = at + 1; ; ) {
+    const quote = text.indexOf('"', from);
+    if (quote === -1) return undefined;
+    value += text.slice(from, quote);
+    if (text[quote + 1] !== '"') return { value, end: quote + 1 };
+    value += '"';
+    from = quote + 2;
+  }
+}
+
+/** Up to the next line. */
+function lineLength(text: string): number {
+  const end = text.indexOf("\n");
+  return end === -1 ? text.length : end + 1;
+}
+
+/** The text that is not read yet. It grows by doubling, so that a long row is looked at a few times only. */
+class TextWindow {
+  isEnded = false;
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  // Drops a byte order mark.
+  readonly #decoder = new TextDecoder("utf-8");
+  #text = "";
+  #from = 0;
+  #rest: string | undefined;
+
+  constructor(chunks: AsyncIterable<Uint8Array>) {
+    this.#chunks = chunks[Symbol.asyncIterator]();
+  }
+
+  rest(): string {
+    this.#rest ??= this.#text.slice(this.#from);
+    return this.#rest;
+  }
+
+  async grow(): Promise<void> {
+    const parts = [this.rest()];
+    let length = parts[0]!.length;
+    const wanted = 2 * length;
+    do {
+      const next = await this.#chunks.next();
+      this.isEnded = next.done === true;
+      const part = next.done ? this.#decoder.decode() : this.#decoder.decode(next.value, { stream: true });
+      parts.push(part);
+      length += part.length;
+    } while (!this.isEnded && length <= wanted);
+    this.#text = parts.join("");
+    this.#from = 0;
+    this.#rest = undefined;
+  }
+
+  /** Leaves so many characters behind. Returns how many lines end in them. */
+  pass(length: number): number {
+    const passed = this.rest().slice(0, length);
+    this.#from += length;
+    this.#rest = undefined;
+    return passed.split("\n").length - 1;
+  }
 }
 
 function separatorOf(header: string): string {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { ImportError } from "../import-error.ts";
 import { containerOf, contentOf } from "./bytes.ts";
 import { readCsv } from "./csv.ts";
+import { type Encoding, utf8Of } from "./encoding.ts";
 import { readJsonLines } from "./jsonl.ts";
 import type { Row } from "./row.ts";
 import { readSqlite } from "./sqlite.ts";
@@ -14,6 +15,8 @@ export interface ReadOptions {
   readonly table?: string | undefined;
   /** Hears how much of the file is read, from 0 to 1; not of SQLite. */
   readonly onShare?: (share: number) => void;
+  /** Hears the encoding of a text file. */
+  readonly onEncoding?: (encoding: Encoding) => void;
 }
 
 /** Rows of a file in any form that can be imported: JSON Lines, CSV or SQLite; plain, gzip, zstd or in a zip. */
@@ -41,8 +44,12 @@ export async function* readRows(path: string, options: ReadOptions = {}): AsyncG
   try {
     const first = await content.next();
     if (first.done) return;
+    const { onEncoding } = options;
     const chunks = rest(first.value, content);
-    yield* isJson(first.value) ? readJsonLines(chunks) : readCsv(chunks);
+    // A line of JSON that is not UTF-8 is refused by itself; of CSV nothing would be right.
+    if (isJson(first.value))
+      yield* readJsonLines(utf8Of(chunks, { unknown: "keep", ...(onEncoding && { onEncoding }) }));
+    else yield* readCsv(utf8Of(chunks, onEncoding && { onEncoding }));
   } catch (error) {
     if (error instanceof ImportError) throw error;
     throw new ImportError("unreadable", { reason: (error as Error).message }, error);

@@ -1,7 +1,15 @@
 import { keyedImport } from "../../../importer/keyed-import.ts";
+import type { RowTarget } from "../../../importer/target.ts";
+import { fromRegister } from "./register-row.ts";
 
-export const companyImport = keyedImport(
+const target = keyedImport(
   "enterprise_company_detail",
   (record) => record["tax_id"],
   ({ tax_id }) => [String(tax_id)],
 );
+
+/** Our own form, or a table of a register with its Chinese headings; what can be derived may be left out. */
+export const companyImport: RowTarget = {
+  ...target,
+  map: (fields) => target.map(fromRegister(fields)),
+};

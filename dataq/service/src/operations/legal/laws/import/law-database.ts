@@ -34,7 +34,7 @@ export function readLawDatabase(path: string, told: RowListener): LawVersion[] {
       told.row(row);
       const parsed = article.safeParse(row);
       if (!parsed.success) {
-        told.bad(`articles.id ${row["id"]}`, fieldProblem(parsed.error));
+        told.bad(`articles.id ${row["id"]}`, fieldProblem(parsed.error, row));
         continue;
       }
       const { law_id, article_no, article_text, chapter, section } = parsed.data;
@@ -47,7 +47,7 @@ export function readLawDatabase(path: string, told: RowListener): LawVersion[] {
       told.row(row);
       const parsed = law.safeParse(row);
       if (!parsed.success) {
-        told.bad(`laws.law_id ${row["law_id"]}`, fieldProblem(parsed.error));
+        told.bad(`laws.law_id ${row["law_id"]}`, fieldProblem(parsed.error, row));
         continue;
       }
       const { level, publish_date, status, law_department, ...rest } = parsed.data;

@@ -1,0 +1,110 @@
+import { ImportError } from "../import-error.ts";
+
+export type Encoding = "UTF-8" | "GB18030" | "UTF-16LE" | "UTF-16BE";
+
+/**
+ * The text of a file as UTF-8 bytes, whatever encoding it has. A file is UTF-8 as long as it is ASCII; its first other
+ * characters decide. Where they fit no encoding that Chinese files have, this throws, or leaves it to the reader of the
+ * lines to refuse them one by one.
+ */
+export async function* utf8Of(
+  chunks: AsyncIterable<Uint8Array>,
+  {
+    onEncoding = () => {},
+    unknown = "refuse",
+  }: { readonly onEncoding?: (encoding: Encoding) => void; readonly unknown?: "refuse" | "keep" } = {},
+): AsyncGenerator<Uint8Array> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  const waiting: Uint8Array[] = [];
+  let size = 0;
+  let decoder: InstanceType<typeof TextDecoder> | undefined;
+  let isDecided = false;
+  const decide = () => {
+    const sample = Buffer.concat(waiting.splice(0));
+    size = 0;
+    const encoding = encodingOf(sample) ?? (unknown === "keep" ? "UTF-8" : undefined);
+    if (encoding === undefined) throw new ImportError("unknown_encoding");
+    onEncoding(encoding);
+    isDecided = true;
+    if (encoding !== "UTF-8") decoder = new TextDecoder(encoding.toLowerCase());
+    return sample;
+  };
+  const out = (bytes: Uint8Array) =>
+    decoder === undefined ? bytes : Buffer.from(decoder.decode(bytes, { stream: true }));
+  let isFirst = true;
+  for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
+    const chunk = next.value;
+    if (isDecided) yield out(chunk);
+    else if (waiting.length === 0 && !(isFirst && hasMark(chunk)) && chunk.every((byte) => byte < 0x80))
+      yield chunk;
+    else {
+      // A copy: streams may use their buffer again.
+      waiting.push(Uint8Array.from(chunk));
+      size += chunk.length;
+      if (size >= sampleBytes) yield out(decide());
+    }
+    isFirst = false;
+  }
+  if (waiting.length > 0) yield out(decide());
+  if (decoder !== undefined) yield Buffer.from(decoder.decode());
+}
+
+const sampleBytes = 256 << 10;
+
+function hasMark(bytes: Uint8Array): boolean {
+  return (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+}
+
+function encodingOf(sample: Uint8Array): Encoding | undefined {
+  if (hasMark(sample)) return sample[0] === 0xff ? "UTF-16LE" : "UTF-16BE";
+  if (isText("utf-8", sample)) return "UTF-8";
+  if (isText("gb18030", sample) && commonShare(sample) >= leastCommonShare) return "GB18030";
+  // One bad line in a file of UTF-8 is refused by itself.
+  return wellFormedShare(sample) >= leastCommonShare ? "UTF-8" : undefined;
+}
+
+function isText(encoding: string, sample: Uint8Array): boolean {
+  try {
+    // The last character may be cut.
+    new TextDecoder(encoding, { fatal: true }).decode(sample, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * How many of the two-byte characters are among the 3,755 of GB 2312's first level or its punctuation and letters.
+ * Nearly all of a Chinese text are; of Big5 or Latin-1 read as GB 18030 few are.
+ */
+function commonShare(bytes: Uint8Array): number {
+  let all = 0;
+  let common = 0;
+  for (let at = 0; at + 1 < bytes.length; at++) {
+    const lead = bytes[at] as number;
+    if (lead < 0x81) continue;
+    const trail = bytes[++at] as number;
+    all++;
+    const isCommonLead = (lead >= 0xb0 && lead <= 0xd7) || (lead >= 0xa1 && lead <= 0xa3);
+    if (isCommonLead && trail >= 0xa1) common++;
+  }
+  return all === 0 ? 0 : common / all;
+}
+
+const leastCommonShare = 0.75;
+
+/** How many of the bytes beyond ASCII belong to well-formed UTF-8. */
+function wellFormedShare(bytes: Uint8Array): number {
+  let bad = 0;
+  let all = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const lead = bytes[at] as number;
+    if (lead < 0x80) continue;
+    const length = lead >= 0xf0 && lead < 0xf5 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 1;
+    const follows = bytes.subarray(at + 1, at + length);
+    all++;
+    if (length > 1 && lead < 0xf5 && follows.every((byte) => byte >> 6 === 2)) at += length - 1;
+    else bad++;
+  }
+  return all === 0 ? 1 : 1 - bad / all;
+}
