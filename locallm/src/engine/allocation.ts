@@ -1,6 +1,6 @@
 /**
- * Adds up what the engine allocates for a context, and on which device. It has no call for that which C can use,
- * only its log: lines such as `Vulkan0 KV buffer size = 45.00 MiB`.
+ * Adds up what the engine allocates for a context, and on which device. The C interface has no call for that; the log
+ * has lines such as `Vulkan0 KV buffer size = 45.00 MiB`.
  */
 export class Allocation {
   contextBytes = 0;
@@ -15,7 +15,7 @@ export class Allocation {
     if (kind !== undefined) this.#byDevice.set(device, (this.#byDevice.get(device) ?? 0) + bytes);
   }
 
-  /** Weights included. Memory of the processor that a device only reads along has another name. */
+  /** Including weights. Host memory that a device only reads is logged under another name. */
   onDevice(name: string): number {
     return this.#byDevice.get(name) ?? 0;
   }

@@ -20,20 +20,20 @@ export interface AnswerMakers {
 
 /** What one sampled token gave. */
 export interface Piece {
-  /** Without meaning where it is the last one. */
+  /** Meaningless in the last piece. */
   readonly token: number;
   readonly text: string;
   readonly tokens: number;
   readonly done: GenerateDone | null;
-  /** Said once, with the first text of a prompt that was cut. */
+  /** Only with the first text, and only if the prompt was cut. */
   readonly truncatedTokens?: number;
 }
 
-/** One running job: its prompt, its sampler, its text and its counters. It knows no slot and no cache. */
+/** One running job: its prompt, its sampler, its text and its counters. It does not know its slot or the cache. */
 export class Answer {
   readonly job: GenerateJob;
   readonly prompt: readonly number[];
-  /** Prompt and answer together may have as many tokens. */
+  /** Tokens that prompt and answer may have together. */
   readonly window: number;
   readonly #makers: AnswerMakers;
   readonly #sampler: Sampler;
@@ -69,12 +69,12 @@ export class Answer {
     this.#sampler.seePrompt(this.prompt);
   }
 
-  /** The slot found so many of the prompt's tokens in its cache. */
+  /** The slot's cache already holds this many of the prompt's tokens. */
   begin(cachedTokens: number): void {
     this.#cachedTokens = cachedTokens;
   }
 
-  /** The prompt is computed. Not null: nothing was to be generated. */
+  /** The prompt is computed. Returns the end of the answer if nothing is to be generated, else null. */
   promptDone(): GenerateDone | null {
     const now = this.#makers.now();
     this.#promptNs = now - this.#startedNs;
@@ -139,7 +139,7 @@ export class Answer {
     return { token, text, tokens, done, truncatedTokens: this.#truncatedTokens };
   }
 
-  /** Leaves room for an answer: what was asked for, at most a quarter of the window. */
+  /** Leaves room for the answer: `numPredict` tokens, at most a quarter of the window. */
   #cut(whole: readonly number[]): number[] {
     const { numPredict, numKeep } = this.job;
     const quarter = Math.floor(this.window / 4);

@@ -4,7 +4,7 @@ import type { Functions, Pointer } from "./libllama/functions.ts";
 import type { Threadpool } from "./libllama/threadpool.ts";
 import { newPulse, type Pulse } from "./pulse.ts";
 
-/** What became of a step: done, no room in the cache for it, or ended by `abort`. */
+/** How a step ended: done, the cache had no room for it, or `abort` ended it. */
 export type StepOutcome = "done" | "no_room" | "aborted";
 
 type ContextFunctions = Pick<
@@ -35,7 +35,7 @@ export interface ContextRequest {
   readonly vocabSize: number;
   readonly batch: number;
   readonly microBatch: number;
-  /** Outputs of one step; the engine's buffers grow with it. 0: as many as the batch. */
+  /** Outputs of one step; the engine's buffers grow with it. 0: as many as the batch has rows. */
   readonly outputs: number;
   readonly threads: number;
   readonly threadpool: Threadpool | null;
@@ -128,7 +128,7 @@ export class Context {
     this.#library.llama_set_n_threads(this.pointer, threads, threads);
   }
 
-  /** Nothing is left to compute for now. */
+  /** Lets the threads sleep: nothing is left to compute for now. */
   rest(): void {
     this.#threadpool?.rest();
   }
@@ -164,7 +164,7 @@ export class Context {
     this.#pulse.abort();
   }
 
-  /** Drops a sequence from a position on. False: this kind of memory cannot, and all of it is gone. */
+  /** Drops a sequence from a position on. False: this kind of memory cannot be cut, so all of it was dropped. */
   truncate(sequence: number, from: number): boolean {
     check("sequence", sequence, this.#sequences);
     if (this.#memory === null) return from === 0;
@@ -174,9 +174,9 @@ export class Context {
   }
 
   /**
-   * All that one sequence holds, in place of what the other did; false where it could not be copied and the other
-   * holds nothing now. By way of a buffer of what is held; where that is big, by the library's own copy, which takes
-   * the whole cache as it is and waits for the next step.
+   * Replaces what the target holds by all that the source holds. False: it could not be copied, and the target is
+   * empty. A small state goes through a buffer; a big one through the library's own copy, which takes the whole cache
+   * and happens in the next step.
    */
   copy(source: number, target: number): boolean {
     check("sequence", source, this.#sequences);
@@ -185,7 +185,7 @@ export class Context {
     if (this.#memory === null) return false;
     library.llama_memory_seq_rm(this.#memory, target, -1, -1);
     const size = Number(library.llama_state_seq_get_size(this.pointer, source));
-    // Behind a copy that waits, others wait too: it may be what they copy, or copy what they would overwrite.
+    // Once a copy waits for the next step, later ones must wait too: they may read or overwrite what it copies.
     if (size > mostBufferedBytes || this.#copiesWait) {
       library.llama_memory_seq_cp(this.#memory, source, target, -1, -1);
       this.#copiesWait = true;
@@ -196,7 +196,7 @@ export class Context {
     return got > 0 && Number(library.llama_state_seq_set_data(this.pointer, held, got, target)) > 0;
   }
 
-  /** Drops the positions [from, to) and moves what follows up to their place. */
+  /** Drops the positions [from, to) and moves what follows into their place. */
   cutOut(sequence: number, from: number, to: number): void {
     check("sequence", sequence, this.#sequences);
     if (this.#memory === null) return;

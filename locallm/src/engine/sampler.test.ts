@@ -17,7 +17,7 @@ const names = (changes: object) =>
   samplerStages({ ...defaultSampling, ...changes }, 1, 100).map((stage) => stage.name);
 
 describe("samplerStages", () => {
-  it("stands in llama.cpp's order with everything on", () => {
+  it("follows llama.cpp's order with every stage on", () => {
     expect(
       names({
         logitBias: [{ token: 1, bias: 1 }],
@@ -29,7 +29,7 @@ describe("samplerStages", () => {
     ).toEqual(["logit_bias", "penalties", "top_k", "typical_p", "top_p", "min_p", "temperature", "dist"]);
   });
 
-  it("leaves out what is off", () => {
+  it("leaves out stages that are off", () => {
     expect(names({ topK: 0, topP: 1 })).toEqual(["temperature", "dist"]);
     expect(names({})).toEqual(["top_k", "top_p", "temperature", "dist"]);
     for (const on of [{ repeatPenalty: 1.1 }, { presencePenalty: 1 }, { frequencyPenalty: -1 }]) {
@@ -38,27 +38,27 @@ describe("samplerStages", () => {
     }
   });
 
-  it("takes the likeliest at temperature 0, after bias and penalties", () => {
+  it("takes the likeliest token at temperature 0, after bias and penalties", () => {
     expect(names({ temperature: 0, repeatPenalty: 1.2, topK: 40 })).toEqual(["penalties", "greedy"]);
   });
 
-  it("takes it, too, at a temperature that would make infinities of all logits", () => {
+  it("does the same at a temperature so low that logits would become infinite", () => {
     expect(names({ temperature: 1e-40, topP: 0.9 })).toEqual(["greedy"]);
     expect(names({ temperature: 1e-38, mirostat: 2 })).toEqual(["greedy"]);
     expect(names({ temperature: 0.001 }).at(-1)).toBe("dist");
   });
 
-  it("puts mirostat in the place of the cuts", () => {
+  it("replaces the cuts by mirostat", () => {
     expect(names({ mirostat: 1, minP: 0.1 })).toEqual(["temperature", "mirostat"]);
     expect(names({ mirostat: 2 })).toEqual(["temperature", "mirostat_v2"]);
   });
 
-  it("looks over the whole window at repeat_last_n -1", () => {
+  it("looks at the whole window with repeat_last_n -1", () => {
     const [stage] = samplerStages({ ...defaultSampling, repeatLastN: -1, repeatPenalty: 2 }, 1, 4096);
     expect(stage).toMatchObject({ name: "penalties", lastN: 4096 });
   });
 
-  it("looks at no more tokens than there are, and sets no memory aside for more", () => {
+  it("looks at no more tokens than the window has", () => {
     const sampling = { ...defaultSampling, repeatPenalty: 2 };
     const lastN = (repeatLastN: number) => samplerStages({ ...sampling, repeatLastN }, 1, 4096)[0];
     expect(lastN(2 ** 31 - 1)).toMatchObject({ name: "penalties", lastN: 4096 });
@@ -126,12 +126,12 @@ describe("the stages in the library", () => {
     expect(rows.map((row) => row.logit)).toEqual([2, 4]);
   });
 
-  it("logit_bias adds, and can rule a token out", () => {
+  it("logit_bias adds to a logit", () => {
     const biases = [{ token: 3, bias: 9 }];
     expect(apply([{ name: "logit_bias", biases }, { name: "greedy" }], logits).drawn).toBe(3);
   });
 
-  it("penalties divide what was seen, and take off once and for each time", () => {
+  it("penalties lower the logits of tokens that were seen", () => {
     const stage = (changes: object): Stage => ({
       name: "penalties",
       lastN: 3,
@@ -151,7 +151,7 @@ describe("the stages in the library", () => {
     expect(after({ repeat: 2 }, [0, 1, 1, 1])).toEqual([4, 1, 1, 0]);
   });
 
-  it("dist draws by probability, the same for the same seed", () => {
+  it("dist draws by probability, and the same for the same seed", () => {
     const counts = [0, 0, 0, 0];
     for (let seed = 0; seed < 400; seed++) {
       const { drawn } = apply([{ name: "dist", seed }], logits);
@@ -163,7 +163,7 @@ describe("the stages in the library", () => {
     expect(counts[3]).toBeGreaterThan(0);
   });
 
-  it("mirostat 1 and 2 cut to the likeliest at a low target and keep all at a high one", () => {
+  it("mirostat 1 and 2 keep few tokens at a low target and all at a high one", () => {
     for (const name of ["mirostat", "mirostat_v2"] as const) {
       const draw = (tau: number) => apply([{ name, seed: 5, tau, eta: 0.1 }], logits);
       expect(draw(0.01).tokens).toEqual([0]);

@@ -3,7 +3,7 @@ import type { Sampling } from "./job.ts";
 import type { Functions, Pointer } from "./libllama/functions.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
-/** Picks one token after another for one answer. Holds native memory until `free`. */
+/** Picks one answer's tokens, one after another. Holds native memory until `free`. */
 export class Sampler {
   readonly #library: Functions;
   readonly #chain: Pointer;
@@ -22,7 +22,7 @@ export class Sampler {
     this.#gate = gate;
     const stages = samplerStages(sampling, seed, window);
     this.#seesTokens = stages.some((stage) => stage.name === "penalties");
-    // Everything that can be refused is refused before the library sets memory aside.
+    // Everything that can fail comes before the library allocates memory: nobody would free it.
     vocabulary.checkIds(sampling.logitBias.map((bias) => bias.token));
     this.#chain = library.llama_sampler_chain_init({ no_perf: true });
     for (const stage of stages)
@@ -35,7 +35,7 @@ export class Sampler {
     for (const token of tokens) this.#library.llama_sampler_accept(this.#chain, token);
   }
 
-  /** The token for the output at `index` of the last step; it counts as taken. */
+  /** Samples and accepts the token for the output at `index` of the last step. */
   sample(context: Pointer, index: number): number {
     if (this.#gate === null) return this.#library.llama_sampler_sample(this.#chain, context, index);
     return this.#gate.sample(this.#chain, this.#seesTokens, context, index);
@@ -64,13 +64,13 @@ export type Stage =
   | { readonly name: "mirostat_v2"; readonly seed: number; readonly tau: number; readonly eta: number };
 
 /**
- * The stages in llama.cpp's default order: bias, penalties, top_k, typical_p, top_p, min_p, temperature,
- * draw. A stage that its setting turns off is left out. Mirostat takes the place of the cuts.
+ * The stages in llama.cpp's default order: bias, penalties, top_k, typical_p, top_p, min_p, temperature, draw.
+ * Stages that are off are left out. Mirostat replaces the cuts (top_k to min_p).
  */
 export function samplerStages(sampling: Sampling, seed: number, window: number): Stage[] {
   const stages: Stage[] = [];
   if (sampling.logitBias.length > 0) stages.push({ name: "logit_bias", biases: sampling.logitBias });
-  // The engine sets memory aside for as many as it is told to look at.
+  // The engine allocates memory for this many tokens.
   const lastN = sampling.repeatLastN < 0 ? window : Math.min(sampling.repeatLastN, window);
   const { repeatPenalty: repeat, frequencyPenalty: frequency, presencePenalty: presence } = sampling;
   if (lastN > 0 && (repeat !== 1 || frequency !== 0 || presence !== 0)) {
@@ -89,7 +89,7 @@ export function samplerStages(sampling: Sampling, seed: number, window: number):
   return [...stages, temperature, { name: "dist", seed }];
 }
 
-/** Below it nothing but the likeliest is ever drawn, and a logit divided by it would soon be no number. */
+/** Below this only the likeliest token is ever drawn, and dividing a logit by it may overflow. */
 const coldest = 1e-6;
 
 /** The paper's number of tokens for mirostat 1's estimate. */

@@ -38,7 +38,7 @@ describe("AnswerText", () => {
     );
   });
 
-  it("lets out exactly the text before the first completed stop string", () => {
+  it("sends exactly the text before the first completed stop string", () => {
     fc.assert(
       fc.property(texts, stopLists, cutLists, (text, stops, cuts) => {
         const result = run(encode(text), cuts, stops);
@@ -58,12 +58,12 @@ describe("AnswerText", () => {
     );
   });
 
-  it("lets the stop string fire that ends first, and of two that end together the longer one", () => {
+  it("fires the stop string that ends first, and of two that end together the longer one", () => {
     expect(run(encode("xabcd"), [], ["abcd", "bc"])).toMatchObject({ text: "xa", stop: "bc" });
     expect(run(encode("xabcd"), [], ["bc", "abc"])).toMatchObject({ text: "x", stop: "abc" });
   });
 
-  it("never splits a code point over two chunks", () => {
+  it("never splits a code point", () => {
     fc.assert(
       fc.property(texts, cutLists, (text, cuts) => {
         const { chunks } = run(encode(text), cuts, []);
@@ -74,23 +74,23 @@ describe("AnswerText", () => {
     );
   });
 
-  it("does not find half a code point in a whole one", () => {
+  it("does not find a stop string of half a code point", () => {
     expect(run(encode("a🙂b🙃"), [], ["\ude42", "b\ud83d"])).toMatchObject({ text: "a🙂b🙃", stop: null });
   });
 
-  it("replaces bytes that are no UTF-8 and goes on", () => {
+  it("replaces bytes that are not UTF-8 and continues", () => {
     expect(run(new Uint8Array([0x61, 0xff, 0x62]), [1, 2], []).text).toBe("a\uFFFDb");
   });
 
-  it("drops the first bytes of a code point that never comes whole", () => {
+  it("drops a code point that is never completed", () => {
     expect(run(encode("a中").subarray(0, 3), [], []).text).toBe("a");
   });
 
-  it("keeps a byte order mark, for it is the model's", () => {
+  it("keeps a byte order mark", () => {
     expect(run(encode("\uFEFFa"), [], []).text).toBe("\uFEFFa");
   });
 
-  it("holds a possible stop back and lets it out when it was none", () => {
+  it("holds back a possible stop string, and sends it if it is not one", () => {
     const answer = new AnswerText(["<|end|>"]);
     expect(answer.push(encode("one <|en"))).toBe("one ");
     expect(answer.push(encode("try"))).toBe("<|entry");

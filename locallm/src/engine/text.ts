@@ -1,7 +1,7 @@
 /**
- * Turns the pieces of tokens into text that may be sent: a code point is never split, and nothing is let
- * out that may yet turn out to be part of a stop string. A stop string fires at the character that completes
- * it, however the bytes were cut; when two end at the same character, the one that begins first.
+ * Turns the pieces of tokens into text that may be sent. A code point is never split, and text that may still become
+ * a stop string is held back. A stop string fires at the character that completes it, wherever the pieces were cut;
+ * if two end at the same character, the one that begins first fires.
  */
 export class AnswerText {
   readonly #stops: readonly string[];
@@ -10,11 +10,11 @@ export class AnswerText {
   #stop: string | null = null;
 
   constructor(stops: readonly string[]) {
-    // Half a code point is in no text: looked for all the same, it would be found inside a whole one.
+    // No text contains half a code point, but a search for one would find it inside a whole one.
     this.#stops = stops.filter((stop) => stop !== "" && stop.isWellFormed());
   }
 
-  /** The stop string that fired; nothing is let out from then on. */
+  /** The stop string that fired; no more text is sent after it. */
   get stop(): string | null {
     return this.#stop;
   }
@@ -28,17 +28,17 @@ export class AnswerText {
     const found = firstStop(this.#held, this.#stops);
     if (found !== null) {
       this.#stop = found.stop;
-      return this.#letOut(found.begin);
+      return this.#release(found.begin);
     }
-    return this.#letOut(this.#held.length - openEnd(this.#held, this.#stops));
+    return this.#release(this.#held.length - openEnd(this.#held, this.#stops));
   }
 
-  /** The answer ended by itself: what was held back is text after all. Half a code point is dropped. */
+  /** The answer is complete: returns what was held back. Half a code point is dropped. */
   end(): string {
-    return this.#stop === null ? this.#letOut(this.#held.length) : "";
+    return this.#stop === null ? this.#release(this.#held.length) : "";
   }
 
-  #letOut(length: number): string {
+  #release(length: number): string {
     const text = this.#held.slice(0, length);
     this.#held = this.#stop === null ? this.#held.slice(length) : "";
     return text;
@@ -58,7 +58,7 @@ function firstStop(text: string, stops: readonly string[]): { stop: string; begi
   return best;
 }
 
-/** Length of the longest end of `text` with which some stop string begins. */
+/** Length of the longest suffix of `text` that is a prefix of a stop string. */
 function openEnd(text: string, stops: readonly string[]): number {
   let longest = 0;
   for (const stop of stops) {

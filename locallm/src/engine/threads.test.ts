@@ -28,12 +28,12 @@ describe("SharedThreads", () => {
     expect([0, 0.3, 1, 2.2, 9, 2.2, 1, 0.2].map((others) => step(others))).toEqual([4, 4, 3, 2, 1, 2, 3, 4]);
   });
 
-  it("does not waver between two counts", () => {
+  it("does not oscillate between two counts", () => {
     const { step } = machine(2);
     expect([0.5, 0.7, 0.5, 0.4, 0.5, 0.3, 0.5].map((others) => step(others))).toEqual([2, 1, 1, 1, 1, 2, 2]);
   });
 
-  it("does not count what others did while it had nothing to compute", () => {
+  it("ignores the load of others while it had nothing to compute", () => {
     const { step, pass } = machine(2);
     expect(step(0)).toBe(2);
     pass(500, 2);
@@ -45,8 +45,8 @@ describe("SharedThreads", () => {
   });
 });
 
-describe("SharedThreads under others that take all they get", () => {
-  it("tries all threads now and then, ever more seldom", () => {
+describe("SharedThreads beside programs that use every free core", () => {
+  it("tries all threads again, less and less often", () => {
     const { step } = machine(2);
     const counts = Array.from({ length: 60 }, () => step(1));
     const trials = counts.flatMap((count, index) => (count === 2 ? [index] : []));
@@ -54,12 +54,12 @@ describe("SharedThreads under others that take all they get", () => {
   });
 });
 
-it("fixedThreads are those asked for, as far as there are processors for them", () => {
+it("fixedThreads uses the number asked for, at most one per processor", () => {
   expect([1, 3, 8, 1024].map((asked) => fixedThreads(asked, 8).most)).toEqual([1, 3, 8, 8]);
 });
 
 describe("physicalCores", () => {
-  it("is at least one, also where the system does not tell", () => {
+  it("is at least one, even if the system does not report its cores", () => {
     expect(physicalCores()).toBeGreaterThanOrEqual(1);
     expect(physicalCores("/nowhere")).toBeGreaterThanOrEqual(1);
   });

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
 
 /**
- * Physical cores that this process may use: a second thread on a core only makes the first one wait. Where
- * the system does not tell, all processors.
+ * The number of physical cores that this process may use: a second thread on a core only makes the first one wait.
+ * All processors if the system does not report its cores.
  */
 export function physicalCores(folder = "/sys/devices/system/cpu"): number {
   const cores = new Set<string>();
@@ -25,7 +25,7 @@ export interface ProcessorTime {
   readonly ownMs: number;
 }
 
-/** Says with how many threads a step computes. */
+/** Decides how many threads compute a step. */
 export interface Threads {
   readonly most: number;
   /** A step begins. */
@@ -33,22 +33,22 @@ export interface Threads {
   end(nowMs: number): void;
 }
 
-/** As many as were asked for, but no more than can run at once: threads that wait for each other would never end. */
+/** The number asked for, but no more than can run at once: threads that wait for each other would never finish. */
 export function fixedThreads(asked: number, processors = availableParallelism()): Threads {
   const most = Math.min(asked, processors);
   return { most, begin: () => most, end() {} };
 }
 
 const lookEveryMs = 250;
-/** After so long without a step, what others did in between says nothing about the steps to come. */
+/** After a pause this long, the load measured before it says nothing about the next steps. */
 const pauseMs = 30;
-/** Cores that others must want before a thread is given up, and leave before it is taken back. */
+/** A thread is given up when others use this many cores, and taken back when they leave this many. */
 const giveUpCores = 0.6;
 const takeBackCores = 0.35;
 
 /**
- * Others take what is left free, also where this process would be served first: so now and then all threads
- * are tried again, after so many looks, twice as many each time it did not do.
+ * Other programs use whatever this process leaves free, even if it has a higher priority. So all threads are tried
+ * again after this many looks, and after twice as many each time that failed.
  */
 const firstTrialLooks = 8;
 const mostTrialLooks = 64;

@@ -1,11 +1,11 @@
-// Lists the GPUs that a build of the engine sees, in a process of its own: a driver may fall, and takes memory.
+// Lists the GPUs that a build of the engine sees, in a separate process: a driver may crash, and it takes memory.
 import type { Device } from "../engine/job.ts";
 import { backendProblem, listDevices } from "../engine/libllama/devices.ts";
 import { openLibrary } from "../engine/libllama/library.ts";
 
 export interface FoundDevices {
   readonly devices: readonly Device[];
-  /** Why there is none; null where the build works but sees none, too. */
+  /** Why the build cannot be used; null if it works, even if it sees no GPU. */
   readonly problem: string | null;
 }
 

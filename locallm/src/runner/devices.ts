@@ -5,10 +5,10 @@ import { runnerEnvironment } from "./start.ts";
 
 export type { FoundDevices } from "./devices-child.ts";
 
-/** A driver that takes longer is taken for one that hangs. */
-const patienceMs = 20_000;
+/** A driver that takes longer counts as hanging. */
+const driverMs = 20_000;
 
-/** The GPUs that the libraries in `folder` see now, with the memory that is free. Never refused. */
+/** The GPUs that the libraries in `folder` see now, with their free memory. Never rejects. */
 export async function findDevices(
   folder: string,
   env: Readonly<Record<string, string>>,
@@ -21,13 +21,15 @@ export async function findDevices(
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
   const none = (problem: string): FoundDevices => ({ devices: [], problem });
-  const timer = setTimeout(() => child.kill("SIGKILL"), patienceMs);
+  const timer = setTimeout(() => child.kill("SIGKILL"), driverMs);
   try {
     return await new Promise((resolve) => {
       child.once("message", (found: FoundDevices) => resolve(found));
       child.once("error", (error) => resolve(none(error.message)));
       child.once("exit", (code, signal) =>
-        resolve(none(`the driver ended the process that asked it (${signal ?? `exit code ${code}`})`)),
+        resolve(
+          none(`the driver crashed the process that asked for devices (${signal ?? `exit code ${code}`})`),
+        ),
       );
       child.send(folder, () => {});
     });

@@ -37,7 +37,7 @@ describe("Gathering", () => {
     vi.useRealTimers();
   });
 
-  it("sends an answer's first text at once, then all of an interval together", () => {
+  it("sends an answer's first text at once, then each interval's text together", () => {
     for (const words of ["a", "b", "c", "d", "e", "f", "g"]) {
       gathering.add([text(1, words)]);
       vi.advanceTimersByTime(10);
@@ -47,7 +47,7 @@ describe("Gathering", () => {
     expect(messages.at(-1)).toEqual(["1:f", "1:g"]);
   });
 
-  it("holds nothing back where steps take longer than the interval", () => {
+  it("sends every text at once if steps take longer than the interval", () => {
     for (const words of ["a", "b", "c"]) {
       gathering.add([text(1, words)]);
       expect(messages.at(-1)).toEqual([`1:${words}`]);
@@ -55,7 +55,7 @@ describe("Gathering", () => {
     }
   });
 
-  it("takes what is held back along with another's first text, an end and an error", () => {
+  it("sends held text along with another answer's first text, an end and an error", () => {
     gathering.add([text(1, "a")]);
     gathering.add([text(1, "b")]);
     gathering.add([text(2, "A")]);
@@ -66,7 +66,7 @@ describe("Gathering", () => {
     expect(messages).toEqual([["1:a"], ["1:b", "2:A"], ["1:c", "2:B", "1:end"], ["2:C", "2:decode_failed"]]);
   });
 
-  it("sends what waits though no further step comes", () => {
+  it("sends held text even if no further step comes", () => {
     gathering.add([text(1, "a")]);
     gathering.add([text(1, "b")]);
     vi.advanceTimersByTime(49);
@@ -76,7 +76,7 @@ describe("Gathering", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("loses nothing, keeps the order, and sends no job's text later than the interval", () => {
+  it("loses nothing, keeps the order, and delays no text longer than the interval", () => {
     const step = fc.record({
       words: fc.array(fc.constantFrom(1, 2, 3), { maxLength: 3 }),
       ms: fc.integer({ min: 0, max: 80 }),

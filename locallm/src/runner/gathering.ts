@@ -1,17 +1,17 @@
 import type { SlotEvent } from "../engine/slots.ts";
 
-/** Texts follow one another at least so far apart; a reader sees no difference, and the processor does. */
+/** The least time between two messages. No reader notices it, and it saves processor time. */
 const intervalMs = 50;
 
 /**
- * Sends what the steps give in few messages: each one wakes the server and its clients, which take a core from a
- * step that wants them all. An answer's first text goes at once, and so does its end; in between a text waits
- * until the interval since the last message is over.
+ * Sends what the steps give in few messages: each one wakes the server and its clients, which take a core from the
+ * next step. An answer's first text and its end are sent at once; text in between waits until the interval since the
+ * last message is over.
  */
 export class Gathering {
   readonly #send: (events: readonly SlotEvent[]) => void;
   readonly #nowMs: () => number;
-  /** The jobs whose first text is on its way. */
+  /** The jobs whose first text was sent. */
   readonly #begun = new Set<number>();
   #events: SlotEvent[] = [];
   #sentMs = Number.NEGATIVE_INFINITY;
@@ -40,7 +40,7 @@ export class Gathering {
     else this.#timer ??= setTimeout(() => this.#flush(), leftMs);
   }
 
-  /** The job's reader is gone: nothing more comes for it. */
+  /** The job's reader left: nothing more comes for it. */
   forget(id: number): void {
     this.#begun.delete(id);
   }

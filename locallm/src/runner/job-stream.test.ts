@@ -6,7 +6,7 @@ const text = (index: number): GenerateEvent => ({ kind: "text", text: String(ind
 const done = { kind: "done", reason: "stop" } as GenerateDone;
 
 describe("JobStream", () => {
-  it("pauses its slot when nobody reads, and lets it go on when most is read", () => {
+  it("pauses its slot when nobody reads, and resumes it when most is read", () => {
     const told: string[] = [];
     const stream = new JobStream((kind) => told.push(kind));
     for (let index = 0; index < 63; index++) stream.push(text(index));
@@ -21,7 +21,7 @@ describe("JobStream", () => {
     expect(stream.take()).toBeNull();
   });
 
-  it("hands an event to a reader that waits", async () => {
+  it("passes an event to a waiting reader", async () => {
     const stream = new JobStream(() => {});
     const next = stream.next();
     stream.push(done);
@@ -29,7 +29,7 @@ describe("JobStream", () => {
     expect(stream.ended).toBe(true);
   });
 
-  it("lets the reader have what came before the runner's error", () => {
+  it("delivers the events before the runner's error", () => {
     const stream = new JobStream(() => {});
     stream.push(text(1));
     stream.refuse(new Error("died"));
@@ -38,7 +38,7 @@ describe("JobStream", () => {
     expect(stream.ended).toBe(true);
   });
 
-  it("gives the reader's own abort at once, and is not ended by it", async () => {
+  it("fails at once when the reader aborts, though the runner has not ended the job", async () => {
     const stream = new JobStream(() => {});
     stream.push(text(1));
     stream.fail(new Error("gone"));

@@ -1,10 +1,10 @@
 import type { GenerateEvent } from "./handle.ts";
 
-/** Events that may lie unread before the slot is paused, and those at which it goes on. */
+/** The slot is paused at this many unread events, and goes on at that many. */
 const pauseAt = 64;
 const resumeAt = 8;
 
-/** The events of one job between the pipe and its reader, bounded by pausing the job's slot. */
+/** Buffers one job's events between the pipe and its reader, and bounds them by pausing the job's slot. */
 export class JobStream {
   readonly #tell: (kind: "pause" | "resume") => void;
   readonly #events: GenerateEvent[] = [];
@@ -17,7 +17,7 @@ export class JobStream {
     this.#tell = tell;
   }
 
-  /** Whether the runner is done with the job. */
+  /** Whether the runner has finished the job. */
   get ended(): boolean {
     return this.#ended;
   }
@@ -35,19 +35,19 @@ export class JobStream {
     this.#tell("pause");
   }
 
-  /** The runner ended the job with an error: the reader meets it behind what came before. */
+  /** The runner ended the job with an error: the reader gets it after the events before it. */
   refuse(error: unknown): void {
     this.#ended = true;
-    this.#settle(error);
+    this.#reject(error);
   }
 
-  /** The reader's side gives up: the error comes at once. */
+  /** The reader's side gives up: the reader gets the error at once. */
   fail(error: unknown): void {
     this.#events.length = 0;
-    this.#settle(error);
+    this.#reject(error);
   }
 
-  /** The next event if there is one already; throws the job's error behind the last. */
+  /** The next event if one has already come, else null. Throws the job's error after the last event. */
   take(): GenerateEvent | null {
     const event = this.#events.shift();
     if (event === undefined) {
@@ -61,14 +61,14 @@ export class JobStream {
     return event;
   }
 
-  /** Only when `take` had none. */
+  /** Waits for the next event. Call it only when `take` returned null. */
   next(): Promise<GenerateEvent> {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
     });
   }
 
-  #settle(error: unknown): void {
+  #reject(error: unknown): void {
     this.#failure ??= { error };
     this.#waiting?.reject(error);
     this.#waiting = null;

@@ -14,7 +14,7 @@ export const startRunner: StartRunner = async (load, start = {}) => {
   return child;
 };
 
-/** The same, and what the first start finds out about the machine spares the next ones the search. */
+/** The same, but later starts reuse the processor's build that the first one found. */
 export function rememberingStart(): StartRunner {
   let processorFile: string | null = null;
   return async (load, start) => {
@@ -25,31 +25,31 @@ export function rememberingStart(): StartRunner {
   };
 }
 
-/** The runner's own garbage is some kilobytes a token; see docs/decisions on the engine for what this saves. */
+/** The runner makes only some kilobytes of garbage a token; docs/decisions/0004 says what this saves. */
 const smallHeap = {
   env: { MALLOC_ARENA_MAX: "1" },
   execArgv: ["--max-semi-space-size=1"],
 };
 
 /**
- * An engine that stops the process must stop it at once: to print a backtrace it would first fork, look for a
- * debugger and wait for it, while the request waits too.
+ * When the engine aborts, the process must end at once: to print a backtrace it would fork, look for a debugger and
+ * wait for it, and the request would wait too.
  */
-const quickDeath = { GGML_NO_BACKTRACE: "1" };
+const noBacktrace = { GGML_NO_BACKTRACE: "1" };
 
-/** What every process has that opens the engine. */
+/** The environment of every process that opens the engine. */
 export function runnerEnvironment(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
-  // biome-ignore lint/style/noProcessEnv: handed on whole, not read
-  return { ...process.env, ...quickDeath, ...more };
+  // biome-ignore lint/style/noProcessEnv: passed on whole, not read
+  return { ...process.env, ...noBacktrace, ...more };
 }
 
 function forkRunner({ env }: RunnerStart) {
-  // As source it runs as it is; published, both are JavaScript.
+  // Source runs as TypeScript; the published package has JavaScript only.
   const isSource = import.meta.url.endsWith(".ts");
   const file = isSource ? "./child.ts" : "./child.js";
   return fork(fileURLToPath(new URL(file, import.meta.url)), {
     env: { ...runnerEnvironment(env), ...smallHeap.env },
-    // Source needs the conditions that we were started with. An embedding program's flags (`--eval`, `--inspect`) are its own.
+    // Source needs the conditions that we were started with. Otherwise the flags (`--eval`, `--inspect`) belong to the embedding program.
     execArgv: [...(isSource ? process.execArgv : []), ...smallHeap.execArgv],
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });

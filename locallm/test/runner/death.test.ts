@@ -9,8 +9,8 @@ import { collect, endless, newJob, startModel } from "./jobs.ts";
 
 const modelPath = await starterModelPath();
 
-describe.skipIf(modelPath === null)("a runner that ends", () => {
-  it("ends each open call with one error when it is killed, and refuses new ones", async () => {
+describe.skipIf(modelPath === null)("a runner whose process ends", () => {
+  it("fails each open call once when it is killed, and rejects new ones", async () => {
     const runner = await startModel(modelPath!, { slots: 4 });
     const streams = Array.from({ length: 8 }, (_, index) =>
       runner.generate(newJob(`Story ${index}:`, { sampling: endless, numPredict: 900 })),
@@ -35,7 +35,7 @@ describe.skipIf(modelPath === null)("a runner that ends", () => {
     });
   });
 
-  it("closes when asked, and says that it was asked", async () => {
+  it("closes when asked, and reports that it was asked", async () => {
     const runner = await startModel(modelPath!);
     const open = collect(runner.generate(newJob("x", { sampling: endless, numPredict: 900 })));
     const refused = expect(open).rejects.toMatchObject({ code: "shutting_down" });
@@ -43,7 +43,7 @@ describe.skipIf(modelPath === null)("a runner that ends", () => {
     await refused;
   });
 
-  it("closes in the middle of a batch that takes longer than its patience", async () => {
+  it("closes in the middle of a step that takes longer than the limit for closing", async () => {
     const runner = await startModel(modelPath!, { numCtx: 2048, numBatch: 2048, numThread: 1 });
     const prompt = Array.from({ length: 2000 }, (_, index) => 1000 + index);
     const refused = expect(collect(runner.generate(newJob(prompt, { numCtx: 2048 })))).rejects.toMatchObject({
@@ -53,7 +53,7 @@ describe.skipIf(modelPath === null)("a runner that ends", () => {
     await refused;
   });
 
-  it("gives up a load when its signal aborts", async () => {
+  it("stops a load when its signal aborts", async () => {
     const { startRunner } = await import("../../src/runner/start.ts");
     const abort = new AbortController();
     const load = startRunner(
@@ -91,7 +91,7 @@ describe("a runner that cannot load", () => {
     ],
     ["an unknown version of GGUF", ofVersion(99), "version 99"],
     ["tensors that are cut off", smallLlama(1).subarray(0, -5_000), "not within the file bounds"],
-  ])("names the engine's own reason: %s", async (_, bytes, reason) => {
+  ])("gives the engine's own reason: %s", async (_, bytes, reason) => {
     const path = join(folder, "bad.gguf");
     await writeFile(path, bytes);
     const error = await startModel(path).catch((error: unknown) => error);
@@ -102,7 +102,7 @@ describe("a runner that cannot load", () => {
     expect(String(error)).not.toContain(folder);
   });
 
-  it("says so for a file that is missing, empty, noise or cut off", async () => {
+  it("fails for a file that is missing, empty, random or cut off", async () => {
     const noise = join(folder, "noise.gguf");
     await writeFile(noise, Buffer.from("GGUF\x03\0\0\0 and then nothing that makes sense".repeat(50)));
     const empty = join(folder, "empty.gguf");
@@ -122,7 +122,7 @@ describe("a runner that cannot load", () => {
   });
 
   it.skipIf(modelPath === null)(
-    "says so for an adapter that is none, and for more slots than the engine has",
+    "fails for a file that is not an adapter, and for more slots than the engine allows",
     async () => {
       const adapters = [{ path: modelPath!, scale: 1 }];
       await expect(startModel(modelPath!, { adapters })).rejects.toMatchObject({ code: "model_load_failed" });

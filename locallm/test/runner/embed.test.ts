@@ -20,7 +20,7 @@ describe.skipIf(models === undefined)("an embedding model (TEST_MODELS)", () => 
   const embed = (inputs: (string | number[])[], changes = {}) =>
     runner.embed({ inputs, truncate: true, numCtx: null, ...changes });
 
-  it("tells that it only makes vectors", async () => {
+  it("reports that it only makes vectors", async () => {
     expect(runner.info).toMatchObject({
       canGenerate: false,
       canEmbed: true,
@@ -31,7 +31,7 @@ describe.skipIf(models === undefined)("an embedding model (TEST_MODELS)", () => 
     await expect(collect(runner.generate(newJob("x")))).rejects.toMatchObject({ code: "model_cannot" });
   });
 
-  it("puts near what means the same", async () => {
+  it("gives similar vectors to texts with similar meaning", async () => {
     const { vectors, tokens } = await embed([
       "The cat sits on the mat.",
       "A feline rests on a rug.",
@@ -42,7 +42,7 @@ describe.skipIf(models === undefined)("an embedding model (TEST_MODELS)", () => 
     expect(cosine(vectors[0]!, vectors[2]!)).toBeLessThan(0.1);
   });
 
-  it("gives the same vectors for a hundred texts at once as for each alone, in their order", async () => {
+  it("gives a hundred texts at once the same vectors as each alone, in order", async () => {
     const texts = Array.from(
       { length: 100 },
       (_, index) => `Text ${index} ${"about rain ".repeat(index % 9)}`,
@@ -55,14 +55,14 @@ describe.skipIf(models === undefined)("an embedding model (TEST_MODELS)", () => 
     }
   });
 
-  it("takes an empty text, and token ids", async () => {
+  it("accepts an empty text and token ids", async () => {
     const { tokens, vectors } = await embed(["", "a", [101, 1037, 102]]);
     expect(tokens).toEqual([2, 3, 3]);
     expect(cosine(vectors[1]!, vectors[2]!)).toBeCloseTo(1, 5);
     expect((await embed([])).vectors).toEqual([]);
   });
 
-  it("cuts what is too long, keeping the closing token, or refuses it by its number", async () => {
+  it("cuts a long input and keeps the closing token, or names the input that is too long", async () => {
     const long = "word ".repeat(600);
     expect((await embed([long])).tokens).toEqual([512]);
     const cut = await embed([long], { numCtx: 8 });
@@ -75,7 +75,7 @@ describe.skipIf(models === undefined)("an embedding model (TEST_MODELS)", () => 
     });
   });
 
-  it("gives up when its signal aborts, and goes on with the next", async () => {
+  it("stops when its signal aborts, and still serves the next call", async () => {
     const abort = new AbortController();
     const texts = Array.from({ length: 400 }, () => "a text that takes a moment ".repeat(10));
     const refused = expect(
@@ -90,7 +90,7 @@ describe.skipIf(models === undefined)("an embedding model (TEST_MODELS)", () => 
 const starter = await starterModelPath();
 
 describe.skipIf(starter === null)("a generating model", () => {
-  it("makes vectors too, while it answers", async () => {
+  it("makes vectors while it generates", async () => {
     const runner = await startModel(starter!, { numCtx: 256 });
     try {
       const answer = collect(runner.generate(newJob("The capital of France is")));

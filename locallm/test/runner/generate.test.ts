@@ -12,7 +12,7 @@ describe.skipIf(modelPath === null)("a runner with one slot", () => {
   });
   afterAll(() => runner.kill());
 
-  it("tells what it loaded", () => {
+  it("reports what it loaded", () => {
     expect(runner.info).toMatchObject({
       contextLength: 256,
       trainContext: 8192,
@@ -27,7 +27,7 @@ describe.skipIf(modelPath === null)("a runner with one slot", () => {
     expect(runner.info.sizeBytes.compute).toBeGreaterThan(1e6);
   });
 
-  it("answers the prompt as it is, and counts its tokens and its own", async () => {
+  it("answers the prompt exactly as sent, and counts the tokens of both", async () => {
     const prompt = "The capital of France is";
     const { text, tokens, done } = await collect(runner.generate(newJob(prompt, { numPredict: 2 })));
     expect(text).toBe(" Paris.");
@@ -47,7 +47,7 @@ describe.skipIf(modelPath === null)("a runner with one slot", () => {
     expect(Number.isInteger(done.promptNs) && Number.isInteger(done.evalNs)).toBe(true);
   });
 
-  it("cuts at a stop string, says which, and leaks none of it", async () => {
+  it("ends at a stop string, names it, and sends none of it", async () => {
     const free = await collect(runner.generate(newJob("The capital of France is", { numPredict: 20 })));
     const stop = free.text.slice(3, 9);
     const stops = ["never comes", stop];
@@ -58,14 +58,14 @@ describe.skipIf(modelPath === null)("a runner with one slot", () => {
     expect(done).toMatchObject({ reason: "stop", stopString: stop });
   });
 
-  it("ends when the model ends", async () => {
+  it("ends when the model ends its turn", async () => {
     const prompt = "<|im_start|>user\nSay yes.<|im_end|>\n<|im_start|>assistant\n";
     const { done, text } = await collect(runner.generate(newJob(prompt, { numPredict: 100 })));
     expect(done).toMatchObject({ reason: "stop", stopString: null });
     expect(text).not.toContain("<|im_end|>");
   });
 
-  it("takes token ids in front of text, and gives ids back that go on the same way", async () => {
+  it("accepts token ids before text, and returns ids that continue the same way", async () => {
     const first = await collect(runner.generate(newJob("One, two,", { numPredict: 4, wantContext: true })));
     const context = first.done.context!;
     expect(await runner.detokenize(context)).toBe(`One, two,${first.text}`);
@@ -76,12 +76,12 @@ describe.skipIf(modelPath === null)("a runner with one slot", () => {
     expect(done.cachedTokens).toBeGreaterThan(0);
   });
 
-  it("evaluates the prompt alone when nothing is to be generated", async () => {
+  it("evaluates only the prompt when num_predict is 0", async () => {
     const { text, done } = await collect(runner.generate(newJob("Hello there", { numPredict: 0 })));
     expect([text, done.reason, done.evalTokens, done.promptTokens]).toEqual(["", "length", 0, 2]);
   });
 
-  it("refuses a prompt beyond the window with both counts", async () => {
+  it("rejects a prompt that exceeds the window, with both counts", async () => {
     const answer = collect(runner.generate(newJob(longText("a", 300))));
     await expect(answer).rejects.toMatchObject({
       code: "prompt_too_long",
@@ -91,7 +91,7 @@ describe.skipIf(modelPath === null)("a runner with one slot", () => {
     await expect(bound).rejects.toMatchObject({ details: { contextLength: 50 } });
   });
 
-  it("cuts a prompt's middle when asked, and says how much", async () => {
+  it("cuts the middle of a long prompt when asked, and reports how much", async () => {
     const prompt = `START ${longText("a", 300)}`;
     const all = await runner.tokenize(prompt, { addSpecial: true, parseSpecial: true });
     const cut = { truncate: true, numKeep: 2, numPredict: 10, wantContext: true };
@@ -101,11 +101,11 @@ describe.skipIf(modelPath === null)("a runner with one slot", () => {
     expect(done.context!.slice(0, 90)).toEqual([...all.slice(0, 2), ...all.slice(-88)]);
   });
 
-  it("stops at a full window, or shifts when asked and says so", async () => {
+  it("stops at a full window, or shifts when asked and reports it", async () => {
     const prompt = longText("b", 60);
     const full = await collect(runner.generate(newJob(prompt, { numCtx: 90, numPredict: -1 })));
     expect(full.done.reason).toBe("length");
-    // The last token needs no place of its own: nothing comes after it.
+    // The last token is never computed: nothing comes after it.
     expect(full.done.promptTokens + full.done.evalTokens).toBe(91);
     const shifting = newJob(prompt, { numCtx: 90, numPredict: 60, numKeep: 4, shift: true });
     const shifted = await collect(runner.generate(shifting));
@@ -113,7 +113,7 @@ describe.skipIf(modelPath === null)("a runner with one slot", () => {
     expect(shifted.done.shiftedTokens).toBeGreaterThan(30);
   });
 
-  it("takes any number of ids in front, and refuses them as it does a text", async () => {
+  it("rejects too many token ids as it rejects a long text", async () => {
     const job = newJob([new Array<number>(300_000).fill(5), "x"]);
     await expect(collect(runner.generate(job))).rejects.toMatchObject({
       code: "prompt_too_long",
@@ -121,7 +121,7 @@ describe.skipIf(modelPath === null)("a runner with one slot", () => {
     });
   });
 
-  it("names a token id that is none", async () => {
+  it("names an invalid token id", async () => {
     await expect(collect(runner.generate(newJob([1, 60_000])))).rejects.toMatchObject({
       code: "invalid_token",
       details: { token: "60000", vocabSize: 49152 },
@@ -129,7 +129,7 @@ describe.skipIf(modelPath === null)("a runner with one slot", () => {
     await expect(runner.detokenize([-1])).rejects.toMatchObject({ code: "invalid_token" });
   });
 
-  it("writes control tokens only when asked", async () => {
+  it("renders control tokens only when asked", async () => {
     const prompt = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\nHi!<|im_end|>\n";
     const bias = {
       sampling: { ...newJob("").sampling, logitBias: [{ token: 1, bias: 100 }] },
@@ -140,7 +140,7 @@ describe.skipIf(modelPath === null)("a runner with one slot", () => {
     expect(shown.text).toBe("<|im_start|><|im_start|>");
   });
 
-  it.each(["q8_0", "q4_0"] as const)("answers as well from a cache of %s", async (kvCacheType) => {
+  it.each(["q8_0", "q4_0"] as const)("answers correctly with a %s cache", async (kvCacheType) => {
     const smaller = await startModel(modelPath!, { numCtx: 256, kvCacheType });
     try {
       const { text } = await collect(smaller.generate(newJob("The capital of France is", { numPredict: 2 })));
@@ -153,7 +153,7 @@ describe.skipIf(modelPath === null)("a runner with one slot", () => {
     }
   });
 
-  it("draws the same with the same seed and differently with others", async () => {
+  it("gives the same answer with the same seed and others with other seeds", async () => {
     const sampling = { ...newJob("").sampling, temperature: 1, topK: 0, topP: 1 };
     const draw = async (seed: number | null) =>
       (

@@ -15,7 +15,7 @@ describe.skipIf(modelPath === null)("a grammar", () => {
   const answer = (prompt: string, grammar: Grammar, changes = {}) =>
     collect(runner.generate(newJob(prompt, { grammar, numPredict: 40, ...changes })));
 
-  it("holds the whole answer, which ends where the grammar does", async () => {
+  it("binds the whole answer, which ends where the grammar ends", async () => {
     const { text, done } = await answer("The answer, as JSON:", {
       gbnf: `root ::= "{\\"colour\\": \\"" ("red" | "green") "\\"}"`,
     });
@@ -23,18 +23,18 @@ describe.skipIf(modelPath === null)("a grammar", () => {
     expect(done.reason).toBe("stop");
   });
 
-  it("holds it also when it is drawn, and with code points of several bytes", async () => {
+  it("binds a sampled answer, and code points of several bytes", async () => {
     const sampling = { ...newJob("").sampling, temperature: 2, topK: 0, topP: 1, seed: 3 };
     const { text } = await answer("x", { gbnf: `root ::= [一-十]{3} "é" [0-9]+ "."` }, { sampling });
     expect(text).toMatch(/^[一-十]{3}é[0-9]+\.?$/);
   });
 
-  it("takes another root when asked", async () => {
+  it("starts at another root when asked", async () => {
     const gbnf = `root ::= "no"\nother ::= "yes"`;
     expect((await answer("x", { gbnf, root: "other" })).text).toBe("yes");
   });
 
-  it("is refused when it does not parse, lazy or not", async () => {
+  it("is rejected when it does not parse, lazy or not", async () => {
     for (const grammar of [
       { gbnf: "root ::= (" },
       { gbnf: `thing ::= "a"` },
@@ -48,7 +48,7 @@ describe.skipIf(modelPath === null)("a grammar", () => {
   describe("that is lazy", () => {
     const call = `root ::= "<call>" [0-9] [0-9] "</call>"`;
 
-    it("leaves text before its trigger alone and binds from there on", async () => {
+    it("leaves the text before its trigger free and binds from there on", async () => {
       // Biased so that the model writes "<call>" soon: whatever it says first is free.
       const prompt = 'Repeat exactly: "ok <call>11</call>"\nRepeated: "ok';
       const { text, done } = await answer(prompt, { gbnf: call, lazy: { words: ["<call>"] } });
@@ -63,7 +63,7 @@ describe.skipIf(modelPath === null)("a grammar", () => {
       expect(text.trim()).toMatch(/^\{\s*"name"\s*: "[0-9]"\}$/);
     });
 
-    it("never binds when nothing triggers it", async () => {
+    it("does not bind when nothing triggers it", async () => {
       const lazy = { words: ["<never>"] };
       const bound = await answer("The capital of France is", { gbnf: call, lazy }, { sampling: endless });
       const loose = await collect(

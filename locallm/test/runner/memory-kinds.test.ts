@@ -7,7 +7,7 @@ import { defaultSampling } from "../../src/runner/handle.ts";
 import { smallModel } from "../small-llama.ts";
 import { collect, newJob, startModel } from "./jobs.ts";
 
-/** Far longer than what the sliding layers look back. */
+/** Far longer than the window of the sliding layers. */
 const long = "The quick brown fox jumps over the lazy dog. ".repeat(6);
 const sampling = { ...defaultSampling, temperature: 1.2, topK: 0, topP: 1, seed: 3 };
 
@@ -33,7 +33,7 @@ describe.each([
   };
   const job = (prompt: string) => newJob(prompt, { sampling, numPredict: 20 });
 
-  it("answers beside a neighbour whose prompt begins in the same way", async () => {
+  it("answers correctly beside a slot whose prompt begins the same", async () => {
     const endless = newJob(long, { sampling, numPredict: -1, shift: true });
     const busy = runner.generate(endless)[Symbol.asyncIterator]();
     await busy.next();
@@ -44,7 +44,7 @@ describe.each([
     if (reuses) expect(beside.cached).toBeGreaterThan(250);
   });
 
-  it("answers behind a cached prefix, shorter or longer, as it does from nothing", async () => {
+  it("gives the same answer from a cached prefix as from an empty cache", async () => {
     for (const prompt of [long, `${long}And then`, long.slice(0, 150), `${long.slice(0, 200)}A cat`]) {
       const warm = await ids(job(prompt));
       const cold = await ids({ ...job(prompt), deterministic: true });
@@ -52,7 +52,7 @@ describe.each([
     }
   });
 
-  it(`takes over ${reuses ? "what it holds" : "nothing that it would have to cut"}`, async () => {
+  it(`reuses ${reuses ? "the cached prefix" : "nothing that it would have to cut"}`, async () => {
     const free = { ...sampling, seed: null };
     await ids({ ...job(long), sampling: free });
     const { cached } = await ids({ ...job(`${long.slice(0, 200)}A cat`), sampling: free });
@@ -60,7 +60,7 @@ describe.each([
     else expect(cached).toBe(0);
   });
 
-  it("shifts a full window, or ends there where its memory cannot", async () => {
+  it("shifts a full window, or stops if its memory cannot shift", async () => {
     const { done } = await collect(
       runner.generate(newJob(long, { numCtx: 300, numPredict: 80, numKeep: 4, shift: true })),
     );
@@ -68,7 +68,7 @@ describe.each([
     expect(done.promptTokens + done.evalTokens - done.shiftedTokens).toBeLessThanOrEqual(301);
   });
 
-  it("serves two at once, each its own answer", async () => {
+  it("answers two requests at once, each correctly", async () => {
     const alone = await ids({ ...job("One"), deterministic: true });
     const [one, two] = await Promise.all([
       ids({ ...job("One"), deterministic: true }),

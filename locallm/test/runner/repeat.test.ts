@@ -10,7 +10,7 @@ async function ids(runner: Runner, job: GenerateJob): Promise<readonly number[]>
   return (await collect(runner.generate({ ...job, wantContext: true }))).done.context!;
 }
 
-describe.skipIf(modelPath === null)("the same request again", () => {
+describe.skipIf(modelPath === null)("a repeated request", () => {
   let runner: Runner;
   beforeAll(async () => {
     runner = await startModel(modelPath!, { slots: 2 });
@@ -20,7 +20,7 @@ describe.skipIf(modelPath === null)("the same request again", () => {
   // Logits close together, so that a difference in the last bits shows within some tokens.
   const sampling = { ...endless, temperature: 1.5, topK: 0, topP: 1, seed: 11 };
 
-  it("answers the same with `deterministic`, whatever the cache holds", async () => {
+  it("gives the same answer with `deterministic`, whatever the cache holds", async () => {
     const prompt = `${longText("silver", 160)}What`;
     const job = newJob(prompt, { sampling, numPredict: 12, deterministic: true });
     const cold = await ids(runner, job);
@@ -35,7 +35,7 @@ describe.skipIf(modelPath === null)("the same request again", () => {
     }
   });
 
-  it("computes nothing of a conversation again, with a seed or without", async () => {
+  it("computes no cached token of a conversation again, with or without a seed", async () => {
     const turn = longText("copper", 150);
     for (const seed of [11, null]) {
       const first = newJob(`${seed} ${turn}`, { sampling: { ...sampling, seed }, numPredict: 12 });
@@ -47,7 +47,7 @@ describe.skipIf(modelPath === null)("the same request again", () => {
     }
   });
 
-  it("answers the same with `deterministic` while others are busy", async () => {
+  it("gives the same answer with `deterministic` while other slots are busy", async () => {
     const job = newJob(longText("amber", 100), { sampling, numPredict: 10, deterministic: true });
     const alone = await ids(runner, job);
     const abort = new AbortController();

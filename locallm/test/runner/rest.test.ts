@@ -7,7 +7,7 @@ import { until } from "../server-process.ts";
 import { smallLlama } from "../small-llama.ts";
 import { collect, newJob, startModel } from "./jobs.ts";
 
-describe("a runner with nothing to do", () => {
+describe("an idle runner", () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "locallm-rest-"));
@@ -15,13 +15,13 @@ describe("a runner with nothing to do", () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it("has no thread that goes on looking for it", async () => {
+  it("has no thread that still spins", async () => {
     const runner = await startModel(join(folder, "small.gguf"), { numThread: 2 });
     for (let round = 0; round < 2; round++) {
       await collect(runner.generate(newJob("1 2 3", { numPredict: 3 })));
       const before = threadsOf(runner.pid);
       await until("all of them sleep", () => threadsOf(runner.pid).awake === 0);
-      // Left to itself one would look for a quarter of a second of processor time, whoever else wants it.
+      // Without the pause a thread would spin for a quarter of a second, whoever else needs the core.
       expect(threadsOf(runner.pid).ticks - before.ticks).toBeLessThan(10);
     }
     await runner.kill();

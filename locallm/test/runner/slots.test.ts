@@ -12,7 +12,7 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
   });
   afterAll(() => runner.kill());
 
-  it("answers more jobs than it has slots, each as its own prompt asks", async () => {
+  it("answers more jobs than it has slots, each correctly", async () => {
     const prompts = ["The capital of France is", "The capital of Italy is", "The capital of Spain is"];
     const answers = await Promise.all(
       Array.from({ length: 9 }, (_, index) =>
@@ -25,7 +25,7 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
     }
   });
 
-  it("finds each prompt's cache again, whichever slot has it", async () => {
+  it("finds the slot whose cache has a prompt's prefix", async () => {
     const topics = ["salt", "iron", "wool"];
     const changes = { sampling: free, numPredict: 2 };
     for (const topic of topics) await collect(runner.generate(newJob(longText(topic, 60), changes)));
@@ -36,7 +36,7 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
     }
   });
 
-  it("takes over the head of a prompt from a neighbour that is still at work, and answers the same", async () => {
+  it("copies a prompt's head from a busy slot, and gives the same answer", async () => {
     // The neighbour holds so much that all of its cache is copied, and the others may copy each other's.
     const head = longText("amber", 60);
     const question = "The capital of France is Paris. The capital of Italy is Rome. The capital of France is";
@@ -54,7 +54,7 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
     await busy.return?.();
   });
 
-  it("goes on with one answer while another's long prompt is read", async () => {
+  it("continues an answer while it reads another request's long prompt", async () => {
     const events: ("a" | "b")[] = [];
     const watch = async (name: "a" | "b", stream: AsyncIterable<GenerateEvent>) => {
       for await (const event of stream) if (event.kind === "text") events.push(name);
@@ -69,7 +69,7 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
     expect(events.indexOf("b")).toBeGreaterThan(3);
   });
 
-  it("goes on while a prompt of megabytes is made into tokens, only to be refused", async () => {
+  it("continues an answer while it tokenizes a prompt of megabytes", async () => {
     const stream = runner.generate(newJob("Count: 1, 2, 3,", { sampling: endless, numPredict: 900 }));
     const events = stream[Symbol.asyncIterator]();
     await events.next();
@@ -89,7 +89,7 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
     expect(tokens).toBeGreaterThan(30);
   });
 
-  it("frees the slot of a reader that leaves the loop, and of one that aborts", async () => {
+  it("frees the slot of a reader that leaves or aborts", async () => {
     for (let round = 0; round < 2; round++) {
       const left = Array.from({ length: 4 }, async () => {
         for await (const event of runner.generate(
@@ -112,7 +112,7 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
     expect(done.evalTokens).toBe(2);
   });
 
-  it("forgets an aborted job that still waits for a slot", async () => {
+  it("drops an aborted job that still waits for a slot", async () => {
     const abort = new AbortController();
     const busy = Array.from({ length: 4 }, () => collect(runner.generate(newJob("Once", { numPredict: 8 }))));
     const waiting = collect(runner.generate(newJob("Never"), abort.signal));
@@ -122,7 +122,7 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
     expect(await Promise.all(busy)).toHaveLength(4);
   });
 
-  it("ends a prompt's computation at once when its reader leaves", async () => {
+  it("stops computing a prompt when its reader leaves", async () => {
     const abort = new AbortController();
     const refused = expect(
       collect(runner.generate(newJob(longText("glass", 480)), abort.signal)),
@@ -131,14 +131,14 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
     await runner.tokenize("x", { addSpecial: false, parseSpecial: false });
     abort.abort(new Error("gone home"));
     await refused;
-    // Had it been computed, its head would be found in the cache.
+    // If it had been computed, the cache would have its head.
     const { done } = await collect(
       runner.generate(newJob(longText("glass", 60), { sampling: free, numPredict: 1 })),
     );
     expect(done.cachedTokens).toBeLessThan(20);
   });
 
-  it("holds back a slot whose reader does not read, and lets the others finish", async () => {
+  it("pauses the slot of a reader that does not read, and finishes the others", async () => {
     const tokens = 160;
     const slow = runner
       .generate(newJob("A long tale:", { sampling: endless, numPredict: tokens }))
@@ -146,10 +146,10 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
     await slow.next();
     const other = newJob("Another", { sampling: endless, numPredict: tokens });
     expect((await collect(runner.generate(other))).done.evalTokens).toBe(tokens);
-    // In as many steps it would be done too, had it not been held back.
+    // Without the pause it would be finished as well.
     const waiting = await readWhatIsThere(slow);
     expect(waiting.length).toBeLessThan(tokens - 20);
-    // What was taken made room: it goes on.
+    // Reading made room, so the slot continues.
     expect(await slow.next()).toMatchObject({ done: false, value: { kind: "text" } });
     await slow.return?.();
   });

@@ -4,7 +4,7 @@ import type { Device } from "../job.ts";
 import type { Pointer } from "./functions.ts";
 import { type Library, platformBackend } from "./library.ts";
 
-/** ggml's numbers for what a device is; processors and their helpers have others. */
+/** ggml's numbers for the kinds of GPU; processors and their accelerators have others. */
 const kinds: Readonly<Record<number, Device["kind"]>> = { 1: "gpu", 2: "integrated" };
 
 /** The GPUs that the libraries see, in the engine's order. */
@@ -20,7 +20,7 @@ export function listDevices(library: Library): Device[] {
   });
 }
 
-/** Why a folder's GPU library cannot be used, in the system's words; null where it loads. */
+/** Why a folder's GPU library cannot be loaded, in the system's words; null if it loads. */
 export function backendProblem(folder: string): string | null {
   const file = platformBackend(folder);
   if (file === null) return null;
@@ -32,7 +32,7 @@ export function backendProblem(folder: string): string | null {
   }
 }
 
-/** Addresses of devices by name, closed by a null as the engine wants it. Null where one is gone. */
+/** Addresses of devices by name, ended by a NULL as the engine expects. Null if one was not found. */
 export function deviceAddresses(library: Library, names: readonly string[]): BigUint64Array | null {
   const addresses = new BigUint64Array(names.length + 1);
   for (const [index, name] of names.entries()) {

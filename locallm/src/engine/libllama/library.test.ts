@@ -24,29 +24,29 @@ function mismatch(check: () => void): string {
 }
 
 describe("openLibrary", () => {
-  it("opens the installed engine, whose layout is the one compiled in", () => {
+  it("opens the installed engine and accepts its layout", () => {
     expect(openLibrary().version).toMatch(new RegExp(`^${RegExp.escape(layout.version)}`));
   });
 
-  it("says what is missing where the files are not", () => {
+  it("says which file is missing", () => {
     const folder = mkdtempSync(join(tmpdir(), "no-engine-"));
     expect(() => openLibrary(folder)).toThrow(/no engine for .+: neither .+llama/);
   });
 });
 
 describe("checkLayout", () => {
-  it("passes the release it was written for, also a build from between releases", () => {
+  it("accepts its own release, and a build after it", () => {
     checkLayout(answers(), layout.version);
     checkLayout(answers(), `${layout.version}-dev`);
   });
 
-  it("refuses another release, naming both", () => {
+  it("rejects another release and names both", () => {
     const message = mismatch(() => checkLayout(answers(), "0.6.0"));
     expect(message).toContain("llama.cpp 0.6.0");
     expect(message).toContain(`llama.cpp ${layout.version}`);
   });
 
-  it("refuses a structure whose members moved, naming the first", () => {
+  it("rejects a structure whose members moved and names the first", () => {
     const message = mismatch(() => checkLayout(answers({ n_batch: 512 }), layout.version));
     expect(message).toContain("contextParams.n_batch is 512, not 2048");
   });

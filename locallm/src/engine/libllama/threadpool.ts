@@ -2,14 +2,14 @@ import koffi, { type LibraryHandle } from "koffi";
 import type { Pointer } from "./functions.ts";
 import type { layout as Layout } from "./layout-0.5.0.ts";
 
-/** Threads that live as long as the model; between steps they look for the next one for a while before they sleep. */
+/** Threads that live as long as the model. Between steps they spin for a while before they sleep. */
 export interface Threadpool {
   readonly pointer: Pointer;
-  /** Nothing is left to compute: they sleep at once. The next step wakes them. */
+  /** Makes them sleep at once. The next step wakes them. */
   rest(): void;
 }
 
-/** The pool lives in the CPU backend, a library of its own that is picked at run time: asked for by name. */
+/** The pool is part of the CPU backend, a library that is picked at run time, so its functions are found by name. */
 export function newThreadpool(
   ggml: LibraryHandle,
   layout: typeof Layout,
@@ -29,8 +29,8 @@ export function newThreadpool(
 }
 
 /**
- * The backend exports the function and does not give it out by name, so its file is opened once more. Where that is
- * not known, threads look for work for a quarter of a second longer.
+ * The backend exports this function but does not list it by name, so its file is opened once more. If the file is not
+ * known, the threads spin for a quarter of a second longer.
  */
 function findPause(processorFile: string | null): ((pool: Pointer) => void) | null {
   if (processorFile === null) return null;

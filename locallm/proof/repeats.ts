@@ -1,0 +1,134 @@
+import { appendFileSync, readFileSync } from "node:fs";
+import type { GenerateJob, Runner } from "../src/runner/handle.ts";
+import { defaultSampling } from "../src/runner/handle.ts";
+import { collect, newJob, startModel } from "../test/runner/jobs.ts";
+import { starterModelPath } from "../test/starter-model.ts";
+
+export const title = "How often an answer repeats, from a cold cache and from a warm one";
+
+const prompts = 1_000;
+const answerTokens = 24;
+
+const ways = ["deterministic", "the same request again", "as the next turn of a conversation"] as const;
+const samplings = ["temperature 0", "temperature 0.8 with a seed"] as const;
+
+/** One prompt: how many tokens of the cold answer each way repeated, of how many. */
+interface Row {
+  readonly prompt: number;
+  readonly tokens: number;
+  readonly repeated: readonly number[];
+}
+
+/**
+ * Each prompt is the second turn of a conversation. It is answered from a cold cache, and then in three ways: as
+ * `deterministic`, again with its own cache, and behind the first turn with the answer that was generated there.
+ */
+export async function run(print: (line: string) => void, folder: string): Promise<void> {
+  const modelPath = await starterModelPath();
+  if (modelPath === null) throw new Error("the starter model cannot be fetched");
+  const file = `${folder}/rows.jsonl`;
+  const rows = readRows(file);
+  const runner = await startModel(modelPath, { numCtx: 2_048 });
+  try {
+    for (let prompt = rows.length; prompt < prompts; prompt++) {
+      const row = await measure(runner, prompt);
+      rows.push(row);
+      appendFileSync(file, `${JSON.stringify(row)}\n`);
+    }
+  } finally {
+    await runner.kill();
+  }
+  print(`${prompts} prompts of SmolLM2 135M Q4_1, ${answerTokens} tokens an answer.\n`);
+  print("| sampling | way | answers repeated whole | tokens before the first difference |");
+  print("|---|---|---:|---:|");
+  for (const [index, sampling] of samplings.entries()) {
+    const these = rows.filter(({ prompt }) => prompt % 2 === index);
+    for (const [way, name] of ways.entries()) {
+      const whole = these.filter(({ repeated, tokens }) => repeated[way] === tokens).length;
+      const tokens = these.reduce((sum, { repeated }) => sum + repeated[way]!, 0);
+      const differences = these.length - whole;
+      const apart = differences === 0 ? `none in ${tokens}` : `1 in ${Math.round(tokens / differences)}`;
+      print(`| ${sampling} | ${name} | ${whole} of ${these.length} | ${apart} |`);
+    }
+  }
+}
+
+async function measure(runner: Runner, prompt: number): Promise<Row> {
+  const sampling =
+    prompt % 2 === 0 ? { ...defaultSampling, temperature: 0 } : { ...defaultSampling, seed: prompt };
+  const answer = async (job: GenerateJob) => {
+    const { done } = await collect(runner.generate({ ...job, wantContext: true }));
+    return { ids: done.context!.slice(done.promptTokens), context: done.context! };
+  };
+  const first = newJob(question(prompt), { numCtx: 2_048, numPredict: 12, sampling });
+  const said = (await answer(first)).context;
+  const next = "<|im_end|>\n<|im_start|>user\nAnd why?<|im_end|>\n<|im_start|>assistant\n";
+  const second = newJob([said, next], { numCtx: 2_048, numPredict: answerTokens, sampling });
+  const asNextTurn = await answer(second);
+  const cold = await answer({ ...second, deterministic: true });
+  const again = await answer(second);
+  const deterministic = await answer({ ...second, deterministic: true });
+  return {
+    prompt,
+    tokens: cold.ids.length,
+    repeated: [deterministic, again, asNextTurn].map(({ ids }) => sameTokens(cold.ids, ids)),
+  };
+}
+
+function sameTokens(a: readonly number[], b: readonly number[]): number {
+  const at = a.findIndex((token, index) => token !== b[index]);
+  return at < 0 ? a.length : at;
+}
+
+const askers = [
+  "a teacher",
+  "a sailor",
+  "a nurse",
+  "a farmer",
+  "a student",
+  "a cook",
+  "a judge",
+  "a painter",
+  "a child",
+  "a pilot",
+];
+const topics = [
+  "rain",
+  "bread",
+  "the moon",
+  "old bridges",
+  "bees",
+  "money",
+  "winter",
+  "ships",
+  "music",
+  "glass",
+];
+const places = [
+  "in Norway",
+  "at home",
+  "in the mountains",
+  "by the sea",
+  "in a big city",
+  "at school",
+  "in a garden",
+  "on a train",
+  "in the desert",
+  "at night",
+];
+
+function question(prompt: number): string {
+  const pick = (words: readonly string[], by: number) => words[Math.floor(prompt / by) % words.length];
+  return `<|im_start|>system\nYou are a helpful assistant who answers in plain words.<|im_end|>\n<|im_start|>user\n${pick(askers, 1)} asks about ${pick(topics, 10)} ${pick(places, 100)}. What should one know?<|im_end|>\n<|im_start|>assistant\n`;
+}
+
+function readRows(file: string): Row[] {
+  try {
+    return readFileSync(file, "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Row);
+  } catch {
+    return [];
+  }
+}
