@@ -1,8 +1,10 @@
 import { type Engine, loadEngine } from "../locallm/src/engine/engine.ts";
-import { defaultSampling, type GenerateJob, type LoadRequest } from "../locallm/src/engine/job.ts";
 import type { SlotEvent } from "../locallm/src/engine/slots.ts";
-import { onlyProcessor, type Runner } from "../locallm/src/runner/handle.ts";
+import type { Runner } from "../locallm/src/runner/handle.ts";
 import { startRunner } from "../locallm/src/runner/start.ts";
+import { defaultSampling, type GenerateJob } from "../locallm/src/wire/inference/generate.ts";
+import type { LoadRequest } from "../locallm/src/wire/inference/load.ts";
+import { onlyProcessor } from "../locallm/src/wire/inference/load.ts";
 import { lines, type ServerProcess, startServer } from "../locallm/test/server-process.ts";
 import { starterModelPath, starterName, starterStore } from "../locallm/test/starter-model.ts";
 import { median, quartiles } from "./bursts.ts";

@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync } from "node:fs";
-import type { GenerateJob, Runner } from "../src/runner/handle.ts";
-import { defaultSampling } from "../src/runner/handle.ts";
+import type { Runner } from "../src/runner/handle.ts";
+import type { GenerateJob } from "../src/wire/inference/generate.ts";
+import { defaultSampling } from "../src/wire/inference/generate.ts";
 import { collect, newJob, startModel } from "../test/runner/jobs.ts";
 import { starterModelPath } from "../test/starter-model.ts";
 

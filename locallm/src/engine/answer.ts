@@ -1,7 +1,7 @@
 import { LocallmError } from "../wire/errors.ts";
+import type { GenerateDone, GenerateJob } from "../wire/inference/generate.ts";
 import type { Context } from "./context.ts";
 import type { Grammars } from "./grammar.ts";
-import type { GenerateDone, GenerateJob } from "./job.ts";
 import type { Functions } from "./libllama/functions.ts";
 import { cutPrompt } from "./prefix.ts";
 import { Sampler } from "./sampler.ts";

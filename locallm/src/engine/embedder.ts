@@ -1,7 +1,7 @@
 import koffi from "koffi";
 import { LocallmError } from "../wire/errors.ts";
+import type { Embeddings, EmbedJob } from "../wire/inference/embed.ts";
 import type { Context } from "./context.ts";
-import type { Embeddings, EmbedJob } from "./job.ts";
 import type { Functions } from "./libllama/functions.ts";
 import type { Threads } from "./threads.ts";
 import type { Vocabulary } from "./vocabulary.ts";

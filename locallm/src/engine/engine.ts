@@ -1,9 +1,9 @@
 import { LocallmError } from "../wire/errors.ts";
+import type { LoadRequest, ModelInfo } from "../wire/inference/load.ts";
 import { Allocation } from "./allocation.ts";
 import { Context } from "./context.ts";
 import { Embedder } from "./embedder.ts";
 import { Grammars } from "./grammar.ts";
-import type { LoadRequest, ModelInfo } from "./job.ts";
 import { listDevices } from "./libllama/devices.ts";
 import { type Library, openLibrary } from "./libllama/library.ts";
 import { hearLog } from "./libllama/log.ts";

@@ -1,10 +1,10 @@
 import { LocallmError } from "../wire/errors.ts";
+import type { Grammar } from "../wire/inference/generate.ts";
 import { Automaton, type Position } from "./grammar/automaton.ts";
 import { Candidates } from "./grammar/candidates.ts";
 import { freeText } from "./grammar/free-text.ts";
 import { TokenTree } from "./grammar/token-tree.ts";
 import { threadTimeMs, Work } from "./grammar/work.ts";
-import type { Grammar } from "./job.ts";
 import type { Functions, Pointer } from "./libllama/functions.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 

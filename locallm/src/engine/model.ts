@@ -1,6 +1,6 @@
 import koffi from "koffi";
 import { LocallmError } from "../wire/errors.ts";
-import type { LoadRequest, Placement } from "./job.ts";
+import type { LoadRequest, Placement } from "../wire/inference/load.ts";
 import { deviceAddresses } from "./libllama/devices.ts";
 import type { Functions, Pointer } from "./libllama/functions.ts";
 import type { Library } from "./libllama/library.ts";

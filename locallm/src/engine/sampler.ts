@@ -1,5 +1,5 @@
+import type { Sampling } from "../wire/inference/generate.ts";
 import type { GrammarGate } from "./grammar.ts";
-import type { Sampling } from "./job.ts";
 import type { Functions, Pointer } from "./libllama/functions.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 

@@ -1,7 +1,7 @@
 import { LocallmError } from "../wire/errors.ts";
+import type { GenerateDone, GenerateJob } from "../wire/inference/generate.ts";
 import { Answer, type AnswerMakers } from "./answer.ts";
 import type { Context } from "./context.ts";
-import type { GenerateDone, GenerateJob } from "./job.ts";
 import { type Part, planStep } from "./plan.ts";
 import { headFrom, reusable } from "./prefix.ts";
 import { Slot } from "./slot.ts";

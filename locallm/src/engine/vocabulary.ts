@@ -1,5 +1,5 @@
 import { LocallmError } from "../wire/errors.ts";
-import type { Prompt, PromptText } from "./job.ts";
+import type { Prompt, PromptText } from "../wire/inference/generate.ts";
 import type { Functions, Pointer } from "./libllama/functions.ts";
 import { joinParts, type LongText } from "./long-text.ts";
 import { type Fragment, type SpecialToken, SpecialTokens } from "./special-tokens.ts";

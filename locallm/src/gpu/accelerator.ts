@@ -1,5 +1,5 @@
 import type { FoundDevices } from "../runner/devices.ts";
-import type { Device } from "../runner/handle.ts";
+import type { Device } from "../wire/inference/load.ts";
 import type { BackendChoice } from "./backend.ts";
 import { type Choice, type Needs, onProcessor, type PlacementWish, place } from "./placement.ts";
 

@@ -1,5 +1,5 @@
 import { type FoundDevices, findDevices } from "../runner/devices.ts";
-import type { Device } from "../runner/handle.ts";
+import type { Device } from "../wire/inference/load.ts";
 import { usable } from "./accelerator.ts";
 import { type BackendChoice, chooseBackend } from "./backend.ts";
 import { findHardware, type Hardware, thisMachine } from "./hardware.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Device } from "../runner/handle.ts";
+import type { Device } from "../wire/inference/load.ts";
 import { Accelerator } from "./accelerator.ts";
 import { type Needs, type PlacementWish, place, withFewerLayers } from "./placement.ts";
 

@@ -1,4 +1,4 @@
-import type { Device, Placement } from "../runner/handle.ts";
+import type { Device, Placement } from "../wire/inference/load.ts";
 
 /** What a model takes, piece by piece, in bytes. */
 export interface Needs {

@@ -1,4 +1,4 @@
-import type { GenerateJob } from "../scheduler/lease.ts";
+import type { GenerateJob } from "../wire/inference/generate.ts";
 import type { CompleteOptions } from "../wire/options.ts";
 
 /** What a request adds to its options. */

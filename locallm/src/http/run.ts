@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { headerLengths, headerOf, modelPurpose } from "../library/details.ts";
 import type { Model } from "../library/model.ts";
-import type { GenerateDone, Lease, LoadWish, RunnableModel } from "../scheduler/lease.ts";
+import type { Lease, LoadWish, RunnableModel } from "../scheduler/lease.ts";
 import { parseKeepAlive } from "../wire/duration.ts";
 import { LocallmError } from "../wire/errors.ts";
+import type { GenerateDone } from "../wire/inference/generate.ts";
 import { displayModelName, requireModelName } from "../wire/model-name.ts";
 import { type CompleteOptions, mergeOptions, modelOptions, parseOptions } from "../wire/options.ts";
 import { tellIgnored } from "./body.ts";

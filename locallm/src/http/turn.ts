@@ -3,8 +3,9 @@ import type { Dialogue, DialogueTraits } from "../dialogue/dialogue.ts";
 import { type FittedTurn, fitTurn } from "../dialogue/fit.ts";
 import type { Message, Turn } from "../dialogue/turn.ts";
 import type { Model } from "../library/model.ts";
-import type { GenerateDone, Lease } from "../scheduler/lease.ts";
+import type { Lease } from "../scheduler/lease.ts";
 import { LocallmError } from "../wire/errors.ts";
+import type { GenerateDone } from "../wire/inference/generate.ts";
 import { generateJob } from "./generate-job.ts";
 import type { Run } from "./run.ts";
 

@@ -1,9 +1,10 @@
 // The runner process: one model, driven by messages of its parent. It dies with its parent.
 import { type Engine, loadEngine } from "../engine/engine.ts";
-import type { EmbedJob, LoadRequest } from "../engine/job.ts";
 import type { SlotEvent, Slots } from "../engine/slots.ts";
 import { isLongPrompt } from "../engine/vocabulary.ts";
 import { LocallmError } from "../wire/errors.ts";
+import type { EmbedJob } from "../wire/inference/embed.ts";
+import type { LoadRequest } from "../wire/inference/load.ts";
 import { Gathering } from "./gathering.ts";
 import { type Command, type Report, sendError } from "./protocol.ts";
 

@@ -1,7 +1,8 @@
 // Lists the GPUs that a build of the engine sees, in a separate process: a driver may crash, and it takes memory.
-import type { Device } from "../engine/job.ts";
+
 import { backendProblem, listDevices } from "../engine/libllama/devices.ts";
 import { openLibrary } from "../engine/libllama/library.ts";
+import type { Device } from "../wire/inference/load.ts";
 
 export interface FoundDevices {
   readonly devices: readonly Device[];

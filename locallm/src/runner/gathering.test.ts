@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { GenerateDone } from "../engine/job.ts";
 import type { SlotEvent } from "../engine/slots.ts";
 import { LocallmError } from "../wire/errors.ts";
+import type { GenerateDone } from "../wire/inference/generate.ts";
 import { Gathering } from "./gathering.ts";
 
 const text = (id: number, words: string): SlotEvent => ({

@@ -1,12 +1,6 @@
-import type {
-  Embeddings,
-  EmbedJob,
-  GenerateEvent,
-  GenerateJob,
-  LoadRequest,
-  ModelInfo,
-  PromptText,
-} from "../engine/job.ts";
+import type { Embeddings, EmbedJob } from "../wire/inference/embed.ts";
+import type { GenerateEvent, GenerateJob, PromptText } from "../wire/inference/generate.ts";
+import type { LoadRequest, ModelInfo } from "../wire/inference/load.ts";
 import type { HeartbeatLimits } from "./heartbeat.ts";
 
 /** How a runner process ended. */
@@ -65,18 +59,3 @@ export interface Runner {
 
 /** How the scheduler starts a model; its tests bring one of their own. */
 export type StartRunner = (load: LoadRequest, start?: RunnerStart) => Promise<Runner>;
-
-export type {
-  Device,
-  Embeddings,
-  EmbedJob,
-  GenerateDone,
-  GenerateEvent,
-  GenerateJob,
-  Grammar,
-  LoadRequest,
-  ModelInfo,
-  Placement,
-  PromptText,
-} from "../engine/job.ts";
-export { defaultSampling, onlyProcessor } from "../engine/job.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { GenerateDone, GenerateEvent } from "./handle.ts";
+import type { GenerateDone, GenerateEvent } from "../wire/inference/generate.ts";
 import { JobStream } from "./job-stream.ts";
 
 const text = (index: number): GenerateEvent => ({ kind: "text", text: String(index), tokens: 1 });

@@ -1,4 +1,4 @@
-import type { GenerateEvent } from "./handle.ts";
+import type { GenerateEvent } from "../wire/inference/generate.ts";
 
 /** The slot is paused at this many unread events, and goes on at that many. */
 const pauseAt = 64;

@@ -1,18 +1,10 @@
 import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import { LocallmError } from "../wire/errors.ts";
-import type {
-  Embeddings,
-  EmbedJob,
-  GenerateEvent,
-  GenerateJob,
-  LoadRequest,
-  ModelInfo,
-  PromptText,
-  Runner,
-  RunnerExit,
-  RunnerStart,
-} from "./handle.ts";
+import type { Embeddings, EmbedJob } from "../wire/inference/embed.ts";
+import type { GenerateEvent, GenerateJob, PromptText } from "../wire/inference/generate.ts";
+import type { LoadRequest, ModelInfo } from "../wire/inference/load.ts";
+import type { Runner, RunnerExit, RunnerStart } from "./handle.ts";
 import { Heartbeat, heartbeatLimits } from "./heartbeat.ts";
 import { JobStream } from "./job-stream.ts";
 import { type Command, type Report, receiveError } from "./protocol.ts";

@@ -1,12 +1,7 @@
-import type {
-  EmbedJob,
-  GenerateDone,
-  GenerateJob,
-  LoadRequest,
-  ModelInfo,
-  PromptText,
-} from "../engine/job.ts";
 import { type ErrorCode, LocallmError } from "../wire/errors.ts";
+import type { EmbedJob } from "../wire/inference/embed.ts";
+import type { GenerateDone, GenerateJob, PromptText } from "../wire/inference/generate.ts";
+import type { LoadRequest, ModelInfo } from "../wire/inference/load.ts";
 
 /** An error on its way through the pipe. */
 export interface SentError {

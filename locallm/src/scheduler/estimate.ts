@@ -3,7 +3,7 @@ import type { Needs } from "../gpu/placement.ts";
 import { headerLengths, headerValue } from "../library/details.ts";
 import type { GgufHeader } from "../library/gguf/header.ts";
 import type { Store } from "../library/store.ts";
-import type { LoadRequest } from "../runner/handle.ts";
+import type { LoadRequest } from "../wire/inference/load.ts";
 import type { RunnableModel } from "./lease.ts";
 
 /** What of a load decides its memory. */

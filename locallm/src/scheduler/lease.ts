@@ -1,6 +1,5 @@
-import type { ModelInfo, Runner } from "../runner/handle.ts";
-
-export type { GenerateDone, GenerateEvent, GenerateJob } from "../runner/handle.ts";
+import type { Runner } from "../runner/handle.ts";
+import type { ModelInfo } from "../wire/inference/load.ts";
 
 /** A model as the scheduler needs it. Names that share weights and adapters share a runner. */
 export interface RunnableModel {

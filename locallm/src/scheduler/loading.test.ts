@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type Choice, type Needs, onProcessor, place } from "../gpu/placement.ts";
-import type { Device, Runner, RunnerExit, StartRunner } from "../runner/handle.ts";
+import type { Runner, RunnerExit, StartRunner } from "../runner/handle.ts";
 import { LocallmError } from "../wire/errors.ts";
+import type { Device } from "../wire/inference/load.ts";
 import { systemClock } from "./clock.ts";
 import type { LeaseRequest, Scheduler } from "./lease.ts";
 import { createScheduler } from "./scheduler.ts";

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { GenerateJob, Runner } from "../../src/runner/handle.ts";
+import type { Runner } from "../../src/runner/handle.ts";
+import type { GenerateJob } from "../../src/wire/inference/generate.ts";
 import { smallLlama } from "../small-llama.ts";
 import { collect, newJob, startModel } from "./jobs.ts";
 

@@ -2,7 +2,7 @@ import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { onlyProcessor } from "../../src/runner/handle.ts";
+import { onlyProcessor } from "../../src/wire/inference/load.ts";
 import { smallLlama } from "../small-llama.ts";
 import { starterModelPath } from "../starter-model.ts";
 import { collect, endless, newJob, startModel } from "./jobs.ts";

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Grammar, Runner } from "../../src/runner/handle.ts";
+import type { Runner } from "../../src/runner/handle.ts";
+import type { Grammar } from "../../src/wire/inference/generate.ts";
 import { starterModelPath } from "../starter-model.ts";
 import { collect, endless, newJob, startModel } from "./jobs.ts";
 

@@ -1,12 +1,9 @@
-import type {
-  GenerateDone,
-  GenerateEvent,
-  GenerateJob,
-  LoadRequest,
-  Runner,
-} from "../../src/runner/handle.ts";
-import { defaultSampling, onlyProcessor } from "../../src/runner/handle.ts";
+import type { Runner } from "../../src/runner/handle.ts";
 import { startRunner } from "../../src/runner/start.ts";
+import type { GenerateDone, GenerateEvent, GenerateJob } from "../../src/wire/inference/generate.ts";
+import { defaultSampling } from "../../src/wire/inference/generate.ts";
+import type { LoadRequest } from "../../src/wire/inference/load.ts";
+import { onlyProcessor } from "../../src/wire/inference/load.ts";
 
 export function startModel(modelPath: string, load: Partial<LoadRequest> = {}): Promise<Runner> {
   return startRunner(loadOf(modelPath, load));

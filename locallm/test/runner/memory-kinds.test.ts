@@ -2,8 +2,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { GenerateJob, Runner } from "../../src/runner/handle.ts";
-import { defaultSampling } from "../../src/runner/handle.ts";
+import type { Runner } from "../../src/runner/handle.ts";
+import type { GenerateJob } from "../../src/wire/inference/generate.ts";
+import { defaultSampling } from "../../src/wire/inference/generate.ts";
 import { smallModel } from "../small-llama.ts";
 import { collect, newJob, startModel } from "./jobs.ts";
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { GenerateJob, Runner } from "../../src/runner/handle.ts";
+import type { Runner } from "../../src/runner/handle.ts";
+import type { GenerateJob } from "../../src/wire/inference/generate.ts";
 import { starterModelPath } from "../starter-model.ts";
 import { collect, endless, free, longText, newJob, startModel } from "./jobs.ts";
 

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { LoadRequest } from "../../src/runner/handle.ts";
 import { rememberingStart, startRunner } from "../../src/runner/start.ts";
+import type { LoadRequest } from "../../src/wire/inference/load.ts";
 import { smallLlama } from "../small-llama.ts";
 import { collect, loadOf, newJob } from "./jobs.ts";
 

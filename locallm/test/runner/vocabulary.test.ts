@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { onlyProcessor } from "../../src/engine/job.ts";
 import { type Library, openLibrary } from "../../src/engine/libllama/library.ts";
 import { Model } from "../../src/engine/model.ts";
 import type { TokenizeOptions, Vocabulary } from "../../src/engine/vocabulary.ts";
+import { onlyProcessor } from "../../src/wire/inference/load.ts";
 import { starterModelPath } from "../starter-model.ts";
 import {
   type Entry,

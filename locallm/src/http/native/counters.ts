@@ -1,4 +1,5 @@
-import type { GenerateDone, Lease } from "../../scheduler/lease.ts";
+import type { Lease } from "../../scheduler/lease.ts";
+import type { GenerateDone } from "../../wire/inference/generate.ts";
 import type { Run } from "../run.ts";
 import type { Dropped } from "../turn.ts";
 

@@ -1,9 +1,10 @@
 import type { AnswerReader } from "../../dialogue/answer.ts";
 import { formatGrammar } from "../../dialogue/constraint.ts";
 import { plainTurn } from "../../dialogue/turn.ts";
-import type { GenerateJob, Lease } from "../../scheduler/lease.ts";
+import type { Lease } from "../../scheduler/lease.ts";
 import type { GenerateRequest } from "../../wire/api/inference.ts";
 import { LocallmError } from "../../wire/errors.ts";
+import type { GenerateJob } from "../../wire/inference/generate.ts";
 import { answerFormat } from "../format.ts";
 import type { Parts } from "../parts.ts";
 import type { Run } from "../run.ts";

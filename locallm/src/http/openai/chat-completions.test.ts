@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { GenerateDone, Lease } from "../../scheduler/lease.ts";
+import type { Lease } from "../../scheduler/lease.ts";
+import type { GenerateDone } from "../../wire/inference/generate.ts";
 import type { TurnEvent } from "../turn.ts";
 import { encode, wholeAnswer } from "./chat-completions.ts";
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { GenerateDone } from "../../scheduler/lease.ts";
+import type { GenerateDone } from "../../wire/inference/generate.ts";
 import { chatCompletionsRequest, type Usage } from "../../wire/openai/chat-completions.ts";
 import { readBody } from "../body.ts";
 import { tellDropped } from "../dropped.ts";

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import type { Dialogue } from "../../dialogue/dialogue.ts";
-import type { GenerateDone, GenerateEvent, Lease } from "../../scheduler/lease.ts";
+import type { Lease } from "../../scheduler/lease.ts";
 import { LocallmError } from "../../wire/errors.ts";
+import type { GenerateDone, GenerateEvent } from "../../wire/inference/generate.ts";
 import { type CompletionsRequest, completionsRequest, inputList } from "../../wire/openai/completions.ts";
 import { readBody } from "../body.ts";
 import { generateJob } from "../generate-job.ts";
