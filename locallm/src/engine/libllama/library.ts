@@ -11,18 +11,20 @@ import { packagePlatform, processorPackage } from "./release.ts";
 export interface Library extends Functions {
   readonly folder: string;
   readonly version: string;
-  /** The file that was picked for this processor; null where the system does not say. */
+  /** The file that was picked for this processor; null if the system does not report it. */
   readonly processorFile: string | null;
 }
 
 /**
  * Opens the libraries in `folder` (by default those of the installed platform package) and compares their
  * version and the defaults of their structures with the layout compiled in here. Throws `engine_missing`
- * or `engine_mismatch`. `processorFile`, as an earlier process found it, spares trying all: each is opened and asked
- * how well it fits, 11 ms together.
+ * or `engine_mismatch`. With `processorFile`, as an earlier process found it, the others are not tried: each would be
+ * opened and asked how well it fits, 11 ms together.
  */
 export function openLibrary(folder: string = platformFolder(), processorFile: string | null = null): Library {
-  koffi.config({ sync_stack_size: stackBytes, async_stack_size: stackBytes });
+  // koffi takes no settings once it has opened a library, so a second call must not try.
+  if (koffi.config()["sync_stack_size"] !== stackBytes)
+    koffi.config({ sync_stack_size: stackBytes, async_stack_size: stackBytes });
   const functions = declareFunctions(open(folder, "llama"), open(folder, "ggml"), layout);
   const version = functions.llama_version();
   checkLayout(functions, version);
