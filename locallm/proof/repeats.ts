@@ -8,9 +8,9 @@ import { starterModelPath } from "../test/starter-model.ts";
 export const title = "How often an answer repeats, from a cold cache and from a warm one";
 
 const prompts = 1_000;
-const answerTokens = 24;
+const answerTokens = 20;
 
-const ways = ["deterministic", "the same request again", "as the next turn of a conversation"] as const;
+const ways = ["the same request again", "as the next turn of a conversation"] as const;
 const samplings = ["temperature 0", "temperature 0.8 with a seed"] as const;
 
 /** One prompt: how many tokens of the cold answer each way repeated, of how many. */
@@ -21,8 +21,9 @@ interface Row {
 }
 
 /**
- * Each prompt is the second turn of a conversation. It is answered from a cold cache, and then in three ways: as
- * `deterministic`, again with its own cache, and behind the first turn with the answer that was generated there.
+ * Each prompt is the second turn of a conversation. It is answered behind its first turn and the answer that was
+ * generated there, from a cold cache, and again with its own cache. The cold answer is `deterministic`, and a second
+ * one must equal it: every ninth prompt checks that.
  */
 export async function run(print: (line: string) => void, folder: string): Promise<void> {
   const modelPath = await starterModelPath();
@@ -61,18 +62,22 @@ async function measure(runner: Runner, prompt: number): Promise<Row> {
     const { done } = await collect(runner.generate({ ...job, wantContext: true }));
     return { ids: done.context!.slice(done.promptTokens), context: done.context! };
   };
-  const first = newJob(question(prompt), { numCtx: 2_048, numPredict: 12, sampling });
+  const first = newJob(question(prompt), { numCtx: 2_048, numPredict: 8, sampling });
   const said = (await answer(first)).context;
   const next = "<|im_end|>\n<|im_start|>user\nAnd why?<|im_end|>\n<|im_start|>assistant\n";
   const second = newJob([said, next], { numCtx: 2_048, numPredict: answerTokens, sampling });
   const asNextTurn = await answer(second);
   const cold = await answer({ ...second, deterministic: true });
   const again = await answer(second);
-  const deterministic = await answer({ ...second, deterministic: true });
+  if (prompt % 9 === 0) {
+    const repeat = await answer({ ...second, deterministic: true });
+    if (sameTokens(cold.ids, repeat.ids) < cold.ids.length)
+      throw new Error(`prompt ${prompt} did not repeat with deterministic`);
+  }
   return {
     prompt,
     tokens: cold.ids.length,
-    repeated: [deterministic, again, asNextTurn].map(({ ids }) => sameTokens(cold.ids, ids)),
+    repeated: [again, asNextTurn].map(({ ids }) => sameTokens(cold.ids, ids)),
   };
 }
 
@@ -120,7 +125,7 @@ const places = [
 
 function question(prompt: number): string {
   const pick = (words: readonly string[], by: number) => words[Math.floor(prompt / by) % words.length];
-  return `<|im_start|>system\nYou are a helpful assistant who answers in plain words.<|im_end|>\n<|im_start|>user\n${pick(askers, 1)} asks about ${pick(topics, 10)} ${pick(places, 100)}. What should one know?<|im_end|>\n<|im_start|>assistant\n`;
+  return `<|im_start|>system\nAnswer in plain words.<|im_end|>\n<|im_start|>user\n${pick(askers, 1)} asks about ${pick(topics, 10)} ${pick(places, 100)}. What should one know?<|im_end|>\n<|im_start|>assistant\n`;
 }
 
 function readRows(file: string): Row[] {
