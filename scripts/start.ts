@@ -23,22 +23,24 @@ interface Ready {
   readonly model?: string | null;
 }
 
-const products: readonly Product[] = [
-  {
-    name: "locallm",
-    main: "../locallm/dist/cli/main.js",
-    arguments: ["serve", "--starter-model"],
-    nodeOptions: ["--optimize-for-size"],
-  },
-  { name: "dataq", main: "../dataq/service/dist/cli/main.js", arguments: ["serve"], nodeOptions: [] },
-];
-
 const options = process.argv.slice(2);
 if (options.some((option) => option !== "--log")) {
   console.error("npm start -- [--log]   runs both products; --log shows every line of their logs.");
   process.exit(options.includes("--help") ? 0 : 1);
 }
-const shown = options.includes("--log") ? (line: string) => line : shownLine;
+const showsAll = options.includes("--log");
+const shown = showsAll ? (line: string) => line : shownLine;
+
+const products: readonly Product[] = [
+  {
+    name: "locallm",
+    main: "../locallm/dist/cli/main.js",
+    arguments: ["serve", "--starter-model", "--log-format", showsAll ? "json" : "text"],
+    nodeOptions: ["--optimize-for-size"],
+  },
+  { name: "dataq", main: "../dataq/service/dist/cli/main.js", arguments: ["serve"], nodeOptions: [] },
+];
+
 const drainMs = 10_000;
 const began = performance.now();
 const children = new Map<Product["name"], ChildProcess>();

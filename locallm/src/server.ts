@@ -39,16 +39,23 @@ export interface Server {
 }
 
 /** What an embedding program may put in place of our own. */
+/** Takes the log, one JSON line a call. */
+export interface LogDestination {
+  write(json: string): void;
+}
+
 export interface ServerParts {
-  /** false: none. By default JSON lines on the standard error. */
+  /** A logger, or false for no log. By default JSON lines go to `logTo`. */
   readonly log?: Logger | false;
+  /** By default standard error. */
+  readonly logTo?: LogDestination;
   readonly startRunner?: StartRunner;
   readonly bodyLimits?: BodyLimits;
 }
 
-/** Joins the parts by hand and listens. Throws `address_in_use` and what the folder of models throws. */
+/** Joins the parts by hand and listens. Throws `address_in_use`, and the errors of the models folder. */
 export async function createServer(config: Config = readConfig(), parts: ServerParts = {}): Promise<Server> {
-  const log = parts.log === false ? pino({ level: "silent" }) : (parts.log ?? createLog(config));
+  const log = parts.log === false ? pino({ level: "silent" }) : (parts.log ?? createLog(config, parts.logTo));
   await makeModelsFolder(config.modelsFolder);
   const store = new Store(config.modelsFolder);
   const metrics = createMetrics();
@@ -152,7 +159,7 @@ async function networkSettings(config: Config): Promise<NetworkSettings> {
 const drainMs = 8_000;
 const lastBytesMs = 500;
 
-function createLog(config: Config): Logger {
+function createLog(config: Config, to: LogDestination = pino.destination({ dest: 2, sync: true })): Logger {
   const level = config.debug ? "debug" : "info";
   return pino(
     {
@@ -161,7 +168,7 @@ function createLog(config: Config): Logger {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    pino.destination({ dest: 2, sync: true }),
+    to,
   );
 }
 

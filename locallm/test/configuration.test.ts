@@ -7,6 +7,7 @@ import type { Explained } from "./crowd.ts";
 import { createSmallStore, type ModelStore } from "./model-store.ts";
 import { rawRequest } from "./raw-http.ts";
 import { launch, type ServerProcess, startServer, until } from "./server-process.ts";
+import { hasTerminal, terminal } from "./terminal.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -119,6 +120,28 @@ describe("LOCALLM_HOST", () => {
       await until("it is said", () => server.stdout().includes("LOCALLM_API_KEY"));
     });
   });
+
+  it.skipIf(!hasTerminal)(
+    "on a terminal is logged in words, or in JSON if asked (needs script)",
+    async () => {
+      for (const [args, called] of [
+        [[], /\nPOST \/api\/show → 404 in \d+ ms\r\n/],
+        [["--log-format", "json"], /\n\{"level":"info",.*"route":"\/api\/show","status":404/],
+      ] as const) {
+        const { keys, shown, exited } = terminal(["serve", ...args], {
+          LOCALLM_HOST: "127.0.0.1:0",
+          LOCALLM_MODELS: join(folder, "models"),
+        });
+        await keys("", /listening on \S+; [\s\S]*Models run on /);
+        const [, url = ""] = /listening on ([^;]+);/.exec(shown()) ?? [];
+        await fetch(`${url}/api/show`, { method: "POST", body: '{"model":"none"}' });
+        await until("the call is logged", () => called.test(shown()));
+        expect(shown().includes('{"level"')).toBe(args.length > 0);
+        await keys("\u0003", /stopping/);
+        expect(await exited).toBe(0);
+      }
+    },
+  );
 
   it("in use by another program is said in one line", async () => {
     const other: Server = createServer();

@@ -1,45 +1,68 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { type Config, readConfig, settings } from "../../config.ts";
 import type { Server } from "../../server.ts";
 import { ensureStarterModel } from "../../sources/starter.ts";
 import { isLoopback } from "../../wire/address.ts";
 import type { ProgressLine } from "../../wire/api/library.ts";
+import { logLine } from "../log-line.ts";
+import { plain } from "../text.ts";
 
 export function serveCommand(): Command {
   return new Command("serve")
     .alias("start")
     .description("start the server")
-    .option("--starter-model", "fetch a small model first if there is none")
+    .option("--starter-model", "download a small model first if there is none")
+    .addOption(
+      new Option(
+        "--log-format <format>",
+        "how to log; by default text on a terminal, json elsewhere",
+      ).choices(["text", "json"]),
+    )
     .addHelpText("after", `\nEnvironment variables:\n${settingsTable()}`)
-    .action(async (options: { starterModel?: boolean }) => {
-      await serve(readConfig(), options.starterModel === true);
+    .action(async ({ starterModel = false, logFormat }: Options) => {
+      const isText = logFormat === undefined ? process.stderr.isTTY : logFormat === "text";
+      await serve(readConfig(), starterModel, isText);
     });
 }
 
-/** What a program that started us as a child is told over its channel. */
+interface Options {
+  readonly starterModel?: boolean;
+  readonly logFormat?: "text" | "json";
+}
+
+/** Sent over the channel to a program that started us as a child. */
 interface Ready {
   readonly url: string;
   readonly model: string | null;
 }
 
-async function serve(config: Config, wantsStarter: boolean): Promise<void> {
-  // The other verbs start quicker without the server's modules.
+async function serve(config: Config, wantsStarter: boolean, isText: boolean): Promise<void> {
+  // Loaded here, because the other verbs start faster without the server's modules.
   const { createServer } = await import("../../server.ts");
-  // A server goes on when nobody reads what it prints.
+  // The server keeps running when nobody reads its output.
   for (const output of [process.stdout, process.stderr])
     output.removeAllListeners("error").on("error", () => {});
-  const server = await createServer(config);
+  const server = await createServer(config, isText ? { logTo: textLog } : {});
   const stopping = new AbortController();
   stopOnSignals(server, stopping);
   console.log(`locallm is listening on ${server.url}; models are in ${config.modelsFolder}`);
   console.log(`Models run on ${backendText(server.backend)}`);
   if (config.apiKey === null && !isLocalOnly(config))
-    console.log("Anybody who reaches this address can use it; LOCALLM_API_KEY sets a key.");
+    console.log(
+      "Anyone who can reach this address can use the server. Set LOCALLM_API_KEY to require a key.",
+    );
   const model = wantsStarter ? await fetchStarter(server, stopping.signal) : null;
   if (stopping.signal.aborted) return;
   const ready: Ready = { url: server.url, model };
   process.send?.({ ready });
 }
+
+const textLog = {
+  write(json: string): void {
+    const line = logLine(json);
+    if (line !== null) process.stderr.write(`${plain(line)}\n`);
+  },
+};
 
 function backendText({ backend, why, wanted }: Server["backend"]): string {
   const advice =
@@ -48,12 +71,12 @@ function backendText({ backend, why, wanted }: Server["backend"]): string {
 }
 
 async function fetchStarter(server: Server, signal: AbortSignal): Promise<string | null> {
-  server.notify("The starter model is on its way");
+  server.notify("Downloading the starter model");
   try {
     const found = await ensureStarterModel(server.pulls, { onProgress: starterLines(), signal });
     if (!("missing" in found)) {
       server.notify(null);
-      if (found.origin !== "store") console.log(`${found.name} is here.`);
+      if (found.origin !== "store") console.log(`Downloaded ${found.name}.`);
       return found.name;
     }
     server.notify(found.missing);
@@ -68,9 +91,9 @@ async function fetchStarter(server: Server, signal: AbortSignal): Promise<string
 function starterLines() {
   let told = 0;
   return ({ total, completed }: ProgressLine) => {
-    // Manifests and the like are too small to speak of.
+    // Manifests and other small files are not worth a line.
     if (total === undefined || total < 1e6) return;
-    if (told === 0) console.log("No model yet: fetching a small one to start with …");
+    if (told === 0) console.log("No model yet: downloading a small one to start with …");
     const quarter = 1 + Math.floor((4 * (completed ?? 0)) / total);
     if (quarter <= told) return;
     told = quarter;
@@ -78,7 +101,7 @@ function starterLines() {
   };
 }
 
-/** The first signal drains, the second ends at once. A parent that is gone counts as a signal. */
+/** The first signal lets requests finish, the second ends at once. The end of the parent process counts as a signal. */
 function stopOnSignals(server: Server, stopping: AbortController): void {
   const stop = (reason: string) => {
     if (stopping.signal.aborted) process.exit(130);
@@ -93,7 +116,7 @@ function stopOnSignals(server: Server, stopping: AbortController): void {
     );
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop(signal));
-  if (process.channel !== undefined) process.once("disconnect", () => stop("the parent process is gone"));
+  if (process.channel !== undefined) process.once("disconnect", () => stop("the parent process ended"));
 }
 
 function isLocalOnly({ host }: Config): boolean {
