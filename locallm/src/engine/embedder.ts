@@ -16,14 +16,14 @@ export interface EmbedderRequest {
 }
 
 /**
- * Texts share a batch up to so many tokens. Attention looks at all pairs of a batch, also of different texts: 64
+ * Texts share a batch of up to this many tokens. Attention computes all pairs in a batch, even of different texts: 64
  * texts of 14 tokens took 650 ms of one core in batches of 128 or 256, and 730 in batches of 512.
  */
 const batchTokens = 256;
 
 const special = { addSpecial: true, parseSpecial: true };
 
-/** Vectors of texts, several texts in one batch. One call runs at a time; others wait in order. */
+/** Makes vectors of texts, several texts in a batch. One call runs at a time; others wait in order. */
 export class Embedder {
   readonly #request: EmbedderRequest;
   #last: Promise<unknown> = Promise.resolve();
@@ -34,7 +34,7 @@ export class Embedder {
     this.#request = request;
   }
 
-  /** Throws the signal's reason within a batch after an abort. */
+  /** After an abort throws the signal's reason, within one batch. */
   async embed(job: EmbedJob, signal: AbortSignal): Promise<Embeddings> {
     // Before its turn: a long text takes seconds, and other calls need not wait for that.
     const inputs = await this.#inputs(job, signal);
@@ -50,7 +50,7 @@ export class Embedder {
     return await result;
   }
 
-  /** As that of the slots. */
+  /** Like the slots' progress. */
   progress(): number {
     if (this.#calls === 0) this.#turns++;
     return this.#turns + this.#request.context.progress;

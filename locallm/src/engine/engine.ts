@@ -13,15 +13,15 @@ import { type SlotEvent, Slots } from "./slots.ts";
 import { fixedThreads, physicalCores, SharedThreads, type Threads } from "./threads.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
-/** One loaded model, ready to answer. The process ends rather than unload it. */
+/** One loaded model, ready to answer. It is never unloaded: the process ends. */
 export interface Engine {
   readonly info: ModelInfo;
   readonly vocabulary: Vocabulary;
   /** Null for a model that only makes vectors. */
   readonly slots: Slots | null;
-  /** Made when first asked for: it has a context of its own. */
+  /** Made on the first call, since it has its own context. */
   embedder(): Embedder;
-  /** Of each loop that computes steps, how far it has come: the same number twice means that it hangs. */
+  /** A number for each loop that computes steps: the same one twice means that the loop hangs. */
   progress(): readonly number[];
 }
 
@@ -34,10 +34,10 @@ export interface EngineEvents {
 const defaultBatch = 512;
 /** Inputs of one batch of vectors. */
 const embedSequences = 64;
-/** How eagerly waiting threads look for the next step, 0 to 100: see docs/decisions on the engine. */
+/** How long waiting threads spin for the next step, 0 to 100; see docs/decisions/0004. */
 const poll = 50;
 
-/** Blocks while it loads. Throws `engine_missing`, `engine_mismatch` or `model_load_failed`. */
+/** Blocks until the model is loaded. Throws `engine_missing`, `engine_mismatch` or `model_load_failed`. */
 export function loadEngine(request: LoadRequest, events: EngineEvents): Engine {
   const library = openLibrary(request.placement.library ?? undefined, request.processorFile);
   const allocation = new Allocation();
@@ -79,7 +79,7 @@ function load(library: Library, request: LoadRequest, events: EngineEvents, allo
         vocabulary,
         grammars: new Grammars(library, vocabulary),
         now: () => performance.now() * 1e6,
-        // Nobody's secret, and the module for those takes 5 ms to load.
+        // Not a secret, and loading `node:crypto` takes 5 ms.
         randomSeed: () => Math.floor(Math.random() * 2 ** 32),
       },
     });
@@ -93,8 +93,8 @@ function load(library: Library, request: LoadRequest, events: EngineEvents, allo
     slots,
     embedder() {
       if (pooling === "rank")
-        throw new LocallmError("decode_failed", { reason: "a ranking model has no vectors" });
-      // Not the slots' pool: two contexts may compute at once, and a pool serves one.
+        throw new LocallmError("decode_failed", { reason: "a ranking model makes no vectors" });
+      // Not the slots' pool: two contexts may compute at once, and a pool serves only one.
       embedder ??= makeEmbedder(null);
       return embedder;
     },
@@ -196,7 +196,7 @@ function newEmbedder(
 ): Embedder {
   const context = new Context(library, model.pointer, {
     sequences: embedSequences,
-    // One cache for all: texts of any length share it.
+    // One cache for all sequences: texts of any length share it.
     contextPerSequence: Math.ceil(window / embedSequences),
     vocabSize: model.vocabulary.size,
     batch: window,

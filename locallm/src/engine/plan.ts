@@ -1,29 +1,29 @@
 import type { Slot } from "./slot.ts";
 
-/** What a step computes for one slot: so many of its pending tokens. */
+/** What a step computes for one slot: its first `tokens` pending tokens. */
 export interface Part<Planned extends Plannable = Slot> {
   readonly slot: Planned;
   readonly tokens: number;
-  /** So many of the last tokens give an output. */
+  /** The last `outputs` of them give an output. */
   readonly outputs: number;
 }
 
-/** What a plan looks at. */
+/** What the plan depends on. */
 export type Plannable = Pick<Slot, "index" | "pending" | "isGenerating" | "isAlone" | "arrived" | "served">;
 
 export interface Budget {
   /** Rows of one step. */
   readonly rows: number;
-  /** Rows of prompts in a step that others wait for with their answers. */
+  /** Rows of prompts in a step that also computes answers. */
   readonly sharedPromptRows: number;
 }
 
-/** A prompt joins the prompts of others only with at least so many tokens, or with all that it has left. */
+/** A second prompt joins a step only with at least this many tokens, or with all that it has left. */
 const leastPart = 32;
 
 /**
- * The next step: one token of each answer and, in the same batch, as much of the waiting prompts as the budget
- * allows, the oldest first. A slot that must be alone has steps of its own, in turn with the others.
+ * Plans the next step: one token of each answer and, in the same batch, as many tokens of prompts as the budget
+ * allows, the oldest prompt first. A slot that must be alone takes turns with the others.
  */
 export function planStep<Planned extends Plannable>(
   slots: readonly Planned[],
@@ -48,6 +48,6 @@ export function planStep<Planned extends Plannable>(
     if (room < least) break;
     add(slot, Math.min(room, slot.pending.length));
   }
-  // The engine computes rows of neighbouring sequences together, and others one after the other.
+  // The engine computes sequences together only if their numbers follow one another.
   return parts.sort((a, b) => a.slot.index - b.slot.index);
 }

@@ -1,18 +1,18 @@
-/** How many of the cached tokens a prompt may take over. At least one token is computed, for its output. */
+/** How many cached tokens a prompt may reuse. At least its last token is computed, for the output. */
 export function reusable(cached: readonly number[], prompt: readonly number[]): number {
   return Math.min(commonLength(cached, prompt), prompt.length - 1);
 }
 
-/** Another slot, as a prompt sees it. */
+/** Another slot whose cache a prompt may copy. */
 export interface Neighbour {
   readonly cached: readonly number[];
-  /** The prompt that is computed there before ours; null: none. */
+  /** The prompt that is computed there before this one; null: none. */
   readonly ahead: readonly number[] | null;
 }
 
 /**
- * Where a prompt gets its head from, of which its own cache has the first `own` tokens: copied from a neighbour, or
- * `wait` for a neighbour that is about to compute more of it. Less than `least` tokens are not worth it.
+ * Finds the neighbour whose cache has most of a prompt's head; the prompt's own cache has the first `own` tokens.
+ * `wait`: a neighbour is about to compute more of it. Fewer than `least` further tokens are not worth a copy.
  */
 export function headFrom<Slot extends Neighbour>(
   prompt: readonly number[],

@@ -3,7 +3,7 @@ import type { Answer } from "./answer.ts";
 /** A sequence of the context: the tokens that its cache holds, and the job that it answers. */
 export class Slot {
   readonly index: number;
-  /** The tokens whose computation the cache holds. They stay when the job ends, for prompts that begin alike. */
+  /** The tokens that the cache holds. They stay when the job ends, for later prompts that begin the same. */
   readonly cached: number[] = [];
   /** The job's tokens that no step has computed yet: the rest of its prompt, or the last token of its answer. */
   #pending: readonly number[] = [];
@@ -12,9 +12,9 @@ export class Slot {
   #isGenerating = false;
   /** Nothing of the job's prompt has been computed yet. */
   isFresh = false;
-  /** Its reader left while another thread computes its rows. */
+  /** Its reader left while another thread was computing its rows. */
   isCancelled = false;
-  /** When the job came, and when its rows were last computed; both count up. */
+  /** Numbers that grow: when the job came, and when its rows were last computed. */
   arrived = 0;
   served = 0;
 
@@ -44,7 +44,7 @@ export class Slot {
     return this.#isGenerating;
   }
 
-  /** Nothing else may share its steps. */
+  /** No other slot may share its steps. */
   get isAlone(): boolean {
     return this.answer.job.deterministic;
   }
@@ -58,7 +58,7 @@ export class Slot {
     this.arrived = arrived;
   }
 
-  /** The cache holds so many of the prompt's tokens; the others are to be computed. */
+  /** The cache holds the prompt's first `cachedTokens` tokens; the others are pending. */
   resume(cachedTokens: number): void {
     this.cached.length = cachedTokens;
     this.#pending = this.answer.prompt.slice(cachedTokens);
@@ -78,7 +78,7 @@ export class Slot {
     this.#pending = [token];
   }
 
-  /** A step failed half way: the cache holds only the first `kept` tokens now, the others are pending again. */
+  /** A step was aborted: the cache holds only the first `kept` tokens, and the others are pending again. */
   rollBack(kept: number): void {
     this.#pending = [...this.cached.splice(kept), ...this.#pending];
   }

@@ -28,17 +28,17 @@ export interface SlotsRequest {
   readonly breathe: () => Promise<void>;
 }
 
-/** While others are answering, a prompt's rows may delay their step by about so long. */
+/** The rows of prompts may delay a step that other answers wait for by about this long. */
 const sharedPromptNs = 100e6;
 const leastSharedRows = 32;
-/** A slow step is computed on another thread, so that the process still reads its messages. */
+/** Steps slower than this are computed on another thread, so that the process still reads its messages. */
 const slowStepNs = 500e6;
-/** The least part of a prompt that a cache must hold to be taken over rather than the oldest one. */
+/** A slot is chosen for its cache if that holds at least this share of the prompt, else the oldest slot is. */
 const worthwhileShare = 0.1;
 
 /**
- * The least part of the window that is worth copying from a neighbour's cache. Where that holds much, all of it is
- * copied: a cell takes 5 µs and a token's computation 3,400 (SmolLM2 135M), and bigger models move this further apart.
+ * The least part of the window that is worth copying from another slot's cache. A big cache is copied whole: a cell
+ * takes 5 µs, and computing a token takes 3,400 (SmolLM2 135M; bigger models move these further apart).
  */
 const copiedShare = 1 / 256;
 const leastCopied = 8;
@@ -61,9 +61,9 @@ export class Slots {
   #turns = 0;
   #arrivals = 0;
   #promptTokenNs = 4e6;
-  /** Until a step has shown how quick the model is. */
+  /** How long the last small step took; unknown at first. */
   #stepNs = Number.POSITIVE_INFINITY;
-  /** False once a copy turned out to be of a kind of memory that cannot be cut. */
+  /** False once a copy has shown that this kind of memory cannot be cut. */
   #canCopy: boolean;
 
   constructor(request: SlotsRequest) {
@@ -88,7 +88,7 @@ export class Slots {
     if (slot === undefined) return;
     if (this.#aside.some((part) => part.slot === slot)) {
       slot.isCancelled = true;
-      // A step that others wait for is short, and not worth computing again for them.
+      // A step that others wait for is short: to abort it would make them compute it again.
       if (!this.#aside.some((part) => part.slot.isGenerating)) this.#context.abort();
     } else {
       slot.release();
@@ -96,12 +96,12 @@ export class Slots {
     this.#wake();
   }
 
-  /** The process is about to end, which it cannot while another thread computes a batch. */
+  /** Ends the step that another thread computes, so that the process can exit. */
   stop(): void {
     this.#context.abort();
   }
 
-  /** Its reader is slow: the slot keeps its place and computes nothing. */
+  /** Its reader is slow: the slot stays taken and computes nothing. */
   pause(id: number): void {
     this.#paused.add(id);
   }
@@ -112,8 +112,8 @@ export class Slots {
   }
 
   /**
-   * Grows with each turn of the loop and with each operation of a step that is under way. The question wakes a loop
-   * that has nothing to do: if its answer stays the same, the loop hangs.
+   * Grows with each turn of the loop and with each operation of the current step. Asking makes an idle loop take a
+   * turn: if the number stays the same, the loop hangs.
    */
   progress(): number {
     this.#isAsked = true;
@@ -124,7 +124,7 @@ export class Slots {
   #wake(): void {
     this.#running ??= this.#run().finally(() => {
       this.#running = null;
-      // Something may have come between the loop's last look and its end.
+      // Work may have come between the loop's last check and its end.
       if (this.#hasWork()) this.#wake();
       else this.#context.rest();
     });
@@ -156,7 +156,7 @@ export class Slots {
     return !slot.isFree && !this.#paused.has(slot.id);
   }
 
-  /** Gives free slots to waiting jobs, to each the one whose cache serves it best. */
+  /** Gives free slots to waiting jobs, to each the slot whose cache has most of its prompt. */
   #admit(): void {
     while (this.#waiting.length > 0 && this.#slots.some((slot) => slot.isFree)) {
       const { id, job } = this.#waiting.shift()!;
@@ -207,8 +207,8 @@ export class Slots {
   }
 
   /**
-   * Before the first part of a prompt is computed, it takes over what a neighbour's cache has of it. False: a prompt
-   * ahead of it is about to compute more of it, so it waits.
+   * Copies what another slot's cache has of a prompt, before its first part is computed. False: a prompt ahead of it
+   * is about to compute more of it, so it should wait.
    */
   #hasHead(slot: Slot, ahead: readonly Slot[]): boolean {
     if (!this.#canCopy || !slot.isFresh || slot.isAlone) return true;
@@ -235,7 +235,7 @@ export class Slots {
     slot.resume(kept);
   }
 
-  /** Returns where in the batch the outputs of each part are. */
+  /** Fills the batch. Returns the rows of each part that have an output. */
   #fill(parts: readonly Part[]): number[][] {
     const { batch } = this.#context;
     batch.clear();
@@ -275,7 +275,7 @@ export class Slots {
     threads.end(endNs / 1e6);
     if (computed === "done") {
       if (rows >= 16) this.#promptTokenNs = (endNs - beginNs) / rows;
-      // A step of few rows takes no longer than one of many.
+      // A small step takes no longer than a big one.
       this.#stepNs = rows === parts.length ? endNs - beginNs : Math.min(this.#stepNs, endNs - beginNs);
     }
     return computed;
@@ -289,7 +289,7 @@ export class Slots {
       else if (!wasGenerating && slot.isGenerating) this.#begin(slot, outputs);
       else for (const output of outputs) this.#take(slot, output);
     } else if (computed === "aborted") {
-      // A neighbour's reader may have left: then this part is computed again.
+      // Another slot's reader left: this part is computed again.
       slot.rollBack(this.#context.truncate(slot.index, slot.cached.length) ? slot.cached.length : 0);
       if (slot.isCancelled) slot.release();
     } else {
@@ -306,7 +306,7 @@ export class Slots {
     else for (const output of outputs) this.#take(slot, output);
   }
 
-  /** The token that an output gives. */
+  /** Takes the token that an output gives. */
   #take(slot: Slot, output: number): void {
     const { id, answer } = slot;
     try {
@@ -320,7 +320,7 @@ export class Slots {
     }
   }
 
-  /** On a full window drops the older half of what may go, or ends the answer. */
+  /** If the window is full, drops the older half of what may be dropped, or ends the answer (false). */
   #hasRoom(slot: Slot): boolean {
     const { answer, cached } = slot;
     if (!slot.isGenerating || cached.length < answer.window) return true;
@@ -345,7 +345,7 @@ export class Slots {
     slot.release();
   }
 
-  /** After a failure nobody knows what the slot's cache holds. */
+  /** Empties the slot: after a failure its cache may hold anything. */
   #drop(slot: Slot): void {
     this.#context.truncate(slot.index, 0);
     slot.cached.length = 0;
@@ -358,7 +358,7 @@ export class Slots {
   }
 }
 
-/** What became of a step. */
+/** How a step ended. */
 type Computed = "done" | "aborted" | LocallmError;
 
 function decodeFailure(error: unknown): LocallmError {

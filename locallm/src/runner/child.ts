@@ -1,4 +1,4 @@
-// The runner process: one model, driven by messages of its parent. It dies with its parent.
+// The runner process: holds one model, obeys messages of its parent, and ends with its parent.
 import { type Engine, loadEngine } from "../engine/engine.ts";
 import type { SlotEvent, Slots } from "../engine/slots.ts";
 import { isLongPrompt } from "../engine/vocabulary.ts";
@@ -14,14 +14,14 @@ const aborts = new Map<number, AbortController>();
 const gathering = new Gathering(reportSteps, () => performance.now());
 
 process.on("disconnect", end);
-// The terminal's Ctrl-C reaches the whole group; the server decides when its runners end.
+// Ctrl-C in a terminal signals the whole process group, but the server decides when its runners end.
 process.on("SIGINT", () => {});
 process.on("message", (command: Command) => {
   if (command.kind === "load") load(command.load);
   else if (engine !== null) obey(engine, command);
 });
 
-/** The system takes everything back. */
+/** The system frees all memory. */
 function end(): never {
   engine?.slots?.stop();
   for (const abort of aborts.values()) abort.abort();
@@ -42,7 +42,7 @@ function load(request: LoadRequest): void {
     });
     report({ kind: "ready", info: engine.info });
   } catch (error) {
-    report({ kind: "refused", error: sendError(error) });
+    report({ kind: "rejected", error: sendError(error) });
     process.disconnect();
   }
 }

@@ -49,9 +49,9 @@ export class RunnerProcess implements Runner {
         this.#end(code, signal);
         resolve({ code, signal, asked: this.#asked, stalled: this.#isStalled, log: this.#log });
       };
-      // Behind the exit, once its last log lines are read: they may say why.
+      // After the exit, when its last log lines have been read: they may give the reason.
       child.once("close", settle);
-      // It could not be started at all: nothing else follows.
+      // The process could not be started, so no other event follows.
       child.once("error", () => settle(null, null));
     });
     child.on("message", (report: Report) => this.#receive(report));
@@ -65,7 +65,7 @@ export class RunnerProcess implements Runner {
   }
 
   get info(): ModelInfo {
-    if (this.#info === null) throw new Error("a runner has no info before it has loaded");
+    if (this.#info === null) throw new Error("a runner has no info before it has loaded a model");
     return this.#info;
   }
 
@@ -81,7 +81,7 @@ export class RunnerProcess implements Runner {
     return this.#gone?.code === "runner_stalled";
   }
 
-  /** Once, before anything else. On failure the process is ended. */
+  /** Call it once, before anything else. If it fails, the process is ended. */
   async load(load: LoadRequest, signal?: AbortSignal): Promise<void> {
     const abort = () => {
       this.#loading?.fail(signal?.reason);
@@ -94,7 +94,7 @@ export class RunnerProcess implements Runner {
         if (this.#gone !== null) reject(this.#gone);
         else this.#send({ kind: "load", load });
       });
-      // Not before: a load blocks the runner, and has a limit of its own.
+      // Only after the load: it blocks the runner, and has its own limit.
       this.#asking = setInterval(() => this.#ask(), this.#everyMs).unref();
     } catch (error) {
       void this.kill();
@@ -194,7 +194,7 @@ export class RunnerProcess implements Runner {
     else this.#send({ kind: "ask" });
   }
 
-  /** Its requests fail at once; the process is killed, which also ends one that is stopped. */
+  /** Fails its requests at once and kills the process. SIGKILL ends a stopped process too. */
   #stall(): void {
     this.#fail(new LocallmError("runner_stalled", { seconds: this.#heartbeat.seconds }));
     this.#child.kill("SIGKILL");
@@ -227,7 +227,7 @@ export class RunnerProcess implements Runner {
         this.#info = report.info;
         this.#loading?.answer(report);
         break;
-      case "refused":
+      case "rejected":
         this.#loading?.fail(receiveError(report.error));
         break;
       default:
@@ -243,7 +243,7 @@ export class RunnerProcess implements Runner {
     this.#fail(new LocallmError("runner_died", { reason }));
   }
 
-  /** Every open call, and those to come. The first reason stays. */
+  /** Fails every open call and all later ones. The first reason stays. */
   #fail(error: LocallmError): void {
     if (this.#asking !== null) clearInterval(this.#asking);
     this.#gone ??= error;
@@ -259,5 +259,5 @@ export class RunnerProcess implements Runner {
 }
 
 function unexpected(report: Report): Error {
-  return new Error(`the runner answered with ${report.kind}`);
+  return new Error(`unexpected answer of the runner: ${report.kind}`);
 }

@@ -3,13 +3,13 @@ import type { EmbedJob } from "../wire/inference/embed.ts";
 import type { GenerateDone, GenerateJob, PromptText } from "../wire/inference/generate.ts";
 import type { LoadRequest, ModelInfo } from "../wire/inference/load.ts";
 
-/** An error on its way through the pipe. */
+/** An error as it is sent through the pipe. */
 export interface SentError {
   readonly code: ErrorCode;
   readonly details: Readonly<Record<string, string | number>>;
 }
 
-/** Server to runner. `id` is the server's number for a call; `load` comes first and once. */
+/** From server to runner. `id` is the server's number for a call. `load` comes first, once. */
 export type Command =
   | { readonly kind: "load"; readonly load: LoadRequest }
   | { readonly kind: "generate"; readonly id: number; readonly job: GenerateJob }
@@ -23,24 +23,24 @@ export type Command =
     }
   | { readonly kind: "detokenize"; readonly id: number; readonly tokens: readonly number[] }
   | { readonly kind: "cancel" | "pause" | "resume"; readonly id: number }
-  /** How far have you come? */
+  /** Asks for `progress`. */
   | { readonly kind: "ask" }
   | { readonly kind: "close" };
 
-/** Runner to server. `steps`: what some steps gave all jobs, in order; `truncated` comes with a job's first text. */
+/** From runner to server. `steps`: what one or more steps gave, in order; `truncated` comes with a job's first text. */
 export type Report =
   | { readonly kind: "loading"; readonly fraction: number }
-  /** Of each loop that computes steps: another number than before, unless it hangs. */
+  /** A number for each loop that computes steps. It differs from the last one unless the loop hangs. */
   | { readonly kind: "progress"; readonly loops: readonly number[] }
   | { readonly kind: "ready"; readonly info: ModelInfo }
-  | { readonly kind: "refused"; readonly error: SentError }
+  | { readonly kind: "rejected"; readonly error: SentError }
   | {
       readonly kind: "steps";
       readonly texts: readonly (readonly [id: number, text: string, tokens: number, truncated?: number])[];
     }
   | { readonly kind: "done"; readonly id: number; readonly done: GenerateDone }
   | { readonly kind: "failed"; readonly id: number; readonly error: SentError }
-  /** Vectors one after the other, as base64 of 32-bit floats in the machine's order. */
+  /** All vectors in one, as base64 of 32-bit floats in the machine's byte order. */
   | {
       readonly kind: "embedded";
       readonly id: number;

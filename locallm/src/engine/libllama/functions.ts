@@ -31,13 +31,13 @@ type TokenizeArguments = [
   parseSpecial: boolean,
 ];
 
-/** The count of tokens, or where they found no room the count wanted, negative. */
+/** Returns the number of tokens, negative if `max` is too small for them. */
 export interface Tokenize {
   (...given: TokenizeArguments): number;
   async(...given: [...TokenizeArguments, done: (error: unknown, count: number) => void]): void;
 }
 
-/** The functions that we call, under their C names. Addresses may be null where the library says so. */
+/** The functions that we call, by their C names. A pointer is null where the library says NULL. */
 export interface Functions {
   ggml_backend_load_all_from_path(folder: string): void;
   ggml_backend_load(file: string): Pointer | null;
@@ -46,7 +46,7 @@ export interface Functions {
   ggml_backend_dev_by_name(name: string): Pointer | null;
   ggml_backend_dev_name(device: Pointer): string;
   ggml_backend_dev_description(device: Pointer): string;
-  /** 0: a processor, 1: a GPU, 2: one that shares the processor's memory, 3: a processor's helper. */
+  /** 0: a processor, 1: a GPU, 2: one that shares the processor's memory, 3: an accelerator of the processor. */
   ggml_backend_dev_type(device: Pointer): number;
   deviceMemory(device: Pointer): { freeBytes: number; totalBytes: number };
   llama_backend_init(): void;
@@ -96,7 +96,7 @@ export interface Functions {
     special: boolean,
   ): number;
   llama_decode: Decode;
-  /** For a model without a cache; asked to decode, it would do the same and complain. */
+  /** For models without a cache. `llama_decode` would do the same with a warning. */
   llama_encode: Decode;
   llama_get_logits_ith(context: Pointer, index: number): Pointer | null;
   llama_get_embeddings_seq(context: Pointer, seq: number): Pointer | null;
@@ -139,11 +139,11 @@ export interface Functions {
   ): Pointer;
   /** `ggml_threadpool_params_default`. */
   defaultThreadpoolParams(threads: number): Record<string, unknown>;
-  /** Null where the backend has none. */
+  /** Null if the backend has none. */
   newThreadpool(threads: number, poll: number, processorFile: string | null): Threadpool | null;
 }
 
-/** Parameter types first to last, the result in front, in koffi's words. */
+/** In koffi's syntax: the type of the result, then those of the parameters. */
 function signatures(layout: typeof Layout): Record<string, (TypeObject | string)[]> {
   const { modelParams, contextParams, batch, samplerChainParams } = layout;
   return {
@@ -212,7 +212,7 @@ function signatures(layout: typeof Layout): Record<string, (TypeObject | string)
   };
 }
 
-/** As above, of the library that knows the devices. */
+/** The same for the library `ggml`, which knows the devices. */
 const ggmlSignatures: Readonly<Record<string, string[]>> = {
   ggml_backend_load_all_from_path: ["void", "str"],
   ggml_backend_load: ["void *", "str"],

@@ -35,8 +35,8 @@ export function openLibrary(folder: string = platformFolder(), processorFile: st
 }
 
 /**
- * The most that koffi gives a call. Some tokenizers match words by a recursive `std::regex`: with koffi's default of
- * 128 KiB a run of 1,000 equal letters in a long prompt ended the process, with this one of more than 32,768 does.
+ * The largest stack that koffi gives a call. Some tokenizers match words with a recursive `std::regex`: with koffi's
+ * default of 128 KiB a run of 1,000 equal letters ended the process, with this stack a run of over 32,768.
  */
 const stackBytes = 16 * 1024 * 1024;
 
@@ -48,7 +48,7 @@ function findProcessorFile(): string | null {
   }
 }
 
-/** Exported for the test: a structure that moved shows in the defaults. */
+/** Exported for the test. A structure whose members moved shows other defaults. */
 export function checkLayout(
   functions: Pick<
     Functions,
@@ -92,7 +92,7 @@ function open(folder: string, name: string): LibraryHandle {
   }
 }
 
-/** File names carry the release on some platforms and not on others, and builds for GPUs their backend. */
+/** File names contain the release on some platforms, and the backend in GPU builds. */
 function libraryPath(folder: string, name: string): string {
   const [prefix, suffix] = nameParts();
   const backends = gpuBackends.map((backend) => `.${backend}`);
@@ -110,7 +110,7 @@ function libraryPath(folder: string, name: string): string {
 
 const gpuBackends = ["cuda", "vulkan", "metal"];
 
-/** The file of a build's GPU backend; null in a build for the processor alone. */
+/** The file of a build's GPU backend; null in a build for the processor only. */
 export function platformBackend(folder: string): string | null {
   const [prefix, suffix] = nameParts();
   const files = gpuBackends.map((backend) => `${prefix}ggml-${backend}${suffix}`);
