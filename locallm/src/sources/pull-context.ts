@@ -2,7 +2,7 @@ import type { Store } from "../library/store.ts";
 import type { ProgressLine } from "../wire/api/library.ts";
 import type { Credentials } from "./credentials.ts";
 import type { Network } from "./network.ts";
-import type { Transfers } from "./transfer.ts";
+import type { Transfers } from "./transfers.ts";
 
 /** What every source works with. */
 export interface PullContext {

@@ -14,7 +14,8 @@ import { Partials } from "./partial.ts";
 import type { PullContext } from "./pull-context.ts";
 import { pullFromPypi } from "./pypi.ts";
 import { parseReference } from "./reference.ts";
-import { type TransferLimits, Transfers } from "./transfer.ts";
+import type { TransferLimits } from "./transfer.ts";
+import { Transfers } from "./transfers.ts";
 
 export interface PullSettings {
   network: NetworkSettings;

@@ -1,14 +1,9 @@
-import { type FileHandle, open, readFile, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Digest } from "../library/digest.ts";
-import { asWriteError, requireSpace } from "../library/disk-space.ts";
-import { writeDurably } from "../library/durable.ts";
 import { LocallmError } from "../wire/errors.ts";
-import { FileHash } from "./file-hash.ts";
 import type { NetworkResponse } from "./network.ts";
 import { mayPass, readRefusal } from "./network-answer.ts";
-import type { Partials } from "./partial.ts";
+import type { PartialFile } from "./partial-file.ts";
 
 /** Both bounds in bytes; the last byte is `end - 1`. */
 export interface ByteRange {
@@ -17,172 +12,47 @@ export interface ByteRange {
 }
 
 export interface TransferRequest {
-  /** Where it comes from, for errors. */
+  /** The source, for error messages. */
   host: string;
-  /** Names the download: the content's digest where that is known, else a digest of where it comes from. */
+  /** Names the download: the content's digest if known, otherwise a digest of its address. */
   key: Digest;
-  /** What the content must be; null where the source does not say. */
+  /** The digest that the content must have; null if the source does not tell it. */
   expected: Digest | null;
   sizeBytes: number;
-  /** Asks for a range, or for all of it; called anew for every part and every try. */
+  /** Requests a range, or the whole file; called for each part and each try. */
   open(range: ByteRange | null, signal: AbortSignal): Promise<NetworkResponse>;
   onProgress?(completedBytes: number): void;
-  /** True when somebody else's work made this one unnecessary; asked while another process downloads. */
+  /** Whether another process has finished the same download; asked while one is at work. */
   isDone(): Promise<boolean>;
-  /** Takes the complete file, whose digest is right; what it leaves there is removed. */
+  /** Takes the complete, verified file. Whatever it leaves in the folder is removed. */
   finish(path: string, digest: Digest): Promise<void>;
   signal: AbortSignal;
 }
 
 export interface TransferLimits {
-  /** Parts on their way at once. */
+  /** Parts that are downloaded at once. */
   parts: number;
   partMinBytes: number;
   partMaxBytes: number;
-  /** A part without a byte for so long is asked for again. */
+  /** A part that receives nothing for this long is requested again. */
   stallMs: number;
-  /** Failures or stalls in a row, without a byte of progress between them, before the transfer gives up. */
+  /** Failures or stalls in a row, without progress between them, before the transfer gives up. */
   tries: number;
-  /** Before the second try; doubles with each. */
+  /** Before the second try; doubles with each further one. */
   retryDelayMs: number;
   /** How often to look whether another process is done. */
   waitMs: number;
 }
 
-const usualLimits: TransferLimits = {
-  parts: 8,
-  partMinBytes: 8 * 1024 * 1024,
-  partMaxBytes: 64 * 1024 * 1024,
-  stallMs: 30_000,
-  tries: 6,
-  retryDelayMs: 1000,
-  waitMs: 250,
-};
-
-/** A transfer that several requests wait for. */
-interface SharedTransfer {
-  promise: Promise<void>;
-  stop: AbortController;
-  listeners: Set<(completedBytes: number) => void>;
-  waiters: number;
-}
-
-/**
- * Downloads into `partial/`: several ranges at once, hashing along, going on where a killed process stopped.
- * Requests for the same content share one download, which ends when the last of them leaves. A file that turns
- * out damaged after a resume is fetched once more from the start.
- */
-export class Transfers {
-  #partials: Partials;
-  #limits: TransferLimits;
-  #running = new Map<Digest, SharedTransfer>();
-
-  constructor(partials: Partials, limits: Partial<TransferLimits> = {}) {
-    this.#partials = partials;
-    this.#limits = { ...usualLimits, ...limits };
-  }
-
-  /** Throws what the source throws, `download_damaged`, `disk_full`, or the signal's reason. */
-  async fetch(request: TransferRequest): Promise<void> {
-    request.signal.throwIfAborted();
-    let shared = this.#running.get(request.key);
-    // One that everybody left is on its way out, and its folder is still in use.
-    while (shared?.stop.signal.aborted) {
-      await shared.promise.catch(() => {});
-      request.signal.throwIfAborted();
-      shared = this.#running.get(request.key);
-    }
-    shared ??= this.#start(request);
-    const listener = (completedBytes: number) => request.onProgress?.(completedBytes);
-    shared.listeners.add(listener);
-    shared.waiters += 1;
-    const left = Promise.withResolvers<never>();
-    const leave = () => left.reject(request.signal.reason);
-    request.signal.addEventListener("abort", leave, { once: true });
-    try {
-      await Promise.race([shared.promise, left.promise]);
-    } finally {
-      request.signal.removeEventListener("abort", leave);
-      shared.listeners.delete(listener);
-      shared.waiters -= 1;
-      if (shared.waiters === 0) shared.stop.abort(request.signal.reason);
-    }
-  }
-
-  #start(request: TransferRequest): SharedTransfer {
-    const stop = new AbortController();
-    const listeners: SharedTransfer["listeners"] = new Set();
-    const own: TransferRequest = {
-      ...request,
-      signal: stop.signal,
-      onProgress: (completedBytes) => {
-        for (const listener of listeners) listener(completedBytes);
-      },
-    };
-    const promise = this.#fetchOnce(own)
-      .catch(async (error) => {
-        throw await asWriteError(error, this.#partials.folder, request.sizeBytes);
-      })
-      .finally(() => this.#running.delete(request.key));
-    promise.catch(() => {});
-    const shared = { promise, stop, listeners, waiters: 0 };
-    this.#running.set(request.key, shared);
-    return shared;
-  }
-
-  async #fetchOnce(request: TransferRequest): Promise<void> {
-    const folder = await this.#claim(request);
-    if (folder === null) return;
-    let resumed = await hasState(folder);
-    for (;;) {
-      const state = await PartialFile.open(folder, request, this.#limits);
-      let found: Digest;
-      try {
-        found = await new Transfer(request, state, this.#limits).run();
-      } catch (error) {
-        // A source that lies is not asked to go on where it was.
-        const isLie = error instanceof LocallmError && error.code === "size_mismatch";
-        if (isLie) await rm(folder, { recursive: true, force: true });
-        throw error;
-      } finally {
-        await state.close();
-      }
-      const { expected } = request;
-      try {
-        if (expected !== null && found !== expected) {
-          throw new LocallmError("download_damaged", { expected, found });
-        }
-        await request.finish(join(folder, "data"), found);
-        break;
-      } catch (error) {
-        // What came whole is kept where it is not at fault, as when it does not fit unpacked on the disk.
-        if (!(error instanceof LocallmError) || error.code === "disk_full") throw error;
-        await rm(folder, { recursive: true, force: true });
-        if (!resumed || error.code !== "download_damaged") throw error;
-        resumed = false;
-        await this.#claim(request);
-      }
-    }
-    await rm(folder, { recursive: true, force: true });
-  }
-
-  async #claim(request: TransferRequest): Promise<string | null> {
-    for (;;) {
-      request.signal.throwIfAborted();
-      if (await request.isDone()) return null;
-      const claim = await this.#partials.claim(request.key);
-      if ("folder" in claim) return claim.folder;
-      request.onProgress?.(await completedBytes(claim.busyFolder));
-      await sleep(this.#limits.waitMs, undefined, { signal: request.signal });
-    }
-  }
-}
-
-/** The server ignores ranges: what is there must be fetched from the start, in one stream. */
+/** The server ignores ranges: the file must be downloaded from the start, in one stream. */
 class RangesIgnored extends Error {}
 class Stalled extends Error {}
 
-class Transfer {
+/** A write takes a trip through the thread pool: few large ones are cheaper than many small ones. */
+const writeBytes = 512 * 1024;
+
+/** One download into a partial file, in parts at once. */
+export class Transfer {
   #request: TransferRequest;
   #file: PartialFile;
   #limits: TransferLimits;
@@ -225,7 +95,7 @@ class Transfer {
     }
   }
 
-  /** One part to its end, over as many tries as it takes while bytes keep coming. */
+  /** Downloads one part to its end, trying again as long as bytes keep coming. */
   async #part(index: number, mode: { whole: boolean }): Promise<void> {
     let failures = 0;
     let best = this.#bytes(index);
@@ -237,7 +107,7 @@ class Transfer {
         if (this.#signal.aborted) throw error;
         if (!isWorthAnotherTry(error)) throw error instanceof HttpStatus ? this.#toSourceError(error) : error;
         const now = this.#bytes(index);
-        // A busy source may let one part wait, or send it away, while others move; one that fails, fails by itself.
+        // A busy source may delay or refuse one part while others move; any other failure counts for its part alone.
         const isBusy = error instanceof Stalled || error instanceof HttpStatus;
         const moved = isBusy ? now.all > best.all : now.part > best.part;
         best = { part: Math.max(now.part, best.part), all: Math.max(now.all, best.all) };
@@ -294,7 +164,7 @@ class Transfer {
     }
   }
 
-  /** Collects what comes to pieces that are worth a write; what was collected is kept when the answer breaks. */
+  /** Gathers chunks into writes of a useful size. When the connection breaks, gathered chunks are still written. */
   async #receive(
     index: number,
     response: NetworkResponse,
@@ -339,7 +209,7 @@ async function checkAnswer(
       /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(response.headers["content-range"] ?? "") ?? [];
     const isAsked = Number(start) === range.start && Number(end) === range.end - 1;
     if (!isAsked)
-      throw new LocallmError("source_failed", { host, reason: "it sent another range than asked for" });
+      throw new LocallmError("source_failed", { host, reason: "it sent a different range than requested" });
     if (total !== "*" && Number(total) !== sizeBytes) {
       throw new LocallmError("size_mismatch", { host, expected: sizeBytes, found: Number(total) });
     }
@@ -356,7 +226,7 @@ async function checkAnswer(
   throw new HttpStatus(response.status, await readRefusal(response));
 }
 
-/** A status that is no answer. */
+/** An error status. */
 class HttpStatus extends Error {
   readonly status: number;
   constructor(status: number, message: string) {
@@ -370,7 +240,7 @@ function isWorthAnotherTry(error: unknown): boolean {
   if (error instanceof HttpStatus) return mayPass(error.status);
   if (error instanceof LocallmError) return error.code === "source_unreachable";
   const { code, syscall } = error as NodeJS.ErrnoException;
-  // Errors of our own disk carry a system call too; a network's come with these codes.
+  // Errors of the local disk have a system call too; network errors have these codes.
   return syscall === undefined || /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET)/.test(code ?? "");
 }
 
@@ -381,174 +251,4 @@ function tooMany(response: NetworkResponse, range: ByteRange): LocallmError {
     expected,
     found: `more than ${expected}`,
   });
-}
-
-interface Part extends ByteRange {
-  completedBytes: number;
-}
-
-/** A write costs a turn through the thread pool: few large ones are cheaper than many small ones. */
-const writeBytes = 512 * 1024;
-const entryBytes = 8;
-
-/**
- * `data` (sparse until complete), `state.json` (key, size, part length, the machine's start) and `done` (bytes of
- * each part that are written, 8 bytes a part). The note may run ahead of the disk when the power fails; the digest
- * tells.
- */
-class PartialFile {
-  readonly parts: Part[];
-  #data: FileHandle;
-  #done: FileHandle;
-  #noted: number[];
-  #hash: FileHash;
-  #sizeBytes: number;
-
-  static async open(folder: string, request: TransferRequest, limits: TransferLimits): Promise<PartialFile> {
-    const { key, sizeBytes } = request;
-    let partBytes = usualPartBytes(sizeBytes, limits);
-    const state = await readState(folder);
-    const boot = await bootMark();
-    // Without a digest nobody would notice what a power failure took: then only a killed process is gone on from.
-    const isSafe = request.expected !== null || state?.boot === boot;
-    const usable = state !== null && isSafe && state.key === key && state.sizeBytes === sizeBytes;
-    if (usable) {
-      partBytes = state.partBytes;
-    } else {
-      await rm(join(folder, "done"), { force: true });
-      await requireSpace(folder, sizeBytes);
-      const begun = JSON.stringify({ key, sizeBytes, partBytes, boot });
-      await writeDurably(join(folder, "state.json"), begun, folder);
-    }
-    const data = await open(join(folder, "data"), usable ? "a" : "w");
-    await data.close();
-    const writable = await open(join(folder, "data"), "r+");
-    await writable.truncate(sizeBytes);
-    const done = await open(join(folder, "done"), "a").then(async (created) => {
-      await created.close();
-      return await open(join(folder, "done"), "r+");
-    });
-    const notes = await done.readFile();
-    const parts: Part[] = [];
-    for (let start = 0; start < sizeBytes; start += partBytes) {
-      const end = Math.min(start + partBytes, sizeBytes);
-      const at = parts.length * entryBytes;
-      const noted = at + entryBytes <= notes.length ? Number(notes.readBigUInt64LE(at)) : 0;
-      parts.push({ start, end, completedBytes: noted <= end - start ? noted : 0 });
-    }
-    return new PartialFile(writable, done, parts, sizeBytes, new FileHash(join(folder, "data"), sizeBytes));
-  }
-
-  private constructor(data: FileHandle, done: FileHandle, parts: Part[], sizeBytes: number, hash: FileHash) {
-    this.#hash = hash;
-    this.#data = data;
-    this.#done = done;
-    this.parts = parts;
-    this.#noted = parts.map((part) => part.completedBytes);
-    this.#sizeBytes = sizeBytes;
-  }
-
-  get completedBytes(): number {
-    return this.parts.reduce((sum, part) => sum + part.completedBytes, 0);
-  }
-
-  async write(index: number, pieces: Buffer[]): Promise<void> {
-    const part = this.parts[index];
-    if (part === undefined) return;
-    part.completedBytes += await writeAll(this.#data, pieces, part.start + part.completedBytes);
-    this.#hash.advance(this.#wholeBytes());
-    await this.#note(index);
-  }
-
-  /** Forgets what is there; one part that spans everything. */
-  async startOver(): Promise<void> {
-    this.parts.splice(0, this.parts.length, { start: 0, end: this.#sizeBytes, completedBytes: 0 });
-    this.#noted = [0];
-    this.#hash.startOver();
-    await this.#done.truncate(0);
-  }
-
-  /** Makes the file last while the rest of it is hashed. */
-  async digest(signal: AbortSignal): Promise<Digest> {
-    this.#hash.advance(this.#sizeBytes);
-    const [digest] = await Promise.all([this.#hash.digest(signal), this.#data.sync()]);
-    return digest;
-  }
-
-  async close(): Promise<void> {
-    this.#hash.close();
-    for (const index of this.parts.keys()) await this.#note(index);
-    await this.#data.close();
-    await this.#done.close();
-  }
-
-  /** Bytes from the start on without a gap. */
-  #wholeBytes(): number {
-    let end = 0;
-    for (const part of this.parts) {
-      end = part.start + part.completedBytes;
-      if (end < part.end) break;
-    }
-    return end;
-  }
-
-  async #note(index: number): Promise<void> {
-    const completed = this.parts[index]?.completedBytes ?? 0;
-    if (this.#noted[index] === completed) return;
-    const bytes = Buffer.alloc(entryBytes);
-    bytes.writeBigUInt64LE(BigInt(completed));
-    await this.#done.write(bytes, 0, entryBytes, index * entryBytes);
-    this.#noted[index] = completed;
-  }
-}
-
-/** Parts small enough that the hash, which needs the bytes in order, is never far behind. */
-function usualPartBytes(sizeBytes: number, { parts, partMinBytes, partMaxBytes }: TransferLimits): number {
-  const even = Math.ceil(sizeBytes / (8 * parts));
-  return Math.max(1, Math.min(Math.max(even, partMinBytes), partMaxBytes, sizeBytes));
-}
-
-/** Returns how many bytes that were: all of them, even where the system takes fewer at once. */
-async function writeAll(file: FileHandle, pieces: Buffer[], position: number): Promise<number> {
-  const sizeBytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  let left = pieces;
-  for (let written = 0; written < sizeBytes; ) {
-    let { bytesWritten } = await file.writev(left, position + written);
-    written += bytesWritten;
-    if (written === sizeBytes) break;
-    while (bytesWritten >= (left[0]?.length ?? Number.POSITIVE_INFINITY)) {
-      bytesWritten -= left[0]?.length ?? 0;
-      left = left.slice(1);
-    }
-    left = left.map((piece, index) => (index === 0 ? piece.subarray(bytesWritten) : piece));
-  }
-  return sizeBytes;
-}
-
-/** The same until the machine starts anew; elsewhere than on Linux always the same. */
-async function bootMark(): Promise<string> {
-  return await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => "");
-}
-
-async function readState(folder: string) {
-  try {
-    const state: unknown = JSON.parse(await readFile(join(folder, "state.json"), "utf8"));
-    const { key, sizeBytes, partBytes, boot } = state as Record<string, unknown>;
-    if (typeof sizeBytes !== "number" || typeof partBytes !== "number" || !(partBytes >= 1)) return null;
-    return { key, sizeBytes, partBytes, boot };
-  } catch {
-    return null;
-  }
-}
-
-async function hasState(folder: string): Promise<boolean> {
-  return (await stat(join(folder, "state.json")).catch(() => null)) !== null;
-}
-
-async function completedBytes(folder: string): Promise<number> {
-  const notes = await readFile(join(folder, "done")).catch(() => Buffer.alloc(0));
-  let sum = 0;
-  for (let at = 0; at + entryBytes <= notes.length; at += entryBytes)
-    sum += Number(notes.readBigUInt64LE(at));
-  return sum;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { hostname, tmpdir } from "node:os";
@@ -8,7 +8,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Digest, digestOf } from "../library/digest.ts";
 import { Network } from "./network.ts";
 import { Partials } from "./partial.ts";
-import { type TransferLimits, Transfers } from "./transfer.ts";
+import type { TransferLimits } from "./transfer.ts";
+import { Transfers } from "./transfers.ts";
 
 const content = randomBytes(1_000_000);
 const digest = digestOf(content);
@@ -83,7 +84,13 @@ function fetcher(limits: Partial<TransferLimits> = {}) {
   const taken: Buffer[] = [];
   const progress: number[] = [];
   const fetch = (
-    options: { signal?: AbortSignal; sizeBytes?: number; digest?: Digest; expected?: null } = {},
+    options: {
+      signal?: AbortSignal;
+      sizeBytes?: number;
+      digest?: Digest;
+      expected?: null;
+      isDone?: () => Promise<boolean>;
+    } = {},
   ) =>
     transfers.fetch({
       host: url.host,
@@ -97,7 +104,7 @@ function fetcher(limits: Partial<TransferLimits> = {}) {
           headers: range === null ? {} : { range: `bytes=${range.start}-${range.end - 1}` },
         }),
       onProgress: (bytes) => progress.push(bytes),
-      isDone: async () => false,
+      isDone: options.isDone ?? (async () => false),
       finish: async (path) => {
         taken.push(await readFile(path));
       },
@@ -255,6 +262,43 @@ describe("a transfer", () => {
     const { fetch } = fetcher();
     await expect(fetch({ sizeBytes: 2 ** 52 })).rejects.toMatchObject({ code: "disk_full" });
     expect(requests).toEqual([]);
+  });
+});
+
+describe("a resumed file that turns out damaged", () => {
+  async function damagedHalf() {
+    // Its first part comes, the others do not.
+    await serve((_, response, range) => {
+      if (range?.start === 0) send(response, range);
+      else setTimeout(() => response.writeHead(404).end(), 200);
+    });
+    const { fetch, partials } = fetcher();
+    await expect(fetch()).rejects.toMatchObject({ code: "source_failed" });
+    await closeServer();
+    const claim = await partials.claim(digest);
+    if (!("folder" in claim)) throw new Error("the download belongs to this process");
+    const data = await open(join(claim.folder, "data"), "r+");
+    await data.write(Buffer.from([(content[0] ?? 0) ^ 1]), 0, 1, 0);
+    await data.close();
+    await serve((_, response, range) => send(response, range));
+    requests = [];
+  }
+
+  test("is downloaded once more from the start", async () => {
+    await damagedHalf();
+    const { fetch, taken } = fetcher();
+    await fetch();
+    expect(taken).toEqual([content]);
+    expect(requests.filter((range) => range.startsWith("bytes=0-"))).toHaveLength(1);
+  });
+
+  test("is left alone if another process has finished it meanwhile", async () => {
+    await damagedHalf();
+    const { fetch, taken } = fetcher();
+    let asked = 0;
+    await fetch({ isDone: async () => ++asked > 1 });
+    expect([taken, await left()]).toEqual([[], []]);
+    expect(requests.filter((range) => range.startsWith("bytes=0-"))).toEqual([]);
   });
 });
 
