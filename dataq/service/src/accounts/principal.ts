@@ -54,19 +54,36 @@ export const actions = {
   "account.pay": { scope: "manage:billing", allowsTestKeys: false },
   /** Lists, creates, changes, rotates and revokes keys of the own account. */
   "keys.manage": { scope: "manage:keys", allowsTestKeys: true },
-  /** Invites, changes and removes members of the own account. */
+  /** Invites members to the own account, and changes their roles. */
   "members.manage": { scope: "manage:members", allowsTestKeys: false },
+  /** Removes a member of the own account. Everybody may leave. */
+  "members.remove": { scope: "manage:members", allowsTestKeys: false, exceptSelf: true },
   /** Operates the service: accounts, money, prices, imports and people. */
   "service.operate": { scope: "admin", allowsTestKeys: false },
-} as const satisfies Record<string, { readonly scope: Scope; readonly allowsTestKeys: boolean }>;
+} as const satisfies Record<string, Requirement>;
 export type Action = keyof typeof actions;
 
-/** Throws unless the principal may do this at all. What it may do to whom is `assertMayGrant`. */
-export function authorise(principal: Principal, action: Action): void {
-  const { scope, allowsTestKeys } = actions[action];
+interface Requirement {
+  readonly scope: Scope;
+  readonly allowsTestKeys: boolean;
+  /** A member needs none of this for what concerns only them. */
+  readonly exceptSelf?: true;
+}
+
+/**
+ * Throws unless the principal may do this at all, to the person `targetId` if it is about one. `assertMayGrant` decides
+ * about the rights of a key or a member.
+ */
+export function authorise(principal: Principal, action: Action, targetId?: string): void {
+  const { scope, allowsTestKeys, exceptSelf }: Requirement = actions[action];
+  if (exceptSelf && isSelf(principal, targetId)) return;
   const isForeign = scope === "admin" && principal.account.role !== "admin";
   if (isForeign || !principal.scopes.includes(scope)) throw new Failure("scope_denied", { scope });
   if (principal.mode === "test" && !allowsTestKeys) throw new Failure("live_key_required");
+}
+
+export function isSelf(principal: Principal, personId: string | undefined): boolean {
+  return principal.id === `user_${personId}`;
 }
 
 /**

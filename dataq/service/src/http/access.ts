@@ -61,8 +61,7 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "POST /v1/members/invitations": row("members.manage"),
   "DELETE /v1/members/invitations/:id": row("members.manage"),
   "PATCH /v1/members/:id": row("members.manage"),
-  // Everybody may leave; the route asks for more when it is about somebody else.
-  "DELETE /v1/members/:id": row("account.read"),
+  "DELETE /v1/members/:id": row("members.remove"),
 
   "GET /admin/v1/accounts": row("service.operate"),
   "POST /admin/v1/accounts": row("service.operate"),
@@ -122,7 +121,7 @@ export function enforceAccess(app: FastifyInstance, parts: HttpParts): void {
       return;
     }
     const principal = await authenticate(parts, request);
-    authorise(principal, access);
+    authorise(principal, access, (request.params as { id?: string }).id);
     await takeAllowance(parts, principal, cost);
   });
 }

@@ -9,7 +9,7 @@ import {
   type Sent,
 } from "@dataq/contract/wire";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { assertMayGrant, authorise, grantOf } from "../../accounts/principal.ts";
+import { assertMayGrant, grantOf, isSelf } from "../../accounts/principal.ts";
 import {
   type Invitation,
   invite,
@@ -65,13 +65,10 @@ export function addMemberRoutes(app: FastifyInstance, parts: HttpParts): void {
     },
   );
 
-  // Everybody may leave.
   app.delete<{ Params: { id: string } }>("/v1/members/:id", async (request, reply) => {
     const principal = principalOf(request);
     const { id } = request.params;
-    const isSelf = principal.id === `user_${id}`;
-    if (!isSelf) authorise(principal, "members.manage");
-    const permit = isSelf ? () => {} : permitOf(request);
+    const permit = isSelf(principal, id) ? () => {} : permitOf(request);
     await removeMember(database, principal.account.id, id, authorOf(parts, request), permit);
     return reply.code(204).send();
   });

@@ -1,0 +1,417 @@
+import { routes as contractRoutes } from "@dataq/contract/wire";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Action, actions } from "../src/accounts/principal.ts";
+import { type Role, rights, roles, type Scope, scopes } from "../src/accounts/scope.ts";
+import { routeAccess } from "../src/http/access.ts";
+import { type InProcessService, startInProcess } from "./in-process.ts";
+
+const roleNames = Object.keys(roles) as Role[];
+const kinds = ["customer", "admin"] as const;
+type Kind = (typeof kinds)[number];
+
+/** Somebody who sends requests, and all that decides what they may do. */
+interface Actor {
+  readonly name: string;
+  readonly kind: Kind | null;
+  readonly scopes: readonly Scope[];
+  readonly isTest: boolean;
+  readonly isSignedIn: boolean;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly personId?: string;
+}
+
+let service: InProcessService;
+const accounts = {} as Record<Kind, string>;
+const actors: Actor[] = [];
+const nobody: Actor = {
+  name: "nobody",
+  kind: null,
+  scopes: [],
+  isTest: false,
+  isSignedIn: false,
+  headers: { "x-console": "1" },
+};
+
+beforeAll(async () => {
+  // Nothing listens on port 9, so that requests to the model server fail at once.
+  service = await startInProcess({ DATAQ_LOCALLM: "http://127.0.0.1:9" });
+  for (const kind of kinds) {
+    accounts[kind] = (await service.account(1_000_000, { keys: 0 })).id;
+    await service.database.query("update account set role = $2 where id = $1", [accounts[kind], kind]);
+  }
+  actors.push(nobody, await visitor());
+  for (const kind of kinds) {
+    for (const role of roleNames) {
+      actors.push(await member(kind, role));
+      actors.push(await key(`${kind} ${role} key`, kind, rights[kind][role]));
+    }
+    for (const scope of scopes) actors.push(await key(`${kind} ${scope} key`, kind, [scope]));
+    actors.push(await key(`${kind} test key`, kind, rights[kind].owner, "test"));
+  }
+}, 120_000);
+afterAll(() => service?.[Symbol.asyncDispose]());
+
+test("every route of the running service has a row in the table, and every row a route", () => {
+  const running = service.routes.filter(({ method }) => method !== "HEAD");
+  expect([...new Set(running.map(({ method, url }) => `${method} ${url}`))].sort()).toEqual(
+    Object.keys(routeAccess).sort(),
+  );
+});
+
+test("the contract calls those routes public that need no key", () => {
+  for (const { method, path, access } of Object.values(contractRoutes)) {
+    const row = routeAccess[`${method} ${path.replace(/\{(\w+)\}/g, ":$1")}`];
+    expect(row?.access === "public", `${method} ${path}`).toBe(access === "public");
+  }
+});
+
+test("every actor gets into the routes that the table allows, and into no other", async () => {
+  const wrong: string[] = [];
+  for (const [route, { access }] of Object.entries(routeAccess)) {
+    const [method = "", url = ""] = route.split(" ");
+    // better-auth answers this one.
+    if (url === "/console/auth/*") continue;
+    const check = async (actor: Actor) => {
+      const expected = refusalOf(actor, access);
+      // It would start a worker.
+      if (url === "/admin/v1/index/refresh" && expected === undefined) return;
+      const path = url.replace(/:\w+/g, "none").replace("*", "none");
+      // A key without scopes would get some that not everybody has.
+      const body = route === "POST /v1/keys" ? { scopes: ["manage:keys"] } : {};
+      const got = await codeOf(actor, method, path, method === "GET" ? undefined : body);
+      if (got !== expected) wrong.push(`${route} by ${actor.name}: ${got}, not ${expected}`);
+    };
+    await Promise.all(actors.map(check));
+  }
+  expect(wrong).toEqual([]);
+}, 120_000);
+
+test("a member without rights may leave, and nobody else in their name", async () => {
+  const leaver = await member("customer", "read-only");
+  const path = `/v1/members/${leaver.personId}`;
+  const other = actors.find(({ name }) => name === "customer read-only")!;
+  expect(await codeOf(other, "DELETE", path)).toBe("scope_denied");
+  expect(await codeOf(leaver, "DELETE", path)).toBeUndefined();
+  expect(await codeOf(leaver, "GET", "/v1/balance")).toBe("missing_api_key");
+});
+
+test("metrics are open to this machine, and to operators behind a proxy", async () => {
+  expect((await service.call("/metrics", { key: null })).status).toBe(200);
+  for (const actor of actors) {
+    const through = { ...actor, headers: { ...actor.headers, "x-forwarded-for": "203.0.113.9" } };
+    expect(await codeOf(through, "GET", "/metrics"), actor.name).toBe(refusalOf(actor, "service.operate"));
+  }
+});
+
+describe("nobody acts on somebody who can do more than they can", () => {
+  test.each(kinds)(
+    "members of an account of kind %s",
+    async (kind) => {
+      const wrong: string[] = [];
+      for (const actor of actors.filter((one) => one.kind === kind)) {
+        const check = async (cell: string, method: string, path: string, body: unknown, touched: Role[]) => {
+          const got = await codeOf(actor, method, path, body);
+          const expected = refusalOf(actor, "members.manage") ?? excessOf(actor, touched);
+          if (got !== expected) wrong.push(`${cell} by ${actor.name}: ${got}, not ${expected}`);
+        };
+        for (const target of roleNames) {
+          for (const role of roleNames)
+            await check(`${target} becomes ${role}`, "PATCH", await memberOf(kind, target), { role }, [
+              role,
+              target,
+            ]);
+          await check(`removes ${target}`, "DELETE", await memberOf(kind, target), undefined, [target]);
+          const invitation = await invitationOf(kind, target);
+          await check(`withdraws ${target}`, "DELETE", invitation, undefined, [target]);
+          await check(
+            `invites ${target}`,
+            "POST",
+            "/v1/members/invitations",
+            { email: `${target}@x.example`, role: target },
+            [target],
+          );
+          await service.database.query("delete from people.invitation");
+        }
+      }
+      expect(wrong).toEqual([]);
+    },
+    120_000,
+  );
+
+  test.each(kinds)(
+    "keys of an account of kind %s",
+    async (kind) => {
+      const wrong: string[] = [];
+      for (const actor of actors.filter((one) => one.kind === kind)) {
+        for (const target of roleNames)
+          for (const mode of ["live", "test"] as const) {
+            const wanted = rights[kind][target];
+            const needsLive = actor.isTest && mode === "live";
+            const check = async (cell: string, method: string, path: string, body?: unknown) => {
+              const got = await codeOf(actor, method, path, body);
+              const expected =
+                refusalOf(actor, "keys.manage") ??
+                excessOf(actor, [target]) ??
+                (needsLive ? "grant_denied" : undefined);
+              if (got !== expected) wrong.push(`${cell} ${mode} ${target} by ${actor.name}: ${got}`);
+            };
+            await check("creates", "POST", "/v1/keys", { mode, scopes: wanted });
+            const made = async () => `/v1/keys/${(await keyIn(accounts[kind], wanted, mode)).id}`;
+            await check("changes", "PATCH", await made(), { name: "new" });
+            await check("rotates", "POST", `${await made()}/rotate`, {});
+            await check("revokes", "DELETE", await made());
+          }
+      }
+      expect(wrong).toEqual([]);
+    },
+    120_000,
+  );
+
+  test("operators and the keys of other operators", async () => {
+    for (const actor of actors) {
+      for (const kind of kinds) {
+        const path = `/admin/v1/accounts/${accounts[kind]}/keys`;
+        const got = await codeOf(actor, "POST", path, { scopes: rights[kind].owner });
+        const expected =
+          refusalOf(actor, "service.operate") ?? (kind === "admin" ? excessOf(actor, ["owner"]) : undefined);
+        expect(got, `${actor.name} gives a key to an account of kind ${kind}`).toBe(expected);
+      }
+    }
+  });
+
+  test("operators and the passwords of other operators", async () => {
+    for (const actor of actors.filter((one) => one.kind === "admin"))
+      for (const kind of kinds)
+        for (const target of roleNames) {
+          const { id } = (
+            await service.database.query<{ id: string }>(
+              "select user_id as id from people.member where account_id = $1 and role = $2 limit 1",
+              [accounts[kind], target],
+            )
+          ).rows[0]!;
+          const got = await codeOf(actor, "POST", `/console/api/people/${id}/reset-link`, {});
+          const expected =
+            refusalOf(actor, "service.operate") ?? (kind === "admin" ? excessOf(actor, [target]) : undefined);
+          expect(got, `${actor.name} resets ${kind} ${target}`).toBe(expected);
+        }
+  });
+
+  test("a key that may only manage members makes no owner of an account of operators", async () => {
+    const scope = rights.customer.owner;
+    const almost = await key("all but admin", "admin", scope);
+    expect(
+      await codeOf(almost, "POST", "/v1/members/invitations", { email: "me@x.example", role: "owner" }),
+    ).toBe("scope_denied");
+    const id = (await memberOf("admin", "developer")).split("/").at(-1);
+    expect(await codeOf(almost, "PATCH", `/v1/members/${id}`, { role: "owner" })).toBe("scope_denied");
+  });
+});
+
+describe("a bounded key", () => {
+  const bounds = {
+    monthly_cap: [1_000, 1_001, 999],
+    per_second: [5, 5.5, 4],
+    ip_list: [
+      ["127.0.0.0/8", "10.1.0.0/16"],
+      ["127.0.0.1", "10.0.0.0/8"],
+      ["127.0.0.1/32", "10.1.2.0/24"],
+    ],
+    expires_at: ["2026-04-01T00:00:00Z", "2026-04-01T00:00:01Z", "2026-03-31T00:00:00Z"],
+  } as const;
+  const unbounded = { monthly_cap: null, per_second: null, ip_list: [], expires_at: null } as const;
+
+  test.each(Object.keys(bounds) as (keyof typeof bounds)[])(
+    "keeps its %s, and passes it on",
+    async (bound) => {
+      const [own, wider, narrower] = bounds[bound];
+      const { keys } = await service.account(1_000_000);
+      const body = { scopes: ["manage:keys", "manage:members", "data:query"], [bound]: own };
+      const admin = await keyOfOwner(keys[0]!);
+      const bounded = (await service.call("/v1/keys", { key: admin, body })).body;
+      const call = (path: string, method: string, sent: unknown) =>
+        service.call(path, { key: bounded.key, method, body: sent });
+
+      const self = `/v1/keys/${bounded.id}`;
+      for (const value of [wider, unbounded[bound]]) {
+        expect((await call(self, "PATCH", { [bound]: value })).body.code).toBe("grant_denied");
+        const made = await call("/v1/keys", "POST", { scopes: ["data:query"], [bound]: value });
+        expect(made.body.code).toBe("grant_denied");
+        expect(made.status).toBe(403);
+      }
+      const heir = await call("/v1/keys", "POST", { scopes: ["data:query"] });
+      expect(heir.body[bound]).toEqual(bound === "expires_at" ? new Date(own as string).toISOString() : own);
+      expect((await call("/v1/keys", "POST", { scopes: ["data:query"], [bound]: narrower })).status).toBe(
+        201,
+      );
+
+      const free = (await service.call("/v1/keys", { key: admin, body: { scopes: ["data:query"] } })).body;
+      const other = `/v1/keys/${free.id}`;
+      expect((await call(other, "PATCH", { name: "mine" })).body.code).toBe("grant_denied");
+      expect((await call(`${other}/rotate`, "POST", {})).body.code).toBe("grant_denied");
+      expect((await call(other, "DELETE", undefined)).body.code).toBe("grant_denied");
+      const invited = await call("/v1/members/invitations", "POST", {
+        email: "a@x.example",
+        role: "read-only",
+      });
+      expect(invited.body.code).toMatch(/grant_denied|scope_denied/);
+      expect((await call(self, "PATCH", { [bound]: narrower })).status).toBe(200);
+    },
+  );
+
+  test("shares its cap with the keys that it creates", async () => {
+    const { keys } = await service.account(1_000_000);
+    const admin = await keyOfOwner(keys[0]!);
+    const body = { scopes: ["manage:keys", "data:query"], monthly_cap: 7_000 };
+    const bounded = (await service.call("/v1/keys", { key: admin, body })).body.key;
+    const spend = async (key: string, query: string) =>
+      (
+        await service.call("/v1/data/query", {
+          key,
+          body: { operation: "legal_laws", params: { query: `found ${query}` } },
+        })
+      ).body.code;
+    expect(await spend(bounded, "one")).toBeUndefined();
+    const heir = (await service.call("/v1/keys", { key: bounded, body: { scopes: ["data:query"] } })).body
+      .key;
+    expect(await spend(heir, "two")).toBe("spend_limit_reached");
+  });
+});
+
+/** A key of the account of `ownKey` with all scopes of an owner. */
+async function keyOfOwner(ownKey: string): Promise<string> {
+  const { id } = (await service.call("/v1/account", { key: ownKey })).body;
+  return (await keyIn(id, roles.owner, "live")).key;
+}
+
+async function keyIn(
+  account: string,
+  wanted: readonly Scope[],
+  mode: "live" | "test",
+): Promise<{ id: string; key: string }> {
+  // The local key has every scope, and no bound.
+  const made = await service.call(`/admin/v1/accounts/${account}/keys`, { body: { scopes: wanted, mode } });
+  return made.body.data[0];
+}
+
+async function key(
+  name: string,
+  kind: Kind,
+  wanted: readonly Scope[],
+  mode: "live" | "test" = "live",
+): Promise<Actor> {
+  const made = await keyIn(accounts[kind], wanted, mode);
+  return {
+    name,
+    kind,
+    scopes: wanted,
+    isTest: mode === "test",
+    isSignedIn: false,
+    headers: { authorization: `Bearer ${made.key}`, "x-console": "1" },
+  };
+}
+
+let serial = 0;
+
+async function visitor(): Promise<Actor> {
+  const { id, cookie } = await signUp();
+  await service.database.query("delete from people.member where user_id = $1", [id]);
+  await service.database.query(`update people."user" set "accountId" = null where "id" = $1`, [id]);
+  return { ...nobody, name: "visitor", isSignedIn: true, headers: { cookie, "x-console": "1" } };
+}
+
+async function member(kind: Kind, role: Role): Promise<Actor> {
+  const { id, cookie } = await signUp();
+  await service.database.query("update people.member set account_id = $2, role = $3 where user_id = $1", [
+    id,
+    accounts[kind],
+    role,
+  ]);
+  await service.database.query(`update people."user" set "accountId" = $2 where "id" = $1`, [
+    id,
+    accounts[kind],
+  ]);
+  return {
+    name: `${kind} ${role}`,
+    kind,
+    personId: id,
+    scopes: rights[kind][role],
+    isTest: false,
+    isSignedIn: true,
+    headers: { cookie, "x-console": "1" },
+  };
+}
+
+async function signUp(): Promise<{ id: string; cookie: string }> {
+  const email = `person${++serial}@x.example`;
+  const password = "correct horse battery";
+  const send = (path: string, body: object) =>
+    fetch(`${service.url}/console/auth/${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-console": "1" },
+      body: JSON.stringify(body),
+    });
+  await send("sign-up/email", { email, password, name: email });
+  const answer = await send("sign-in/email", { email, password });
+  const found = await service.database.query<{ id: string }>(
+    `select "id" from people."user" where "email" = $1`,
+    [email],
+  );
+  const cookie = answer.headers.getSetCookie().map((line) => line.split(";", 1)[0]);
+  return { id: found.rows[0]!.id, cookie: cookie.join("; ") };
+}
+
+/** A fresh member, made without the service. */
+async function memberOf(kind: Kind, role: Role): Promise<string> {
+  const id = `target_${++serial}`;
+  await service.database.query(
+    `with made as (insert into people."user" ("id", "name", "email", "emailVerified", "accountId")
+       values ($1, $1, $1 || '@x.example', true, $2))
+     insert into people.member (user_id, account_id, role, created_at) values ($1, $2, $3, now())`,
+    [id, accounts[kind], role],
+  );
+  return `/v1/members/${id}`;
+}
+
+async function invitationOf(kind: Kind, role: Role): Promise<string> {
+  const id = `inv_${++serial}`;
+  await service.database.query(
+    "insert into people.invitation values ($1::text, sha256(convert_to($1, 'UTF8')), $2, $1 || '@x.example', $3, '2030-01-01')",
+    [id, accounts[kind], role],
+  );
+  return `/v1/members/invitations/${id}`;
+}
+
+/** Why the table refuses an actor an action; undefined when it does not. */
+function refusalOf(actor: Actor, access: (typeof routeAccess)[string]["access"]): string | undefined {
+  if (access === "public" || access === "local or operator") return undefined;
+  if (access === "visitor") return actor.isSignedIn ? undefined : "missing_api_key";
+  if (actor.kind === null) return "missing_api_key";
+  const { scope, allowsTestKeys } = actions[access as Action];
+  if (!actor.scopes.includes(scope)) return "scope_denied";
+  if (scope === "admin" && actor.kind !== "admin") return "scope_denied";
+  return actor.isTest && !allowsTestKeys ? "live_key_required" : undefined;
+}
+
+function excessOf(actor: Actor, touched: readonly Role[]): string | undefined {
+  const needed = touched.flatMap((role) => rights[actor.kind!][role]);
+  return needed.every((scope) => actor.scopes.includes(scope)) ? undefined : "scope_denied";
+}
+
+/** The code of a refusal; undefined for every other answer, also 400 and 404. */
+async function codeOf(
+  actor: Actor,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<string | undefined> {
+  const response = await fetch(service.url + path, {
+    method,
+    redirect: "manual",
+    headers: { ...actor.headers, ...(body !== undefined && { "content-type": "application/json" }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (response.status >= 500 && response.status !== 503)
+    throw new Error(`${method} ${path} is ${response.status} for ${actor.name}: ${text}`);
+  return response.status === 401 || response.status === 403 ? JSON.parse(text).code : undefined;
+}
