@@ -43,7 +43,10 @@ export const usageRow = z.strictObject({
 });
 export type UsageRow = Received<typeof usageRow>;
 
-const day = z.iso.date();
+const day = z.iso.date().refine((date) => date >= "2000-01-01" && date <= "2999-12-31", {
+  error: "must be a date from 2000-01-01 to 2999-12-31",
+  params: { fix: "send a date such as 2026-01-31", fixZh: "请发送日期，例如 2026-01-31" },
+});
 export const usageQuery = z.strictObject({
   from: day.optional().meta({ description: "First day, China time; 30 days before `to` by default" }),
   to: day.optional().meta({ description: "Last day, China time; today by default" }),

@@ -1,6 +1,6 @@
 import type { Queries } from "../database/database.ts";
 
-/** On whose behalf something is changed, and through which request. */
+/** Who changes something, and through which request. */
 export interface Author {
   /** `key_…`, `system`, or `operator` for the command line. */
   readonly actor: string;
@@ -10,7 +10,7 @@ export interface Author {
   readonly requestId?: string | undefined;
 }
 
-/** Everything that the log can say was done; the console has a word in each language for every one. */
+/** What the log records. The console names each in both languages. */
 export const auditActions = [
   "account.create",
   "account.credit",
@@ -45,10 +45,10 @@ export const auditActions = [
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
-/** Who acts without a key or a session. */
+/** Actors without a key or a session. */
 export const namedActors = ["leak-report", "nobody", "operator", "system"] as const;
 
-/** One line of the audit log. Neither keys nor query texts belong in `before` and `after`. */
+/** Writes one line. `before` and `after` must contain neither keys nor query texts. */
 export async function writeAudit(
   queries: Queries,
   author: Author,
@@ -65,13 +65,18 @@ export async function writeAudit(
       author.actor,
       action,
       target,
-      before && JSON.stringify(before),
-      after && JSON.stringify(after),
+      before && jsonOf(before),
+      after && jsonOf(after),
       author.ip ?? null,
       author.userAgent?.slice(0, 200) ?? null,
       author.requestId ?? null,
     ],
   );
+}
+
+/** PostgreSQL's JSON has no half of a surrogate pair; its text gets U+FFFD for one, too. */
+function jsonOf(value: object): string {
+  return JSON.stringify(value, (_name, inner) => (typeof inner === "string" ? inner.toWellFormed() : inner));
 }
 
 export interface AuditLine {
