@@ -20,6 +20,7 @@ describe("readConfig", () => {
       flashAttention: "auto",
       kvCacheType: "f16",
       generate: "raw",
+      specialTokens: "template",
       intelGpu: false,
       cudaVisibleDevices: null,
       vulkanVisibleDevices: null,

@@ -31,6 +31,8 @@ export interface Config extends CommandConfig, GpuSettings {
   readonly kvCacheType: "f16" | "q8_0" | "q4_0";
   /** What `/api/generate` does with a plain prompt: nothing, or the model's template. */
   readonly generate: "raw" | "template";
+  /** Where a prompt's text may name control tokens: in the template alone, or in messages, too. */
+  readonly specialTokens: "template" | "everywhere";
   /** Host names that models may be pulled from; null: any. */
   readonly registries: readonly string[] | null;
   /** Certificates to trust besides the system's, for pulls and pushes alone. */
@@ -77,6 +79,11 @@ export const settings: readonly Setting[] = [
   setting("LOCALLM_ORIGINS", "", "more browser origins to allow, separated by commas; * matches any text"),
   setting("LOCALLM_API_KEY", "", "when set, /api and /v1 want it as a bearer token"),
   setting("LOCALLM_GENERATE", "raw", "what /api/generate does with a plain prompt: raw or template"),
+  setting(
+    "LOCALLM_SPECIAL_TOKENS",
+    "template",
+    "everywhere also reads control tokens in messages; by default those are plain text",
+  ),
   setting("LOCALLM_FLASH_ATTENTION", "auto", "auto, on or off"),
   setting("LOCALLM_KV_CACHE_TYPE", "f16", "f16, q8_0 or q4_0"),
   setting("LOCALLM_REGISTRIES", "", "hosts that models may be pulled from, by comma; empty allows any"),
@@ -122,6 +129,7 @@ export function readConfig(environment: Environment = process.env): Config {
     flashAttention,
     kvCacheType: read("LOCALLM_KV_CACHE_TYPE", (text) => parseKvCacheType(text, flashAttention)),
     generate: read("LOCALLM_GENERATE", oneOf("raw", "template")),
+    specialTokens: read("LOCALLM_SPECIAL_TOKENS", oneOf("template", "everywhere")),
     registries: read("LOCALLM_REGISTRIES", parseRegistries),
     caFile: read("LOCALLM_CA_FILE", (text) => (text === "" ? null : parsePath(text))),
     proxy: {

@@ -1,6 +1,7 @@
 import type { AddressInfo } from "node:net";
 import pino, { type Logger } from "pino";
 import { baseUrl, type Config, type HostAddress, readConfig, shownConfig } from "./config.ts";
+import { TemplateThreads } from "./dialogue/template-threads.ts";
 import { Accelerator } from "./gpu/accelerator.ts";
 import type { BackendChoice } from "./gpu/backend.ts";
 import { devicesIn, machineBackend, visibleDevices } from "./gpu/machine.ts";
@@ -87,11 +88,13 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     registries: config.registries,
     credentials: new CredentialsFile(config.credentialsFile),
   });
+  const templates = new TemplateThreads();
   let notice: string | null = null;
   const app = createApp({
     version,
     store,
-    dialogues: new Dialogues(store),
+    dialogues: new Dialogues(store, templates),
+    templates,
     scheduler,
     pulls,
     settings: {
@@ -104,6 +107,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
       keepAliveMs: config.keepAliveMs,
       contextLength: config.contextLength,
       generate: config.generate,
+      specialTokens: config.specialTokens,
       notice: () => notice,
     },
     log,
@@ -111,6 +115,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     now: () => new Date(),
   });
   const port = await listen(app, config.host);
+  templates.warm();
   log.info({ settings: shownConfig(config) }, "settings");
   log.info({ backend: backend.backend ?? "cpu", why: backend.why }, "backend");
 
@@ -132,6 +137,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
 
   async function close(deadlineMs: number): Promise<void> {
     await scheduler.close(deadlineMs);
+    templates.close();
     pulls.close();
     const closed = app.close();
     // The last bytes of slow readers; then nobody holds the process any longer.

@@ -50,7 +50,7 @@ test.skipIf(registry === null)(
     await push(first);
     expect(proxy.stats.pushedBytes).toBeGreaterThan(weights.length);
     const second = `${proxy.host}/ns/second:v`;
-    const context = { store, checkTemplate: () => {}, onStatus: () => {} };
+    const context = { store, checkTemplate: async () => {}, onStatus: () => {} };
     await createModel(requireModelName(second), { from: first, system: "new" } as CreateRequest, context);
     proxy.stats.pushedBytes = 0;
     await push(second);

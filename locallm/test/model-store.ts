@@ -30,7 +30,7 @@ export async function createModelStore(): Promise<ModelStore> {
   const create = async (name: string, request: Partial<CreateRequest>) =>
     createModel(requireModelName(name), request as CreateRequest, {
       store,
-      checkTemplate: () => {},
+      checkTemplate: async () => {},
       onStatus: () => {},
     });
   return {

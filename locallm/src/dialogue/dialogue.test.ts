@@ -1,46 +1,49 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type AnswerPiece, createReader } from "./answer.ts";
+import { templatesHere } from "../../test/templates-here.ts";
+import { type AnswerPiece, createReader } from "./answer-reader.ts";
 import { createDialogue } from "./dialogue.ts";
-import { type Message, plainTurn } from "./turn.ts";
+import { type Message, plainTurn, type Turn } from "./turn.ts";
 
 const dialogue = (text: string, parts: { bosText?: string } = {}) =>
-  createDialogue({ template: { language: "jinja", text }, bosText: "", eosText: "", ...parts });
+  createDialogue(
+    { template: { language: "jinja", text }, bosText: "", eosText: "", ...parts },
+    templatesHere(),
+  );
+const prompt = async (text: string, turn: Turn) => (await dialogue(text)).prompt(turn, noBos);
 const say = (role: string, content: string): Message => ({ role, content });
-const noBos = { addBos: false };
+const noBos = { addBos: false, markers: [] };
 
 const chatml = `{% for m in messages %}{{'<|im_start|>' + m['role'] + '\\n' + m['content'] + '<|im_end|>' + '\\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}`;
 
 describe("messages → prompt", () => {
-  test("a conversation ends where the assistant speaks", () => {
-    expect(dialogue(chatml).prompt(plainTurn([say("system", "s"), say("user", "hi")]), noBos)).toBe(
+  test("a conversation ends where the assistant speaks", async () => {
+    expect(await prompt(chatml, plainTurn([say("system", "s"), say("user", "hi")]))).toBe(
       "<|im_start|>system\ns<|im_end|>\n<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n",
     );
   });
 
-  test("the first token is not doubled where the vocabulary adds it, and stays where it does not", () => {
-    const template = dialogue(`{{ bos_token }}{{ messages[0].content }}`, { bosText: "<s>" });
+  test("the first token is not doubled where the vocabulary adds it, and stays where it does not", async () => {
+    const template = await dialogue(`{{ bos_token }}{{ messages[0].content }}`, { bosText: "<s>" });
     const turn = plainTurn([say("user", "<s>x")]);
-    expect(template.prompt(turn, { addBos: true })).toBe("<s>x");
-    expect(template.prompt(turn, { addBos: false })).toBe("<s><s>x");
+    expect(await template.prompt(turn, { ...noBos, addBos: true })).toBe("<s>x");
+    expect(await template.prompt(turn, noBos)).toBe("<s><s>x");
   });
 
-  test("a template without a system role gets its words in the first user message", () => {
+  test("a template without a system role gets its words in the first user message", async () => {
     const text = `{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}`;
     const turn = plainTurn([say("system", "be kind"), say("user", "hi"), say("assistant", "yes")]);
-    expect(dialogue(text).prompt(turn, noBos)).toBe("[user]be kind\n\nhi[assistant]yes");
+    expect(await prompt(text, turn)).toBe("[user]be kind\n\nhi[assistant]yes");
   });
 
-  test("neighbours of one role are joined only where the template refuses them", () => {
+  test("neighbours of one role are joined only where the template refuses them", async () => {
     const strict = `{% for m in messages %}{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('roles must alternate') }}{% endif %}[{{ m.content }}]{% endfor %}`;
     const turn = plainTurn([say("user", "a"), say("user", "b")]);
-    expect(dialogue(strict).prompt(turn, noBos)).toBe("[a\n\nb]");
-    expect(dialogue("{% for m in messages %}[{{ m.content }}]{% endfor %}").prompt(turn, noBos)).toBe(
-      "[a][b]",
-    );
-    expect(() => dialogue(strict).prompt(plainTurn([say("assistant", "a")]), noBos)).toThrow(
-      expect.objectContaining({ code: "conversation_refused" }),
-    );
+    expect(await prompt(strict, turn)).toBe("[a\n\nb]");
+    expect(await prompt("{% for m in messages %}[{{ m.content }}]{% endfor %}", turn)).toBe("[a][b]");
+    await expect(prompt(strict, plainTurn([say("assistant", "a")]))).rejects.toMatchObject({
+      code: "conversation_refused",
+    });
   });
 
   test.each([
@@ -50,59 +53,59 @@ describe("messages → prompt", () => {
       "{{ '' + c.function.arguments if c.function.arguments is string else raise_exception('no') }}",
       '{"probe":1}',
     ],
-  ])("arguments of a call are handed over %s, as the template needs them", (_, printing, expected) => {
+  ])("arguments of a call are handed over %s, as the template needs them", async (_, printing, expected) => {
     const text = `{% for m in messages %}{% for c in m.tool_calls or [] %}{{ c.function.name }}:${printing}{% endfor %}{% endfor %}`;
     const message: Message = {
       role: "assistant",
       content: "",
       tool_calls: [{ function: { name: "f", arguments: { probe: 1 } } }],
     };
-    expect(dialogue(text).prompt(plainTurn([message]), noBos)).toBe(`f:${expected}`);
+    expect(await prompt(text, plainTurn([message]))).toBe(`f:${expected}`);
   });
 
-  test("traits come from what the template prints", () => {
-    expect(dialogue(chatml).traits).toEqual({ tools: false, thinking: false, insert: false });
-    const tools = dialogue(`{% for t in tools or [] %}{{ t | tojson }}{% endfor %}${chatml}<think>`);
+  test("traits come from what the template prints", async () => {
+    expect((await dialogue(chatml)).traits).toEqual({ tools: false, thinking: false, insert: false });
+    const tools = await dialogue(`{% for t in tools or [] %}{{ t | tojson }}{% endfor %}${chatml}<think>`);
     expect(tools.traits).toEqual({ tools: true, thinking: true, insert: false });
   });
 
-  test("thinking is known by its tags, or by what the template prints around a thought", () => {
+  test("thinking is known by its tags, or by what the template prints around a thought", async () => {
     const own =
       "{% for m in messages %}{% if m.thinking %}<why>{{ m.thinking }}</why>{% endif %}{{ m.content }}{% endfor %}";
     const turn = plainTurn([say("user", "x")], { think: true });
-    expect(dialogue(own).traits.thinking).toBe(true);
-    const reader = dialogue(own).reader(turn, "");
+    expect((await dialogue(own)).traits.thinking).toBe(true);
+    const reader = (await dialogue(own)).reader(turn, "");
     expect([...reader.push("<why>hm</why>yes"), ...reader.end()]).toEqual([
       { kind: "thinking", text: "hm" },
       { kind: "content", text: "yes" },
     ]);
     const bare = "{% for m in messages %}{{ m.thinking }}<end>{{ m.content }}<end>{% endfor %}";
-    expect(dialogue(bare).traits.thinking).toBe(false);
+    expect((await dialogue(bare)).traits.thinking).toBe(false);
   });
 
-  test("a template that does not parse, and one that fails, are named", () => {
-    expect(() => dialogue("{% for %}")).toThrow(expect.objectContaining({ code: "template_invalid" }));
-    expect(() => dialogue("{{ nothing() }}")).toThrow(expect.objectContaining({ code: "template_invalid" }));
+  test("a template that does not parse, and one that fails, are named", async () => {
+    await expect(dialogue("{% for %}")).rejects.toMatchObject({ code: "template_invalid" });
+    await expect(dialogue("{{ nothing() }}")).rejects.toMatchObject({ code: "template_invalid" });
     const late = "{% if messages | length > 1 %}{{ nothing() }}{% endif %}{{ messages[0].content }}";
-    expect(() => dialogue(late).prompt(plainTurn([say("user", "x"), say("user", "y")]), noBos)).toThrow(
-      expect.objectContaining({ code: "template_failed" }),
-    );
+    await expect(prompt(late, plainTurn([say("user", "x"), say("user", "y")]))).rejects.toMatchObject({
+      code: "template_failed",
+    });
   });
 
-  test("a template that refuses some conversations takes the others", () => {
+  test("a template that refuses some conversations takes the others", async () => {
     const strict =
       "{% if messages[0].role != 'system' %}{{ raise_exception('a system message first') }}{% endif %}{{ messages[1].content }}";
-    expect(dialogue(strict).prompt(plainTurn([say("system", "s"), say("user", "hi")]), noBos)).toBe("hi");
-    expect(() => dialogue(strict).prompt(plainTurn([say("user", "hi")]), noBos)).toThrow(
-      expect.objectContaining({ code: "conversation_refused" }),
-    );
+    expect(await prompt(strict, plainTurn([say("system", "s"), say("user", "hi")]))).toBe("hi");
+    await expect(prompt(strict, plainTurn([say("user", "hi")]))).rejects.toMatchObject({
+      code: "conversation_refused",
+    });
   });
 
-  test("a template that cannot be read is replaced by its family's, known by its marks", () => {
-    const unread = dialogue(
+  test("a template that cannot be read is replaced by its family's, known by its marks", async () => {
+    const unread = await dialogue(
       "{% for m in messages %}{{ m | unknown_filter }}<|im_start|><|im_end|>{% endfor %}",
     );
-    expect(unread.prompt(plainTurn([say("user", "hi")]), noBos)).toBe(
+    expect(await unread.prompt(plainTurn([say("user", "hi")]), noBos)).toBe(
       "<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n",
     );
     expect(unread.stop).toContain("<|im_end|>");

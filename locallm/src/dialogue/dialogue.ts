@@ -1,24 +1,16 @@
-import { detectTemplate } from "../template/detect.ts";
-import { compileGo } from "../template/go/template.ts";
-import { compileJinja } from "../template/jinja.ts";
-import { TemplateError, TemplateRefusal } from "../template/limits.ts";
+import { TemplateError, TemplateOverBudget, TemplateRefusal } from "../template/limits.ts";
 import { LocallmError } from "../wire/errors.ts";
-import { type AnswerReader, createReader } from "./answer.ts";
+import type { PromptText } from "../wire/inference/generate.ts";
+import { type AnswerReader, createReader } from "./answer-reader.ts";
 import { type AnswerGrammar, answerConstraint } from "./constraint.ts";
-import { findToolFormat } from "./formats/find.ts";
+import { formatOf } from "./formats/find.ts";
 import { harmony } from "./formats/harmony.ts";
-import { goPrompter } from "./go-prompt.ts";
-import { jinjaPrompter } from "./jinja-prompt.ts";
-import { findThinking, type ThinkingTags } from "./thinking.ts";
-import { offeredTools, plainTurn, type Turn } from "./turn.ts";
-
-export interface DialogueSource {
-  readonly template: { readonly language: "go" | "jinja"; readonly text: string };
-  /** How the vocabulary writes its first and last token; "" where it has none. */
-  readonly bosText: string;
-  readonly eosText: string;
-  readonly now?: () => Date;
-}
+import { isBegunAnswer } from "./model-template.ts";
+import { wholeText, withoutStart } from "./prompt-text.ts";
+import type { DialogueSource } from "./prompter.ts";
+import type { Templates } from "./template-work.ts";
+import type { ThinkingTags } from "./thinking.ts";
+import { offeredTools, type Turn } from "./turn.ts";
 
 /** What a template can say. A request that asks for more is refused before anything is rendered. */
 export interface DialogueTraits {
@@ -27,98 +19,94 @@ export interface DialogueTraits {
   readonly insert: boolean;
 }
 
+/** What a prompt must know of the vocabulary that reads it. */
+export interface PromptVocabulary {
+  /** It adds its first token by itself: the template's own is left out. */
+  readonly addBos: boolean;
+  /** Texts that it reads as control tokens. Where a message spells one, its letters are meant. */
+  readonly markers: readonly string[];
+}
+
 /** A model's way of talking: messages → prompt, and text → content, thinking and tool calls. One per model, reused. */
 export interface Dialogue {
   readonly traits: DialogueTraits;
-  /** Whether answers hold marks to read; models may write those as control tokens, which must then be text. */
+  /** Answers hold marks to read. Models may write those as control tokens, which must then come out as text. */
   readonly marked: boolean;
   /** Stop strings besides the model's own. */
   readonly stop: readonly string[];
-  /**
-   * The prompt of a turn, ready for the tokeniser: with `addBos` (the vocabulary adds its first token by
-   * itself) the template's own one is left out. Throws `conversation_refused` and `template_failed`.
-   */
-  prompt(turn: Turn, vocabulary: { readonly addBos: boolean }): string;
-  /** The prompt that asks for what stands between `prompt` and `suffix`. Throws `template_failed`. */
-  insert(prompt: string, suffix: string, vocabulary: { readonly addBos: boolean }): string;
+  /** The prompt of a turn. Throws `conversation_refused`, `template_failed` and `template_over_budget`. */
+  prompt(turn: Turn, vocabulary: PromptVocabulary, signal?: AbortSignal): Promise<PromptText>;
+  /** The prompt that asks for what stands between `prompt` and `suffix`. Throws as `prompt`. */
+  insert(
+    prompt: string,
+    suffix: string,
+    vocabulary: PromptVocabulary,
+    signal?: AbortSignal,
+  ): Promise<PromptText>;
   /**
    * What the answer must keep to, given the prompt; null where any text will do. Throws `invalid_format` for
    * a schema that cannot be kept, at once: nothing has waited yet.
    */
-  constraint(turn: Turn): ((prompt: string) => AnswerGrammar) | null;
+  constraint(turn: Turn): ((prompt: PromptText) => AnswerGrammar) | null;
   /** A reader for the answer to this prompt. */
-  reader(turn: Turn, prompt: string): AnswerReader;
+  reader(turn: Turn, prompt: PromptText): AnswerReader;
 }
 
-/** What a template's renderer gives: the turn in, the whole prompt out. Throws TemplateError. */
-export interface Prompter {
-  readonly traits: Omit<DialogueTraits, "thinking">;
-  /** What ends the model's turn, where the template itself does not come with such a list. */
-  readonly stop?: readonly string[];
-  render(turn: Turn): string;
-  insert(prompt: string, suffix: string): string;
-}
-
-/** Throws `template_invalid`. */
-export function createDialogue(source: DialogueSource): Dialogue {
-  const prompter = asError("template_invalid", () => prompterFor(source));
-  const format = findToolFormat(source.template.text, prompter);
-  const thinking = format === harmony ? null : findThinking(source.template, prompter);
-  const rendered = ({ addBos }: { readonly addBos: boolean }, render: () => string) => {
-    const prompt = asError("template_failed", render);
-    const doubled = addBos && source.bosText !== "" && prompt.startsWith(source.bosText);
-    return doubled ? prompt.slice(source.bosText.length) : prompt;
+/** Throws `template_invalid` and `template_over_budget`. */
+export async function createDialogue(source: DialogueSource, templates: Templates): Promise<Dialogue> {
+  const facts = await named("template_invalid", templates.run("read", { source }));
+  const { thinking, stop } = facts;
+  const format = formatOf(facts.format);
+  const rendered = async ({ addBos }: PromptVocabulary, rendering: Promise<PromptText>) => {
+    const prompt = await named("template_failed", rendering);
+    return addBos && source.bosText !== "" ? withoutStart(prompt, source.bosText) : prompt;
   };
   return {
-    traits: { ...prompter.traits, thinking: thinking !== null || format === harmony },
+    traits: { ...facts.traits, thinking: thinking !== null || format === harmony },
     marked: thinking !== null || format !== null,
-    stop: prompter.stop ?? [],
-    prompt: (turn, vocabulary) => rendered(vocabulary, () => prompter.render(turn)),
-    insert: (prompt, suffix, vocabulary) => rendered(vocabulary, () => prompter.insert(prompt, suffix)),
+    stop,
+    prompt: (turn, vocabulary, signal) => {
+      const { markers } = vocabulary;
+      // The rest of a turn is no matter of the template, and a schema may be large.
+      const { messages, tools, toolChoice, think } = turn;
+      const asked = { messages, tools, toolChoice, think, format: null };
+      return rendered(vocabulary, templates.run("render", { source, turn: asked, markers }, signal));
+    },
+    insert: (prompt, suffix, vocabulary, signal) => {
+      const { markers } = vocabulary;
+      return rendered(vocabulary, templates.run("insert", { source, prompt, suffix, markers }, signal));
+    },
     constraint: (turn) => {
       const constraint = answerConstraint(turn, { thinking, format, template: source.template.text });
-      return constraint === null ? null : (prompt) => constraint(isOpen(thinking, prompt));
+      return constraint === null ? null : (prompt) => constraint(isOpen(thinking, turn, prompt));
     },
     reader: (turn, prompt) =>
-      createReader({ thinking, open: isOpen(thinking, prompt), format, tools: offeredTools(turn) }),
+      createReader({ thinking, open: isOpen(thinking, turn, prompt), format, tools: offeredTools(turn) }),
   };
 }
 
-function prompterFor(source: DialogueSource): Prompter {
-  const { language, text } = source.template;
-  if (language === "go") return goPrompter(compileGo(text, source.now));
-  try {
-    const prompter = jinjaPrompter(compileJinja(text, source.now), source);
-    requireRenders(prompter);
-    return prompter;
-  } catch (error) {
-    // A template that our Jinja cannot read: its family's turns are known all the same.
-    const known = detectTemplate(text);
-    if (!(error instanceof TemplateError) || known === null) throw error;
-    return { ...goPrompter(compileGo(known.template, source.now)), stop: known.stop };
-  }
+/** Whether a template of Go's language can be parsed. Throws `template_invalid` and `template_over_budget`. */
+export async function checkTemplate(text: string, templates: Templates): Promise<void> {
+  await named("template_invalid", templates.run("check", { text }));
 }
 
-/** A template may refuse this conversation and take others. */
-function requireRenders(prompter: Prompter): void {
-  try {
-    prompter.render(plainTurn([{ role: "user", content: "probe" }]));
-  } catch (error) {
-    if (!(error instanceof TemplateRefusal)) throw error;
-  }
+/** Whether the model goes on inside its thinking: the prompt, or the answer begun in it, has opened it. */
+function isOpen(thinking: ThinkingTags | null, { messages }: Turn, prompt: PromptText): boolean {
+  if (thinking === null) return false;
+  const begun = messages.at(-1);
+  if (begun !== undefined && isBegunAnswer(begun))
+    return begun.content.lastIndexOf(thinking.open) > begun.content.lastIndexOf(thinking.close);
+  return wholeText(prompt).trimEnd().endsWith(thinking.open.trim());
 }
 
-/** Whether the prompt already holds the tag that opens the model's thinking. */
-function isOpen(thinking: ThinkingTags | null, prompt: string): boolean {
-  return thinking !== null && prompt.trimEnd().endsWith(thinking.open.trim());
-}
-
-function asError<T>(code: "template_invalid" | "template_failed", work: () => T): T {
+async function named<T>(code: "template_invalid" | "template_failed", work: Promise<T>): Promise<T> {
   try {
-    return work();
+    return await work;
   } catch (cause) {
     if (cause instanceof TemplateRefusal)
       throw new LocallmError("conversation_refused", { reason: cause.message }, { cause });
+    if (cause instanceof TemplateOverBudget)
+      throw new LocallmError("template_over_budget", { limit: cause.message }, { cause });
     if (cause instanceof TemplateError) throw new LocallmError(code, { problem: cause.message }, { cause });
     throw cause;
   }

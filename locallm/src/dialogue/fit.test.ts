@@ -1,21 +1,22 @@
 import { expect, test } from "vitest";
+import { templatesHere } from "../../test/templates-here.ts";
+import type { PromptText } from "../wire/inference/generate.ts";
 import { createDialogue } from "./dialogue.ts";
 import { fitTurn } from "./fit.ts";
+import { wholeText } from "./prompt-text.ts";
 import { type Message, plainTurn } from "./turn.ts";
 
-const dialogue = createDialogue({
-  template: { language: "jinja", text: "{% for m in messages %}{{ m.content }}|{% endfor %}" },
-  bosText: "",
-  eosText: "",
-});
+const text = "{% for m in messages %}{{ m.content }}|{% endfor %}";
+const source = { template: { language: "jinja" as const, text }, bosText: "", eosText: "" };
+const dialogue = await createDialogue(source, templatesHere());
 const talk = (...turns: [string, string][]): Message[] => turns.map(([role, content]) => ({ role, content }));
 const words = (text: string) => Array.from(text.matchAll(/[^|]+\|?/g), (_, index) => index);
 const fit = (messages: Message[], contextLength: number, truncate = true) =>
   fitTurn(dialogue, plainTurn(messages), {
     contextLength,
-    addBos: false,
+    vocabulary: { addBos: false, markers: [] },
     truncate,
-    tokenize: async (text) => words(text),
+    tokenize: async (prompt) => words(wholeText(prompt)),
   });
 
 const long = "x".repeat(100);
@@ -26,8 +27,8 @@ const conversation = talk(
   ["tool", `3${long}`],
   ["user", `4${long}`],
 );
-const firsts = (text: string) =>
-  text
+const firsts = (prompt: PromptText) =>
+  wholeText(prompt)
     .split("|")
     .map((part) => part.slice(0, 1))
     .join("");

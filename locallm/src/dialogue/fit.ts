@@ -1,21 +1,24 @@
 import { LocallmError } from "../wire/errors.ts";
-import type { Dialogue } from "./dialogue.ts";
+import type { PromptText } from "../wire/inference/generate.ts";
+import type { Dialogue, PromptVocabulary } from "./dialogue.ts";
+import { wholeText } from "./prompt-text.ts";
 import type { Message, Turn } from "./turn.ts";
 
 export interface Window {
   readonly contextLength: number;
-  readonly addBos: boolean;
+  readonly vocabulary: PromptVocabulary;
   /** Without it a conversation that is too long is an error. */
   readonly truncate: boolean;
   /** As the model's vocabulary does, first token included. */
-  tokenize(prompt: string): Promise<readonly number[]>;
+  tokenize(prompt: PromptText): Promise<readonly number[]>;
+  readonly signal?: AbortSignal;
 }
 
 export interface FittedTurn {
   /** The text, for the reader of the answer. */
-  readonly text: string;
+  readonly text: PromptText;
   /** The tokens where they had to be counted, else the text again. */
-  readonly prompt: string | readonly number[];
+  readonly prompt: PromptText | readonly number[];
   /** What was left out so that the rest fits. */
   readonly dropped: { readonly messages: number; readonly tokens: number };
 }
@@ -25,10 +28,11 @@ export interface FittedTurn {
  * system messages and the last message stay. Throws `prompt_too_long` when what must stay does not fit.
  */
 export async function fitTurn(dialogue: Dialogue, turn: Turn, window: Window): Promise<FittedTurn> {
-  const render = (messages: readonly Message[]) => dialogue.prompt({ ...turn, messages }, window);
+  const render = (messages: readonly Message[]) =>
+    dialogue.prompt({ ...turn, messages }, window.vocabulary, window.signal);
   const most = window.contextLength - 1;
-  const text = render(turn.messages);
-  if (surelyFits(text, most)) return { text, prompt: text, dropped: { messages: 0, tokens: 0 } };
+  const text = await render(turn.messages);
+  if (surelyFits(wholeText(text), most)) return { text, prompt: text, dropped: { messages: 0, tokens: 0 } };
   const whole = { text, prompt: await window.tokenize(text) };
   if (whole.prompt.length <= most) return { ...whole, dropped: { messages: 0, tokens: 0 } };
 
@@ -40,7 +44,7 @@ export async function fitTurn(dialogue: Dialogue, turn: Turn, window: Window): P
   while (low <= high) {
     const count = (low + high) >> 1;
     const messages = without(turn.messages, droppable, count);
-    const shorter = render(messages);
+    const shorter = await render(messages);
     const prompt = await window.tokenize(shorter);
     if (prompt.length <= most) {
       const dropped = {
@@ -53,7 +57,7 @@ export async function fitTurn(dialogue: Dialogue, turn: Turn, window: Window): P
   }
   if (fitted !== null) return fitted;
   const kept = without(turn.messages, droppable, droppable.length);
-  const least = droppable.length === 0 ? whole.prompt : await window.tokenize(render(kept));
+  const least = droppable.length === 0 ? whole.prompt : await window.tokenize(await render(kept));
   throw new LocallmError("prompt_too_long", {
     promptTokens: least.length,
     contextLength: window.contextLength,

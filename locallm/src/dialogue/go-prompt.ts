@@ -1,6 +1,6 @@
 import { type GoChat, goChatData } from "../template/go/data.ts";
 import type { GoTemplate } from "../template/go/template.ts";
-import type { Prompter } from "./dialogue.ts";
+import type { Prompter } from "./prompter.ts";
 import { type Message, mergeNeighbours, offeredTools, type Turn } from "./turn.ts";
 
 /**

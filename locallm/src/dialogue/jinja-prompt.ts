@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { JinjaTemplate } from "../template/jinja.ts";
 import { TemplateError, TemplateRefusal } from "../template/limits.ts";
-import type { DialogueSource, Prompter } from "./dialogue.ts";
+import type { DialogueSource, Prompter } from "./prompter.ts";
 import { type Message, mergeNeighbours, offeredTools, plainTurn, type Turn } from "./turn.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { TemplateError } from "../template/limits.ts";
-import type { DialogueSource, Prompter } from "./dialogue.ts";
+import type { Prompter } from "./prompter.ts";
 import { type Message, plainTurn } from "./turn.ts";
 
 /** The marks that a model puts around its thinking. */
@@ -18,10 +18,7 @@ const knownTags: readonly ThinkingTags[] = [
 ];
 
 /** The tags that a template speaks of, or prints around a message's thinking; null for a model that does not think. */
-export function findThinking(
-  { text }: DialogueSource["template"],
-  prompter: Pick<Prompter, "render">,
-): ThinkingTags | null {
+export function findThinking(text: string, prompter: Pick<Prompter, "render">): ThinkingTags | null {
   const known = knownTags.find(({ open, close }) => text.includes(open) || text.includes(close));
   return known ?? (/thinking|reasoning/i.test(text) ? probe(prompter) : null);
 }

@@ -6,7 +6,7 @@ import * as completions from "./openai/chat-completions.ts";
 import { ResponseBuilder } from "./openai/response-builder.ts";
 import { encode as encodeResponse } from "./openai/responses.ts";
 import type { Run } from "./run.ts";
-import type { TurnEvent } from "./turn.ts";
+import type { TurnEvent } from "./run-turn.ts";
 
 /** Any text that a model can write, awkward in JSON and in event streams. */
 const text = fc

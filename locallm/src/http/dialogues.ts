@@ -1,4 +1,5 @@
 import { createDialogue, type Dialogue, type DialogueTraits } from "../dialogue/dialogue.ts";
+import type { Templates } from "../dialogue/template-work.ts";
 import { headerOf, modelTemplate, type TemplateSource } from "../library/details.ts";
 import type { Model } from "../library/model.ts";
 import type { Store } from "../library/store.ts";
@@ -9,6 +10,9 @@ const capacity = 32;
 const traitsCapacity = 4096;
 const noTraits: DialogueTraits = { tools: false, thinking: false, insert: false };
 
+/** What is wrong with a template stays wrong: lists do not try it again. */
+const templateErrors: ReadonlySet<string> = new Set(["template_invalid", "template_over_budget"]);
+
 /** Weights without any template: the messages one after the other, as they are. */
 const bare =
   "{% for message in messages %}{{ message.content }}{% if not loop.last %}\n\n{% endif %}{% endfor %}";
@@ -16,16 +20,18 @@ const bare =
 /** The way each model talks, read once per manifest and kept. */
 export class Dialogues {
   readonly #store: Store;
+  readonly #templates: Templates;
   readonly #byDigest = new Map<string, Promise<Dialogue>>();
   readonly #traits = new Map<string, DialogueTraits>();
 
-  constructor(store: Store) {
+  constructor(store: Store, templates: Templates) {
     this.#store = store;
+    this.#templates = templates;
   }
 
   /**
-   * With `template` (a request's own, in Go's language) in place of the model's. Throws `template_invalid`, and
-   * what reading the model throws.
+   * With `template` (a request's own, in Go's language) in place of the model's. Throws `template_invalid` and
+   * `template_over_budget`, and what reading the model throws.
    */
   async of(model: Model, template?: string): Promise<Dialogue> {
     if (template !== undefined) return await this.#read(model, { language: "go", text: template });
@@ -46,7 +52,7 @@ export class Dialogues {
     const traits = await this.of(model).then(
       (dialogue) => dialogue.traits,
       (error: unknown) => {
-        if (error instanceof LocallmError && error.code === "template_invalid") return noTraits;
+        if (error instanceof LocallmError && templateErrors.has(error.code)) return noTraits;
         throw error;
       },
     );
@@ -59,10 +65,11 @@ export class Dialogues {
     const header = await headerOf(this.#store, model);
     const [path] = model.modelPaths;
     const special = path === undefined ? null : await this.#store.headers.specialTokens(path);
-    return createDialogue({
+    const source = {
       template: template ?? modelTemplate(model, header) ?? { language: "jinja", text: bare },
       bosText: special?.bosText ?? "",
       eosText: special?.eosText ?? "",
-    });
+    };
+    return await createDialogue(source, this.#templates);
   }
 }

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { Templates } from "../dialogue/template-work.ts";
 import type { Store } from "../library/store.ts";
 import type { Scheduler } from "../scheduler/lease.ts";
 import type { Pulls } from "../sources/pulls.ts";
@@ -12,6 +13,7 @@ export interface Parts {
   readonly version: string;
   readonly store: Store;
   readonly dialogues: Dialogues;
+  readonly templates: Templates;
   readonly scheduler: Scheduler;
   readonly pulls: Pulls;
   readonly settings: HttpSettings;
@@ -29,6 +31,8 @@ interface HttpSettings {
   readonly contextLength: number;
   /** What `/api/generate` does with a plain prompt. */
   readonly generate: "raw" | "template";
+  /** Where the names of control tokens are read as these tokens: in templates, or in texts of clients, too. */
+  readonly specialTokens: "template" | "everywhere";
   /** What `/` adds to its line: why there is no model yet. Null: nothing. */
   readonly notice: () => string | null;
 }

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { PromptVocabulary } from "../dialogue/dialogue.ts";
 import { headerLengths, headerOf, modelPurpose } from "../library/details.ts";
 import type { Model } from "../library/model.ts";
 import type { Lease, LoadWish, RunnableModel } from "../scheduler/lease.ts";
@@ -30,6 +31,8 @@ export interface Run {
   readonly startedMs: number;
   /** Waits for the model and a place in it. Release it when the answer is done. */
   lease(uses?: "slot" | "load" | "visit"): Promise<Lease>;
+  /** What the model's template must know of its vocabulary. */
+  promptVocabulary(lease: Lease): PromptVocabulary;
   /** Enters a finished generation into metrics and log. */
   count(done: GenerateDone): void;
   /** The same for embeddings; the tokens of all inputs. */
@@ -78,6 +81,10 @@ export async function prepareRun(
       parts.metrics.queueSeconds.observe({ model: runnable.name }, lease.waitedMs / 1000);
       request.logFields["waitedMs"] = Math.round(lease.waitedMs);
       return lease;
+    },
+    promptVocabulary({ info }) {
+      const { addBos, markers } = info;
+      return { addBos, markers: parts.settings.specialTokens === "everywhere" ? [] : markers };
     },
     count(done) {
       const labels = { model: runnable.name };

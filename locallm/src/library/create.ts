@@ -15,7 +15,7 @@ import type { Store } from "./store.ts";
 export interface CreateContext {
   store: Store;
   /** Throws `template_invalid` where the text is no Go template. */
-  checkTemplate(text: string): void;
+  checkTemplate(text: string): Promise<void>;
   onStatus(status: string): void;
 }
 
@@ -31,7 +31,7 @@ export async function createModel(
   refuseUnbuilt(request);
   const base = await readBase(request, context.store);
   const adapters = await readAdapters(request, base, context.store);
-  if (request.template !== undefined) context.checkTemplate(request.template);
+  if (request.template !== undefined) await context.checkTemplate(request.template);
   const params = checkParameters(request.parameters);
   const messages = checkMessages(request.messages);
 

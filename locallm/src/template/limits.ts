@@ -18,5 +18,8 @@ export class TemplateError extends Error {
   override readonly name = "TemplateError";
 }
 
+/** Running it takes more time or memory than a template gets. The message names the limit. */
+export class TemplateOverBudget extends TemplateError {}
+
 /** The template itself refuses the conversation (`raise_exception`): its author's words, for the client. */
 export class TemplateRefusal extends TemplateError {}

@@ -149,6 +149,7 @@ export const errors = {
   client_gone: { status: 499, message: "the client closed the connection" },
   template_invalid: { status: 400, message: "template error: {problem}" },
   template_failed: { status: 500, message: "the model's chat template failed: it {problem}" },
+  template_over_budget: { status: 500, message: "the chat template takes more than {limit}" },
   conversation_refused: {
     status: 400,
     message: "the model's chat template rejected this conversation: {reason}",

@@ -1,5 +1,5 @@
-import type { Prompter } from "../dialogue.ts";
 import { asObject, parseJson } from "../json-text.ts";
+import type { Prompter } from "../prompter.ts";
 import type { ToolFormat } from "../tool-format.ts";
 import { type Message, plainTurn } from "../turn.ts";
 import { commandR } from "./command-r.ts";
@@ -30,15 +30,26 @@ const families: readonly { format: ToolFormat; isMeant: (template: string) => bo
   },
 ];
 
+/** A format as one thread tells another: a family's name, or what stands around calls of no known family. */
+export type FoundFormat =
+  | { readonly name: "family"; readonly family: string }
+  | { readonly name: "generic"; readonly marks: Parameters<typeof genericFormat> };
+
 /** How the models of a template write calls; null where they do not. */
-export function findToolFormat(template: string, prompter: Prompter): ToolFormat | null {
-  const family = families.find(({ isMeant }) => isMeant(template));
-  if (family !== undefined) return family.format;
+export function findToolFormat(template: string, prompter: Prompter): FoundFormat | null {
+  const known = families.find(({ isMeant }) => isMeant(template));
+  if (known !== undefined) return { name: "family", family: known.format.name };
   return prompter.traits.tools ? probe(prompter) : null;
 }
 
+export function formatOf(found: FoundFormat | null): ToolFormat | null {
+  if (found === null) return null;
+  if (found.name === "generic") return genericFormat(...found.marks);
+  return families.find(({ format }) => format.name === found.family)?.format ?? null;
+}
+
 /** Looks at how the template prints a call: what stands around its JSON is the mark that models learned. */
-function probe(prompter: Prompter): ToolFormat | null {
+function probe(prompter: Prompter): FoundFormat | null {
   const user: Message = { role: "user", content: "probe-question" };
   const call = {
     id: "call00001",
@@ -64,7 +75,12 @@ function probe(prompter: Prompter): ToolFormat | null {
   const argumentsKey = called.slice(start, start + length).includes('"parameters"')
     ? "parameters"
     : "arguments";
-  return genericFormat(open.trim().replace(/\[$/, "").trim(), close, argumentsKey);
+  const marks: Parameters<typeof genericFormat> = [
+    open.trim().replace(/\[$/, "").trim(),
+    close,
+    argumentsKey,
+  ];
+  return { name: "generic", marks };
 }
 
 function commonLength(a: string, b: string): number {

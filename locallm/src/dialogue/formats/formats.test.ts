@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type AnswerPiece, createReader } from "../answer.ts";
+import { type AnswerPiece, createReader } from "../answer-reader.ts";
 import type { ToolFormat } from "../tool-format.ts";
 import type { Tool } from "../turn.ts";
 import { commandR } from "./command-r.ts";

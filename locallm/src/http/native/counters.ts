@@ -1,7 +1,7 @@
 import type { Lease } from "../../scheduler/lease.ts";
 import type { GenerateDone } from "../../wire/inference/generate.ts";
 import type { Run } from "../run.ts";
-import type { Dropped } from "../turn.ts";
+import type { Dropped } from "../run-turn.ts";
 
 /** What every final chunk carries: all of it always, zeros included. Durations are integer nanoseconds. */
 export interface Counters {

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from "fastify";
+import { checkTemplate } from "../../dialogue/dialogue.ts";
 import { createModel } from "../../library/create.ts";
-import { compileGo } from "../../template/go/template.ts";
 import { createRequest } from "../../wire/api/library.ts";
-import { LocallmError } from "../../wire/errors.ts";
 import { requireModelName } from "../../wire/model-name.ts";
 import { readBody } from "../body.ts";
 import type { Parts } from "../parts.ts";
@@ -16,22 +15,9 @@ export function createRoute(app: FastifyInstance, parts: Parts): void {
     return await sendProgress(request, reply, body.stream, async (onProgress) => {
       await createModel(name, body, {
         store: parts.store,
-        checkTemplate,
+        checkTemplate: (text) => checkTemplate(text, parts.templates),
         onStatus: (status) => onProgress({ status }),
       });
     });
   });
-}
-
-function checkTemplate(text: string): void {
-  try {
-    compileGo(text);
-  } catch (cause) {
-    if (cause instanceof LocallmError) throw cause;
-    throw new LocallmError(
-      "template_invalid",
-      { problem: cause instanceof Error ? cause.message : String(cause) },
-      { cause },
-    );
-  }
 }

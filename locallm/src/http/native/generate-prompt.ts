@@ -1,14 +1,14 @@
-import type { AnswerReader } from "../../dialogue/answer.ts";
+import type { AnswerReader } from "../../dialogue/answer-reader.ts";
 import { formatGrammar } from "../../dialogue/constraint.ts";
 import { plainTurn } from "../../dialogue/turn.ts";
 import type { Lease } from "../../scheduler/lease.ts";
 import type { GenerateRequest } from "../../wire/api/inference.ts";
 import { LocallmError } from "../../wire/errors.ts";
-import type { GenerateJob } from "../../wire/inference/generate.ts";
+import type { GenerateJob, PromptText } from "../../wire/inference/generate.ts";
 import { answerFormat } from "../format.ts";
 import type { Parts } from "../parts.ts";
 import type { Run } from "../run.ts";
-import { conversation, requireTraits } from "../turn.ts";
+import { conversation, requireTraits } from "../run-turn.ts";
 
 /** A request's prompt, for a model that is loaded. */
 export interface ReadyPrompt {
@@ -26,7 +26,7 @@ export async function generatePrompt(
   parts: Parts,
   run: Run,
   body: GenerateRequest,
-): Promise<(lease: Lease) => ReadyPrompt> {
+): Promise<(lease: Lease) => Promise<ReadyPrompt>> {
   if (body.raw === true && (body.system ?? body.template ?? body.context) !== undefined)
     throw new LocallmError("raw_conflict", {});
   const asked = (body.system ?? body.template ?? body.suffix) !== undefined;
@@ -39,7 +39,7 @@ async function rawPrompt(parts: Parts, run: Run, body: GenerateRequest) {
   if (body.think) requireTraits(run, await parts.dialogues.traits(run.model), turn);
   const grammar = formatGrammar(answerFormat(body.format));
   const prompt = inFront(body.context, body.prompt ?? "");
-  return () => ({ prompt, grammar, read: asItIs });
+  return async () => ({ prompt, grammar, read: asItIs });
 }
 
 async function templatedPrompt(parts: Parts, run: Run, body: GenerateRequest) {
@@ -53,10 +53,13 @@ async function templatedPrompt(parts: Parts, run: Run, body: GenerateRequest) {
   if (suffix !== undefined && !dialogue.traits.insert)
     throw new LocallmError("unsupported_capability", { model: run.typedName, capability: "insert" });
   const constraint = dialogue.constraint(turn);
-  return ({ info }: Lease) => {
-    const text = rendered(body, () =>
-      suffix === undefined ? dialogue.prompt(turn, info) : dialogue.insert(body.prompt ?? "", suffix, info),
-    );
+  return async (lease: Lease) => {
+    const vocabulary = run.promptVocabulary(lease);
+    const rendering =
+      suffix === undefined
+        ? dialogue.prompt(turn, vocabulary, run.signal)
+        : dialogue.insert(body.prompt ?? "", suffix, vocabulary, run.signal);
+    const text = await rendered(body, rendering);
     return {
       prompt: inFront(body.context, text),
       grammar: constraint?.(text) ?? null,
@@ -67,18 +70,22 @@ async function templatedPrompt(parts: Parts, run: Run, body: GenerateRequest) {
 }
 
 /** A template that fails is the request's fault where the request brought it. */
-function rendered(body: GenerateRequest, render: () => string): string {
+async function rendered(body: GenerateRequest, rendering: Promise<PromptText>): Promise<PromptText> {
   try {
-    return render();
+    return await rendering;
   } catch (cause) {
-    const isOwn = body.template !== undefined;
-    if (!isOwn || !(cause instanceof LocallmError) || cause.code !== "template_failed") throw cause;
-    throw new LocallmError("template_invalid", { problem: `it ${cause.details["problem"]}` }, { cause });
+    if (body.template === undefined || !(cause instanceof LocallmError)) throw cause;
+    const { problem, limit } = cause.details;
+    if (cause.code === "template_failed")
+      throw new LocallmError("template_invalid", { problem: `it ${problem}` }, { cause });
+    if (cause.code === "template_over_budget")
+      throw new LocallmError("template_invalid", { problem: `it takes more than ${limit}` }, { cause });
+    throw cause;
   }
 }
 
 /** The tokens of an earlier answer go before the text. */
-function inFront(context: readonly number[] | undefined, text: string): GenerateJob["prompt"] {
+function inFront(context: readonly number[] | undefined, text: PromptText): GenerateJob["prompt"] {
   return context === undefined || context.length === 0 ? text : [context, text];
 }
 

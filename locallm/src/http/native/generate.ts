@@ -41,13 +41,13 @@ type Piece =
 async function* generate(
   run: Run,
   body: GenerateRequest,
-  ready: (lease: Lease) => ReadyPrompt,
+  ready: (lease: Lease) => Promise<ReadyPrompt>,
   /** Called before the first piece: the last moment for a header. */
   onCut: (tokens: number) => void,
 ): AsyncGenerator<Piece> {
   const lease = await run.lease();
   try {
-    const { prompt, grammar, read, renderSpecial = false } = ready(lease);
+    const { prompt, grammar, read, renderSpecial = false } = await ready(lease);
     const job = generateJob(run.options, {
       prompt,
       grammar,

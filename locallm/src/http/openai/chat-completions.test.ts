@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Lease } from "../../scheduler/lease.ts";
 import type { GenerateDone } from "../../wire/inference/generate.ts";
-import type { TurnEvent } from "../turn.ts";
+import type { TurnEvent } from "../run-turn.ts";
 import { encode, wholeAnswer } from "./chat-completions.ts";
 
 const head = { id: "chatcmpl-1", created: 7, model: 'm"x' };

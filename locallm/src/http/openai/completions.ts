@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { Dialogue } from "../../dialogue/dialogue.ts";
 import type { Lease } from "../../scheduler/lease.ts";
 import { LocallmError } from "../../wire/errors.ts";
-import type { GenerateDone, GenerateEvent } from "../../wire/inference/generate.ts";
+import type { GenerateDone, GenerateEvent, GenerateJob } from "../../wire/inference/generate.ts";
 import { type CompletionsRequest, completionsRequest, inputList } from "../../wire/openai/completions.ts";
 import { readBody } from "../body.ts";
 import { generateJob } from "../generate-job.ts";
@@ -47,7 +47,7 @@ async function* complete(
   try {
     for (const [index, prompt] of inputList(body.prompt).entries()) {
       if (body.echo === true) yield { kind: "text", index, text: await textOf(prompt, lease) };
-      for await (const piece of answer(run, lease, await promptOf(prompt, body, dialogue, lease))) {
+      for await (const piece of answer(run, lease, await promptOf(prompt, body, dialogue, run, lease))) {
         if (piece.kind === "text") yield { kind: "text", index, text: piece.text };
         else {
           run.count(piece);
@@ -60,7 +60,7 @@ async function* complete(
   }
 }
 
-function answer(run: Run, lease: Lease, prompt: string | number[]): AsyncIterable<GenerateEvent> {
+function answer(run: Run, lease: Lease, prompt: GenerateJob["prompt"]): AsyncIterable<GenerateEvent> {
   return lease.runner.generate(generateJob(run.options, { prompt, numCtx: lease.numCtx }), run.signal);
 }
 
@@ -68,9 +68,11 @@ async function promptOf(
   prompt: string | number[],
   { suffix = "" }: CompletionsRequest,
   dialogue: Dialogue | null,
+  run: Run,
   lease: Lease,
-): Promise<string | number[]> {
-  return dialogue === null ? prompt : dialogue.insert(await textOf(prompt, lease), suffix, lease.info);
+): Promise<GenerateJob["prompt"]> {
+  if (dialogue === null) return prompt;
+  return await dialogue.insert(await textOf(prompt, lease), suffix, run.promptVocabulary(lease), run.signal);
 }
 
 async function textOf(prompt: string | number[], lease: Lease): Promise<string> {

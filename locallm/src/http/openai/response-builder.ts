@@ -1,5 +1,5 @@
-import type { AnswerPiece } from "../../dialogue/answer.ts";
-import type { TurnDone, TurnEvent } from "../turn.ts";
+import type { AnswerPiece } from "../../dialogue/answer-reader.ts";
+import type { TurnDone, TurnEvent } from "../run-turn.ts";
 import { newId } from "./sse.ts";
 
 export type ResponseEvent = { readonly type: string } & Record<string, unknown>;

@@ -1,4 +1,4 @@
-import type { AnswerPiece } from "../dialogue/answer.ts";
+import type { AnswerPiece } from "../dialogue/answer-piece.ts";
 import type { Dialogue, DialogueTraits } from "../dialogue/dialogue.ts";
 import { type FittedTurn, fitTurn } from "../dialogue/fit.ts";
 import type { Message, Turn } from "../dialogue/turn.ts";
@@ -41,9 +41,10 @@ export async function* runTurn(run: Run, dialogue: Dialogue, wish: TurnWish): As
   try {
     const fitted = await fitTurn(dialogue, turn, {
       contextLength: lease.numCtx,
-      addBos: lease.info.addBos,
+      vocabulary: run.promptVocabulary(lease),
       truncate: wish.truncate,
-      tokenize: (text) => lease.runner.tokenize(text, { addSpecial: true, parseSpecial: true }),
+      tokenize: (text) => lease.runner.tokenize(text, { addSpecial: true, parseSpecial: true }, run.signal),
+      signal: run.signal,
     });
     if (fitted.dropped.tokens > 0) wish.onDropped?.(fitted.dropped);
     const reader = dialogue.reader(turn, fitted.text);

@@ -1,0 +1,271 @@
+import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
+import { TemplateError, TemplateOverBudget, TemplateRefusal } from "../template/limits.ts";
+import type { TemplateResults, Templates, TemplateTask, TemplateWork } from "./template-work.ts";
+
+export interface TemplateBudget {
+  /** Threads for tasks that end soon. */
+  readonly quickThreads: number;
+  /** Processor time after which a task is a slow one, of which one runs at a time. */
+  readonly quickMs: number;
+  /** Characters of a conversation above which it is one from the start. */
+  readonly quickChars: number;
+  /** Processor time of one task; then its thread is ended. */
+  readonly processorMs: number;
+  /** JavaScript values of one thread, kept templates included. */
+  readonly memoryMb: number;
+}
+
+/** docs/locallm/templates-and-tools.md names these numbers. */
+export const templateBudget: TemplateBudget = {
+  quickThreads: 2,
+  quickMs: 100,
+  quickChars: 1_000_000,
+  processorMs: 1000,
+  memoryMb: 512,
+};
+
+/** By the clock a task may take so many times its processor time: the machine may be busy with other things. */
+const clockShare = 5;
+
+/** With the processor time that the thread has used in all. */
+export type ThreadReport = { readonly processorMs: number } & (
+  | { readonly kind: "ready" }
+  | { readonly kind: "done"; readonly result: TemplateResults[keyof TemplateResults] }
+  | { readonly kind: "failed" | "refused"; readonly problem: string }
+);
+
+interface Job {
+  readonly task: TemplateTask;
+  resolve(result: never): void;
+  reject(error: unknown): void;
+  /** Nobody waits for it any more. */
+  isLeft: boolean;
+}
+
+/**
+ * Does template work in threads, each task within a budget. Every task begins at a quick thread; one that does not
+ * end soon becomes the slow one, or, where there is a slow one already, is ended and begun again when its turn comes.
+ * So whoever waits for a quick thread waits for tasks of `quickMs`, whatever others send.
+ */
+export class TemplateThreads implements Templates {
+  readonly #budget: TemplateBudget;
+  readonly #threads = new Set<TemplateThread>();
+  readonly #idle: TemplateThread[] = [];
+  readonly #quick: Job[] = [];
+  readonly #slow: Job[] = [];
+  #quickRunning = 0;
+  #slowRuns = false;
+
+  constructor(budget: TemplateBudget = templateBudget) {
+    this.#budget = budget;
+  }
+
+  /** Starts a thread, so that the next task finds one. */
+  warm(): void {
+    if (this.#idle.length === 0) this.#idle.push(this.#newThread());
+  }
+
+  async run<Kind extends keyof TemplateWork>(
+    kind: Kind,
+    work: TemplateWork[Kind],
+    signal?: AbortSignal,
+  ): Promise<TemplateResults[Kind]> {
+    signal?.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<TemplateResults[Kind]>();
+    const job: Job = { task: { kind, ...work } as TemplateTask, resolve, reject, isLeft: false };
+    const leave = () => {
+      job.isLeft = true;
+      for (const queue of [this.#quick, this.#slow])
+        if (queue.includes(job)) queue.splice(queue.indexOf(job), 1);
+      reject(signal?.reason);
+    };
+    signal?.addEventListener("abort", leave, { once: true });
+    const isLarge = charsOf(job.task, this.#budget.quickChars) > this.#budget.quickChars;
+    (isLarge ? this.#slow : this.#quick).push(job);
+    this.#start();
+    try {
+      return await promise;
+    } finally {
+      signal?.removeEventListener("abort", leave);
+    }
+  }
+
+  /** Ends every thread; what they were doing fails. */
+  close(): void {
+    for (const thread of this.#threads) thread.end();
+  }
+
+  #start(): void {
+    while (this.#quick.length > 0 && this.#quickRunning < this.#budget.quickThreads)
+      void this.#runQuick(this.#quick.shift()!);
+    if (this.#slow.length > 0 && !this.#slowRuns) void this.#runSlow(this.#slow.shift()!);
+  }
+
+  async #runQuick(job: Job): Promise<void> {
+    this.#quickRunning++;
+    const thread = this.#takeThread();
+    await thread.begin(job.task);
+    const ended = await thread.done(this.#budget.quickMs);
+    this.#quickRunning--;
+    if (ended === null) this.warm();
+    if (ended !== null) this.#settle(job, thread, ended);
+    else if (!this.#slowRuns && !job.isLeft) void this.#finish(job, thread);
+    else {
+      this.#endThread(thread);
+      if (!job.isLeft) this.#slow.push(job);
+    }
+    this.#start();
+  }
+
+  async #runSlow(job: Job): Promise<void> {
+    this.#slowRuns = true;
+    const thread = this.#takeThread();
+    await thread.begin(job.task);
+    await this.#finish(job, thread);
+  }
+
+  async #finish(job: Job, thread: TemplateThread): Promise<void> {
+    this.#slowRuns = true;
+    const { processorMs } = this.#budget;
+    const ended = await thread.done(processorMs);
+    this.#slowRuns = false;
+    const spent = new TemplateOverBudget(`${processorMs} ms of processor time`);
+    this.#settle(job, thread, ended ?? { kind: "lost", error: spent });
+    this.#start();
+  }
+
+  #settle(job: Job, thread: TemplateThread, ended: Ended): void {
+    const isWell = ended.kind !== "lost" && this.#idle.length < this.#budget.quickThreads;
+    if (isWell) this.#idle.push(thread);
+    else this.#endThread(thread);
+    if (ended.kind === "lost") job.reject(ended.error);
+    else if (ended.kind === "done") job.resolve(ended.result as never);
+    else if (ended.kind === "refused") job.reject(new TemplateRefusal(ended.problem));
+    else job.reject(new TemplateError(ended.problem));
+  }
+
+  #takeThread(): TemplateThread {
+    return this.#idle.pop() ?? this.#newThread();
+  }
+
+  #newThread(): TemplateThread {
+    const thread = new TemplateThread(this.#budget);
+    this.#threads.add(thread);
+    return thread;
+  }
+
+  #endThread(thread: TemplateThread): void {
+    this.#threads.delete(thread);
+    thread.end();
+  }
+}
+
+/** Counted no further than `most`. */
+function charsOf(task: TemplateTask, most: number): number {
+  if (task.kind === "insert") return task.prompt.length + task.suffix.length;
+  if (task.kind !== "render") return 0;
+  let chars = 0;
+  for (const { content, thinking = "" } of task.turn.messages) {
+    chars += content.length + thinking.length;
+    if (chars > most) break;
+  }
+  return chars;
+}
+
+/** What became of a task. `lost`: the thread is of no use any more. */
+type Ended = Exclude<ThreadReport, { kind: "ready" }> | { readonly kind: "lost"; readonly error: unknown };
+
+/** One thread and the task that it does. */
+class TemplateThread {
+  readonly #worker: Worker;
+  readonly #ready = Promise.withResolvers<void>();
+  #ended = Promise.withResolvers<Ended>();
+  #failure: unknown = null;
+  #beganMs = 0;
+  /** The thread's processor time when it last had nothing to do. */
+  #idleProcessorMs = 0;
+
+  constructor({ memoryMb }: TemplateBudget) {
+    // As source it runs as it is; published, both are JavaScript.
+    const file = import.meta.url.endsWith(".ts") ? "./template-thread.ts" : "./template-thread.js";
+    this.#worker = new Worker(fileURLToPath(new URL(file, import.meta.url)), {
+      name: "locallm templates",
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 32 },
+    });
+    this.#worker.on("message", (report: ThreadReport) => {
+      this.#idleProcessorMs = report.processorMs;
+      if (report.kind === "ready") this.#ready.resolve();
+      else this.#ended.resolve(report);
+    });
+    this.#worker.on("error", (error: NodeJS.ErrnoException) => {
+      const isMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
+      this.#fail(isMemory ? new TemplateOverBudget(`${memoryMb} MB of memory`) : error);
+    });
+    this.#worker.on("exit", () => this.#fail(new Error("the thread that renders templates ended")));
+    this.#worker.unref();
+  }
+
+  async begin(task: TemplateTask): Promise<void> {
+    this.#worker.ref();
+    this.#ended = Promise.withResolvers();
+    await this.#ready.promise;
+    this.#beganMs = performance.now();
+    if (this.#failure !== null) this.#ended.resolve({ kind: "lost", error: this.#failure });
+    else this.#post(task);
+  }
+
+  /** Null: the task has used so much processor time and is not done; or far more time by the clock. */
+  async done(processorMs: number): Promise<Ended | null> {
+    for (let waitMs = processorMs; waitMs > 0; ) {
+      const ended = await this.#within(waitMs);
+      if (ended !== null) return ended;
+      const leftMs = processorMs - (await this.#processorMs());
+      const clockLeftMs = processorMs * clockShare - (performance.now() - this.#beganMs);
+      waitMs = leftMs <= 0 ? 0 : Math.min(Math.max(leftMs, 10), clockLeftMs);
+    }
+    return null;
+  }
+
+  end(): void {
+    void this.#worker.terminate();
+  }
+
+  async #within(ms: number): Promise<Ended | null> {
+    const { promise: over, resolve } = Promise.withResolvers<null>();
+    const timer = setTimeout(() => resolve(null), ms);
+    const ended = await Promise.race([this.#ended.promise, over]);
+    clearTimeout(timer);
+    if (ended !== null) this.#worker.unref();
+    return ended;
+  }
+
+  /** Of the task so far; infinite where the thread does not say, because it is inside one long call. */
+  async #processorMs(): Promise<number> {
+    const { promise: silent, resolve } = Promise.withResolvers<number>();
+    const timer = setTimeout(() => resolve(Number.POSITIVE_INFINITY), 50);
+    const told = this.#worker.cpuUsage().then(
+      ({ user, system }) => (user + system) / 1000 - this.#idleProcessorMs,
+      () => Number.POSITIVE_INFINITY,
+    );
+    const used = await Promise.race([told, silent]);
+    clearTimeout(timer);
+    return used;
+  }
+
+  #post(task: TemplateTask): void {
+    try {
+      this.#worker.postMessage(task);
+    } catch (cause) {
+      // What cannot be copied is nested too deep; the thread itself is well.
+      const problem = `cannot take this conversation: ${(cause as Error).message}`;
+      this.#ended.resolve({ kind: "failed", problem, processorMs: this.#idleProcessorMs });
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= error;
+    this.#ready.resolve();
+    this.#ended.resolve({ kind: "lost", error: this.#failure });
+  }
+}

@@ -1,0 +1,93 @@
+import { compileGo } from "../template/go/template.ts";
+import type { PromptText } from "../wire/inference/generate.ts";
+import { borderedText, type Markers, markersOf, piecesOf, withBorders } from "./client-text.ts";
+import { type ModelTemplate, readTemplate, type TemplateFacts } from "./model-template.ts";
+import { promptText } from "./prompt-text.ts";
+import type { DialogueSource } from "./prompter.ts";
+import type { Turn } from "./turn.ts";
+
+/** Everything that runs a template or parses one. A template comes with a model file or a request: it may be hostile. */
+export interface TemplateWork {
+  /** Whether a Go template can be parsed. */
+  check: { readonly text: string };
+  read: { readonly source: DialogueSource };
+  render: { readonly source: DialogueSource; readonly turn: Turn; readonly markers: readonly string[] };
+  insert: {
+    readonly source: DialogueSource;
+    readonly prompt: string;
+    readonly suffix: string;
+    readonly markers: readonly string[];
+  };
+}
+
+export interface TemplateResults {
+  check: null;
+  read: TemplateFacts;
+  render: PromptText;
+  insert: PromptText;
+}
+
+export type TemplateTask = {
+  [Kind in keyof TemplateWork]: { readonly kind: Kind } & TemplateWork[Kind];
+}[keyof TemplateWork];
+
+/** Does such work; in the product in a thread with a budget. Rejects with TemplateError. */
+export interface Templates {
+  run<Kind extends keyof TemplateWork>(
+    kind: Kind,
+    work: TemplateWork[Kind],
+    signal?: AbortSignal,
+  ): Promise<TemplateResults[Kind]>;
+}
+
+const keptTemplates = 16;
+const keptMarkers = 4;
+
+/** Does the work here and now, and keeps what it compiled. */
+export class TemplateWorker {
+  readonly #now: (() => Date) | undefined;
+  readonly #templates = new Map<string, ModelTemplate>();
+  readonly #markers = new Map<string, Markers>();
+
+  constructor(now?: () => Date) {
+    this.#now = now;
+  }
+
+  do(task: TemplateTask): TemplateResults[keyof TemplateResults] {
+    switch (task.kind) {
+      case "check":
+        compileGo(task.text, this.#now);
+        return null;
+      case "read":
+        return this.#template(task.source).facts;
+      case "render": {
+        const turn = withBorders(task.turn, this.#markersOf(task.markers));
+        return promptText(piecesOf(this.#template(task.source).render(turn)));
+      }
+      case "insert": {
+        const markers = this.#markersOf(task.markers);
+        const [prompt, suffix] = [task.prompt, task.suffix].map((text) => borderedText(text, markers));
+        return promptText(piecesOf(this.#template(task.source).insert(prompt!, suffix!)));
+      }
+    }
+  }
+
+  #template(source: DialogueSource): ModelTemplate {
+    const { template, bosText, eosText } = source;
+    const key = [template.language, bosText, eosText, template.text].join("\0");
+    return kept(this.#templates, keptTemplates, key, () => readTemplate(source, this.#now));
+  }
+
+  #markersOf(texts: readonly string[]): Markers {
+    return kept(this.#markers, keptMarkers, texts.join("\0"), () => markersOf(texts));
+  }
+}
+
+/** From a map that forgets what was not asked for longest. */
+function kept<Value>(map: Map<string, Value>, most: number, key: string, make: () => Value): Value {
+  const value = map.get(key) ?? make();
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > most) map.delete(map.keys().next().value!);
+  return value;
+}
