@@ -1,13 +1,12 @@
 /**
- * Bounds of every template, whoever wrote it: a template comes with a model file, so it may be hostile.
- * A real template renders a long conversation in well under a hundredth of these.
+ * Limits of every template, whoever wrote it: a template comes with a model file, so it may be hostile.
+ * A real template needs less than a hundredth of them for a long conversation. Time and memory are limited besides,
+ * by the thread that runs templates (`templateBudget`).
  */
 export const templateLimits = {
   sourceChars: 1 << 20,
   /** Evaluated nodes of one rendering. */
   steps: 3_000_000,
-  /** The backstop for what steps count too low; nothing real comes near. */
-  durationMs: 5000,
   /** Expanded size of one value or of the output, in characters; grows with what the client sent. */
   valueChars: 2 << 20,
   valueCharsPerInputChar: 4,

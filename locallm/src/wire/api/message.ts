@@ -11,9 +11,12 @@ const toolCall = z.object({
   }),
 });
 
-/** One turn of a conversation, as clients send it. Roles beyond the known ones go to the template as they are. */
+/** Those that templates know: `developer` is gpt-oss's, `control` Granite's, `function` an older word for `tool`. */
+const roles = ["system", "user", "assistant", "tool", "developer", "control", "function"];
+
+/** One turn of a conversation, as clients send it. Templates print the role beside control tokens: it is one of these. */
 export const message = z.object({
-  role: optional(z.string()).transform((role) => (role ?? "").toLowerCase()),
+  role: z.string().toLowerCase().pipe(z.enum(roles)),
   content: optional(z.string()).transform((content) => content ?? ""),
   thinking: optional(z.string()),
   images: optional(z.array(z.string())),
