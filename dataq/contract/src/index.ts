@@ -11,6 +11,7 @@ export {
 } from "./envelope.ts";
 export { type ErrorCode, type ErrorRow, errors } from "./errors.ts";
 export { errorsZh, problemZh } from "./errors-zh.ts";
+export { expectedOf } from "./expected.ts";
 export { Failure, type FailureDetails, fill, invalid, type ParameterProblem, summarise } from "./failure.ts";
 export {
   answerSchema,

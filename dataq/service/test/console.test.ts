@@ -82,7 +82,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await page.getByLabel("File, address or package").fill(path);
     await page.getByRole("button", { name: "Start the import" }).click();
     await page.getByText("Running").waitFor();
-    await page.getByText("8,000 records are in.").waitFor({ timeout: 50_000 });
+    await page.getByText("8,000 records were imported.").waitFor({ timeout: 50_000 });
     const shown = (await page.evaluate("shown")) as number[];
     expect(shown.some((share) => share > 0 && share < 1)).toBe(true);
     const { body } = await service.call("/admin/v1/jobs");
@@ -103,7 +103,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await page.getByRole("button", { name: "开始导入" }).click();
     await page.getByText("文件 /no/such/file.jsonl 不存在或无法读取。").waitFor({ timeout: 50_000 });
     const { body } = await service.call("/admin/v1/jobs");
-    expect(body.data[0].message).toBe("There is no file /no/such/file.jsonl that can be read.");
+    expect(body.data[0].message).toBe("File /no/such/file.jsonl not found or not readable.");
     await visit(page, "/admin/integrity");
     await page.getByRole("cell", { name: "开始导入" }).first().waitFor();
     await browser.wear({ theme: "light", language: "en", width: 1280 });

@@ -363,7 +363,7 @@ describe("imports beside a running service", () => {
     const file = join(files, "bad.jsonl");
     writeFileSync(file, '{"foo":1}\n');
     await expect(dataq("import", "enterprise_company_detail", file)).rejects.toMatchObject({
-      stderr: expect.stringContaining("nothing was changed"),
+      stderr: expect.stringContaining("Nothing was changed"),
     });
     expect(
       (await ask("enterprise_company_detail", { tax_id: "91330100716105852F" }, { cache: "bypass" })).status,

@@ -4,6 +4,8 @@ export * from "./answer.ts";
 export * from "./body-schema.ts";
 export * from "./catalog.ts";
 export * from "./choices.ts";
+export * from "./connector.ts";
+export * from "./dataset.ts";
 export * from "./job.ts";
 export * from "./key.ts";
 export * from "./ledger.ts";

@@ -5,7 +5,7 @@ import { moment } from "./moment.ts";
 /** An import or an index build. */
 export const job = z.strictObject({
   id: z.string(),
-  kind: z.enum(["import", "index"]),
+  kind: z.enum(["import", "index", "remove", "restore"]),
   operation: z.string(),
   from: z.string(),
   state: z.enum(["running", "done", "failed"]),
@@ -17,6 +17,28 @@ export const job = z.strictObject({
   ended_at: moment.nullable(),
 });
 export type Job = Received<typeof job>;
+
+/** What an import did with every row. */
+export const importReport = z.strictObject({
+  dataset: z.string(),
+  outcome: z.enum(["imported", "unchanged", "dry_run"]),
+  encoding: z.string().nullable(),
+  rows: z.number().int(),
+  records: z.number().int(),
+  refused: z.number().int(),
+  for_other_operations: z.number().int(),
+  duplicates: z.number().int().nullable(),
+  duplicate_ids: z.array(z.string()),
+  problems: z
+    .array(z.strictObject({ line: z.number().int(), problem: z.string(), problem_zh: z.string() }))
+    .meta({ description: "The first refused rows, with the reason" }),
+  fields: z.record(z.string(), z.number().int()).meta({ description: "Rows that fill each field" }),
+});
+export type ImportReport = Received<typeof importReport>;
+
+/** A job of this service, with the report of an import that has ended. */
+export const jobDetail = job.extend({ report: importReport.nullable() });
+export type JobDetail = Received<typeof jobDetail>;
 
 export const jobList = z.strictObject({
   data: z.array(job),
@@ -30,5 +52,38 @@ export const newImport = z.strictObject({
     .trim()
     .min(1)
     .max(1000)
-    .meta({ description: "A path on the server, an https address, or a package" }),
+    .meta({ description: "A path on the server, an https address, a package, or upload:<id>" }),
+  dataset: z
+    .string()
+    .trim()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ description: "Name of the data set; an import of the same name replaces it" }),
+  update: z.boolean().optional().meta({ description: "Add to the data set instead of replacing it" }),
+  dry_run: z.boolean().optional().meta({ description: "Read and check everything, write nothing" }),
+  yes: z
+    .boolean()
+    .optional()
+    .meta({ description: "Replace the data set even if less than half of its records remain" }),
+  source: z.string().trim().min(1).max(200).optional().meta({ description: "Publisher" }),
+  kind: z.enum(["official", "licensed", "third_party"]).optional(),
+  licence: z.string().trim().min(1).max(200).optional(),
+  table: z.string().trim().min(1).max(200).optional().meta({ description: "Which table of an SQLite file" }),
+});
+export type NewImport = Received<typeof newImport>;
+
+/** A file that the browser sends in pieces. */
+export const newUpload = z.strictObject({
+  name: z.string().trim().min(1).max(200),
+  bytes: z.number().int().min(1),
+});
+export const upload = z.strictObject({
+  id: z.string(),
+  received: z.number().int().meta({ description: "Bytes on disk; the next piece begins there" }),
+  piece_bytes: z.number().int().meta({ description: "The largest piece" }),
+});
+export type Upload = Received<typeof upload>;
+export const uploadQuery = z.strictObject({
+  at: z.coerce.number().int().min(0).meta({ description: "Where in the file the piece begins" }),
 });

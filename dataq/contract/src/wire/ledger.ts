@@ -77,7 +77,15 @@ export type RequestRow = Received<typeof requestRow>;
 export const requestDetail = requestRow
   .partial()
   .required({ id: true, at: true, operation: true })
-  .extend({ entries: z.array(entry) });
+  .extend({
+    entries: z.array(entry),
+    account_id: z.string().optional().meta({ description: "Whose call it was; for operators" }),
+    reason: z
+      .string()
+      .nullable()
+      .optional()
+      .meta({ description: "Why the source behind the operation failed; for operators" }),
+  });
 export type RequestDetail = Received<typeof requestDetail>;
 
 export const requestsQuery = z.strictObject({

@@ -24,7 +24,9 @@ import {
   vouchersQuery,
 } from "./admin.ts";
 import { catalog, catalogEntry, catalogQuery, olderCapabilities, price, pricing, status } from "./catalog.ts";
-import { job, jobList, newImport } from "./job.ts";
+import { connector, connectorTest, connectorTrial } from "./connector.ts";
+import { dataset } from "./dataset.ts";
+import { job, jobDetail, jobList, newImport, newUpload, upload, uploadQuery } from "./job.ts";
 import { apiKey, changedKey, createdKey, createdKeys, leakReport, newKey, newKeys, rotation } from "./key.ts";
 import {
   entry,
@@ -497,6 +499,85 @@ export const routes = {
     status: 202,
     answer: job,
     errors: ["already_exists", "concurrency_limited"],
+  },
+  getJob: {
+    ...admin,
+    method: "GET",
+    path: "/admin/v1/jobs/{id}",
+    summary: "Get a job with the report of its import",
+    status: 200,
+    answer: jobDetail,
+  },
+  startUpload: {
+    ...admin,
+    method: "POST",
+    path: "/admin/v1/uploads",
+    summary: "Announce a file to upload",
+    body: newUpload,
+    status: 201,
+    answer: upload,
+    errors: ["body_too_large"],
+  },
+  uploadPiece: {
+    ...admin,
+    method: "POST",
+    path: "/admin/v1/uploads/{id}",
+    summary: "Upload the next piece of a file; the body is its bytes",
+    query: uploadQuery,
+    status: 200,
+    answer: upload,
+  },
+  listDatasets: {
+    ...admin,
+    method: "GET",
+    path: "/admin/v1/datasets",
+    summary: "List data sets, and the removed ones that can be restored",
+    status: 200,
+    answer: listOf(dataset),
+  },
+  getDataset: {
+    ...admin,
+    method: "GET",
+    path: "/admin/v1/datasets/{operation}/{name}",
+    summary: "Get a data set",
+    status: 200,
+    answer: dataset,
+  },
+  removeDataset: {
+    ...admin,
+    method: "POST",
+    path: "/admin/v1/datasets/{operation}/{name}/remove",
+    summary: "Start the removal of a data set",
+    status: 202,
+    answer: job,
+    errors: ["already_exists", "concurrency_limited"],
+  },
+  restoreDataset: {
+    ...admin,
+    method: "POST",
+    path: "/admin/v1/datasets/{operation}/{name}/restore",
+    summary: "Start the return of what a data set was before it was replaced or removed",
+    status: 202,
+    answer: job,
+    errors: ["already_exists", "concurrency_limited"],
+  },
+  listConnectors: {
+    ...admin,
+    method: "GET",
+    path: "/admin/v1/connectors",
+    summary: "List contracts with vendors",
+    status: 200,
+    answer: listOf(connector),
+  },
+  testConnector: {
+    ...admin,
+    method: "POST",
+    path: "/admin/v1/connectors/{operation}/test",
+    summary: "Ask a vendor once and show each step",
+    body: connectorTest,
+    isBodyOptional: true,
+    status: 200,
+    answer: connectorTrial,
   },
 } as const satisfies Record<string, Route>;
 

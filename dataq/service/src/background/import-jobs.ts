@@ -15,7 +15,20 @@ export type Job = Sent<typeof job>;
 
 interface Running {
   job: Job;
+  report: ImportReport | null;
   readonly child: ChildProcess;
+}
+
+/** Options of the command line's import. */
+export interface ImportWishes {
+  readonly dataset?: string | undefined;
+  readonly update?: boolean | undefined;
+  readonly dry_run?: boolean | undefined;
+  readonly yes?: boolean | undefined;
+  readonly source?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly licence?: string | undefined;
+  readonly table?: string | undefined;
 }
 
 /** More than these at a time would only wait for each other's disk. */
@@ -39,14 +52,28 @@ export class Jobs {
   }
 
   /** Throws `invalid_params` for an unknown target, `already_exists` while one for it runs. */
-  startImport(operation: string, from: string): Job {
+  startImport(operation: string, from: string, options: ImportWishes = {}): Job {
     if (!importNames.includes(operation)) throw unknownTarget(operation);
-    return this.#start("import", operation, from, ["import", "--json", "--", operation, from]);
+    const flags = Object.entries(options).flatMap(([name, value]) => {
+      const flag = `--${name.replace("_", "-")}`;
+      return value === true ? [flag] : typeof value === "string" ? [`${flag}=${value}`] : [];
+    });
+    return this.#start("import", operation, from, ["import", "--json", ...flags, "--", operation, from]);
   }
 
   /** Builds the serving indexes anew beside themselves. */
   refreshIndex(): Job {
     return this.#start("index", "legal_cases", "", ["index", "build", "legal_cases"]);
+  }
+
+  changeDataset(kind: "remove" | "restore", operation: string, name: string): Job {
+    return this.#start(kind, operation, name, ["datasets", kind, "--operation", operation, "--", name]);
+  }
+
+  /** A job of this service, with the report of its import; undefined for others. */
+  find(id: string): (Job & { readonly report: ImportReport | null }) | undefined {
+    const found = this.#running.find(({ job }) => job.id === id);
+    return found && { ...found.job, report: found.report };
   }
 
   /** Newest first: those of this service, then the last runs of others, such as the command line's. */
@@ -94,7 +121,7 @@ export class Jobs {
       started_at: now,
       ended_at: null,
     };
-    const running: Running = { job, child };
+    const running: Running = { job, child, report: null };
     this.#running = [running, ...this.#running].slice(0, KEPT);
     this.#follow(running);
     return job;
@@ -121,23 +148,31 @@ export class Jobs {
     running.child.once("error", (error) => end("failed", say("failed", { reason: error.message })));
     running.child.once("close", (code, signal) => {
       if (running.job.state !== "running") return;
-      if (code === 0) end("done", running.job.kind === "index" ? say("index_refreshed") : summaryOf(report));
-      else if (signal) end("failed", say("ended", { signal }));
+      if (code === 0) {
+        running.report = running.job.kind === "import" ? reportIn(report) : null;
+        end("done", lastWords(running, said));
+      } else if (signal) end("failed", say("ended", { signal }));
       else end("failed", said ?? say("failed", { reason: lastLine.replace(/^dataq: /, "") }));
     });
   }
 }
 
-/** The numbers of the command line's report. */
-function summaryOf(report: string): Message {
-  let read: ImportReport;
+/** The command line's report; null where it is longer than what is kept of it. */
+function reportIn(text: string): ImportReport | null {
   try {
-    read = JSON.parse(report) as ImportReport;
+    return JSON.parse(text) as ImportReport;
   } catch {
-    // It ended well all the same, and the run says how much is in.
-    return say("finished");
+    return null;
   }
-  const { outcome, records, badRows } = read;
+}
+
+function lastWords({ job, report }: Running, said: Message | null): Message {
+  if (job.kind === "index") return say("index_refreshed");
+  if (job.kind !== "import") return said ?? say("finished");
+  // Without its report the import ended well all the same, and the run says how many records serve.
+  if (report === null) return say("finished");
+  const { outcome, records, badRows } = report;
+  if (outcome === "dry_run") return say("checked", { records, bad: badRows });
   return outcome === "unchanged" ? say("unchanged") : importedOf(records, badRows);
 }
 

@@ -10,6 +10,7 @@ const verbs: Readonly<Record<string, () => Promise<Command>>> = {
   keys: async () => (await import("./commands/keys.ts")).keysCommand(),
   ledger: async () => (await import("./commands/ledger.ts")).ledgerCommand(),
   import: async () => (await import("./commands/import.ts")).importCommand(),
+  connector: async () => (await import("./commands/connector.ts")).connectorCommand(),
   datasets: async () => (await import("./commands/datasets.ts")).datasetsCommand(),
   index: async () => (await import("./commands/index.ts")).indexCommand(),
   link: async () => (await import("./commands/link.ts")).linkCommand(),

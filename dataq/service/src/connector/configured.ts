@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { expectedOf } from "@dataq/contract";
 import { z } from "zod";
 import { Connector } from "./connector.ts";
 import { kuaidi100 } from "./kuaidi100.ts";
@@ -38,7 +39,8 @@ export async function readConnectors(path: string): Promise<Connector[]> {
     throw new Error(`${path} cannot be read.`, { cause: error });
   }
   const parsed = file.safeParse(json(text, path));
-  if (!parsed.success) throw new Error(`${path} is not right:\n${z.prettifyError(parsed.error)}`);
+  if (!parsed.success)
+    throw new Error([`${path} cannot be used:`, ...parsed.error.issues.map(problemOf)].join("\n"));
   const connectors = parsed.data.connectors.map((entry) => {
     const vendor =
       entry.vendor === "kuaidi100"
@@ -53,6 +55,15 @@ export async function readConnectors(path: string): Promise<Connector[]> {
   const twice = names.find((name, place) => names.indexOf(name) !== place);
   if (twice !== undefined) throw new Error(`${path} has two connectors for ${twice}; keep one.`);
   return connectors;
+}
+
+/** The place and what is expected there; the value may be a credential. */
+function problemOf(issue: z.core.$ZodIssue): string {
+  const place = issue.path
+    .map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`))
+    .join("");
+  const wanted = issue.code === "custom" ? issue.message : expectedOf(issue).en;
+  return `  ${place.replace(/^\./, "") || "the file"}: expected ${wanted}`;
 }
 
 function json(text: string, path: string): unknown {

@@ -1,6 +1,7 @@
 import { Failure, type Params } from "@dataq/contract";
 import { Breaker } from "./breaker.ts";
-import type { Found, Vendor } from "./vendor.ts";
+import { masked } from "./masking.ts";
+import type { Found, Vendor, VendorRequest } from "./vendor.ts";
 
 export interface ConnectorOptions {
   readonly timeLimitMs?: number;
@@ -16,6 +17,7 @@ export class Connector {
   readonly #breaker: Breaker;
   #running = 0;
   #calls = 0;
+  #lastFailure: string | undefined;
 
   constructor(vendor: Vendor, options: ConnectorOptions = {}) {
     this.vendor = vendor;
@@ -28,25 +30,35 @@ export class Connector {
     return { calls: this.#calls, fen: this.#calls * this.vendor.costFen };
   }
 
+  /** Why the last call failed; undefined when it did not. */
+  get lastFailure(): string | undefined {
+    return this.#lastFailure;
+  }
+
   async ask(params: Params, signal: AbortSignal): Promise<Found> {
     const { operation } = this.vendor;
     if (this.#running >= this.#options.mostAtOnce)
-      throw new Failure("unavailable", { operation, retry_after: 1 });
+      throw new Failure("unavailable", { operation, retry_after: 1 }, new Error("too many calls at once"));
     const entered = this.#breaker.enter();
-    if (entered.isOpen) throw new Failure("unavailable", { operation, retry_after: entered.retryAfterS });
+    if (entered.isOpen) {
+      const why = `paused after failures in a row, the last one: ${this.#lastFailure ?? "unknown"}`;
+      throw new Failure("unavailable", { operation, retry_after: entered.retryAfterS }, new Error(why));
+    }
     this.#running++;
     this.#calls++;
     try {
       const found = await this.#call(params, signal);
-      if (found.outcome === "wrong") throw new Failure("upstream_error", { operation }, new Error(found.why));
-      if (found.outcome === "unavailable") {
-        throw new Failure("unavailable", { operation, retry_after: 30 }, new Error(found.why));
-      }
+      if (found.outcome === "wrong") throw this.#failure("upstream_error", found.why);
+      if (found.outcome === "unavailable") throw this.#failure("unavailable", found.why);
       this.#breaker.succeed();
+      this.#lastFailure = undefined;
       return found;
     } catch (error) {
       if (signal.aborted) this.#breaker.leave();
-      else this.#breaker.fail();
+      else {
+        this.#breaker.fail();
+        this.#lastFailure = (error as Error & { cause?: Error }).cause?.message;
+      }
       throw error;
     } finally {
       this.#running--;
@@ -54,23 +66,43 @@ export class Connector {
   }
 
   async #call(params: Params, signal: AbortSignal): Promise<Found> {
-    const { operation } = this.vendor;
     const limit = AbortSignal.timeout(this.#options.timeLimitMs);
-    const { url, ...request } = this.vendor.request(params);
     try {
-      const response = await fetch(url, {
-        ...request,
-        redirect: "error",
-        signal: AbortSignal.any([signal, limit]),
-      });
-      const text = await bounded(response);
-      if (!response.ok) return { outcome: "wrong", why: `status ${response.status}` };
+      const { status, text } = await exchange(this.vendor.request(params), AbortSignal.any([signal, limit]));
+      if (status < 200 || status > 299) return { outcome: "wrong", why: `status ${status}` };
       return this.vendor.read(parse(text), params);
     } catch (error) {
-      if (limit.aborted && !signal.aborted) throw new Failure("upstream_timeout", { operation }, error);
-      throw new Failure("upstream_error", { operation }, error);
+      const isLate = limit.aborted && !signal.aborted;
+      throw isLate
+        ? this.#failure("upstream_timeout", `no answer in ${this.#options.timeLimitMs} ms`)
+        : this.#failure("upstream_error", reasonOf(error));
     }
   }
+
+  /** Its cause is for the operator's log. */
+  #failure(code: "upstream_error" | "upstream_timeout" | "unavailable", why: string): Failure {
+    const { operation, secrets } = this.vendor;
+    const details = { operation, ...(code === "unavailable" && { retry_after: 30 }) };
+    return new Failure(code, details, new Error(masked(why, secrets)));
+  }
+}
+
+/** One request and its bounded answer, whatever its status. */
+export async function exchange(
+  { url, ...request }: VendorRequest,
+  signal: AbortSignal,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const response = await fetch(url, { ...request, redirect: "error", signal });
+  return { status: response.status, text: await bounded(response) };
+}
+
+/** What `fetch` met, which it tells in the cause of its error. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  return cause instanceof Error && cause.message !== ""
+    ? `${error.message}: ${cause.message}`
+    : error.message;
 }
 
 const largestAnswerBytes = 8 << 20;
@@ -80,7 +112,7 @@ async function bounded(response: Response): Promise<string> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    if (size > largestAnswerBytes) throw new Error(`The answer is larger than ${largestAnswerBytes} bytes.`);
+    if (size > largestAnswerBytes) throw new Error(`the answer is larger than ${largestAnswerBytes} bytes`);
     chunks.push(chunk);
   }
   return new TextDecoder().decode(Buffer.concat(chunks));
@@ -89,7 +121,7 @@ async function bounded(response: Response): Promise<string> {
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
-  } catch (error) {
-    throw new Error("The answer is not JSON.", { cause: error });
+  } catch {
+    throw new Error("the answer is not JSON");
   }
 }

@@ -18,6 +18,7 @@ export function kuaidi100(credentials: Kuaidi100Credentials): Vendor {
     kind: "licensed",
     licence: null,
     costFen: credentials.costFen ?? 0,
+    secrets: [credentials.customer, credentials.key],
     request(params) {
       const param = JSON.stringify({
         com: carrierOf(params).code,

@@ -1,6 +1,7 @@
 import { findOperation, type Params } from "@dataq/contract";
 import { z } from "zod";
-import type { Fields, Found, Vendor } from "./vendor.ts";
+import { isSecretName } from "./masking.ts";
+import type { Fields, Found, Trace, Vendor } from "./vendor.ts";
 
 const condition = z.object({
   path: z.string(),
@@ -10,7 +11,7 @@ const condition = z.object({
 /** A vendor's interface as a file: where to ask, and which of its fields is which of ours. */
 export const mappingFile = z.strictObject({
   vendor: z.literal("mapping"),
-  operation: z.string().refine((name) => findOperation(name) !== undefined, "is not an operation"),
+  operation: z.string().refine((name) => findOperation(name) !== undefined, "the name of an operation"),
   name: z.string().min(1),
   kind: z.enum(["official", "licensed", "third_party"]).default("licensed"),
   licence: z.string().nullable().default(null),
@@ -47,6 +48,7 @@ export function mappedVendor(file: MappingFile): Vendor {
     kind: file.kind,
     licence: file.licence,
     costFen: file.cost_fen,
+    secrets: secretsOf(request),
     request: (params) => ({
       method: request.method,
       url: filled(request.url, params, encodeURIComponent),
@@ -57,13 +59,18 @@ export function mappedVendor(file: MappingFile): Vendor {
       ...(request.json !== undefined && { body: JSON.stringify(filledDeep(request.json, params)) }),
     }),
     read: (body) => read(body, answer),
+    trace: (body) => trace(body, answer),
   };
 }
 
 function read(body: unknown, answer: MappingFile["answer"]): Found {
   if (answer.not_found !== undefined && holds(body, answer.not_found)) return { outcome: "not_found" };
   if (answer.ok !== undefined && !holds(body, answer.ok)) {
-    return { outcome: "wrong", why: `${answer.ok.path} is ${JSON.stringify(at(body, answer.ok.path))}` };
+    const found = JSON.stringify(at(body, answer.ok.path)) ?? "missing";
+    return {
+      outcome: "wrong",
+      why: `${answer.ok.path} is ${found.slice(0, 100)}, not one of ${answer.ok.equals.join(", ")}`,
+    };
   }
   const found = at(body, answer.record);
   if (Array.isArray(found)) {
@@ -86,6 +93,37 @@ function fieldsOf(item: unknown, { fields, constants, values }: MappingFile["ans
     put(out, name.split("."), renamed ?? value);
   }
   return out;
+}
+
+/** Of the first record, where the answer holds a list. */
+function trace(body: unknown, { record, fields, constants }: MappingFile["answer"]): Trace[] {
+  const found = at(body, record);
+  const item = Array.isArray(found) ? found[0] : found;
+  return [
+    ...Object.entries(constants).map(([field, value]) => ({ field, path: null, found: value })),
+    ...Object.entries(fields).map(([field, path]) => ({ field, path, found: at(item, path) })),
+  ];
+}
+
+/** Values that the operator wrote into the request, where their name says that they are credentials. */
+function secretsOf({ url, headers, json }: MappingFile["request"]): string[] {
+  const found: string[] = [];
+  const look = (name: string, value: unknown): void => {
+    if (typeof value === "object" && value !== null)
+      for (const [inner, innerValue] of Object.entries(value)) look(inner, innerValue);
+    else if (isSecretName(name)) found.push(String(value).replace(/\{\w+\}/g, ""));
+  };
+  for (const [name, value] of Object.entries(headers)) {
+    look(name, value);
+    // Bearer dq_…: the word before it is none.
+    if (isSecretName(name)) found.push(...value.split(" "));
+  }
+  for (const pair of (url.split("?")[1] ?? "").split("&")) {
+    const [name = "", value = ""] = pair.split("=");
+    look(name, decodeURIComponent(value));
+  }
+  look("", json);
+  return found.filter((secret) => !/^(?:bearer|basic|appcode)?$/i.test(secret));
 }
 
 /** `a.b.0.c` of nested objects and lists; own properties only. */

@@ -9,9 +9,22 @@ export interface Vendor {
   readonly licence: string | null;
   /** What a call costs the operator, in fen; counted, not charged. */
   readonly costFen: number;
+  /** What no log and no page may show. */
+  readonly secrets: readonly string[];
   request(params: Params): VendorRequest;
   /** Reads an answer with status 2xx. Anything that is not understood is `wrong`. */
   read(body: unknown, params: Params): Found;
+  /** What each field of the first record was read from, where the operator wrote that down. */
+  trace?(body: unknown): readonly Trace[];
+}
+
+export interface Trace {
+  /** Ours. */
+  readonly field: string;
+  /** Where in the answer it stands; null for a constant. */
+  readonly path: string | null;
+  /** What stands there; undefined where nothing does. */
+  readonly found: unknown;
 }
 
 export interface VendorRequest {

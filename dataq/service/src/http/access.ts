@@ -80,6 +80,16 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "GET /admin/v1/jobs": row("service.operate"),
   "POST /admin/v1/imports": row("service.operate"),
   "POST /admin/v1/index/refresh": row("service.operate"),
+  "GET /admin/v1/jobs/:id": row("service.operate"),
+  "POST /admin/v1/uploads": row("service.operate"),
+  // A large file comes in thousands of pieces.
+  "POST /admin/v1/uploads/:id": row("service.operate", 0),
+  "GET /admin/v1/datasets": row("service.operate"),
+  "GET /admin/v1/datasets/:operation/:name": row("service.operate"),
+  "POST /admin/v1/datasets/:operation/:name/remove": row("service.operate"),
+  "POST /admin/v1/datasets/:operation/:name/restore": row("service.operate"),
+  "GET /admin/v1/connectors": row("service.operate"),
+  "POST /admin/v1/connectors/:operation/test": row("service.operate"),
 
   "GET /console": row("public"),
   "GET /console/*": row("public"),

@@ -6,11 +6,14 @@ import { enforceAccess } from "./access.ts";
 import { sendFailure, toFailure } from "./error-reply.ts";
 import { refuseForeignHosts } from "./host.ts";
 import type { HttpParts } from "./parts.ts";
+import { scrub } from "./scrub.ts";
 
 /** What handlers note about a request, for its log line. */
 export interface RequestNotes {
   operation?: string;
   code?: string;
+  /** Why a source failed; for the operator alone. */
+  reason?: string;
   tokens?: number;
   cached?: boolean;
   clientRequestId?: string;
@@ -89,6 +92,7 @@ export function createApp(parts: HttpParts, settings: AppSettings): FastifyInsta
         operation: notes.operation ?? null,
         status: reply.statusCode,
         code: notes.code ?? null,
+        reason: notes.reason ?? null,
         cached: notes.cached ?? false,
         latencyMs: Math.round(ms),
         clientRequestId: notes.clientRequestId ?? null,
@@ -103,6 +107,7 @@ export function createApp(parts: HttpParts, settings: AppSettings): FastifyInsta
         ...(principal && { account: principal.account.id, key: principal.id }),
         ...(notes.operation && { operation: notes.operation }),
         ...(notes.code && { code: notes.code }),
+        ...(notes.reason && { reason: notes.reason }),
         ...(notes.tokens !== undefined && { tokens: notes.tokens }),
         ...(notes.clientRequestId && { client_request_id: notes.clientRequestId }),
       },
@@ -113,11 +118,19 @@ export function createApp(parts: HttpParts, settings: AppSettings): FastifyInsta
     const failure = toFailure(error, request.headers["content-type"]);
     if (failure.code === "internal_error")
       parts.logger.error({ request_id: request.id, err: failure.cause }, "internal error");
+    const reason = reasonOf(failure);
+    if (reason !== undefined) request.notes.reason = reason;
     request.notes.code = sendFailure(request, reply, failure);
   });
   refuseUnknownRoutes(app);
   enforceAccess(app, parts);
   return app;
+}
+
+/** Why a source failed, in the words of its connector. Callers are not told: it may name the operator's vendor. */
+function reasonOf({ code, cause }: Failure): string | undefined {
+  const isOfSource = code === "upstream_error" || code === "upstream_timeout" || code === "unavailable";
+  return isOfSource && cause instanceof Error ? scrub(cause.message).slice(0, 500) : undefined;
 }
 
 /** Aborted when the client disconnects before the response is complete. */

@@ -7,7 +7,7 @@ import { foldChanged } from "./fold.ts";
 import type { Encoding } from "./format/encoding.ts";
 import { type ReadOptions, readRows } from "./format/read-rows.ts";
 import { ImportError, saidOf } from "./import-error.ts";
-import { inEnglish, type Message, say } from "./message.ts";
+import { inChinese, inEnglish, type Message, say } from "./message.ts";
 import type { LocalFile } from "./origin/origin.ts";
 import { type PublisherTerms, provenanceOf, publicationOf } from "./provenance.ts";
 import { Run, type RunCounts, type RunOptions } from "./runs.ts";
@@ -55,13 +55,19 @@ export interface ImportReport {
   /** The first of their ids. */
   readonly duplicateIds: readonly string[];
   /** The first bad rows, with what is wrong. */
-  readonly problems: readonly { readonly line: number; readonly problem: string }[];
+  readonly problems: readonly RowProblem[];
   /** Encoding of a text file; null of SQLite, and of text that is ASCII alone. */
   readonly encoding: Encoding | null;
   /** Fields that the file has, and in how many rows they are filled. */
   readonly fields: Readonly<Record<string, number>>;
   /** Records of the operation that serve now, of all data sets. */
   readonly size: number | null;
+}
+
+export interface RowProblem {
+  readonly line: number;
+  readonly problem: string;
+  readonly problemZh: string;
 }
 
 /** Imports a file row by row. Bad rows are reported and stop nothing; a file without a good row changes nothing. */
@@ -274,7 +280,7 @@ async function* draftsOf(
 /** What became of the rows of a file. */
 export class Counts {
   first: { readonly line: number; readonly problem: Message } | undefined;
-  readonly problems: { line: number; problem: string }[] = [];
+  readonly problems: RowProblem[] = [];
   readonly fields = new FieldCounts();
   passedOver = 0;
   encoding: Encoding | null = null;
@@ -295,7 +301,8 @@ export class Counts {
   bad(line: number, problem: Message): void {
     this.#badRows++;
     this.first ??= { line, problem };
-    if (this.problems.length < mostProblems) this.problems.push({ line, problem: inEnglish(problem) });
+    if (this.problems.length < mostProblems)
+      this.problems.push({ line, problem: inEnglish(problem), problemZh: inChinese(problem) });
   }
 
   get listener(): RowListener {

@@ -17,7 +17,7 @@ test("a message within a message is told in the same language, a list as alterna
   const problem = say("row_lacks", { fields: ["law_id", "law_name", "article_no"] });
   const said = say("no_row_since", { target: "legal_laws", line: 3, problem });
   expect(inEnglish(said)).toBe(
-    "No row could be read as legal_laws; nothing was changed. Line 3: law_id, law_name or article_no: missing.",
+    "No row could be read as legal_laws. Nothing was changed. Line 3: law_id, law_name or article_no: missing.",
   );
   expect(inChinese(said)).toBe(
     "没有一行能作为 legal_laws 读取，未作改动。第 3 行：缺少 law_id、law_name 或 article_no。",

@@ -9,7 +9,8 @@ export const messagesZh: Record<keyof typeof messages, string> = {
   new_dictionary: "新索引将使用词典 {version} 分词",
 
   imported: "已导入 {records} 条记录。",
-  imported_but: "已导入 {records} 条记录，跳过 {bad} 行有误的数据。",
+  imported_but: "已导入 {records} 条记录，{bad} 行未被接受。",
+  checked: "可导入 {records} 条记录，{bad} 行不会被接受。未写入任何数据。",
   unchanged: "该文件此前已导入，未作改动。",
   finished: "已完成。",
   index_refreshed: "索引已刷新。",

@@ -1,7 +1,7 @@
 import { findOperation, type Operation } from "@dataq/contract";
 import { z } from "zod";
 import { fieldProblem } from "./field-problem.ts";
-import { say } from "./message.ts";
+import { type Message, say } from "./message.ts";
 import type { Mapped } from "./target.ts";
 
 /**
@@ -9,8 +9,7 @@ import type { Mapped } from "./target.ts";
  * of CSV become numbers, lists and objects where the record has those.
  */
 export function ownForm(operationName: string, idOf: (record: Record<string, unknown>) => unknown) {
-  const { record } = findOperation(operationName) as Operation;
-  const { source: _source, highlights: _highlights, score: _score, ...shape } = record.shape;
+  const shape = shapeOf(operationName);
   const schema = z.object(shape);
   return (fields: Readonly<Record<string, unknown>>): Mapped => {
     const draft: Record<string, unknown> = {};
@@ -21,6 +20,34 @@ export function ownForm(operationName: string, idOf: (record: Record<string, unk
     if (parsed.data["id"] === "") return { problem: say("row_without_id") };
     return { record: parsed.data as { id: string } };
   };
+}
+
+/** What becomes of one field of a record: its value in the record's form, or what is wrong with it. */
+export interface FieldOutcome {
+  readonly field: string;
+  readonly value: unknown;
+  readonly problem: Message | null;
+}
+
+/** Every field of the operation's records by itself, for an operator who writes a mapping. */
+export function fieldsInOwnForm(
+  operationName: string,
+  fields: Readonly<Record<string, unknown>>,
+): FieldOutcome[] {
+  return Object.entries(shapeOf(operationName)).map(([field, schema]) => {
+    const value = field === "id" ? (fields["id"] ?? null) : fitted(fields[field], schema as z.ZodType);
+    const parsed =
+      field === "id" ? null : z.object({ [field]: schema as z.ZodType }).safeParse({ [field]: value });
+    const problem = parsed?.error === undefined ? null : fieldProblem(parsed.error, { [field]: value });
+    return { field, value: value ?? null, problem };
+  });
+}
+
+/** Without what the service adds. */
+function shapeOf(operationName: string): z.ZodRawShape {
+  const { record } = findOperation(operationName) as Operation;
+  const { source: _source, highlights: _highlights, score: _score, ...shape } = record.shape;
+  return shape;
 }
 
 /** Whether a row has at least these fields. */

@@ -42,4 +42,9 @@ create table request (
 create index request_account on request (account_id, at desc);
 `,
   },
+  {
+    name: "query/2-reasons",
+    // Why a vendor's answer was no answer, for the operator.
+    up: "alter table request add column reason text",
+  },
 ];

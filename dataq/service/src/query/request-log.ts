@@ -12,6 +12,8 @@ export interface RequestLine {
   readonly operation: string | null;
   readonly status: number;
   readonly code: string | null;
+  /** Why a source failed; its account is not told. */
+  readonly reason: string | null;
   readonly cached: boolean;
   readonly latencyMs: number;
   readonly clientRequestId: string | null;
@@ -59,9 +61,9 @@ export class RequestLog {
   async #write(lines: readonly RequestLine[]): Promise<void> {
     const column = <Name extends keyof RequestLine>(name: Name) => lines.map((line) => line[name]);
     await this.#database.pool.query(
-      `insert into request (id, at, account_id, key_id, mode, route, operation, status, code, cached, latency_ms, client_request_id)
+      `insert into request (id, at, account_id, key_id, mode, route, operation, status, code, cached, latency_ms, client_request_id, reason)
        select * from unnest($1::text[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-                            $8::int[], $9::text[], $10::boolean[], $11::int[], $12::text[]) on conflict do nothing`,
+                            $8::int[], $9::text[], $10::boolean[], $11::int[], $12::text[], $13::text[]) on conflict do nothing`,
       [
         column("id"),
         column("at"),
@@ -75,6 +77,7 @@ export class RequestLog {
         column("cached"),
         column("latencyMs"),
         column("clientRequestId"),
+        column("reason"),
       ],
     );
   }
@@ -121,6 +124,20 @@ export async function findRequest(
     id,
   ]);
   return found.rows[0];
+}
+
+/** A call of any account, with what only the operator is told. */
+export async function findAnyRequest(
+  database: Database,
+  id: string,
+): Promise<(RequestRow & { readonly account_id: string; readonly reason: string | null }) | undefined> {
+  const found = await database.pool.query<{ account_id: string; reason: string | null }>(
+    "select account_id, reason from request where id = $1",
+    [id],
+  );
+  const line = found.rows[0];
+  const row = line && (await findRequest(database, line.account_id, id));
+  return row && { ...row, ...line };
 }
 
 const SELECT = `select id, at, key_id, operation, status, code, cached, latency_ms, client_request_id,

@@ -1,12 +1,17 @@
 import { createHash } from "node:crypto";
+import { rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { findOperation, type Operation } from "@dataq/contract";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Failure, findOperation, type Operation } from "@dataq/contract";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { readConnectors } from "../connector/configured.ts";
 import { Connector } from "../connector/connector.ts";
 import { kuaidi100 } from "../connector/kuaidi100.ts";
 import { mappedVendor, mappingFile } from "../connector/mapping.ts";
 import { expressTracking } from "../operations/cloud/express-tracking/operation.ts";
+import { testConnector } from "../operations/connector-trial.ts";
 import { connected } from "./connected.ts";
 
 /** A stand-in for vendors: answers with what the test puts here. */
@@ -254,6 +259,111 @@ test.each([
 test("a missing status matches no condition", async () => {
   answer = json({ result: null });
   await expect(company()).rejects.toMatchObject({ code: "upstream_error" });
+});
+
+describe("a trial of a connector", () => {
+  const withSecrets = (changes = {}) =>
+    mapping({
+      request: {
+        url: `${base}/company?code={tax_id}&appkey=top-secret-1`,
+        headers: { Authorization: "APPCODE top-secret-2", "X-Trace": "plain" },
+      },
+      ...changes,
+    });
+  const trial = (file = withSecrets()) => testConnector(mappedVendor(file), { tax_id: "91330106MA0000007Q" });
+
+  test("shows request, answer, and what became of each field, without credentials", async () => {
+    answer = json({
+      status: "200",
+      echo: "top-secret-1 top-secret-2",
+      result: {
+        CreditCode: "91330106MA0000007Q",
+        Name: "某公司",
+        Status: "在业",
+        Capital: { Text: "100万元" },
+      },
+    });
+    const found = await trial();
+    expect(JSON.stringify(found)).not.toMatch(/top-secret/);
+    expect(calls[0]?.url).toContain("appkey=top-secret-1");
+    expect(found).toMatchObject({
+      request: {
+        method: "GET",
+        url: `${base}/company?code=91330106MA0000007Q&appkey=…`,
+        headers: { "X-Trace": "plain" },
+      },
+      status: 200,
+      outcome: "failed",
+    });
+    expect(found.why).toMatch(/^status_code: "在业" is not valid; expected one of active, /);
+    const fieldOf = (name: string) => found.fields.find(({ field }) => field === name);
+    expect(fieldOf("name")).toMatchObject({ path: "Name", found: "某公司", value: "某公司", problem: null });
+    expect(fieldOf("registered_capital")).toMatchObject({
+      path: "Capital.Text",
+      found: "100万元",
+      value: { text: "100万元" },
+    });
+    expect(fieldOf("status_code")).toMatchObject({
+      found: "在业",
+      problem_zh: expect.stringContaining("应为"),
+    });
+    expect(fieldOf("address")).toMatchObject({ path: null, value: null, problem: null });
+  });
+
+  test("says why there is no record", async () => {
+    answer = json({ status: "500", message: "quota of top-secret-1 exceeded" });
+    expect(await trial()).toMatchObject({
+      outcome: "wrong",
+      why: 'status is "500", not one of 200, 201',
+      answer: '{"status":"500","message":"quota of … exceeded"}',
+    });
+    answer = (_, __, response) => response.writeHead(503).end("busy");
+    expect(await trial()).toMatchObject({ outcome: "failed", status: 503, answer: "busy" });
+    answer = (_, __, response) => response.end("<html>");
+    expect(await trial()).toMatchObject({ outcome: "failed", why: "The answer is not JSON." });
+    answer = (_, __, response) => void response.destroy();
+    expect((await trial()).why).toMatch(/^The vendor cannot be reached: /);
+  });
+
+  test("understands an answer that nothing was found", async () => {
+    answer = json({ status: 201 });
+    expect(await trial()).toMatchObject({ outcome: "not_found", why: null, fields: [] });
+  });
+});
+
+test("the reason of a failure goes with it, without credentials, also while calls are paused", async () => {
+  const ask = async (connector: Connector) =>
+    connected(connector)
+      .run({ tax_id: "1" }, page, context)
+      .then(
+        () => expect.fail("an answer"),
+        (error: Failure) => [error.code, (error.cause as Error).message],
+      );
+  const connector = new Connector(
+    mappedVendor(mapping({ request: { url: `${base}/?token=top-secret`, method: "GET" } })),
+  );
+  answer = json({ status: "top-secret" });
+  for (let call = 0; call < 5; call++)
+    expect(await ask(connector)).toEqual(["upstream_error", 'status is "…", not one of 200, 201']);
+  expect(await ask(connector)).toEqual([
+    "unavailable",
+    'paused after failures in a row, the last one: status is "…", not one of 200, 201',
+  ]);
+  expect(connector.lastFailure).toBe('status is "…", not one of 200, 201');
+});
+
+test("a file of connectors that cannot be used names the place and what is expected, not the value", async () => {
+  const path = join(tmpdir(), `dataq-connectors-${process.pid}.json`);
+  const bad = { ...mapping(), request: { url: "ftp://top-secret", headers: { a: 1 } } };
+  try {
+    writeFileSync(path, JSON.stringify({ connectors: [bad, { vendor: "other" }] }));
+    const said = await readConnectors(path).catch((error: Error) => error.message);
+    expect(said).toContain("connectors[0].request.headers.a: expected text");
+    expect(said).toContain("connectors[1].vendor: expected");
+    expect(said).not.toMatch(/top-secret|Invalid|received/);
+  } finally {
+    rmSync(path);
+  }
 });
 
 test("a mapping for an operation that does not exist is refused", () => {

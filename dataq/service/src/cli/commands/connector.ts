@@ -1,0 +1,83 @@
+import { Command } from "commander";
+import { readConfig } from "../../config.ts";
+import { readConnectors } from "../../connector/configured.ts";
+import { type ConnectorTrial, testConnector } from "../../operations/connector-trial.ts";
+import { readParameters } from "../query-arguments.ts";
+
+/** `dataq connector`: for the operator who writes connectors.json; needs no running service. */
+export function connectorCommand(): Command {
+  const command = new Command("connector").description("check the contracts with vendors in connectors.json");
+  command
+    .command("test")
+    .description("ask a vendor once, and show the request, the answer, and what became of each field")
+    .argument("<name>", "the operation, or the vendor's name in connectors.json")
+    .argument(
+      "[values...]",
+      "parameters as name=value; a value alone is the first parameter; else the example",
+    )
+    .option("--json", "print JSON")
+    .action(async (name: string, values: string[], { json }: { json?: boolean }) => {
+      const path = readConfig().connectors;
+      const connectors = await readConnectors(path);
+      const found = connectors.filter(
+        ({ vendor }) => vendor.operation === name || vendor.name.toLowerCase() === name.toLowerCase(),
+      );
+      const { vendor } = found[0] ?? {};
+      if (vendor === undefined) {
+        const known = connectors.map((each) => `${each.vendor.operation} (${each.vendor.name})`);
+        throw new Error(
+          known.length === 0
+            ? `No connector is configured in ${path}.`
+            : `No connector ${name}. Configured are ${known.join(", ")}.`,
+        );
+      }
+      if (found.length > 1)
+        throw new Error(
+          `${name} answers several operations. Use one of ${found.map((each) => each.vendor.operation).join(", ")}.`,
+        );
+      const params = values.length === 0 ? undefined : readParameters(vendor.operation, values);
+      const trial = await testConnector(vendor, params);
+      if (json === true) console.log(JSON.stringify(trial));
+      else for (const line of linesOf(trial)) console.log(line);
+      if (trial.outcome === "failed" || trial.outcome === "wrong" || trial.outcome === "unavailable")
+        process.exitCode = 1;
+    });
+  return command;
+}
+
+function linesOf({ request, status, ms, answer, fields, outcome, why, records }: ConnectorTrial): string[] {
+  const width = Math.max(...fields.map(({ field }) => field.length), 0);
+  return [
+    `Request   ${request.method} ${request.url}`,
+    ...Object.entries(request.headers).map(([name, value]) => `          ${name}: ${value}`),
+    ...(request.body === undefined ? [] : [`          ${request.body}`]),
+    "",
+    `Answer    ${status === null ? "none" : `status ${status}`} after ${ms} ms`,
+    ...(answer === null
+      ? []
+      : answer
+          .slice(0, longestAnswer)
+          .split("\n")
+          .map((line) => `          ${line}`)),
+    ...((answer?.length ?? 0) > longestAnswer ? ["          …; --json shows more"] : []),
+    "",
+    ...(fields.length === 0
+      ? []
+      : [
+          `Fields${records === null ? "" : ` of the first of ${records} records`}`,
+          ...fields.map(
+            ({ field, path, found, value, problem }) =>
+              `  ${problem === null ? "ok" : "!!"}  ${field.padEnd(width)}  ${path === null ? "(not mapped)" : `${path} = ${shown(found)}`}  →  ${problem ?? shown(value)}`,
+          ),
+          "",
+        ]),
+    `Outcome   ${outcome}${why === null ? "" : `: ${why}`}`,
+  ];
+}
+
+const longestAnswer = 4_000;
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value ?? null);
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}

@@ -1,0 +1,61 @@
+import type { Params } from "@dataq/contract";
+import { exchange, reasonOf } from "./connector.ts";
+import { masked } from "./masking.ts";
+import type { Found, Trace, Vendor, VendorRequest } from "./vendor.ts";
+
+/** One call to a vendor, laid open for the operator: what was sent, what came back, and what was read from it. */
+export interface Trial {
+  /** Without credentials. */
+  readonly request: VendorRequest;
+  readonly status: number | null;
+  readonly ms: number;
+  /** The beginning of the answer's text, without credentials; null where none came. */
+  readonly answer: string | null;
+  readonly found: Found | null;
+  /** What each field was read from; the first record's, of a list. */
+  readonly trace: readonly Trace[];
+  /** Why nothing was found out; null where the answer was understood. */
+  readonly why: string | null;
+}
+
+/** Asks the vendor once, past cache, cap and breaker. What fails is part of the answer. */
+export async function tryVendor(vendor: Vendor, params: Params, limitMs: number): Promise<Trial> {
+  const sent = vendor.request(params);
+  const hide = (text: string) => masked(text, vendor.secrets);
+  const request = {
+    method: sent.method,
+    url: hide(sent.url),
+    headers: Object.fromEntries(Object.entries(sent.headers).map(([name, value]) => [name, hide(value)])),
+    ...(sent.body !== undefined && { body: hide(sent.body) }),
+  };
+  const started = performance.now();
+  const base = { request, trace: [], found: null };
+  let exchanged: { status: number; text: string };
+  try {
+    exchanged = await exchange(sent, AbortSignal.timeout(limitMs));
+  } catch (error) {
+    const ms = Math.round(performance.now() - started);
+    return { ...base, status: null, ms, answer: null, why: hide(whyNot(error, limitMs)) };
+  }
+  const ms = Math.round(performance.now() - started);
+  const { status, text } = exchanged;
+  const seen = { ...base, status, ms, answer: hide(text.slice(0, longestAnswer)) };
+  if (status < 200 || status > 299) return { ...seen, why: `The vendor answered with status ${status}.` };
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return { ...seen, why: "The answer is not JSON." };
+  }
+  const found = vendor.read(body, params);
+  const why = "why" in found ? hide(found.why) : null;
+  return { ...seen, found, trace: vendor.trace?.(body) ?? [], why };
+}
+
+const longestAnswer = 20_000;
+
+function whyNot(error: unknown, limitMs: number): string {
+  return (error as Error).name === "TimeoutError"
+    ? `The vendor did not answer in ${limitMs} ms.`
+    : `The vendor cannot be reached: ${reasonOf(error)}.`;
+}

@@ -1,0 +1,40 @@
+import { Failure, type Params } from "@dataq/contract";
+import { connectorTest, type connectorTrial, type Sent } from "@dataq/contract/wire";
+import type { FastifyInstance } from "fastify";
+import { writeAudit } from "../../accounts/audit.ts";
+import type { Connector } from "../../connector/connector.ts";
+import { testConnector } from "../../operations/connector-trial.ts";
+import { check, readJson } from "../body.ts";
+import { authorOf } from "../caller.ts";
+import type { HttpParts } from "../parts.ts";
+
+/** The operator's contracts with vendors, and a look at what they give. */
+export function addConnectorRoutes(
+  app: FastifyInstance,
+  parts: HttpParts,
+  connectors: readonly Connector[],
+): void {
+  app.get("/admin/v1/connectors", async () => ({
+    data: connectors.map(({ vendor, spent, lastFailure }) => ({
+      operation: vendor.operation,
+      vendor: vendor.name,
+      kind: vendor.kind,
+      licence: vendor.licence,
+      calls: spent.calls,
+      cost_fen: spent.fen,
+      last_failure: lastFailure ?? null,
+    })),
+  }));
+
+  app.post<{ Params: { operation: string } }>(
+    "/admin/v1/connectors/:operation/test",
+    async (request): Promise<Sent<typeof connectorTrial>> => {
+      const { operation } = request.params;
+      const { params } = check(connectorTest, readJson(request, {}));
+      const connector = connectors.find(({ vendor }) => vendor.operation === operation);
+      if (connector === undefined) throw new Failure("not_found", { what: "The connector" });
+      await writeAudit(parts.database, authorOf(parts, request), "connector.test", operation, null, null);
+      return testConnector(connector.vendor, params as Params | undefined);
+    },
+  );
+}

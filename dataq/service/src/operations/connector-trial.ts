@@ -1,0 +1,75 @@
+import { findOperation, type Operation, type Params } from "@dataq/contract";
+import { type Trial, tryVendor } from "../connector/trial.ts";
+import type { Found, Vendor } from "../connector/vendor.ts";
+import { inChinese, inEnglish } from "../importer/message.ts";
+import { fieldsInOwnForm } from "../importer/own-form.ts";
+
+/** What a connector makes of one call, step by step. */
+export interface ConnectorTrial {
+  readonly operation: string;
+  readonly vendor: string;
+  readonly params: Params;
+  readonly request: Trial["request"];
+  readonly status: number | null;
+  readonly ms: number;
+  readonly answer: string | null;
+  /** `record`, `records` and `not_found` are answers; everything else would fail the call. */
+  readonly outcome: Found["outcome"] | "failed";
+  readonly why: string | null;
+  readonly why_zh: string | null;
+  /** Records in the answer, of a list. */
+  readonly records: number | null;
+  readonly fields: readonly FieldTrial[];
+}
+
+export interface FieldTrial {
+  readonly field: string;
+  /** Where the mapping looked; null where it did not name the field. */
+  readonly path: string | null;
+  readonly found: unknown;
+  readonly value: unknown;
+  readonly problem: string | null;
+  readonly problem_zh: string | null;
+}
+
+/** Asks a vendor once, for the operator: with its example where no parameters are given. */
+export async function testConnector(vendor: Vendor, given: Params | undefined): Promise<ConnectorTrial> {
+  const operation = findOperation(vendor.operation) as Operation;
+  const params = given ?? (operation.example as Params);
+  const asked = operation.paged ? { page: "1", page_size: "5", ...params } : params;
+  const trial = await tryVendor(vendor, asked, trialLimitMs);
+  const { found, trace } = trial;
+  const first =
+    found?.outcome === "record" ? found.fields : found?.outcome === "records" ? found.list[0] : undefined;
+  const fields =
+    first === undefined
+      ? []
+      : fieldsInOwnForm(operation.name, first).map(({ field, value, problem }) => {
+          const seen = trace.filter((each) => each.field === field || each.field.startsWith(`${field}.`));
+          return {
+            field,
+            path: seen.map(({ path }) => path ?? "constant").join(", ") || null,
+            found: seen.length > 1 ? seen.map((each) => each.found ?? null) : (seen[0]?.found ?? null),
+            value,
+            problem: problem && inEnglish(problem),
+            problem_zh: problem && inChinese(problem),
+          };
+        });
+  const wrong = fields.find(({ problem }) => problem !== null);
+  return {
+    operation: operation.name,
+    vendor: vendor.name,
+    params: asked,
+    request: trial.request,
+    status: trial.status,
+    ms: trial.ms,
+    answer: trial.answer,
+    outcome: found === null || wrong !== undefined ? "failed" : found.outcome,
+    why: trial.why ?? wrong?.problem ?? null,
+    why_zh: trial.why ?? wrong?.problem_zh ?? null,
+    records: found?.outcome === "records" ? found.list.length : null,
+    fields,
+  };
+}
+
+const trialLimitMs = 25_000;
