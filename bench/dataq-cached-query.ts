@@ -8,7 +8,7 @@ const warmUp = 100;
 const calls = 1_000;
 
 export async function run(print: (line: string) => void): Promise<void> {
-  await using service = await startService();
+  await using service = await startService({ vendor: true });
   const account = await service.call("/admin/v1/accounts", {
     body: { name: "bench", tokens: 1e9, tier: "operator" },
   });

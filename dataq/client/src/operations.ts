@@ -36,6 +36,7 @@ export const envelopeFields: readonly string[] = [
   "index",
   "summary",
   "relaxed",
+  "sample",
 ];
 
 /** Each operation's parameters, its `data`, and the summary beside it. */
@@ -143,6 +144,8 @@ export interface Envelope {
   warnings: Array<string>;
   index?: IndexState;
   relaxed?: boolean;
+  /** The records are generated samples, not facts; the call is free */
+  sample?: true;
 }
 
 /** What a call cost, in tokens, and what is left. */
@@ -151,7 +154,7 @@ export interface Usage {
   list_tokens: number;
   cached: boolean;
   billed: boolean;
-  /** cache_hit, no_result, insufficient_elements, sandbox, replayed */
+  /** cache_hit, no_result, not_held, insufficient_elements, sample, sandbox, replayed */
   reason: string | null;
   balance: number;
   trial_balance: number;

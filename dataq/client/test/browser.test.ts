@@ -65,7 +65,7 @@ describe.skipIf(executablePath === undefined)("in chromium (Debian package chrom
   });
 
   test("a page of an allowed origin reads the real service: data, request id and rate", async () => {
-    await using service = await startService({ env: { DATAQ_ORIGINS: url } });
+    await using service = await startService({ vendor: true, env: { DATAQ_ORIGINS: url } });
     const page = await browser.newPage();
     await page.goto(url);
     await page.addScriptTag({ content: bundle });

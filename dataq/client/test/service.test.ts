@@ -33,7 +33,7 @@ let service: ServiceProcess;
 let client: DataQuery;
 let sync: DataQuerySync;
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ vendor: true });
   client = new DataQuery(connection());
   sync = new DataQuerySync(connection());
 });

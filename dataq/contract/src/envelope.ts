@@ -7,7 +7,10 @@ export const usage = z.object({
   list_tokens: z.number().int(),
   cached: z.boolean(),
   billed: z.boolean(),
-  reason: z.string().nullable().describe("cache_hit, no_result, insufficient_elements, sandbox, replayed"),
+  reason: z
+    .string()
+    .nullable()
+    .describe("cache_hit, no_result, not_held, insufficient_elements, sample, sandbox, replayed"),
   balance: z.number().int(),
   trial_balance: z.number().int(),
 });
@@ -39,6 +42,7 @@ export interface Envelope {
   index?: IndexState;
   summary?: object;
   relaxed?: boolean;
+  sample?: true;
 }
 
 /** The answer of one operation as a schema, for OpenAPI and for tests. */
@@ -59,6 +63,10 @@ export function envelopeSchema(operation: Operation) {
     index: indexState.optional(),
     summary: operation.summary === undefined ? z.object({}).optional() : operation.summary.optional(),
     relaxed: z.boolean().optional(),
+    sample: z
+      .literal(true)
+      .optional()
+      .describe("The records are generated samples, not facts; the call is free"),
   });
 }
 

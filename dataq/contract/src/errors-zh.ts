@@ -72,6 +72,7 @@ export const errorsZh: Record<ErrorCode, { readonly message: string; readonly ne
     "该邀请已使用、已过期，或发给了另一个邮箱。",
     "请用受邀的邮箱登录，或请对方重新邀请。",
   ),
+  no_words: row("{param} 中没有可检索的文字，未扣费。", "请至少包含一个汉字、字母或数字。"),
   verification_required: row("{carrier} 要求提供 {param}（手机号后四位）。", "请补上 {param}。"),
   rate_limited: row("请求过于频繁。", "请在 {retry_after} 秒后重试。"),
   concurrency_limited: row("并发请求过多。", "请在 {retry_after} 秒后重试。"),
@@ -81,7 +82,7 @@ export const errorsZh: Record<ErrorCode, { readonly message: string; readonly ne
   ),
   client_closed_request: row("客户端在收到响应之前断开了连接。", "请重试。"),
   internal_error: row("服务内部错误，未扣费。", "请重试；如果仍然出错，请提供请求 ID 以便排查。"),
-  not_configured: row("{operation} 在本服务上没有数据源。", "请联系运营方导入数据或配置连接器。"),
+  not_configured: row("本服务没有能回答此次 {operation} 调用的数据源，未扣费。", "{fix}"),
   upstream_error: row("{operation} 的数据源返回的内容无法使用，未扣费。", "请稍后重试。"),
   upstream_timeout: row("{operation} 的数据源响应超时，未扣费。", "请稍后重试。"),
   unavailable: row("服务暂时不可用，未扣费。", "请在 {retry_after} 秒后重试。"),
@@ -121,6 +122,9 @@ const problems = {
   choice: "不是可选的值",
   invalid_value: "不是可选的值",
   field: "中的筛选条件有误",
+  no_words: "中没有可检索的文字",
+  no_source: "没有数据源",
+  samples_only: "只有样例",
   sandbox: "不是沙箱支持的特殊输入",
 } as const;
 

@@ -185,6 +185,12 @@ export const errors = {
     "This invitation has been used, has expired, or was sent to a different address.",
     "Sign in with the invited address, or ask for a new invitation.",
   ),
+  no_words: row(
+    422,
+    "invalid_request_error",
+    "{param} contains no word to search for.",
+    "Send at least one letter, digit or Chinese character.",
+  ),
   verification_required: row(
     422,
     "invalid_request_error",
@@ -222,8 +228,8 @@ export const errors = {
   not_configured: row(
     501,
     "server_error",
-    "{operation} has no data source on this service.",
-    "Ask the operator to import data or configure a connector.",
+    "No data source of this service can answer this call of {operation}.",
+    "{fix}",
   ),
   upstream_error: row(
     502,

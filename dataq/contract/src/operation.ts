@@ -16,6 +16,8 @@ export interface Operation {
   readonly olderType: string;
   readonly title: Bilingual;
   readonly description: Bilingual;
+  /** What an operator connects or imports for it, after "connect". */
+  readonly needs: Bilingual;
   /** Shape of `params`; every value is a string that its reader checks and brings into one form. */
   readonly params: z.ZodObject;
   /** Checks across parameters, and defaults that depend on the day (`today` is China's, YYYY-MM-DD). */

@@ -54,7 +54,7 @@ export async function run(print: (line: string) => void, folder: string): Promis
       stream: false,
       options: { num_predict: 1 },
     });
-    await using service = await startService({ env: { DATAQ_LOCALLM: server.url } });
+    await using service = await startService({ vendor: true, env: { DATAQ_LOCALLM: server.url } });
     const past = await makePast(service);
     const sessions = {
       nobody: "",

@@ -49,7 +49,7 @@ async function throughCalls(
   node: (...args: string[]) => Promise<unknown>,
   print: (line: string) => void,
 ): Promise<void> {
-  const service = await startService({ folder, env: { DATAQ_SAMPLES: "off" } });
+  const service = await startService({ folder, env: { DATAQ_SAMPLES: "on" } });
   try {
     const key = await openAccount(service);
     print(row("paid calls, a new process", await ask(service, key, 200, 1)));

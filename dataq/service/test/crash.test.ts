@@ -19,7 +19,10 @@ let two: ServiceProcess;
 beforeAll(async () => {
   folder = await makeDataFolder("first start");
   database = await openFolder(folder);
-  [one, two] = await Promise.all([startService({ folder }), startService({ folder })]);
+  [one, two] = await Promise.all([
+    startService({ folder, vendor: true }),
+    startService({ folder, vendor: true }),
+  ]);
 });
 afterAll(async () => {
   await Promise.all([one, two].map((service) => service?.[Symbol.asyncDispose]()));
@@ -75,7 +78,7 @@ describe("two services on one database", () => {
 describe("a service killed in mid-call", () => {
   test.each(failpoints)("at %s: the retry is answered, and charged once", async (failpoint) => {
     const { keys } = await account(one, 50_000);
-    const doomed = await startService({ folder, env: { DATAQ_FAILPOINT: failpoint } });
+    const doomed = await startService({ folder, vendor: true, env: { DATAQ_FAILPOINT: failpoint } });
     const headers = { "idempotency-key": `crash-${failpoint}` };
     const call = { key: keys[0], headers, body: check(`崩溃${failpoint}`) };
     await expect(doomed.call("/v1/data/query", call)).rejects.toThrow();
@@ -102,7 +105,7 @@ describe("a service killed in mid-call", () => {
 test.skipIf(!isEmbedded)(
   "everything killed, the database too: the next start recovers and the books balance",
   async () => {
-    const first = await startService({ env: { DATAQ_FAILPOINT: "after_hold" } });
+    const first = await startService({ vendor: true, env: { DATAQ_FAILPOINT: "after_hold" } });
     const data = first.folder;
     const { keys } = await account(first, 50_000);
     await expect(first.call("/v1/data/query", { key: keys[0], body: check("断电") })).rejects.toThrow();

@@ -3,7 +3,8 @@ import type { Database } from "../src/database/database.ts";
 import type { ImportReport } from "../src/importer/import-file.ts";
 import { fetchOrigin } from "../src/importer/origin/origin.ts";
 import { importAny } from "../src/operations/imports.ts";
-import type { PostingIndex } from "../src/search/postings/posting-index.ts";
+import { PostingIndex } from "../src/search/postings/posting-index.ts";
+import { openFolder } from "./data-folder.ts";
 
 /** Imports `<packs>/<name>.jsonl.zst` as `target`, through the data folder `folder`. */
 export async function importPack(
@@ -21,4 +22,15 @@ export interface PackPlace {
   readonly folder: string;
   /** Where the packs lie. */
   readonly packs: string;
+}
+
+/** Imports a file into the database of a data folder, beside its running service. */
+export async function importFileInto(folder: string, target: string, path: string): Promise<ImportReport> {
+  const database = await openFolder(folder);
+  try {
+    const file = await fetchOrigin(path, { folder });
+    return await importAny(database, new PostingIndex(database), target, file, { source: "test" });
+  } finally {
+    await database.close();
+  }
 }

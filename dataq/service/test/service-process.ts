@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { checkAnswer } from "./answer-check.ts";
 import { environmentOf, makeDataFolder, removeDataFolder } from "./data-folder.ts";
+import { startVendor } from "./vendor.ts";
 
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 
@@ -11,6 +12,8 @@ export interface ServiceOptions {
   /** The data folder of a service before; it stays when this one stops. */
   readonly folder?: string;
   readonly args?: readonly string[];
+  /** A vendor answers every operation, so that calls cost their price; see vendor.ts. */
+  readonly vendor?: true;
 }
 
 /** `dataq serve` as a user starts it: a process, called over HTTP. */
@@ -55,6 +58,7 @@ export interface CallResult {
 
 export async function startService(options: ServiceOptions = {}): Promise<ServiceProcess> {
   const folder = options.folder ?? (await makeDataFolder("first start"));
+  const vendor = options.vendor && (await startVendor(folder));
   const child = spawn(
     process.execPath,
     ["--conditions=source", main, "serve", "--json", ...(options.args ?? [])],
@@ -64,6 +68,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
         ...environmentOf(folder),
         DATAQ_HOST: "127.0.0.1:0",
         DATAQ_LAWS: "off",
+        ...vendor?.env,
         ...options.env,
       },
     },
@@ -73,6 +78,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     log += text;
   });
   const ended = new Promise<number | null>((resolve) => child.on("close", (code) => resolve(code)));
+  void ended.then(() => vendor?.close());
   const ready = await readyLine(child, ended, () => log);
   const { url, key, console } = JSON.parse(ready) as { url: string; key: string; console: string };
   return {

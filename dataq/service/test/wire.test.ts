@@ -4,7 +4,7 @@ import { type CallOptions, type ServiceProcess, startService } from "./service-p
 let service: ServiceProcess;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ vendor: true });
 });
 afterAll(() => service?.[Symbol.asyncDispose]());
 

@@ -255,6 +255,8 @@ export const en = {
     keyHint: "The key is read from DATAQ_API_KEY",
     reasons: {
       cache_hit: "Half price: from the cache",
+      not_held: "Free: not in the data held here",
+      sample: "Free: generated sample",
       no_result: "Not charged: no result",
       insufficient_elements: "Not charged: more is needed",
       sandbox: "Not charged: sandbox",

@@ -244,6 +244,8 @@ export const zh: Text = {
     keyHint: "密钥取自环境变量 DATAQ_API_KEY",
     reasons: {
       cache_hit: "半价：来自缓存",
+      not_held: "免费：未收录所查内容",
+      sample: "免费：生成的样例",
       no_result: "未扣费：没有结果",
       insufficient_elements: "未扣费：要素不足",
       sandbox: "未扣费：沙箱",

@@ -5,6 +5,11 @@ import type { Received } from "./answer.ts";
 import { moment } from "./moment.ts";
 
 const bilingual = z.strictObject({ en: z.string(), zh: z.string() });
+/** What answers an operation for a live key. */
+export const dataKinds = ["connector", "imported", "sample", "none"] as const;
+const dataKind = z.enum(dataKinds).meta({
+  description: "What answers live keys: a connector, imported records, generated samples (free), or nothing",
+});
 const jsonSchema = z.record(z.string(), z.unknown());
 
 /** An operation as `/v1/catalog` describes it. */
@@ -25,6 +30,10 @@ export const catalogEntry = z.strictObject({
   example: z
     .strictObject({ params: z.record(z.string(), z.string()) })
     .meta({ description: "Finds a record on a new installation" }),
+  data: dataKind,
+  samples: z
+    .array(z.strictObject({ params: z.record(z.string(), z.string()) }))
+    .meta({ description: "All that samples answer; any other value is 501 not_configured" }),
 });
 export type CatalogEntry = Received<typeof catalogEntry>;
 
@@ -63,7 +72,7 @@ export const price = z.strictObject({
 export type Price = Received<typeof price>;
 
 export const pricing = z.strictObject({
-  data: z.array(price),
+  data: z.array(price.extend({ data: dataKind })),
   currency: z.literal("CNY"),
   tokens_per_cny: z.number().int(),
 });
@@ -73,7 +82,7 @@ export const status = z.strictObject({
   operations: z.array(
     z.strictObject({
       operation: z.string(),
-      data: z.enum(["imported", "sample"]),
+      data: dataKind,
       index: indexState.nullable(),
       building: z
         .strictObject({ done: z.number().int(), total: z.number().int().nullable(), text: z.string() })

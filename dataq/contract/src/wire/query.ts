@@ -6,8 +6,11 @@ export const estimate = z.strictObject({
   tokens: z.number().int(),
   cached: z.boolean().meta({ description: "Whether the cache has the whole answer" }),
   balance_after: z.number().int(),
+  sample: z.literal(true).optional().meta({ description: "Only generated samples answer; the call is free" }),
   data: z
-    .array(z.strictObject({ tokens: z.number().int(), cached: z.boolean() }))
+    .array(
+      z.strictObject({ tokens: z.number().int(), cached: z.boolean(), sample: z.literal(true).optional() }),
+    )
     .optional()
     .meta({ description: "Of several queries each, in their order" }),
 });

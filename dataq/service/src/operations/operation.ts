@@ -1,3 +1,4 @@
+import type { Params } from "@dataq/contract";
 import type { Target } from "../importer/target.ts";
 import type { PostingIndex } from "../search/postings/posting-index.ts";
 import type { IndexDocument, MakeDocument } from "../search/search-index.ts";
@@ -11,6 +12,8 @@ export interface OperationParts {
   readonly document?: MakeDocument;
   /** Answers from a corpus: that of the imported records, or that of the samples. */
   readonly source: (index: PostingIndex, corpus: string) => OptionalSource;
+  /** The values that samples answer; the operation's example where left out. */
+  readonly samples?: readonly Params[];
   /** Documents for a corpus of samples that `source` answers from, or a source that makes its records by itself. */
   readonly sample: SampleDocuments | Source;
   readonly import: Target;
@@ -20,6 +23,8 @@ export interface OperationParts {
 
 export interface SampleDocuments {
   readonly count: number;
+  /** Live keys may ask them anything, not only the published samples. */
+  readonly isOpen?: true;
   documents(): Iterable<IndexDocument>;
 }
 

@@ -1,6 +1,6 @@
 import { findOperation, type Operation, platforms } from "@dataq/contract";
 import { expect, test } from "vitest";
-import { companiesNamed, companyCount, numberOfCreditCode, sampleCompany } from "../sample/companies.ts";
+import { sampleCompany } from "../sample/companies.ts";
 import { parcel } from "./cloud/express-tracking/sample.ts";
 import { hotRank } from "./content/hot-rank/sample.ts";
 import { keywordIndex } from "./content/keyword-index/sample.ts";
@@ -69,15 +69,6 @@ test("the same number is the same sample", () => {
   expect(sampleJudgment(7)).toEqual(sampleJudgment(7));
   expect(companyDetail(sampleCompany(7))).toEqual(companyDetail(sampleCompany(7)));
   expect(sampleJudgment(7)).not.toEqual(sampleJudgment(8));
-});
-
-test("every sample company is found by its code and by its name", () => {
-  for (let number = 0; number < companyCount; number += 97) {
-    const company = sampleCompany(number);
-    expect(numberOfCreditCode(company.taxId)).toBe(number);
-    expect(companiesNamed(company.name).map((each) => each.number)).toContain(number);
-  }
-  expect(numberOfCreditCode("91330100716105852F")).toBeUndefined();
 });
 
 test("judgments have the length of real ones and articles in their text", () => {

@@ -1,15 +1,15 @@
-import type { OperationName } from "@dataq/contract";
+import { findOperation, type Operation } from "@dataq/contract";
 import type { Connector } from "../connector/connector.ts";
 import type { PostingIndex } from "../search/postings/posting-index.ts";
 import { connected } from "../sources/connected.ts";
-import { LayeredSource, type OptionalSource } from "../sources/layered.ts";
+import { LayeredSource, type Layers, type OptionalSource } from "../sources/layered.ts";
 import type { Sources } from "../sources/source.ts";
 import { registry } from "./registry.ts";
 import { sampleCorpus } from "./sample-corpora.ts";
 
 export interface SourceParts {
   readonly index: PostingIndex;
-  /** Whether samples answer where nothing better is configured. */
+  /** Whether samples answer live keys where nothing real is configured. */
   readonly samples: boolean;
   /** The operator's contracts with vendors. */
   readonly connectors?: readonly Connector[];
@@ -21,19 +21,18 @@ export interface SourceParts {
 export function createSources(parts: SourceParts): Sources {
   const { index, connectors = [] } = parts;
   const sources = new Map(
-    Object.entries(registry).map(([name, { source, sample, fromVendor }]) => {
+    Object.entries(registry).map(([name, { source, sample, samples, fromVendor }]) => {
       const corpusSource = (corpus: string) => awaited(corpus, source(index, corpus), parts);
       const connector = connectors.find(({ vendor }) => vendor.operation === name);
-      const layers = {
+      const layers: Layers = {
         connector: connector && connected(connector, fromVendor),
         imported: corpusSource(name),
-        sample: !parts.samples
-          ? undefined
-          : "documents" in sample
-            ? corpusSource(sampleCorpus(name))
-            : sample,
+        sample: "documents" in sample ? corpusSource(sampleCorpus(name)) : sample,
+        samples: samples ?? [(findOperation(name) as Operation).example],
+        sampleScope: !("documents" in sample) ? "own" : sample.isOpen ? "any" : "published",
+        hasLiveSamples: parts.samples,
       };
-      return [name, new LayeredSource(name as OperationName, layers)];
+      return [name, new LayeredSource(name, layers)];
     }),
   );
   return { find: (operation) => sources.get(operation) };
@@ -42,7 +41,7 @@ export function createSources(parts: SourceParts): Sources {
 /** A first start builds some corpora in the background; a call that needs one waits for it. */
 function awaited(corpus: string, source: OptionalSource, parts: SourceParts): OptionalSource {
   const ready = async () => parts.ready?.(corpus);
-  const { check } = source;
+  const { check, hasGenerated } = source;
   return {
     async exists() {
       await ready();
@@ -57,5 +56,11 @@ function awaited(corpus: string, source: OptionalSource, parts: SourceParts): Op
       return source.run(params, page, context);
     },
     ...(check && { check: check.bind(source) }),
+    ...(hasGenerated && {
+      async hasGenerated() {
+        await ready();
+        return hasGenerated.call(source);
+      },
+    }),
   };
 }

@@ -24,6 +24,7 @@ export function writePayload(request: QueryRequest, answer: Answer): Payload {
     ...(answer.summary && { summary: answer.summary }),
     ...(answer.index && { index: answer.index }),
     ...(answer.relaxed && { relaxed: true }),
+    ...(answer.sample && { sample: true }),
     warnings: answer.warnings,
   };
   const data = answer.record

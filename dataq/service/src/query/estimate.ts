@@ -24,7 +24,7 @@ export async function estimate(parts: PipelineParts, principal: Principal, body:
     const { balance } = await readBalance(parts, principal.account.id, parts.clock());
     return { ...cost, balance_after: balance - cost.tokens };
   }
-  const data: { tokens: number; cached: boolean }[] = [];
+  const data: Awaited<ReturnType<typeof costOf>>[] = [];
   for (const { path, question } of questions) {
     const cost = await estimateOne(question).catch((error) => {
       throw placed(error, path);
@@ -54,7 +54,11 @@ export async function dryRun(parts: PipelineParts, question: Question): Promise<
 /** Computed by the code that charges for the call. */
 async function costOf(parts: PipelineParts, question: Question) {
   const { quoted } = await look(parts, question);
-  return { tokens: quoted.tokens, cached: quoted.reason === "cache_hit" };
+  return {
+    tokens: quoted.tokens,
+    cached: quoted.reason === "cache_hit",
+    ...(quoted.reason === "sample" && { sample: true as const }),
+  };
 }
 
 /** How many questions a body asks about, without checking them. */

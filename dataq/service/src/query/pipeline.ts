@@ -17,7 +17,7 @@ import { type Reply, readBalance, replyOf, usageOf } from "./reply.ts";
 import { takeDirective } from "./sandbox.ts";
 import { answerInSandbox } from "./sandbox-answer.ts";
 import { notFound, runSource } from "./source-run.ts";
-import { type Charge, chargeFor } from "./tariff.ts";
+import { type Charge, chargeFor, samplesOnly } from "./tariff.ts";
 
 /** A hold outlives the longest call by far; the sweeper takes what is older. */
 const HOLD_LIMIT_MS = 120_000;
@@ -95,6 +95,7 @@ async function answerOnce(parts: PipelineParts, question: Question, key?: string
       throw new Failure("price_above_max", { required: quoted.tokens, max_tokens: request.maxTokens });
     if (kept) return answerFromCache(parts, question, kept, quoted, cacheKey!, key);
     if (request.cache === "only") throw new Failure("not_cached");
+    if (quoted.reason === "sample") return answerWithSamples(parts, question, key);
     if (!cacheKey || request.cache === "bypass") return runAndSettle(parts, question, quoted, cacheKey, key);
     // Of several who ask the same at once one asks the source; the others find its answer in the cache.
     const flight = parts.flights.join(cacheKey.toString("base64"));
@@ -113,6 +114,23 @@ async function answerOnce(parts: PipelineParts, question: Question, key?: string
       flight.land();
     }
   }
+}
+
+/** Samples cost nothing, so nothing is held; a retry under the same key is answered anew. */
+async function answerWithSamples(
+  parts: PipelineParts,
+  question: Question,
+  key: string | undefined,
+): Promise<Reply> {
+  const { call, request, price, now } = question;
+  const accountId = call.principal.account.id;
+  const answer = await runSource(parts, question, false);
+  if (answer.outcome === "not_found") throw notFound(request);
+  const balance = await readBalance(parts, accountId, now);
+  if (key !== undefined) await freeKey(parts.database, accountId, key, call.requestId);
+  const due = chargeFor(samplesOnly, answer, parts.chargeEmpty);
+  const cache = request.cache === "bypass" ? "BYPASS" : "MISS";
+  return replyOf(writePayload(request, answer), question, usageOf(price, due, balance), cache);
 }
 
 /** The answer is in hand, so hold and capture are one step. */
@@ -205,7 +223,7 @@ async function runHeld(
     if (answer.outcome === "not_found") throw notFound(request);
     return {
       payload: writePayload(request, answer),
-      due: chargeFor(quoted, answer.outcome, parts.chargeEmpty),
+      due: chargeFor(quoted, answer, parts.chargeEmpty),
       ttlS: answer.cacheS ?? request.operation.cacheS,
     };
   } catch (error) {

@@ -5,7 +5,7 @@ import { cacheKeyOf, type Kept } from "./answer-cache.ts";
 import type { Call } from "./call.ts";
 import type { PipelineParts } from "./parts.ts";
 import { type QueryRequest, readRequest } from "./request/request.ts";
-import { type Charge, isCacheable, quote } from "./tariff.ts";
+import { type Charge, isCacheable, quote, samplesOnly } from "./tariff.ts";
 
 /** A call that was read: what it asks, of whom, and the price in force. */
 export interface Question {
@@ -39,6 +39,7 @@ export async function look(
   { request, source, price, call, now }: Question,
 ): Promise<{ cacheKey?: Buffer; kept?: Kept; quoted: Charge }> {
   if (call.principal.mode === "test") return { quoted: { tokens: 0, reason: "sandbox" } };
+  if ((await source.answeredBy?.()) === "sample") return { quoted: samplesOnly };
   if (!isCacheable(request, price)) return { quoted: quote(price, false) };
   const cacheKey = cacheKeyOf(request, await source.version(false));
   if (request.cache === "bypass") return { cacheKey, quoted: quote(price, false) };

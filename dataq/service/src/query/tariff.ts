@@ -3,7 +3,15 @@ import type { Answer } from "../sources/source.ts";
 import type { QueryRequest } from "./request/request.ts";
 
 /** Why a call costs less than its list price. */
-export const dueReasons = ["cache_hit", "no_result", "insufficient_elements", "sandbox", "replayed"] as const;
+export const dueReasons = [
+  "cache_hit",
+  "no_result",
+  "not_held",
+  "insufficient_elements",
+  "sample",
+  "sandbox",
+  "replayed",
+] as const;
 
 /** What a call costs, and why it is not the list price. */
 export interface Charge {
@@ -22,19 +30,21 @@ export function quote(price: PriceVersion, isOwnRepeat: boolean): Charge {
 }
 
 /** What an answer costs once it is known: never more than was quoted. */
-export function chargeFor(quoted: Charge, outcome: Answer["outcome"], chargeEmpty: boolean): Charge {
-  switch (outcome) {
-    case "found":
-      return quoted;
-    case "empty":
-      return chargeEmpty ? quoted : { tokens: 0, reason: "no_result" };
-    case "past_end":
-    case "not_found":
-      return { tokens: 0, reason: "no_result" };
-    case "insufficient_elements":
-      return { tokens: 0, reason: "insufficient_elements" };
-  }
+export function chargeFor(
+  quoted: Charge,
+  { outcome, sample, notHeld }: Pick<Answer, "outcome" | "sample" | "notHeld">,
+  chargeEmpty: boolean,
+): Charge {
+  if (outcome === "insufficient_elements") return { tokens: 0, reason: "insufficient_elements" };
+  if (outcome === "past_end" || outcome === "not_found") return { tokens: 0, reason: "no_result" };
+  if (sample) return samplesOnly;
+  if (outcome === "found") return quoted;
+  if (notHeld) return { tokens: 0, reason: "not_held" };
+  return chargeEmpty ? quoted : { tokens: 0, reason: "no_result" };
 }
+
+/** What a call costs that only samples can answer. */
+export const samplesOnly: Charge = { tokens: 0, reason: "sample" };
 
 /** Whether an answer to this question may come from the cache at all. Research has no cache price. */
 export function isCacheable(request: QueryRequest, price: PriceVersion): boolean {

@@ -1,4 +1,24 @@
+import type { Params } from "@dataq/contract";
 import { Random } from "./random.ts";
+
+/** The day of all samples of series and rankings. A call for today gets them too, with their own day. */
+export const sampleDay = "2025-06-01";
+export const sampleKeywords: readonly string[] = ["人工智能", "新能源汽车", "春运", "高考", "奶茶"];
+
+/** The samples of an index by keyword. */
+export const keywordSamples: readonly Params[] = sampleKeywords.flatMap((keyword): Params[] => [
+  { keyword },
+  { keyword, date: sampleDay },
+]);
+
+/** Whether a keyword and day are published; `today` is China's. */
+export function isPublished(keyword: string, date: string, today: string): boolean {
+  return sampleKeywords.includes(keyword) && (date === sampleDay || date === today);
+}
+
+export function otherDay(date: string): string[] {
+  return date === sampleDay ? [] : [`The newest sample is of ${sampleDay}.`];
+}
 
 export const disclaimer = "Generated sample; not a measurement of any platform.";
 

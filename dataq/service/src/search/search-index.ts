@@ -93,6 +93,12 @@ export interface SearchPage {
   readonly limit: number;
   /** State to read from; without it, the one being served. */
   readonly snapshot?: string;
+  readonly datasets?: {
+    /** Documents of this dataset stand after others of equal score. */
+    readonly last?: string;
+    /** Documents of this dataset are left out. */
+    readonly without?: string;
+  };
 }
 
 export interface Found {
@@ -104,5 +110,6 @@ export interface Found {
 
 export interface Hit {
   readonly body: StoredBody;
+  readonly dataset: string;
   readonly score: number;
 }

@@ -35,14 +35,14 @@ export interface TextFound {
 
 /**
  * All words; failing that, all their parts; failing that, at least half of them. The last two say `relaxed`.
- * Undefined when the corpus is empty.
+ * Undefined when the corpus is empty; `no_words` when the question has nothing to search for.
  */
 export async function searchText(
   index: PostingIndex,
   corpus: string,
   question: TextQuestion,
   page: SearchPage,
-): Promise<TextFound | undefined> {
+): Promise<TextFound | "no_words" | undefined> {
   const analyser = await index.analyser(corpus, page.snapshot);
   if (analyser === undefined) return undefined;
   const alternatives = question.alternatives.map((text) => analyser.queryTerms(text));
@@ -59,6 +59,12 @@ export async function searchText(
     ...phrases.map((phrase) => ({ phrase })),
     ...without.map((phrase) => ({ not: { phrase } })),
   ];
+  const isAsked =
+    fixed.length > 0 ||
+    question.dates !== undefined ||
+    (question.exact ?? []).length > 0 ||
+    alternatives.some(isSomething);
+  if (!isAsked) return "no_words";
   const ask = (query: Query): Promise<Found | undefined> =>
     index.search(
       corpus,
@@ -80,8 +86,11 @@ function* attempts(
   exact: readonly string[],
   analyser: Analyser,
 ): Generator<{ query: Query; isRelaxed: boolean }> {
+  const withWords = alternatives.filter(isSomething);
+  // Without a word, filters alone decide; an exact term must not become "everything".
+  const asked = withWords.length === 0 && exact.length === 0 ? [[]] : withWords;
   yield {
-    query: anyOf([...alternatives.map((words) => ({ all: words.map(scored) })), ...exact.map(scored)]),
+    query: anyOf([...asked.map((words) => ({ all: words.map(scored) })), ...exact.map(scored)]),
     isRelaxed: false,
   };
   const only = alternatives.length === 1 ? (alternatives[0] as string[]) : [];

@@ -1,52 +1,100 @@
-import { Failure, type Params } from "@dataq/contract";
-import type { Answer, Page, Source, SourceContext } from "./source.ts";
+import type { Params } from "@dataq/contract";
+import { notConfigured } from "./not-configured.ts";
+import type { Answer, DataKind, Page, Source, SourceContext } from "./source.ts";
 
 /** A source whose data may be missing. */
 export interface OptionalSource extends Source {
-  /** False when nothing was imported. */
+  /** False when no real record was imported. */
   exists(): Promise<boolean>;
+  /** True when it holds generated records, which answer as samples where there is nothing real. */
+  hasGenerated?(): Promise<boolean>;
 }
 
 export interface Layers {
   /** The operator's contract with a vendor. */
   readonly connector?: Source | undefined;
   readonly imported: OptionalSource;
-  /** Undefined when samples are switched off. */
-  readonly sample: Source | undefined;
+  readonly sample: Source;
+  /** The values that samples answer, as the catalogue publishes them. */
+  readonly samples: readonly Params[];
+  /**
+   * What samples answer: `own` values, known to a source that makes its samples; the `published` questions to a corpus of
+   * samples; or `any` question to it, as generated judgments do.
+   */
+  readonly sampleScope: "own" | "published" | "any";
+  /** Whether live keys get samples where nothing real answers. */
+  readonly hasLiveSamples: boolean;
 }
 
-/** Connector before import before samples. `dq_test_` keys get samples only; live keys none once there is better. */
+/**
+ * Asks the connector before imported records, and these before samples. `dq_test_` keys get samples only; live keys
+ * get none once something real answers. Samples never deny: what they do not find is `not_configured`, and for a test
+ * key `not_found`.
+ */
 export class LayeredSource implements Source {
+  readonly samples: readonly Params[];
   readonly #operation: string;
   readonly #layers: Layers;
 
   constructor(operation: string, layers: Layers) {
     this.#operation = operation;
     this.#layers = layers;
+    this.samples = layers.samples;
+  }
+
+  async answeredBy(): Promise<DataKind> {
+    return (await this.#choose(false))?.kind ?? "none";
   }
 
   async version(sandbox: boolean): Promise<string> {
-    const { name, source } = await this.#choose(sandbox);
-    return `${name} ${await source.version(sandbox)}`;
+    const { kind, source } = await this.#chosen(sandbox);
+    return `${kind} ${await source.version(sandbox)}`;
   }
 
   async run(params: Params, page: Page, context: SourceContext): Promise<Answer> {
-    const { source } = await this.#choose(context.sandbox);
-    return source.run(params, page, context);
+    const { kind, source } = await this.#chosen(context.sandbox);
+    if (kind !== "sample")
+      return source.run(params, page, { ...context, withoutGenerated: !this.#layers.hasLiveSamples });
+    const answer = await source.run(params, page, context);
+    const isNothing = answer.outcome === "empty" || answer.outcome === "not_found";
+    if (!context.sandbox && (isNothing || answer.relaxed === true))
+      throw notConfigured(this.#operation, true);
+    if (isNothing && this.#layers.sampleScope === "own") return { ...answer, outcome: "not_found" };
+    return { ...answer, sample: true, warnings: [sampleWarning, ...answer.warnings] };
   }
 
   async check(params: Params, sandbox: boolean): Promise<void> {
-    const { imported, sample } = this.#layers;
-    if (imported.check === undefined && sample?.check === undefined) return;
-    const { source } = await this.#choose(sandbox);
+    const { kind, source } = await this.#chosen(sandbox);
     await source.check?.(params, sandbox);
+    const isLimited = kind === "sample" && !sandbox && this.#layers.sampleScope === "published";
+    if (isLimited && !this.samples.some((sample) => isWithin(sample, params)))
+      throw notConfigured(this.#operation, true);
   }
 
-  async #choose(sandbox: boolean): Promise<{ name: string; source: Source }> {
-    const { connector, imported, sample } = this.#layers;
-    if (!sandbox && connector !== undefined) return { name: "connector", source: connector };
-    if (!sandbox && (await imported.exists())) return { name: "imported", source: imported };
-    if (sample !== undefined) return { name: "sample", source: sample };
-    throw new Failure("not_configured", { operation: this.#operation });
+  async #chosen(sandbox: boolean): Promise<Chosen> {
+    const chosen = await this.#choose(sandbox);
+    if (chosen === undefined) throw notConfigured(this.#operation, false);
+    return chosen;
+  }
+
+  async #choose(sandbox: boolean): Promise<Chosen | undefined> {
+    const { connector, imported, sample, hasLiveSamples } = this.#layers;
+    if (!sandbox && connector !== undefined) return { kind: "connector", source: connector };
+    if (!sandbox && (await imported.exists())) return { kind: "imported", source: imported };
+    if (!sandbox && !hasLiveSamples) return undefined;
+    if (!sandbox && (await imported.hasGenerated?.())) return { kind: "sample", source: imported };
+    return { kind: "sample", source: sample };
   }
 }
+
+/** A sample's own values are asked; a call may add others, which its source compares. */
+function isWithin(sample: Params, params: Params): boolean {
+  return Object.entries(sample).every(([name, value]) => params[name] === value);
+}
+
+interface Chosen {
+  readonly kind: Exclude<DataKind, "none">;
+  readonly source: Source;
+}
+
+const sampleWarning = "These records are generated samples, not facts. The call is free.";

@@ -1,4 +1,4 @@
-import type { Params } from "@dataq/contract";
+import { Failure, type Params } from "@dataq/contract";
 import { highlight } from "../search/highlight.ts";
 import type { PostingIndex } from "../search/postings/posting-index.ts";
 import type { Hit, SearchPage } from "../search/search-index.ts";
@@ -23,6 +23,11 @@ export interface Searching {
 export interface ReadQuestion {
   readonly question: TextQuestion;
   readonly warnings: readonly string[];
+  /**
+   * What is not held here, as a warning, should nothing be found; the answer is free then. A function looks it up, and
+   * gives undefined where it is held after all.
+   */
+  readonly notHeld?: string | (() => Promise<string | undefined>) | undefined;
 }
 
 /** Answers from one corpus of the search index. */
@@ -30,15 +35,28 @@ export class SearchSource implements OptionalSource {
   readonly #index: PostingIndex;
   readonly #corpus: string;
   readonly #searching: Searching;
+  /** Dataset of generated records that fill the corpus up. */
+  readonly #generated: string | undefined;
 
-  constructor(index: PostingIndex, corpus: string, searching: Searching) {
+  constructor(index: PostingIndex, corpus: string, searching: Searching, generated?: string) {
     this.#index = index;
     this.#corpus = corpus;
     this.#searching = searching;
+    this.#generated = generated;
   }
 
   async exists(): Promise<boolean> {
-    return (await this.#index.state(this.#corpus)) !== undefined;
+    if (this.#generated === undefined) return (await this.#index.state(this.#corpus)) !== undefined;
+    return (await this.#index.size(this.#corpus, [this.#generated])) > 0;
+  }
+
+  async hasGenerated(): Promise<boolean> {
+    return this.#generated !== undefined && (await this.#index.state(this.#corpus)) !== undefined;
+  }
+
+  /** Punctuation alone would find everything, and nothing that was asked for. */
+  async check(params: Params): Promise<void> {
+    for (const [name, value] of Object.entries(params)) if (!/[\p{L}\p{N}]/u.test(value)) throw noWords(name);
   }
 
   async version(): Promise<string> {
@@ -46,14 +64,32 @@ export class SearchSource implements OptionalSource {
   }
 
   async run(params: Params, page: Page, context: SourceContext): Promise<Answer> {
-    const { question, warnings } = await this.#searching.read(params, this.#index, this.#corpus);
+    const { question, warnings, notHeld } = await this.#searching.read(params, this.#index, this.#corpus);
+    const generated = this.#generated;
     const place: SearchPage = {
       offset: offsetOf(page),
       limit: page.pageSize,
       ...(page.snapshot !== undefined && { snapshot: page.snapshot }),
+      ...(generated !== undefined && {
+        datasets: { [context.withoutGenerated ? "without" : "last"]: generated },
+      }),
     };
     const found = await searchText(this.#index, this.#corpus, question, place);
-    return listAnswer(found, page, (hit) => this.#record(hit, found as TextFound, context.now), warnings);
+    if (found === "no_words") throw noWords(Object.keys(params)[0] ?? "query");
+    const answer = listAnswer(
+      found,
+      page,
+      (hit) => this.#record(hit, found as TextFound, context.now),
+      warnings,
+    );
+    if (answer.outcome === "empty" && notHeld !== undefined) {
+      const missing = typeof notHeld === "string" ? notHeld : await notHeld();
+      if (missing !== undefined) return { ...answer, notHeld: true, warnings: [...answer.warnings, missing] };
+    }
+    const samples = found?.hits.filter(({ dataset }) => dataset === generated).length ?? 0;
+    if (samples === 0) return answer;
+    if (samples === found?.hits.length) return { ...answer, sample: true };
+    return { ...answer, warnings: [...answer.warnings, someSamples(samples)] };
   }
 
   #record({ body, score }: Hit, { words }: TextFound, now: Date): object {
@@ -69,4 +105,26 @@ export class SearchSource implements OptionalSource {
     const { source, ...fields } = (render === undefined ? stored : render(stored, now)) as { source: object };
     return { ...fields, ...members, source };
   }
+}
+
+function someSamples(count: number): string {
+  return count === 1
+    ? "One of these records is a generated sample; its source says so."
+    : `${count} of these records are generated samples; their source says so.`;
+}
+
+function noWords(name: string): Failure {
+  const param = `params.${name}`;
+  return new Failure("no_words", {
+    param,
+    details: [
+      {
+        param,
+        code: "no_words",
+        message: `${param} contains no word to search for`,
+        fix: "send at least one letter, digit or Chinese character",
+        fixZh: "请至少包含一个汉字、字母或数字",
+      },
+    ],
+  });
 }

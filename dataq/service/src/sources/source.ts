@@ -1,4 +1,5 @@
 import type { IndexState, Params } from "@dataq/contract";
+import type { dataKinds } from "@dataq/contract/wire";
 import type { WrittenRecord } from "./written-record.ts";
 
 /** Answers one operation. What it throws is a `Failure` with a code, or a fault of ours. */
@@ -6,9 +7,15 @@ export interface Source {
   /** Text that changes when the data behind the answers does; part of the cache key. */
   version(sandbox: boolean): Promise<string>;
   run(params: Params, page: Page, context: SourceContext): Promise<Answer>;
-  /** Throws a 400 for values that only the data knows to be wrong, before anything is priced or held. */
+  /** Throws for values that only the data knows to be wrong, before anything is priced or held. */
   check?(params: Params, sandbox: boolean): Promise<void>;
+  /** What would answer a live key now. A source that does not say has real data. */
+  answeredBy?(): Promise<DataKind>;
+  /** Every value that samples answer. */
+  readonly samples?: readonly Params[];
 }
+
+export type DataKind = (typeof dataKinds)[number];
 
 /** Which part of a list is wanted; `snapshot` pins the state of the index that an earlier page named. */
 export interface Page {
@@ -30,6 +37,8 @@ export interface SourceContext {
   readonly now: Date;
   /** True for `dq_test_` keys: samples only. */
   readonly sandbox: boolean;
+  /** True where samples are switched off: generated records beside real ones are left out. */
+  readonly withoutGenerated?: boolean;
 }
 
 /** What a source found. `records` for list operations, `record` for single ones. */
@@ -48,6 +57,10 @@ export interface Answer {
   readonly summary?: object;
   readonly index?: IndexState;
   readonly relaxed?: boolean;
+  /** Every record is a generated sample: free. */
+  readonly sample?: true;
+  /** An empty answer because what was asked about is not held here: free. A warning says what is missing. */
+  readonly notHeld?: true;
   /** Overrides the operation's cache time. Seconds. */
   readonly cacheS?: number;
 }

@@ -31,6 +31,7 @@ export const cloudExpressTracking = defineOperation({
     en: "Where a parcel is, for the major carriers. SF and ZTO tell only with the last four digits of the phone number.",
     zh: "主要快递公司的物流轨迹。顺丰和中通需要手机号后四位。",
   },
+  needs: { en: "a parcel tracking service such as kuaidi100", zh: "快递查询接口（如快递100）" },
   params: z.object({
     express_no: expressNumber({ en: "Parcel number", zh: "快递单号" }),
     carrier: parameter(

@@ -15,6 +15,7 @@ export const contentHotRank = defineOperation({
     en: `Trending topics of a platform on a day: ${platforms.join(", ")}, and every platform with an imported archive.`,
     zh: `某平台某日的热门话题榜：${platforms.join("、")}，以及已导入存档的平台。`,
   },
+  needs: { en: "archives of rankings", zh: "热榜存档" },
   params: z.object({
     platform: platform({
       en: `Platform: ${platforms.join(", ")}, or one with an imported archive`,

@@ -17,6 +17,7 @@ export const contentKeywordIndex = defineOperation({
     en: "Search volume trend of a keyword over the 30 days up to a date.",
     zh: "关键词截至某日三十天的搜索热度趋势。",
   },
+  needs: { en: "a search index, or archives of rankings", zh: "搜索指数或热榜存档" },
   params: z.object({
     keyword: text({ en: "Keyword", zh: "关键词" }),
     date: calendarDate({

@@ -15,6 +15,7 @@ export const contentWechatIndex = defineOperation({
     en: "Popularity of a keyword on a messaging platform over the 30 days up to a date.",
     zh: "关键词截至某日三十天在微信上的热度。",
   },
+  needs: { en: "the WeChat index", zh: "微信指数数据源" },
   params: z.object({
     keyword: text({ en: "Keyword", zh: "关键词" }),
     date: calendarDate({

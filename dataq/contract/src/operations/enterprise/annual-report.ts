@@ -16,6 +16,7 @@ export const enterpriseAnnualReport = defineOperation({
     en: "Latest annual report of a company, with financial highlights and employee count where they are public.",
     zh: "企业最新年度报告，包括已公示的财务摘要和从业人数。",
   },
+  needs: { en: "a register of annual reports", zh: "企业年报数据源" },
   params: z.object({
     tax_id: taxId({ en: "Unified social credit code, 18 characters", zh: "统一社会信用代码，18 位" }),
   }),

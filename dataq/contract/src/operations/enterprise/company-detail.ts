@@ -33,6 +33,7 @@ export const enterpriseCompanyDetail = defineOperation({
     en: "Registration details of a company by unified social credit code.",
     zh: "按统一社会信用代码查询企业工商登记信息。",
   },
+  needs: { en: "a company register", zh: "企业登记信息数据源" },
   params: z.object({
     tax_id: taxId({ en: "Unified social credit code, 18 characters", zh: "统一社会信用代码，18 位" }),
   }),

@@ -13,6 +13,7 @@ export const enterpriseShixinCheck = defineOperation({
     en: "Whether a company or person is on the courts' list of dishonest debtors. An empty list is an answer too.",
     zh: "查询企业或个人是否被列入失信被执行人名单。未列入也是结果。",
   },
+  needs: { en: "the list of dishonest judgment debtors", zh: "失信被执行人名单" },
   params: z.object({
     company_name: text({ en: "Full name of the company or person", zh: "企业全称或个人姓名" }),
   }),

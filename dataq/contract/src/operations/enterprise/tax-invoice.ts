@@ -29,6 +29,7 @@ export const enterpriseTaxInvoice = defineOperation({
     en: "Authenticity check of a tax invoice by code and number. Invoices of the day cannot be checked yet, those older than 5 years no more.",
     zh: "按发票代码和号码查验真伪。当日发票尚不可查，五年以前的不再可查。",
   },
+  needs: { en: "an invoice verification service", zh: "发票查验数据源" },
   params: z.object({
     invoice_code: invoiceCode({
       en: "Invoice code, number of a digital invoice, or code and number together",

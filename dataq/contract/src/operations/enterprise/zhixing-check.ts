@@ -14,6 +14,7 @@ export const enterpriseZhixingCheck = defineOperation({
     en: "Enforcement cases against a company or person, with status and amount.",
     zh: "查询企业或个人的被执行案件、状态和执行标的。",
   },
+  needs: { en: "the list of enforcement cases", zh: "被执行人名单" },
   params: z.object({
     company_name: text({ en: "Full name of the company or person", zh: "企业全称或个人姓名" }),
   }),

@@ -13,6 +13,7 @@ export const legalCases = defineOperation({
     en: "Judgment documents by words, court, judge or legal basis. Fields: court:, judge:, basis:, type:, date:2024..2025; quotes, OR and minus are understood.",
     zh: "按关键词、法院、法官或法律依据检索裁判文书。支持 court:、judge:、basis:、type:、date:2024..2025、引号、OR 和减号。",
   },
+  needs: { en: "a collection of judgments", zh: "裁判文书数据" },
   params: z.object({
     query: text({
       en: "Words, fields, a case number, or a law with article",

@@ -25,6 +25,7 @@ export const legalLawCatalog = defineOperation({
     en: "Catalogue of laws and regulations by legal domain.",
     zh: "按法律部门列出的法律法规目录。",
   },
+  needs: { en: "a catalogue of laws", zh: "法律目录" },
   params: z.object({}),
   record: record({
     domain_code: z.string(),

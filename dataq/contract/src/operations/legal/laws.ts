@@ -15,6 +15,7 @@ export const legalLaws = defineOperation({
     en: "Text of law articles by law name and article number (Chinese or Arabic numerals) or by words, with revision history.",
     zh: "按法律名称和条号（中文或阿拉伯数字）或关键词查询法律条文及其修订历史。",
   },
+  needs: { en: "the texts of laws", zh: "法律法规全文" },
   params: z.object({
     query: text({
       en: "Law and article (民法典 第五百七十七条, 民法典577) or words to find",

@@ -10,6 +10,7 @@ export const researchJournalSearch = defineOperation({
   olderType: "journal_search",
   title: { en: "Journals", zh: "期刊" },
   description: { en: "Journals by name, ISSN or CN number.", zh: "按刊名、ISSN 或 CN 号检索期刊。" },
+  needs: { en: "a list of journals", zh: "期刊目录" },
   params: z.object({ query: text({ en: "Name, ISSN or CN number", zh: "刊名、ISSN 或 CN 号" }) }),
   record: record({
     journal_id: z.string(),

@@ -13,6 +13,7 @@ export const researchPaperSearch = defineOperation({
     en: "Papers by words of title, abstract or keywords, by author or DOI.",
     zh: "按标题、摘要、关键词、作者或 DOI 检索论文。",
   },
+  needs: { en: "a bibliography of papers", zh: "论文题录数据" },
   params: z.object({ query: text({ en: "Words, an author, or a DOI", zh: "关键词、作者或 DOI" }) }),
   record: record({
     paper_id: z.string(),

@@ -13,6 +13,7 @@ export const researchPatentSearch = defineOperation({
     en: "Patents by words, number or applicant.",
     zh: "按关键词、专利号或申请人检索专利。",
   },
+  needs: { en: "a patent database", zh: "专利数据" },
   params: z.object({
     query: text({
       en: "Words, an application or publication number, or an applicant",

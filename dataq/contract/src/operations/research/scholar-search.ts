@@ -10,6 +10,7 @@ export const researchScholarSearch = defineOperation({
   olderType: "scholar_search",
   title: { en: "Scholars", zh: "学者" },
   description: { en: "Researchers by name, with their publications.", zh: "按姓名检索学者及其论文。" },
+  needs: { en: "a directory of researchers", zh: "学者数据" },
   params: z.object({ name: text({ en: "Name of the researcher", zh: "学者姓名" }) }),
   record: record({
     scholar_id: z.string(),

@@ -8,6 +8,7 @@ import { sampleCorpora, sampleCorpus, sampleDataset } from "../../operations/sam
 export interface FirstDataOptions {
   readonly databaseUrl: string | undefined;
   readonly dataFolder: string;
+  /** Whether live keys get samples. If not, they are made when the first test key asks for them. */
   readonly samples: boolean;
   /** Where the first laws come from; undefined for none. */
   readonly laws: string | undefined;
@@ -37,7 +38,9 @@ export class FirstData {
   readonly #options: FirstDataOptions;
   readonly #looked = Promise.withResolvers<void>();
   readonly #waiting = new Map<string, { promise: Promise<void>; settle: () => void }>();
+  readonly #notMade = new Set<string>();
   #worker: Worker | undefined;
+  #samples: Promise<void> = Promise.resolve();
   #isClosed = false;
 
   constructor(database: Database, options: FirstDataOptions) {
@@ -52,6 +55,7 @@ export class FirstData {
   /** Resolves at once for what is there, or will not come. */
   async ready(corpus: string): Promise<void> {
     await this.#looked.promise;
+    if (this.#notMade.has(corpus)) this.#makeSamples();
     const waiting = this.#waiting.get(corpus);
     if (waiting === undefined) return;
     let timer: NodeJS.Timeout | undefined;
@@ -69,7 +73,7 @@ export class FirstData {
     this.#isClosed = true;
     this.#worker?.postMessage("stop");
     const timer = setTimeout(() => void this.#worker?.terminate(), stopLimitMs);
-    await this.done;
+    await Promise.all([this.done, this.#samples]);
     clearTimeout(timer);
   }
 
@@ -82,11 +86,11 @@ export class FirstData {
       );
       const has = (corpus: string, dataset?: string) =>
         found.rows.some((row) => row.corpus === corpus && (dataset === undefined || row.dataset === dataset));
-      const corpora = samples
-        ? sampleCorpora
-            .map(({ corpus }) => sampleCorpus(corpus))
-            .filter((corpus) => !has(corpus, sampleDataset))
-        : [];
+      const missing = sampleCorpora
+        .map(({ corpus }) => sampleCorpus(corpus))
+        .filter((corpus) => !has(corpus, sampleDataset));
+      const corpora = samples ? missing : [];
+      if (!samples) for (const corpus of missing) this.#notMade.add(corpus);
       const wanted = has(lawArticlesCorpus) ? undefined : laws;
       for (const corpus of corpora) this.#expect(corpus);
       if (wanted !== undefined) for (const corpus of lawCorpora) this.#expect(corpus);
@@ -96,6 +100,17 @@ export class FirstData {
     } finally {
       this.#looked.resolve();
     }
+  }
+
+  #makeSamples(): void {
+    const { databaseUrl, dataFolder, progress } = this.#options;
+    const corpora = [...this.#notMade];
+    this.#notMade.clear();
+    if (this.#isClosed) return;
+    for (const corpus of corpora) this.#expect(corpus);
+    this.#samples = this.#work({ databaseUrl, dataFolder, corpora, laws: undefined })
+      .catch((error: Error) => progress(`Samples: ${error.message}`))
+      .finally(() => this.#settleAll());
   }
 
   #work(task: FirstDataTask): Promise<void> {

@@ -7,10 +7,10 @@ import {
   recordSchema,
 } from "@dataq/contract";
 import type { CatalogEntry, olderCapabilities as capabilities, Sent } from "@dataq/contract/wire";
-import type { PricesInForce } from "./prices.ts";
+import { notice, type TermsOf } from "./terms.ts";
 
-export function catalogEntry(operation: Operation, more: MoreChoices, prices: PricesInForce): CatalogEntry {
-  const { tokens, cachedTokens } = prices(operation);
+export function catalogEntry(operation: Operation, more: MoreChoices, termsOf: TermsOf): CatalogEntry {
+  const { tokens, cachedTokens, data, samples } = termsOf(operation);
   return {
     operation: operation.name,
     domain: operation.domain,
@@ -23,28 +23,31 @@ export function catalogEntry(operation: Operation, more: MoreChoices, prices: Pr
     paged: operation.paged,
     price: { tokens, cached_tokens: cachedTokens },
     cache_seconds: operation.cacheS,
-    example: { params: operation.example },
+    // The example of an operation that has samples only must be one of them.
+    example: { params: data === "sample" ? (samples[0] ?? operation.example) : operation.example },
+    data,
+    samples: samples.map((params) => ({ params })),
   };
 }
 
 /** The operations as functions that a model can call, in the form of OpenAI's chat interface. */
-export function modelTools(more: MoreChoices): object[] {
+export function modelTools(more: MoreChoices, termsOf: TermsOf): object[] {
   return operations.map((operation) => ({
     type: "function",
     function: {
       name: operation.name,
-      description: `${operation.description.en} ${operation.description.zh}`,
+      description: describedWith(operation, termsOf),
       parameters: paramsSchema(operation, more),
     },
   }));
 }
 
 /** The form in which the older published client looks for what there is. */
-export function olderCapabilities(prices: PricesInForce): Sent<typeof capabilities> {
+export function olderCapabilities(termsOf: TermsOf): Sent<typeof capabilities> {
   const list: readonly Operation[] = operations;
   return {
     capabilities: list.map((operation) => {
-      const { tokens } = prices(operation);
+      const { tokens } = termsOf(operation);
       return {
         domain: operation.domain,
         type: operation.olderType,
@@ -55,4 +58,10 @@ export function olderCapabilities(prices: PricesInForce): Sent<typeof capabiliti
       };
     }),
   };
+}
+
+function describedWith(operation: Operation, termsOf: TermsOf): string {
+  const { en, zh } = operation.description;
+  const known = notice(termsOf(operation));
+  return known === undefined ? `${en} ${zh}` : `${en} ${zh} ${known.en}. ${known.zh}。`;
 }

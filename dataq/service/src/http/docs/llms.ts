@@ -1,8 +1,8 @@
 import { type Operation, operations, paramsSchema, tokensPerCny } from "@dataq/contract";
-import type { PricesInForce } from "./prices.ts";
+import { notice, type TermsOf } from "./terms.ts";
 
 /** An introduction for agents, in the form of https://llmstxt.org. Links are relative to the service. */
-export function llmsText(prices: PricesInForce): string {
+export function llmsText(termsOf: TermsOf): string {
   const list: readonly Operation[] = operations;
   const [first] = list as readonly [Operation, ...Operation[]];
   const domains = [...new Set(list.map(({ domain }) => domain))];
@@ -22,7 +22,7 @@ Every operation uses the same call:
 - An answer has \`data\` (a list or one record), \`page\` and \`total_pages\` for lists, and \`usage\` with the tokens charged and the remaining balance.
 - An error has \`code\`, \`retryable\`, \`next_action\` and sometimes \`retry_after\` in seconds. Retry only 429 and 5xx, and send an \`Idempotency-Key\` header so that no retry is charged twice.
 - \`"dry_run": true\` returns the price and costs nothing; \`"max_tokens"\` rejects a call that would cost more; \`"fields"\` selects the fields of each record.
-- A record with \`source.kind\` \`sample\` is generated. It is not a fact.
+- An operation that has samples only answers \`"sample": true\` beside \`data\`, and is free. It knows the values in its \`samples\` (/v1/catalog) and answers 501 \`not_configured\` to any other. A record with \`source.kind\` \`sample\` is generated. It is not a fact.
 
 ## Getting a key
 
@@ -31,7 +31,7 @@ Every operation uses the same call:
 
 ## Operations
 
-${list.map((operation) => line(operation, prices)).join("\n")}
+${list.map((operation) => line(operation, termsOf)).join("\n")}
 
 ## Reference
 
@@ -44,17 +44,19 @@ ${list.map((operation) => line(operation, prices)).join("\n")}
 }
 
 /** `- [name](its schema): what it gives; parameters; price`. */
-function line(operation: Operation, prices: PricesInForce): string {
+function line(operation: Operation, termsOf: TermsOf): string {
   const { properties = {}, required = [] } = paramsSchema(operation) as {
     properties?: object;
     required?: string[];
   };
   const names = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`));
   const params = names.length === 0 ? "No parameters" : `Parameters: ${names.join(", ")}`;
-  const { tokens, cachedTokens } = prices(operation);
+  const terms = termsOf(operation);
+  const { tokens, cachedTokens } = terms;
+  const known = notice(terms);
   const price = `${number(tokens)} tokens${cachedTokens === null ? "" : ` (repeated: ${number(cachedTokens)})`}`;
   const paged = operation.paged ? "; paged" : "";
-  return `- [${operation.name}](/v1/catalog/${operation.name}): ${operation.description.en} ${params}${paged}; ${price}.`;
+  return `- [${operation.name}](/v1/catalog/${operation.name}): ${operation.description.en} ${params}${paged}; ${price}.${known === undefined ? "" : ` ${known.en}.`}`;
 }
 
 function number(value: number): string {

@@ -11,13 +11,14 @@ import {
 } from "@dataq/contract";
 import { answerBody, dryRun, errorCodesOf, type Route, requestBody, routes } from "@dataq/contract/wire";
 import { z } from "zod";
+import { notice, type TermsOf } from "./terms.ts";
 
 /** The whole public API as OpenAPI 3.1, made from the contract. */
-export function openApi(more: MoreChoices): JsonSchema {
+export function openApi(more: MoreChoices, termsOf: TermsOf): JsonSchema {
   const list: readonly Operation[] = operations;
   const answers = list.map((operation) => [`${operation.name}.answer`, answerSchema(operation)] as const);
   const requests = list.map(
-    (operation) => [`${operation.name}.request`, requestSchema(operation, more)] as const,
+    (operation) => [`${operation.name}.request`, requestSchema(operation, more, termsOf)] as const,
   );
   const paths: Record<string, Record<string, JsonSchema>> = {};
   for (const [name, route] of Object.entries<Route>(routes)) {
@@ -151,12 +152,13 @@ function headers(name: string): object[] {
 /** An integer, or the same as a string; null means the same as leaving it out. */
 const wholeNumber = { type: ["integer", "string", "null"] };
 
-function requestSchema(operation: Operation, more: MoreChoices): JsonSchema {
+function requestSchema(operation: Operation, more: MoreChoices, termsOf: TermsOf): JsonSchema {
+  const known = notice(termsOf(operation));
   const params = paramsSchema(operation, more);
   const isNeeded = Array.isArray(params["required"]) && params["required"].length > 0;
   return {
     type: "object",
-    description: operation.description.en,
+    description: `${operation.description.en}${known === undefined ? "" : ` ${known.en}.`}`,
     properties: {
       domain: { const: operation.domain },
       operation: { const: operation.name },

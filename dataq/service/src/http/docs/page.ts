@@ -1,9 +1,9 @@
 import { errors, type Operation, operations, paramsSchema } from "@dataq/contract";
 import { type Route, routes } from "@dataq/contract/wire";
-import type { PricesInForce } from "./prices.ts";
+import { notice, type TermsOf } from "./terms.ts";
 
 /** The reference as one page without scripts: every operation, route and error. */
-export function docsPage(prices: PricesInForce): string {
+export function docsPage(termsOf: TermsOf): string {
   const list: readonly Operation[] = operations;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
@@ -12,7 +12,7 @@ export function docsPage(prices: PricesInForce): string {
 <p>Every operation is a <code>POST /v1/data/query</code> with <code>Authorization: Bearer &lt;API_KEY&gt;</code>.
 For programs: <a href="/openapi.json">OpenAPI</a>, <a href="/v1/catalog">catalogue</a>, and for agents <a href="/llms.txt">llms.txt</a>.</p>
 <nav>${list.map(({ name }) => `<a href="#${name}">${name}</a>`).join(" ")} <a href="#routes">routes</a> <a href="#errors">errors</a></nav>
-${list.map((operation) => section(operation, prices)).join("\n")}
+${list.map((operation) => section(operation, termsOf)).join("\n")}
 <h2 id="routes">Routes</h2>
 <table><tr><th>route</th><th>key</th><th>what it does</th></tr>${Object.values<Route>(routes)
     .map(
@@ -33,8 +33,10 @@ ${list.map((operation) => section(operation, prices)).join("\n")}
 const style =
   "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}table{border-collapse:collapse;width:100%}td,th{border:1px solid #bbb;padding:.3rem .5rem;text-align:left;vertical-align:top}pre{background:#f3f3f3;padding:.7rem;overflow:auto}nav{line-height:2}";
 
-function section(operation: Operation, prices: PricesInForce): string {
-  const { tokens, cachedTokens } = prices(operation);
+function section(operation: Operation, termsOf: TermsOf): string {
+  const terms = termsOf(operation);
+  const { tokens, cachedTokens } = terms;
+  const known = notice(terms);
   const body = JSON.stringify({ operation: operation.name, params: operation.example });
   const schema = paramsSchema(operation) as {
     properties?: Record<string, { description?: string }>;
@@ -47,6 +49,7 @@ function section(operation: Operation, prices: PricesInForce): string {
   const cached = cachedTokens === null ? "" : `, ${cachedTokens} for a cached answer`;
   return `<h2 id="${operation.name}">${operation.name}</h2>
 <p>${escaped(operation.description.en)}<br><span lang="zh">${escaped(operation.description.zh)}</span></p>
+${known === undefined ? "" : `<p><strong>${known.en}.</strong> <span lang="zh">${known.zh}。</span></p>`}
 <p>${tokens} tokens${cached}. ${operation.paged ? "Paged." : "Not paged."}</p>
 ${rows.length === 0 ? "<p>No parameters.</p>" : `<table><tr><th>parameter</th><th>required</th><th>meaning</th></tr>${rows.join("")}</table>`}
 <pre>curl -X POST /v1/data/query -H 'Authorization: Bearer &lt;API_KEY&gt;' -H 'Content-Type: application/json' -d '${escaped(body)}'</pre>

@@ -17,6 +17,7 @@ import { limitsOf } from "../../limits/tier.ts";
 import { check, readJson } from "../body.ts";
 import { authorOf, principalOf } from "../caller.ts";
 import type { HttpParts } from "../parts.ts";
+import { answeredBy } from "./catalog.ts";
 import { keyBody } from "./keys.ts";
 
 /** The account's own data. These routes never cost tokens, and work with an empty balance. */
@@ -65,13 +66,16 @@ export function addAccountRoutes(app: FastifyInstance, parts: HttpParts): void {
       (version) => version.effectiveFrom > now || inForceAt(versions, version.operation, now) === version,
     );
     return {
-      data: current.map((version) => ({
-        operation: version.operation,
-        tokens: version.tokens,
-        cached_tokens: version.cachedTokens,
-        version: version.version,
-        effective_from: version.effectiveFrom,
-      })),
+      data: await Promise.all(
+        current.map(async (version) => ({
+          operation: version.operation,
+          tokens: version.tokens,
+          cached_tokens: version.cachedTokens,
+          version: version.version,
+          effective_from: version.effectiveFrom,
+          data: (await answeredBy(parts, version.operation)).data,
+        })),
+      ),
       currency: "CNY",
       tokens_per_cny: tokensPerCny,
     };

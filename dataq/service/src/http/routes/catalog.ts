@@ -2,14 +2,13 @@ import { errors, Failure, invalid, type MoreChoices, operations } from "@dataq/c
 import type { CatalogEntry, Sent, status } from "@dataq/contract/wire";
 import type { FastifyInstance } from "fastify";
 import { lastRuns } from "../../importer/runs.ts";
-import type { PriceVersion } from "../../ledger/price.ts";
 import { archivedPlatforms } from "../../operations/content/hot-rank/platform.ts";
 import type { PostingIndex } from "../../search/postings/posting-index.ts";
 import { catalogEntry, modelTools, olderCapabilities } from "../docs/catalog.ts";
 import { llmsText } from "../docs/llms.ts";
 import { openApi } from "../docs/openapi.ts";
 import { docsPage } from "../docs/page.ts";
-import type { PricesInForce } from "../docs/prices.ts";
+import type { Terms, TermsOf } from "../docs/terms.ts";
 import type { HttpParts } from "../parts.ts";
 
 /** What the service offers and in what state its data is. All public: nothing here is about an account. */
@@ -18,14 +17,19 @@ export function addCatalogRoutes(
   parts: Pick<HttpParts, "database" | "pipeline" | "clock"> & { readonly index: PostingIndex },
 ): void {
   let made: { readonly of: string; readonly offer: Offer } | undefined;
-  /** Made anew only when an import brings another platform, or another price is in force. */
+  /** Made anew only when an import brings another platform or real data, or another price is in force. */
   const offer = async (): Promise<Offer> => {
-    const now = parts.clock();
     const platform = await archivedPlatforms(parts.index);
-    const prices = new Map<string, PriceVersion>();
-    for (const { name } of operations) prices.set(name, await parts.pipeline.prices.find(name, now));
-    const of = [...platform, ...[...prices.values()].map(({ version }) => version)].join();
-    if (made?.of !== of) made = { of, offer: offerWith({ platform }, ({ name }) => prices.get(name)!) };
+    const terms = new Map<string, Terms>();
+    const known: unknown[] = [...platform];
+    for (const { name } of operations) {
+      const { tokens, cachedTokens, version } = await parts.pipeline.prices.find(name, parts.clock());
+      const { data, samples } = await answeredBy(parts, name);
+      terms.set(name, { tokens, cachedTokens, data, samples });
+      known.push(version, data);
+    }
+    const of = known.join();
+    if (made?.of !== of) made = { of, offer: offerWith({ platform }, ({ name }) => terms.get(name)!) };
     return made.offer;
   };
 
@@ -84,40 +88,48 @@ interface Offer {
   readonly llms: string;
 }
 
-function offerWith(more: MoreChoices, prices: PricesInForce): Offer {
+function offerWith(more: MoreChoices, termsOf: TermsOf): Offer {
   return {
-    entries: operations.map((operation) => catalogEntry(operation, more, prices)),
-    tools: modelTools(more),
-    capabilities: olderCapabilities(prices),
-    openApi: JSON.stringify(openApi(more)),
-    page: docsPage(prices),
-    llms: llmsText(prices),
+    entries: operations.map((operation) => catalogEntry(operation, more, termsOf)),
+    tools: modelTools(more, termsOf),
+    capabilities: olderCapabilities(termsOf),
+    openApi: JSON.stringify(openApi(more, termsOf)),
+    page: docsPage(termsOf),
+    llms: llmsText(termsOf),
   };
 }
 
-/** Every operation with the index behind it, if it has one, and what is being built. */
-async function statusOf({
-  database,
-  index,
-}: Pick<HttpParts, "database"> & { readonly index: PostingIndex }): Promise<Sent<typeof status>> {
-  const states = new Map((await index.corpora()).map(({ corpus, ...state }) => [corpus, state]));
-  const running = (await lastRuns(database)).filter(({ state }) => state === "running");
+/** What answers live keys, and what the samples know. */
+export async function answeredBy(
+  { pipeline }: Pick<HttpParts, "pipeline">,
+  operation: string,
+): Promise<Pick<Terms, "data" | "samples">> {
+  const source = pipeline.sources.find(operation);
+  if (source === undefined) return { data: "none", samples: [] };
+  return { data: (await source.answeredBy?.()) ?? "imported", samples: source.samples ?? [] };
+}
+
+/** Every operation with what answers it, the index behind it, if it has one, and what is being built. */
+async function statusOf(
+  parts: Pick<HttpParts, "database" | "pipeline"> & { readonly index: PostingIndex },
+): Promise<Sent<typeof status>> {
+  const states = new Map((await parts.index.corpora()).map(({ corpus, ...state }) => [corpus, state]));
+  const running = (await lastRuns(parts.database)).filter(({ state }) => state === "running");
   const now = Date.now();
-  return {
-    operations: operations.map(({ name }) => {
-      const imported = states.get(name);
-      const state = imported ?? states.get(`${name}#sample`);
-      const run = running.find(({ target }) => target === name);
-      return {
-        operation: name,
-        data: imported === undefined ? "sample" : "imported",
-        index: state ?? null,
-        building: run === undefined ? null : buildingOf(run.done, run.total),
-        // A refresh that is overdue by a day tells an operator that the schedule does not run.
-        overdue: state?.next_refresh_at ? Date.parse(state.next_refresh_at) + 86_400_000 < now : false,
-      };
-    }),
+  const stateOf = async (name: string) => {
+    const { data } = await answeredBy(parts, name);
+    const state = states.get(name) ?? states.get(`${name}#sample`);
+    const run = running.find(({ target }) => target === name);
+    return {
+      operation: name,
+      data,
+      index: state ?? null,
+      building: run === undefined ? null : buildingOf(run.done, run.total),
+      // A refresh that is overdue by a day tells an operator that the schedule does not run.
+      overdue: state?.next_refresh_at ? Date.parse(state.next_refresh_at) + 86_400_000 < now : false,
+    };
   };
+  return { operations: await Promise.all(operations.map(({ name }) => stateOf(name))) };
 }
 
 function buildingOf(done: number, total: number | null) {

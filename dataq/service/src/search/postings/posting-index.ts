@@ -56,9 +56,11 @@ export class PostingIndex implements SearchIndex {
   async search(corpus: string, question: Question, page: SearchPage): Promise<Found | undefined> {
     const snapshot = await this.#snapshots.open(corpus, page.snapshot);
     if (snapshot === undefined) return undefined;
-    const { total, ranked } = await this.#rank(snapshot, question, page.offset + page.limit);
-    const hits = await this.#read(snapshot, ranked.slice(page.offset));
-    return { hits, total, index: stateOf(snapshot) };
+    const without = page.datasets?.without;
+    const read = without === undefined ? snapshot : withoutDataset(snapshot, without);
+    const { total, ranked } = await this.#rank(read, question, page);
+    const hits = await this.#read(read, ranked.slice(page.offset));
+    return { hits, total, index: stateOf(read) };
   }
 
   /** How many living documents have all these terms. */
@@ -159,8 +161,7 @@ export class PostingIndex implements SearchIndex {
   /** How many documents serve, without those of some datasets. */
   async size(corpus: string, without: readonly string[]): Promise<number> {
     const snapshot = await this.#snapshots.open(corpus);
-    const counted = snapshot?.segments.filter((segment) => !without.includes(segment.dataset)) ?? [];
-    return counted.reduce((sum, { documents, dead }) => sum + documents - (dead?.count() ?? 0), 0);
+    return livingOf(snapshot?.segments.filter((segment) => !without.includes(segment.dataset)) ?? []);
   }
 
   /** How many documents of each dataset serve. */
@@ -230,7 +231,7 @@ export class PostingIndex implements SearchIndex {
     return kept?.analysis ?? this.#lexicons.newest();
   }
 
-  async #rank(snapshot: OpenSnapshot, question: Question, keep: number) {
+  async #rank(snapshot: OpenSnapshot, question: Question, { offset, limit, datasets }: SearchPage) {
     const terms = [...new Set(termsOf(question.query))];
     const scored = scoredTermsOf(question.query);
     const [postings, places] = await Promise.all([
@@ -239,7 +240,7 @@ export class PostingIndex implements SearchIndex {
     ]);
     const bySegment = postings.map((found, place) => ({ postings: found, places: places[place]! }));
     const statistics = statisticsOf(snapshot, scored, bySegment);
-    const top = new Top(keep);
+    const top = new Top(offset + limit);
     let total = 0;
     for (const [place, segment] of snapshot.segments.entries()) {
       const found = bySegment[place] as SegmentTerms;
@@ -248,7 +249,7 @@ export class PostingIndex implements SearchIndex {
       total += matches.length;
       const values = this.#scratch.scores(matches.length);
       addScores(matches, scored, segment, found, statistics, values);
-      top.offerAll(values, segment.dates, place, matches);
+      top.offerAll(values, segment.dates, place, matches, segment.dataset === datasets?.last);
     }
     return { total, ranked: top.ranked() };
   }
@@ -309,16 +310,25 @@ export class PostingIndex implements SearchIndex {
       ordinal,
     }));
     const bodies = await this.#bodies.read(places);
-    return ranked.map(({ score }, at) => {
+    return ranked.map(({ score, segment }, at) => {
       const body = bodies[at];
       if (body === undefined) throw new Failure("snapshot_expired", { snapshot: String(snapshot.id) });
-      return { body, score };
+      return { body, score, dataset: (snapshot.segments[segment] as OpenSegment).dataset };
     });
   }
 }
 
 const scanRows = 500;
 const blockBytes = 64 << 20;
+
+function withoutDataset(snapshot: OpenSnapshot, dataset: string): OpenSnapshot {
+  const segments = snapshot.segments.filter((segment) => segment.dataset !== dataset);
+  return { ...snapshot, segments, size: livingOf(segments) };
+}
+
+function livingOf(segments: readonly OpenSegment[]): number {
+  return segments.reduce((sum, { documents, dead }) => sum + documents - (dead?.count() ?? 0), 0);
+}
 
 function statisticsOf(
   snapshot: OpenSnapshot,

@@ -34,14 +34,24 @@ export class Top {
     this.#rise();
   }
 
-  /** Offers all of a segment. Most are passed over with one look: what scores less than the worst is not kept. */
-  offerAll(scores: Float64Array, dates: Int32Array, segment: number, ordinals: Uint32Array): void {
+  /**
+   * Offers all of a segment. Most are passed over with one look: what scores less than the worst is not kept. A segment
+   * that is last stands after the others among equal scores, whatever its dates.
+   */
+  offerAll(
+    scores: Float64Array,
+    dates: Int32Array,
+    segment: number,
+    ordinals: Uint32Array,
+    isLast = false,
+  ): void {
+    const dateShift = isLast ? beforeAllDates : 0;
     let least = this.#leastScore();
     for (let i = 0; i < ordinals.length; i++) {
       const score = scores[i] as number;
       if (score < least) continue;
       const ordinal = ordinals[i] as number;
-      this.offer(score, dates[ordinal] as number, segment, ordinal);
+      this.offer(score, (dates[ordinal] as number) + dateShift, segment, ordinal);
       least = this.#leastScore();
     }
   }
@@ -80,6 +90,9 @@ export class Top {
     }
   }
 }
+
+/** Dates are numbers such as 20240131. */
+const beforeAllDates = -100_000_000;
 
 /** Negative when `a` stands before `b`: higher score, newer date, earlier place. */
 function order(a: Ranked, b: Ranked): number {

@@ -1,12 +1,13 @@
 import type { OperationParts } from "../../operation.ts";
 import { rankingDocument } from "./corpus.ts";
 import { rankImport } from "./import.ts";
-import { sampleRanks } from "./sample.ts";
+import { rankSamples, sampleRanks } from "./sample.ts";
 import { ImportedRanks } from "./source.ts";
 
 export const hotRank: OperationParts = {
   document: rankingDocument,
   source: (index, corpus) => new ImportedRanks(index, corpus),
   sample: sampleRanks,
+  samples: rankSamples,
   import: rankImport,
 };

@@ -1,20 +1,33 @@
 import { chinaDate, type Params, platforms } from "@dataq/contract";
 import { asSample } from "../../../sample/provenance.ts";
 import { Random } from "../../../sample/random.ts";
+import { otherDay, sampleDay } from "../../../sample/series.ts";
 import { whole } from "../../../sources/answers.ts";
 import type { Answer, Page, Source, SourceContext } from "../../../sources/source.ts";
 import { unknownPlatform } from "./platform.ts";
 
+const samplePlatforms: readonly string[] = ["weibo", "zhihu", "baidu"];
+export const rankSamples: readonly Params[] = samplePlatforms.flatMap((platform): Params[] => [
+  { platform },
+  { platform, date: sampleDay },
+]);
+
 export const sampleRanks: Source = {
-  version: async () => "sample-1",
+  version: async () => "sample-2",
   async check({ platform = "" }: Params): Promise<void> {
     if (!(platforms as readonly string[]).includes(platform)) throw unknownPlatform(platform, platforms);
   },
   async run(params: Params, _page: Page, context: SourceContext): Promise<Answer> {
     const { platform = "", date = "" } = params;
     const isToday = date === chinaDate(context.now);
-    const summary = { platform, date, captured_at: null, snapshot_kind: isToday ? "latest" : "end_of_day" };
-    return { ...whole(hotRank(platform, date), summary), cacheS: isToday ? 600 : 86_400 };
+    if (!samplePlatforms.includes(platform) || (!isToday && date !== sampleDay)) return whole([]);
+    const summary = {
+      platform,
+      date: sampleDay,
+      captured_at: null,
+      snapshot_kind: isToday ? "latest" : "end_of_day",
+    };
+    return whole(hotRank(platform, sampleDay), summary, otherDay(date));
   },
 };
 

@@ -1,3 +1,4 @@
+import { keywordSamples } from "../../../sample/series.ts";
 import type { OperationParts } from "../../operation.ts";
 import { keywordImport } from "./import.ts";
 import { sampleKeywords } from "./sample.ts";
@@ -6,5 +7,6 @@ import { ImportedKeywords } from "./source.ts";
 export const keywordIndex: OperationParts = {
   source: (index, corpus) => new ImportedKeywords(index, corpus),
   sample: sampleKeywords,
+  samples: keywordSamples,
   import: keywordImport,
 };

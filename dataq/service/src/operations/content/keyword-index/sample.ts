@@ -1,16 +1,26 @@
 import type { Params } from "@dataq/contract";
 import { chinaDate } from "@dataq/contract";
 import { asSample } from "../../../sample/provenance.ts";
-import { disclaimer, lastDays, level, mean, percent, shifted } from "../../../sample/series.ts";
+import {
+  disclaimer,
+  isPublished,
+  lastDays,
+  level,
+  mean,
+  otherDay,
+  percent,
+  sampleDay,
+  shifted,
+} from "../../../sample/series.ts";
 import { single } from "../../../sources/answers.ts";
 import type { Answer, Page, Source, SourceContext } from "../../../sources/source.ts";
 
 export const sampleKeywords: Source = {
-  version: async () => "sample-1",
+  version: async () => "sample-2",
   async run(params: Params, _page: Page, context: SourceContext): Promise<Answer> {
     const { keyword = "", date = "" } = params;
-    const isPast = date < chinaDate(context.now);
-    return { ...single(keywordIndex(keyword, date)), cacheS: isPast ? 604_800 : 21_600 };
+    if (!isPublished(keyword, date, chinaDate(context.now))) return single(undefined);
+    return single(keywordIndex(keyword, sampleDay), otherDay(date));
   },
 };
 

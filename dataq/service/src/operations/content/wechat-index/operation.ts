@@ -1,3 +1,4 @@
+import { keywordSamples } from "../../../sample/series.ts";
 import type { OperationParts } from "../../operation.ts";
 import { wechatImport } from "./import.ts";
 import { sampleWechat } from "./sample.ts";
@@ -6,5 +7,6 @@ import { ImportedWechat } from "./source.ts";
 export const wechatIndex: OperationParts = {
   source: (index, corpus) => new ImportedWechat(index, corpus),
   sample: sampleWechat,
+  samples: keywordSamples,
   import: wechatImport,
 };

@@ -1,5 +1,5 @@
 import type { Params } from "@dataq/contract";
-import { address, numberOfCreditCode, type SampleCompany, sampleCompany } from "../../../sample/companies.ts";
+import { address, publishedCompanies, type SampleCompany, sampleCompany } from "../../../sample/companies.ts";
 import { personName } from "../../../sample/names.ts";
 import { asSample } from "../../../sample/provenance.ts";
 import { Random } from "../../../sample/random.ts";
@@ -9,8 +9,8 @@ import type { Answer, Source } from "../../../sources/source.ts";
 export const sampleReports: Source = {
   version: async () => "sample-1",
   async run(params: Params): Promise<Answer> {
-    const number = numberOfCreditCode(params["tax_id"] ?? "");
-    return single(number === undefined ? undefined : annualReport(sampleCompany(number)));
+    const company = publishedCompanies.find(({ taxId }) => taxId === params["tax_id"]);
+    return single(company && annualReport(company));
   },
 };
 

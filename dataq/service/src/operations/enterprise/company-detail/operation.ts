@@ -1,3 +1,4 @@
+import { publishedCompanies } from "../../../sample/companies.ts";
 import type { OperationParts } from "../../operation.ts";
 import { companyImport } from "./import.ts";
 import { sampleCompanies } from "./sample.ts";
@@ -6,5 +7,6 @@ import { ImportedCompanies } from "./source.ts";
 export const companyDetail: OperationParts = {
   source: (index, corpus) => new ImportedCompanies(index, corpus),
   sample: sampleCompanies,
+  samples: publishedCompanies.map(({ taxId }) => ({ tax_id: taxId })),
   import: companyImport,
 };

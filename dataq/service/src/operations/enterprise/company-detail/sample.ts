@@ -1,11 +1,5 @@
 import type { Params } from "@dataq/contract";
-import {
-  address,
-  capital,
-  numberOfCreditCode,
-  type SampleCompany,
-  sampleCompany,
-} from "../../../sample/companies.ts";
+import { address, capital, publishedCompanies, type SampleCompany } from "../../../sample/companies.ts";
 import { asSample } from "../../../sample/provenance.ts";
 import { Random } from "../../../sample/random.ts";
 import { single } from "../../../sources/answers.ts";
@@ -14,8 +8,8 @@ import type { Answer, Source } from "../../../sources/source.ts";
 export const sampleCompanies: Source = {
   version: async () => "sample-1",
   async run(params: Params): Promise<Answer> {
-    const number = numberOfCreditCode(params["tax_id"] ?? "");
-    return single(number === undefined ? undefined : companyDetail(sampleCompany(number)));
+    const company = publishedCompanies.find(({ taxId }) => taxId === params["tax_id"]);
+    return single(company && companyDetail(company));
   },
 };
 

@@ -1,12 +1,13 @@
 import type { OperationParts } from "../../operation.ts";
 import { shixinImport } from "./import.ts";
-import { sampleShixin } from "./sample.ts";
+import { listedSamples, sampleShixin } from "./sample.ts";
 import { ImportedShixin } from "./source.ts";
 import { shixinAnswer } from "./summary.ts";
 
 export const shixinCheck: OperationParts = {
   source: (index, corpus) => new ImportedShixin(index, corpus),
   sample: sampleShixin,
+  samples: listedSamples.map(({ name }) => ({ company_name: name })),
   import: shixinImport,
   fromVendor: { list: (records, { company_name = "" }) => shixinAnswer(company_name, records) },
 };

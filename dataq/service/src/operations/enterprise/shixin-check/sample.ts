@@ -1,15 +1,20 @@
 import type { Params } from "@dataq/contract";
-import { companiesNamed, courtOf, type SampleCompany } from "../../../sample/companies.ts";
+import { courtOf, publishedCompanies, type SampleCompany } from "../../../sample/companies.ts";
 import { asSample } from "../../../sample/provenance.ts";
 import { laterBy, Random } from "../../../sample/random.ts";
+import { nameKey } from "../../../search/keyed-document.ts";
 import type { Answer, Source } from "../../../sources/source.ts";
 import { shixinAnswer } from "./summary.ts";
 
+/** Companies with records: a sample must not clear anybody. */
+export const listedSamples = publishedCompanies.filter((company) => shixinRecords(company).length > 0);
+
 export const sampleShixin: Source = {
-  version: async () => "sample-1",
+  version: async () => "sample-2",
   async run(params: Params): Promise<Answer> {
     const name = params["company_name"] ?? "";
-    return shixinAnswer(name, companiesNamed(name).flatMap(shixinRecords));
+    const found = listedSamples.filter((company) => nameKey(company.name) === nameKey(name));
+    return shixinAnswer(name, found.flatMap(shixinRecords));
   },
 };
 

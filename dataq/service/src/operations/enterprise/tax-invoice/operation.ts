@@ -1,10 +1,11 @@
 import type { OperationParts } from "../../operation.ts";
 import { invoiceImport } from "./import.ts";
-import { sampleInvoices } from "./sample.ts";
+import { invoiceSamples, sampleInvoices } from "./sample.ts";
 import { ImportedInvoices } from "./source.ts";
 
 export const taxInvoice: OperationParts = {
   source: (index, corpus) => new ImportedInvoices(index, corpus),
   sample: sampleInvoices,
+  samples: invoiceSamples,
   import: invoiceImport,
 };

@@ -2,18 +2,45 @@ import type { Params } from "@dataq/contract";
 import { companyCount, sampleCompany } from "../../../sample/companies.ts";
 import { asSample } from "../../../sample/provenance.ts";
 import { Random } from "../../../sample/random.ts";
+import { single } from "../../../sources/answers.ts";
 import type { Answer, Page, Source, SourceContext } from "../../../sources/source.ts";
 import { checkInvoice, insufficient, namedInvoice } from "./check.ts";
 
+const paperCode = "033002100111";
+const firstPaperNumber = 10_000_001;
+
+/** Samples answer for these alone; what a call adds must agree with them. */
+export const invoiceSamples: readonly Params[] = [
+  ...Array.from({ length: 5 }, (_, place) => ({
+    invoice_code: paperCode,
+    invoice_number: String(firstPaperNumber + place),
+  })),
+  { invoice_code: "25332000000000000001" },
+  { invoice_code: "25332000000000000002" },
+];
+
 export const sampleInvoices: Source = {
-  version: async () => "sample-1",
+  version: async () => "sample-2",
   async run(params: Params, _page: Page, context: SourceContext): Promise<Answer> {
     const named = namedInvoice(params);
     if ("missing" in named) {
-      const { source } = asSample({ id: params["invoice_code"] ?? "" });
+      if (params["invoice_code"] !== paperCode) return single(undefined);
+      const { source } = asSample({ id: paperCode });
       return insufficient(params, named.missing, source, context.now);
     }
-    return checkInvoice(sampleInvoice(named.code, named.number), params, context.now);
+    const isPublished = invoiceSamples.some(
+      ({ invoice_code, invoice_number }) =>
+        invoice_code === (named.code ?? named.number) && (invoice_number ?? named.number) === named.number,
+    );
+    const answer = checkInvoice(
+      isPublished ? sampleInvoice(named.code, named.number) : undefined,
+      params,
+      context.now,
+    );
+    // A sample that says "mismatch" or "expired" would deny somebody's invoice.
+    return (answer.record as { result?: string } | undefined)?.result === "match"
+      ? answer
+      : single(undefined);
   },
 };
 
@@ -25,8 +52,8 @@ export function sampleInvoice(code: string | null, number: string) {
 
 /** Electronic ordinary invoices 10000001 to 10005000 of one code. */
 function placeOfPaper(code: string, number: string): number | undefined {
-  const place = Number(number) - 10_000_001;
-  return code === "033002100111" && place >= 0 && place < 5_000 ? place : undefined;
+  const place = Number(number) - firstPaperNumber;
+  return code === paperCode && place >= 0 && place < 5_000 ? place : undefined;
 }
 
 /** Digital invoices of Zhejiang, 2025, with serials up to 5000. */

@@ -1,12 +1,13 @@
 import type { OperationParts } from "../../operation.ts";
 import { zhixingImport } from "./import.ts";
-import { sampleZhixing } from "./sample.ts";
+import { listedSamples, sampleZhixing } from "./sample.ts";
 import { ImportedZhixing } from "./source.ts";
 import { zhixingAnswer } from "./summary.ts";
 
 export const zhixingCheck: OperationParts = {
   source: (index, corpus) => new ImportedZhixing(index, corpus),
   sample: sampleZhixing,
+  samples: listedSamples.map(({ name }) => ({ company_name: name })),
   import: zhixingImport,
   fromVendor: { list: zhixingAnswer },
 };

@@ -1,14 +1,27 @@
 import type { Params } from "@dataq/contract";
-import { companiesNamed, courtOf, type SampleCompany } from "../../../sample/companies.ts";
+import { courtOf, publishedCompanies, type SampleCompany } from "../../../sample/companies.ts";
 import { asSample } from "../../../sample/provenance.ts";
 import { laterBy, Random } from "../../../sample/random.ts";
+import { nameKey } from "../../../search/keyed-document.ts";
 import type { Answer, Source } from "../../../sources/source.ts";
 import { zhixingAnswer } from "./summary.ts";
 
+const states = [
+  ["in_progress", "执行中"],
+  ["terminated_this_round", "终结本次执行"],
+  ["concluded", "执行完毕"],
+  ["resumed", "恢复执行"],
+] as const;
+
+/** Companies with records: a sample must not clear anybody. */
+export const listedSamples = publishedCompanies.filter((company) => zhixingRecords(company).length > 0);
+
 export const sampleZhixing: Source = {
-  version: async () => "sample-1",
+  version: async () => "sample-2",
   async run(params: Params): Promise<Answer> {
-    return zhixingAnswer(companiesNamed(params["company_name"] ?? "").flatMap(zhixingRecords));
+    const name = params["company_name"] ?? "";
+    const found = listedSamples.filter((company) => nameKey(company.name) === nameKey(name));
+    return zhixingAnswer(found.flatMap(zhixingRecords));
   },
 };
 
@@ -36,10 +49,3 @@ export function zhixingRecords(company: SampleCompany) {
     });
   });
 }
-
-const states = [
-  ["in_progress", "执行中"],
-  ["terminated_this_round", "终结本次执行"],
-  ["concluded", "执行完毕"],
-  ["resumed", "恢复执行"],
-] as const;

@@ -1,6 +1,6 @@
 import { SearchSource } from "../../../sources/search-source.ts";
 import { numbered, type OperationParts } from "../../operation.ts";
-import { judgmentDocument } from "./corpus.ts";
+import { judgmentDocument, legalIndexFill } from "./corpus.ts";
 import { judgmentImport } from "./import.ts";
 import { sampleJudgment } from "./sample/judgments.ts";
 import { cases } from "./source.ts";
@@ -10,7 +10,11 @@ const sampleCount = 2_000;
 
 export const legalCases: OperationParts = {
   document: judgmentDocument,
-  source: (index, corpus) => new SearchSource(index, corpus, cases),
-  sample: numbered(sampleCount, (number) => judgmentDocument(sampleJudgment(number))),
+  source: (index, corpus) => new SearchSource(index, corpus, cases, legalIndexFill.dataset),
+  sample: {
+    ...numbered(sampleCount, (number) => judgmentDocument(sampleJudgment(number))),
+    isOpen: true,
+  },
+  samples: ["民间借贷", "离婚", "借款 利息", "劳动争议"].map((query) => ({ query })),
   import: judgmentImport,
 };

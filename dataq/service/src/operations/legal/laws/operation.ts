@@ -23,5 +23,6 @@ export const legalLaws: OperationParts = {
         ),
       ),
   },
+  samples: [{ query: "样例合同条例 第三条" }, { query: "样例数据条例 第一条" }, { query: "样例数据条例" }],
   import: lawImport,
 };

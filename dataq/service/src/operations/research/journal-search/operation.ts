@@ -9,5 +9,6 @@ export const journalSearch: OperationParts = {
   document: journalDocument,
   source: (index, corpus) => new SearchSource(index, corpus, journals),
   sample: numbered(journalCount, (number) => journalDocument(sampleJournal(number))),
+  samples: ["学报", "研究", "材料科学"].map((query) => ({ query })),
   import: journalImport,
 };

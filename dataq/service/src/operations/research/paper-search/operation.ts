@@ -9,5 +9,6 @@ export const paperSearch: OperationParts = {
   document: paperDocument,
   source: (index, corpus) => new SearchSource(index, corpus, papers),
   sample: numbered(paperCount, (number) => paperDocument(samplePaper(number))),
+  samples: ["神经网络", "大语言模型", "锂离子电池", "个人信息保护", "水稻"].map((query) => ({ query })),
   import: paperImport,
 };

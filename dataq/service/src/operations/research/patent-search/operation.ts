@@ -9,5 +9,6 @@ export const patentSearch: OperationParts = {
   document: patentDocument,
   source: (index, corpus) => new SearchSource(index, corpus, patents),
   sample: numbered(patentCount, (number) => patentDocument(samplePatent(number))),
+  samples: ["电池", "机器人", "滚动轴承"].map((query) => ({ query })),
   import: patentImport,
 };

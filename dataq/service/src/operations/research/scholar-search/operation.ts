@@ -17,5 +17,6 @@ export const scholarSearch: OperationParts = {
         scholarDocument,
       ),
   },
+  samples: ["陈明"].map((name) => ({ name })),
   import: scholarImport,
 };
