@@ -12,10 +12,12 @@ import { createMetrics, type Metrics } from "./http/metrics.ts";
 import { makeFolder } from "./library/durable.ts";
 import { Store } from "./library/store.ts";
 import type { StartRunner } from "./runner/handle.ts";
+import { measureLoad } from "./runner/measure.ts";
 import { rememberingStart } from "./runner/start.ts";
+import { availableBytes } from "./scheduler/available-memory.ts";
 import { systemClock } from "./scheduler/clock.ts";
-import { availableBytes, estimateNeeds } from "./scheduler/estimate.ts";
 import type { Decision } from "./scheduler/lease.ts";
+import { MemoryNeeds } from "./scheduler/memory-needs.ts";
 import { createScheduler } from "./scheduler/scheduler.ts";
 import { readCertificates } from "./sources/certificates.ts";
 import { CredentialsFile } from "./sources/credentials.ts";
@@ -62,6 +64,12 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
   const metrics = createMetrics();
   const backend = machineBackend(config);
   const accelerator = new Accelerator(backend, (folder) => devicesIn(folder, config), config);
+  const memoryNeeds = new MemoryNeeds({
+    store,
+    measure: measureLoad,
+    hasGpu: backend.folder !== null,
+    availableBytes,
+  });
   const scheduler = createScheduler(
     {
       slots: config.numParallel,
@@ -75,7 +83,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     {
       clock: systemClock,
       startRunner: parts.startRunner ?? rememberingStart(),
-      estimate: (model, load) => estimateNeeds(store, model, load),
+      needs: (model, load) => memoryNeeds.of(model, load),
       place: (needs, wish) => accelerator.place(needs, wish),
       availableBytes,
       onDecision: (decision) => record(decision, metrics, log),

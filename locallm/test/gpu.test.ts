@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readGguf } from "../src/library/gguf/header.ts";
 import { Store } from "../src/library/store.ts";
-import { estimateNeeds } from "../src/scheduler/estimate.ts";
+import { measureLoad } from "../src/runner/measure.ts";
+import { MemoryNeeds } from "../src/scheduler/memory-needs.ts";
 import { requireModelName } from "../src/wire/model-name.ts";
 import { createSmallStore, type ModelStore } from "./model-store.ts";
 import { launch, type ServerProcess, startServer, until } from "./server-process.ts";
@@ -75,7 +76,7 @@ describe.skipIf(engines === null)("a Vulkan device (needs libvulkan1 and mesa-vu
   });
 });
 
-describe("the estimate of what goes to a GPU", () => {
+describe("what goes to a GPU", () => {
   it("leaves nothing of the weights out and counts nothing twice", async () => {
     const store = await createSmallStore();
     const { modelPaths } = await new Store(store.folder).require(requireModelName(model));
@@ -95,7 +96,13 @@ describe("the estimate of what goes to a GPU", () => {
       kvCacheType: "f16",
       flashAttention: "auto",
     } as const;
-    const needs = await estimateNeeds(new Store(store.folder), runnable, load);
+    const memory = new MemoryNeeds({
+      store: new Store(store.folder),
+      measure: measureLoad,
+      hasGpu: true,
+      availableBytes: () => 1e12,
+    });
+    const needs = await memory.of(runnable, load);
     const { tensors } = await readGguf(join(path));
     const weights = tensors.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
     const layers = needs.layers.reduce((sum, bytes) => sum + bytes, 0);

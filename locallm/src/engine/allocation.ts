@@ -1,6 +1,6 @@
 /**
  * Adds up what the engine allocates for a context, and on which device. The C interface has no call for that; the log
- * has lines such as `Vulkan0 KV buffer size = 45.00 MiB`.
+ * has lines such as `llama_kv_cache: size = 45.00 MiB (…)` and `Vulkan0 compute buffer size = 102.51 MiB`.
  */
 export class Allocation {
   contextBytes = 0;
@@ -8,10 +8,12 @@ export class Allocation {
   readonly #byDevice = new Map<string, number>();
 
   hear(line: string): void {
+    // A dry load allocates nothing for a cache, so this line alone tells its size.
+    const [, cache] = /^llama_\w+: size = +([\d.]+) MiB \(/.exec(line) ?? [];
+    this.contextBytes += bytesOf(cache);
     const [, device = "", kind, mebibytes] = /(\S+) +(\w+) buffer size = +([\d.]+) MiB/.exec(line) ?? [];
-    const bytes = Math.round(Number(mebibytes ?? 0) * 1024 * 1024);
-    if (kind === "KV" || kind === "RS" || kind === "state") this.contextBytes += bytes;
-    else if (kind === "compute" || kind === "output") this.computeBytes += bytes;
+    const bytes = bytesOf(mebibytes);
+    if (kind === "compute" || kind === "output") this.computeBytes += bytes;
     if (kind !== undefined) this.#byDevice.set(device, (this.#byDevice.get(device) ?? 0) + bytes);
   }
 
@@ -19,4 +21,8 @@ export class Allocation {
   onDevice(name: string): number {
     return this.#byDevice.get(name) ?? 0;
   }
+}
+
+function bytesOf(mebibytes: string | undefined): number {
+  return Math.round(Number(mebibytes ?? 0) * 1024 * 1024);
 }

@@ -1,5 +1,5 @@
 import { LocallmError } from "../wire/errors.ts";
-import type { LoadRequest, ModelInfo } from "../wire/inference/load.ts";
+import { type LoadRequest, type ModelInfo, onlyProcessor } from "../wire/inference/load.ts";
 import { Allocation } from "./allocation.ts";
 import { Context } from "./context.ts";
 import { Embedder } from "./embedder.ts";
@@ -48,6 +48,31 @@ export function loadEngine(request: LoadRequest, events: EngineEvents): Engine {
       events.onLog(line);
     },
     () => load(library, request, events, allocation),
+  );
+}
+
+/**
+ * The memory that this load would take on the processor, without its adapters, measured by a dry load: exact for every
+ * kind of model that the engine knows. Throws as `loadEngine` does. Call it in a process that ends afterwards.
+ */
+export function measureEngine(request: LoadRequest): ModelInfo["sizeBytes"] {
+  const library = openLibrary();
+  const allocation = new Allocation();
+  const dry = { ...request, adapters: [], placement: onlyProcessor };
+  return hearLog(
+    library,
+    (line) => allocation.hear(line),
+    () => {
+      const model = Model.load(library, dry, () => {}, true);
+      const window = Math.max(1, Math.min(dry.numCtx, model.trainContext));
+      if (model.canGenerate) newSlotsContext(library, model, dry, window, 1, null);
+      else newEmbedder(library, model, dry, window, fixedThreads(1), null);
+      return {
+        weights: model.sizeBytes,
+        context: allocation.contextBytes,
+        compute: allocation.computeBytes,
+      };
+    },
   );
 }
 
@@ -194,13 +219,16 @@ function newEmbedder(
   threads: Threads,
   threadpool: Threadpool | null,
 ): Embedder {
+  const perSequence = Math.ceil(window / embedSequences);
+  // The engine aborts over a batch that its sequences do not divide.
+  const batch = perSequence * embedSequences;
   const context = new Context(library, model.pointer, {
     sequences: embedSequences,
     // One cache for all sequences: texts of any length share it.
-    contextPerSequence: Math.ceil(window / embedSequences),
+    contextPerSequence: perSequence,
     vocabSize: model.vocabulary.size,
-    batch: window,
-    microBatch: window,
+    batch,
+    microBatch: batch,
     outputs: 0,
     threads: threads.most,
     threadpool,

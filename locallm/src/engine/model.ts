@@ -23,8 +23,16 @@ export class Model {
     this.vocabulary = new Vocabulary(library, library.llama_model_get_vocab(pointer));
   }
 
-  /** Blocks until the weights are loaded; `onProgress` is called in between. */
-  static load(library: Library, request: LoadRequest, onProgress: (fraction: number) => void): Model {
+  /**
+   * Blocks until the weights are loaded; `onProgress` is called in between. A dry load reads the header and vocabulary
+   * and allocates nothing: the model can be measured, not computed with.
+   */
+  static load(
+    library: Library,
+    request: LoadRequest,
+    onProgress: (fraction: number) => void,
+    isDry = false,
+  ): Model {
     const gpus = devicesOf(library, request.placement);
     const callback = koffi.register(
       (fraction: number) => {
@@ -37,7 +45,8 @@ export class Model {
       const params = {
         ...library.llama_model_default_params(),
         ...gpus.params,
-        load_mode: loadMode(request.useMmap),
+        load_mode: isDry ? loadMode(false) : loadMode(request.useMmap),
+        no_alloc: isDry,
         progress_callback: callback,
       };
       const paths = [request.modelPath, ...(request.furtherPaths ?? [])];

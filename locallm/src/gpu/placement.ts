@@ -36,7 +36,7 @@ const reserveBytes = 300 * 2 ** 20;
 const reserveShare = 0.05;
 
 /**
- * Fills the devices by the estimate: one alone if all layers fit on it, else several, else as many of the last layers
+ * Fills the devices by what the model needs: one alone if all layers fit on it, else several, else as many of the last layers
  * as fit, else the processor. `library`: the folder of the build that knows the devices.
  */
 export function place(library: string, found: readonly Device[], needs: Needs, wish: PlacementWish): Choice {
@@ -50,7 +50,7 @@ export function place(library: string, found: readonly Device[], needs: Needs, w
   const alone = rooms.find(({ bytes }) => layersBytes <= bytes);
   const filled = alone === undefined ? fill(rooms, needs, wanted) : [{ ...alone, layers: wanted }];
   const fitting = filled.reduce((sum, { layers }) => sum + layers, 0);
-  // Who names a number gets it: what does not fit by the estimate goes to the first device all the same.
+  // An explicit number wins: layers that seem not to fit go to the first device all the same.
   const forced = wish.numGpu !== null && fitting < wanted;
   if (forced) filled[0]!.layers += wanted - fitting;
   const layers = forced ? wanted : fitting;

@@ -40,3 +40,13 @@ test("begin and end of a text are known by their tokens", async () => {
   const path = await withTokens(["<s>", "</s>", "a", "b", "c", "d"]);
   expect(await new Headers().specialTokens(path)).toEqual({ bosText: "<s>", eosText: "</s>" });
 });
+
+test("the headers of 200 models are read once, however often a list reads them in order", async () => {
+  const headers = new Headers();
+  const bytes = ggufBytes(tinyModel());
+  const paths = Array.from({ length: 200 }, (_, index) => join(folder, `listed-${index}.gguf`));
+  for (const path of paths) await writeFile(path, bytes);
+  const first = await Promise.all(paths.map((path) => headers.of(path)));
+  for (let list = 0; list < 3; list++)
+    for (const [index, path] of paths.entries()) expect(await headers.of(path)).toBe(first[index]);
+});

@@ -6,6 +6,7 @@ import { parseDigest } from "./digest.ts";
 import { type GgufHeader, readGguf } from "./gguf/header.ts";
 import { checkModelRules, ggufKind } from "./gguf/rules.ts";
 import { joinHeaders, splitPlace } from "./gguf/split.ts";
+import { RecentlyUsed } from "./recently-used.ts";
 
 /** The texts that templates and tokenisers need from a vocabulary. */
 export interface SpecialTokens {
@@ -13,11 +14,12 @@ export interface SpecialTokens {
   eosText: string | null;
 }
 
-const capacity = 64;
+/** Lists read the headers of all models; one has some 100 KB. */
+const capacity = 1024;
 
 /** GGUF headers of blobs, checked and kept: the gate that every file passes before native code sees it. */
 export class Headers {
-  #byPath = new Map<string, { stamp: string; header: Promise<GgufHeader> }>();
+  #byPath = new RecentlyUsed<string, { stamp: string; header: Promise<GgufHeader> }>(capacity);
   #tokens = new WeakMap<GgufHeader, Promise<SpecialTokens>>();
   #joined = new WeakMap<GgufHeader, { headers: GgufHeader[]; joined: GgufHeader }>();
 
@@ -32,10 +34,7 @@ export class Headers {
     const cached = this.#byPath.get(path);
     if (cached?.stamp === stamp) return await cached.header;
     const header = checkedHeader(path);
-    this.#byPath.delete(path);
     this.#byPath.set(path, { stamp, header });
-    const oldest = this.#byPath.keys().next().value;
-    if (this.#byPath.size > capacity && oldest !== undefined) this.#byPath.delete(oldest);
     return await header;
   }
 

@@ -62,7 +62,7 @@ function world(
     {
       clock: systemClock,
       startRunner,
-      estimate: async () => needs,
+      needs: async () => needs,
       place: async (needed, wish): Promise<Choice> =>
         gpuGib === 0 ? onProcessor(needed, "no GPU found") : place("/lib", [device()], needed, wish),
       availableBytes: () => 64 * gib,

@@ -107,7 +107,7 @@ async function loadOnce(
 }
 
 /**
- * Finds a place for the resident and sets its size to the estimate. Null: one of the `others` must leave first.
+ * Finds a place for the resident and sets its size to what it needs. Null: one of the `others` must leave first.
  * Throws `model_too_large` where waiting would not help.
  */
 export async function placeResident(
@@ -118,21 +118,22 @@ export async function placeResident(
   const { slots, kvCacheType, flashAttention } = settings;
   const { numBatch, numGpu, mainGpu } = request.load;
   const wanted = { numCtx: resident.numCtx, numBatch, slots, kvCacheType, flashAttention };
-  const needs = await parts.estimate(request.model, wanted);
+  const needs = await parts.needs(request.model, wanted);
   const choice = await parts.place(needs, { numGpu, mainGpu });
   resident.choice = choice;
+  resident.hostBytes = choice.hostBytes;
   resident.sizeBytes = choice.hostBytes + choice.deviceBytes;
   const available = parts.availableBytes();
-  // Another on the GPU makes this one slow as surely as another in memory keeps it out.
+  // Another model on the GPU leaves this one too few layers there.
   const isCrowded = choice.isCut && others.some(({ runner }) => (runner?.info.devices.length ?? 0) > 0);
   if (choice.hostBytes <= available && !isCrowded) return { needs, choice };
-  // Nobody is sent away for a model that would not fit without them either.
-  const without = others.reduce((sum, { sizeBytes }) => sum + sizeBytes, available);
+  // Nobody leaves for a model that would not fit without them either. What they hold on a GPU makes no room here.
+  const without = others.reduce((sum, { hostBytes }) => sum + hostBytes, available);
   if (others.length > 0 && choice.hostBytes <= without * clearlyMore) return null;
   throw new LocallmError("model_too_large", { needed: gib(choice.hostBytes), available: gib(without) });
 }
 
-/** What a process gives back is more than its model: who might fit, may try. */
+/** A process gives back more than its model takes, so a model that nearly fits may try. */
 const clearlyMore = 1.25;
 
 function gib(bytes: number): string {

@@ -1,8 +1,8 @@
 import type { Choice, Needs, PlacementWish } from "../gpu/placement.ts";
 import type { StartRunner } from "../runner/handle.ts";
 import type { Clock } from "./clock.ts";
-import type { EstimateLoad } from "./estimate.ts";
 import type { Decision, RunnableModel } from "./lease.ts";
+import type { MeasuredLoad } from "./memory-needs.ts";
 
 export interface SchedulerSettings {
   /** Parallel places of each loaded model. */
@@ -21,8 +21,8 @@ export interface SchedulerSettings {
 export interface SchedulerParts {
   readonly clock: Clock;
   readonly startRunner: StartRunner;
-  /** Memory that loading would take, piece by piece. Throws what is wrong with the file. */
-  readonly estimate: (model: RunnableModel, load: EstimateLoad) => Promise<Needs>;
+  /** The memory that a load would take, piece by piece. Throws what is wrong with the file. */
+  readonly needs: (model: RunnableModel, load: MeasuredLoad) => Promise<Needs>;
   /** Where a model that takes so much is to compute, by the memory that is free there now. */
   readonly place: (needs: Needs, wish: PlacementWish) => Promise<Choice>;
   /** The processor's memory that may still be taken, in bytes. */

@@ -37,8 +37,10 @@ export class Resident {
   readonly abortLoad = new AbortController();
   state: "loading" | "ready" | "leaving" = "loading";
   runner: Runner | null = null;
-  /** As estimated, then as the engine allocated it. */
+  /** As measured before the load, then as the engine allocated it. */
   sizeBytes = 0;
+  /** Its part in the processor's memory. */
+  hostBytes = 0;
   choice: Choice | null = null;
   activeSlots = 0;
   visits = 0;
@@ -68,6 +70,8 @@ export class Resident {
     this.lastUsedMs = this.#clock.now();
     const { weights, context, compute } = runner.info.sizeBytes;
     this.sizeBytes = weights + context + compute;
+    const onDevices = runner.info.devices.reduce((sum, { bytes }) => sum + bytes, 0);
+    this.hostBytes = Math.max(0, this.sizeBytes - onDevices);
   }
 
   get isIdle(): boolean {

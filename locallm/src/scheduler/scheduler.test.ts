@@ -114,7 +114,7 @@ function world(settings: Partial<SchedulerSettings> = {}, availableBytes = 1e12)
   const parts: SchedulerParts = {
     clock,
     startRunner,
-    estimate: async (model) => {
+    needs: async (model) => {
       const total = sizes.get(model.name) ?? 1;
       return { layers: [total], output: 0, compute: 0, lookup: 0, total };
     },

@@ -1,0 +1,36 @@
+import { fork, type Serializable } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { runnerEnvironment } from "./start.ts";
+
+/** A process that answers one question about the engine and ends. */
+export type ShortChild = "devices-child" | "measure-child";
+
+/** How the child ended instead of answering, as a part of a sentence: `SIGSEGV`, `exit code 1`. */
+export class NoAnswer extends Error {}
+
+/** Starts the child, sends it the question and ends it. Rejects with `NoAnswer` if it ends or takes too long. */
+export async function askChild<Answer>(
+  name: ShortChild,
+  question: Serializable,
+  { env = {}, patienceMs }: { env?: Readonly<Record<string, string>>; patienceMs: number },
+): Promise<Answer> {
+  const isSource = import.meta.url.endsWith(".ts");
+  const file = `./${name}${isSource ? ".ts" : ".js"}`;
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
+    env: runnerEnvironment(env),
+    execArgv: isSource ? process.execArgv : [],
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+  });
+  const timer = setTimeout(() => child.kill("SIGKILL"), patienceMs);
+  try {
+    return await new Promise((resolve, reject) => {
+      child.once("message", (answer) => resolve(answer as Answer));
+      child.once("error", (error) => reject(new NoAnswer(error.message, { cause: error })));
+      child.once("exit", (code, signal) => reject(new NoAnswer(signal ?? `exit code ${code}`)));
+      child.send(question, () => {});
+    });
+  } finally {
+    clearTimeout(timer);
+    child.kill("SIGKILL");
+  }
+}

@@ -1,0 +1,19 @@
+// Measures what a load would take, in a separate process: the engine may crash over a file, and its memory is given back.
+
+import { measureEngine } from "../engine/engine.ts";
+import type { LoadRequest, ModelInfo } from "../wire/inference/load.ts";
+import { type SentError, sendError } from "./protocol.ts";
+
+export type Measured = { readonly sizeBytes: ModelInfo["sizeBytes"] } | { readonly error: SentError };
+
+process.once("message", (request: LoadRequest) => {
+  process.send?.(measure(request), () => process.exit(0));
+});
+
+function measure(request: LoadRequest): Measured {
+  try {
+    return { sizeBytes: measureEngine(request) };
+  } catch (error) {
+    return { error: sendError(error) };
+  }
+}

@@ -1,0 +1,154 @@
+import { stat } from "node:fs/promises";
+import type { Needs } from "../gpu/placement.ts";
+import { headerLengths, headerValue } from "../library/details.ts";
+import type { GgufHeader } from "../library/gguf/header.ts";
+import { RecentlyUsed } from "../library/recently-used.ts";
+import type { Store } from "../library/store.ts";
+import { type LoadRequest, type ModelInfo, onlyProcessor } from "../wire/inference/load.ts";
+import type { RunnableModel } from "./lease.ts";
+
+/** The options of a load that decide its memory. */
+export type MeasuredLoad = Pick<
+  LoadRequest,
+  "numCtx" | "numBatch" | "slots" | "kvCacheType" | "flashAttention"
+>;
+
+type Sizes = ModelInfo["sizeBytes"];
+
+export interface MemoryNeedsParts {
+  readonly store: Store;
+  /** A dry load in a process of its own; null if it gave no answer. */
+  readonly measure: (request: LoadRequest) => Promise<Sizes | null>;
+  /** Whether a GPU may take layers: then every byte counts. */
+  readonly hasGpu: boolean;
+  readonly availableBytes: () => number;
+}
+
+const keptMeasurements = 256;
+/** Over its weights: what a model is taken for if its dry load gave no answer. The load itself will tell. */
+const unmeasuredShare = 1.2;
+
+/**
+ * The memory that a model takes when loaded. The engine is asked, by a dry load, and its answer is kept by weights and
+ * options: no formula of ours knows experts, sliding windows, states and embedders. A dry load takes some 250 ms, so it
+ * is left out where nothing depends on it: without a GPU, and with twice the memory that any model of that size needs.
+ */
+export class MemoryNeeds {
+  readonly #parts: MemoryNeedsParts;
+  readonly #measured = new RecentlyUsed<string, Promise<Sizes | null>>(keptMeasurements);
+
+  constructor(parts: MemoryNeedsParts) {
+    this.#parts = parts;
+  }
+
+  /** Throws what the engine says of a model that it cannot load. */
+  async of(model: RunnableModel, load: MeasuredLoad): Promise<Needs> {
+    const { store, hasGpu, availableBytes } = this.#parts;
+    const paths = [model.modelPath, ...(model.furtherPaths ?? [])];
+    const header = await store.headers.ofWhole(paths);
+    const ample = ampleBytes(header, load);
+    const isAmple = !hasGpu && 2 * ample <= availableBytes();
+    const sizes = isAmple
+      ? spread(header, ample)
+      : ((await this.#measure(model, load)) ?? spread(header, unmeasuredShare * weightsBytes(header)));
+    const adapters = await Promise.all(model.adapters.map(async ({ path }) => (await stat(path)).size));
+    const compute = sizes.compute + adapters.reduce((sum, bytes) => sum + bytes, 0);
+    return {
+      ...layerNeeds(header, sizes.context),
+      // An adapter lies where the layers lie that it changes.
+      compute,
+      total: sizes.weights + sizes.context + compute,
+    };
+  }
+
+  async #measure(model: RunnableModel, load: MeasuredLoad): Promise<Sizes | null> {
+    // A changed file is another model, also under the same path.
+    const stamps = await Promise.all(
+      [model.modelPath, ...(model.furtherPaths ?? [])].map(async (path) => {
+        const { ino, size, mtimeMs } = await stat(path);
+        return [path, ino, size, mtimeMs];
+      }),
+    );
+    const { numCtx, numBatch, slots, kvCacheType, flashAttention } = load;
+    const key = JSON.stringify([stamps, numCtx, numBatch, slots, kvCacheType, flashAttention]);
+    const known = this.#measured.get(key);
+    if (known !== undefined) return await known;
+    const measuring = this.#parts.measure({
+      modelPath: model.modelPath,
+      ...(model.furtherPaths === undefined ? {} : { furtherPaths: model.furtherPaths }),
+      adapters: [],
+      numThread: 1,
+      placement: onlyProcessor,
+      useMmap: null,
+      ...{ numCtx, numBatch, slots, kvCacheType, flashAttention },
+    });
+    this.#measured.set(key, measuring);
+    measuring.catch(() => this.#measured.delete(key));
+    return await measuring;
+  }
+}
+
+/** What goes to a GPU with each layer. The cache is the same for all; tokens are looked up on the processor. */
+export function layerNeeds(
+  header: GgufHeader,
+  contextBytes: number,
+): Pick<Needs, "layers" | "output" | "lookup"> {
+  const count = numberOf(header, "block_count", 1);
+  const layers = new Array<number>(count).fill(contextBytes / count);
+  let output = 0;
+  let lookup = 0;
+  for (const { name, sizeBytes } of header.tensors) {
+    const layer = /^blk\.(\d+)\./.exec(name)?.[1];
+    if (layer !== undefined && Number(layer) < count) layers[Number(layer)]! += sizeBytes;
+    else if (name === "token_embd.weight") lookup = sizeBytes;
+    else if (name.startsWith("output")) output += sizeBytes;
+  }
+  // Without weights of its own the output takes the lookup's, a second time.
+  const isTied = !header.tensors.some(({ name }) => name === "output.weight");
+  return { layers, output: isTied ? output + lookup : output, lookup };
+}
+
+/** More than any model of these dimensions takes: keys, values and scores of all heads in 32 bits. */
+export function ampleBytes(header: GgufHeader, { numCtx, numBatch, slots }: MeasuredLoad): number {
+  const { contextLength = Number.POSITIVE_INFINITY, embeddingLength = 0 } = headerLengths(header);
+  const window = Math.ceil(Math.min(numCtx, contextLength) / 256) * 256;
+  const embedding = Math.max(embeddingLength, 64);
+  const layers = numberOf(header, "block_count", 128);
+  const heads = Math.max(numberOf(header, "attention.head_count", 0), embedding / 32);
+  const headLength = Math.max(
+    numberOf(header, "attention.key_length", 0),
+    numberOf(header, "attention.value_length", 0),
+    numberOf(header, "attention.kv_lora_rank", 0) + 128,
+    embedding / heads,
+  );
+  const state =
+    numberOf(header, "ssm.inner_size", 0) *
+    (numberOf(header, "ssm.state_size", 0) + numberOf(header, "ssm.conv_kernel", 0) + 1);
+  const context = slots * layers * 4 * (window * 2 * heads * headLength + state);
+
+  // An embedder computes its whole window in one step.
+  const rows = headerValue(header, "pooling_type") === undefined ? (numBatch ?? 512) : window;
+  const feedForward =
+    numberOf(header, "feed_forward_length", 4 * embedding) *
+    Math.max(1, numberOf(header, "expert_used_count", 1));
+  const tokens = header.metadata.get("tokenizer.ggml.tokens");
+  const vocabulary = typeof tokens === "object" ? tokens.length : 0;
+  const compute =
+    4 * rows * (window * slots * (heads + 1) + 16 * Math.max(feedForward, embedding)) +
+    4 * (slots + 64) * vocabulary;
+  return weightsBytes(header) + context + compute;
+}
+
+function weightsBytes(header: GgufHeader): number {
+  return header.tensors.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+}
+
+function spread(header: GgufHeader, totalBytes: number): Sizes {
+  const weights = weightsBytes(header);
+  return { weights, context: 0, compute: totalBytes - weights };
+}
+
+function numberOf(header: GgufHeader, key: string, otherwise: number): number {
+  const value = headerValue(header, key);
+  return typeof value === "number" ? value : otherwise;
+}

@@ -1,0 +1,146 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readGguf } from "../src/library/gguf/header.ts";
+import { Store } from "../src/library/store.ts";
+import { measureLoad } from "../src/runner/measure.ts";
+import { startRunner } from "../src/runner/start.ts";
+import type { RunnableModel } from "../src/scheduler/lease.ts";
+import { ampleBytes, MemoryNeeds } from "../src/scheduler/memory-needs.ts";
+import { type LoadRequest, type ModelInfo, onlyProcessor } from "../src/wire/inference/load.ts";
+import { embeddingModelPath } from "./model-store.ts";
+import { smallLlama, smallModel } from "./small-llama.ts";
+import { starterModelPath } from "./starter-model.ts";
+import { ggufBytes, loadableModel, u32, withEntry } from "./tiny-gguf.ts";
+
+const base = {
+  adapters: [],
+  numCtx: 2048,
+  slots: 1,
+  numBatch: null,
+  numThread: 1,
+  placement: onlyProcessor,
+  useMmap: null,
+  flashAttention: "auto",
+  kvCacheType: "f16",
+} as const;
+
+const starter = await starterModelPath();
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "locallm-memory-"));
+  const embedder = withEntry(
+    withEntry(loadableModel(), "llama.pooling_type", u32(1)),
+    "llama.context_length",
+    u32(8192),
+  );
+  await Promise.all([
+    writeFile(join(folder, "llama"), smallLlama(1)),
+    writeFile(join(folder, "gemma3"), smallModel("gemma3", 1)),
+    writeFile(join(folder, "mamba"), smallModel("mamba", 1)),
+    writeFile(join(folder, "embedder"), ggufBytes(embedder)),
+    writeFile(join(folder, "no model"), "no model"),
+  ]);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const sum = (sizes: ModelInfo["sizeBytes"]) => sizes.weights + sizes.context + sizes.compute;
+
+/** Measures a load, then loads: the engine must allocate what the dry load said, and no more than is ample. */
+async function expectMeasured(path: string, more: Partial<LoadRequest>): Promise<void> {
+  const load = { ...base, ...more, modelPath: path };
+  const measured = await measureLoad(load);
+  const runner = await startRunner(load);
+  await runner.close();
+  expect(measured).toEqual(runner.info.sizeBytes);
+  expect(sum(runner.info.sizeBytes)).toBeGreaterThan(0);
+  expect(ampleBytes(await readGguf(path), load)).toBeGreaterThanOrEqual(sum(runner.info.sizeBytes));
+}
+
+describe("a dry load measures what the engine then allocates", () => {
+  it.each<[string, Partial<LoadRequest>]>([
+    ["llama", { numCtx: 300 }],
+    ["llama", { numCtx: 8192, slots: 3, kvCacheType: "q8_0" }],
+    ["llama", { numBatch: 17, flashAttention: "off" }],
+    ["gemma3", { numCtx: 4096, slots: 2 }],
+    ["mamba", { slots: 4 }],
+    ["embedder", { numCtx: 8192 }],
+    ["embedder", { numCtx: 100 }],
+  ])("for %s with %j", async (name, more) => {
+    await expectMeasured(join(folder, name), more);
+  });
+
+  it.skipIf(starter === null)("for the starter model (needs the starter model)", async () => {
+    await expectMeasured(starter!, { slots: 2, numCtx: 4096, kvCacheType: "q8_0" });
+  });
+
+  it.skipIf(embeddingModelPath === null)("for an embedding model (needs TEST_MODELS)", async () => {
+    await expectMeasured(embeddingModelPath!, { numCtx: 512 });
+  });
+
+  it("and says what is wrong with a file that is no model", async () => {
+    await expect(measureLoad({ ...base, modelPath: join(folder, "no model") })).rejects.toMatchObject({
+      code: "model_load_failed",
+    });
+  });
+});
+
+describe("the needs of a model", () => {
+  const model = (path: string): RunnableModel => ({
+    name: "m",
+    digest: "",
+    modelPath: path,
+    weights: path,
+    adapters: [],
+    trainContext: null,
+  });
+
+  function needs(hasGpu: boolean, availableBytes: number) {
+    const loads: LoadRequest[] = [];
+    const made = new MemoryNeeds({
+      store: new Store(folder),
+      measure: async (request) => {
+        loads.push(request);
+        return request.slots === 9 ? null : { weights: 10, context: request.numCtx, compute: 5 };
+      },
+      hasGpu,
+      availableBytes: () => availableBytes,
+    });
+    return { made, loads };
+  }
+
+  it("are measured once for the same weights and options", async () => {
+    const { made, loads } = needs(false, 0);
+    const path = join(folder, "llama");
+    expect((await made.of(model(path), base)).total).toBe(2063);
+    await Promise.all([made.of(model(path), base), made.of({ ...model(path), name: "other" }, base)]);
+    expect(loads).toHaveLength(1);
+    expect((await made.of(model(path), { ...base, numCtx: 64 })).total).toBe(79);
+    await writeFile(join(folder, "changing"), smallLlama(2));
+    await made.of(model(join(folder, "changing")), base);
+    await writeFile(join(folder, "changing"), smallLlama(3));
+    await made.of(model(join(folder, "changing")), base);
+    expect(loads).toHaveLength(4);
+  });
+
+  it("are not measured where memory is ample and no GPU counts every byte", async () => {
+    const path = join(folder, "llama");
+    const ample = ampleBytes(await readGguf(path), base);
+    const roomy = needs(false, 2 * ample);
+    expect((await roomy.made.of(model(path), base)).total).toBe(ample);
+    expect(roomy.loads).toEqual([]);
+    for (const tight of [needs(false, 2 * ample - 1), needs(true, 100 * ample)]) {
+      await tight.made.of(model(path), base);
+      expect(tight.loads).toHaveLength(1);
+    }
+  });
+
+  it("are guessed from the weights where a dry load gives no answer", async () => {
+    const { made } = needs(false, 0);
+    const path = join(folder, "llama");
+    const { tensors } = await readGguf(path);
+    const weights = tensors.reduce((total, { sizeBytes }) => total + sizeBytes, 0);
+    expect((await made.of(model(path), { ...base, slots: 9 })).total).toBeCloseTo(1.2 * weights, 3);
+  });
+});
