@@ -8,7 +8,7 @@ import { starterModelPath } from "../test/starter-model.ts";
 export const title = "How often an answer repeats, from a cold cache and from a warm one";
 
 const prompts = 1_000;
-const answerTokens = 20;
+const answerTokens = 16;
 
 const ways = ["the same request again", "as the next turn of a conversation"] as const;
 const samplings = ["temperature 0", "temperature 0.8 with a seed"] as const;
@@ -62,7 +62,7 @@ async function measure(runner: Runner, prompt: number): Promise<Row> {
     const { done } = await collect(runner.generate({ ...job, wantContext: true }));
     return { ids: done.context!.slice(done.promptTokens), context: done.context! };
   };
-  const first = newJob(question(prompt), { numCtx: 2_048, numPredict: 8, sampling });
+  const first = newJob(question(prompt), { numCtx: 2_048, numPredict: 6, sampling });
   const said = (await answer(first)).context;
   const next = "<|im_end|>\n<|im_start|>user\nAnd why?<|im_end|>\n<|im_start|>assistant\n";
   const second = newJob([said, next], { numCtx: 2_048, numPredict: answerTokens, sampling });
@@ -125,7 +125,7 @@ const places = [
 
 function question(prompt: number): string {
   const pick = (words: readonly string[], by: number) => words[Math.floor(prompt / by) % words.length];
-  return `<|im_start|>system\nAnswer in plain words.<|im_end|>\n<|im_start|>user\n${pick(askers, 1)} asks about ${pick(topics, 10)} ${pick(places, 100)}. What should one know?<|im_end|>\n<|im_start|>assistant\n`;
+  return `<|im_start|>user\n${pick(askers, 1)} asks about ${pick(topics, 10)} ${pick(places, 100)}. What should one know?<|im_end|>\n<|im_start|>assistant\n`;
 }
 
 function readRows(file: string): Row[] {

@@ -1,3 +1,4 @@
+import koffi from "koffi";
 import { LocallmError } from "../wire/errors.ts";
 import { Batch, check } from "./batch.ts";
 import type { Functions, Pointer } from "./libllama/functions.ts";
@@ -27,6 +28,7 @@ type ContextFunctions = Pick<
   | "llama_memory_can_shift"
   | "llama_attach_threadpool"
   | "llama_set_n_threads"
+  | "llama_get_embeddings_seq"
 >;
 
 export interface ContextRequest {
@@ -162,6 +164,13 @@ export class Context {
   /** Ends a step that runs aside, within some milliseconds. */
   abort(): void {
     this.#pulse.abort();
+  }
+
+  /** The vector that the last step gave a sequence; null if it gave none. */
+  vector(sequence: number, length: number): Float32Array | null {
+    check("sequence", sequence, this.#sequences);
+    const address = this.#library.llama_get_embeddings_seq(this.pointer, sequence);
+    return address === null ? null : new Float32Array(koffi.view(address, length * 4).slice(0));
   }
 
   /** Drops a sequence from a position on. False: this kind of memory cannot be cut, so all of it was dropped. */

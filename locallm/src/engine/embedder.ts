@@ -1,13 +1,10 @@
-import koffi from "koffi";
 import { LocallmError } from "../wire/errors.ts";
 import type { Embeddings, EmbedJob } from "../wire/inference/embed.ts";
 import type { Context } from "./context.ts";
-import type { Functions } from "./libllama/functions.ts";
 import type { Threads } from "./threads.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 export interface EmbedderRequest {
-  readonly library: Pick<Functions, "llama_get_embeddings_seq">;
   readonly vocabulary: Vocabulary;
   readonly context: Context;
   readonly sequences: number;
@@ -83,7 +80,7 @@ export class Embedder {
   }
 
   async #batch(inputs: readonly (readonly number[])[], signal: AbortSignal): Promise<Float32Array[]> {
-    const { context, library, embeddingLength } = this.#request;
+    const { context, embeddingLength } = this.#request;
     context.clearMemory();
     context.batch.clear();
     context.useThreads(this.#request.threads.begin(performance.now()));
@@ -98,9 +95,9 @@ export class Embedder {
     signal.throwIfAborted();
     if (outcome !== "done") throw new LocallmError("decode_failed", { reason: outcome });
     return inputs.map((_, sequence) => {
-      const address = library.llama_get_embeddings_seq(context.pointer, sequence);
-      if (address === null) throw new LocallmError("decode_failed", { reason: "the step gave no vector" });
-      return new Float32Array(koffi.view(address, embeddingLength * 4).slice(0));
+      const vector = context.vector(sequence, embeddingLength);
+      if (vector === null) throw new LocallmError("decode_failed", { reason: "the step gave no vector" });
+      return vector;
     });
   }
 

@@ -241,7 +241,6 @@ function newEmbedder(
   });
   model.applyAdapters(context.pointer);
   return new Embedder({
-    library,
     vocabulary: model.vocabulary,
     context,
     sequences: embedSequences,
