@@ -16,7 +16,7 @@ export abstract class AsyncOperations {
     return this.query("legal_cases", params, options);
   }
 
-  /** Text of law articles by law name and article number (Chinese or Arabic numerals) or by words, with revision history. */
+  /** Text of law articles by law name and article number (Chinese or Arabic numerals), of a year's version where one is named, or by words, with revision history. */
   legal_laws(params: ParamsOf<"legal_laws">, options?: AsyncQueryOptions): Promise<Result<"legal_laws">> {
     return this.query("legal_laws", params, options);
   }
@@ -137,7 +137,7 @@ export abstract class AsyncOperations {
     /** Judgment documents by words, court, judge or legal basis. Fields: court:, judge:, basis:, type:, date:2024..2025; quotes, OR and minus are understood. */
     cases: (params: ParamsOf<"legal_cases">, options?: AsyncQueryOptions): Promise<Result<"legal_cases">> =>
       this.query("legal_cases", params, options),
-    /** Text of law articles by law name and article number (Chinese or Arabic numerals) or by words, with revision history. */
+    /** Text of law articles by law name and article number (Chinese or Arabic numerals), of a year's version where one is named, or by words, with revision history. */
     laws: (params: ParamsOf<"legal_laws">, options?: AsyncQueryOptions): Promise<Result<"legal_laws">> =>
       this.query("legal_laws", params, options),
     /** Catalogue of laws and regulations by legal domain. */
@@ -238,7 +238,7 @@ export abstract class SyncOperations {
     return this.query("legal_cases", params, options);
   }
 
-  /** Text of law articles by law name and article number (Chinese or Arabic numerals) or by words, with revision history. */
+  /** Text of law articles by law name and article number (Chinese or Arabic numerals), of a year's version where one is named, or by words, with revision history. */
   legal_laws(params: ParamsOf<"legal_laws">, options?: QueryOptions): Result<"legal_laws"> {
     return this.query("legal_laws", params, options);
   }
@@ -356,7 +356,7 @@ export abstract class SyncOperations {
     /** Judgment documents by words, court, judge or legal basis. Fields: court:, judge:, basis:, type:, date:2024..2025; quotes, OR and minus are understood. */
     cases: (params: ParamsOf<"legal_cases">, options?: QueryOptions): Result<"legal_cases"> =>
       this.query("legal_cases", params, options),
-    /** Text of law articles by law name and article number (Chinese or Arabic numerals) or by words, with revision history. */
+    /** Text of law articles by law name and article number (Chinese or Arabic numerals), of a year's version where one is named, or by words, with revision history. */
     laws: (params: ParamsOf<"legal_laws">, options?: QueryOptions): Result<"legal_laws"> =>
       this.query("legal_laws", params, options),
     /** Catalogue of laws and regulations by legal domain. */

@@ -43,7 +43,7 @@ export const envelopeFields: readonly string[] = [
 export interface Operations {
   /** Judgment documents by words, court, judge or legal basis. Fields: court:, judge:, basis:, type:, date:2024..2025; quotes, OR and minus are understood. */
   legal_cases: { params: LegalCasesParams; data: LegalCasesRecord[]; summary: undefined };
-  /** Text of law articles by law name and article number (Chinese or Arabic numerals) or by words, with revision history. */
+  /** Text of law articles by law name and article number (Chinese or Arabic numerals), of a year's version where one is named, or by words, with revision history. */
   legal_laws: { params: LegalLawsParams; data: LegalLawsRecord[]; summary: undefined };
   /** Catalogue of laws and regulations by legal domain. */
   legal_law_catalog: { params: LegalLawCatalogParams; data: LegalLawCatalogRecord[]; summary: undefined };
@@ -243,7 +243,7 @@ export interface LegalCasesRecord {
 }
 
 export interface LegalLawsParams {
-  /** Law and article (民法典 第五百七十七条, 民法典577) or words to find */
+  /** Law and article (民法典 第五百七十七条, 民法典577), with a year for an older version (公司法（2018修正） 第二十条), or words to find */
   query: string;
   /** From 1, the default. */
   page?: number;
@@ -275,16 +275,34 @@ export interface LegalLawsRecord {
   level_text: string;
   issuing_body: string | null;
   promulgated_date: string | null;
+  /** Day on which the version of the law that this text is from was passed or amended */
+  version_date: string | null;
+  /** The year that the question names; the text is the one of that time. Null for the text of today */
+  as_of: string | null;
+  /** Day since which this article's words are known to hold: from its own last change, else from the oldest version that is held. Null where nothing tells it */
   effective_date: string | null;
+  /** Day from which these words no longer hold */
   expired_date: string | null;
-  status: "in_force" | "amended" | "repealed" | "not_yet_effective" | (string & {});
+  status: "in_force" | "amended" | "repealed" | "not_yet_effective" | "unknown" | (string & {});
   status_text: string;
-  /** Oldest first; only what the imported versions show */
+  /** Oldest first; what the imported versions and acts of amendment show */
   revisions: Array<{
     version_date: string;
     effective_date: string | null;
+    /** Null where the article does not stand in this version, or no text of that day is held */
     content: string | null;
-    change: "original" | "added" | "amended" | "repealed" | "unchanged" | (string & {});
+    /** What this version did to the article's words; unknown for the oldest version that is held, where nothing tells it */
+    change:
+      | "original"
+      | "added"
+      | "amended"
+      | "repealed"
+      | "renumbered"
+      | "unchanged"
+      | "unknown"
+      | (string & {});
+    /** Number of the article in the version before, where it was another */
+    former_article_no: string | null;
     by: string | null;
   }>;
   /** Whether versions were compared, or only the pack's own dates are known */
@@ -323,7 +341,7 @@ export interface LegalLawCatalogRecord {
     issuing_body: string | null;
     promulgated_date: string | null;
     effective_date: string | null;
-    status: "in_force" | "amended" | "repealed" | "not_yet_effective" | (string & {});
+    status: "in_force" | "amended" | "repealed" | "not_yet_effective" | "unknown" | (string & {});
     status_text: string;
     article_count: number;
   }>;

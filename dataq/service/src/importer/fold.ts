@@ -8,8 +8,11 @@ export interface Fold {
   readonly name: string;
   /** Where the packs' records are kept. */
   readonly corpora: readonly string[];
-  /** `isFirst`: nothing was folded with this version's packs before. */
-  run(index: PostingIndex, options: FoldOptions & { readonly isFirst: boolean }): Promise<void>;
+  /**
+   * `isFirst`: nothing was folded with this version's packs before. Returns what the operator should know of, such as
+   * what is held back.
+   */
+  run(index: PostingIndex, options: FoldOptions & { readonly isFirst: boolean }): Promise<readonly Message[]>;
 }
 
 export interface FoldOptions {
@@ -26,19 +29,20 @@ export async function foldChanged(
   index: PostingIndex,
   fold: Fold,
   options: FoldOptions = {},
-): Promise<void> {
+): Promise<readonly Message[]> {
   const turn = await database.connect();
   try {
     await lock(turn, "corpus", `fold ${fold.name}`);
     const { madeFrom, last } = await stateOf(database, fold);
-    if (madeFrom === (last ?? "")) return;
+    if (madeFrom === (last ?? "")) return [];
     for (const corpus of fold.corpora) index.forget(corpus);
-    await fold.run(index, { ...options, isFirst: last === null });
+    const notes = await fold.run(index, { ...options, isFirst: last === null });
     await database.pool.query(
       `insert into dataset_fold (name, made_from) values ($1, $2)
        on conflict (name) do update set made_from = excluded.made_from`,
       [fold.name, madeFrom],
     );
+    return notes;
   } finally {
     await turn.end();
   }

@@ -25,6 +25,8 @@ export interface ImportOptions extends Partial<PublisherTerms> {
   /** Replaces a data set also by one of less than half its size. */
   readonly yes?: boolean;
   readonly table?: string | undefined;
+  /** Takes the file's versions of laws also where they drop many of a law's articles. */
+  readonly acceptVersions?: boolean;
   readonly signal?: AbortSignal;
   readonly progress?: (message: Message) => void;
 }
@@ -37,6 +39,7 @@ export function runOptionsOf(options: ImportOptions): RunOptions {
     kind: options.kind ?? "third_party",
     licence: options.licence ?? null,
     table: options.table ?? null,
+    acceptVersions: options.acceptVersions === true,
   };
 }
 
@@ -58,6 +61,8 @@ export interface ImportReport {
   readonly problems: readonly RowProblem[];
   /** Encoding of a text file; null of SQLite, and of text that is ASCII alone. */
   readonly encoding: Encoding | null;
+  /** What was held back for the operator to decide. */
+  readonly notes: readonly string[];
   /** Fields that the file has, and in how many rows they are filled. */
   readonly fields: Readonly<Record<string, number>>;
   /** Records of the operation that serve now, of all data sets. */
@@ -86,7 +91,7 @@ export async function importFile(
   if (options.dryRun === true) {
     const counts = new Counts();
     let records = 0;
-    for await (const _ of draftsOf(target, file, counts, options)) records++;
+    for await (const _ of draftsOf(target, file, counts, terms, options)) records++;
     return reportOf("dry_run", name, counts, records);
   }
   if (options.again !== true && (await isWhatItHolds(database, name, file, options))) {
@@ -99,6 +104,7 @@ export async function importFile(
     ...reportOf("imported", name, counts, records, made.size),
     duplicates: made.duplicates,
     duplicateIds: made.duplicateIds,
+    notes: made.notes,
   };
 }
 
@@ -124,6 +130,7 @@ export async function importSeries(
   readonly size: number;
   readonly duplicates: number;
   readonly duplicateIds: readonly string[];
+  readonly notes: readonly string[];
 }> {
   const steps: Step[] = [];
   for (const { file, terms } of series) {
@@ -143,9 +150,8 @@ export async function importSeries(
   const documents = async function* (): AsyncGenerator<IndexDocument> {
     for (const [place, { file, terms }] of series.entries()) {
       const step = steps[place] as Step;
-      const drafts = draftsOf(target, file, step.counts, {
+      const drafts = draftsOf(target, file, step.counts, terms, {
         ...options,
-        table: terms.table ?? undefined,
         // Records that are gathered from rows come when all rows are read.
         ...("map" in target &&
           target.gather === undefined && {
@@ -187,10 +193,18 @@ export async function importSeries(
         });
       },
     });
-    if (target.fold !== undefined) await foldChanged(database, index, target.fold, options);
+    const notes = target.fold === undefined ? [] : await foldChanged(database, index, target.fold, options);
     const records = steps.reduce((sum, step) => sum + step.records, 0);
     const added = mode === "update" ? served.after - served.before : served.after;
-    return { steps, size, duplicates: records - added, duplicateIds };
+    // What is folded serves under the operation's own name.
+    const serving = target.fold === undefined ? size : ((await index.state(target.name))?.size ?? 0);
+    return {
+      steps,
+      size: serving,
+      duplicates: records - added,
+      duplicateIds,
+      notes: notes.map(inEnglish),
+    };
   } catch (error) {
     for (const { run } of steps) await run.fail(saidOf(error)).catch(() => {});
     throw error;
@@ -198,7 +212,7 @@ export async function importSeries(
 }
 
 /** Changes when rows are read in another way, so that a resumed import does not mix two ways. */
-const formVersion = "2";
+const formVersion = "3";
 
 /** Whether the data set's last import was of this very file, with the options that are given now. */
 async function isWhatItHolds(
@@ -209,7 +223,8 @@ async function isWhatItHolds(
 ): Promise<boolean> {
   const last = (await seriesOf(database, name)).at(-1);
   if (last === undefined || last.sha256 !== file.sha256) return false;
-  if (last.options.mode !== runOptionsOf(options).mode) return false;
+  const { mode, acceptVersions } = runOptionsOf(options);
+  if (last.options.mode !== mode || (acceptVersions && !last.options.acceptVersions)) return false;
   return (["source", "kind", "licence", "table"] as const).every(
     (name) => options[name] === undefined || options[name] === last.options[name],
   );
@@ -240,6 +255,7 @@ export function reportOf(
     badRows,
     duplicates: null,
     duplicateIds: [],
+    notes: [],
     problems,
     encoding,
     fields: fields.report(),
@@ -251,17 +267,19 @@ async function* draftsOf(
   target: Target,
   file: LocalFile,
   counts: Counts,
-  options: ImportOptions & ReadOptions,
+  terms: RunOptions,
+  options: Pick<ImportOptions, "signal"> & Pick<ReadOptions, "onShare">,
 ): AsyncGenerator<Draft> {
   if ("read" in target) {
-    yield* target.read(file, counts.listener);
+    yield* target.read(file, counts.listener, terms);
     return;
   }
   const gatherer = target.gather?.();
   const onEncoding = (encoding: Encoding) => {
     counts.encoding = encoding;
   };
-  for await (const row of readRows(file.path, { ...options, onEncoding })) {
+  const table = terms.table ?? undefined;
+  for await (const row of readRows(file.path, { ...options, table, onEncoding })) {
     options.signal?.throwIfAborted();
     if ("problem" in row) {
       counts.unread(row.line, row.problem);

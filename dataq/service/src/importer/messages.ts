@@ -72,4 +72,16 @@ export const messages = {
   row_no_list: "items: must be a list",
   row_no_titles: "items: must contain at least one title",
   row_no_judgment: "the row is not a judgment in a known format",
+  version_held_back:
+    "{law}: the version of {date} ({source}) drops {dropped} of {of} articles and is held back. Import its file with --accept-versions to serve it",
+  version_undated:
+    "{law}: a version without a date ({source}) differs from the others and is held back. Import a catalogue that dates it",
+  law_case: "{title}: a case, not a law",
+  law_part: "{title}: only part of a law",
+  law_annex: "{title}: an annex, not a law",
+  law_guide: "{title}: a guide, not a law",
+  law_form: "{title}: a form, not a law",
+  law_cut_off: "{title}: breaks off in its first chapter",
+  law_without_text: "{title}: has no text",
+  not_a_law: "{title}: not the title of a law",
 } as const satisfies Record<string, string>;

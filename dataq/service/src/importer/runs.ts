@@ -84,6 +84,8 @@ select target, dataset, case when target in ('divisions', 'holidays', 'company_n
 export interface RunOptions extends PublisherTerms {
   readonly mode: "replace" | "update";
   readonly table: string | null;
+  /** Versions of laws serve also where they drop many of a law's articles. */
+  readonly acceptVersions: boolean;
 }
 
 export const plainOptions: RunOptions = {
@@ -92,6 +94,7 @@ export const plainOptions: RunOptions = {
   kind: "third_party",
   licence: null,
   table: null,
+  acceptVersions: false,
 };
 
 export interface RunStart {

@@ -2,6 +2,7 @@ import type { Fill, IndexDocument } from "../search/search-index.ts";
 import type { Fold } from "./fold.ts";
 import type { Message } from "./message.ts";
 import type { LocalFile } from "./origin/origin.ts";
+import type { RunOptions } from "./runs.ts";
 
 /** Something that can be imported: an operation's records, or a table that helps to make them. */
 export type Target = RowTarget | FileTarget;
@@ -27,7 +28,7 @@ export interface RowTarget extends AnyTarget {
 
 /** Reads its file as a whole. */
 export interface FileTarget extends AnyTarget {
-  read(file: LocalFile, told: RowListener): AsyncIterable<Draft>;
+  read(file: LocalFile, told: RowListener, terms: RunOptions): AsyncIterable<Draft>;
 }
 
 /** Hears of the rows of a file as it is read. */

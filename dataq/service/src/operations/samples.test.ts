@@ -92,8 +92,11 @@ test("a law's article shows the version that holds on the day", () => {
     effective_date: string,
     content: string | null,
     status_text: string,
+    change: "original" | "amended" | "repealed",
   ) => ({
     ...facts,
+    change,
+    since: effective_date,
     version_date,
     effective_date,
     promulgated_date: version_date,
@@ -109,13 +112,13 @@ test("a law's article shows the version that holds on the day", () => {
     article_no: "第一条",
     article: { number: 1, sub: null },
     versions: [
-      version("2010-01-01", "2010-06-01", "旧文", "历史版本"),
-      version("2020-01-01", "2020-06-01", "新文", "现行有效"),
-      version("2027-01-01", "2027-06-01", null, "现行有效"),
+      version("2010-01-01", "2010-06-01", "旧文", "历史版本", "original"),
+      version("2020-01-01", "2020-06-01", "新文", "现行有效", "amended"),
+      version("2027-01-01", "2027-06-01", null, "现行有效", "repealed"),
     ],
   };
   const on = (day: string) => articleRecord(article, new Date(`${day}T04:00:00Z`));
-  expect(on("2015-01-01")).toMatchObject({ content: "旧文", status: "in_force", expired_date: "2020-06-01" });
+  expect(on("2015-01-01")).toMatchObject({ content: "旧文", expired_date: "2020-06-01" });
   expect(on("2026-01-01")).toMatchObject({ content: "新文", status: "in_force", expired_date: "2027-06-01" });
   expect(on("2028-01-01")).toMatchObject({ content: "新文", status: "repealed" });
   expect(on("2009-01-01")).toMatchObject({ status: "not_yet_effective" });

@@ -23,6 +23,8 @@ export interface Searching {
 export interface ReadQuestion {
   readonly question: TextQuestion;
   readonly warnings: readonly string[];
+  /** Instead of the one that all questions share. */
+  readonly render?: (body: object, now: Date) => object;
   /**
    * What is not held here, as a warning, should nothing be found; the answer is free then. A function looks it up, and
    * gives undefined where it is held after all.
@@ -64,7 +66,8 @@ export class SearchSource implements OptionalSource {
   }
 
   async run(params: Params, page: Page, context: SourceContext): Promise<Answer> {
-    const { question, warnings, notHeld } = await this.#searching.read(params, this.#index, this.#corpus);
+    const read = await this.#searching.read(params, this.#index, this.#corpus);
+    const { question, warnings, notHeld, render = this.#searching.render } = read;
     const generated = this.#generated;
     const place: SearchPage = {
       offset: offsetOf(page),
@@ -79,7 +82,7 @@ export class SearchSource implements OptionalSource {
     const answer = listAnswer(
       found,
       page,
-      (hit) => this.#record(hit, found as TextFound, context.now),
+      (hit) => this.#record(hit, found as TextFound, context.now, render),
       warnings,
     );
     if (answer.outcome === "empty" && notHeld !== undefined) {
@@ -92,8 +95,8 @@ export class SearchSource implements OptionalSource {
     return { ...answer, warnings: [...answer.warnings, someSamples(samples)] };
   }
 
-  #record({ body, score }: Hit, { words }: TextFound, now: Date): object {
-    const { prefer, render, text } = this.#searching;
+  #record({ body, score }: Hit, { words }: TextFound, now: Date, render: Searching["render"]): object {
+    const { prefer, text } = this.#searching;
     const mark = highlight(body.text(text), words, prefer === undefined ? {} : { prefer });
     const members = {
       highlights: mark === null ? [] : [mark],

@@ -14,7 +14,8 @@ export const lawLevels = [
   "other",
 ] as const;
 
-export const lawStatuses = ["in_force", "amended", "repealed", "not_yet_effective"] as const;
+/** `unknown`: nothing that is held says it; a text is not in force because nothing else is known. */
+export const lawStatuses = ["in_force", "amended", "repealed", "not_yet_effective", "unknown"] as const;
 
 export const legalLawCatalog = defineOperation({
   name: "legal_law_catalog",

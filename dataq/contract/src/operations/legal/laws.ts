@@ -12,14 +12,14 @@ export const legalLaws = defineOperation({
   olderType: "law_article",
   title: { en: "Law articles", zh: "法律条文" },
   description: {
-    en: "Text of law articles by law name and article number (Chinese or Arabic numerals) or by words, with revision history.",
-    zh: "按法律名称和条号（中文或阿拉伯数字）或关键词查询法律条文及其修订历史。",
+    en: "Text of law articles by law name and article number (Chinese or Arabic numerals), of a year's version where one is named, or by words, with revision history.",
+    zh: "按法律名称和条号（中文或阿拉伯数字）或关键词查询法律条文及其修订历史；写明年份或版本的，给出该版本的条文。",
   },
   needs: { en: "the texts of laws", zh: "法律法规全文" },
   params: z.object({
     query: text({
-      en: "Law and article (民法典 第五百七十七条, 民法典577) or words to find",
-      zh: "法律及条号（民法典 第五百七十七条、民法典577），或关键词",
+      en: "Law and article (民法典 第五百七十七条, 民法典577), with a year for an older version (公司法（2018修正） 第二十条), or words to find",
+      zh: "法律及条号（民法典 第五百七十七条、民法典577），查旧版本时加年份（公司法（2018修正） 第二十条），或关键词",
     }),
   }),
   record: record({
@@ -38,8 +38,33 @@ export const legalLaws = defineOperation({
     level_text: z.string(),
     issuing_body: z.string().nullable(),
     promulgated_date: date.nullable(),
-    effective_date: date.nullable(),
-    expired_date: date.nullable(),
+    version_date: date.nullable().meta(
+      meaning({
+        en: "Day on which the version of the law that this text is from was passed or amended",
+        zh: "条文所属版本的通过或修改日期",
+      }),
+    ),
+    as_of: z
+      .string()
+      .nullable()
+      .meta(
+        meaning({
+          en: "The year that the question names; the text is the one of that time. Null for the text of today",
+          zh: "提问所指的年份，条文为当时的文本；未指明年份时为 null，给出现行文本",
+        }),
+      ),
+    effective_date: date.nullable().meta(
+      meaning({
+        en: "Day since which this article's words are known to hold: from its own last change, else from the oldest version that is held. Null where nothing tells it",
+        zh: "已知本条文字开始施行的日期：以本条最近一次变动为准，无从得知时以已收录的最早版本为准；均无记载时为 null",
+      }),
+    ),
+    expired_date: date.nullable().meta(
+      meaning({
+        en: "Day from which these words no longer hold",
+        zh: "本条文字停止施行的日期",
+      }),
+    ),
     status: z.enum(lawStatuses),
     status_text: z.string(),
     revisions: z
@@ -47,15 +72,39 @@ export const legalLaws = defineOperation({
         z.object({
           version_date: date,
           effective_date: date.nullable(),
-          content: z.string().nullable(),
-          change: z.enum(["original", "added", "amended", "repealed", "unchanged"]),
+          content: z
+            .string()
+            .nullable()
+            .meta(
+              meaning({
+                en: "Null where the article does not stand in this version, or no text of that day is held",
+                zh: "该版本中没有本条，或者未收录当时的文本时为 null",
+              }),
+            ),
+          change: z
+            .enum(["original", "added", "amended", "repealed", "renumbered", "unchanged", "unknown"])
+            .meta(
+              meaning({
+                en: "What this version did to the article's words; unknown for the oldest version that is held, where nothing tells it",
+                zh: "该版本对本条文字的变动；已收录的最早版本无从得知时为 unknown",
+              }),
+            ),
+          former_article_no: z
+            .string()
+            .nullable()
+            .meta(
+              meaning({
+                en: "Number of the article in the version before, where it was another",
+                zh: "上一版本中的条号（条号有变动时）",
+              }),
+            ),
           by: z.string().nullable(),
         }),
       )
       .meta(
         meaning({
-          en: "Oldest first; only what the imported versions show",
-          zh: "由旧到新，仅含已导入版本所示",
+          en: "Oldest first; what the imported versions and acts of amendment show",
+          zh: "由旧到新，依据已导入的版本与修正案",
         }),
       ),
     revisions_basis: z.enum(["compared_versions", "law_pack"]).meta(
@@ -78,9 +127,7 @@ export const legalLaws = defineOperation({
     chapter: word("Chapter", "章"),
     section: word("Section", "节"),
     content: word("Text", "条文内容"),
-    expired_date: word("No longer in force from", "失效日期"),
     version_date: word("Day of this version", "该版本日期"),
-    change: word("What this version did to the article", "该版本对本条的变动"),
     by: word("Decision that changed it", "修改所依据的决定"),
     "law_history.text": word("What happened to the law that day", "该日对法律的通过或修改"),
   },

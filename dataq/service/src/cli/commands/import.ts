@@ -19,6 +19,7 @@ interface Options {
   readonly again?: boolean;
   readonly yes?: boolean;
   readonly table?: string;
+  readonly acceptVersions?: boolean;
   readonly source?: string;
   readonly kind?: PublisherTerms["kind"];
   readonly licence?: string;
@@ -39,6 +40,10 @@ export function importCommand(): Command {
     .option("--dry-run", "read and check everything, write nothing")
     .option("--again", "import a file that was already imported")
     .option("--table <name>", "which table of an SQLite file")
+    .option(
+      "--accept-versions",
+      "serve the file's versions of laws even if they drop more than a tenth of a law's articles",
+    )
     .option("--source <name>", "publisher, for every record's source")
     .addOption(
       new Option("--kind <kind>", "kind of source; third_party when left out").choices(
@@ -89,6 +94,7 @@ function linesOf(report: ImportReport): string[] {
       ? [`… and ${count(badRows - report.problems.length)} more refused rows`]
       : []),
     ...(duplicates ? [`Duplicates: ${ids}${more > 0 ? ` and ${count(more)} more` : ""}`] : []),
+    ...report.notes,
     `${target}: ${count(rows)} rows read, ${count(records)} records${duplicates ? `, of these ${count(duplicates)} duplicates` : ""}, ${count(badRows)} rows refused${others}.`,
     outcome === "dry_run"
       ? "Nothing was written."

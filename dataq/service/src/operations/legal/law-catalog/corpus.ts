@@ -5,6 +5,7 @@ import type { LawFacts } from "../laws/corpus.ts";
 /** A version of a law in the catalogue. */
 export interface StoredLaw extends LawFacts {
   readonly article_count: number;
+  readonly repealed?: { readonly date: string | null; readonly by: string | null };
   readonly source: Provenance;
 }
 

@@ -27,7 +27,6 @@ export const catalogImport: RowTarget = {
         version_date: day(fields, "version_date"),
         status_text: text(fields, "status"),
         department: text(fields, "law_department"),
-        article_count: 0,
       },
     };
   },

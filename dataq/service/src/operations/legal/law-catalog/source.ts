@@ -3,7 +3,7 @@ import { chinaDate } from "@dataq/contract";
 import type { PostingIndex } from "../../../search/postings/posting-index.ts";
 import type { OptionalSource } from "../../../sources/layered.ts";
 import type { Answer, Page, SourceContext } from "../../../sources/source.ts";
-import { levelOf, statusOf } from "../laws/status.ts";
+import { entryStatus, levelOf } from "../laws/status.ts";
 import { everyLaw, type StoredLaw } from "./corpus.ts";
 
 /** All laws by legal domain, in the order in which the legal system is taught. */
@@ -78,7 +78,7 @@ function entry(law: StoredLaw, members: readonly StoredLaw[], today: string): ob
     issuing_body: law.issuing_body,
     promulgated_date: law.promulgated_date,
     effective_date: law.effective_date,
-    ...statusOf(law, !isSuperseded, today),
+    ...entryStatus(law, !isSuperseded, today),
     article_count: law.article_count,
   };
 }

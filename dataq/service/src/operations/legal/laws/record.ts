@@ -1,16 +1,20 @@
 import { chinaDate } from "@dataq/contract";
 import type { ArticleVersion, StoredArticle } from "./corpus.ts";
-import { inForceOn, levelOf, statusOf } from "./status.ts";
+import { articleStatus, inForceOn, levelOf } from "./status.ts";
 
-/** The article as it stands on the day of the question, with what the imported versions show of its history. */
-export function articleRecord(article: StoredArticle, now: Date) {
+/** What of an article's past is asked for: the version at a place, and the words that named it. */
+export interface AsOf {
+  readonly place: number;
+  readonly words: string;
+}
+
+/** The article as it stands on the day of the question, or as it stood, with what is known of its history. */
+export function articleRecord(article: StoredArticle, now: Date, asOf?: AsOf) {
   const today = chinaDate(now);
   const versions = article.versions;
-  const place = inForceOn(versions, today);
+  const place = asOf?.place ?? inForceOn(versions, today);
   const version = versions[place] as ArticleVersion;
-  const next = versions[place + 1];
   const shown = version.content === null ? lastWithContent(versions) : version;
-  const isRepealed = version.content === null;
   return {
     id: article.id,
     law_id: version.law_id,
@@ -25,62 +29,124 @@ export function articleRecord(article: StoredArticle, now: Date) {
     level_text: version.level_text ?? "未注明",
     issuing_body: version.issuing_body,
     promulgated_date: version.promulgated_date,
-    effective_date: version.effective_date,
-    expired_date: isRepealed ? version.effective_date : (next?.effective_date ?? null),
-    ...(isRepealed
-      ? { status: "repealed" as const, status_text: "本条已删除" }
-      : statusOf(version, next !== undefined, today)),
-    revisions: revisionsOf(article),
+    version_date: version.version_date,
+    as_of: asOf?.words ?? null,
+    effective_date: sinceOf(version),
+    expired_date: expiryOf(article, place),
+    ...articleStatus(article, place, today),
+    revisions: revisionsOf(article, place),
     revisions_basis: versions.length > 1 ? "compared_versions" : "law_pack",
     law_history: article.history ?? [],
     source: shown.source,
   };
 }
 
+/**
+ * Place of the version that held in a year: the one passed, revised or amended then, else the one whose words are
+ * known to have held through it. Undefined where no version tells.
+ */
+export function placeInYear(article: StoredArticle, year: string): number | undefined {
+  return placeOf(article, year, sinceOf);
+}
+
+/** The same for the whole law. */
+export function versionInYear(article: StoredArticle, year: string): number | undefined {
+  return placeOf(article, year, ({ effective_date }) => effective_date);
+}
+
+function placeOf(
+  { versions, history = [] }: StoredArticle,
+  year: string,
+  since: (version: ArticleVersion) => string | null,
+): number | undefined {
+  const ofYear = versions.findLastIndex(({ version_date: date }) => date?.startsWith(year) === true);
+  if (ofYear !== -1) return ofYear;
+  const end = `${year}-12-31`;
+  const place = versions.findLastIndex((version) => {
+    const from = since(version);
+    return from !== null && from <= end;
+  });
+  const version = versions[place];
+  if (version === undefined) return undefined;
+  // An amendment of which no text is held may have changed the words in between.
+  const from = version.version_date ?? "";
+  const isUnbroken = !history.some(
+    ({ date, text }) => date > from && date <= end && /通过|修订|修正|修改/.test(text),
+  );
+  return isUnbroken ? place : undefined;
+}
+
+/** Older stores know only since when the whole version holds. */
+function sinceOf(version: ArticleVersion): string | null {
+  return version.since === undefined ? version.effective_date : version.since;
+}
+
+/** The day from which the words of a version hold no more. */
+function expiryOf({ versions, acts = [], repealed }: StoredArticle, place: number): string | null {
+  const version = versions[place] as ArticleVersion;
+  if (version.content === null) return sinceOf(version);
+  const next = versions.slice(place + 1).find(({ change }) => change !== "unchanged" && change !== null);
+  const act = acts.find(({ date }) => date > (versions.at(-1)?.version_date ?? ""));
+  const days = [next?.effective_date, act?.effective_date, repealed?.date];
+  return days.filter((day) => day !== undefined && day !== null).sort()[0] ?? null;
+}
+
 function lastWithContent(versions: readonly ArticleVersion[]): ArticleVersion {
   return [...versions].reverse().find(({ content }) => content !== null) ?? (versions[0] as ArticleVersion);
 }
 
-/** What changed from version to version, by article number. A version alone shows only its own dates. */
-function revisionsOf({ versions, history = [] }: StoredArticle) {
-  return versions.flatMap((version, place) => {
-    const date = version.version_date ?? version.promulgated_date;
-    if (date === null) return [];
-    const before = versions[place - 1];
-    const change =
-      place === 0 ? firstChange(version) : changeBetween(before?.content ?? null, version.content);
-    if (change === null) return [];
-    return [
-      {
-        version_date: date,
-        effective_date: version.effective_date,
-        content: version.content,
-        change,
-        by: version.issuing_body ?? bodyIn(history.find((event) => event.date === date)?.text),
-      },
-    ];
-  });
+/**
+ * What each version and each act of amendment did to the article, oldest first: the versions in which its number was
+ * its own, and those before under another number.
+ */
+function revisionsOf(article: StoredArticle, place: number) {
+  const { versions, acts = [], past } = article;
+  const start = Math.max(
+    0,
+    versions.findLastIndex((version, at) => at <= place && isOther(version)),
+  );
+  const end = versions.findIndex((version, at) => at > place && isOther(version));
+  const before = past?.from === start ? past.versions : [];
+  const own = versions.slice(start, end === -1 ? undefined : end);
+  const ofVersions = [...before, ...own].flatMap((version) => revisionOf(article, version));
+  const days = new Set(ofVersions.map(({ version_date }) => version_date));
+  const first = start === 0 ? "" : (versions[start]?.version_date ?? "");
+  const ofActs = acts
+    .filter(({ date }) => !days.has(date) && date >= first)
+    .map(({ date, effective_date, change, by }) => ({
+      version_date: date,
+      effective_date,
+      content: null,
+      change,
+      former_article_no: null,
+      by,
+    }));
+  return [...ofVersions, ...ofActs].sort((a, b) => (a.version_date < b.version_date ? -1 : 1));
+}
+
+/** From this version on the number belongs to another article than before. */
+function isOther({ change, former_no }: ArticleVersion): boolean {
+  return change === "added" || former_no !== undefined;
+}
+
+function revisionOf({ history = [], acts = [] }: StoredArticle, version: ArticleVersion) {
+  const date = version.version_date ?? version.promulgated_date;
+  // Before the article first stood.
+  if (date === null || version.change === null) return [];
+  const decided = history.find((event) => event.date === date)?.text;
+  return [
+    {
+      version_date: date,
+      effective_date: version.effective_date,
+      content: version.content,
+      change: version.change ?? "unknown",
+      former_article_no: version.former_no ?? null,
+      by: acts.find((act) => act.date === date)?.by ?? version.issuing_body ?? bodyIn(decided),
+    },
+  ];
 }
 
 /** Who decided, in a line such as 2023年12月29日 第十四届全国人民代表大会常务委员会第七次会议修订. */
 function bodyIn(line: string | undefined): string | null {
   return /日\s*(\S+?(?:会议|国务院|法院|检察院))/.exec(line ?? "")?.[1] ?? null;
-}
-
-/** A first known version that came after the law took effect is an amended one; of the article itself more is not known. */
-function firstChange(version: ArticleVersion): "original" | "amended" | null {
-  if (version.content === null) return null;
-  const { effective_date: effective, version_date: date } = version;
-  return effective !== null && date !== null && date > effective ? "amended" : "original";
-}
-
-function changeBetween(before: string | null, after: string | null) {
-  if (before === null) return after === null ? null : "added";
-  if (after === null) return "repealed";
-  return plain(before) === plain(after) ? "unchanged" : "amended";
-}
-
-/** Without white space and the difference of full and half width, which change between editions of one text. */
-function plain(text: string): string {
-  return text.normalize("NFKC").replace(/\s+/g, "");
 }

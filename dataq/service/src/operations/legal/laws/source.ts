@@ -3,30 +3,93 @@ import type { PostingIndex } from "../../../search/postings/posting-index.ts";
 import type { Query } from "../../../search/search-index.ts";
 import type { ReadQuestion, Searching } from "../../../sources/search-source.ts";
 import { isLawName, lawKey, readLawReference } from "../question/law-reference.ts";
-import { articleTerm, lawTerm, type StoredArticle } from "./corpus.ts";
-import { articleRecord } from "./record.ts";
+import { type LawVersionYear, readLawVersionYear } from "../question/law-version-year.ts";
+import { articleTerm, lawTerm, lawYearTerm, type StoredArticle } from "./corpus.ts";
+import { articleRecord, placeInYear, versionInYear } from "./record.ts";
 
 /** Articles by reference, else by words. */
 export const laws: Searching = {
-  read: (params, index, corpus) => read(params, index, corpus),
+  read: (params, index, corpus) => read(params["query"] ?? "", index, corpus),
   render: (body, now) => articleRecord(body as StoredArticle, now),
   text: (body) => textOf(body as StoredArticle),
 };
 
 /** An article that is named is looked up and never searched, so that nothing near it is given for it. */
-async function read(params: Params, index: PostingIndex, corpus: string): Promise<ReadQuestion> {
-  const text = params["query"] ?? "";
+async function read(text: Params[string], index: PostingIndex, corpus: string): Promise<ReadQuestion> {
+  const version = readLawVersionYear(text);
+  if (version !== undefined) return readVersion(version, index, corpus);
   const { law, article, rest } = readLawReference(text);
   if (article !== null) return question([exact(articleTerm(law, article))], rest);
   if (law !== null) return question([exact(lawTerm(law))], rest);
-  const filters: Query[] = [];
+  const { laws: named, others } = await lawsIn(text, index, corpus);
+  return question(
+    named.map((key) => exact(lawTerm(key))),
+    others,
+  );
+}
+
+/** The article, or the law, as it stood in the year that the question names. */
+async function readVersion(
+  { year, words, rest: text }: LawVersionYear,
+  index: PostingIndex,
+  corpus: string,
+): Promise<ReadQuestion> {
+  const { law, article, rest } = readLawReference(text);
+  const found = law === null ? await lawsIn(text, index, corpus) : { laws: [law], others: rest };
+  const key = found.laws[0];
+  // A law that is not held is searched for as before; the year is a word among others.
+  if (key === undefined) return question([], `${text} ${year}`);
+  const filter = exact(article === null ? lawTerm(key) : articleTerm(key, article));
+  const body = await firstOf(filter, index, corpus);
+  // Of a law or an article that no version has there is none of that year either.
+  if (body === undefined) return question([filter], found.others);
+  const place = article === null ? versionInYear(body, year) : placeInYear(body, year);
+  if (place === undefined)
+    return {
+      ...question([filter, exact(lawYearTerm(key, year))], found.others),
+      notHeld: notHeld(body, words),
+    };
+  const ofVersion = body.versions[place]?.version_date?.slice(0, 4) ?? year;
+  return {
+    ...question([filter, exact(lawYearTerm(key, ofVersion))], found.others),
+    render: (each, now) => {
+      const stored = each as StoredArticle;
+      const at = stored.versions.findLastIndex(
+        ({ version_date }) => version_date?.startsWith(ofVersion) === true,
+      );
+      return articleRecord(stored, now, { place: at, words });
+    },
+  };
+}
+
+function notHeld({ law_name: name, versions }: StoredArticle, words: string): string {
+  const held = versions.map(({ version_date: date }) => date).filter((date) => date !== null);
+  return `The version ${words} of ${name} is not held. Versions held: ${held.join(", ") || "one without a date"}.`;
+}
+
+/** The words that name a law that is held, and the others. */
+async function lawsIn(
+  text: string,
+  index: PostingIndex,
+  corpus: string,
+): Promise<{ readonly laws: string[]; readonly others: string }> {
+  const keys: string[] = [];
   const others: string[] = [];
   for (const word of text.split(" ")) {
-    const term = lawTerm(lawKey(word));
-    if (isLawName(word) && (await index.count(corpus, [term])) > 0) filters.push(exact(term));
+    const key = lawKey(word);
+    if (isLawName(word) && (await index.count(corpus, [lawTerm(key)])) > 0) keys.push(key);
     else others.push(word);
   }
-  return question(filters, others.join(" "));
+  return { laws: keys, others: others.join(" ") };
+}
+
+async function firstOf(
+  filter: Query,
+  index: PostingIndex,
+  corpus: string,
+): Promise<StoredArticle | undefined> {
+  const found = await index.search(corpus, { query: filter }, { offset: 0, limit: 1 });
+  return found?.hits[0]?.body.parse() as StoredArticle | undefined;
 }
 
 function question(filters: readonly Query[], text: string): ReadQuestion {

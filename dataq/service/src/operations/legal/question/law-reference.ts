@@ -81,11 +81,14 @@ function readArticle(found: RegExpExecArray | null): ArticleNumber | null {
 }
 
 function plainName(text: string): string {
-  return text
-    .normalize("NFKC")
-    .replace(/[《》<>\s"“”]/g, "")
-    .replace(/^(?:中华人民共和国)(?=.{2,})/, "")
-    .replace(/\((?:19|20)\d{2}(?:年)?(?:修订|修正|修改)?\)$/, "");
+  return (
+    text
+      .normalize("NFKC")
+      .replace(/[《》<>\s"“”]/g, "")
+      .replace(/^(?:中华人民共和国)(?=.{2,})/, "")
+      // Of an amendment the year is part of the name: 宪法修正案(2018年).
+      .replace(/(?<!修正案)\((?:19|20)\d{2}(?:年)?(?:修订|修正|修改)?\)$/, "")
+  );
 }
 
 /** Short names in daily use, and the law that each means. */

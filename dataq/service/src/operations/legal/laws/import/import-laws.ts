@@ -3,11 +3,12 @@ import { containerOf } from "../../../../importer/format/bytes.ts";
 import { extractFromZip } from "../../../../importer/format/zip.ts";
 import { ImportError } from "../../../../importer/import-error.ts";
 import type { LocalFile } from "../../../../importer/origin/origin.ts";
+import type { RunOptions } from "../../../../importer/runs.ts";
 import type { Draft, FileTarget, RowListener } from "../../../../importer/target.ts";
 import { readLawDatabase } from "./law-database.ts";
 import { readLawRows } from "./law-rows.ts";
-import type { LawVersion } from "./law-version.ts";
-import { type LawPack, lawFold, lawPacksCorpus, packDocument } from "./packs.ts";
+import type { LawPack, LawVersion } from "./law-version.ts";
+import { lawFold, lawPacksCorpus, packDocument } from "./packs.ts";
 
 /** Versions of laws. Those of all packs together make the articles and the catalogue. */
 export const lawImport: FileTarget = {
@@ -18,7 +19,11 @@ export const lawImport: FileTarget = {
   fold: lawFold,
 };
 
-async function* readLaws(file: LocalFile, told: RowListener): AsyncGenerator<Draft> {
+async function* readLaws(
+  file: LocalFile,
+  told: RowListener,
+  { acceptVersions }: RunOptions,
+): AsyncGenerator<Draft> {
   const versions = await readVersions(file, told);
   if (versions.every(({ articles }) => articles.length === 0))
     throw new ImportError("no_article", { file: file.name });
@@ -27,7 +32,7 @@ async function* readLaws(file: LocalFile, told: RowListener): AsyncGenerator<Dra
     const id = `${version.facts.law_id}@${version.facts.version_date ?? ""}`;
     const times = (seen.get(id) ?? 0) + 1;
     seen.set(id, times);
-    yield { ...version, id: times === 1 ? id : `${id}#${times}` };
+    yield { ...version, id: times === 1 ? id : `${id}#${times}`, ...(acceptVersions && { accepted: true }) };
   }
 }
 

@@ -2,7 +2,9 @@ import { DatabaseSync } from "node:sqlite";
 import { z } from "zod";
 import { fieldProblem } from "../../../../importer/field-problem.ts";
 import { ImportError } from "../../../../importer/import-error.ts";
+import { say } from "../../../../importer/message.ts";
 import type { RowListener } from "../../../../importer/target.ts";
+import { whyNotLaw } from "./law-kind.ts";
 import type { LawText, LawVersion } from "./law-version.ts";
 
 const law = z.object({
@@ -51,6 +53,16 @@ export function readLawDatabase(path: string, told: RowListener): LawVersion[] {
         continue;
       }
       const { level, publish_date, status, law_department, ...rest } = parsed.data;
+      const texts = articles.get(rest.law_id) ?? [];
+      const title = rest.law_name;
+      const problem =
+        texts.length === 0
+          ? say("law_without_text", { title })
+          : whyNotLaw({ title, category: "", articles: texts });
+      if (problem !== null) {
+        told.bad(`laws.law_id ${rest.law_id}`, problem);
+        continue;
+      }
       versions.push({
         facts: {
           ...rest,
@@ -59,7 +71,7 @@ export function readLawDatabase(path: string, told: RowListener): LawVersion[] {
           status_text: status,
           department: law_department,
         },
-        articles: articles.get(rest.law_id) ?? [],
+        articles: texts,
         history: [],
       });
     }

@@ -1,35 +1,86 @@
 import type { LawEvent } from "../corpus.ts";
 
+/** What a line of a law's history tells. `revised` replaces the whole text, `amended` only what it names. */
+export type Happening = "passed" | "revised" | "amended" | "published" | "effective" | "repealed";
+
 /**
  * Reads the lines that a law's text has under its title: 1979年7月1日第五届全国人民代表大会第二次会议通过. Lines
- * without a day tell nothing; several in one pair of brackets are several. Oldest first.
+ * without a day tell nothing; a line may tell of several events. Oldest first.
  */
 export function readLawHistory(lines: readonly string[]): LawEvent[] {
   const events = lines
     .slice(0, mostLines)
-    .flatMap((line) => line.slice(0, longestLine).split(betweenEvents))
+    .flatMap((line) => narrowDigits(line.slice(0, longestLine)).split(betweenEvents))
     .flatMap((part) => {
-      const text = part.replace(/^[#>*\s(（]+|[*\s)）]+$/g, "").replace(/\s+/g, " ");
+      const text = part.replace(/^[#>*\s(（、，,]+|[*\s)）、，,]+$/g, "").replace(/\s+/g, " ");
       const date = dateIn(text);
-      return date !== null && happening.test(text) ? [{ date, text }] : [];
+      return date !== null && happeningIn(text) !== null ? [{ date, text }] : [];
     });
   return events.sort((a, b) => (a.date < b.date ? -1 : a.date > b.date ? 1 : 0)).slice(-mostEvents);
 }
 
-/** The day from which a version holds by its last article; an older one than the version is the first version's. */
-export function effectiveDateIn(lastArticle: string, versionDate: string | null): string | null {
-  const found = /自(\d{4}年\d{1,2}月\d{1,2}日)起(?:施行|实施|生效)/.exec(lastArticle)?.[1];
-  const date = found === undefined ? null : dateIn(found);
-  return date !== null && versionDate !== null && date >= versionDate ? date : null;
+/** Null for a line that only names a day, such as a meeting. */
+export function happeningIn(text: string): Happening | null {
+  // What a decision in brackets is called says nothing of this law: 关于修改和废止部分行政法规的决定.
+  const told = text.replace(/《.*》|《.*$/g, "《》");
+  if (/通过的《》/.test(told)) return "amended";
+  if (/废止|失效/.test(told)) return "repealed";
+  if (/修订/.test(told)) return told.includes("《") ? "amended" : "revised";
+  if (/修正|修改/.test(told)) return "amended";
+  if (/通过|批准|制定/.test(told)) return "passed";
+  if (/施行|实施|生效/.test(told)) return "effective";
+  if (/公布|发布|公告|令第/.test(told)) return "published";
+  return told === "《》" || !/《》/.test(told) ? null : "amended";
 }
 
-const mostLines = 200;
-const longestLine = 5_000;
-const mostEvents = 60;
-const betweenEvents = /[\s　]+(?=(?:根据|依据|自)?\d{4}年\d{1,2}月\d{1,2}日)/;
-const happening = /通过|修订|修正|修改|公布|发布|批准|废止|施行|制定/;
+/** Events that make a version of the law's text, oldest first. */
+export function textEvents(history: readonly LawEvent[]): LawEvent[] {
+  return history.filter(({ text }) => makesText.has(happeningIn(text) as Happening));
+}
 
-function dateIn(text: string): string | null {
+/** The day of the last event that made the text what it is. */
+export function versionDateIn(history: readonly LawEvent[]): string | null {
+  const last =
+    textEvents(history).at(-1) ?? history.findLast(({ text }) => happeningIn(text) === "published");
+  return last?.date ?? null;
+}
+
+/** The day from which a version holds, as the law's own history tells it: 2021年1月1日施行. */
+export function effectiveDateInHistory(history: readonly LawEvent[], versionDate: string): string | null {
+  for (const { date, text } of history) {
+    if (date < versionDate) continue;
+    // A later amendment has a day of its own.
+    if (date > versionDate && makesText.has(happeningIn(text) as Happening)) return null;
+    const within = /自(\d{4}年\d{1,2}月\d{1,2}日)起?(?:施行|实施|生效)/.exec(text)?.[1];
+    const told = within === undefined ? null : dateIn(within);
+    if (told !== null && told >= versionDate) return told;
+    if (happeningIn(text) === "effective") return date;
+  }
+  return null;
+}
+
+/** The day that a law's own articles name, 本法自2021年1月1日起施行; an older one than the version is the first text's. */
+export function effectiveDateInText(text: string, versionDate: string): string | null {
+  const found = [...text.matchAll(ownEffect)].map(([, date = ""]) => dateIn(date)).at(-1) ?? null;
+  return found !== null && found >= versionDate ? found : null;
+}
+
+/** Whether a law's own articles say that it holds from the day on which it was published. */
+export function isEffectiveAtOnce(text: string): boolean {
+  return /自(?:公布|发布|颁布|印发|批准|通过)之日起(?:施行|实施|生效|执行)/.test(text);
+}
+
+/** The laws that a law repeals, and from which day, by its own words: 《婚姻法》同时废止. */
+export function repealedIn(text: string): string[] {
+  return text
+    .split(/[。;；\n]/)
+    .filter((sentence) => /(?:同时|即行|予以|一并)废止/.test(sentence))
+    .flatMap((sentence) =>
+      [...sentence.matchAll(/《((?:[^《》]|《[^《》]*》)+)》/g)].map(([, name = ""]) => name),
+    );
+}
+
+export function dateIn(text: string): string | null {
   const found = /(\d{4})年(\d{1,2})月(\d{1,2})日/.exec(text);
   if (found === null) return null;
   const [, year, month = "", day = ""] = found;
@@ -37,3 +88,15 @@ function dateIn(text: string): string | null {
   const time = Date.parse(`${date}T00:00:00Z`);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(date) ? date : null;
 }
+
+function narrowDigits(text: string): string {
+  return text.replace(/[０-９]/g, (digit) => digit.normalize("NFKC"));
+}
+
+const mostLines = 200;
+const longestLine = 5_000;
+const mostEvents = 60;
+const makesText = new Set<Happening>(["passed", "revised", "amended"]);
+const betweenEvents = /[\s、，,和]+(?=(?:根据|依据|自)?\s*\d{4}年\d{1,2}月\d{1,2}日)/;
+const ownEffect =
+  /本(?:法|法典|条例|办法|规定|细则|规则|解释|决定|修正案|安排|批复|规范|通则|章程|命令)[^。;；\n]{0,12}?自(\d{4}年\d{1,2}月\d{1,2}日)(?:零时)?起(?:施行|实施|生效|执行)/g;

@@ -1,0 +1,66 @@
+import { posix } from "node:path";
+import { readArticleNumber } from "../../question/law-reference.ts";
+import { isPart } from "./law-kind.ts";
+import type { LawText, LawVersion } from "./law-version.ts";
+
+/** A text that stands beside others of the same law. */
+export interface LawPart {
+  readonly row: string;
+  /** Of the part, such as 第三编 合同; of the law for its title page. */
+  readonly title: string;
+  readonly version: LawVersion;
+}
+
+/**
+ * Where the parts of one law stand together: files in one folder, or rows that name the law in their title and the
+ * part in their name. Null for a text that stands by itself.
+ */
+export function bookOf(path: string | null, title: string, name: string | null): string | null {
+  if (path?.includes("/") === true) return posix.dirname(path);
+  return name !== null && name !== title && isPart(name) ? title : null;
+}
+
+/** The law that parts make up when they hold every article from the first to the last, and what it is made of. */
+export function joinParts(
+  texts: readonly LawPart[],
+): { readonly law: LawVersion; readonly from: readonly LawPart[] } | undefined {
+  const titlePage = texts.find(({ title, version }) => !isPart(title) && version.articles.length === 0);
+  const parts = texts.filter(({ title, version }) => isPart(title) && isNumbered(version));
+  const lawNames = new Set(parts.map(({ version }) => version.facts.law_name));
+  const facts = titlePage?.version.facts ?? (lawNames.size === 1 ? parts[0]?.version.facts : undefined);
+  const articles = inOrder(parts.flatMap(({ version }) => version.articles));
+  if (facts === undefined || parts.length < 2 || !isWhole(articles)) return undefined;
+  const from = titlePage === undefined ? parts : [titlePage, ...parts];
+  const histories = from.map(({ version }) => version.history);
+  return {
+    law: { facts, articles, history: histories.reduce((a, b) => (b.length > a.length ? b : a)) },
+    from,
+  };
+}
+
+/** An act of amendment counts its items over all amendments; it is never one of the law's parts. */
+function isNumbered({ articles, facts }: LawVersion): boolean {
+  const isCounted = articles.length > 0 && articles.every(({ articleNo }) => readArticleNumber(articleNo));
+  return isCounted && !/修正案$/.test(facts.law_name);
+}
+
+/** From the first article on without a gap or a number that stands twice. */
+function isWhole(articles: readonly LawText[]): boolean {
+  const numbers = articles.map(({ articleNo }) => readArticleNumber(articleNo));
+  return numbers.every((number, place) => {
+    const before = numbers[place - 1];
+    if (number === undefined) return false;
+    if (place === 0) return number.number === 1 && number.sub === null;
+    const isNext = number.number === (before?.number ?? 0) + 1 && number.sub === null;
+    const isInserted = number.number === before?.number && (number.sub ?? 0) === (before?.sub ?? 0) + 1;
+    return isNext || isInserted;
+  });
+}
+
+function inOrder(articles: readonly LawText[]): LawText[] {
+  const place = ({ articleNo }: LawText) => {
+    const number = readArticleNumber(articleNo);
+    return (number?.number ?? 0) * 1_000 + (number?.sub ?? 0);
+  };
+  return articles.toSorted((a, b) => place(a) - place(b));
+}

@@ -1,0 +1,43 @@
+import { isLawName, readLawReference } from "./law-reference.ts";
+
+/** A version of a law that a question names by its year. */
+export interface LawVersionYear {
+  /** Four digits. */
+  readonly year: string;
+  /** As written: 2018修正, 1997年. */
+  readonly words: string;
+  /** The question without them. */
+  readonly rest: string;
+}
+
+/**
+ * Finds the year beside a law's name: 公司法(2018修正) 第二十条, 公司法2023修订, 1997年刑法. The text is in NFKC. Undefined
+ * where no law is named, so that 合同纠纷 2018 stays a question of words.
+ */
+export function readLawVersionYear(text: string): LawVersionYear | undefined {
+  for (const found of text.matchAll(yearWords)) {
+    const [written, bracketed, open] = found;
+    const words = (bracketed ?? open ?? "").replace(/\s/g, "");
+    const before = text.slice(0, found.index);
+    const after = text.slice(found.index + written.length);
+    // Of an amendment the year is part of its name.
+    if (/修正案\s*$/.test(before)) continue;
+    const rest = `${before.trimEnd()} ${after.trimStart()}`.trim().replace(/\(\s*\)/g, "");
+    if (!namesLaw(rest)) continue;
+    return { year: words.slice(0, 4), words: words.replace(/的$/, ""), rest };
+  }
+  return undefined;
+}
+
+function namesLaw(text: string): boolean {
+  const { law } = readLawReference(text);
+  return law === null ? text.split(/\s+/).some(isLawName) : isLawName(law);
+}
+
+const year = "(?:19|20)[0-9]{2}";
+const what = "\\s*年?\\s*(?:第?[一二三四五六七八九十]次)?(?:修订|修正|修改)?(?:版|本|案|后)?(?:的)?";
+/** Not part of a longer number, a date or a number of articles. */
+const yearWords = new RegExp(
+  `\\(\\s*(${year}${what})\\s*\\)|(?<![0-9第])(${year}${what})(?![0-9月条号款项./-])`,
+  "g",
+);
