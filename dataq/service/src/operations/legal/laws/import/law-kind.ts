@@ -26,11 +26,6 @@ export function isPart(title: string): boolean {
   return parts.test(plainTitle(title));
 }
 
-/** Whether a title names an act that amends another law: its items are instructions, not that law's articles. */
-export function isAmending(title: string): boolean {
-  return amending.test(plainTitle(title));
-}
-
 function plainTitle(title: string): string {
   return title
     .normalize("NFKC")
@@ -60,4 +55,3 @@ const forms = /(?:样式|式样|格式|文书|表格|登记表|申请表|一览�
 const cases = /(?:典型案例|指导性?案例|案例选?|公报案例)$/;
 const lawEndings =
   /(?:法|法典|条例|规定|办法|规则|细则|解释|批复|决定|决议|意见|通知|答复|复函|解答|安排|命令|令|方案|规范|规程|通则|纲要|章程|公告|修正案)$/;
-const amending = /(?:修正案|关于修改.*的决定|关于废止.*的决定)$/;
