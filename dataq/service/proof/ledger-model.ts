@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { openDatabase } from "../src/database/database.ts";
 import { migrate } from "../src/database/migrations.ts";
 import { migrations } from "../src/schema.ts";
+import { queryAsOwner } from "../test/data-folder.ts";
 import { checkLaws, playSteps, prepareModel, stepArbitrary } from "../test/ledger-model.ts";
 
 export const title = "Ledger: a million random steps against the model";
@@ -38,8 +39,7 @@ export async function playPart(seed: number): Promise<{ kind: string; n: number 
   try {
     await migrate(database, migrations);
     // Nothing is killed here, so nothing has to reach the disk.
-    await database.pool.query("alter system set synchronous_commit = off");
-    await database.pool.query("select pg_reload_conf()");
+    await queryAsOwner(database, "alter system set synchronous_commit = off", "select pg_reload_conf()");
     const statements = await prepareModel(database);
     await fc.assert(
       fc.asyncProperty(fc.array(stepArbitrary, { minLength: STEPS_A_RUN, maxLength: STEPS_A_RUN }), (steps) =>

@@ -2,6 +2,7 @@ import { errors } from "@dataq/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { recover } from "../src/ledger/instance.ts";
 import { verifyLedger } from "../src/ledger/verify.ts";
+import { queryAsOwner } from "./data-folder.ts";
 import { type InProcessService, startInProcess } from "./in-process.ts";
 
 let service: InProcessService;
@@ -198,14 +199,17 @@ describe("the cache", () => {
     const one = await service.account(100_000);
     const two = await service.account(100_000);
     await ask(two.keys[0]!, "legal_cases", "found unkept");
-    await service.database.pool.query("alter table asked add constraint full_disk check (false) not valid");
+    await queryAsOwner(
+      service.database,
+      "alter table asked add constraint full_disk check (false) not valid",
+    );
     try {
       for (const question of ["found unkept", "found unkept too"]) {
         const answer = await ask(one.keys[0]!, "legal_cases", question);
         expect(answer).toMatchObject({ status: 200, body: { usage: { tokens: 5_000 } } });
       }
     } finally {
-      await service.database.pool.query("alter table asked drop constraint full_disk");
+      await queryAsOwner(service.database, "alter table asked drop constraint full_disk");
     }
     expect(service.log()).toContain("an answer was not kept");
   });
@@ -357,7 +361,7 @@ test("usage sums to the ledger, by day, operation and key, and in CSV", async ()
   const reversed = await ask(keys[1]!, "research_paper_search", "found usage");
   const refund = { request_id: reversed.body.request_id, tokens: 500, reason: "wrong data" };
   expect((await service.call("/admin/v1/refunds", { body: refund })).body.request_id).toBe(refund.request_id);
-  expect((await service.call("/admin/v1/refunds", { body: refund })).status).toBe(404);
+  expect((await service.call("/admin/v1/refunds", { body: refund })).status).toBe(409);
   const usage = (await service.call("/v1/usage?group_by=day,operation", { key: keys[0]! })).body.data;
   const sum = usage.reduce((total: number, row: { tokens: number }) => total + row.tokens, 0);
   const balance = (await service.call("/v1/balance", { key: keys[0]! })).body.balance;

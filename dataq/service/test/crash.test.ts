@@ -110,9 +110,11 @@ test.skipIf(!isEmbedded)(
     const { keys } = await account(first, 50_000);
     await expect(first.call("/v1/data/query", { key: keys[0], body: check("断电") })).rejects.toThrow();
     const own = await openFolder(data);
-    const postmaster = await own.pool.query<{ pid: number }>(
+    const owner = await own.connectAsOwner();
+    const postmaster = await owner.query<{ pid: number }>(
       "select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int as pid",
     );
+    await owner.end();
     await first.ended;
     process.kill(postmaster.rows[0]!.pid, "SIGKILL");
     await own.close();

@@ -56,6 +56,16 @@ export function openFolder(folder: string, poolSize?: number): Promise<Database>
   });
 }
 
+/** Statements that only the owner of the tables may send, on the embedded server too. */
+export async function queryAsOwner(database: Database, ...statements: readonly string[]): Promise<void> {
+  const owner = await database.connectAsOwner();
+  try {
+    for (const statement of statements) await owner.query(statement);
+  } finally {
+    await owner.end();
+  }
+}
+
 /** What the environment of `dataq` must be to work on a data folder, and nothing else. */
 export function environmentOf(folder: string): Record<string, string> {
   const url = databaseUrl(folder);

@@ -4,7 +4,7 @@ import type { Database } from "../src/database/database.ts";
 import type { RunStatement } from "../src/ledger/gather.ts";
 import { hold } from "../src/ledger/hold.ts";
 import { openWallet, topUp } from "../src/ledger/movement.ts";
-import { isEmbedded, makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
+import { isEmbedded, makeDataFolder, openFolder, queryAsOwner, removeDataFolder } from "./data-folder.ts";
 import { checkLaws, playSteps, prepareModel, stepArbitrary } from "./ledger-model.ts";
 
 /** So many that most steps find others under way, so few that each has holds, captures and voids. */
@@ -19,8 +19,7 @@ beforeAll(async () => {
   database = await openFolder(folder);
   if (isEmbedded) {
     // Nothing is killed here, so nothing has to reach the disk.
-    await database.pool.query("alter system set synchronous_commit = off");
-    await database.pool.query("select pg_reload_conf()");
+    await queryAsOwner(database, "alter system set synchronous_commit = off", "select pg_reload_conf()");
   }
   statements = await prepareModel(database);
 });

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Database } from "../src/database/database.ts";
 import { lock } from "../src/database/locks.ts";
-import { environmentOf, isEmbedded, openFolder } from "./data-folder.ts";
+import { environmentOf, isEmbedded, openFolder, queryAsOwner } from "./data-folder.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
@@ -247,8 +247,8 @@ describe("keys", () => {
       "account.create",
     ])
       expect(actions).toContain(action);
-    await withDatabase(async ({ pool }) => {
-      await expect(pool.query("delete from audit")).rejects.toThrow("never changed");
+    await withDatabase(async (database) => {
+      await expect(queryAsOwner(database, "delete from audit")).rejects.toThrow("never changed");
     });
   });
 });
@@ -439,27 +439,29 @@ describe("the command line", () => {
     expect(seal.sha256).not.toBe(logged);
     const verify = async (kept = "") => (await service.call(`/admin/v1/ledger/verify${kept}`)).body;
     expect(await verify(`?seal=${logged}`)).toMatchObject({ ok: true, seal });
-    await withDatabase(async ({ pool }) => {
-      await pool.query("alter table audit_seal disable trigger all");
-      await pool.query("alter table audit disable trigger all");
-      await pool.query(
+    await withDatabase((database) =>
+      queryAsOwner(
+        database,
+        "alter table audit_seal disable trigger all",
+        "alter table audit disable trigger all",
         `with cut as (delete from audit_seal where seq = (select max(seq) from audit_seal) returning audit_id)
          delete from audit where id = (select audit_id from cut)`,
-      );
-    });
+      ),
+    );
     // Cut off together with their seals, the newest lines are missed by who kept a seal alone.
     expect((await verify()).ok).toBe(true);
     expect((await verify(`?seal=${logged}`)).ok).toBe(true);
     expect((await verify(`?seal=${seal.sha256}`)).ok).toBe(false);
     expect((await service.call("/admin/v1/ledger/verify?seal=abc")).status).toBe(400);
-    await withDatabase(async ({ pool }) => {
-      await pool.query("alter table entry disable trigger all");
-      await pool.query(
+    await withDatabase((database) =>
+      queryAsOwner(
+        database,
+        "alter table entry disable trigger all",
         "update entry set note = 'nothing happened' where kind = 'capture' and seq = (select max(seq) from entry where kind = 'capture')",
-      );
-      await pool.query("update audit set actor = 'somebody' where id = (select min(id) from audit)");
-      await pool.query("delete from audit where id = (select min(id) + 2 from audit)");
-    });
+        "update audit set actor = 'somebody' where id = (select min(id) from audit)",
+        "delete from audit where id = (select min(id) + 2 from audit)",
+      ),
+    );
     const bad = await dataq("ledger", "verify", "--seal", seal.sha256);
     expect(bad.code).toBe(1);
     expect(bad.stdout).toMatch(

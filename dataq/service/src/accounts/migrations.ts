@@ -90,4 +90,8 @@ create trigger audit_seal_is_final before update or delete on audit_seal
     // The first key of those that took each other's place: they share its cap.
     up: "alter table api_key add spend_as text",
   },
+  {
+    name: "accounts/5-append-only",
+    up: "comment on table audit is 'append-only'; comment on table audit_seal is 'append-only'",
+  },
 ];

@@ -58,21 +58,18 @@ test("migrations run once, in order, and a changed text or a missing step is ref
 });
 
 test("a migration that fails leaves nothing behind", async () => {
-  const known = [
-    { name: "test/1-one", up: "create table one (id int)" },
-    { name: "test/2-two", up: "alter table one add column name text; insert into one values (1, 'a')" },
-  ];
   const broken = { name: "test/3-broken", up: "create table three (id int); select nothing_there" };
-  await expect(migrate(database, [...known, broken])).rejects.toThrow("nothing_there");
+  await expect(migrate(database, [...known.slice(0, 2), broken])).rejects.toThrow("nothing_there");
   expect((await database.pool.query("select to_regclass('three') as found")).rows).toEqual([{ found: null }]);
 });
 
+const known = [
+  { name: "test/1-one", up: "create table one (id int)" },
+  { name: "test/2-two", up: "alter table one add column name text; insert into one values (1, 'a')" },
+  { name: "test/4-four", up: "create table four (id int)" },
+];
+
 test("services that start at once on one database migrate it once", async () => {
-  const known = [
-    { name: "test/1-one", up: "create table one (id int)" },
-    { name: "test/2-two", up: "alter table one add column name text; insert into one values (1, 'a')" },
-    { name: "test/4-four", up: "create table four (id int)" },
-  ];
   const results = await Promise.all([1, 2, 3, 4].map(() => migrate(database, known)));
   expect(results.flat()).toEqual(["test/4-four"]);
 });
@@ -97,10 +94,74 @@ test("a wait for a connection that is too long, and a connection that ends in mi
   }
 });
 
+test("the role that serves cannot pass a trigger, change a table, or use the server's files", async () => {
+  const log = {
+    name: "test/5-log",
+    up: "create table log (text text); comment on table log is 'append-only'; create table note (text text)",
+  };
+  await migrate(database, [...known, log]);
+  await database.query("insert into log values ('kept')");
+  await database.query("insert into note values ('changed'); update note set text = 'new'; delete from note");
+  for (const statement of [
+    "update log set text = 'changed'",
+    "delete from log",
+    "truncate log",
+    "truncate note",
+    "drop table note",
+    "alter table log disable trigger all",
+    "create table other (id int)",
+    "create function f() returns int language sql as 'select 1'",
+    "delete from migration",
+    "set session_replication_role = replica",
+    "set role dataq",
+    "set session authorization dataq",
+    "alter role dataq_service superuser",
+    "create role another superuser",
+    "alter system set fsync = off",
+    "select pg_read_file('PG_VERSION')",
+    "copy note from program 'echo x'",
+    "copy note to '/tmp/note'",
+    "create extension dblink",
+  ])
+    await expect(database.query(statement), statement).rejects.toMatchObject({
+      code: expect.stringMatching(/^(42501|0LP01|58P01|0A000)$/),
+    });
+  expect((await database.query("select text from log")).rows).toEqual([{ text: "kept" }]);
+});
+
+test("a data folder of before the role gets it at the next start, and keeps what it holds", async () => {
+  const old = mkdtempSync(join(tmpdir(), "dataq-database-old-"));
+  try {
+    const before = await openDatabase({ folder: old, progress: () => {} });
+    await migrate(before, known);
+    const owner = await before.connectAsOwner();
+    await before.query("insert into one values (7)");
+    await owner.query("drop owned by dataq_service; drop role dataq_service");
+    await owner.end();
+    await before.close();
+
+    // Several processes may start at once.
+    const opened = await Promise.all([1, 2, 3].map(() => openDatabase({ folder: old, progress: () => {} })));
+    for (const one of opened) {
+      expect((await one.query("select id, current_user as role from one where id = 7")).rows).toEqual([
+        { id: 7, role: "dataq_service" },
+      ]);
+      await expect(one.query("set session_replication_role = replica")).rejects.toMatchObject({
+        code: "42501",
+      });
+    }
+    await Promise.all(opened.map((one) => one.close()));
+  } finally {
+    rmSync(old, { recursive: true, force: true });
+  }
+}, 60_000);
+
 test("a server that is killed under us is started again", async () => {
-  const found = await database.pool.query<{ pid: number }>(
+  const owner = await database.connectAsOwner();
+  const found = await owner.query<{ pid: number }>(
     "select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int as pid",
   );
+  await owner.end();
   process.kill(found.rows[0]!.pid, "SIGKILL");
   await expect
     .poll(

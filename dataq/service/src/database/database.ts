@@ -1,6 +1,7 @@
 import pg from "pg";
 import { NamingClient, nameConnectionLosses } from "./connection-loss.ts";
 import { holdServer } from "./embedded/held-server.ts";
+import { makeServiceRole, serviceConnection } from "./embedded/service-role.ts";
 
 /** Runs statements: each by itself, or all of them in one transaction (`inTransaction`). */
 export interface Queries {
@@ -22,6 +23,8 @@ export interface Database extends Queries {
   readonly isEmbedded: boolean;
   /** A connection outside the pool, for session locks and LISTEN. The caller ends it. */
   connect(): Promise<pg.Client>;
+  /** A connection that may change tables. On an embedded server nothing else may. The caller ends it. */
+  connectAsOwner(): Promise<pg.Client>;
   /** Ends the pool, and stops an embedded server that no other process uses. Can be called twice. */
   close(): Promise<void>;
 }
@@ -45,7 +48,7 @@ const LONG_READS = 2;
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const embedded = options.url ? undefined : await holdServer(options.folder, options.progress);
   const config: pg.ClientConfig = {
-    ...(embedded ? embedded.connection : { connectionString: options.url }),
+    ...(embedded ? serviceConnection(embedded.connection) : { connectionString: options.url }),
     application_name: options.applicationName ?? "dataq",
     // In a burst statements wait for a connection instead of failing.
     connectionTimeoutMillis: options.connectionWaitMs ?? 30_000,
@@ -73,10 +76,20 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     one.on("error", (error) => options.onError?.(error));
     one.on("connect", (client) => client.on("error", () => {}));
   }
+  const connectWith = async (settings: pg.ClientConfig) => {
+    const client = new pg.Client(settings);
+    client.on("error", (error) => options.onError?.(error));
+    await client.connect();
+    return client;
+  };
   try {
-    await assertSupported(pool);
+    await assertSupported(pool, options.progress).catch(async (error: unknown) => {
+      if (!embedded || !isUnknownRole(error)) throw error;
+      await makeServiceRole(embedded.connection);
+      await assertSupported(pool, options.progress);
+    });
   } catch (error) {
-    await pool.end();
+    await Promise.all([pool.end(), longReads.end()]);
     await embedded?.release();
     throw error;
   }
@@ -86,12 +99,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     longReads,
     query: (statement, values) => pool.query(statement, values),
     isEmbedded: embedded !== undefined,
-    async connect() {
-      const client = new pg.Client(config);
-      client.on("error", (error) => options.onError?.(error));
-      await client.connect();
-      return client;
-    },
+    connect: () => connectWith(config),
+    connectAsOwner: () => connectWith({ ...config, ...embedded?.connection }),
     close() {
       closing ??= Promise.all([pool.end(), longReads.end()]).then(() => embedded?.release());
       return closing;
@@ -99,11 +108,17 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   };
 }
 
-async function assertSupported(pool: pg.Pool): Promise<void> {
-  const found = await pool.query<{ version: number; encoding: string }>(
-    "select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding",
+/** A server does not tell whether the role is missing or its password is wrong. */
+function isUnknownRole(error: unknown): boolean {
+  return ["28P01", "28000"].includes((error as { code?: string }).code ?? "");
+}
+
+async function assertSupported(pool: pg.Pool, progress: (line: string) => void): Promise<void> {
+  const found = await pool.query<{ version: number; encoding: string; is_superuser: boolean }>(
+    `select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding,
+            current_setting('is_superuser')::bool as is_superuser`,
   );
-  const { version, encoding } = found.rows[0]!;
+  const { version, encoding, is_superuser } = found.rows[0]!;
   if (version < 150_000)
     throw new Error(
       `dataq needs PostgreSQL 15 or newer; the server behind DATABASE_URL is version ${Math.floor(version / 10_000)}.`,
@@ -111,6 +126,10 @@ async function assertSupported(pool: pg.Pool): Promise<void> {
   if (encoding !== "UTF8")
     throw new Error(
       `dataq needs a database with the encoding UTF8; the database behind DATABASE_URL has ${encoding}.`,
+    );
+  if (is_superuser)
+    progress(
+      "DATABASE_URL connects as a superuser, who can change the ledger. Use a role that only owns the database.",
     );
 }
 

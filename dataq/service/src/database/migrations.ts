@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Database } from "./database.ts";
+import { grantToServiceRole } from "./embedded/service-role.ts";
 import { lockTransaction } from "./locks.ts";
 
 /**
@@ -12,11 +13,11 @@ export interface Migration {
   readonly up: string;
 }
 
-/** Applies what is missing, all in one transaction. Returns the names applied now. */
+/** Applies all missing migrations in one transaction. Returns their names. */
 export async function migrate(database: Database, migrations: readonly Migration[]): Promise<string[]> {
   const names = new Set(migrations.map((migration) => migration.name));
   if (names.size !== migrations.length) throw new Error("Two migrations have the same name.");
-  const client = await database.pool.connect();
+  const client = await database.connectAsOwner();
   try {
     await client.query("begin");
     await lockTransaction(client, "migration");
@@ -36,18 +37,16 @@ export async function migrate(database: Database, migrations: readonly Migration
       const sha256 = createHash("sha256").update(up).digest("hex");
       const before = applied.get(name);
       if (before === sha256) continue;
-      if (before)
-        throw new Error(`The migration ${name} was applied with another text than this version has.`);
+      if (before) throw new Error(`The migration ${name} was applied in a different version.`);
       await client.query(up);
       await client.query("insert into migration (name, sha256) values ($1, $2)", [name, sha256]);
       added.push(name);
     }
+    if (database.isEmbedded && added.length > 0) await grantToServiceRole(client);
     await client.query("commit");
     return added;
-  } catch (error) {
-    await client.query("rollback").catch(() => {});
-    throw error;
   } finally {
-    client.release();
+    // What is not committed is undone.
+    await client.end();
   }
 }

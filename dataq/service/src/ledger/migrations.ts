@@ -133,4 +133,9 @@ create table seal (
     // On whose cap the hold counts, where it is not the key's own.
     up: "alter table hold add spend_key text",
   },
+  {
+    name: "ledger/3-append-only",
+    // The embedded server's service role may only add to tables with this comment.
+    up: "comment on table entry is 'append-only'; comment on table seal is 'append-only'",
+  },
 ];

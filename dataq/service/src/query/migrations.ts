@@ -47,4 +47,9 @@ create index request_account on request (account_id, at desc);
     // Why a vendor's answer was no answer, for the operator.
     up: "alter table request add column reason text",
   },
+  {
+    name: "query/3-requests-by-account",
+    // Pages of the log are in the order of ids.
+    up: "create index request_page on request (account_id, id)",
+  },
 ];

@@ -89,4 +89,9 @@ alter table search_posting alter column places set statistics 0;
     // What was replaced or removed can be restored until then.
     up: "alter table search_snapshot add column kept_until timestamptz",
   },
+  {
+    name: "search/4-postings-by-segment",
+    // A replaced segment is deleted as a whole.
+    up: "create index search_posting_segment on search_posting (segment)",
+  },
 ];
