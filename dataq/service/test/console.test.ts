@@ -185,6 +185,66 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await browser.signIn(owner);
   });
 
+  test("turning pages quickly sends one call at a time, and each answer is shown", async () => {
+    await browser.signIn(await signUp(service.url, "pages@example.com", "Pages"));
+    await visit(page, "/playground?operation=legal_cases");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByText("Page 1 of").waitFor();
+
+    const asked: number[] = [];
+    const held = Promise.withResolvers<void>();
+    await page.route("**/v1/data/query", async (route) => {
+      asked.push((route.request().postDataJSON() as { page: number }).page);
+      await held.promise;
+      await route.continue();
+    });
+    const next = page.getByRole("button", { name: "Next" });
+    await next.evaluate((button: { click(): void }) => {
+      for (let press = 0; press < 5; press++) button.click();
+    });
+    await page.locator("main form input").first().press("Enter");
+    expect(await next.isDisabled()).toBe(true);
+    expect(await page.getByLabel("Operation").isDisabled()).toBe(true);
+    // The first page stays until the second is there.
+    expect(await page.getByRole("tab").count()).toBe(3);
+    held.resolve();
+    await page.getByText("Page 2 of").waitFor();
+    expect(asked).toEqual([2]);
+    await page.unroute("**/v1/data/query");
+  });
+
+  test("the ledger shows one line for a call, and the call shows both entries", async () => {
+    await visit(page, "/ledger");
+    const lines = await page.locator("tbody tr").allTextContents();
+    expect(lines.map((line) => /Charged|Granted|Held|Released/.exec(line)?.[0])).toEqual([
+      "Charged",
+      "Charged",
+      "Granted",
+    ]);
+    expect(lines[0]).toContain("−5,000");
+    await page.locator("tbody tr a").first().click();
+    await page.getByText("Held", { exact: true }).first().waitFor();
+    expect(await page.locator("tbody tr").count()).toBe(2);
+  });
+
+  test("the list of requests can be narrowed to one key", async () => {
+    await visit(page, "/requests");
+    expect(await page.locator("tbody tr").count()).toBe(2);
+    const key = page.getByLabel("Key", { exact: true });
+    await key.selectOption({ label: "Console" });
+    await settle(page);
+    expect(await page.locator("tbody tr").count()).toBe(2);
+    await visit(page, "/keys");
+    await page.getByRole("button", { name: "Create API key" }).first().click();
+    await page.getByRole("dialog").getByLabel("Name").fill("unused");
+    await page.keyboard.press("Enter");
+    await page.getByTestId("new-key").waitFor();
+    await visit(page, "/requests");
+    await key.selectOption({ label: "unused" });
+    await page.getByText("No calls match").waitFor();
+    await browser.signIn(owner);
+  });
+
   test("is not for customers", async () => {
     const session = encodeURIComponent(await signUp(service.url, "customer@example.com", "Customer"));
     const headers = { cookie: `dataq.session_token=${session}`, "x-console": "1" };

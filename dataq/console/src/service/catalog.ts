@@ -54,6 +54,6 @@ export function estimate(body: QueryBody, signal?: AbortSignal): Promise<Estimat
   return call("/v1/data/estimate", { method: "POST", body, signal });
 }
 
-export function runQuery(body: QueryBody) {
-  return exchange<Answer>("/v1/data/query", { method: "POST", body });
+export function runQuery(body: QueryBody, signal: AbortSignal) {
+  return exchange<Answer>("/v1/data/query", { method: "POST", body, signal });
 }

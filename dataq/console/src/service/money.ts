@@ -49,6 +49,8 @@ export const ledgerQuery = infiniteQueryOptions({
 export interface RequestFilter {
   readonly operation: string;
   readonly status: string;
+  /** Id of a key; `user_…` for the calls of somebody in the console. */
+  readonly key: string;
 }
 
 export function requestsQuery(filter: RequestFilter) {

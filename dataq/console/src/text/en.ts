@@ -359,8 +359,9 @@ export const en = {
   requests: {
     about: "Every paid call of this account. What was asked and answered is not kept.",
     search: "Open by request id",
-    anyOperation: "Every operation",
-    anyResult: "Every result",
+    anyOperation: "All operations",
+    anyKey: "All keys",
+    anyResult: "All results",
     time: "Time (China)",
     operation: "Operation",
     result: "Result",
@@ -400,6 +401,8 @@ export const en = {
       expire: "Expired",
       adjust: "Adjusted",
     },
+    /** A call as one line. */
+    outcomes: { charged: "Charged", free: "Not charged", running: "In progress" },
     /** What the service itself gives as a reason. */
     notes: {
       trial: "Trial",

@@ -346,6 +346,7 @@ export const zh: Text = {
     about: "该账户的每一次付费调用。查询内容与结果不作保存。",
     search: "按请求编号打开",
     anyOperation: "全部接口",
+    anyKey: "全部密钥",
     anyResult: "全部结果",
     time: "时间（中国）",
     operation: "接口",
@@ -386,6 +387,7 @@ export const zh: Text = {
       expire: "过期",
       adjust: "调整",
     },
+    outcomes: { charged: "扣费", free: "未扣费", running: "进行中" },
     notes: {
       trial: "试用额度",
       "the trial's time is over": "试用到期",

@@ -4,16 +4,15 @@ import { useRef } from "react";
 /** A mutation that runs once at a time: a second press before the button is drawn as busy does nothing. */
 export function useOnce<Answer, Values = void>(options: UseMutationOptions<Answer, Error, Values>) {
   const isRunning = useRef(false);
-  const mutation = useMutation({
-    ...options,
-    onSettled: () => {
-      isRunning.current = false;
-    },
-  });
+  const mutation = useMutation(options);
   const mutate = (values: Values) => {
     if (isRunning.current) return;
     isRunning.current = true;
-    mutation.mutate(values);
+    const settle = () => {
+      isRunning.current = false;
+    };
+    // The error is in the mutation's state.
+    mutation.mutateAsync(values).then(settle, settle);
   };
   return { ...mutation, mutate };
 }

@@ -1,10 +1,11 @@
-import type { Entry, EntryKind } from "@dataq/contract/wire";
+import type { EntryKind } from "@dataq/contract/wire";
 import { Link } from "@tanstack/react-router";
 import { useText } from "../../text/text.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { useOperationName } from "../../ui/operation-name.ts";
 import { Badge } from "../../ui/panel.tsx";
 import { Table } from "../../ui/table.tsx";
+import type { LedgerLine } from "./call-lines.ts";
 
 const tones: Record<EntryKind, "plain" | "accent" | "good" | "warn"> = {
   grant: "good",
@@ -17,7 +18,7 @@ const tones: Record<EntryKind, "plain" | "accent" | "good" | "warn"> = {
   adjust: "warn",
 };
 
-export function EntryTable({ rows }: { readonly rows: readonly Entry[] }) {
+export function EntryTable({ rows }: { readonly rows: readonly LedgerLine[] }) {
   const t = useText();
   const format = useFormat();
   const nameOf = useOperationName();
@@ -35,7 +36,9 @@ export function EntryTable({ rows }: { readonly rows: readonly Entry[] }) {
         {
           name: t.ledger.kind,
           cell: (row) => (
-            <Badge tone={tones[row.kind] ?? "plain"}>{t.ledger.kinds[row.kind] ?? row.kind}</Badge>
+            <Badge tone={tones[row.kind]}>
+              {row.outcome ? t.ledger.outcomes[row.outcome] : t.ledger.kinds[row.kind]}
+            </Badge>
           ),
         },
         {

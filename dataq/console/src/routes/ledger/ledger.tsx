@@ -7,6 +7,7 @@ import { useFormat } from "../../ui/format.tsx";
 import { MoreRows } from "../../ui/more-rows.tsx";
 import { PageHead, Panel, Stat, Stats } from "../../ui/panel.tsx";
 import { Empty, Loaded } from "../../ui/states.tsx";
+import { callLines } from "./call-lines.ts";
 import { EntryTable } from "./entry-table.tsx";
 
 /** Every movement of the account's tokens. The column of changes sums to the balance. */
@@ -56,8 +57,9 @@ export function Ledger() {
       <Panel isFlush>
         <Loaded query={query} lines={8}>
           {({ pages }) => {
-            const rows = pages.flatMap(({ data }) => data);
-            return rows.length === 0 ? (
+            const entries = pages.flatMap(({ data }) => data);
+            const rows = callLines(entries, !query.hasNextPage);
+            return entries.length === 0 ? (
               <Empty icon={<ScrollText className="size-5" />} title={t.ledger.none}>
                 {t.ledger.noneAbout}
               </Empty>

@@ -23,7 +23,7 @@ export function Overview() {
   const user = useSignedIn();
   const balance = useQuery(balanceQuery);
   const usage = useQuery(recentUsageQuery());
-  const latest = useInfiniteQuery(requestsQuery({ operation: "", status: "" }));
+  const latest = useInfiniteQuery(requestsQuery({ operation: "", status: "", key: "" }));
   return (
     <>
       <PageHead

@@ -1,16 +1,9 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { Play } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { ServiceError } from "../../service/call.ts";
-import {
-  type Answer,
-  type CatalogOperation,
-  catalogQuery,
-  estimate,
-  type QueryBody,
-  runQuery,
-} from "../../service/catalog.ts";
+import { type CatalogOperation, catalogQuery, estimate, type QueryBody } from "../../service/catalog.ts";
 import { useText } from "../../text/text.tsx";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Field, Select } from "../../ui/field.tsx";
@@ -23,6 +16,7 @@ import { Empty, explain, Failure, Loaded, Notice, Skeleton } from "../../ui/stat
 import { ParameterFields } from "./parameter-fields.tsx";
 import { ResultView } from "./result-view.tsx";
 import { Snippets } from "./snippets.tsx";
+import { useCall } from "./use-call.ts";
 
 /** Asks any operation: the form from the catalogue, the price before sending, the answer as it came. */
 export function Playground() {
@@ -43,11 +37,6 @@ export function Playground() {
   );
 }
 
-type Outcome =
-  | { readonly state: "idle" | "running" }
-  | { readonly state: "done"; readonly envelope: Answer; readonly tookMs: number }
-  | { readonly state: "failed"; readonly error: unknown };
-
 function Bench({
   operation,
   operations,
@@ -58,33 +47,18 @@ function Bench({
   const t = useText();
   const { language } = useLook();
   const navigate = useNavigate();
-  const client = useQueryClient();
   const [values, setValues] = useState<Readonly<Record<string, string>>>(operation.example.params);
-  const [page, setPage] = useState(1);
-  const [outcome, setOutcome] = useState<Outcome>({ state: "idle" });
-  const body = bodyOf(operation, values, page);
+  /** The values that the shown answer belongs to. */
+  const [asked, setAsked] = useState(values);
+  const { outcome, isRunning, run } = useCall();
+  const shownPage = outcome.state === "done" && asked === values ? outcome.answer.page : 1;
 
-  const run = async (asked: QueryBody) => {
-    setOutcome({ state: "running" });
-    try {
-      const { answer, tookMs } = await runQuery(asked);
-      setOutcome({ state: "done", envelope: answer, tookMs });
-    } catch (error) {
-      setOutcome({ state: "failed", error });
-    } finally {
-      for (const queryKey of [["balance"], ["usage"], ["requests"], ["ledger"], ["estimate"]])
-        void client.invalidateQueries({ queryKey });
-    }
-  };
   const send = (event: FormEvent) => {
     event.preventDefault();
-    setPage(1);
+    setAsked(values);
     void run(bodyOf(operation, values, 1));
   };
-  const turn = (to: number) => {
-    setPage(to);
-    void run(bodyOf(operation, values, to));
-  };
+  const turn = (to: number) => void run(bodyOf(operation, asked, to));
   const domains = [...new Set(operations.map(({ domain }) => domain))];
   return (
     <div className="grid items-start gap-5 xl:grid-cols-[22rem_minmax(0,1fr)]">
@@ -96,6 +70,7 @@ function Bench({
                 <Select
                   {...attributes}
                   value={operation.name}
+                  disabled={isRunning}
                   onChange={(event) =>
                     void navigate({ to: "/playground", search: { operation: event.target.value } })
                   }
@@ -116,11 +91,11 @@ function Bench({
             </Field>
             <p className="text-sm text-soft">{textIn(operation.description, language)}</p>
             <ParameterFields operation={operation} values={values} onChange={setValues} />
-            <Quote body={body} />
+            <Quote body={bodyOf(operation, values, 1)} />
             <Button
               type="submit"
               kind="primary"
-              isBusy={outcome.state === "running"}
+              isBusy={isRunning}
               icon={<Play className="size-4" aria-hidden />}
             >
               {t.playground.send}
@@ -130,29 +105,30 @@ function Bench({
       </div>
       <div className="flex min-w-0 flex-col gap-5">
         <div aria-live="polite" className="min-w-0">
-          {outcome.state === "idle" && (
+          {outcome.state === "idle" && !isRunning && (
             <Panel>
               <Empty icon={<Play className="size-5" />} title={t.playground.idle}>
                 {t.playground.idleAbout}
               </Empty>
             </Panel>
           )}
-          {outcome.state === "running" && (
+          {outcome.state !== "done" && isRunning && (
             <Panel isFlush>
               <Skeleton lines={8} />
             </Panel>
           )}
-          {outcome.state === "failed" && <Refusal error={outcome.error} />}
+          {outcome.state === "failed" && !isRunning && <Refusal error={outcome.error} />}
           {outcome.state === "done" && (
             <ResultView
               operation={operation}
-              envelope={outcome.envelope}
+              envelope={outcome.answer}
               tookMs={outcome.tookMs}
+              isTurning={isRunning}
               onTurn={turn}
             />
           )}
         </div>
-        <Snippets body={body} />
+        <Snippets body={bodyOf(operation, values, shownPage)} />
       </div>
     </div>
   );

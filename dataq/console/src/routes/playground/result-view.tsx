@@ -20,11 +20,14 @@ export function ResultView({
   operation,
   envelope,
   tookMs,
+  isTurning,
   onTurn,
 }: {
   readonly operation: CatalogOperation;
   readonly envelope: Answer;
   readonly tookMs: number;
+  /** Another page was asked for; this one stays until it comes. */
+  readonly isTurning: boolean;
   readonly onTurn: (page: number) => void;
 }) {
   const t = useText();
@@ -109,14 +112,18 @@ export function ResultView({
       )}
       {envelope.total_pages > 1 && (
         <div className="tabular flex items-center justify-between gap-3 border-t border-line px-4 py-3 text-sm text-soft sm:px-5">
-          <span>{t.playground.page(envelope.page, envelope.total_pages)}</span>
+          <span>{isTurning ? t.loading : t.playground.page(envelope.page, envelope.total_pages)}</span>
           <span className="flex gap-2">
-            <Button size="small" disabled={envelope.page <= 1} onClick={() => onTurn(envelope.page - 1)}>
+            <Button
+              size="small"
+              disabled={isTurning || envelope.page <= 1}
+              onClick={() => onTurn(envelope.page - 1)}
+            >
               {t.previous}
             </Button>
             <Button
               size="small"
-              disabled={envelope.page >= envelope.total_pages}
+              disabled={isTurning || envelope.page >= envelope.total_pages}
               onClick={() => onTurn(envelope.page + 1)}
             >
               {t.next}

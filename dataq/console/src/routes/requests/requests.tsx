@@ -3,7 +3,9 @@ import { useNavigate } from "@tanstack/react-router";
 import { Activity, Search } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { catalogQuery } from "../../service/catalog.ts";
+import { keysQuery } from "../../service/keys.ts";
 import { requestsQuery } from "../../service/money.ts";
+import { useSignedIn } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { Input, Select } from "../../ui/field.tsx";
 import { MoreRows } from "../../ui/more-rows.tsx";
@@ -17,7 +19,10 @@ export function Requests() {
   const t = useText();
   const nameOf = useOperationName();
   const { data: catalog } = useQuery(catalogQuery);
-  const [filter, setFilter] = useState({ operation: "", status: "" });
+  const { id: userId } = useSignedIn();
+  // Whoever may not manage keys has no list to choose from.
+  const { data: keys } = useQuery({ ...keysQuery, retry: false });
+  const [filter, setFilter] = useState({ operation: "", status: "", key: "" });
   const query = useInfiniteQuery(requestsQuery(filter));
   const navigate = useNavigate();
   const open = (event: FormEvent<HTMLFormElement>) => {
@@ -32,7 +37,7 @@ export function Requests() {
       <Panel isFlush>
         <search>
           <form
-            className="grid grid-cols-1 gap-2 border-b border-line p-3 sm:grid-cols-[1fr_13rem_11rem]"
+            className="grid grid-cols-1 gap-2 border-b border-line p-3 sm:grid-cols-2 xl:grid-cols-[1fr_13rem_13rem_11rem]"
             onSubmit={open}
           >
             <span className="relative">
@@ -59,6 +64,19 @@ export function Requests() {
               {catalog?.map(({ name }) => (
                 <option key={name} value={name}>
                   {nameOf(name)}
+                </option>
+              ))}
+            </Select>
+            <Select
+              aria-label={t.requests.key}
+              value={filter.key}
+              onChange={(event) => setFilter({ ...filter, key: event.target.value })}
+            >
+              <option value="">{t.requests.anyKey}</option>
+              <option value={`user_${userId}`}>{t.requests.console}</option>
+              {keys?.data.map((key) => (
+                <option key={key.id} value={key.id}>
+                  {key.name || `${key.prefix}…${key.last4}`}
                 </option>
               ))}
             </Select>
