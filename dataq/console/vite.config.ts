@@ -4,10 +4,10 @@ import { defaultClientConditions, defineConfig, type HtmlTagDescriptor, type Plu
 
 const base = "/console/";
 
-/** The service serves `dist/` below /console/. Nothing is inlined, so that the content policy needs no exception. */
+/** The service serves `dist/` at /console/. Nothing is inlined, so the content security policy needs no exception. */
 export default defineConfig({
   base,
-  // The contract's own source, so that the console does not wait for its build.
+  // Reads the contract's source, so that the contract need not be built first.
   resolve: { conditions: ["source", ...defaultClientConditions] },
   plugins: [react(), tailwindcss(), askEarly()],
   build: {
@@ -16,7 +16,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 700,
-    // Few files: a first visit pays more for one more of them than for its bytes. Each page's own code stays apart.
+    // Few files, because each costs a first visit more than its bytes. Every page keeps a file of its own.
     rolldownOptions: {
       output: {
         codeSplitting: {
@@ -61,7 +61,7 @@ function askEarly(): Plugin {
   };
 }
 
-/** `npm run dev -w @dataq/console`: the pages from here, all else from a service that runs. */
+/** `npm run dev -w @dataq/console` serves the pages and takes the data from a running service. */
 function proxyTo(target: string) {
   return Object.fromEntries(
     ["/v1", "/admin", "/console/auth", "/console/api"].map((path) => [path, { target }]),

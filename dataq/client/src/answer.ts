@@ -1,26 +1,26 @@
 import { APIError, type ApiErrorDetails, classOfStatus, type ProblemDetail } from "./errors.ts";
 
-/** An answer as it came, with nothing parsed. */
+/** A raw response. */
 export interface RawResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly requestId: string | undefined;
-  /** How many requests were sent until it came. */
+  /** How many requests were sent. */
   readonly attempts: number;
   readonly text: string;
 }
 
-/** The JSON object of a good answer. */
+/** The JSON object of a successful response. */
 export function parseObject(response: RawResponse): Record<string, unknown> {
   const body = parse(response.text);
   if (isObject(body)) return body;
   throw new APIError(
-    `The answer is not a JSON object; is this the address of a dataq service? It begins: ${snippet(response.text)}`,
+    `The response is not a JSON object. Check that baseUrl is the address of a dataq service. The response starts with: ${snippet(response.text)}`,
     { ...basics(response), code: "invalid_response", body: snippet(response.text) },
   );
 }
 
-/** The error of an answer outside 200–299. `now`: milliseconds since 1970, for a `Retry-After` that is a date. */
+/** The error for a status outside 200–299. `now` is in milliseconds since 1970, for `Retry-After` dates. */
 export function errorOf(response: RawResponse, now: number): APIError {
   const { status, headers } = response;
   const parsed = parse(response.text);
@@ -51,7 +51,7 @@ export function requestIdOf(headers: Headers): string | undefined {
   return headers.get("x-request-id")?.slice(0, 200) ?? undefined;
 }
 
-/** Seconds, from the body first and then from the header, which may also be a date. */
+/** In seconds, from the body or else from the header, which may be a date. */
 function retryAfterOf(
   body: Record<string, unknown>,
   nested: Record<string, unknown>,
@@ -76,9 +76,9 @@ function basics(response: RawResponse) {
 function describe({ status, headers, text }: RawResponse): string {
   if (status === 0 || (status >= 300 && status < 400)) {
     const target = headers.get("location");
-    return `The server sends the call elsewhere${target === null ? "" : ` (${target.slice(0, 200)})`}; give that address as baseUrl.`;
+    return `The server redirects the request${target === null ? "" : ` (${target.slice(0, 200)})`}; set baseUrl to the final address.`;
   }
-  return text.trim() === "" ? "The server gave no reason." : `The server answered: ${snippet(text)}`;
+  return text.trim() === "" ? "The server sent no message." : `The server responded: ${snippet(text)}`;
 }
 
 function fallbackCode(status: number): string {

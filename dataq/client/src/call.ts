@@ -25,7 +25,7 @@ interface FailedAttempt {
 
 export type Steps<Result> = Generator<Step, Result, Outcome | undefined>;
 
-/** Sends a request until it is answered well, or until the retry rule says stop. */
+/** Sends a request until it succeeds or the retry rule stops it. */
 export function* call(
   settings: Settings,
   retry: RetrySettings,
@@ -50,7 +50,7 @@ export function* call(
 
 type Failed = Extract<Outcome, { kind: "failed" }>;
 
-/** The one gate for what comes from outside: after it, nothing holds the key, whatever the server echoes. */
+/** Removes the key from everything that a server sends back. */
 function readReply(
   reply: Extract<Outcome, { kind: "reply" }>,
   apiKey: string,
@@ -67,11 +67,11 @@ function readReply(
 }
 
 export function redact(text: string, apiKey: string): string {
-  // A key as short as a word would be found in places that are none; real ones have 44 characters.
+  // A very short key could match ordinary text; real keys have 44 characters.
   return apiKey.length >= 8 && text.includes(apiKey) ? text.replaceAll(apiKey, "[key]") : text;
 }
 
-/** Whether a thrown error, or one of its causes, holds the key: a `fetch` of the caller's may put it there. */
+/** Whether an error or one of its causes contains the key; a custom `fetch` may put it there. */
 function tells(error: unknown, apiKey: string): boolean {
   for (let at = error, depth = 0; at !== undefined && at !== null && depth < 8; depth++) {
     const { message, stack, cause } = Object(at) as Partial<Error>;
@@ -93,14 +93,14 @@ function failureOf(
     case "aborted":
       return new AbortError("The call was aborted.", { code: "aborted", attempts, cause });
     case "timeout":
-      return new TimeoutError(`No answer came from ${settings.baseUrl} within ${timeoutMs} ms.`, {
+      return new TimeoutError(`${settings.baseUrl} did not respond within ${timeoutMs} ms.`, {
         code: "timeout",
         attempts,
         cause,
       });
     case "too_large":
       return new ConnectionError(
-        `The answer is larger than ${settings.maxBytes} bytes: ask for smaller pages, or raise maxResponseBytes.`,
+        `The response is larger than ${settings.maxBytes} bytes. Request smaller pages or raise maxResponseBytes.`,
         {
           code: "response_too_large",
           attempts,

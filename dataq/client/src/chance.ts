@@ -1,8 +1,8 @@
-/** Where time and chance come from; tests put their own in. */
+/** Time and randomness, which tests replace. */
 export interface Chance {
   /** Milliseconds since 1970. */
   now(): number;
-  /** A number from 0 up to 1, as `Math.random`. */
+  /** A number from 0 to 1, like `Math.random`. */
   random(): number;
 }
 

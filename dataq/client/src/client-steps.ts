@@ -9,7 +9,7 @@ import { type CallOptions, estimateRequest, getRequest, type QueryOptions, query
 import { type ParamsOf, type Result, readResult } from "./result.ts";
 import { readRetry, type Settings, wrong } from "./settings.ts";
 
-/** What a client can do, as steps that either face runs. */
+/** The methods of both clients, as steps that each client runs in its own way. */
 export class ClientSteps {
   readonly settings: Settings;
   readonly #chance: Chance;
@@ -52,7 +52,7 @@ export class ClientSteps {
   *usage(query: UsageQuery, options: CallOptions): Steps<UsageReport> {
     const { from, to, group_by } = query;
     const unknown = Object.keys(query).find((name) => !["from", "to", "group_by"].includes(name));
-    if (unknown !== undefined) throw wrong(unknown, "is not known to usage; there are from, to, group_by");
+    if (unknown !== undefined) throw wrong(unknown, "is not an option of usage; use from, to or group_by");
     const search = { from, to, group_by: group_by === undefined ? undefined : String(group_by) };
     const request = getRequest(this.settings, "/v1/usage", search, options);
     return parseObject(yield* this.#send(request, options)) as unknown as UsageReport;

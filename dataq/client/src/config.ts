@@ -1,6 +1,6 @@
-/** The only reader of the environment. An empty value is an unset one. */
+/** The only reader of the environment. An empty value counts as unset. */
 export function readEnvironment(name: "DATAQ_API_KEY" | "DATAQ_BASE_URL"): string | undefined {
-  // Reached through globalThis: browsers and some edge runtimes have no `process`.
+  // Through globalThis, because browsers and some edge runtimes have no `process`.
   const env = (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env;
   return env?.[name] || undefined;
 }

@@ -14,7 +14,7 @@ import type { ParamsOf, RecordOf, Result } from "./result.ts";
 import { readSettings, requireObject, wrong } from "./settings.ts";
 import { Channel, sleep, threads } from "./sync/channel.ts";
 
-/** Time and chance, for tests that want their own. */
+/** Time and randomness, which tests replace. */
 export interface SyncClock extends Chance {
   sleep(delayMs: number): void;
 }
@@ -35,11 +35,11 @@ export class DataQuerySync extends SyncOperations {
     refuseFunctions(options);
     this.#clock = { ...chance, sleep, ...clock };
     this.#steps = new ClientSteps(readSettings(options), this.#clock);
-    // A client that is forgotten takes its thread along.
+    // Ends the thread of a client that was garbage-collected.
     forgotten.register(this, this.#channel, this);
   }
 
-  /** One operation by its name. */
+  /** Calls an operation by its name. */
   query<Name extends OperationName>(
     operation: Name,
     params: ParamsOf<Name>,
@@ -48,7 +48,7 @@ export class DataQuerySync extends SyncOperations {
     return this.#run(this.#steps.query(operation, params, refuseSignal(options)));
   }
 
-  /** As `query`, with the answer as it came: status, headers and the text of the body. Errors are thrown all the same. */
+  /** Like `query`, but returns the raw response: status, headers and body text. Errors are still thrown. */
   queryRaw<Name extends OperationName>(
     operation: Name,
     params: ParamsOf<Name>,
@@ -57,7 +57,7 @@ export class DataQuerySync extends SyncOperations {
     return this.#run(this.#steps.queryRaw(operation, params, refuseSignal(options)));
   }
 
-  /** The pages of a search, one request for each, as they are asked for. */
+  /** The pages of a search. Each page is requested when you reach it. */
   paginate<Name extends OperationName>(
     operation: Name,
     params: ParamsOf<Name>,
@@ -67,7 +67,7 @@ export class DataQuerySync extends SyncOperations {
     return new SyncPages(cursor, (steps) => this.#run(steps));
   }
 
-  /** What a query would cost now. Free. */
+  /** The price of a query now. Free. */
   estimate<Name extends OperationName>(
     operation: Name,
     params: ParamsOf<Name>,
@@ -76,7 +76,7 @@ export class DataQuerySync extends SyncOperations {
     return this.#run(this.#steps.estimate(operation, params, refuseSignal(options)));
   }
 
-  /** The account's tokens. Free. */
+  /** The account's balance. Free. */
   balance(options: CallOptions = {}): Balance {
     return this.#run(this.#steps.balance(refuseSignal(options)));
   }
@@ -86,7 +86,7 @@ export class DataQuerySync extends SyncOperations {
     return this.#run(this.#steps.usage(query, refuseSignal(options)));
   }
 
-  /** Ends the client's thread. Nothing has to: a process exits without it. */
+  /** Ends the client's thread. Optional: the thread does not keep the process alive. */
   close(): void {
     forgotten.unregister(this);
     this.#channel.close();
@@ -116,7 +116,7 @@ const forgotten = new FinalizationRegistry<Channel>((channel) => channel.close()
 
 type Run = <Value>(steps: Steps<Value>) => Value;
 
-/** The pages of a search. A loop that is left can be taken up again, here or by `state()` in another process. */
+/** The pages of a search. A loop that was left can continue, here or with `state()` in another process. */
 export class SyncPages<Name extends OperationName> implements Iterable<Result<Name>> {
   readonly #cursor: PageCursor<Name>;
   readonly #run: Run;
@@ -134,7 +134,7 @@ export class SyncPages<Name extends OperationName> implements Iterable<Result<Na
     }
   }
 
-  /** The records of the pages, one by one. */
+  /** The records of all pages, one by one. */
   *items(): Generator<RecordOf<Name>, void, undefined> {
     for (;;) {
       const items = this.#run(this.#cursor.nextItems());
@@ -146,7 +146,7 @@ export class SyncPages<Name extends OperationName> implements Iterable<Result<Na
     }
   }
 
-  /** The next records, `limit` of them at most. */
+  /** The next records, at most `limit`. */
   toArray(options: { readonly limit: number }): RecordOf<Name>[] {
     const limit = readLimit(options);
     const taken: RecordOf<Name>[] = [];
@@ -155,7 +155,7 @@ export class SyncPages<Name extends OperationName> implements Iterable<Result<Na
     return taken;
   }
 
-  /** Where the walk stands, as plain data for `resume`. */
+  /** The current position, as plain data for `resume`. */
   state(): PageState {
     return this.#cursor.state();
   }
@@ -164,11 +164,10 @@ export class SyncPages<Name extends OperationName> implements Iterable<Result<Na
 function refuseFunctions(options: object): void {
   const names = ["fetch", "fetchOptions", "onRequest", "onResponse", "onRetry", "signal"];
   const found = names.find((name) => Object(options)[name] !== undefined);
-  if (found !== undefined)
-    throw wrong(found, "belongs to DataQuery, the asynchronous client, alone; use that one");
+  if (found !== undefined) throw wrong(found, "works only with the asynchronous client, DataQuery");
 }
 
 function refuseSignal<Options extends object>(options: Options): Options {
   if ((options as { signal?: unknown }).signal === undefined) return options;
-  throw wrong("signal", "belongs to DataQuery, the asynchronous client, alone; use timeout or totalTimeout");
+  throw wrong("signal", "works only with the asynchronous client, DataQuery; use timeout or totalTimeout");
 }

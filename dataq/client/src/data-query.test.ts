@@ -22,12 +22,12 @@ function clientOf(answer: () => Response | Promise<Response>, options: DataQuery
 }
 
 describe("the key", () => {
-  test("stands in no form of the client", () => {
+  test("does not appear in any form of the client", () => {
     const client = clientOf(() => Response.json(good));
     expect(inspect(client, { depth: 9, showHidden: true }) + JSON.stringify(client)).not.toContain(apiKey);
   });
 
-  test("stands in nothing that a hook sees, and in no error", async () => {
+  test("does not appear in hooks or errors", async () => {
     const seen: unknown[] = [];
     const hook = (event: object): void => void seen.push(event);
     const echo = () =>
@@ -43,7 +43,7 @@ describe("the key", () => {
     expect(all).not.toContain(apiKey);
   });
 
-  test("stands in no network error, whatever fetch says", async () => {
+  test("does not appear in network errors", async () => {
     const client = clientOf(() => {
       throw new TypeError("fetch failed", { cause: new Error(`bad header Bearer ${apiKey}`) });
     });
@@ -54,7 +54,7 @@ describe("the key", () => {
 });
 
 describe("hooks", () => {
-  test("see every attempt, its answer and the wait after it", async () => {
+  test("see every attempt, its response and the wait after it", async () => {
     const events: string[] = [];
     const answers = [
       Response.json({}, { status: 503, headers: { "x-request-id": "req_1" } }),
@@ -77,13 +77,13 @@ describe("hooks", () => {
 });
 
 describe("an AbortSignal", () => {
-  test("that is already aborted ends the call before its answer", async () => {
+  test("cancels the call if it is already aborted", async () => {
     const client = new DataQuery({ apiKey, baseUrl: "http://127.0.0.1:9" });
     const call = client.legal_laws({ query: "x" }, { signal: AbortSignal.abort() });
     await expect(call).rejects.toThrow(AbortError);
   });
 
-  test("ends a request that runs", async () => {
+  test("cancels a running request", async () => {
     const controller = new AbortController();
     const fetch = (_url: string, init: RequestInit): Promise<Response> =>
       new Promise((_, reject) => {
@@ -94,7 +94,7 @@ describe("an AbortSignal", () => {
     await expect(call).rejects.toMatchObject({ name: "AbortError", code: "aborted" });
   });
 
-  test("ends the wait for another attempt", async () => {
+  test("cancels the wait for the next attempt", async () => {
     const controller = new AbortController();
     const failing = async () => Response.json({}, { status: 500 });
     const client = new DataQuery({
@@ -109,25 +109,25 @@ describe("an AbortSignal", () => {
 });
 
 describe("answers", () => {
-  test("larger than maxResponseBytes are given up", async () => {
+  test("larger than maxResponseBytes are rejected", async () => {
     const client = clientOf(() => new Response("x".repeat(2_000)), { maxResponseBytes: 1_000 });
     await expect(client.legal_laws({ query: "x" })).rejects.toMatchObject({ code: "response_too_large" });
   });
 
-  test("print as the server wrote them", async () => {
+  test("print as the server sent them", async () => {
     const single = { data: { id: "1", name: "某公司" }, page: 1, total_pages: 1 };
     const result = await clientOf(() => Response.json(single)).query("legal_laws", { query: "x" });
     expect(result).toHaveProperty("name", "某公司");
     expect(JSON.parse(JSON.stringify(result))).toEqual(single);
   });
 
-  test("are given raw by queryRaw", async () => {
+  test("are returned unparsed by queryRaw", async () => {
     const client = clientOf(() => new Response(' {"data": [] }', { headers: { "x-request-id": "req_2" } }));
     const raw = await client.queryRaw("legal_laws", { query: "x" });
     expect(raw).toMatchObject({ status: 200, requestId: "req_2", attempts: 1, text: ' {"data": [] }' });
   });
 
-  test("a record's own `__proto__` changes nothing", async () => {
+  test("a record with a `__proto__` field changes no prototype", async () => {
     const text =
       '{"data":{"__proto__":{"polluted":1},"constructor":2},"page":1,"total_pages":1,"__proto__":{"x":1}}';
     const result = await clientOf(() => new Response(text)).query("legal_laws", { query: "x" });
@@ -137,14 +137,14 @@ describe("answers", () => {
   });
 });
 
-test("errors of another copy of the package are known by their brand", () => {
+test("recognises errors of another copy of the package", () => {
   const foreign = Object.assign(new Error("x"), { [Symbol.for("dataq.error")]: true });
   expect(isDataQueryError(foreign)).toBe(true);
   expect(isDataQueryError(new Error("x"))).toBe(false);
   expect(isDataQueryError(null)).toBe(false);
 });
 
-test("an error prints without its brand and says its class, status, code and request", async () => {
+test("an error prints its class, status, code and request ID", async () => {
   const client = clientOf(() =>
     Response.json({ code: "not_found", detail: "Nothing there." }, { status: 404 }),
   );
@@ -164,7 +164,7 @@ describe("paginate", () => {
     return new DataQuery({ apiKey, fetch });
   }
 
-  test("gives every record once and in order, wherever it is stopped and resumed", async () => {
+  test("returns every record once and in order, wherever it is stopped and resumed", async () => {
     const law = fc.asyncProperty(
       fc.integer({ min: 0, max: 40 }),
       fc.integer({ min: 1, max: 7 }),
@@ -189,7 +189,7 @@ describe("paginate", () => {
     await fc.assert(law, { seed: 11, numRuns: 200 });
   });
 
-  test("a loop that is left goes on in the same place without asking again", async () => {
+  test("a loop that was left continues at the same place without another request", async () => {
     const requests: number[] = [];
     const pages = searchOf(5, requests).paginate("legal_laws", { query: "x", page_size: 2 });
     expect((await pages.toArray({ limit: 3 })).map(({ id }) => id)).toEqual([0, 1, 2]);
@@ -214,10 +214,10 @@ describe("paginate", () => {
     expect(await pages.toArray({ limit: Number.POSITIVE_INFINITY })).toHaveLength(5);
   });
 
-  test("has no idempotency key of its own: each page has one", () => {
+  test("rejects an idempotency key, because each page has its own", () => {
     const options = { idempotencyKey: "x" } as object;
     expect(() => searchOf(1).paginate("legal_laws", { query: "x" }, options)).toThrow(
-      /^idempotencyKey belongs/,
+      /^idempotencyKey cannot/,
     );
   });
 

@@ -15,13 +15,13 @@ import { readSettings, requireObject } from "./settings.ts";
 
 export type DataQueryOptions = ClientOptions & AsyncOnlyOptions;
 
-/** Time and chance, for tests that want their own. */
+/** Time and randomness, which tests replace. */
 export interface AsyncClock extends Chance {
-  /** Resolves after the time, or as soon as the signal is aborted. */
+  /** Resolves after the delay, or as soon as the signal is aborted. */
   sleep(delayMs: number, signal: AbortSignal | undefined): Promise<void>;
 }
 
-/** The asynchronous client. One method for each operation, under the name of the interface document. */
+/** The asynchronous client. Every operation is a method of the same name. */
 export class DataQuery extends AsyncOperations {
   readonly #steps: ClientSteps;
   readonly #own: AsyncOnlyOptions;
@@ -36,7 +36,7 @@ export class DataQuery extends AsyncOperations {
     this.#steps = new ClientSteps(readSettings(rest), this.#clock);
   }
 
-  /** One operation by its name. */
+  /** Calls an operation by its name. */
   query<Name extends OperationName>(
     operation: Name,
     params: ParamsOf<Name>,
@@ -45,7 +45,7 @@ export class DataQuery extends AsyncOperations {
     return this.#run(this.#steps.query(operation, params, options), signal);
   }
 
-  /** As `query`, with the answer as it came: status, headers and the text of the body. Errors are thrown all the same. */
+  /** Like `query`, but returns the raw response: status, headers and body text. Errors are still thrown. */
   queryRaw<Name extends OperationName>(
     operation: Name,
     params: ParamsOf<Name>,
@@ -54,7 +54,7 @@ export class DataQuery extends AsyncOperations {
     return this.#run(this.#steps.queryRaw(operation, params, options), signal);
   }
 
-  /** The pages of a search, one request for each, as they are asked for. */
+  /** The pages of a search. Each page is requested when you reach it. */
   paginate<Name extends OperationName>(
     operation: Name,
     params: ParamsOf<Name>,
@@ -64,7 +64,7 @@ export class DataQuery extends AsyncOperations {
     return new AsyncPages(cursor, (steps) => this.#run(steps, signal));
   }
 
-  /** What a query would cost now. Free. */
+  /** The price of a query now. Free. */
   estimate<Name extends OperationName>(
     operation: Name,
     params: ParamsOf<Name>,
@@ -73,7 +73,7 @@ export class DataQuery extends AsyncOperations {
     return this.#run(this.#steps.estimate(operation, params, options), signal);
   }
 
-  /** The account's tokens. Free. */
+  /** The account's balance. Free. */
   balance({ signal, ...options }: AsyncCallOptions = {}): Promise<Balance> {
     return this.#run(this.#steps.balance(options), signal);
   }
@@ -120,7 +120,7 @@ export class DataQuery extends AsyncOperations {
 
 type Run = <Value>(steps: Steps<Value>) => Promise<Value>;
 
-/** The pages of a search. A loop that is left can be taken up again, here or by `state()` in another process. */
+/** The pages of a search. A loop that was left can continue, here or with `state()` in another process. */
 export class AsyncPages<Name extends OperationName> implements AsyncIterable<Result<Name>> {
   readonly #cursor: PageCursor<Name>;
   readonly #run: Run;
@@ -138,7 +138,7 @@ export class AsyncPages<Name extends OperationName> implements AsyncIterable<Res
     }
   }
 
-  /** The records of the pages, one by one. */
+  /** The records of all pages, one by one. */
   async *items(): AsyncGenerator<RecordOf<Name>, void, undefined> {
     for (;;) {
       const items = await this.#run(this.#cursor.nextItems());
@@ -150,7 +150,7 @@ export class AsyncPages<Name extends OperationName> implements AsyncIterable<Res
     }
   }
 
-  /** The next records, `limit` of them at most. */
+  /** The next records, at most `limit`. */
   async toArray(options: { readonly limit: number }): Promise<RecordOf<Name>[]> {
     const limit = readLimit(options);
     const taken: RecordOf<Name>[] = [];
@@ -159,7 +159,7 @@ export class AsyncPages<Name extends OperationName> implements AsyncIterable<Res
     return taken;
   }
 
-  /** Where the walk stands, as plain data for `resume`. */
+  /** The current position, as plain data for `resume`. */
   state(): PageState {
     return this.#cursor.state();
   }

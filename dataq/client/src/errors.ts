@@ -1,13 +1,13 @@
-/** Everything that the client throws. `isDataQueryError` also knows errors of another copy of this package. */
+/** The base of all errors that the client throws. `isDataQueryError` also recognises errors of another copy of this package. */
 export class DevnorsDataError extends Error {
-  /** Stable code to branch on, such as `insufficient_balance`. */
+  /** A stable code, such as `insufficient_balance`. */
   readonly code: string;
-  /** HTTP status of the answer, where there was one. */
+  /** HTTP status of the response, if there was one. */
   readonly status: number | undefined;
   readonly requestId: string | undefined;
-  /** Headers of the answer, where there was one. */
+  /** Headers of the response, if there was one. */
   readonly headers: Headers | undefined;
-  /** Seconds that the server asks to wait. */
+  /** Seconds to wait, as the server says. */
   readonly retryAfter: number | undefined;
   /** How many requests were sent for this call. */
   readonly attempts: number;
@@ -24,7 +24,7 @@ export class DevnorsDataError extends Error {
     Object.defineProperty(this, brand, { value: true });
   }
 
-  /** The class's name; written out, because a minifier changes the one that JavaScript knows. */
+  /** Set explicitly, because minifiers rename classes. */
   static readonly kind: string = "DevnorsDataError";
 }
 
@@ -44,7 +44,7 @@ export function isDataQueryError(value: unknown): value is DevnorsDataError {
   return typeof value === "object" && value !== null && (value as Record<symbol, unknown>)[brand] === true;
 }
 
-/** One bad parameter of a request, and what to send in its place. */
+/** An invalid parameter and its fix. */
 export interface ProblemDetail {
   readonly param: string;
   readonly code: string;
@@ -64,17 +64,17 @@ export interface ApiErrorDetails extends ErrorDetails {
 /** The server answered with an error. */
 export class APIError extends DevnorsDataError {
   static override readonly kind: string = "APIError";
-  /** Family of the code, such as `rate_limit_error`. */
+  /** Error type, such as `rate_limit_error`. */
   readonly type: string | undefined;
-  /** The parameter at fault, where there is one. */
+  /** The invalid parameter, if there is one. */
   readonly param: string | undefined;
-  /** What the server says of a second attempt. */
+  /** Whether the server says that a retry can help. */
   readonly retryable: boolean | undefined;
-  /** What the server advises to do next. */
+  /** The next step that the server suggests. */
   readonly nextAction: string | undefined;
-  /** Every bad parameter, with its fix. */
+  /** All invalid parameters with their fixes. */
   readonly details: readonly ProblemDetail[];
-  /** The body as it was parsed, or the beginning of its text where it is not JSON. */
+  /** The parsed body, or the start of its text if it is not JSON. */
   readonly body: unknown;
 
   constructor(message: string, details: ApiErrorDetails) {
@@ -88,22 +88,22 @@ export class APIError extends DevnorsDataError {
   }
 }
 
-/** 400, 405, 413, 415: the request is wrong. */
+/** 400, 405, 413, 415: the request is invalid. */
 export class BadRequestError extends APIError {
   static override readonly kind: string = "BadRequestError";
 }
 
-/** 401, or no key at all: the key is missing or not valid. */
+/** 401: the API key is missing or invalid. Also thrown when no key is configured. */
 export class AuthenticationError extends APIError {
   static override readonly kind: string = "AuthenticationError";
 }
 
-/** 402: the balance, or the limit that was set, is lower than the cost of the request. */
+/** 402: the call costs more than the balance or a spending limit. */
 export class InsufficientBalanceError extends APIError {
   static override readonly kind: string = "InsufficientBalanceError";
-  /** Tokens that the call costs. */
+  /** The price of the call, in tokens. */
   readonly required: number | undefined;
-  /** Tokens that are there. */
+  /** The balance, in tokens. */
   readonly balance: number | undefined;
   readonly shortfall: number | undefined;
   readonly topUpUrl: string | undefined;
@@ -118,12 +118,12 @@ export class InsufficientBalanceError extends APIError {
   }
 }
 
-/** 403: the key may not do this. */
+/** 403: the key does not have permission. */
 export class PermissionDeniedError extends APIError {
   static override readonly kind: string = "PermissionDeniedError";
 }
 
-/** 404: no such record, or no such address. */
+/** 404: the record or the address does not exist. */
 export class NotFoundError extends APIError {
   static override readonly kind: string = "NotFoundError";
 }
@@ -133,7 +133,7 @@ export class ConflictError extends APIError {
   static override readonly kind: string = "ConflictError";
 }
 
-/** 422: the request is understood and cannot be done as it stands. */
+/** 422: the request is well-formed but cannot be processed. */
 export class UnprocessableError extends APIError {
   static override readonly kind: string = "UnprocessableError";
 }
@@ -143,32 +143,32 @@ export class RateLimitError extends APIError {
   static override readonly kind: string = "RateLimitError";
 }
 
-/** 5xx: the server, or something before it, failed. */
+/** 5xx: the server or a gateway failed. */
 export class ServerError extends APIError {
   static override readonly kind: string = "ServerError";
 }
 
-/** No answer came: the network failed. */
+/** The network failed: no response arrived. */
 export class ConnectionError extends DevnorsDataError {
   static override readonly kind: string = "ConnectionError";
 }
 
-/** No answer came in time. */
+/** No response arrived in time. */
 export class TimeoutError extends ConnectionError {
   static override readonly kind: string = "TimeoutError";
 }
 
-/** The caller's AbortSignal ended the call. */
+/** The caller's AbortSignal cancelled the call. */
 export class AbortError extends DevnorsDataError {
   static override readonly kind: string = "AbortError";
 }
 
-/** An option or argument is wrong; nothing was sent. */
+/** An option or argument is invalid; nothing was sent. */
 export class ConfigurationError extends DevnorsDataError {
   static override readonly kind: string = "ConfigurationError";
 }
 
-/** `paginate` stopped before a page that would cost more than what is left of `maxTokens`. */
+/** `paginate` stopped because the next page would exceed `maxTokens`. */
 export class BudgetExceededError extends DevnorsDataError {
   static override readonly kind: string = "BudgetExceededError";
   /** Tokens spent on the pages before. */
@@ -177,13 +177,10 @@ export class BudgetExceededError extends DevnorsDataError {
   readonly budget: number;
 
   constructor(spent: number, budget: number, cause?: unknown) {
-    super(
-      `The next page would cost more than is left of the budget: ${spent} of ${budget} tokens are spent.`,
-      {
-        code: "budget_exceeded",
-        cause,
-      },
-    );
+    super(`The next page would exceed the budget: ${spent} of ${budget} tokens are spent.`, {
+      code: "budget_exceeded",
+      cause,
+    });
     this.spent = spent;
     this.budget = budget;
   }

@@ -35,8 +35,8 @@ describe("every operation of the contract", () => {
   );
 });
 
-test("what does not exist does not compile", () => {
-  // The compiler is the test: each of these lines must be an error to it. None of them runs.
+test("unknown names and options do not compile", () => {
+  // The compiler is the test: each of these lines must be a type error. None of them runs.
   const calls = (sync: DataQuerySync): unknown[] => [
     // @ts-expect-error no such operation
     client.legal_lawz({ query: "x" }),

@@ -1,62 +1,62 @@
 import type { Fetch, HttpRequest } from "./exchange.ts";
 
-/** Options of both clients. The environment's `DATAQ_API_KEY` and `DATAQ_BASE_URL` stand in where they are absent. */
+/** Options of both clients. `DATAQ_API_KEY` and `DATAQ_BASE_URL` in the environment are the defaults. */
 export interface ClientOptions extends RetryOptions {
   readonly apiKey?: string | undefined;
   /** Address of the service, without `/v1`. Default `http://127.0.0.1:11435`. */
   readonly baseUrl?: string | undefined;
   /** Headers to send with every request. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Larger answers are refused. Default 64 MiB. */
+  /** Larger answers are rejected. Default 64 MiB. */
   readonly maxResponseBytes?: number;
-  /** A page that carries the key gives it to every visitor; say so here where that is meant. */
+  /** Set this to use the client in a web page, where every visitor can read the key. */
   readonly dangerouslyAllowBrowser?: boolean;
-  /** As `apiKey`. */
+  /** Same as `apiKey`. */
   readonly api_key?: string | undefined;
-  /** As `baseUrl`. */
+  /** Same as `baseUrl`. */
   readonly base_url?: string | undefined;
 }
 
-/** How long to wait and how often to try; for a client, or for one call. */
+/** Timeouts and retries of a client or of one call. */
 export interface RetryOptions {
   /** Milliseconds for each attempt. Default 30,000. */
   readonly timeout?: number;
-  /** Milliseconds for the whole call, attempts and waits together. Default: no limit. */
+  /** Milliseconds for the whole call, including retries and waits. Default: no limit. */
   readonly totalTimeout?: number;
   /** Attempts after the first, on 429 and 5xx only. Default 3; 0 disables retries. */
   readonly maxRetries?: number;
   /** Seconds before the second attempt. Default 1. */
   readonly retryDelay?: number;
-  /** Each wait is this many times the one before. Default 2. */
+  /** Each wait is this many times the previous one. Default 2. */
   readonly retryBackoff?: number;
-  /** Seconds; where the server asks to wait longer, the error is thrown at once. Default 60. */
+  /** In seconds. If the server asks for a longer wait, the error is thrown at once. Default 60. */
   readonly maxRetryWait?: number;
-  /** Also try again when no answer came. Safe, because every attempt carries the same idempotency key. Default false. */
+  /** Also retry when no answer arrived. Safe, because all attempts have the same idempotency key. Default false. */
   readonly retryNetworkErrors?: boolean;
-  /** As `maxRetries`. */
+  /** Same as `maxRetries`. */
   readonly max_retries?: number;
-  /** As `retryDelay`. */
+  /** Same as `retryDelay`. */
   readonly retry_delay?: number;
-  /** As `retryBackoff`. */
+  /** Same as `retryBackoff`. */
   readonly retry_backoff?: number;
 }
 
-/** Options that only the asynchronous client has: a function cannot cross into the worker of the other. */
+/** Options of the asynchronous client only: functions cannot be passed to the worker of the other one. */
 export interface AsyncOnlyOptions {
-  /** In place of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: Fetch;
-  /** Handed to every `fetch`, such as a `dispatcher` for a proxy. */
+  /** Passed to every `fetch`, for example a `dispatcher` for a proxy. */
   readonly fetchOptions?: object;
-  /** Before each request is sent. The key does not stand in what a hook sees. */
+  /** Runs before each request. Hooks never see the key. */
   readonly onRequest?: (event: RequestEvent) => void;
-  /** After each answer, also of one that will be tried again. */
+  /** Runs after each answer, including those that will be retried. */
   readonly onResponse?: (event: ResponseEvent) => void;
-  /** Before each wait for another attempt. */
+  /** Runs before each wait for the next attempt. */
   readonly onRetry?: (event: RetryEvent) => void;
 }
 
 export interface RequestEvent extends HttpRequest {
-  /** 1 for the first. */
+  /** Starts at 1. */
   readonly attempt: number;
 }
 

@@ -8,32 +8,32 @@ import { type ParamsOf, type RecordOf, type Result, readResult } from "./result.
 import { numberFrom, readRetry, type Settings, wholeFrom, wrong } from "./settings.ts";
 
 export interface PageOptions extends Omit<QueryOptions, "idempotencyKey" | "requestId"> {
-  /** Page to begin with. Default 1. */
+  /** First page to fetch. Default 1. */
   readonly startPage?: number;
-  /** Most pages to fetch. */
+  /** Maximum number of pages to fetch. */
   readonly maxPages?: number;
-  /** Most records that `items()` gives; no page is fetched that it does not need. */
+  /** Maximum number of records from `items()`. No unneeded page is fetched. */
   readonly maxItems?: number;
-  /** Budget in tokens for all pages together; a page that would pass it is refused free of charge. */
+  /** Token budget for all pages together. A page that would exceed it is rejected, free of charge. */
   readonly maxTokens?: number;
-  /** Where an earlier run stopped: what its `state()` gave, also through JSON. */
+  /** The `state()` of an earlier run, also after a round trip through JSON. */
   readonly resume?: PageState;
 }
 
-/** A place between two records of a search; plain data. */
+/** A position between two records of a search, as plain data. */
 export interface PageState {
   readonly operation: string;
   readonly params: object;
   /** The page to fetch next. */
   readonly page: number;
-  /** How many records of that page were already given. */
+  /** How many records of that page were already returned. */
   readonly offset: number;
-  /** The state of the index that the pages are read from. */
+  /** The snapshot of the index that all pages come from. */
   readonly snapshot?: string;
   readonly done: boolean;
 }
 
-/** Walks through the pages of one search. It knows neither promises nor blocking; the faces run its steps. */
+/** The position in the pages of a search. Both clients run its steps. */
 export class PageCursor<Name extends OperationName> {
   readonly #settings: Settings;
   readonly #chance: Chance;
@@ -42,7 +42,7 @@ export class PageCursor<Name extends OperationName> {
   readonly #options: PageOptions;
   readonly #call: QueryOptions;
   #state: PageState;
-  /** A page whose records are being given. */
+  /** The page whose records are being returned. */
   #current: Result<Name> | undefined;
   #pauseUntil = 0;
   #pages = 0;
@@ -60,8 +60,9 @@ export class PageCursor<Name extends OperationName> {
     numberFrom(maxTokens, "maxTokens", 0, 0, Number.MAX_SAFE_INTEGER);
     wholeFrom(maxPages, "maxPages", 1, 1, Number.MAX_SAFE_INTEGER);
     wholeFrom(maxItems, "maxItems", 1, 1, Number.MAX_SAFE_INTEGER);
-    if ("idempotencyKey" in rest) throw wrong("idempotencyKey", "belongs to one call; each page has its own");
-    // Wrong options are told here and not at the first page.
+    if ("idempotencyKey" in rest)
+      throw wrong("idempotencyKey", "cannot be set for paginate; each page has its own");
+    // Reports invalid options now, not at the first page.
     queryRequest(settings, operation, params, rest);
     readRetry(rest, settings.retry);
     this.#settings = settings;
@@ -87,7 +88,7 @@ export class PageCursor<Name extends OperationName> {
     return page;
   }
 
-  /** The records of the next page that were not given yet, or undefined after the last. */
+  /** The records of the next page that were not returned yet, or undefined after the last. */
   *nextItems(): Steps<RecordOf<Name>[] | undefined> {
     const { maxItems = Number.POSITIVE_INFINITY } = this.#options;
     if (this.#items >= maxItems) return undefined;
@@ -100,7 +101,7 @@ export class PageCursor<Name extends OperationName> {
     return items.slice(offset, offset + maxItems - this.#items);
   }
 
-  /** Tells that one more record of the page was given, so that `state()` points behind it. */
+  /** Moves the position behind one more record. */
   gaveItem(): void {
     this.#items++;
     const offset = this.#state.offset + 1;
@@ -115,7 +116,7 @@ export class PageCursor<Name extends OperationName> {
     if (left !== undefined && left <= 0) throw new BudgetExceededError(this.#spent, maxTokens ?? 0);
     const retry = readRetry(this.#call, this.#settings.retry);
     const pause = this.#pauseUntil - this.#chance.now();
-    // A longer one, such as until tomorrow, is the server's to say, with an error.
+    // A longer wait, such as until tomorrow, becomes the server's error.
     if (pause > 0 && pause <= retry.maxRetryWaitS * 1_000) yield { kind: "wait", delayMs: pause };
 
     const options = { ...this.#call, snapshot: this.#state.snapshot, maxTokens: left };
@@ -139,7 +140,7 @@ export class PageCursor<Name extends OperationName> {
     }
   }
 
-  /** Moves behind a page. The newest count of pages holds: an index may shrink under a walk. */
+  /** Moves the position behind a page. The latest page count applies, because an index can shrink meanwhile. */
   #turn(page: Result<Name>): void {
     const isEmpty = recordsOf(page).length === 0;
     const isLast = !(page.total_pages > this.#state.page);
@@ -148,7 +149,7 @@ export class PageCursor<Name extends OperationName> {
   }
 }
 
-/** A replay costs nothing: the answer that was lost did, and that is this page's. */
+/** A replay is free, but its first answer, which was lost, was charged for this page. */
 function costOf({ usage }: { readonly usage?: Usage }): number {
   return (usage?.reason === "replayed" ? usage.list_tokens : usage?.tokens) ?? 0;
 }
@@ -164,9 +165,9 @@ function firstState(operation: string, params: object, startPage: unknown, snaps
 }
 
 function checkedState(state: PageState, operation: string, params: object): PageState {
-  if (typeof state !== "object" || state === null) throw wrong("resume", "must be what state() gave");
+  if (typeof state !== "object" || state === null) throw wrong("resume", "must be a result of state()");
   if (state.operation !== operation || JSON.stringify(state.params) !== JSON.stringify(params)) {
-    throw wrong("resume", "is the state of another search; give the same operation and params");
+    throw wrong("resume", "is the state of another search; pass the same operation and params");
   }
   wholeFrom(state.page, "resume.page", 1, 1, Number.MAX_SAFE_INTEGER);
   wholeFrom(state.offset, "resume.offset", 0, 0, Number.MAX_SAFE_INTEGER);

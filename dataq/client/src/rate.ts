@@ -15,7 +15,7 @@ export function pauseMs(headers: Headers, now: number): number {
   if (headers.get("x-ratelimit-remaining")?.trim() !== "0") return 0;
   const reset = Number(headers.get("x-ratelimit-reset") ?? Number.NaN);
   if (!(reset >= 0)) return 0;
-  // Some servers send seconds from now, some the second since 1970.
+  // Some servers send seconds from now, others a Unix time.
   return reset > 1_000_000_000 ? Math.max(0, reset * 1_000 - now) : reset * 1_000;
 }
 

@@ -2,30 +2,30 @@ import type { HttpRequest } from "./exchange.ts";
 import type { RetryOptions } from "./options.ts";
 import { readHeaders, refuseUnknown, retryOptionNames, type Settings, wrong } from "./settings.ts";
 
-/** Options of one call, of both clients. */
+/** Options of a call, for both clients. */
 export interface CallOptions extends RetryOptions {
-  /** Sent on every attempt, so that a call is charged once. Default: a new one for each call. */
+  /** Sent with every attempt, so that a call is charged once. Default: a new one for each call. */
   readonly idempotencyKey?: string;
-  /** A name of your own for the request, 1–64 of `A-Z a-z 0-9 . _ -`; the server echoes it. */
+  /** Your own name for the request, 1–64 of `A-Z a-z 0-9 . _ -`. The server echoes it. */
   readonly requestId?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Options of one query. */
 export interface QueryOptions extends CallOptions {
-  /** `bypass`: fetch anew at list price. `only`: answer from the cache or not at all. */
+  /** `bypass`: skip the cache and pay the list price. `only`: answer only from the cache. */
   readonly cache?: "default" | "bypass" | "only";
-  /** Only these fields of each record. */
+  /** Return only these fields of each record. */
   readonly fields?: readonly string[];
-  /** The state of the index to read, from an earlier answer's `index.snapshot`. */
+  /** The snapshot of the index to read, from an earlier answer's `index.snapshot`. */
   readonly snapshot?: string;
-  /** Refuse the call, free, where it would cost more tokens. */
+  /** Reject the call, free of charge, if it would cost more tokens. */
   readonly maxTokens?: number;
 }
 
-/** What a function or a signal can do belongs to the asynchronous client alone. */
+/** Only the asynchronous client accepts a signal. */
 export interface AsyncCallOptions extends CallOptions {
-  /** Ends the call, also while it waits for another attempt. */
+  /** Cancels the call, also while it waits for the next attempt. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface AsyncQueryOptions extends QueryOptions, AsyncCallOptions {}
 const callOptionNames = [...retryOptionNames, "idempotencyKey", "requestId", "headers"];
 const queryOptionNames = [...callOptionNames, "cache", "fields", "snapshot", "maxTokens"];
 
-/** The request of one query. `page` and `page_size` stand among the parameters and leave them here. */
+/** The request of a query. Moves `page` and `page_size` out of the parameters. */
 export function queryRequest(
   settings: Settings,
   operation: string,
@@ -52,7 +52,7 @@ export function queryRequest(
   });
 }
 
-/** The request that asks what a query would cost. */
+/** The request for the price of a query. */
 export function estimateRequest(
   settings: Settings,
   operation: string,
@@ -68,7 +68,7 @@ export function estimateRequest(
   );
 }
 
-/** A free request that reads something of the account. */
+/** A free request about the account. */
 export function getRequest(
   settings: Settings,
   path: string,
@@ -89,7 +89,7 @@ function queryBody(operation: string, params: object, options: QueryOptions): ob
     throw wrong("params", 'must be an object such as { query: "民法典" }');
   }
   const { page, page_size, ...rest } = params as { page?: unknown; page_size?: unknown };
-  // JSON leaves out what is undefined.
+  // JSON omits undefined values.
   return {
     domain: operation.slice(0, operation.indexOf("_")),
     operation,
@@ -119,7 +119,7 @@ function post(
 
 function headersFor(settings: Settings, { headers, requestId }: CallOptions): Record<string, string> {
   if (requestId !== undefined && !/^[A-Za-z0-9._-]{1,64}$/.test(requestId)) {
-    throw wrong("requestId", "must be 1–64 of A-Z a-z 0-9 . _ -");
+    throw wrong("requestId", "must be 1–64 characters of A-Z a-z 0-9 . _ -");
   }
   return {
     accept: "application/json",

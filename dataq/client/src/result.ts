@@ -15,7 +15,7 @@ export type Result<Name extends OperationName> = Answer<Name> &
 export interface Answer<Name extends OperationName> extends Readonly<Envelope> {
   readonly operation: Name;
   readonly data: Operations[Name]["data"];
-  /** What stands beside the records of a check or a ranking. */
+  /** The summary of a check or a ranking. */
   readonly summary?: Operations[Name]["summary"];
   /** Not part of the answer's JSON. */
   readonly response: ResponseFacts;
@@ -23,7 +23,7 @@ export interface Answer<Name extends OperationName> extends Readonly<Envelope> {
 
 export type ResponseFacts = Omit<RawResponse, "text">;
 
-/** One record of an operation. */
+/** A record of an operation. */
 export type RecordOf<Name extends OperationName> = Operations[Name]["data"] extends readonly (infer Item)[]
   ? Item
   : Operations[Name]["data"];
@@ -36,7 +36,7 @@ export function readResult<Name extends OperationName>(response: RawResponse): R
   if (typeof data !== "object" || data === null) {
     const { status, headers, requestId, attempts } = response;
     const facts = { status, headers, requestId, attempts };
-    throw new APIError("The answer has no data.", { ...facts, code: "invalid_response", body });
+    throw new APIError("The response has no data.", { ...facts, code: "invalid_response", body });
   }
   hide(body, "response", factsOf(response));
   if (isObject(data)) {
@@ -51,7 +51,7 @@ function factsOf({ status, headers, requestId, attempts }: RawResponse): Respons
   return { status, headers, requestId, attempts };
 }
 
-/** Readable, but left out of JSON, so that the answer prints as it came. */
+/** Adds a property that JSON omits, so that the answer prints as it arrived. */
 function hide(target: object, name: string, value: unknown): void {
   Object.defineProperty(target, name, { value, enumerable: false, configurable: true });
 }

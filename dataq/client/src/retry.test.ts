@@ -33,7 +33,7 @@ test("a wait after retry_after is never shorter than it, and at most half a seco
   fc.assert(law, { seed: 7 });
 });
 
-test("of all statuses only 429 and 5xx are tried again", () => {
+test("retries only 429 and 5xx", () => {
   const retried = Array.from({ length: 500 }, (_, index) => index + 100).filter(
     (status) => delayBeforeRetry(defaultRetry, failure(status), 1, () => 0.5) !== undefined,
   );

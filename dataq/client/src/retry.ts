@@ -28,7 +28,7 @@ function mayRetry(retry: RetrySettings, error: DevnorsDataError): boolean {
   if (error instanceof ConnectionError) return retry.retryNetworkErrors;
   if (!(error instanceof APIError) || error.status === undefined) return false;
   if (error.status === 429) return true;
-  // A 501 stays a 501: the one exception to the rule, where the server says that trying again cannot help.
+  // The one exception to the rule: the server says that a retry cannot help, as with 501.
   const hopeless =
     error.retryable === false || error.headers?.get("x-should-retry")?.toLowerCase() === "false";
   return error.status >= 500 && !hopeless;

@@ -5,7 +5,7 @@ import { defaultRetry, readRetry, readSettings } from "./settings.ts";
 afterEach(() => vi.unstubAllEnvs());
 
 describe("the key and the address", () => {
-  test("come from the environment where no option says otherwise", () => {
+  test("come from the environment by default", () => {
     vi.stubEnv("DATAQ_API_KEY", "dq_live_from_environment");
     vi.stubEnv("DATAQ_BASE_URL", "https://data.example/api/");
     expect(readSettings({})).toMatchObject({
@@ -18,7 +18,7 @@ describe("the key and the address", () => {
     });
   });
 
-  test("a missing key is an AuthenticationError before anything is sent", () => {
+  test("throws AuthenticationError without a key, before anything is sent", () => {
     vi.stubEnv("DATAQ_API_KEY", "");
     for (const make of [() => new DataQuery(), () => new DataQuerySync()]) {
       expect(make).toThrow(AuthenticationError);
@@ -26,10 +26,10 @@ describe("the key and the address", () => {
     }
   });
 
-  test("a key that was pasted with its line end is trimmed; one with a space inside is refused, unseen", () => {
+  test("trims a key with a line break at its end, and rejects one with a space without showing it", () => {
     expect(readSettings({ apiKey: "dq_live_x\n" }).apiKey).toBe("dq_live_x");
     expect(() => readSettings({ apiKey: "two words" })).toThrow(
-      /^apiKey must be one word of printable ASCII\.$/,
+      /^apiKey must be printable ASCII without spaces\.$/,
     );
   });
 
@@ -41,7 +41,7 @@ describe("the key and the address", () => {
   );
 });
 
-test("a header may have the name of something that every object has", () => {
+test("accepts a header named like a property of every object", () => {
   expect(readSettings({ apiKey: "k", headers: { constructor: "x" } }).headers).toEqual({ constructor: "x" });
 });
 
@@ -52,7 +52,7 @@ describe("options", () => {
     expect(spelt).toMatchObject({ maxRetries: 5, retryDelayS: 0.5, retryBackoff: 3 });
   });
 
-  test("contradict each other only with an error", () => {
+  test("rejects two spellings of an option with different values", () => {
     expect(readRetry({ max_retries: 1, maxRetries: 1 }, defaultRetry).maxRetries).toBe(1);
     expect(() => readRetry({ max_retries: 1, maxRetries: 2 }, defaultRetry)).toThrow(
       /maxRetries and max_retries/,
@@ -85,9 +85,9 @@ describe("options", () => {
     expect(make).toThrow(new RegExp(name.replace("max_retries", "maxRetries")));
   });
 
-  test.each(["dq_live_x", null, 5])("%j in place of the options is refused, unseen", (options) => {
+  test.each(["dq_live_x", null, 5])("%j as options is rejected without showing it", (options) => {
     for (const face of [DataQuery, DataQuerySync]) {
-      expect(() => new face(options as never)).toThrow(/^The client's options must be an object/);
+      expect(() => new face(options as never)).toThrow(/^options must be an object/);
     }
   });
 
@@ -96,11 +96,11 @@ describe("options", () => {
     (name) => {
       const make = () => new DataQuerySync({ apiKey: "k", [name]: () => {} });
       expect(make).toThrow(ConfigurationError);
-      expect(make).toThrow(new RegExp(`^${name} belongs to DataQuery`));
+      expect(make).toThrow(new RegExp(`^${name} works only with the asynchronous client`));
     },
   );
 
-  test("the synchronous client refuses a signal and names timeout", () => {
+  test("the synchronous client rejects a signal and names timeout", () => {
     const client = new DataQuerySync({ apiKey: "k" });
     const options = { signal: new AbortController().signal } as object;
     for (const call of [
@@ -110,12 +110,12 @@ describe("options", () => {
       () => client.balance(options),
       () => client.usage({}, options),
     ]) {
-      expect(call).toThrow(/^signal belongs to DataQuery.*timeout/);
+      expect(call).toThrow(/^signal works only with the asynchronous client.*timeout/);
     }
   });
 });
 
-test("a web page must say that it means to carry the key", () => {
+test("requires an explicit option in a web page", () => {
   vi.stubGlobal("window", {});
   vi.stubGlobal("document", {});
   try {

@@ -4,7 +4,7 @@ import type { ClientOptions, RetryOptions } from "./options.ts";
 
 export interface Settings {
   readonly apiKey: string;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly maxBytes: number;
@@ -27,7 +27,7 @@ export function readSettings(given: ClientOptions): Settings {
   if (isBrowserPage() && options.dangerouslyAllowBrowser !== true) {
     throw wrong(
       "dangerouslyAllowBrowser",
-      "is not set, and this is a web page, where every visitor can read the key; call from a server, or set dangerouslyAllowBrowser: true",
+      "must be true to use the client in a web page, where every visitor can read the key; prefer a server",
     );
   }
   return {
@@ -55,7 +55,7 @@ export const defaultRetry: RetrySettings = {
   retryNetworkErrors: false,
 };
 
-/** The retry options of a call over those of its client. */
+/** The retry options of a call; missing ones come from the client. */
 export function readRetry(given: RetryOptions, base: RetrySettings): RetrySettings {
   const options = joinSpellings(given);
   const longestMs = 86_400_000;
@@ -84,16 +84,16 @@ const clientOptionNames = [
 
 export function requireObject(options: unknown): void {
   if (typeof options === "object" && options !== null) return;
-  throw wrong("The client's options", "must be an object such as { apiKey, baseUrl }");
+  throw wrong("options", "must be an object such as { apiKey, baseUrl }");
 }
 
-/** A misspelt option would be ignored in silence by plain JavaScript. */
+/** Plain JavaScript would silently ignore a misspelt option. */
 export function refuseUnknown(given: object, known: readonly string[], what: string): void {
   const unknown = Object.keys(given).find((name) => !known.includes(name));
-  if (unknown !== undefined) throw wrong(unknown, `is not a ${what} option; there are ${known.join(", ")}`);
+  if (unknown !== undefined) throw wrong(unknown, `is not a ${what} option; use one of ${known.join(", ")}`);
 }
 
-/** Headers that a caller adds; those that the client sets itself are refused. */
+/** Headers of the caller. Headers that the client sets itself are rejected. */
 export function readHeaders(given: Readonly<Record<string, string>> = {}): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(given)) {
@@ -105,7 +105,7 @@ export function readHeaders(given: Readonly<Record<string, string>> = {}): Recor
       typeof value !== "string" ||
       !/^[\t\x20-\x7e]*$/.test(value)
     ) {
-      throw wrong(`headers.${name}`, "is not a header of printable ASCII");
+      throw wrong(`headers.${name}`, "must be a header of printable ASCII");
     }
     headers[lower] = value;
   }
@@ -147,13 +147,13 @@ export function wholeFrom(
   throw wrong(name, `must be a whole number from ${least} to ${most}`);
 }
 
-/** The specification writes `max_retries`, JavaScript `maxRetries`: both are read. */
+/** The specification spells it `max_retries`, JavaScript `maxRetries`; both work. */
 function joinSpellings<Options extends object>(given: Options): Options {
   const joined = { ...given } as Record<string, unknown>;
   for (const [camel, snake] of spellings) {
     if (joined[snake] === undefined) continue;
     if (joined[camel] !== undefined && joined[camel] !== joined[snake]) {
-      throw wrong(`${camel} and ${snake}`, "are the same option and have different values");
+      throw wrong(`${camel} and ${snake}`, "are the same option but have different values");
     }
     joined[camel] = joined[snake];
   }
@@ -171,13 +171,13 @@ const spellings = [
 function readKey(given: unknown): string {
   const key = typeof given === "string" ? given.trim() : given;
   if (key === undefined || key === "") {
-    throw new AuthenticationError("There is no API key: give apiKey, or set DATAQ_API_KEY.", {
+    throw new AuthenticationError("No API key: pass apiKey or set DATAQ_API_KEY.", {
       code: "missing_api_key",
       status: 401,
     });
   }
   if (typeof key !== "string" || !/^[\x21-\x7e]+$/.test(key)) {
-    throw wrong("apiKey", "must be one word of printable ASCII");
+    throw wrong("apiKey", "must be printable ASCII without spaces");
   }
   return key;
 }
@@ -190,7 +190,7 @@ function readBaseUrl(given: unknown): string {
     throw wrong("baseUrl", "must be an address such as http://127.0.0.1:11435");
   }
   if (url.protocol !== "http:" && url.protocol !== "https:")
-    throw wrong("baseUrl", "must begin with http:// or https://");
+    throw wrong("baseUrl", "must start with http:// or https://");
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
     throw wrong("baseUrl", "must have no user name, password, query or fragment");
   }

@@ -55,7 +55,7 @@ describe.skipIf(executablePath === undefined)("in chromium (Debian package chrom
   });
   afterAll(() => browser?.close());
 
-  test("the asynchronous client works, retries included, and the other says that it cannot", async () => {
+  test("the asynchronous client works with retries, and the synchronous one throws a clear error", async () => {
     calls.length = 0;
     const page = await browser.newPage();
     await page.goto(url);
@@ -64,7 +64,7 @@ describe.skipIf(executablePath === undefined)("in chromium (Debian package chrom
     expect(calls).toHaveLength(3);
   });
 
-  test("a page of an allowed origin reads the real service: data, request id and rate", async () => {
+  test("a page of an allowed origin reads data, request ID and rate limit of the real service", async () => {
     await using service = await startService({ vendor: true, env: { DATAQ_ORIGINS: url } });
     const page = await browser.newPage();
     await page.goto(url);
@@ -86,7 +86,7 @@ describe.skipIf(executablePath === undefined)("in chromium (Debian package chrom
   });
 });
 
-test("the asynchronous client needs nothing of Node: fetch and what comes with it are enough", async () => {
+test("the asynchronous client needs only fetch, nothing of Node", async () => {
   calls.length = 0;
   const {
     fetch,

@@ -22,7 +22,7 @@ beforeAll(() => {
 afterAll(() => packed?.remove());
 
 describe("the package", () => {
-  test("was packed without the compiler and has its declarations", () => {
+  test("is packed without the TypeScript compiler and has declarations", () => {
     const installed = readdirSync(join(packed.folder, "../clone/node_modules"));
     expect(installed).toContain("vite");
     expect(installed).not.toContain("typescript");
@@ -34,7 +34,7 @@ describe("the package", () => {
     for (const name of modules) expect(files).toContain(name.replace(/\.js$/, ".d.ts"));
   });
 
-  test("installs without anything else", () => {
+  test("installs without dependencies", () => {
     expect(readdirSync(join(project, "node_modules")).filter((name) => !name.startsWith("."))).toEqual([
       "dataq-client",
     ]);
@@ -45,12 +45,12 @@ describe("the package", () => {
     expect(manifest["version"]).toBe("0.1.0");
   });
 
-  test("has nothing that publint finds", async () => {
+  test("passes publint", async () => {
     const { messages } = await publint({ strict: true, pack: { tarball: tarball.buffer } });
     expect(messages).toEqual([]);
   });
 
-  test("has nothing that are-the-types-wrong finds", async () => {
+  test("passes are-the-types-wrong", async () => {
     const result = await checkPackage(createPackageFromTarballData(tarball));
     if (result.types === false) throw new Error("The package has no types.");
     // An ES module alone: what `require` gives on an old Node is known (its profile esm-only).
@@ -73,7 +73,7 @@ describe("the package", () => {
     }
   });
 
-  test("types a right program, and names what is wrong in a wrong one", () => {
+  test("compiles a valid program and rejects invalid ones", () => {
     expect(compile('client.legal_laws({ query: "x" }).then(({ data }) => data[0]?.article_no.length);')).toBe(
       "",
     );
@@ -96,7 +96,7 @@ describe("the package", () => {
     },
   );
 
-  test("is described in two languages with every method", () => {
+  test("is documented in both languages with every method", () => {
     for (const page of ["docs/dataq/client.md", "docs/dataq/client.zh.md"]) {
       const text = readFileSync(repository + page, "utf8");
       const methods = [...text.matchAll(/^\| `([a-z]+_[a-z_]+)` +\|/gm)].map(([, name]) => name);
@@ -104,7 +104,7 @@ describe("the package", () => {
     }
   });
 
-  test("is less than 15 kB in a bundle, gzipped, with both faces", async () => {
+  test("is smaller than 15 kB bundled and gzipped, with both clients", async () => {
     const bundle = await rolldown({
       input: join(project, "node_modules/dataq-client/dist/index.js"),
       platform: "browser",

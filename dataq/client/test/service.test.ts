@@ -64,7 +64,7 @@ const classOf: Readonly<Record<number, typeof APIError>> = {
 /** On a service without real laws, which are fetched from outside, the sample law is found. */
 const withoutLaws: Readonly<Record<string, object>> = { legal_laws: { query: "样例数据条例" } };
 
-describe("every operation answers in the shape that its type says", () => {
+describe("the answer of every operation matches its type", () => {
   test.each(operations.map((operation) => [operation.name, operation] as const))(
     "%s",
     async (name, operation) => {
@@ -80,7 +80,7 @@ describe("every operation answers in the shape that its type says", () => {
   );
 });
 
-describe("errors of the service are the client's classes", () => {
+describe("errors of the service become the client's error classes", () => {
   test("a wrong key", async () => {
     const apiKey = service.key.replace(/.$/, (last) => (last === "x" ? "y" : "x"));
     const wrong = new DataQuery({ ...connection(), apiKey });
@@ -105,7 +105,7 @@ describe("errors of the service are the client's classes", () => {
     }
   });
 
-  test("a record that does not exist costs nothing", async () => {
+  test("a missing record is free", async () => {
     const before = await client.balance();
     const call = client.enterprise_company_detail({ tax_id: "91420000757013137P" });
     await expect(call).rejects.toThrow(NotFoundError);
@@ -113,7 +113,7 @@ describe("errors of the service are the client's classes", () => {
   });
 });
 
-test("every error that the service can raise has its class, on both faces", async () => {
+test("every error of the service has its class in both clients", async () => {
   const opened = await service.call("/admin/v1/accounts", {
     body: { name: "sandbox", keys: 0, tier: "operator" },
   });
@@ -139,7 +139,7 @@ test("every error that the service can raise has its class, on both faces", asyn
 });
 
 describe("an account of its own", () => {
-  test("with too few tokens gets an InsufficientBalanceError that says how many are missing", async () => {
+  test("with too few tokens gets an InsufficientBalanceError with the shortfall", async () => {
     const apiKey = await openAccount({ tokens: 700 });
     using poor = new DataQuerySync({ ...connection(), apiKey });
     const error = catchSync(() => poor.content_hot_rank({ platform: "baidu" }));
@@ -153,7 +153,7 @@ describe("an account of its own", () => {
     });
   });
 
-  test("with a narrow rate is walked through without one refusal: the walk waits beforehand", async () => {
+  test("with a low rate limit is paged without a 429, because paginate waits in time", async () => {
     const apiKey = await openAccount({ tokens: 100_000, tier: "trial" });
     const own = new DataQuery({ ...connection(), apiKey, maxRetries: 0 });
     let pages = 0;
@@ -168,7 +168,7 @@ describe("an account of its own", () => {
     expect(pages).toBe(12);
   });
 
-  test("beyond its rate gets 429, which is waited for and tried again", async () => {
+  test("retries after a 429", async () => {
     const apiKey = await openAccount({ tokens: 100_000, tier: "trial" });
     const statuses: number[] = [];
     const onResponse = ({ status }: { status: number }): void => void statuses.push(status);
@@ -182,7 +182,7 @@ describe("an account of its own", () => {
 });
 
 describe("money", () => {
-  test("estimate is what the call then costs, and balance and usage follow it", async () => {
+  test("estimate equals the charge, and balance and usage reflect it", async () => {
     const params = { keyword: "机器学习" };
     const group = { group_by: ["operation"] } as const;
     const spentOn = async () =>
@@ -199,7 +199,7 @@ describe("money", () => {
     expect((await spentOn()) - usedBefore).toBe(7_500);
   });
 
-  test("a call whose answer was lost is charged once", async () => {
+  test("charges a call once when its response is lost", async () => {
     const proxy = await startLossyProxy({ target: service.url, faults: ["lose"], attempts: 1, seed: 1 });
     const behind = { ...connection(), baseUrl: proxy.url, retryDelay: 0 };
     using syncBehind = new DataQuerySync(behind);
@@ -217,7 +217,7 @@ describe("money", () => {
     proxy.close();
   });
 
-  test("a walk stays within its budget, to the token", async () => {
+  test("paginate stays within its budget", async () => {
     const { balance: before } = await client.balance();
     const walk = client.paginate(
       "research_paper_search",
@@ -235,7 +235,7 @@ describe("money", () => {
   });
 });
 
-test("the pages of a search hold each of its records once", async () => {
+test("the pages of a search contain each record once", async () => {
   const pages = client.paginate("research_journal_search", { query: "学报", page_size: 7 });
   const ids: string[] = [];
   let total = -1;
@@ -259,7 +259,7 @@ describe("programs", () => {
   });
   afterAll(() => packed?.remove());
 
-  test("every one of the guide runs as printed, in a project with the package alone", async () => {
+  test("every program of the guide runs as printed with only the package installed", async () => {
     for (const [index, program] of programsOf("docs/dataq/client.md").entries()) {
       const path = join(packed.folder, `program-${index}.ts`);
       writeFileSync(path, program);

@@ -23,14 +23,14 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test("1,000 calls of one client end, each with its own answer", async () => {
+test("1,000 calls of one client each get their own answer", async () => {
   await server.script(Array.from({ length: 1_000 }, (_, id) => ({ body: { data: [{ id }] } })));
   using client = new DataQuerySync({ apiKey: caseKey, baseUrl: server.url });
   const ids = Array.from({ length: 1_000 }, () => client.legal_laws({ query: "x" }).data[0]?.id);
   expect(ids).toEqual(Array.from({ length: 1_000 }, (_, id) => id));
 });
 
-test("a process ends by itself, without close()", async () => {
+test("a process exits without close()", async () => {
   await server.script([answer]);
   const source = `import { DataQuerySync } from ${JSON.stringify(index)};\n${program}`;
   const args = ["--input-type=module", "--eval", source];
@@ -39,7 +39,7 @@ test("a process ends by itself, without close()", async () => {
   expect(stderr).toBe("");
 });
 
-test("a bundle of one file carries the thread along", async () => {
+test("a single-file bundle includes the thread", async () => {
   await server.script([answer]);
   const folder = mkdtempSync(join(tmpdir(), "dataq-client-"));
   const entry = join(folder, "program.mjs");
@@ -53,7 +53,7 @@ test("a bundle of one file carries the thread along", async () => {
   expect(stdout).toBe("a\n");
 });
 
-test("an error has the class and the fields that the asynchronous client gives", async () => {
+test("errors have the same class and fields as in the asynchronous client", async () => {
   await server.script([{ status: 429, headers: { "x-request-id": "req_1" }, body: { retry_after: 90 } }]);
   using client = new DataQuerySync({ apiKey: caseKey, baseUrl: server.url });
   try {
@@ -66,7 +66,7 @@ test("an error has the class and the fields that the asynchronous client gives",
   }
 });
 
-test("a call that timed out leaves the client usable", async () => {
+test("the client works after a timeout", async () => {
   await server.script([{ hang: true }]);
   using client = new DataQuerySync({ apiKey: caseKey, baseUrl: server.url });
   expect(() => client.legal_laws({ query: "x" }, { timeout: 500 })).toThrow(TimeoutError);
@@ -74,7 +74,7 @@ test("a call that timed out leaves the client usable", async () => {
   expect(client.legal_laws({ query: "x" }).data).toHaveLength(1);
 });
 
-test("two clients in turn do not mix their answers", async () => {
+test("two clients do not mix their answers", async () => {
   await server.script([1, 2, 3, 4].map((id) => ({ body: { data: [{ id }] } })));
   using one = new DataQuerySync({ apiKey: caseKey, baseUrl: server.url });
   using two = new DataQuerySync({ apiKey: caseKey, baseUrl: server.url });
@@ -82,7 +82,7 @@ test("two clients in turn do not mix their answers", async () => {
   expect(ids).toEqual([1, 2, 3, 4]);
 });
 
-test("a closed client says so", () => {
+test("a closed client throws a clear error", () => {
   const client = new DataQuerySync({ apiKey: caseKey, baseUrl: server.url });
   client.close();
   client.close();

@@ -1,4 +1,4 @@
-// Builds the console when its sources are newer than its build; a build that is right costs a few milliseconds.
+// Builds the console if its sources have changed. Without a change this takes a few milliseconds.
 //   node dataq/console/scripts/build.mjs [--force]
 import { createHash } from "node:crypto";
 import {
@@ -26,7 +26,7 @@ if (!isBuilt || process.argv.includes("--force")) await build();
 async function build() {
   const began = Date.now();
   const { build } = await import("vite");
-  // Beside the old build, then in its place: a service that starts meanwhile sees one or the other, whole.
+  // Built beside the old build and then renamed: a service that starts meanwhile finds one complete build.
   const fresh = join(root, `dist.${process.pid}`);
   await build({ root, logLevel: "warn", build: { outDir: fresh, emptyOutDir: true } });
   for (const file of filesBelow(fresh)) compress(file);
@@ -37,7 +37,7 @@ async function build() {
   console.log(`Console built in ${((Date.now() - began) / 1000).toFixed(1)} s.`);
 }
 
-/** Once here instead of at each request; what does not shrink (fonts) stays alone. */
+/** Compresses once at build time. Fonts are compressed already. */
 function compress(file) {
   if (!/\.(js|css|svg|html|json)$/.test(file) || file.endsWith("index.html")) return;
   const bytes = readFileSync(file);

@@ -3,7 +3,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { type AnyRoute, RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { makeRouter } from "./router.tsx";
+import { makeRouter } from "./router/router.ts";
 import { ServiceError } from "./service/call.ts";
 import { sessionQuery } from "./service/session.ts";
 import { fetchText, TextProvider } from "./text/text.tsx";
@@ -13,7 +13,7 @@ import { ToastProvider } from "./ui/toast.tsx";
 
 const client = new QueryClient({
   defaultOptions: {
-    // The service may be on this machine: it is asked also where the browser sees no network, and who asks is told.
+    // The service may run on this machine, so requests go out even when the browser is offline.
     mutations: { networkMode: "always" },
     queries: {
       networkMode: "always",
@@ -24,7 +24,7 @@ const client = new QueryClient({
   },
 });
 const router = makeRouter(client);
-// The session, the texts, the page's code and then its data, none waiting for the first frame or for each other.
+// Loads session, texts, page code and data in parallel, before the first frame.
 void client.prefetchQuery(sessionQuery);
 void fetchText(readLook().language);
 const routes: Readonly<Record<string, AnyRoute>> = router.routesById;
@@ -34,7 +34,7 @@ for (const { routeId } of router.matchRoutes(router.latestLocation)) {
 }
 void router.load();
 
-// A session that ended elsewhere is noticed at the next answer, whichever page asked or did something.
+// Any 401 means that the session has ended elsewhere.
 for (const cache of [client.getQueryCache(), client.getMutationCache()])
   cache.subscribe((event) => {
     if (event.type !== "updated" || event.action.type !== "error") return;

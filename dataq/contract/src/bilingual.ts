@@ -1,13 +1,13 @@
-/** A text for people, in both languages of the product. */
+/** A text in both languages of the product. */
 export interface Bilingual {
   readonly en: string;
   readonly zh: string;
 }
 
-/** Where a field's Chinese meaning stands in its metadata; it goes out beside the schemas, never inside them. */
+/** The metadata key of a field's Chinese meaning. It is published beside the schemas, not inside them. */
 export const chinese = "x-zh";
 
-/** The meaning of a field, as metadata of its schema: schemas carry the English one. */
+/** The meaning of a field, as metadata of its schema. */
 export function meaning({ en, zh }: Bilingual) {
   return { description: en, [chinese]: zh };
 }

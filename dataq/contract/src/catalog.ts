@@ -16,7 +16,7 @@ import { researchPaperSearch } from "./operations/research/paper-search.ts";
 import { researchPatentSearch } from "./operations/research/patent-search.ts";
 import { researchScholarSearch } from "./operations/research/scholar-search.ts";
 
-/** Every operation of the service, in the order of the specification. */
+/** All operations, in the order of the specification. */
 export const operations = [
   legalCases,
   legalLaws,
@@ -38,7 +38,7 @@ export const operations = [
 
 export type OperationName = (typeof operations)[number]["name"];
 
-/** The operation of this full name, or undefined. */
+/** The operation with this full name, if there is one. */
 export function findOperation(name: string): Operation | undefined {
   return byName.get(name);
 }

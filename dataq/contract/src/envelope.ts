@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Operation } from "./operation.ts";
 
-/** What a call cost. `reason` says why it was not the list price. */
+/** The cost of a call. `reason` says why it differs from the list price. */
 export const usage = z.object({
   tokens: z.number().int(),
   list_tokens: z.number().int(),
@@ -16,7 +16,7 @@ export const usage = z.object({
 });
 export type Usage = z.infer<typeof usage>;
 
-/** State of the index that an answer was read from. */
+/** The state of the index that an answer comes from. */
 export const indexState = z.object({
   snapshot: z.string(),
   refreshed_at: z.string(),
@@ -45,7 +45,7 @@ export interface Envelope {
   sample?: true;
 }
 
-/** The answer of one operation as a schema, for OpenAPI and for tests. */
+/** The schema of an operation's answer, for OpenAPI and for tests. */
 export function envelopeSchema(operation: Operation) {
   return z.object({
     data: operation.kind === "list" ? z.array(operation.record) : operation.record,
@@ -82,11 +82,11 @@ export const errorBody = z.object({
   next_action: z.string(),
   request_id: z.string(),
   retry_after: z.number().int().optional(),
-  /** Of a 402, in tokens. */
+  /** Only with 402, in tokens. */
   required: z.number().int().optional(),
   balance: z.number().int().optional(),
   shortfall: z.number().int().optional(),
-  /** Of `insufficient_balance`: the console's page, on this service. */
+  /** Only with `insufficient_balance`: the path of the console's page. */
   top_up_url: z.string().optional(),
   error: z.object({
     type: z.string(),

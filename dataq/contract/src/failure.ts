@@ -1,6 +1,6 @@
 import { type ErrorCode, errors } from "./errors.ts";
 
-/** What an error says beside its code: values for the message, and one entry for each bad parameter. */
+/** Details of an error: values for its message, and one entry per invalid parameter. */
 export interface FailureDetails {
   readonly [name: string]: unknown;
   readonly details?: readonly ParameterProblem[];
@@ -12,11 +12,11 @@ export interface ParameterProblem {
   readonly code: string;
   readonly message: string;
   readonly fix: string;
-  /** The same for readers of Chinese; the message follows from the code (errors-zh.ts). */
+  /** The fix in Chinese. The Chinese message depends on the code (errors-zh.ts). */
   readonly fixZh?: string;
 }
 
-/** The one exception that crosses folders: a code of the error table with its details. HTTP is not known here. */
+/** The exception of the whole service: a code of the error table with its details, independent of HTTP. */
 export class Failure extends Error {
   readonly code: ErrorCode;
   readonly details: FailureDetails;
@@ -29,18 +29,18 @@ export class Failure extends Error {
   }
 }
 
-/** The refusal of one field: its path, what kind of fault, the fault in a sentence, and what to send. */
+/** An error about one field: its path, the code, the message and the fix. */
 export function invalid(param: string, code: string, message: string, fix: string, fixZh: string): Failure {
   const details = [{ param, code, message, fix, fixZh }];
   return new Failure("invalid_params", { param, summary: summarise(details), details });
 }
 
-/** All that is wrong, each with what to send, as one sentence. */
+/** All problems with their fixes, as one sentence. */
 export function summarise(details: readonly ParameterProblem[]): string {
   return `${details.map(({ message, fix }) => (fix ? `${message} (${fix})` : message)).join("; ")}.`;
 }
 
-/** Puts details into the `{name}` places of a text of the error table. */
+/** Fills the `{name}` placeholders of a text in the error table. */
 export function fill(text: string, details: FailureDetails): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) =>
     details[name] === undefined ? whole : String(details[name]),

@@ -26,7 +26,7 @@ test.each(all)("$name: every parameter has a meaning in both languages", (operat
   }
 });
 
-test("meanings of a record stand under the paths of its fields", () => {
+test("lists the meanings of a record by the paths of its fields", () => {
   const laws = all.find(({ name }) => name === "legal_laws")!;
   expect(meanings(laws).record).toMatchObject({
     revisions: { en: expect.stringContaining("Oldest first") },
@@ -34,7 +34,7 @@ test("meanings of a record stand under the paths of its fields", () => {
   });
 });
 
-test("every field of every record has a meaning in both languages, and no word is without a field", () => {
+test("every field of every record has a meaning in both languages, and every word belongs to a field", () => {
   const used = new Set<Bilingual>();
   for (const operation of all) {
     const { record } = meanings(operation);
@@ -52,7 +52,7 @@ test("every field of every record has a meaning in both languages, and no word i
   expect(idle).toEqual([]);
 });
 
-/** Paths as in `meanings`: `judges`, `judges[].name`. */
+/** Paths as in `meanings`, such as `judges` and `judges[].name`. */
 function fieldsOf(schema: JsonSchema, prefix = ""): string[] {
   const variants = (schema["anyOf"] ?? [schema]) as readonly JsonSchema[];
   return variants.flatMap(({ properties, items }) => [
@@ -64,7 +64,7 @@ function fieldsOf(schema: JsonSchema, prefix = ""): string[] {
   ]);
 }
 
-test("schemas carry words of JSON Schema alone", () => {
+test("schemas contain only JSON Schema keywords", () => {
   for (const operation of all)
     for (const schema of [paramsSchema(operation), recordSchema(operation), answerSchema(operation)])
       expect(JSON.stringify(schema)).not.toContain('"x-');
@@ -73,7 +73,7 @@ test("schemas carry words of JSON Schema alone", () => {
 const ajv = new Ajv2020({ strict: false, logger: false });
 ajvFormats.default(ajv);
 
-test.each(all)("$name: what the schema takes is read, and what is read fits the schema", (operation) => {
+test.each(all)("$name: the schema and the reader accept the same values", (operation) => {
   const schema = paramsSchema(operation) as { properties: Record<string, TextSchema> };
   const fits = ajv.compile(schema);
   for (const [name, text] of Object.entries(schema.properties)) {
@@ -89,7 +89,7 @@ test.each(all)("$name: what the schema takes is read, and what is read fits the 
   }
 });
 
-/** Why a text that fits its schema may yet be refused; `format` or the description says each of them. */
+/** Why a text that matches its schema can still be rejected; `format` or the description says so. */
 const beyondSchema = ["checksum", "too_early", "future", "conflict"];
 
 interface TextSchema {
@@ -98,7 +98,7 @@ interface TextSchema {
   readonly enum?: readonly string[];
 }
 
-/** Texts of the schema, and others near it. */
+/** Texts that match the schema, and similar ones that do not. */
 function textsLike({ pattern, format, enum: choices }: TextSchema): fc.Arbitrary<string> {
   if (choices !== undefined) return fc.constantFrom(...choices);
   const near = fc.string({ unit: "grapheme", maxLength: 210 });

@@ -6,10 +6,10 @@ import { wordFor } from "./words/words.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** What an installation adds to the choices of a parameter, by its name: platforms with an imported archive. */
+/** Choices that an installation adds to a parameter, by name; for example platforms with an imported archive. */
 export type MoreChoices = Readonly<Record<string, readonly string[]>>;
 
-/** Parameters of an operation as JSON Schema 2020-12; nothing else may be sent. */
+/** The parameters of an operation as JSON Schema 2020-12. Other fields are rejected. */
 export function paramsSchema(operation: Operation, more: MoreChoices = {}): JsonSchema {
   const schema = walk(plainSchema(z.toJSONSchema(operation.params, { io: "input" }))) as JsonSchema;
   const properties = Object.entries((schema["properties"] ?? {}) as Record<string, JsonSchema>).map(
@@ -23,7 +23,7 @@ export function paramsSchema(operation: Operation, more: MoreChoices = {}): Json
   return { ...schema, properties: Object.fromEntries(properties), additionalProperties: false };
 }
 
-/** A record of an operation as JSON Schema 2020-12. Later versions add fields, so others are allowed. */
+/** A record of an operation as JSON Schema 2020-12. Other fields are allowed, because later versions add some. */
 export function recordSchema(operation: Operation): JsonSchema {
   return openSchema(plainSchema(z.toJSONSchema(operation.record)));
 }
@@ -41,7 +41,7 @@ export function plainSchema({ $schema: _, ...schema }: Record<string, unknown>):
   return schema;
 }
 
-/** What the fields of the parameters and of a record mean, by their paths: `judges[].name`. */
+/** The meaning of parameters and record fields, by path such as `judges[].name`. */
 export function meanings(operation: Operation) {
   return {
     params: meaningsIn(z.toJSONSchema(operation.params, { io: "input" })),
@@ -67,7 +67,7 @@ function meaningsIn(schema: unknown, operation?: Operation, path = ""): Record<s
   return items === undefined ? found : { ...found, ...meaningsIn(items, operation, `${path}[]`) };
 }
 
-/** zod closes objects; answers are open to fields that come later. */
+/** Removes `additionalProperties: false`, because later versions add fields. */
 export function openSchema(schema: unknown): JsonSchema {
   return walk(schema) as JsonSchema;
 }

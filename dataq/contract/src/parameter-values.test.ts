@@ -3,7 +3,7 @@ import { type Operation, operations, readParams } from "./index.ts";
 
 const today = "2026-11-21";
 
-/** A parameter's values that are taken, with the form they are brought into, and those that are refused, with why. */
+/** The accepted values of a parameter with their normal form, and the rejected ones with the reason. */
 interface Values {
   readonly right: readonly (readonly [given: string, read: string])[];
   readonly wrong: readonly (readonly [given: string, code: string])[];
@@ -135,7 +135,7 @@ const values: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
         ["weibo", "weibo"],
         ["微博", "weibo"],
         [" TikTok_CN ", "douyin"],
-        // Whether there is an archive of it only the source knows.
+        // Only the source knows whether it has an archive of it.
         ["v2ex", "v2ex"],
       ],
       wrong: [
@@ -192,22 +192,26 @@ const values: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
   research_scholar_search: { name: text },
 };
 
-test.each(Object.entries(values))("%s: right and wrong values of every parameter", (name, ofOperation) => {
-  const list: readonly Operation[] = operations;
-  const operation = list.find((each) => each.name === name)!;
-  expect(Object.keys(ofOperation)).toEqual(Object.keys(operation.params.shape));
-  for (const [parameter, { right, wrong }] of Object.entries(ofOperation)) {
-    const ask = (value: string) => readParams(operation, { ...operation.example, [parameter]: value }, today);
-    for (const [given, read] of right) expect(ask(given)).toMatchObject({ params: { [parameter]: read } });
-    for (const [given, code] of wrong)
-      expect(ask(given), given.slice(0, 40)).toMatchObject({
-        code: "invalid_params",
-        details: [{ param: `params.${parameter}`, code, fix: expect.stringMatching(/./) }],
-      });
-  }
-});
+test.each(Object.entries(values))(
+  "%s: accepts and rejects values of every parameter",
+  (name, ofOperation) => {
+    const list: readonly Operation[] = operations;
+    const operation = list.find((each) => each.name === name)!;
+    expect(Object.keys(ofOperation)).toEqual(Object.keys(operation.params.shape));
+    for (const [parameter, { right, wrong }] of Object.entries(ofOperation)) {
+      const ask = (value: string) =>
+        readParams(operation, { ...operation.example, [parameter]: value }, today);
+      for (const [given, read] of right) expect(ask(given)).toMatchObject({ params: { [parameter]: read } });
+      for (const [given, code] of wrong)
+        expect(ask(given), given.slice(0, 40)).toMatchObject({
+          code: "invalid_params",
+          details: [{ param: `params.${parameter}`, code, fix: expect.stringMatching(/./) }],
+        });
+    }
+  },
+);
 
-test("an invoice's code and number joined are taken apart, whatever stands between", () => {
+test("splits a joined invoice code and number, whatever separates them", () => {
   const list: readonly Operation[] = operations;
   const invoice = list.find(({ name }) => name === "enterprise_tax_invoice")!;
   for (const joined of ["330021001112345678", "3300210011-12345678", "3300210011 / 12345678"])

@@ -6,7 +6,7 @@ import { readParams } from "./parameters.ts";
 
 const today = "2026-11-21";
 
-test("the operations of the specification are there, each under its domain and with a name of its own", () => {
+test("has all operations of the specification, each in its domain with a unique name", () => {
   const names = operations.map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(specified));
   for (const { name, domain } of operations) expect(name.startsWith(`${domain}_`)).toBe(true);
@@ -83,7 +83,7 @@ test.each(operations.map((operation) => [operation.name, operation as Operation]
   },
 );
 
-test("a day is today in China where it is left out, and never to come", () => {
+test("a missing date is today in China, and future dates are rejected", () => {
   const rank = findOperation("content_hot_rank") as Operation;
   expect(readParams(rank, { platform: "微博" }, today)).toMatchObject({
     params: { platform: "weibo", date: today },
@@ -106,7 +106,7 @@ test("code and number of an invoice must agree", () => {
   ).toMatchObject({ details: [{ param: "params.invoice_number", code: "conflict" }] });
 });
 
-test("an operation without parameters takes none", () => {
+test("an operation without parameters rejects any", () => {
   const catalog = findOperation("legal_law_catalog") as Operation;
   expect(readParams(catalog, {}, today)).toMatchObject({ params: {} });
   expect(readParams(catalog, { query: "x" }, today)).toMatchObject({ code: "unknown_parameter" });

@@ -1,7 +1,7 @@
-/** 1 CNY buys 50,000 tokens (specification, section 8); tokens are whole numbers everywhere. */
+/** 1 CNY buys 50,000 tokens (specification, section 8). Tokens are integers everywhere. */
 export const tokensPerCny = 50_000;
 
-/** What a call costs, by group of operations. `cachedTokens` null: a repeat costs the list price. */
+/** The price of a call by group of operations. With `cachedTokens` null, a cached answer costs the list price. */
 export const priceGroups = {
   research: { tokens: 500, cachedTokens: null },
   standard: { tokens: 5_000, cachedTokens: 2_500 },

@@ -4,7 +4,7 @@ import { meaning } from "./bilingual.ts";
 export const sourceKinds = ["official", "licensed", "third_party", "sample"] as const;
 export type SourceKind = (typeof sourceKinds)[number];
 
-/** Where a record comes from. Generated records are `sample` and never say anything else. */
+/** Where a record comes from. Generated records are always `sample`. */
 const provenance = z.object({
   name: z.string().meta(meaning({ en: "Publisher of the record", zh: "记录的发布者" })),
   kind: z.enum(sourceKinds),

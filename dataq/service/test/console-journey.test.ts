@@ -44,7 +44,7 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
     expect(page.url()).toContain("/console/sign-in");
     await page.getByRole("link", { name: "Create account" }).click();
     await page.getByLabel("Name").fill("Wang Fang");
-    await page.getByLabel("E-mail").fill(email);
+    await page.getByLabel("Email").fill(email);
     await page.getByLabel("Password").fill("correct horse battery");
     await page.getByRole("button", { name: "Create account" }).click();
     await page.getByText(`We sent a link to ${email}.`).waitFor();
@@ -61,10 +61,10 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
     verification = letter.link;
 
     await visit(page, "/sign-in");
-    await page.getByLabel("E-mail").fill(email);
+    await page.getByLabel("Email").fill(email);
     await page.getByLabel("Password").fill("correct horse battery");
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByText("The e-mail address is not verified yet.").waitFor();
+    await page.getByText("Your email address is not verified yet.").waitFor();
     // Trying to come in sends it again.
     expect((await box.next(email)).link).toContain("/console/verify#token=");
   });
@@ -72,10 +72,10 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
   test("the letter's link verifies, once; then the operator lets them in, with the trial", async () => {
     await page.goto(verification);
     await page.getByRole("button", { name: "Verify" }).click();
-    await page.getByText("The address is verified.").waitFor();
+    await page.getByText("Your email address is verified.").waitFor();
     expect(page.url()).not.toContain("token");
-    await page.getByRole("link", { name: "Into the console" }).click();
-    await page.getByRole("heading", { name: "The operator lets new accounts in" }).waitFor();
+    await page.getByRole("link", { name: "Go to console" }).click();
+    await page.getByRole("heading", { name: "Awaiting approval" }).waitFor();
     const token = new URL(verification).hash.slice("#token=".length);
     const again = await fetch(`${service.url}/console/auth/verify-email?token=${token}`, {
       headers: { "x-console": "1" },
@@ -91,13 +91,13 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
 
   test("a key is shown once, and works", async () => {
     await visit(page, "/keys");
-    await page.getByRole("button", { name: "Make a key" }).first().click();
+    await page.getByRole("button", { name: "Create API key" }).first().click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("report");
-    await dialog.getByRole("button", { name: "Make a key" }).click();
+    await dialog.getByRole("button", { name: "Create API key" }).click();
     key = (await page.getByTestId("new-key").textContent())!;
     expect(key).toMatch(/^dq_live_[0-9A-Za-z]{36}$/);
-    await page.getByLabel("I have kept the key").check();
+    await page.getByLabel("I have saved the key").check();
     await page.getByRole("button", { name: "Done" }).click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.reload();
@@ -109,13 +109,13 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
   test("the playground says the price, charges it, and shows its ledger rows", async () => {
     await visit(page, "/playground?operation=legal_cases");
     expect(await page.getByTestId("price").textContent()).toContain("5,000 tokens");
-    await page.getByRole("button", { name: "Send the call" }).click();
+    await page.getByRole("button", { name: "Send" }).click();
     expect(await page.getByTestId("charged").textContent()).toContain("5,000 tokens charged");
     // Asked again, it is half the price, and that is said before.
-    await page.getByText("You asked this lately").waitFor();
+    await page.getByText("you made this call recently").waitFor();
     expect(await page.getByTestId("price").textContent()).toContain("2,500 tokens");
-    await page.getByRole("link", { name: "Ledger rows" }).click();
-    await page.getByText("On the ledger").waitFor();
+    await page.getByRole("link", { name: "Call details" }).click();
+    await page.getByText("Ledger entries").waitFor();
     await page.getByText("−5,000").waitFor();
     await page.getByText("Held", { exact: true }).first().waitFor();
     await page.getByText("Charged", { exact: true }).first().waitFor();
@@ -127,12 +127,12 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
     const taken = { tokens: -1_995_000, reason: "test" };
     await service.call(`/admin/v1/accounts/${accountId}/adjust`, { body: taken });
     await visit(page, "/");
-    await page.getByText("The balance is used up").waitFor();
+    await page.getByText("Your balance is used up").waitFor();
     await visit(page, "/playground?operation=research_paper_search");
-    await page.getByText("The balance does not cover it.").waitFor();
-    await page.getByRole("button", { name: "Send the call" }).click();
-    await page.getByText("The balance does not cover this call. Top up").waitFor();
-    await page.getByText("The balance is 0 tokens, the call costs 500: 500 are missing.").waitFor();
+    await page.getByText("Your balance is too low.").waitFor();
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByText("Your balance is too low for this call").waitFor();
+    await page.getByText("Your balance is 0 tokens. This call costs 500; you need 500 more.").waitFor();
 
     const { body } = await service.call("/admin/v1/vouchers", { body: { tokens: 50_000, batch: "journey" } });
     await page.getByRole("main").getByRole("link", { name: "Top up" }).click();
@@ -146,8 +146,8 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
     expect(JSON.stringify(data)).not.toContain(body.codes[0]);
 
     await visit(page, "/playground?operation=research_paper_search");
-    await page.getByText("49,500 tokens are left after it.").waitFor();
-    await page.getByRole("button", { name: "Send the call" }).click();
+    await page.getByText("49,500 tokens left after this call.").waitFor();
+    await page.getByRole("button", { name: "Send" }).click();
     await page.getByTestId("charged").waitFor();
   });
 
@@ -155,12 +155,12 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
     const answers = async (text: string) => (await service.call("/v1/balance", { key: text })).status;
     await visit(page, "/keys");
     await page.getByRole("button", { name: "Rotate: report" }).click();
-    await page.getByLabel("The old key works for").selectOption({ label: "1 hour" });
+    await page.getByLabel("Old key keeps working for").selectOption({ label: "1 hour" });
     await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
     const next = (await page.getByTestId("new-key").textContent())!;
-    await page.getByLabel("I have kept the key").check();
+    await page.getByLabel("I have saved the key").check();
     await page.getByRole("button", { name: "Done" }).click();
-    await page.getByText("Ends soon").waitFor();
+    await page.getByText("Expiring soon").waitFor();
     await moveClock(3_599_000);
     for (const text of [key, next]) expect(await answers(text)).toBe(200);
     await moveClock(2_000);
@@ -169,7 +169,7 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
     await page.reload();
     await page.getByText("Expired", { exact: true }).waitFor();
 
-    const row = page.getByRole("row").filter({ hasText: "In force" });
+    const row = page.getByRole("row").filter({ hasText: "Active" });
     await row.getByRole("button", { name: "Revoke" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
@@ -204,24 +204,24 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
   test("by keyboard alone: past the navigation, into a dialog, out of it, back where it was", async () => {
     await visit(page, "/keys");
     await page.keyboard.press("Tab");
-    expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to the page");
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to content");
     await page.keyboard.press("Enter");
     await page.keyboard.press("Tab");
-    expect(await page.evaluate("document.activeElement.textContent")).toBe("Make a key");
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Create API key");
     await page.keyboard.press("Enter");
     await page.getByRole("dialog").waitFor();
     expect(await page.evaluate("document.activeElement.closest('[role=dialog]') !== null")).toBe(true);
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    expect(await page.evaluate("document.activeElement.textContent")).toBe("Make a key");
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Create API key");
   });
 
   test("an invited person verifies their address, joins by the link, once, and sees the account", async () => {
     const invited = "li@example.com";
     await visit(page, "/settings");
-    await page.getByLabel("E-mail").fill(invited);
+    await page.getByLabel("Email").fill(invited);
     await page.getByLabel("Role", { exact: true }).selectOption("read-only");
-    await page.getByRole("button", { name: "Invite" }).click();
+    await page.getByRole("button", { name: "Invite member" }).click();
     const link = (await page.getByText("/console/join#token=").textContent())!;
 
     await using guest = await openBrowser(service.url);
@@ -230,13 +230,13 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
     await guest.page.getByRole("link", { name: "Create account" }).click();
     expect(guest.page.url()).not.toContain("token");
     await guest.page.getByLabel("Name").fill("Li Na");
-    await guest.page.getByLabel("E-mail").fill(invited);
+    await guest.page.getByLabel("Email").fill(invited);
     await guest.page.getByLabel("Password").fill("correct horse battery");
     await guest.page.getByRole("button", { name: "Create account" }).click();
-    await guest.page.getByText("Then open the invitation's link once more.").waitFor();
+    await guest.page.getByText("Then open your invitation link again.").waitFor();
     await guest.page.goto((await box.next(invited)).link);
     await guest.page.getByRole("button", { name: "Verify" }).click();
-    await guest.page.getByRole("link", { name: "Into the console" }).click();
+    await guest.page.getByRole("link", { name: "Go to console" }).click();
     await guest.page.getByRole("button", { name: "Join" }).click();
     await guest.page.getByRole("heading", { name: "Hello, Li Na" }).waitFor();
     await guest.page.getByText("49,500 tokens").first().waitFor();
@@ -253,7 +253,7 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
     await guest.page.getByRole("dialog").waitFor({ state: "detached" });
     await guest.page.getByRole("button", { name: "Leave" }).click();
     await guest.page.getByRole("dialog").getByRole("button", { name: "Leave" }).click();
-    await guest.page.getByRole("heading", { name: "The operator lets new accounts in" }).waitFor();
+    await guest.page.getByRole("heading", { name: "Awaiting approval" }).waitFor();
     expect(guest.complaints).toEqual([]);
     await visit(page, "/settings");
     expect(await page.getByLabel("Role of Li Na").count()).toBe(0);
@@ -268,9 +268,9 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
 
     const ask = async (address: string) => {
       await visit(page, "/forgot");
-      await page.getByLabel("E-mail").fill(address);
-      await page.getByRole("button", { name: "Send the link" }).click();
-      await page.getByText("If there is an account with this address").waitFor();
+      await page.getByLabel("Email").fill(address);
+      await page.getByRole("button", { name: "Send reset link" }).click();
+      await page.getByText("If an account has this email address").waitFor();
     };
     await ask("nobody.here@example.com");
     await ask(email);
@@ -282,12 +282,12 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
 
     await page.goto(letter.link);
     await page.getByLabel("New password").fill("a wholly different one");
-    await page.getByRole("button", { name: "Save the password" }).click();
-    await page.getByText("The password was changed.").waitFor();
+    await page.getByRole("button", { name: "Save password" }).click();
+    await page.getByText("Password changed.").waitFor();
     await browser.context.addCookies(other);
     await visit(page, "/keys");
     expect(page.url()).toContain("/console/sign-in");
-    await page.getByLabel("E-mail").fill(email);
+    await page.getByLabel("Email").fill(email);
     await page.getByLabel("Password").fill("a wholly different one");
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("heading", { name: "API keys" }).waitFor();
@@ -296,17 +296,17 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
 
   test("a second factor by the secret that is shown; the next sign-in asks for its code", async () => {
     await visit(page, "/settings");
-    const factor = page.locator("section").filter({ hasText: "Second factor" });
+    const factor = page.locator("section").filter({ hasText: "Two-factor authentication" });
     await factor.getByLabel("Password").fill("a wholly different one");
-    await factor.getByRole("button", { name: "Turn on" }).click();
+    await factor.getByRole("button", { name: "Enable" }).click();
     const secret = (await factor.getByTestId("totp-secret").textContent())!;
     await factor.getByLabel("Code").fill(codeOf(secret));
-    await factor.getByRole("button", { name: "Check and turn on" }).click();
+    await factor.getByRole("button", { name: "Verify and enable" }).click();
     await factor.getByText("On", { exact: true }).waitFor();
 
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
-    await page.getByLabel("E-mail").fill(email);
+    await page.getByLabel("Email").fill(email);
     await page.getByLabel("Password").fill("a wholly different one");
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByLabel("Code").fill("000000");

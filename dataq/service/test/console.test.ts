@@ -50,7 +50,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
 
   test("the printed link lets the owner in, once", async () => {
     await page.goto(service.console);
-    await page.getByRole("button", { name: "Enter the console" }).click();
+    await page.getByRole("button", { name: "Open console" }).click();
     await page.getByRole("heading", { name: "Hello, local" }).waitFor();
     expect(page.url()).not.toContain("token");
 
@@ -58,11 +58,11 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     owner = decodeURIComponent(cookies.find(({ name }) => name === "dataq.session_token")!.value);
     await browser.signIn("");
     await visit(page, "/enter");
-    await page.getByText("This link is not complete").waitFor();
+    await page.getByText("This link is incomplete").waitFor();
     // Pasted over the open page, which is not loaded anew.
     await page.goto(service.console);
-    await page.getByRole("button", { name: "Enter the console" }).click();
-    await page.getByText("This link has been used or is too old.").waitFor();
+    await page.getByRole("button", { name: "Open console" }).click();
+    await page.getByText("This link was already used or has expired.").waitFor();
     await browser.signIn(owner);
   });
 
@@ -79,8 +79,8 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
       }).observe(document.body, { subtree: true, childList: true, attributes: true });
     }`);
     await page.getByRole("combobox", { name: "Operation" }).selectOption("research_journal_search");
-    await page.getByLabel("File, address or package").fill(path);
-    await page.getByRole("button", { name: "Start the import" }).click();
+    await page.getByLabel("File, URL or package").fill(path);
+    await page.getByRole("button", { name: "Start import" }).click();
     await page.getByText("Running").waitFor();
     await page.getByText("8,000 records were imported.").waitFor({ timeout: 50_000 });
     const shown = (await page.evaluate("shown")) as number[];
@@ -126,11 +126,11 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await page.getByRole("cell", { name: "small:b" }).waitFor();
     const name = `${registry.host}/small/c:1`;
     await page.getByRole("textbox", { name: "Model" }).fill(name);
-    await page.getByRole("button", { name: "Pull a model" }).click();
+    await page.getByRole("button", { name: "Pull model" }).click();
     await page.locator("progress[value]").waitFor();
     await page.getByText(/MB \/ 3\.4 MB · [1-9][\d.]*%/).waitFor();
     release();
-    await page.getByText("The model is here.").waitFor();
+    await page.getByText("Model downloaded.").waitFor();
     await page.getByRole("cell", { name: "small/c:1" }).waitFor();
 
     // The answer is held amid its words until some of them were seen.
@@ -154,11 +154,11 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
   test("an impatient hand makes one key; a network that is gone and a session that ended elsewhere are told", async () => {
     await browser.signIn(await signUp(service.url, "tab@example.com", "Tab"));
     await visit(page, "/keys");
-    await page.getByRole("button", { name: "Make a key" }).first().click();
+    await page.getByRole("button", { name: "Create API key" }).first().click();
     await page.getByRole("dialog").getByLabel("Name").fill("once");
     for (let press = 0; press < 3; press++) await page.keyboard.press("Enter");
     await page.getByTestId("new-key").waitFor();
-    await page.getByLabel("I have kept the key").check();
+    await page.getByLabel("I have saved the key").check();
     await page.getByRole("button", { name: "Done" }).click();
     await settle(page);
     expect(await page.getByRole("row", { name: /once/ }).count()).toBe(1);
@@ -167,10 +167,10 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await page.getByRole("button", { name: "Revoke: once" }).click();
     const revoke = page.getByRole("dialog").getByRole("button", { name: "Revoke" });
     await revoke.click();
-    await page.getByText("The service does not answer. Is it still running?").waitFor();
+    await page.getByText("The service is not responding. Check that it is running.").waitFor();
     await browser.context.setOffline(false);
     await revoke.click();
-    await page.getByText("By hand").waitFor();
+    await page.getByText("Manually").waitFor();
 
     const [{ value } = { value: "" }] = (await browser.context.cookies(service.url)).filter(({ name }) =>
       name.endsWith("session_token"),

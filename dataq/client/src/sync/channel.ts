@@ -16,7 +16,7 @@ export class Channel {
     const { port, flag, receive } = this.#open;
     Atomics.store(flag, 0, 0);
     port.postMessage({ request, limits } satisfies Job);
-    // The thread keeps the time limit; the reserve is for its start and for a thread that died.
+    // The thread enforces the timeout; the reserve covers its start and a crash.
     Atomics.wait(flag, 0, 0, limits.timeoutMs + reserveMs);
     const received = receive(port);
     if (received !== undefined) return received.message as Outcome;
@@ -42,7 +42,7 @@ export class Channel {
 
 const reserveMs = 10_000;
 
-/** What the thread is given at its start. */
+/** The data that the thread starts with. */
 export interface WorkerData {
   readonly port: import("node:worker_threads").MessagePort;
   readonly flag: Int32Array<SharedArrayBuffer>;
@@ -67,7 +67,7 @@ function open(): Open {
   const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(workerSource)}`), {
     workerData: { port: port2, flag } satisfies WorkerData,
     transferList: [port2],
-    // Loaders given to this process would load again in the thread, some of them through the sleeping caller.
+    // This process's loaders would load again in the thread, some of them through the sleeping caller.
     execArgv: [],
     name: "dataq-client",
   });
@@ -80,7 +80,7 @@ function open(): Open {
   return { port, flag, receive: receiveMessageOnPort, stop };
 }
 
-/** Asked for at run time: a bundle for browsers must not name a module of Node. */
+/** Loaded at run time, because a browser bundle must not import Node modules. */
 export function threads(): typeof import("node:worker_threads") {
   const found = globalThis.process?.getBuiltinModule?.("node:worker_threads");
   if (found !== undefined) return found;
@@ -90,7 +90,7 @@ export function threads(): typeof import("node:worker_threads") {
   );
 }
 
-/** Sleeps this thread. */
+/** Blocks this thread. */
 export function sleep(delayMs: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, delayMs);
 }

@@ -10,7 +10,7 @@ const { port, flag } = workerData as WorkerData;
 
 port.on("message", async ({ request, limits }: Job) => {
   const outcome = await exchange(fetch, request, limits);
-  // Not every error can cross; its message and code stand beside it.
+  // Some errors cannot be cloned, so their message and code are sent separately.
   port.postMessage(outcome.kind === "failed" ? { ...outcome, error: undefined } : outcome);
   Atomics.store(flag, 0, 1);
   Atomics.notify(flag, 0);

@@ -35,26 +35,26 @@ import { useFormat } from "../ui/format.tsx";
 import { Brand, LookSwitch } from "../ui/look-switch.tsx";
 import { Skeleton } from "../ui/states.tsx";
 
-/** Every page of somebody who signed in. */
+/** The navigation of signed-in users. */
 export function Shell() {
   const { data: session } = useQuery(sessionQuery);
   return session?.user?.accountId ? <Surroundings /> : <Left />;
 }
 
-/** The session ended elsewhere, or they are of this account no more: a new page asks who is there. */
+/** Reloads the page when the session has ended elsewhere or the user has left the account. */
 function Left() {
   useEffect(() => location.reload(), []);
   return <Skeleton />;
 }
 
-/** What surrounds every page: the way around, the balance, the look, the way out. */
+/** The frame of every page: navigation, balance, theme, language and sign-out. */
 function Surroundings() {
   const t = useText();
   const [isOpen, setOpen] = useState(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
-  // A new page is told to screen readers by moving the focus to it, as a full page load would.
+  // Moving the focus tells screen readers about the new page, as a full page load would.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the path is what changes
   useEffect(() => {
     setOpen(false);
@@ -213,7 +213,7 @@ function Person({ name, email }: { readonly name: string; readonly email: string
   const t = useText();
   const leave = async () => {
     await signOut().catch(() => {});
-    // A new page, so that nothing of this session stays in memory.
+    // A full page load, so that nothing of this session stays in memory.
     location.assign("/console/sign-in");
   };
   return (

@@ -44,7 +44,7 @@ export const changeAccount = (id: string, change: ChangedAccount) =>
 export const adjustAccount = (id: string, tokens: number, reason: string) =>
   call<{ balance: number }>(`${at(id)}/adjust`, { method: "POST", body: { tokens, reason } });
 
-/** Money that came in another way; the same reference only once. */
+/** Records a payment from outside this service. Each reference is credited once. */
 export const topUpAccount = (id: string, tokens: number, reference: string) =>
   call<{ balance: number }>(`${at(id)}/topups`, { method: "POST", body: { tokens, reference } });
 

@@ -1,4 +1,4 @@
-/** An answer of the service that is not a success, or none at all (`status` 0). */
+/** An error response, or no response at all (`status` 0). */
 export class ServiceError extends Error {
   readonly status: number;
   readonly code: string;
@@ -11,7 +11,7 @@ export class ServiceError extends Error {
     super(textOf(body["detail"]) || textOf(body["message"]) || `HTTP ${status}`);
     this.name = "ServiceError";
     this.status = status;
-    // 502 to 504 without a code are a gateway's word: the service behind it does not answer.
+    // 502 to 504 without a code come from a gateway: the service behind it does not respond.
     const isAway = status === 0 || (status >= 502 && status <= 504);
     this.code = (textOf(body["code"]) || (isAway ? "unreachable" : `http_${status}`)).toLowerCase();
     this.nextAction = textOf(body["next_action"]);
@@ -28,12 +28,12 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** One call to the service with the session's cookie. Throws a `ServiceError` for every answer that is none. */
+/** Calls the service with the session cookie. Throws a `ServiceError` unless the call succeeds. */
 export async function call<Answer>(path: string, options: CallOptions = {}): Promise<Answer> {
   return (await exchange<Answer>(path, options)).answer;
 }
 
-/** The answer with its headers and the time it took, for the playground. */
+/** As `call`, with headers, status and duration. */
 export async function exchange<Answer>(
   path: string,
   options: CallOptions = {},
@@ -47,7 +47,7 @@ export async function exchange<Answer>(
   return { answer: body as Answer, headers: response.headers, status: response.status, tookMs };
 }
 
-/** The raw answer, for streams. The header shows the service that a page of its own asks, and no form of another site. */
+/** The raw response, for streams. `x-console` proves that no form of another site sent the request. */
 export async function send(path: string, options: CallOptions = {}): Promise<Response> {
   const hasBody = options.body !== undefined;
   try {
@@ -57,7 +57,7 @@ export async function send(path: string, options: CallOptions = {}): Promise<Res
       headers: {
         accept: "application/json",
         "x-console": "1",
-        // The page's language, not the browser's: errors are told in it.
+        // Error messages follow the page's language, not the browser's.
         "accept-language": document.documentElement.lang || "en",
         ...(hasBody && { "content-type": "application/json" }),
         ...options.headers,

@@ -3,7 +3,7 @@ import type { CatalogEntry, Estimate, Status } from "@dataq/contract/wire";
 import { queryOptions } from "@tanstack/react-query";
 import { call, exchange } from "./call.ts";
 
-/** As much of JSON Schema as the contract's records and parameters use. */
+/** The part of JSON Schema that the contract uses. */
 export interface Schema {
   readonly type?: string | readonly string[];
   readonly description?: string;
@@ -16,7 +16,7 @@ export interface Schema {
   readonly const?: unknown;
 }
 
-/** An entry of the catalogue; its schemas are JSON Schema as the contract makes it. */
+/** An entry of the catalogue with typed schemas. */
 export interface CatalogOperation extends Omit<CatalogEntry, "operation" | "params" | "record"> {
   readonly name: string;
   readonly params: Schema;

@@ -1,13 +1,13 @@
 import type { OpenSession } from "@dataq/contract/wire";
 import { call } from "./call.ts";
 
-/** Sign-up, sign-in and what belongs to them. Paths are those of the service's identity part. */
+/** Sign-up, sign-in, passwords and two-factor authentication. */
 const AUTH = "/console/auth";
 const post = <Answer>(path: string, body: unknown = {}) =>
   call<Answer>(`${AUTH}${path}`, { method: "POST", body });
 
 export interface SignInAnswer {
-  /** True when a code of the second factor is wanted before the session begins. */
+  /** True when the user must still enter a two-factor code. */
   readonly twoFactorRedirect?: boolean;
 }
 

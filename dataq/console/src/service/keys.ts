@@ -2,7 +2,7 @@ import type { ApiKey, CreatedKey, NewKey, Scope } from "@dataq/contract/wire";
 import { queryOptions } from "@tanstack/react-query";
 import { call } from "./call.ts";
 
-/** What a key made in the console may be allowed; `admin` stays with the operator's own key. */
+/** Scopes that a key created in the console can have. Only the operator's own key has `admin`. */
 export const keyScopes = [
   "data:query",
   "read:account",

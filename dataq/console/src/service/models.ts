@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { call, isObject, ServiceError, send } from "./call.ts";
 
-/** The model server next door, through the service's proxy: only what this page needs is let through. */
+/** The local model server through the service's proxy, which passes only what this page needs. */
 const BASE = "/console/api/models";
 
 export interface Model {
@@ -52,7 +52,7 @@ export interface ChatStep {
 export const chat = (model: string, messages: readonly Message[], signal: AbortSignal) =>
   stream<ChatStep>(`${BASE}/chat`, { model, messages, stream: true }, signal);
 
-/** One object a line, as they come. An `error` line ends it as an error. */
+/** Yields one object per line. Throws at an `error` line. */
 async function* stream<Step>(path: string, body: unknown, signal: AbortSignal): AsyncGenerator<Step> {
   const response = await send(path, {
     method: "POST",
@@ -88,7 +88,7 @@ function readStep<Step>(line: string): Step {
   return step as Step;
 }
 
-/** The model server says `{error: "…"}`; the service says a problem document. */
+/** The model server sends `{error: "…"}`; the service sends a problem document. */
 function detailOf(body: Record<string, unknown>): Record<string, unknown> {
   return typeof body["error"] === "string" ? { detail: body["error"] } : body;
 }

@@ -31,7 +31,7 @@ export function usageQuery(from: string, to: string, groupBy: string) {
   });
 }
 
-/** What the overview charts. */
+/** The period of the overview's chart. */
 export const recentDays = 30;
 
 export function recentUsageQuery() {
@@ -49,7 +49,7 @@ export const ledgerQuery = infiniteQueryOptions({
 export interface RequestFilter {
   readonly operation: string;
   readonly status: string;
-  /** Id of a key; `user_…` for the calls of somebody in the console. */
+  /** ID of a key, or `user_…` for calls that a user makes in the console. */
   readonly key: string;
 }
 
@@ -74,7 +74,7 @@ export function redeemVoucher(code: string): Promise<{ tokens: number; balance: 
   return call("/v1/vouchers/redeem", { method: "POST", body: { code } });
 }
 
-/** Days in China, as the bills count them; `back` days before today. */
+/** The day in China, as billing counts it, `back` days before today. */
 export function chinaDay(back = 0, now = Date.now()): string {
   return new Date(now + 8 * 3_600_000 - back * 86_400_000).toISOString().slice(0, 10);
 }

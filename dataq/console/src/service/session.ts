@@ -8,7 +8,7 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** The signed-in person; pages below the shell always have one. */
+/** The signed-in user. Pages inside the shell always have one. */
 export function useSignedIn(): SignedIn {
   const { data } = useQuery(sessionQuery);
   if (!data?.user) throw new Error("This page is for people who signed in.");

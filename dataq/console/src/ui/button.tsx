@@ -11,7 +11,7 @@ const kinds: Record<Kind, string> = {
   danger: "bg-surface text-bad border-bad/50 hover:bg-bad-wash shadow-card",
 };
 
-/** How a button looks; links that act like one wear it too. */
+/** Class names of a button, also for links that look like one. */
 export function buttonClass(kind: Kind = "plain", size: "small" | "normal" = "normal"): string {
   return classes(
     "inline-flex items-center justify-center gap-1.5 rounded-md border font-medium whitespace-nowrap transition-colors",
@@ -43,7 +43,7 @@ export function Button({ kind, size, isBusy, icon, children, className, disabled
   );
 }
 
-/** A button that is only a picture; `label` is what it is called. */
+/** A button with an icon only; `label` is its accessible name. */
 export function IconButton({
   label,
   children,

@@ -39,7 +39,7 @@ async function writeClipboard(text: string): Promise<void> {
   field.remove();
 }
 
-/** Program text, scrolling in its own box. */
+/** Code in a box that scrolls on its own. */
 export function Code({
   text,
   label,

@@ -5,7 +5,7 @@ import { useText } from "../text/text.tsx";
 import { IconButton } from "./button.tsx";
 import { classes } from "./classes.ts";
 
-/** A question or form above the page. The focus stays in it and goes back where it was. */
+/** A modal dialog. It keeps the focus and returns it when it closes. */
 export function Dialog({
   isOpen,
   onClose,

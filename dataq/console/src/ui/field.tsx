@@ -16,7 +16,7 @@ interface FieldProps {
   }) => ReactNode;
 }
 
-/** A label, what it labels, a hint, and what is wrong with the value. */
+/** A form field with its label, hint and error. */
 export function Field({ label, hint, error, optionalText, children }: FieldProps) {
   const id = useId();
   const noteId = `${id}-note`;
@@ -52,7 +52,7 @@ export function Textarea({ className, ...rest }: TextareaHTMLAttributes<HTMLText
   return <textarea {...rest} className={classes(box, "px-3 py-2", className)} />;
 }
 
-/** The browser's own list: it works with every keyboard, screen reader and phone. */
+/** A native select, which works with every keyboard, screen reader and phone. */
 export function Select({ className, children, ...rest }: SelectHTMLAttributes<HTMLSelectElement>) {
   return (
     <span className={classes("relative block", className)}>

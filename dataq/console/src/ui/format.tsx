@@ -1,10 +1,10 @@
 import { createContext, type ReactNode, useContext, useMemo } from "react";
 import { type Language, useLook } from "./look.ts";
 
-/** Numbers and moments as people read them; days are China's, as the bills are. */
+/** Numbers and times for people. Days are China's, because billing uses them. */
 export interface Format {
   tokens(value: number): string;
-  /** 50,000 tokens are 1 yuan; shown to the fen, and to its hundredth for less than one. */
+  /** 50,000 tokens are 1 yuan. Shown to the fen, smaller amounts to a hundredth of it. */
   yuan(tokens: number): string;
   number(value: number, digits?: number): string;
   percent(share: number): string;
@@ -74,7 +74,7 @@ export function useFormat(): Format {
   return format;
 }
 
-/** At least and at most so many digits after the point, in groups of three before it. */
+/** Groups the integer digits by three and limits the decimals. */
 function grouped(value: number, least: number, most: number): string {
   const [whole = "", part = ""] = value.toFixed(most).split(".");
   let digits = part;

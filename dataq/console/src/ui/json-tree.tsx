@@ -1,6 +1,6 @@
 import { isObject } from "../service/call.ts";
 
-/** Nested data to open and close. Deep and long parts begin closed. */
+/** Nested data as a tree. Deep and long parts start collapsed. */
 export function JsonTree({ value, isClosed }: { readonly value: unknown; readonly isClosed?: boolean }) {
   return (
     <div className="font-mono text-xs leading-relaxed">

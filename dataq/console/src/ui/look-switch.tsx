@@ -19,7 +19,7 @@ export function Brand({ isSmall }: { readonly isSmall?: boolean }) {
 
 const following: Record<Theme, Theme> = { system: "light", light: "dark", dark: "system" };
 
-/** Language and theme, each one press away. */
+/** Buttons for the language and the theme. */
 export function LookSwitch() {
   const t = useText();
   const { theme, language } = useLook();

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** Theme and language, kept in a cookie so that the service can send the page in the right ones from the first byte. */
+/** Theme and language. They are in a cookie so that the service can send the page in the right ones at once. */
 export interface Look {
   readonly theme: Theme;
   readonly language: Language;
@@ -33,7 +33,7 @@ export function setLook(change: Partial<Look>): void {
   for (const listener of listeners) listener();
 }
 
-/** Called when colours on a canvas must be drawn again. */
+/** Calls back when a canvas must be drawn in new colours. */
 export function onLookChange(listener: () => void): () => void {
   listeners.add(listener);
   const scheme = matchMedia("(prefers-color-scheme: dark)");

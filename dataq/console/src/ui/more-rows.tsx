@@ -2,7 +2,7 @@ import { useText } from "../text/text.tsx";
 import { Button } from "./button.tsx";
 import { Failure } from "./states.tsx";
 
-/** Below a list that comes in pages: fetches the next page, and is not there after the last. */
+/** The button below a paged list that loads the next page; hidden after the last one. */
 export function MoreRows({ query }: { query: PagedQuery }) {
   const t = useText();
   if (!query.hasNextPage) return null;

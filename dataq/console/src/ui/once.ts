@@ -1,7 +1,7 @@
 import { type UseMutationOptions, useMutation } from "@tanstack/react-query";
 import { useRef } from "react";
 
-/** A mutation that runs once at a time: a second press before the button is drawn as busy does nothing. */
+/** A mutation that runs once at a time: a second press does nothing, even before the button shows as busy. */
 export function useOnce<Answer, Values = void>(options: UseMutationOptions<Answer, Error, Values>) {
   const isRunning = useRef(false);
   const mutation = useMutation(options);
@@ -11,7 +11,7 @@ export function useOnce<Answer, Values = void>(options: UseMutationOptions<Answe
     const settle = () => {
       isRunning.current = false;
     };
-    // The error is in the mutation's state.
+    // Components read the error from the mutation's state.
     mutation.mutateAsync(values).then(settle, settle);
   };
   return { ...mutation, mutate };

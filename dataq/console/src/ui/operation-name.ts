@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { catalogQuery } from "../service/catalog.ts";
 import { useLook } from "./look.ts";
 
-/** An operation's title in the reader's language; its own name until the catalogue is there. */
+/** An operation's title in the reader's language, or its name until the catalogue has loaded. */
 export function useOperationName(): (name: string) => string {
   const { data } = useQuery(catalogQuery);
   const { language } = useLook();

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { classes } from "./classes.ts";
 
-/** The title of a page with what it is about and what can be done. */
+/** The title of a page with a description and actions. */
 export function PageHead({
   title,
   about,
@@ -22,7 +22,7 @@ export function PageHead({
   );
 }
 
-/** A box of the page with a heading of its own. */
+/** A section of a page with its own heading. */
 export function Panel({
   title,
   about,
@@ -36,7 +36,7 @@ export function Panel({
   readonly actions?: ReactNode;
   readonly children: ReactNode;
   readonly className?: string;
-  /** The content brings its own margins, as tables do. */
+  /** For content with its own margins, such as tables. */
   readonly isFlush?: boolean;
 }) {
   return (
@@ -55,12 +55,12 @@ export function Panel({
   );
 }
 
-/** Figures beside each other: four, or two on a telephone. */
+/** Figures side by side: four, or two on a phone. */
 export function Stats({ children }: { readonly children: ReactNode }) {
   return <dl className="grid grid-cols-2 gap-3 xl:grid-cols-4">{children}</dl>;
 }
 
-/** One figure with its name. */
+/** A figure with its name. */
 export function Stat({
   name,
   value,

@@ -1,6 +1,6 @@
 import { useFormat } from "./format.tsx";
 
-/** How far something is; without a known end it only moves. */
+/** A progress bar; without a total it only shows activity. */
 export function Progress({
   label,
   done,

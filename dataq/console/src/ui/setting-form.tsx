@@ -3,7 +3,7 @@ import { Button } from "./button.tsx";
 import { useOnce } from "./once.ts";
 import { Failure } from "./states.tsx";
 
-/** A small form that empties its passwords when it went well. */
+/** A small form that clears its password fields after success. */
 export function SettingForm({
   action,
   onSend,

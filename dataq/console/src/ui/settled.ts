@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** The value once it has stood still for a moment: one question a pause, not one a key. */
+/** The value after it has not changed for a moment: one request per pause, not one per keystroke. */
 export function useSettled(value: string): string {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

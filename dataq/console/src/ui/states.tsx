@@ -5,7 +5,7 @@ import { useText } from "../text/text.tsx";
 import { Button } from "./button.tsx";
 import { classes } from "./classes.ts";
 
-/** Something to know, with what can be done about it. */
+/** A message box with optional actions. */
 export function Notice({
   tone = "info",
   title,
@@ -42,7 +42,7 @@ export function Notice({
   );
 }
 
-/** What went wrong in words, what to do next, and the id to report it by. */
+/** An error message with the next step and the request ID. */
 export function Failure({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
   const t = useText();
   const { title, next, requestId } = explain(error, t);
@@ -73,27 +73,27 @@ export function explain(error: unknown, t: ReturnType<typeof useText>) {
     return { title: error instanceof Error ? error.message : String(error), next: "", requestId: "" };
   const known = t.errors[error.code as keyof typeof t.errors];
   const title = known ?? error.message;
-  // The page sends no key but its session's cookie: there is none any more.
+  // Pages authenticate with the session cookie, so a missing key means that the session has ended.
   if (error.code === "missing_api_key" || error.code === "invalid_api_key")
     return { title: t.errors.session_expired, next: "", requestId: "" };
-  // Here a person acts, by their role; the service's sentence speaks of keys and scopes.
+  // The service's message is about keys and scopes; people have roles.
   if (error.code === "scope_denied") return { title, next: t.team.askOwner, requestId: error.requestId };
-  // What has no request's id was not said by the service itself, and not in the reader's language.
+  // An error without a request ID comes from elsewhere and is not in the reader's language.
   if (error.requestId === "")
     return known
       ? { title, next: "", requestId: "" }
       : { title: t.failed, next: error.message, requestId: "" };
-  // The service's own sentence holds the particulars; the translated one says what kind of trouble it is.
+  // Our text names the kind of error; the service's message adds the details.
   return { title, next: known ? error.message : sentence(error.nextAction), requestId: error.requestId };
 }
 
-/** The service's next steps are parts of sentences. */
+/** Makes a whole sentence of the service's next step. */
 function sentence(text: string): string {
   if (text === "" || /[.!?。！？]$/.test(text)) return text;
   return text[0]!.toUpperCase() + text.slice(1) + (/\p{Script=Han}\P{L}*$/u.test(text) ? "。" : ".");
 }
 
-/** Nothing here yet, and how there would be something. */
+/** An empty state, with what fills it. */
 export function Empty({
   icon,
   title,
@@ -119,7 +119,7 @@ export function Empty({
   );
 }
 
-/** Grey lines where text will be. */
+/** Placeholder lines while text loads. */
 export function Skeleton({ lines = 4, className }: { readonly lines?: number; readonly className?: string }) {
   const t = useText();
   return (
@@ -139,7 +139,7 @@ export function Skeleton({ lines = 4, className }: { readonly lines?: number; re
   );
 }
 
-/** The three states of what is asked for, so that no page forgets one. */
+/** Shows loading, error or data, so that no page forgets a state. */
 export function Loaded<Data>({
   query,
   lines,

@@ -7,11 +7,11 @@ import { ScrollBox } from "./scroll-box.tsx";
 export interface Column<Row> {
   readonly name: string;
   readonly cell: (row: Row) => ReactNode;
-  /** Numbers stand right, so that their digits align. */
+  /** Aligned right, so that digits line up. */
   readonly isNumber?: boolean;
-  /** Hidden where a table is too narrow for it: what can be done without there. A card has it. */
+  /** Hidden in narrow tables; cards show it. */
   readonly isExtra?: boolean;
-  /** On a card it has a line of its own. */
+  /** Takes a whole line of a card. */
   readonly isWide?: boolean;
   readonly className?: string;
 }
@@ -31,7 +31,7 @@ export function Table<Row>({
   readonly label: string;
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
-  /** How many rows are drawn, and how many more at each press; for lists that come whole and may be long. */
+  /** Rows to draw at first and to add at each press, for long lists that are not paged. */
   readonly step?: number;
   readonly keyOf: (row: Row) => string | number;
 }) {
@@ -104,7 +104,7 @@ export function Table<Row>({
   );
 }
 
-/** Names with their values. */
+/** A list of names with their values. */
 export function Facts({ facts }: { readonly facts: readonly (readonly [string, ReactNode])[] }) {
   return (
     <dl className="divide-y divide-line">

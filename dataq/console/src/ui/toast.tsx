@@ -2,7 +2,7 @@ import { createContext, type ReactNode, useCallback, useContext, useState } from
 
 const ToastContext = createContext<(text: string) => void>(() => {});
 
-/** Short news at the edge of the page, read out by screen readers. */
+/** Short messages at the edge of the page, which screen readers announce. */
 export function ToastProvider({ children }: { readonly children: ReactNode }) {
   const [toasts, setToasts] = useState<readonly { id: number; text: string }[]>([]);
   const say = useCallback((text: string) => {
@@ -27,7 +27,7 @@ export function ToastProvider({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** Says something for a few seconds. */
+/** Shows a message for a few seconds. */
 export function useToast(): (text: string) => void {
   return useContext(ToastContext);
 }

@@ -23,7 +23,7 @@ export function readCalendarDate(raw: string): Reading<string> {
   return { value };
 }
 
-/** Days that indexes and rankings exist for; `today` is China's. */
+/** Days that have indexes and rankings; `today` is the date in China. */
 export function problemOfDay(date: string, today: string): Problem | undefined {
   if (date > today)
     return bad(

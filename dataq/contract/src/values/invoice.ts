@@ -64,7 +64,7 @@ export function checkCode(description: Bilingual) {
   });
 }
 
-/** What does not fit together among the numbers given. */
+/** A contradiction between the given numbers. */
 export function problemOfInvoice(name: InvoiceName, given: string | undefined): Problem | undefined {
   if (given === undefined || name.number === null || name.number === given) return undefined;
   return bad(

@@ -1,4 +1,4 @@
-/** An ISSN as NNNN-NNNC when the text is one with a right check character. */
+/** An ISSN as NNNN-NNNC, if the text is one with a valid check character. */
 export function readIssn(text: string): string | undefined {
   const found = /^(?:ISSN\s*)?(\d{4})-?(\d{3}[\dX])$/.exec(text.normalize("NFKC").trim().toUpperCase());
   if (found === null) return undefined;
@@ -6,7 +6,7 @@ export function readIssn(text: string): string | undefined {
   return issnCheck(value.slice(0, 7)) === value[7] ? `${found[1]}-${found[2]}` : undefined;
 }
 
-/** Whether a text has the form of an ISSN, right or wrong. */
+/** Whether a text looks like an ISSN, valid or not. */
 export function looksLikeIssn(text: string): boolean {
   return /^(?:ISSN\s*)?\d{4}-?\d{3}[\dXx]$/i.test(text.normalize("NFKC").trim());
 }

@@ -1,7 +1,7 @@
 import type { Bilingual } from "../bilingual.ts";
 import { bad, parameter, type Reading } from "./reading.ts";
 
-/** Platforms that rankings are always known for; an imported archive adds its own. */
+/** Platforms that always have rankings; an imported archive adds its own. */
 export const platforms = [
   "weibo",
   "douyin",
@@ -17,7 +17,7 @@ export function platform(description: Bilingual) {
   return parameter(description, { enum: platforms }, readPlatform);
 }
 
-/** The platform's one name; whether there are rankings of it is the source's to say. */
+/** The platform's standard name. The source decides whether it has rankings of it. */
 export function readPlatform(raw: string): Reading<string> {
   const text = raw.length > 100 ? "" : raw.normalize("NFKC").trim().toLowerCase();
   const value = aliases.get(text) ?? text;

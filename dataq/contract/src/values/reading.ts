@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Bilingual, meaning } from "../bilingual.ts";
 
-/** What is wrong with a value and what would be right. */
+/** What is wrong with a value, and how to fix it. */
 export interface Problem {
   readonly code: string;
   readonly message: string;
@@ -15,7 +15,7 @@ export function bad(code: string, message: string, fix: string, fixZh: string): 
   return { problem: { code, message, fix, fixZh } };
 }
 
-/** What JSON Schema can say of a string. `format` names a rule that it cannot, such as a check digit. */
+/** JSON Schema of a string. `format` names rules that it cannot express, such as a check digit. */
 export interface TextSchema {
   readonly minLength?: number;
   readonly maxLength?: number;

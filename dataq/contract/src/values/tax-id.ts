@@ -9,7 +9,7 @@ export function taxId(description: Bilingual) {
   return parameter(description, { pattern, format: "credit-code" }, readTaxId);
 }
 
-/** Upper case, checked. */
+/** In upper case, with a valid check character. */
 export function readTaxId(raw: string): Reading<string> {
   if (raw.length > 200) return bad("format", "is far too long", fix, fixZh);
   const value = raw.normalize("NFKC").replace(/\s/g, "").toUpperCase();

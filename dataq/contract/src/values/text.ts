@@ -8,7 +8,7 @@ export function text(description: Bilingual) {
   return parameter(description, { minLength: 1, maxLength: longest, pattern: visible }, readText);
 }
 
-/** No control characters but white space, and one character that is neither. */
+/** No control characters except white space, and at least one visible character. */
 const visible =
   "^[^\\x00-\\x08\\x0e-\\x1f\\x7f-\\x9f]*[^\\x00-\\x20\\x7f-\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff][^\\x00-\\x08\\x0e-\\x1f\\x7f-\\x9f]*$";
 

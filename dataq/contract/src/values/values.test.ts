@@ -21,7 +21,7 @@ test.each([
   expect(hasOrganisationCode(code)).toBe(true);
 });
 
-test("a wrong check character names the right one", () => {
+test("names the correct check character", () => {
   const reading = readTaxId("91350100M000100Y4Z");
   expect(reading).toMatchObject({ problem: { code: "character" } });
   expect(readTaxId("91350100M000100Y4A")).toMatchObject({
@@ -40,11 +40,11 @@ test.each([
   expect(readTaxId(code)).toMatchObject({ problem: { code: problem } });
 });
 
-test("fifteen digits are an old registration number", () => {
+test("accepts old registration numbers of fifteen digits", () => {
   expect(readTaxId("110108002812345")).toEqual({ value: "110108002812345" });
 });
 
-test("one changed character of a credit code is always seen", () => {
+test("detects any changed character of a credit code", () => {
   const symbols = [..."0123456789ABCDEFGHJKLMNPQRTUWXY"];
   fc.assert(
     fc.property(
@@ -63,7 +63,7 @@ test("one changed character of a credit code is always seen", () => {
   );
 });
 
-test("an organisation code's check may be X", () => {
+test("accepts X as the check character of an organisation code", () => {
   expect(organisationCheck("71526726")).toBe("X");
 });
 
@@ -111,7 +111,7 @@ test.each(["0001-5733", "1000-1239", "0254-4164", "1000-9825", "2095-2236"])("%s
   expect(readIssn(`${issn.slice(0, -1)}${(Number(issn.at(-1)) + 1) % 10}`)).toBeUndefined();
 });
 
-test("patent numbers are brought into one form", () => {
+test("normalises patent numbers", () => {
   expect(readPatentNumber("200310102344.5")).toEqual({ application: "200310102344.5" });
   expect(readPatentNumber("ZL2003101023445")).toEqual({ application: "200310102344.5" });
   expect(readPatentNumber("200310102344.6")).toEqual({ wrongCheck: "5" });
@@ -119,7 +119,7 @@ test("patent numbers are brought into one form", () => {
   expect(readPatentNumber("电池")).toBeUndefined();
 });
 
-test("parcel numbers show their carriers", () => {
+test("recognises carriers by parcel numbers", () => {
   expect(readExpressNumber(" sf1234567890123 ")).toEqual({ value: "SF1234567890123" });
   expect(carriersOf("SF1234567890123").map(({ code }) => code)).toEqual(["shunfeng"]);
   expect(carriersOf("771234567890").map(({ code }) => code)).toEqual(["zhongtong", "shentong", "shunfeng"]);
@@ -130,13 +130,13 @@ test("parcel numbers show their carriers", () => {
   expect(readExpressNumber("1234567;DROP")).toMatchObject({ problem: { code: "character" } });
 });
 
-test("platforms have one name", () => {
+test("normalises platform names", () => {
   expect(readPlatform("微博")).toEqual({ value: "weibo" });
   expect(readPlatform(" Bilibili ")).toEqual({ value: "bilibili" });
   expect("problem" in readPlatform("../etc")).toBe(true);
 });
 
-test("texts are joined, bounded and free of control characters", () => {
+test("normalises texts and rejects long ones and control characters", () => {
   expect(readText("  买卖　合同\n纠纷 ")).toEqual({ value: "买卖 合同 纠纷" });
   expect(readText("（北京）")).toEqual({ value: "(北京)" });
   expect(readText("")).toMatchObject({ problem: { code: "empty" } });

@@ -127,7 +127,7 @@ export function Accounts() {
   );
 }
 
-/** Who signed up; the ones that wait for a yes come first. */
+/** Users; those awaiting approval come first. */
 function People() {
   const t = useText();
   const say = useToast();

@@ -10,7 +10,7 @@ import { useFormat } from "../../ui/format.tsx";
 import { Panel } from "../../ui/panel.tsx";
 import { Empty, Failure } from "../../ui/states.tsx";
 
-/** A talk with a model; the answer is written as it comes, and can be stopped. */
+/** A chat with a model. Answers stream and can be stopped. */
 export function Chat({ models }: { readonly models: readonly string[] }) {
   const t = useText();
   const format = useFormat();
@@ -119,7 +119,7 @@ export function Chat({ models }: { readonly models: readonly string[] }) {
           value={draft}
           onChange={(event) => setDraft(event.target.value)}
           onKeyDown={(event) => {
-            // Enter sends; not while an input method is composing a word.
+            // Enter sends, but not while an input method composes a word.
             if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
               event.preventDefault();
               void send();

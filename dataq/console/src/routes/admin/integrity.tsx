@@ -10,7 +10,7 @@ import { Badge, PageHead, Panel } from "../../ui/panel.tsx";
 import { Empty, Failure, Loaded, Notice, Skeleton } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 
-/** Whether the books are right, and who changed what. */
+/** Checks of the ledger, and the audit log. */
 export function Integrity() {
   const t = useText();
   const format = useFormat();

@@ -12,7 +12,7 @@ import { Empty, Failure, Loaded, Notice } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { Chat } from "./chat.tsx";
 
-/** The model server next door: what it has, what it holds in memory, and a talk with it. */
+/** The local model server: its models, a download form and a chat. */
 export function Models() {
   const t = useText();
   const format = useFormat();

@@ -17,7 +17,7 @@ import { Table } from "../../ui/table.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { Freshness } from "../pricing/freshness.tsx";
 
-/** Where the data comes from, and how it is brought in and kept fresh. */
+/** Data sources, imports and index builds. */
 export function Sources() {
   const t = useText();
   const say = useToast();

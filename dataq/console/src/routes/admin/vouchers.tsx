@@ -15,7 +15,7 @@ import { SettingForm } from "../../ui/setting-form.tsx";
 import { Empty, Loaded, Notice } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 
-/** Makes codes that are worth tokens, shown once, and tells what became of those made before. */
+/** Creates vouchers and lists their status. */
 export function Vouchers() {
   const t = useText();
   const format = useFormat();
@@ -99,7 +99,7 @@ export function Vouchers() {
   );
 }
 
-/** Those made so far, by the ends of their codes. */
+/** All vouchers, by the last characters of their codes. */
 function Made() {
   const t = useText();
   const format = useFormat();

@@ -3,7 +3,7 @@ import { useText } from "../../text/text.tsx";
 import { Notice } from "../../ui/states.tsx";
 import { linkClass } from "./form.tsx";
 
-/** For a link without its secret: `about` says how to get a whole one. */
+/** For a link without its secret; `about` tells how to get a complete one. */
 export function BrokenLink({ about }: { readonly about: string }) {
   const t = useText();
   return (

@@ -5,7 +5,7 @@ import { DoorForm } from "./form.tsx";
 import { useLinkToken } from "./link-token.ts";
 import { useFinish } from "./sign-in.tsx";
 
-/** The link that the start prints: it lets the machine's owner in, once. */
+/** Signs in with the one-time link that the service prints at startup. */
 export function Enter() {
   const t = useText();
   const token = useLinkToken();

@@ -8,7 +8,7 @@ import { Field, Input } from "../../ui/field.tsx";
 import { Notice } from "../../ui/states.tsx";
 import { DoorForm, linkClass } from "./form.tsx";
 
-/** Says the same whether the address is known or not. */
+/** Gives the same answer whether the address is known or not. */
 export function Forgot() {
   const t = useText();
   const { data: session } = useQuery(sessionQuery);

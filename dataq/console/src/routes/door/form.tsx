@@ -3,7 +3,7 @@ import { Button } from "../../ui/button.tsx";
 import { useOnce } from "../../ui/once.ts";
 import { Failure } from "../../ui/states.tsx";
 
-/** A form that sends once, says what it does, and shows what went wrong. */
+/** A form that sends once and shows errors. */
 export function DoorForm({
   title,
   about,

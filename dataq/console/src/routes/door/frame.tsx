@@ -2,7 +2,7 @@ import { Outlet } from "@tanstack/react-router";
 import { useText } from "../../text/text.tsx";
 import { Brand, LookSwitch } from "../../ui/look-switch.tsx";
 
-/** The frame of the pages before the door: the form, and beside it what is behind. */
+/** The frame of sign-in pages: a form, and a summary of the service beside it. */
 export function DoorFrame() {
   const t = useText();
   return (

@@ -12,7 +12,7 @@ import { dropInvitation, keepInvitation, keptInvitation } from "./kept-invitatio
 import { useLinkToken } from "./link-token.ts";
 import { useFinish } from "./sign-in.tsx";
 
-/** An invitation to act for somebody's account. */
+/** Accepts an invitation to an account. */
 export function Join() {
   const t = useText();
   const found = useLinkToken();

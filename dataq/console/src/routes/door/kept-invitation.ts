@@ -1,11 +1,11 @@
-/** Where an invitation's token waits while its person signs in or up; gone with the tab. */
+/** Keeps an invitation's token in this tab while the user signs in or up. */
 const KEPT = "dataq_join";
 
 export function keepInvitation(token: string): void {
   sessionStorage.setItem(KEPT, token);
 }
 
-/** Empty where none waits. */
+/** Empty when there is none. */
 export function keptInvitation(): string {
   return sessionStorage.getItem(KEPT) ?? "";
 }

@@ -9,13 +9,13 @@ import { explain, Notice } from "../../ui/states.tsx";
 import { useToast } from "../../ui/toast.tsx";
 import { keptInvitation } from "./kept-invitation.ts";
 
-/** Signed up, and not yet let in: the address is to be verified, or the operator to agree. */
+/** For users who must still verify their address or await approval. */
 export function Pending() {
   const t = useText();
   const say = useToast();
   const { data: session } = useQuery({ ...sessionQuery, refetchInterval: 5_000 });
   const user = session?.user;
-  // Before the letter is opened nobody is signed in: the address comes from the page before.
+  // Nobody is signed in before verification, so the previous page passes the address.
   const signedUpAs = useRouterState({ select: ({ location }) => location.state.signedUpAs });
   const email = user?.email ?? signedUpAs;
   const wantsMail = !user?.isVerified;

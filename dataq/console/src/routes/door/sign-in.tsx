@@ -7,7 +7,7 @@ import { useText } from "../../text/text.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { DoorForm, linkClass } from "./form.tsx";
 
-/** E-mail and password, then the second factor of those who have one. */
+/** Email and password, then the two-factor code if enabled. */
 export function SignIn() {
   const t = useText();
   const finish = useFinish();
@@ -88,7 +88,7 @@ export function SignIn() {
   );
 }
 
-/** Into the console, at the page that was asked for. Only paths of the console itself count. */
+/** Opens the requested page. Only paths of the console count. */
 export function useFinish() {
   const client = useQueryClient();
   const router = useRouter();

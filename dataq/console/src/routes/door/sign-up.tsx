@@ -29,10 +29,15 @@ export function SignUp() {
         </Link>
       </>
     );
+  const about = isInvited
+    ? t.door.signUpInvited
+    : session?.signup === "approve"
+      ? t.door.signUpApproval
+      : t.door.signUpAbout;
   return (
     <DoorForm
       title={t.door.signUpTitle}
-      about={t.door.signUpAbout}
+      about={about}
       action={t.door.signUp}
       onSend={async ({ name = "", email = "", password = "" }) => {
         setProblem("");

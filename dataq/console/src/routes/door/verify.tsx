@@ -11,7 +11,7 @@ import { DoorForm } from "./form.tsx";
 import { keptInvitation } from "./kept-invitation.ts";
 import { useLinkToken } from "./link-token.ts";
 
-/** A press is wanted: programs that look into mails follow links, but press nothing. */
+/** Needs a click, because mail scanners follow links but click nothing. */
 export function Verify() {
   const t = useText();
   const client = useQueryClient();
@@ -34,7 +34,7 @@ export function Verify() {
       action={t.door.verify}
       onSend={async () => {
         await verifyEmail(token);
-        // Fetched, not only marked: the next page decides by it whom to let in.
+        // Fetched at once, because the next page decides by it.
         await client.fetchQuery({ ...sessionQuery, staleTime: 0 });
         setDone(true);
       }}

@@ -9,7 +9,7 @@ import { TOKENS_PER_YUAN } from "../../ui/format.tsx";
 import { useOnce } from "../../ui/once.ts";
 import { Failure } from "../../ui/states.tsx";
 
-/** Makes a key, or changes what one may do. */
+/** Creates or edits a key. */
 export function KeyForm({
   apiKey,
   onClose,

@@ -5,7 +5,7 @@ import { useText } from "../../text/text.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Field, Select } from "../../ui/field.tsx";
 
-/** A new key with the same rights; the old one goes on for the grace chosen. */
+/** Replaces a key with a new one; the old one works until the grace period ends. */
 export function Rotate({
   apiKey,
   onClose,

@@ -2,7 +2,7 @@ import type { Entry } from "@dataq/contract/wire";
 
 /** A line of the ledger page: one entry, or the hold and the settlement of a call as one. */
 export interface LedgerLine extends Entry {
-  /** What became of a call. */
+  /** The outcome of a call. */
   readonly outcome?: "charged" | "free" | "running";
 }
 

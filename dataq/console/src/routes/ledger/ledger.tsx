@@ -10,7 +10,7 @@ import { Empty, Loaded } from "../../ui/states.tsx";
 import { callLines } from "./call-lines.ts";
 import { EntryTable } from "./entry-table.tsx";
 
-/** Every movement of the account's tokens. The column of changes sums to the balance. */
+/** Every change of the account's balance. The changes add up to the balance. */
 export function Ledger() {
   const t = useText();
   const format = useFormat();

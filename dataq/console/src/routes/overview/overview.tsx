@@ -17,7 +17,7 @@ const DayChart = lazy(() =>
   import("../usage/day-chart.tsx").then((module) => ({ default: module.DayChart })),
 );
 
-/** How things stand: what is left, how fast it goes, what went wrong. */
+/** The balance, the spending and the latest calls. */
 export function Overview() {
   const t = useText();
   const user = useSignedIn();
@@ -145,7 +145,7 @@ function Figures({
   );
 }
 
-/** Tokens a day over the last seven days that are over or begun, from the first one with calls. */
+/** Average tokens per day over the last seven days, counted from the first day with calls. */
 function burnRate(rows: readonly UsageRow[]): number {
   const days = new Map(rows.map((row) => [row.day ?? "", row.tokens]));
   const week = Array.from({ length: 7 }, (_, back) => days.get(chinaDay(back)) ?? 0);
@@ -153,7 +153,7 @@ function burnRate(rows: readonly UsageRow[]): number {
   return first < 0 ? 0 : week.reduce((sum, tokens) => sum + tokens, 0) / (first + 1);
 }
 
-/** What wants doing, worst first. Nothing is said when all is well. */
+/** Warnings, the most severe first. */
 function Notices({ usage }: { readonly usage: readonly UsageRow[] | undefined }) {
   const t = useText();
   const format = useFormat();

@@ -3,7 +3,7 @@ import { useText } from "../../text/text.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
 import { useLook } from "../../ui/look.ts";
 
-/** One field a parameter, by its schema. */
+/** One form field per parameter, from its schema. */
 export function ParameterFields({
   operation,
   values,

@@ -18,7 +18,7 @@ import { ResultView } from "./result-view.tsx";
 import { Snippets } from "./snippets.tsx";
 import { useCall } from "./use-call.ts";
 
-/** Asks any operation: the form from the catalogue, the price before sending, the answer as it came. */
+/** A form for any operation, with the price before sending and the result after it. */
 export function Playground() {
   const t = useText();
   const catalog = useQuery(catalogQuery);
@@ -134,7 +134,7 @@ function Bench({
   );
 }
 
-/** Why there is no answer; where money is missing, how much and where there is more. */
+/** Why a call failed; with too low a balance, how much is missing. */
 function Refusal({ error }: { readonly error: unknown }) {
   const t = useText();
   const format = useFormat();
@@ -156,7 +156,7 @@ function Refusal({ error }: { readonly error: unknown }) {
   );
 }
 
-/** What pressing the button will cost, from the code that will charge it. */
+/** The price of the call, from the code that charges it. */
 function Quote({ body }: { readonly body: QueryBody }) {
   const t = useText();
   const format = useFormat();

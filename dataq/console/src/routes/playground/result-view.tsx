@@ -15,7 +15,7 @@ import { type Column, Table } from "../../ui/table.tsx";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** An answer as a table, as a tree, and as it came over the wire. */
+/** A result as a table, as a tree and as JSON. */
 export function ResultView({
   operation,
   envelope,
@@ -26,7 +26,7 @@ export function ResultView({
   readonly operation: CatalogOperation;
   readonly envelope: Answer;
   readonly tookMs: number;
-  /** Another page was asked for; this one stays until it comes. */
+  /** The next page is loading; this one stays until it arrives. */
   readonly isTurning: boolean;
   readonly onTurn: (page: number) => void;
 }) {
@@ -135,7 +135,7 @@ export function ResultView({
   );
 }
 
-/** Fields that say most, first; what is long or nested is for the tree. */
+/** The most useful fields first; long and nested values are left to the tree. */
 function Records({ rows, isSingle }: { readonly rows: readonly Row[]; readonly isSingle: boolean }) {
   const t = useText();
   if (isSingle) {
@@ -191,7 +191,7 @@ function Records({ rows, isSingle }: { readonly rows: readonly Row[]; readonly i
   );
 }
 
-/** Fields that name a record come first, those that only machines read last. */
+/** Names come first, machine-readable fields last. */
 const leading = new Set([
   "rank",
   "title",
@@ -235,7 +235,7 @@ function Value({ value }: { readonly value: unknown }) {
   );
 }
 
-/** Where a record comes from, as a badge: samples must never look official. */
+/** A badge for the record's source: samples must never look official. */
 function Source({ source }: { readonly source: unknown }) {
   const t = useText();
   if (!isObject(source)) return <span className="text-faint">–</span>;

@@ -3,13 +3,13 @@ import type { QueryBody } from "../../service/catalog.ts";
 export const dialects = ["curl", "typescript", "python"] as const;
 export type Dialect = (typeof dialects)[number];
 
-/** A program that asks the same question; its key comes from DATAQ_API_KEY. */
+/** Code that makes the same call with the key from DATAQ_API_KEY. */
 export function snippet(dialect: Dialect, body: QueryBody, baseUrl: string): string {
   return { curl, typescript, python }[dialect](body, baseUrl);
 }
 
 function curl(body: QueryBody, baseUrl: string): string {
-  // In single quotes a shell reads nothing but the quote itself.
+  // Inside single quotes, a shell interprets only the quote itself.
   const text = JSON.stringify(body).replaceAll("'", "'\\''");
   return `curl ${baseUrl}/v1/data/query \\
   -H "Authorization: Bearer $DATAQ_API_KEY" \\
@@ -42,7 +42,7 @@ answer.raise_for_status()
 print(answer.json()["data"])`;
 }
 
-/** JSON's strings and numbers are Python's too. */
+/** JSON strings and numbers are valid Python, too. */
 function pythonValue(value: unknown, depth: number): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const indent = "    ".repeat(depth + 1);

@@ -5,7 +5,7 @@ import { useText } from "../../text/text.tsx";
 import { Code } from "../../ui/code.tsx";
 import { type Dialect, dialects, snippet } from "./snippet.ts";
 
-/** The same question for a terminal or a program. */
+/** The same call as curl, TypeScript and Python code. */
 export function Snippets({ body }: { readonly body: QueryBody }) {
   const t = useText();
   const [dialect, setDialect] = useState<Dialect>("curl");

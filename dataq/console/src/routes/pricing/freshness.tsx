@@ -3,7 +3,7 @@ import { useText } from "../../text/text.tsx";
 import { useFormat } from "../../ui/format.tsx";
 import { Badge } from "../../ui/panel.tsx";
 
-/** What the service says of one operation's data: imported or sample, how much, how old, being built. */
+/** The state of an operation's data: imported or sample, size, age and progress. */
 export function Freshness({
   status,
   operation,

@@ -15,7 +15,7 @@ import { Loaded } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { Freshness } from "./freshness.tsx";
 
-/** One operation: parameters, the record field by field, the price. */
+/** An operation with its parameters, fields and prices. */
 export function OneOperation() {
   const t = useText();
   const format = useFormat();
@@ -137,12 +137,12 @@ function Fields({
   );
 }
 
-/** A list's meaning stands at the list; its items may have one of their own. */
+/** The meaning of a list, or else of its items. */
 function meaningOf(path: string, meanings: Readonly<Record<string, Bilingual>>): Bilingual | undefined {
   return meanings[path] ?? (path.endsWith("[]") ? meanings[path.slice(0, -2)] : undefined);
 }
 
-/** Fields with their paths, as deep as records go. */
+/** All fields with their paths, at any depth. */
 function flatten(schema: Schema, prefix = ""): { path: string; type: string }[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const variants = property.anyOf ?? [property];

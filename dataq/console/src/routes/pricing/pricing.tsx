@@ -12,7 +12,7 @@ import { Loaded, Notice } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { Freshness } from "./freshness.tsx";
 
-/** What there is to ask, what it costs, and how fresh it is. */
+/** The operations with prices and the age of their data. */
 export function Pricing() {
   const t = useText();
   const format = useFormat();

@@ -9,7 +9,7 @@ import { snippet } from "../playground/snippet.ts";
 
 const first = { operation: "legal_laws", params: { query: "民法典 第五百七十七条" } };
 
-/** From nothing to the first answer, in the reader's own terminal. */
+/** A guide to the first call. */
 export function QuickStart() {
   const t = useText();
   const base = location.origin;

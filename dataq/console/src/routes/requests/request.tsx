@@ -13,7 +13,7 @@ import { Facts } from "../../ui/table.tsx";
 import { EntryTable } from "../ledger/entry-table.tsx";
 import { Result } from "./request-table.tsx";
 
-/** One call: how it went, how long it took, and what it moved on the ledger. */
+/** A call with its result, duration and ledger entries. */
 export function OneRequest() {
   const t = useText();
   const format = useFormat();

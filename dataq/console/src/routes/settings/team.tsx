@@ -21,7 +21,7 @@ import { SettingForm } from "../../ui/setting-form.tsx";
 import { explain, Loaded, Notice } from "../../ui/states.tsx";
 import { useToast } from "../../ui/toast.tsx";
 
-/** Who acts for this account, and as what; owners invite, change and remove. */
+/** Members of the account and their roles. Owners can invite, edit and remove members. */
 export function Team() {
   const t = useText();
   const say = useToast();
@@ -147,7 +147,7 @@ export function Team() {
   );
 }
 
-/** Asks first, whether an owner removes somebody or a member goes. */
+/** Confirms before an owner removes a member or a member leaves. */
 function Removal({
   id,
   name,
@@ -167,7 +167,7 @@ function Removal({
       action={isSelf ? t.team.leave : t.team.remove}
       onConfirm={async () => {
         await removeMember(id);
-        // Who has gone sees another account, or none: a new page is the simplest truth.
+        // After leaving, the user sees another account or none, so everything reloads.
         if (isSelf) location.assign("/console/");
         else await client.invalidateQueries({ queryKey: membersQuery.queryKey });
       }}
@@ -176,18 +176,18 @@ function Removal({
   );
 }
 
-/** They have no address of their own: `.invalid` is nobody's. */
+/** The local owner's address ends in `.invalid` and is not shown. */
 function isMachineOwner(email: string): boolean {
   return email.endsWith("@local.invalid");
 }
 
-/** For people of several accounts: which one the console is about. */
+/** Lets members of several accounts choose one. */
 export function ActingFor() {
   const t = useText();
   const say = useToast();
   const { accounts, accountId } = useSignedIn();
   if (accounts.length < 2) return null;
-  // Everything on every page is about the account: a new page is the simplest truth.
+  // Every page shows data of the account, so everything reloads.
   const change = (id: string) =>
     actFor(id).then(
       () => location.assign("/console/"),

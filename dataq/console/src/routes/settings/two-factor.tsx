@@ -10,7 +10,7 @@ import { Badge, Panel } from "../../ui/panel.tsx";
 import { SettingForm } from "../../ui/setting-form.tsx";
 import { useToast } from "../../ui/toast.tsx";
 
-/** A second factor by an app that makes codes: the secret, a first code to prove it, and codes for a lost phone. */
+/** Sets up an authenticator app: the secret, a first code to verify it, and backup codes. */
 export function TwoFactor({ isOn }: { readonly isOn: boolean }) {
   const t = useText();
   const say = useToast();

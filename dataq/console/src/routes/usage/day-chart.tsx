@@ -7,12 +7,12 @@ import { TOKENS_PER_YUAN, useFormat } from "../../ui/format.tsx";
 import { onLookChange } from "../../ui/look.ts";
 
 type Measure = "tokens" | "calls";
-/** More parts than colours: the rest becomes one. */
+/** Groups beyond the number of colours become one. */
 const PARTS = 5;
 
 interface DayChartProps {
   readonly rows: readonly UsageRow[];
-  /** What a day is split by; without it there is one part. */
+  /** What a day is grouped by; without it there is one group. */
   readonly part?: "operation" | "key" | undefined;
   readonly nameOf?: (part: string) => string;
   readonly from: string;
@@ -20,7 +20,7 @@ interface DayChartProps {
   readonly measure: Measure;
 }
 
-/** Stacked bars, one a day. The same figures stand in a table for those who cannot see the drawing. */
+/** One stacked bar per day. A table has the same figures for those who cannot see the chart. */
 export function DayChart({ rows, part, nameOf, from, to, measure }: DayChartProps) {
   const t = useText();
   const format = useFormat();
@@ -66,7 +66,7 @@ export function DayChart({ rows, part, nameOf, from, to, measure }: DayChartProp
           ))}
         </figcaption>
       )}
-      {/* Around the table: a table itself does not shrink, and would make the page longer. */}
+      {/* A table cannot shrink, so the box around it is hidden instead. */}
       <div className="sr-only">
         <table>
           <caption>{t.usage.chart}</caption>
@@ -86,9 +86,9 @@ export function DayChart({ rows, part, nameOf, from, to, measure }: DayChartProp
 
 interface Stack {
   readonly days: readonly string[];
-  /** Largest first; an empty name stands for all that are too small to have a colour. */
+  /** Largest first; the empty name stands for all groups without a colour of their own. */
   readonly parts: readonly string[];
-  /** For each part and day, the height of the stack up to and with this part. */
+  /** Per group and day, the height of the stack including this group. */
   readonly heights: readonly (readonly number[])[];
   readonly totals: readonly number[];
 }
@@ -107,7 +107,7 @@ function stack(
   const partOf = (row: UsageRow) => (part === undefined ? "all" : (row[part] ?? ""));
   for (const row of rows) sums.set(partOf(row), (sums.get(partOf(row)) ?? 0) + row[measure]);
   const sorted = [...sums].sort((a, b) => b[1] - a[1]);
-  // What comes to nothing has no bar, so it needs no colour.
+  // A group without any value has no bar and needs no colour.
   const ordered = sorted.filter(([, sum], index) => index === 0 || sum > 0).map(([name]) => name);
   const parts = ordered.length > PARTS + 1 ? [...ordered.slice(0, PARTS), ""] : ordered;
   const values = parts.map(() => days.map(() => 0));
@@ -227,10 +227,10 @@ function sizeOf(element: HTMLElement): { width: number; height: number } {
   return { width: element.clientWidth, height: element.clientHeight };
 }
 
-/** A canvas knows no custom properties and no light-dark(): a probe tells what they come to. */
+/** A canvas cannot resolve custom properties or light-dark(), so a probe element does. */
 function readColours(element: HTMLElement): (name: string) => string {
   return (name) => {
-    // A new one for each: one that is recoloured may still be on its way from the old colour to the new.
+    // A new probe for each colour: a reused one may still be in transition.
     const probe = document.createElement("span");
     probe.style.color = `var(${name})`;
     element.append(probe);

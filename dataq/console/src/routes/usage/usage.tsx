@@ -15,7 +15,7 @@ import { Table } from "../../ui/table.tsx";
 
 const DayChart = lazy(() => import("./day-chart.tsx").then((module) => ({ default: module.DayChart })));
 
-/** What was used, by day and by operation or key. The sums are those of the ledger. */
+/** Usage by day and by operation or key. Totals match the ledger. */
 export function Usage() {
   const t = useText();
   const [from, setFrom] = useState(chinaDay(29));

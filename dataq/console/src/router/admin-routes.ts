@@ -1,0 +1,67 @@
+import { createRoute, Outlet, redirect } from "@tanstack/react-router";
+import { sessionQuery } from "../service/session.ts";
+import { lazyPage } from "./lazy-page.ts";
+import { shellRoute } from "./shell-route.ts";
+
+/** Pages for operators. */
+const admin = createRoute({
+  getParentRoute: () => shellRoute,
+  id: "admin",
+  component: Outlet,
+  beforeLoad: async ({ context }) => {
+    const { user } = await context.client.ensureQueryData(sessionQuery);
+    if (user?.role !== "admin") throw redirect({ to: "/" });
+  },
+});
+
+const adminPage = { getParentRoute: () => admin };
+
+const accounts = createRoute({
+  ...adminPage,
+  path: "/admin/accounts",
+  component: lazyPage(() => import("../routes/admin/accounts.tsx"), "Accounts"),
+});
+const account = createRoute({
+  ...adminPage,
+  path: "/admin/accounts/$id",
+  component: lazyPage(() => import("../routes/admin/account.tsx"), "OneAccount"),
+});
+const vouchers = createRoute({
+  ...adminPage,
+  path: "/admin/vouchers",
+  component: lazyPage(() => import("../routes/admin/vouchers.tsx"), "Vouchers"),
+});
+const prices = createRoute({
+  ...adminPage,
+  path: "/admin/prices",
+  component: lazyPage(() => import("../routes/admin/prices.tsx"), "Prices"),
+});
+const sources = createRoute({
+  ...adminPage,
+  path: "/admin/sources",
+  component: lazyPage(() => import("../routes/admin/sources.tsx"), "Sources"),
+});
+const integrity = createRoute({
+  ...adminPage,
+  path: "/admin/integrity",
+  component: lazyPage(() => import("../routes/admin/integrity.tsx"), "Integrity"),
+});
+const models = createRoute({
+  ...adminPage,
+  path: "/admin/models",
+  beforeLoad: async ({ context }) => {
+    const { models: hasServer } = await context.client.ensureQueryData(sessionQuery);
+    if (!hasServer) throw redirect({ to: "/" });
+  },
+  component: lazyPage(() => import("../routes/admin/models.tsx"), "Models"),
+});
+
+export const adminRoutes = admin.addChildren([
+  accounts,
+  account,
+  vouchers,
+  prices,
+  sources,
+  integrity,
+  models,
+]);
