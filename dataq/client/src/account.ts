@@ -6,10 +6,13 @@ export interface Estimate {
   /** Whether the cache has the whole answer */
   cached: boolean;
   balance_after: number;
+  /** Only generated samples answer; the call is free */
+  sample?: true;
   /** Of several queries each, in their order */
   data?: Array<{
     tokens: number;
     cached: boolean;
+    sample?: true;
   }>;
 }
 
