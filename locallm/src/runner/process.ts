@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
+import { withoutPaths } from "../engine/libllama/log.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Embeddings, EmbedJob } from "../wire/inference/embed.ts";
 import type { GenerateEvent, GenerateJob, PromptText } from "../wire/inference/generate.ts";
@@ -239,7 +240,7 @@ export class RunnerProcess implements Runner {
     if (this.#closing) this.#fail(new LocallmError("shutting_down", {}));
     const status = signal ?? (code === null ? "it could not be started" : `exit code ${code}`);
     const said = this.#log.findLast((line) => /assert|error|terminate|exception|fatal/i.test(line));
-    const reason = this.#asked || said === undefined ? status : `${status}: ${said}`;
+    const reason = this.#asked || said === undefined ? status : `${status}: ${withoutPaths(said)}`;
     this.#fail(new LocallmError("runner_died", { reason }));
   }
 

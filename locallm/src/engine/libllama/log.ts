@@ -41,6 +41,6 @@ export function hearLog<Result>(
 }
 
 /** A client may read the error; where files are on this machine is not its business. */
-function withoutPaths(line: string): string {
+export function withoutPaths(line: string): string {
   return line.replace(/(?:[A-Za-z]:)?[/\\][^\s'"]*[/\\]([^\s'"/\\]+)/g, "$1");
 }

@@ -1,0 +1,80 @@
+import { spawn } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { onlyProcessor } from "../wire/inference/load.ts";
+import { RunnerProcess } from "./process.ts";
+
+const load = {
+  modelPath: "model.gguf",
+  adapters: [],
+  numCtx: 256,
+  slots: 1,
+  numBatch: null,
+  numThread: 1,
+  placement: onlyProcessor,
+  useMmap: null,
+  flashAttention: "auto",
+  kvCacheType: "f16",
+} as const;
+
+/** A process in the place of a runner, which does what `script` says. */
+const runnerOf = (script: string) =>
+  new RunnerProcess(spawn(process.execPath, ["-e", script], { stdio: ["ignore", "ignore", "pipe", "ipc"] }), {
+    heartbeat: { everyMs: 20, questions: 10 },
+  });
+
+describe("a runner process that ends by itself", () => {
+  it("fails its calls with the engine's last words, without paths", async () => {
+    const runner = runnerOf(`
+      console.error("llama_context: n_ctx = 256");
+      console.error("/home/me/src/ggml.c:12: GGML_ASSERT(rows > 0) failed");
+      console.error("done");
+      process.exit(134);
+    `);
+    await expect(runner.load(load)).rejects.toMatchObject({
+      code: "runner_died",
+      details: { reason: "exit code 134: ggml.c:12: GGML_ASSERT(rows > 0) failed" },
+    });
+    expect((await runner.exited).log).toHaveLength(3);
+  });
+
+  it("names the signal where it said nothing", async () => {
+    const runner = runnerOf("process.kill(process.pid, 'SIGSEGV'); setInterval(() => {}, 1e6)");
+    await expect(runner.load(load)).rejects.toMatchObject({ details: { reason: "SIGSEGV" } });
+    expect(await runner.exited).toMatchObject({ signal: "SIGSEGV", asked: false, stalled: false });
+  });
+});
+
+describe("a runner process that hangs", () => {
+  const loaded = (onAsk: string) => `
+    let turns = 0;
+    process.on("message", ({ kind }) => {
+      if (kind === "load") process.send({ kind: "ready", info: { slots: 1 } });
+      if (kind === "ask") { ${onAsk} }
+    });
+  `;
+
+  it.each([
+    ["answers nothing", ""],
+    ["has one loop that makes no progress", "process.send({ kind: 'progress', loops: [++turns, 7] });"],
+  ])("is ended when it %s, and its calls fail by name", async (_, onAsk) => {
+    const runner = runnerOf(loaded(onAsk));
+    await runner.load(load);
+    const call = runner.detokenize([1]);
+    await expect(call).rejects.toMatchObject({ code: "runner_stalled", details: { seconds: 0.2 } });
+    expect(await runner.exited).toMatchObject({ signal: "SIGKILL", asked: false, stalled: true });
+    await expect(runner.detokenize([1])).rejects.toMatchObject({ code: "runner_stalled" });
+  });
+
+  it("is left alone while every loop makes progress", async () => {
+    const runner = runnerOf(
+      loaded(`
+        process.send({ kind: "progress", loops: [++turns, turns] });
+        if (turns === 30) process.send({ kind: "text", id: 1, text: "here" });
+      `),
+    );
+    await runner.load(load);
+    expect(await runner.detokenize([1])).toBe("here");
+    expect(runner.responds).toBe(true);
+    await runner.kill();
+  });
+});
