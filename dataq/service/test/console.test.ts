@@ -109,6 +109,27 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await browser.wear({ theme: "light", language: "en", width: 1280 });
   });
 
+  test("a file is uploaded, its report is read, and the data set is removed and restored", async () => {
+    await visit(page, "/admin/datasets");
+    const content = "title,issn\n学报,1234-5678\n期刊\n";
+    await page.getByLabel("File").setInputFiles({
+      name: "uploaded.csv",
+      mimeType: "text/csv",
+      buffer: Buffer.from(content),
+    });
+    await page.getByLabel("Operation").last().selectOption("research_journal_search");
+    await page.getByRole("button", { name: "Upload and import" }).click();
+    await page.getByText("the row has 1 cells, but the header has 2").waitFor({ timeout: 50_000 });
+    await page.getByRole("link", { name: "uploaded", exact: true }).click();
+    await page.getByRole("heading", { name: "uploaded" }).waitFor();
+    await page.getByRole("button", { name: "Remove" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await page.getByText("Removed").first().waitFor({ timeout: 50_000 });
+    await page.getByRole("button", { name: "Restore" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Restore" }).click();
+    await page.getByRole("button", { name: "Remove" }).waitFor({ timeout: 50_000 });
+  });
+
   test("the model server next door: a pull with its progress, and a talk that streams", async () => {
     // What follows the tensors is nobody's: enough to be told of in steps.
     const weights = Buffer.concat([smallLlama(3), Buffer.alloc(3_000_000)]);

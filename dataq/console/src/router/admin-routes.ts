@@ -41,6 +41,16 @@ const sources = createRoute({
   path: "/admin/sources",
   component: lazyPage(() => import("../routes/admin/sources.tsx"), "Sources"),
 });
+const datasets = createRoute({
+  ...adminPage,
+  path: "/admin/datasets",
+  component: lazyPage(() => import("../routes/admin/datasets.tsx"), "Datasets"),
+});
+const dataset = createRoute({
+  ...adminPage,
+  path: "/admin/datasets/$operation/$name",
+  component: lazyPage(() => import("../routes/admin/dataset.tsx"), "OneDataset"),
+});
 const integrity = createRoute({
   ...adminPage,
   path: "/admin/integrity",
@@ -62,6 +72,8 @@ export const adminRoutes = admin.addChildren([
   vouchers,
   prices,
   sources,
+  datasets,
+  dataset,
   integrity,
   models,
 ]);

@@ -189,6 +189,11 @@ function Way() {
               name={t.pages.sources}
             />
             <Step
+              to="/admin/datasets"
+              icon={<Boxes className={icon} aria-hidden />}
+              name={t.pages.datasets}
+            />
+            <Step
               to="/admin/integrity"
               icon={<ShieldCheck className={icon} aria-hidden />}
               name={t.pages.integrity}
@@ -256,6 +261,7 @@ type Destination =
   | "/admin/vouchers"
   | "/admin/prices"
   | "/admin/sources"
+  | "/admin/datasets"
   | "/admin/integrity"
   | "/admin/models";
 

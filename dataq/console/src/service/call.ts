@@ -24,6 +24,8 @@ export class ServiceError extends Error {
 export interface CallOptions {
   readonly method?: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
   readonly body?: unknown;
+  /** Sent as they are, in place of a body of JSON. */
+  readonly bytes?: Blob;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
 }
@@ -63,6 +65,7 @@ export async function send(path: string, options: CallOptions = {}): Promise<Res
         ...options.headers,
       },
       ...(hasBody && { body: JSON.stringify(options.body) }),
+      ...(options.bytes && { body: options.bytes }),
       ...(options.signal && { signal: options.signal }),
     });
   } catch (error) {
