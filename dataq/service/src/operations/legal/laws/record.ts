@@ -63,7 +63,7 @@ function placeOf(
   if (ofYear !== -1) return ofYear;
   const end = `${year}-12-31`;
   const place = versions.findLastIndex((version) => {
-    const from = since(version);
+    const from = since(version) ?? version.version_date;
     return from !== null && from <= end;
   });
   const version = versions[place];

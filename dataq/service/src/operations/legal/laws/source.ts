@@ -1,4 +1,3 @@
-import type { Params } from "@dataq/contract";
 import type { PostingIndex } from "../../../search/postings/posting-index.ts";
 import type { Query } from "../../../search/search-index.ts";
 import type { ReadQuestion, Searching } from "../../../sources/search-source.ts";
@@ -15,12 +14,17 @@ export const laws: Searching = {
 };
 
 /** An article that is named is looked up and never searched, so that nothing near it is given for it. */
-async function read(text: Params[string], index: PostingIndex, corpus: string): Promise<ReadQuestion> {
+async function read(text: string, index: PostingIndex, corpus: string): Promise<ReadQuestion> {
   const version = readLawVersionYear(text);
   if (version !== undefined) return readVersion(version, index, corpus);
   const { law, article, rest } = readLawReference(text);
-  if (article !== null) return question([exact(articleTerm(law, article))], rest);
-  if (law !== null) return question([exact(lawTerm(law))], rest);
+  if (law !== null) {
+    const filter = exact(article === null ? lawTerm(law) : articleTerm(law, article));
+    const isHeld = async () => (await index.count(corpus, [lawTerm(law)])) > 0;
+    const notHeld = async () => ((await isHeld()) ? undefined : `The law ${law} is not held.`);
+    return { ...question([filter], rest), notHeld };
+  }
+  if (article !== null) return question([exact(articleTerm(null, article))], rest);
   const { laws: named, others } = await lawsIn(text, index, corpus);
   return question(
     named.map((key) => exact(lawTerm(key))),
@@ -47,7 +51,7 @@ async function readVersion(
   if (place === undefined)
     return {
       ...question([filter, exact(lawYearTerm(key, year))], found.others),
-      notHeld: notHeld(body, words),
+      notHeld: versionNotHeld(body, words),
     };
   const ofVersion = body.versions[place]?.version_date?.slice(0, 4) ?? year;
   return {
@@ -62,7 +66,7 @@ async function readVersion(
   };
 }
 
-function notHeld({ law_name: name, versions }: StoredArticle, words: string): string {
+function versionNotHeld({ law_name: name, versions }: StoredArticle, words: string): string {
   const held = versions.map(({ version_date: date }) => date).filter((date) => date !== null);
   return `The version ${words} of ${name} is not held. Versions held: ${held.join(", ") || "one without a date"}.`;
 }
