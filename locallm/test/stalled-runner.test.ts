@@ -19,7 +19,7 @@ describe("a runner that hangs", () => {
       {
         log: pino({ level: "silent" }),
         startRunner: async (load, start) => {
-          const runner = await startRunner(load, { ...start, heartbeat: { everyMs: 100, questions: 20 } });
+          const runner = await startRunner(load, { ...start, heartbeat: { everyMs: 100, questions: 40 } });
           pids.push(runner.pid);
           return runner;
         },
@@ -63,7 +63,7 @@ describe("a runner that hangs", () => {
       stalled: ["small:a"],
     });
 
-    const named = expect.stringContaining("made no progress for 2 s and was ended");
+    const named = expect.stringContaining("made no progress for 4 s and was ended");
     let last: unknown;
     for (;;) {
       const { done, value } = await events.next();
@@ -89,7 +89,7 @@ const starter = await starterModelPath();
 
 describe.skipIf(starter === null)("a step that takes longer than the limit", () => {
   it("is not taken for a runner that hangs", async () => {
-    const heartbeat = { everyMs: 50, questions: 30 };
+    const heartbeat = { everyMs: 50, questions: 60 };
     const load = loadOf(starter!, { numCtx: 2_048, numBatch: 2_048 });
     const runner = await startRunner(load, { heartbeat });
     const { done } = await collect(

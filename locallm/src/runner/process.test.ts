@@ -17,7 +17,7 @@ const load = {
 } as const;
 
 /** A process in the place of a runner, which does what `script` says. */
-const runnerOf = (script: string) =>
+const runnerOf = (script: string, questions = 10) =>
   new RunnerProcess(spawn(process.execPath, ["-e", script], { stdio: ["ignore", "ignore", "pipe", "ipc"] }), {
     heartbeat: { everyMs: 20, questions: 10 },
   });
@@ -71,6 +71,8 @@ describe("a runner process that hangs", () => {
         process.send({ kind: "progress", loops: [++turns, turns] });
         if (turns === 30) process.send({ kind: "text", id: 1, text: "here" });
       `),
+      // So many that a busy machine does not make the process late.
+      1_000,
     );
     await runner.load(load);
     expect(await runner.detokenize([1])).toBe("here");
