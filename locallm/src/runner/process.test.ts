@@ -19,7 +19,7 @@ const load = {
 /** A process in the place of a runner, which does what `script` says. */
 const runnerOf = (script: string, questions = 10) =>
   new RunnerProcess(spawn(process.execPath, ["-e", script], { stdio: ["ignore", "ignore", "pipe", "ipc"] }), {
-    heartbeat: { everyMs: 20, questions: 10 },
+    heartbeat: { everyMs: 20, questions },
   });
 
 describe("a runner process that ends by itself", () => {
@@ -76,7 +76,6 @@ describe("a runner process that hangs", () => {
     );
     await runner.load(load);
     expect(await runner.detokenize([1])).toBe("here");
-    expect(runner.responds).toBe(true);
     await runner.kill();
   });
 });

@@ -36,6 +36,7 @@ export class RunnerProcess implements Runner {
   #nextId = 1;
   #asked = false;
   #closing = false;
+  #isStalled = false;
   #gone: LocallmError | null = null;
 
   constructor(child: ChildProcess, start: Pick<RunnerStart, "onProgress" | "onLog" | "heartbeat">) {
@@ -76,10 +77,6 @@ export class RunnerProcess implements Runner {
 
   get responds(): boolean {
     return !this.#heartbeat.isLate;
-  }
-
-  get #isStalled(): boolean {
-    return this.#gone?.code === "runner_stalled";
   }
 
   /** Call it once, before anything else. If it fails, the process is ended. */
@@ -195,10 +192,19 @@ export class RunnerProcess implements Runner {
     else this.#send({ kind: "ask" });
   }
 
-  /** Fails its requests at once and kills the process. SIGKILL ends a stopped process too. */
+  /**
+   * Kills the process; SIGKILL ends a stopped one too. Its requests fail when it has ended, so that whoever retries at
+   * once finds it gone. A process that the system cannot end does not keep them longer.
+   */
   #stall(): void {
-    this.#fail(new LocallmError("runner_stalled", { seconds: this.#heartbeat.seconds }));
+    if (this.#isStalled) return;
+    this.#isStalled = true;
     this.#child.kill("SIGKILL");
+    setTimeout(() => this.#fail(this.#stalled()), closeMs).unref();
+  }
+
+  #stalled(): LocallmError {
+    return new LocallmError("runner_stalled", { seconds: this.#heartbeat.seconds });
   }
 
   #receive(report: Report): void {
@@ -238,6 +244,7 @@ export class RunnerProcess implements Runner {
 
   #end(code: number | null, signal: NodeJS.Signals | null): void {
     if (this.#closing) this.#fail(new LocallmError("shutting_down", {}));
+    if (this.#isStalled) this.#fail(this.#stalled());
     const status = signal ?? (code === null ? "it could not be started" : `exit code ${code}`);
     const said = this.#log.findLast((line) => /assert|error|terminate|exception|fatal/i.test(line));
     const reason = this.#asked || said === undefined ? status : `${status}: ${withoutPaths(said)}`;
