@@ -11,12 +11,12 @@ export abstract class AsyncOperations {
     options?: AsyncQueryOptions,
   ): Promise<Result<Name>>;
 
-  /** Judgment documents by words, court, judge or legal basis. Fields: court:, judge:, basis:, type:, date:2024..2025; quotes, OR and minus are understood. */
+  /** Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type: and date:2024..2025, quotes, OR and minus. */
   legal_cases(params: ParamsOf<"legal_cases">, options?: AsyncQueryOptions): Promise<Result<"legal_cases">> {
     return this.query("legal_cases", params, options);
   }
 
-  /** Text of law articles by law name and article number (Chinese or Arabic numerals), of a year's version where one is named, or by words, with revision history. */
+  /** Text of law articles by law name and article number (Chinese or Arabic numerals), optionally of the version of a year, or by keywords, with revision history. */
   legal_laws(params: ParamsOf<"legal_laws">, options?: AsyncQueryOptions): Promise<Result<"legal_laws">> {
     return this.query("legal_laws", params, options);
   }
@@ -37,7 +37,7 @@ export abstract class AsyncOperations {
     return this.query("enterprise_company_detail", params, options);
   }
 
-  /** Latest annual report of a company, with financial highlights and employee count where they are public. */
+  /** Latest annual report of a company, with public financial figures and employee count. */
   enterprise_annual_report(
     params: ParamsOf<"enterprise_annual_report">,
     options?: AsyncQueryOptions,
@@ -45,7 +45,7 @@ export abstract class AsyncOperations {
     return this.query("enterprise_annual_report", params, options);
   }
 
-  /** Authenticity check of a tax invoice by code and number. Invoices of the day cannot be checked yet, those older than 5 years no more. */
+  /** Authenticity check of a tax invoice by code and number. Invoices from today or older than 5 years cannot be checked. */
   enterprise_tax_invoice(
     params: ParamsOf<"enterprise_tax_invoice">,
     options?: AsyncQueryOptions,
@@ -53,7 +53,7 @@ export abstract class AsyncOperations {
     return this.query("enterprise_tax_invoice", params, options);
   }
 
-  /** Whether a company or person is on the courts' list of dishonest debtors. An empty list is an answer too. */
+  /** Whether a company or person is on the courts' list of dishonest debtors. An empty list means that none was found. */
   enterprise_shixin_check(
     params: ParamsOf<"enterprise_shixin_check">,
     options?: AsyncQueryOptions,
@@ -93,7 +93,7 @@ export abstract class AsyncOperations {
     return this.query("content_hot_rank", params, options);
   }
 
-  /** Where a parcel is, for the major carriers. SF and ZTO tell only with the last four digits of the phone number. */
+  /** Where a parcel is, for the major carriers. SF Express and ZTO require the last four digits of the phone number. */
   cloud_express_tracking(
     params: ParamsOf<"cloud_express_tracking">,
     options?: AsyncQueryOptions,
@@ -101,7 +101,7 @@ export abstract class AsyncOperations {
     return this.query("cloud_express_tracking", params, options);
   }
 
-  /** Papers by words of title, abstract or keywords, by author or DOI. */
+  /** Papers by words in the title, abstract or keywords, by author or by DOI. */
   research_paper_search(
     params: ParamsOf<"research_paper_search">,
     options?: AsyncQueryOptions,
@@ -109,7 +109,7 @@ export abstract class AsyncOperations {
     return this.query("research_paper_search", params, options);
   }
 
-  /** Patents by words, number or applicant. */
+  /** Patents by keywords, number or applicant. */
   research_patent_search(
     params: ParamsOf<"research_patent_search">,
     options?: AsyncQueryOptions,
@@ -134,10 +134,10 @@ export abstract class AsyncOperations {
   }
 
   readonly legal = {
-    /** Judgment documents by words, court, judge or legal basis. Fields: court:, judge:, basis:, type:, date:2024..2025; quotes, OR and minus are understood. */
+    /** Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type: and date:2024..2025, quotes, OR and minus. */
     cases: (params: ParamsOf<"legal_cases">, options?: AsyncQueryOptions): Promise<Result<"legal_cases">> =>
       this.query("legal_cases", params, options),
-    /** Text of law articles by law name and article number (Chinese or Arabic numerals), of a year's version where one is named, or by words, with revision history. */
+    /** Text of law articles by law name and article number (Chinese or Arabic numerals), optionally of the version of a year, or by keywords, with revision history. */
     laws: (params: ParamsOf<"legal_laws">, options?: AsyncQueryOptions): Promise<Result<"legal_laws">> =>
       this.query("legal_laws", params, options),
     /** Catalogue of laws and regulations by legal domain. */
@@ -154,17 +154,17 @@ export abstract class AsyncOperations {
       options?: AsyncQueryOptions,
     ): Promise<Result<"enterprise_company_detail">> =>
       this.query("enterprise_company_detail", params, options),
-    /** Latest annual report of a company, with financial highlights and employee count where they are public. */
+    /** Latest annual report of a company, with public financial figures and employee count. */
     annualReport: (
       params: ParamsOf<"enterprise_annual_report">,
       options?: AsyncQueryOptions,
     ): Promise<Result<"enterprise_annual_report">> => this.query("enterprise_annual_report", params, options),
-    /** Authenticity check of a tax invoice by code and number. Invoices of the day cannot be checked yet, those older than 5 years no more. */
+    /** Authenticity check of a tax invoice by code and number. Invoices from today or older than 5 years cannot be checked. */
     taxInvoice: (
       params: ParamsOf<"enterprise_tax_invoice">,
       options?: AsyncQueryOptions,
     ): Promise<Result<"enterprise_tax_invoice">> => this.query("enterprise_tax_invoice", params, options),
-    /** Whether a company or person is on the courts' list of dishonest debtors. An empty list is an answer too. */
+    /** Whether a company or person is on the courts' list of dishonest debtors. An empty list means that none was found. */
     shixinCheck: (
       params: ParamsOf<"enterprise_shixin_check">,
       options?: AsyncQueryOptions,
@@ -195,7 +195,7 @@ export abstract class AsyncOperations {
   };
 
   readonly cloud = {
-    /** Where a parcel is, for the major carriers. SF and ZTO tell only with the last four digits of the phone number. */
+    /** Where a parcel is, for the major carriers. SF Express and ZTO require the last four digits of the phone number. */
     expressTracking: (
       params: ParamsOf<"cloud_express_tracking">,
       options?: AsyncQueryOptions,
@@ -203,12 +203,12 @@ export abstract class AsyncOperations {
   };
 
   readonly research = {
-    /** Papers by words of title, abstract or keywords, by author or DOI. */
+    /** Papers by words in the title, abstract or keywords, by author or by DOI. */
     paperSearch: (
       params: ParamsOf<"research_paper_search">,
       options?: AsyncQueryOptions,
     ): Promise<Result<"research_paper_search">> => this.query("research_paper_search", params, options),
-    /** Patents by words, number or applicant. */
+    /** Patents by keywords, number or applicant. */
     patentSearch: (
       params: ParamsOf<"research_patent_search">,
       options?: AsyncQueryOptions,
@@ -233,12 +233,12 @@ export abstract class SyncOperations {
     options?: QueryOptions,
   ): Result<Name>;
 
-  /** Judgment documents by words, court, judge or legal basis. Fields: court:, judge:, basis:, type:, date:2024..2025; quotes, OR and minus are understood. */
+  /** Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type: and date:2024..2025, quotes, OR and minus. */
   legal_cases(params: ParamsOf<"legal_cases">, options?: QueryOptions): Result<"legal_cases"> {
     return this.query("legal_cases", params, options);
   }
 
-  /** Text of law articles by law name and article number (Chinese or Arabic numerals), of a year's version where one is named, or by words, with revision history. */
+  /** Text of law articles by law name and article number (Chinese or Arabic numerals), optionally of the version of a year, or by keywords, with revision history. */
   legal_laws(params: ParamsOf<"legal_laws">, options?: QueryOptions): Result<"legal_laws"> {
     return this.query("legal_laws", params, options);
   }
@@ -259,7 +259,7 @@ export abstract class SyncOperations {
     return this.query("enterprise_company_detail", params, options);
   }
 
-  /** Latest annual report of a company, with financial highlights and employee count where they are public. */
+  /** Latest annual report of a company, with public financial figures and employee count. */
   enterprise_annual_report(
     params: ParamsOf<"enterprise_annual_report">,
     options?: QueryOptions,
@@ -267,7 +267,7 @@ export abstract class SyncOperations {
     return this.query("enterprise_annual_report", params, options);
   }
 
-  /** Authenticity check of a tax invoice by code and number. Invoices of the day cannot be checked yet, those older than 5 years no more. */
+  /** Authenticity check of a tax invoice by code and number. Invoices from today or older than 5 years cannot be checked. */
   enterprise_tax_invoice(
     params: ParamsOf<"enterprise_tax_invoice">,
     options?: QueryOptions,
@@ -275,7 +275,7 @@ export abstract class SyncOperations {
     return this.query("enterprise_tax_invoice", params, options);
   }
 
-  /** Whether a company or person is on the courts' list of dishonest debtors. An empty list is an answer too. */
+  /** Whether a company or person is on the courts' list of dishonest debtors. An empty list means that none was found. */
   enterprise_shixin_check(
     params: ParamsOf<"enterprise_shixin_check">,
     options?: QueryOptions,
@@ -312,7 +312,7 @@ export abstract class SyncOperations {
     return this.query("content_hot_rank", params, options);
   }
 
-  /** Where a parcel is, for the major carriers. SF and ZTO tell only with the last four digits of the phone number. */
+  /** Where a parcel is, for the major carriers. SF Express and ZTO require the last four digits of the phone number. */
   cloud_express_tracking(
     params: ParamsOf<"cloud_express_tracking">,
     options?: QueryOptions,
@@ -320,7 +320,7 @@ export abstract class SyncOperations {
     return this.query("cloud_express_tracking", params, options);
   }
 
-  /** Papers by words of title, abstract or keywords, by author or DOI. */
+  /** Papers by words in the title, abstract or keywords, by author or by DOI. */
   research_paper_search(
     params: ParamsOf<"research_paper_search">,
     options?: QueryOptions,
@@ -328,7 +328,7 @@ export abstract class SyncOperations {
     return this.query("research_paper_search", params, options);
   }
 
-  /** Patents by words, number or applicant. */
+  /** Patents by keywords, number or applicant. */
   research_patent_search(
     params: ParamsOf<"research_patent_search">,
     options?: QueryOptions,
@@ -353,10 +353,10 @@ export abstract class SyncOperations {
   }
 
   readonly legal = {
-    /** Judgment documents by words, court, judge or legal basis. Fields: court:, judge:, basis:, type:, date:2024..2025; quotes, OR and minus are understood. */
+    /** Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type: and date:2024..2025, quotes, OR and minus. */
     cases: (params: ParamsOf<"legal_cases">, options?: QueryOptions): Result<"legal_cases"> =>
       this.query("legal_cases", params, options),
-    /** Text of law articles by law name and article number (Chinese or Arabic numerals), of a year's version where one is named, or by words, with revision history. */
+    /** Text of law articles by law name and article number (Chinese or Arabic numerals), optionally of the version of a year, or by keywords, with revision history. */
     laws: (params: ParamsOf<"legal_laws">, options?: QueryOptions): Result<"legal_laws"> =>
       this.query("legal_laws", params, options),
     /** Catalogue of laws and regulations by legal domain. */
@@ -372,17 +372,17 @@ export abstract class SyncOperations {
       params: ParamsOf<"enterprise_company_detail">,
       options?: QueryOptions,
     ): Result<"enterprise_company_detail"> => this.query("enterprise_company_detail", params, options),
-    /** Latest annual report of a company, with financial highlights and employee count where they are public. */
+    /** Latest annual report of a company, with public financial figures and employee count. */
     annualReport: (
       params: ParamsOf<"enterprise_annual_report">,
       options?: QueryOptions,
     ): Result<"enterprise_annual_report"> => this.query("enterprise_annual_report", params, options),
-    /** Authenticity check of a tax invoice by code and number. Invoices of the day cannot be checked yet, those older than 5 years no more. */
+    /** Authenticity check of a tax invoice by code and number. Invoices from today or older than 5 years cannot be checked. */
     taxInvoice: (
       params: ParamsOf<"enterprise_tax_invoice">,
       options?: QueryOptions,
     ): Result<"enterprise_tax_invoice"> => this.query("enterprise_tax_invoice", params, options),
-    /** Whether a company or person is on the courts' list of dishonest debtors. An empty list is an answer too. */
+    /** Whether a company or person is on the courts' list of dishonest debtors. An empty list means that none was found. */
     shixinCheck: (
       params: ParamsOf<"enterprise_shixin_check">,
       options?: QueryOptions,
@@ -411,7 +411,7 @@ export abstract class SyncOperations {
   };
 
   readonly cloud = {
-    /** Where a parcel is, for the major carriers. SF and ZTO tell only with the last four digits of the phone number. */
+    /** Where a parcel is, for the major carriers. SF Express and ZTO require the last four digits of the phone number. */
     expressTracking: (
       params: ParamsOf<"cloud_express_tracking">,
       options?: QueryOptions,
@@ -419,12 +419,12 @@ export abstract class SyncOperations {
   };
 
   readonly research = {
-    /** Papers by words of title, abstract or keywords, by author or DOI. */
+    /** Papers by words in the title, abstract or keywords, by author or by DOI. */
     paperSearch: (
       params: ParamsOf<"research_paper_search">,
       options?: QueryOptions,
     ): Result<"research_paper_search"> => this.query("research_paper_search", params, options),
-    /** Patents by words, number or applicant. */
+    /** Patents by keywords, number or applicant. */
     patentSearch: (
       params: ParamsOf<"research_patent_search">,
       options?: QueryOptions,

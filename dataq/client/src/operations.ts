@@ -41,9 +41,9 @@ export const envelopeFields: readonly string[] = [
 
 /** Each operation's parameters, its `data`, and the summary beside it. */
 export interface Operations {
-  /** Judgment documents by words, court, judge or legal basis. Fields: court:, judge:, basis:, type:, date:2024..2025; quotes, OR and minus are understood. */
+  /** Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type: and date:2024..2025, quotes, OR and minus. */
   legal_cases: { params: LegalCasesParams; data: LegalCasesRecord[]; summary: undefined };
-  /** Text of law articles by law name and article number (Chinese or Arabic numerals), of a year's version where one is named, or by words, with revision history. */
+  /** Text of law articles by law name and article number (Chinese or Arabic numerals), optionally of the version of a year, or by keywords, with revision history. */
   legal_laws: { params: LegalLawsParams; data: LegalLawsRecord[]; summary: undefined };
   /** Catalogue of laws and regulations by legal domain. */
   legal_law_catalog: { params: LegalLawCatalogParams; data: LegalLawCatalogRecord[]; summary: undefined };
@@ -53,19 +53,19 @@ export interface Operations {
     data: EnterpriseCompanyDetailRecord;
     summary: undefined;
   };
-  /** Latest annual report of a company, with financial highlights and employee count where they are public. */
+  /** Latest annual report of a company, with public financial figures and employee count. */
   enterprise_annual_report: {
     params: EnterpriseAnnualReportParams;
     data: EnterpriseAnnualReportRecord;
     summary: undefined;
   };
-  /** Authenticity check of a tax invoice by code and number. Invoices of the day cannot be checked yet, those older than 5 years no more. */
+  /** Authenticity check of a tax invoice by code and number. Invoices from today or older than 5 years cannot be checked. */
   enterprise_tax_invoice: {
     params: EnterpriseTaxInvoiceParams;
     data: EnterpriseTaxInvoiceRecord;
     summary: undefined;
   };
-  /** Whether a company or person is on the courts' list of dishonest debtors. An empty list is an answer too. */
+  /** Whether a company or person is on the courts' list of dishonest debtors. An empty list means that none was found. */
   enterprise_shixin_check: {
     params: EnterpriseShixinCheckParams;
     data: EnterpriseShixinCheckRecord[];
@@ -95,19 +95,19 @@ export interface Operations {
     data: ContentHotRankRecord[];
     summary: ContentHotRankSummary;
   };
-  /** Where a parcel is, for the major carriers. SF and ZTO tell only with the last four digits of the phone number. */
+  /** Where a parcel is, for the major carriers. SF Express and ZTO require the last four digits of the phone number. */
   cloud_express_tracking: {
     params: CloudExpressTrackingParams;
     data: CloudExpressTrackingRecord;
     summary: undefined;
   };
-  /** Papers by words of title, abstract or keywords, by author or DOI. */
+  /** Papers by words in the title, abstract or keywords, by author or by DOI. */
   research_paper_search: {
     params: ResearchPaperSearchParams;
     data: ResearchPaperSearchRecord[];
     summary: undefined;
   };
-  /** Patents by words, number or applicant. */
+  /** Patents by keywords, number or applicant. */
   research_patent_search: {
     params: ResearchPatentSearchParams;
     data: ResearchPatentSearchRecord[];
@@ -176,15 +176,15 @@ export interface Source {
   url?: string;
   document_id?: string;
   published_at?: string;
-  /** When it was taken from there: RFC 3339, +08:00 */
+  /** Retrieval time, RFC 3339 with +08:00 */
   retrieved_at: string;
   licence?: string;
-  /** SHA-256 of the record's other fields as canonical JSON */
+  /** SHA-256 of the other fields of the record as canonical JSON */
   content_sha256: string;
 }
 
 export interface LegalCasesParams {
-  /** Words, fields, a case number, or a law with article */
+  /** Keywords, fields, a case number, or a law and article */
   query: string;
   /** From 1, the default. */
   page?: number;
@@ -243,7 +243,7 @@ export interface LegalCasesRecord {
 }
 
 export interface LegalLawsParams {
-  /** Law and article (民法典 第五百七十七条, 民法典577), with a year for an older version (公司法（2018修正） 第二十条), or words to find */
+  /** Law and article (民法典 第五百七十七条, 民法典577), with a year for an older version (公司法（2018修正） 第二十条), or keywords */
   query: string;
   /** From 1, the default. */
   page?: number;
@@ -275,23 +275,23 @@ export interface LegalLawsRecord {
   level_text: string;
   issuing_body: string | null;
   promulgated_date: string | null;
-  /** Day on which the version of the law that this text is from was passed or amended */
+  /** Date when this version of the law was passed or amended */
   version_date: string | null;
-  /** The year that the question names; the text is the one of that time. Null for the text of today */
+  /** The year in the query, if any; the text is the one valid then. Null for the current text */
   as_of: string | null;
-  /** Day since which this article's words are known to hold: from its own last change, else from the oldest version that is held. Null where nothing tells it */
+  /** Date since when this text is known to apply: the article's last change, or else the oldest version available. Null if unknown */
   effective_date: string | null;
-  /** Day from which these words no longer hold */
+  /** Date since when this text no longer applies */
   expired_date: string | null;
   status: "in_force" | "amended" | "repealed" | "not_yet_effective" | "unknown" | (string & {});
   status_text: string;
-  /** Oldest first; what the imported versions and acts of amendment show */
+  /** Oldest first, from the imported versions and amendments */
   revisions: Array<{
     version_date: string;
     effective_date: string | null;
-    /** Null where the article does not stand in this version, or no text of that day is held */
+    /** Null if this version does not contain the article, or its text is not available */
     content: string | null;
-    /** What this version did to the article's words; unknown for the oldest version that is held, where nothing tells it */
+    /** How this version changed the article; unknown for the oldest version available */
     change:
       | "original"
       | "added"
@@ -301,13 +301,13 @@ export interface LegalLawsRecord {
       | "unchanged"
       | "unknown"
       | (string & {});
-    /** Number of the article in the version before, where it was another */
+    /** Article number in the previous version, if it was different */
     former_article_no: string | null;
     by: string | null;
   }>;
-  /** Whether versions were compared, or only the pack's own dates are known */
+  /** Whether versions were compared, or only the dates of the law pack are known */
   revisions_basis: "compared_versions" | "law_pack" | (string & {});
-  /** How the whole law was passed and amended, as a law pack tells it, oldest first; empty where none does */
+  /** How the law was passed and amended, from the law pack, oldest first; empty if unknown */
   law_history: Array<{
     date: string;
     text: string;
@@ -387,7 +387,7 @@ export interface EnterpriseCompanyDetailRecord {
   registration_date: string | null;
   approved_date: string | null;
   term_start: string | null;
-  /** null: without end */
+  /** Null: no end date */
   term_end: string | null;
   company_type: string | null;
   industry: string | null;
@@ -504,13 +504,13 @@ export interface EnterpriseAnnualReportRecord {
 }
 
 export interface EnterpriseTaxInvoiceParams {
-  /** Invoice code, number of a digital invoice, or code and number together */
+  /** Invoice code, digital invoice number, or code and number together */
   invoice_code: string;
   /** Invoice number, 8 or 20 digits */
   invoice_number?: string;
   /** Date of issue */
   issue_date?: string;
-  /** Amount before tax (special, vehicle) or with tax (digital), yuan */
+  /** Amount in yuan: before tax (special, vehicle) or including tax (digital) */
   amount?: string;
   /** Last 6 digits of the check code (ordinary, electronic, roll) */
   check_code?: string;
@@ -530,7 +530,7 @@ export interface EnterpriseTaxInvoiceRecord {
     | "too_many_checks"
     | (string & {});
   authentic: boolean | null;
-  /** Parameters that this kind of invoice needs too */
+  /** Other parameters that this invoice type requires */
   missing: Array<string>;
   /** 01 special, 04 ordinary, 10 electronic, 32 digital ordinary, … */
   invoice_type: string | null;
@@ -637,7 +637,7 @@ export interface EnterpriseZhixingCheckSummary {
 export interface ContentKeywordIndexParams {
   /** Keyword */
   keyword: string;
-  /** Last day of the trend; today in China if left out */
+  /** Last day of the trend; default: today in China */
   date?: string;
 }
 
@@ -671,7 +671,7 @@ export interface ContentKeywordIndexRecord {
 export interface ContentWechatIndexParams {
   /** Keyword */
   keyword: string;
-  /** Last day of the trend; today in China if left out */
+  /** Last day of the trend; default: today in China */
   date?: string;
 }
 
@@ -709,7 +709,7 @@ export interface ContentHotRankParams {
     | "kuaishou"
     | "xiaohongshu"
     | (string & {});
-  /** Day of the ranking; today in China if left out */
+  /** Date of the ranking; default: today in China */
   date?: string;
 }
 
@@ -739,7 +739,7 @@ export interface ContentHotRankSummary {
 export interface CloudExpressTrackingParams {
   /** Parcel number */
   express_no: string;
-  /** Carrier's code or name where the number does not show it */
+  /** Carrier code or name, if the parcel number does not identify it */
   carrier?:
     | "ems"
     | "shunfeng"
@@ -819,7 +819,7 @@ export interface CloudExpressTrackingRecord {
 }
 
 export interface ResearchPaperSearchParams {
-  /** Words, an author, or a DOI */
+  /** Keywords, an author, or a DOI */
   query: string;
   /** From 1, the default. */
   page?: number;
@@ -867,7 +867,7 @@ export interface ResearchPaperSearchRecord {
 }
 
 export interface ResearchPatentSearchParams {
-  /** Words, an application or publication number, or an applicant */
+  /** Keywords, an application or publication number, or an applicant */
   query: string;
   /** From 1, the default. */
   page?: number;

@@ -59,7 +59,7 @@ function problemOfIssue(issue: {
   return {
     param,
     code: "invalid_type",
-    message: `${param} is not a string`,
+    message: `${param} must be a string`,
     fix: "send a string",
     fixZh: "请发送字符串",
   };
@@ -85,7 +85,7 @@ function unknownParameter(name: string, known: readonly string[]): ParameterProb
         ? ["this operation has no parameters", "该接口没有参数"]
         : [`the parameters are ${known.join(", ")}`, `可用的参数：${known.join("、")}`];
   const param = `params.${shown}`;
-  return { param, code: "unknown", message: `${param} is not known`, fix, fixZh };
+  return { param, code: "unknown", message: `${param} is not a parameter`, fix, fixZh };
 }
 
 /** Levenshtein distance of two short words. */

@@ -13,13 +13,11 @@ const provenance = z.object({
   published_at: z.string().optional(),
   retrieved_at: z
     .string()
-    .meta(
-      meaning({ en: "When it was taken from there: RFC 3339, +08:00", zh: "取得时间：RFC 3339，东八区" }),
-    ),
+    .meta(meaning({ en: "Retrieval time, RFC 3339 with +08:00", zh: "取得时间：RFC 3339，东八区" })),
   licence: z.string().optional(),
   content_sha256: z.string().meta(
     meaning({
-      en: "SHA-256 of the record's other fields as canonical JSON",
+      en: "SHA-256 of the other fields of the record as canonical JSON",
       zh: "记录其余字段的规范 JSON 的 SHA-256",
     }),
   ),

@@ -11,14 +11,14 @@ export function readCalendarDate(raw: string): Reading<string> {
   if (found === null)
     return bad(
       "format",
-      "is not of the form YYYY-MM-DD",
+      "must have the form YYYY-MM-DD",
       "send a date such as 2024-03-15",
       "请发送如 2024-03-15 的日期",
     );
   const [value, year, month, day] = found as unknown as [string, string, string, string];
   const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
   if (Number(year) < 1000 || date.toISOString().slice(0, 10) !== value) {
-    return bad("no_such_date", "is not a day of the calendar", "send a day that exists", "请发送存在的日期");
+    return bad("no_such_date", "is not an existing date", "send an existing date", "请发送存在的日期");
   }
   return { value };
 }
@@ -28,7 +28,7 @@ export function problemOfDay(date: string, today: string): Problem | undefined {
   if (date > today)
     return bad(
       "future",
-      `${date} has not come yet in China`,
+      `${date} is in the future (China time)`,
       `send ${today} or earlier`,
       `请发送 ${today} 或更早的日期`,
     ).problem;

@@ -8,16 +8,16 @@ export function expressNumber(description: Bilingual) {
 
 /** Upper case; 6 to 32 letters, digits and hyphens. An EMS number must have its right check digit (UPU S10). */
 export function readExpressNumber(raw: string): Reading<string> {
-  if (raw.length > 200) return bad("length", "is far too long", fix, fixZh);
+  if (raw.length > 200) return bad("length", "is too long", fix, fixZh);
   const value = raw.normalize("NFKC").replace(/\s/g, "").toUpperCase();
   if (!/^[A-Z0-9-]*$/.test(value))
-    return bad("character", "holds something other than letters and digits", fix, fixZh);
+    return bad("character", "must contain only letters and digits", fix, fixZh);
   if (value.length < 6 || value.length > 32)
     return bad("length", `has ${value.length} characters`, fix, fixZh);
   if (/^[A-Z]{2}\d{9}CN$/.test(value) && !hasPostalCheck(value)) {
     return bad(
       "checksum",
-      "has a wrong check digit",
+      "has an invalid check digit",
       `the last digit is ${postalCheck(value.slice(2, 10))}`,
       `最后一位数字应为 ${postalCheck(value.slice(2, 10))}`,
     );

@@ -11,14 +11,14 @@ export function invoiceCode(description: Bilingual) {
 }
 
 export function readInvoiceCode(raw: string): Reading<string> {
-  if (raw.length > 200) return bad("length", "is far too long", fix, fixZh);
+  if (raw.length > 200) return bad("length", "is too long", fix, fixZh);
   const value = raw.normalize("NFKC").replace(/[\s\-—_/.,;:、]/g, "");
-  if (!/^\d+$/.test(value)) return bad("character", "holds something other than digits", fix, fixZh);
+  if (!/^\d+$/.test(value)) return bad("character", "must contain only digits", fix, fixZh);
   if ([10, 12, 18].includes(value.length)) return { value };
   if (value.length !== 20) return bad("length", `has ${value.length} digits`, fix, fixZh);
   return /^[012]/.test(value)
     ? { value }
-    : bad("format", "has 20 digits that begin with neither 0, 1 nor 2", fix, fixZh);
+    : bad("format", "must start with 0, 1 or 2 if it has 20 digits", fix, fixZh);
 }
 
 export interface InvoiceName {
@@ -42,7 +42,7 @@ export function invoiceNumber(description: Bilingual) {
     const value = raw.length > 100 ? "" : raw.normalize("NFKC").replace(/[\s-]/g, "");
     return /^(\d{8}|\d{20})$/.test(value)
       ? { value }
-      : bad("format", "is not 8 or 20 digits", "send the printed number", "请发送票面上的号码");
+      : bad("format", "must have 8 or 20 digits", "send the printed number", "请发送票面上的号码");
   });
 }
 
@@ -51,7 +51,7 @@ export function amountText(description: Bilingual) {
     const value = raw.length > 100 ? "" : raw.normalize("NFKC").replace(/[\s,¥]/g, "");
     return /^-?\d{1,12}(\.\d{1,2})?$/.test(value)
       ? { value }
-      : bad("format", "is not an amount in yuan", "send digits such as 1280.50", "请发送数字，如 1280.50");
+      : bad("format", "must be an amount in yuan", "send digits such as 1280.50", "请发送数字，如 1280.50");
   });
 }
 
@@ -60,7 +60,7 @@ export function checkCode(description: Bilingual) {
     const value = raw.length > 100 ? "" : raw.normalize("NFKC").replace(/\s/g, "");
     return /^(\d{6}|\d{20})$/.test(value)
       ? { value: value.slice(-6) }
-      : bad("format", "is not a check code", "send its last 6 digits", "请发送校验码后 6 位");
+      : bad("format", "must be a check code", "send its last 6 digits", "请发送校验码后 6 位");
   });
 }
 
@@ -69,11 +69,12 @@ export function problemOfInvoice(name: InvoiceName, given: string | undefined): 
   if (given === undefined || name.number === null || name.number === given) return undefined;
   return bad(
     "conflict",
-    `is ${given}, but invoice_code already holds the number ${name.number}`,
+    `is ${given}, but invoice_code already contains the number ${name.number}`,
     "send one of them",
     "两者只发送一个",
   ).problem;
 }
 
-const fix = "send 10 or 12 digits (code), 20 beginning with 2 (digital invoice), or code and number together";
+const fix =
+  "send 10 or 12 digits (code), 20 digits starting with 2 (digital invoice), or code and number together";
 const fixZh = "请发送 10 或 12 位发票代码、以 2 开头的 20 位数电发票号码，或代码加号码";

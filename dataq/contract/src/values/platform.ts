@@ -24,7 +24,7 @@ export function readPlatform(raw: string): Reading<string> {
   if (/^[a-z0-9][a-z0-9_-]{0,31}$/.test(value)) return { value };
   return bad(
     "unknown_platform",
-    "is not the name of a platform",
+    "is not a known platform",
     `use one of ${platforms.join(", ")}`,
     `可选：${platforms.join("、")}`,
   );

@@ -11,7 +11,7 @@ export function taxId(description: Bilingual) {
 
 /** In upper case, with a valid check character. */
 export function readTaxId(raw: string): Reading<string> {
-  if (raw.length > 200) return bad("format", "is far too long", fix, fixZh);
+  if (raw.length > 200) return bad("format", "is too long", fix, fixZh);
   const value = raw.normalize("NFKC").replace(/\s/g, "").toUpperCase();
   if (/^\d{15}$/.test(value)) return { value };
   if (value.length !== 18) return bad("length", `has ${value.length} characters, not 18`, fix, fixZh);
@@ -19,7 +19,7 @@ export function readTaxId(raw: string): Reading<string> {
   if (wrong !== undefined) {
     return bad(
       "character",
-      `holds ${JSON.stringify(wrong)}, which credit codes never do`,
+      `contains ${JSON.stringify(wrong)}, which credit codes do not use`,
       "use 0-9 and A-Z without I, O, S, V, Z",
       "只能用 0-9 和除 I、O、S、V、Z 以外的大写字母",
     );
@@ -28,8 +28,8 @@ export function readTaxId(raw: string): Reading<string> {
   if (value[17] !== expected) {
     return bad(
       "checksum",
-      `has the check character ${value[17]}`,
-      `the check character of these 17 is ${expected}`,
+      `has the invalid check character ${value[17]}`,
+      `the check character of the first 17 is ${expected}`,
       `前 17 位对应的校验码是 ${expected}`,
     );
   }

@@ -19,7 +19,7 @@ export function readText(raw: string): Reading<string> {
   const value = raw.normalize("NFKC").replace(/\s+/g, " ").trim();
   if (value === "") return bad("empty", "is empty", "send at least one character", "至少填写一个字");
   if (/\p{Cc}/u.test(value))
-    return bad("control_character", "holds a control character", "remove it", "请去掉它");
+    return bad("control_character", "must not contain control characters", "remove it", "请去掉它");
   const length = [...value].length;
   return length > longest ? tooLong(length) : { value };
 }

@@ -25,7 +25,7 @@ test("names the correct check character", () => {
   const reading = readTaxId("91350100M000100Y4Z");
   expect(reading).toMatchObject({ problem: { code: "character" } });
   expect(readTaxId("91350100M000100Y4A")).toMatchObject({
-    problem: { code: "checksum", fix: "the check character of these 17 is 3" },
+    problem: { code: "checksum", fix: "the check character of the first 17 is 3" },
   });
   expect(readTaxId("91350100M000100Y43")).toEqual({ value: "91350100M000100Y43" });
 });

@@ -2,7 +2,7 @@ import { type Words, word } from "./word.ts";
 
 /** Indexes and hot lists. */
 export const content: Words = {
-  index: word("Index of the day", "当日指数"),
-  trend: word("Days before it, oldest first", "此前各日，由旧到新"),
-  disclaimer: word("What the values are not", "数据说明"),
+  index: word("Index on that day", "当日指数"),
+  trend: word("Previous days, oldest first", "此前各日，由旧到新"),
+  disclaimer: word("Note about the values", "数据说明"),
 };

@@ -4,13 +4,13 @@ import { type Words, word } from "./word.ts";
 export const enterprise: Words = {
   tax_id: word("Unified social credit code", "统一社会信用代码"),
   name: word("Name", "名称"),
-  status: word("Registration state", "登记状态"),
+  status: word("Registration status", "登记状态"),
   legal_representative: word("Legal representative", "法定代表人"),
   unit: word("Unit", "单位"),
-  published_date: word("Day of publication", "公示日期"),
+  published_date: word("Publication date", "公示日期"),
   amount: word("Amount in yuan", "金额（元）"),
-  id_no_masked: word("Number of identity, masked", "证件号码（已脱敏）"),
-  court: word("Court of enforcement", "执行法院"),
+  id_no_masked: word("ID number, masked", "证件号码（已脱敏）"),
+  court: word("Enforcement court", "执行法院"),
   case_no: word("Case number", "案号"),
-  filed_date: word("Day of filing", "立案日期"),
+  filed_date: word("Filing date", "立案日期"),
 };

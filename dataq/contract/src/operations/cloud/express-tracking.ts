@@ -28,7 +28,7 @@ export const cloudExpressTracking = defineOperation({
   olderType: "express",
   title: { en: "Parcel tracking", zh: "快递查询" },
   description: {
-    en: "Where a parcel is, for the major carriers. SF and ZTO tell only with the last four digits of the phone number.",
+    en: "Where a parcel is, for the major carriers. SF Express and ZTO require the last four digits of the phone number.",
     zh: "主要快递公司的物流轨迹。顺丰和中通需要手机号后四位。",
   },
   needs: { en: "a parcel tracking service such as kuaidi100", zh: "快递查询接口（如快递100）" },
@@ -36,7 +36,7 @@ export const cloudExpressTracking = defineOperation({
     express_no: expressNumber({ en: "Parcel number", zh: "快递单号" }),
     carrier: parameter(
       {
-        en: "Carrier's code or name where the number does not show it",
+        en: "Carrier code or name, if the parcel number does not identify it",
         zh: "单号无法判断时，快递公司的代码或名称",
       },
       { enum: carrierCodes },
@@ -45,7 +45,7 @@ export const cloudExpressTracking = defineOperation({
         return found === undefined
           ? bad(
               "unknown_carrier",
-              "is not a carrier that is known",
+              "is not a known carrier",
               "send a code such as shunfeng, or leave it out",
               "请发送如 shunfeng 的代码，或不填",
             )
@@ -59,7 +59,7 @@ export const cloudExpressTracking = defineOperation({
         const value = raw.length > 20 ? "" : raw.normalize("NFKC").trim();
         return /^\d{4}$/.test(value)
           ? { value }
-          : bad("format", "is not four digits", "send the last four digits", "请发送后四位");
+          : bad("format", "must have four digits", "send the last four digits", "请发送后四位");
       },
     ).optional(),
   }),
@@ -92,28 +92,28 @@ export const cloudExpressTracking = defineOperation({
   }),
   words: {
     express_no: word("Tracking number", "快递单号"),
-    carrier_code: word("Code of the carrier", "快递公司代码"),
+    carrier_code: word("Carrier code", "快递公司代码"),
     carrier_name: word("Carrier", "快递公司"),
-    carrier_candidates: word("Carriers that the number may belong to", "单号可能所属的快递公司"),
-    "carrier_candidates.code": word("Code of the carrier", "快递公司代码"),
+    carrier_candidates: word("Possible carriers of the number", "单号可能所属的快递公司"),
+    "carrier_candidates.code": word("Carrier code", "快递公司代码"),
     "carrier_candidates.name": word("Carrier", "快递公司"),
-    state: word("State of the parcel", "物流状态"),
-    state_raw: word("State as the source writes it", "数据源的原始状态"),
-    state_vocabulary: word("Whose words state_raw uses", "原始状态所用的代码体系"),
-    signed: word("Whether it was signed for", "是否签收"),
-    signed_at: word("When it was signed for", "签收时间"),
+    state: word("Parcel status", "物流状态"),
+    state_raw: word("Original status of the source", "数据源的原始状态"),
+    state_vocabulary: word("Code system of state_raw", "原始状态所用的代码体系"),
+    signed: word("Whether the parcel was signed for", "是否签收"),
+    signed_at: word("Signature time", "签收时间"),
     origin: word("From", "寄出地"),
     destination: word("To", "目的地"),
-    eta: word("Expected arrival", "预计送达"),
-    last_event_at: word("Last event", "最近动态时间"),
+    eta: word("Estimated delivery", "预计送达"),
+    last_event_at: word("Time of the last event", "最近动态时间"),
     time: word("When", "时间"),
-    "events.state": word("State after it", "该动态的状态"),
+    "events.state": word("Status after the event", "该动态的状态"),
     description: word("What happened", "动态内容"),
     location: word("Where", "地点"),
-    area_code: word("Code of the area", "行政区划代码"),
+    area_code: word("Area code", "行政区划代码"),
     courier: word("Courier", "快递员"),
     "courier.name": word("Name", "姓名"),
-    phone_masked: word("Telephone, masked", "电话（已脱敏）"),
+    phone_masked: word("Phone number, masked", "电话（已脱敏）"),
   },
   kind: "single",
   paged: false,

@@ -19,7 +19,7 @@ export const contentWechatIndex = defineOperation({
   params: z.object({
     keyword: text({ en: "Keyword", zh: "关键词" }),
     date: calendarDate({
-      en: "Last day of the trend; today in China if left out",
+      en: "Last day of the trend; default: today in China",
       zh: "趋势的最后一天，留空为中国时间今日",
     }).optional(),
   }),
@@ -43,7 +43,7 @@ export const contentWechatIndex = defineOperation({
     disclaimer: z.string(),
   }),
   words: {
-    day_change_percent: word("Change to the day before, in percent", "较前一日变化（%）"),
+    day_change_percent: word("Change from the previous day, in percent", "较前一日变化（%）"),
     channels: word("Index by channel", "各渠道指数"),
     search: word("Search", "搜一搜"),
     official_accounts: word("Official accounts", "公众号"),

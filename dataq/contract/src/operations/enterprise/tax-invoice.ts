@@ -26,13 +26,13 @@ export const enterpriseTaxInvoice = defineOperation({
   olderType: "tax_invoice",
   title: { en: "Tax invoice check", zh: "发票查验" },
   description: {
-    en: "Authenticity check of a tax invoice by code and number. Invoices of the day cannot be checked yet, those older than 5 years no more.",
+    en: "Authenticity check of a tax invoice by code and number. Invoices from today or older than 5 years cannot be checked.",
     zh: "按发票代码和号码查验真伪。当日发票尚不可查，五年以前的不再可查。",
   },
   needs: { en: "an invoice verification service", zh: "发票查验数据源" },
   params: z.object({
     invoice_code: invoiceCode({
-      en: "Invoice code, number of a digital invoice, or code and number together",
+      en: "Invoice code, digital invoice number, or code and number together",
       zh: "发票代码、数电发票号码，或代码与号码连写",
     }),
     invoice_number: invoiceNumber({
@@ -41,7 +41,7 @@ export const enterpriseTaxInvoice = defineOperation({
     }).optional(),
     issue_date: calendarDate({ en: "Date of issue", zh: "开票日期" }).optional(),
     amount: amountText({
-      en: "Amount before tax (special, vehicle) or with tax (digital), yuan",
+      en: "Amount in yuan: before tax (special, vehicle) or including tax (digital)",
       zh: "金额（元）：专用、机动车发票为不含税，数电发票为价税合计",
     }).optional(),
     check_code: checkCode({
@@ -77,7 +77,9 @@ export const enterpriseTaxInvoice = defineOperation({
     authentic: z.boolean().nullable(),
     missing: z
       .array(z.string())
-      .meta(meaning({ en: "Parameters that this kind of invoice needs too", zh: "该类发票还需提供的参数" })),
+      .meta(
+        meaning({ en: "Other parameters that this invoice type requires", zh: "该类发票还需提供的参数" }),
+      ),
     invoice_type: z
       .string()
       .nullable()
@@ -118,29 +120,29 @@ export const enterpriseTaxInvoice = defineOperation({
   words: {
     invoice_code: word("Invoice code", "发票代码"),
     invoice_number: word("Invoice number", "发票号码"),
-    result: word("Outcome of the check", "查验结果"),
-    authentic: word("Whether the invoice is what it says", "是否与税务记录一致"),
-    invoice_type_text: word("Kind of invoice in words", "发票类型说明"),
-    issue_date: word("Day of issue", "开票日期"),
+    result: word("Check result", "查验结果"),
+    authentic: word("Whether the invoice matches the tax records", "是否与税务记录一致"),
+    invoice_type_text: word("Invoice type", "发票类型说明"),
+    issue_date: word("Issue date", "开票日期"),
     check_code: word("Check code", "校验码"),
-    machine_no: word("Number of the tax machine", "机器编号"),
+    machine_no: word("Tax machine number", "机器编号"),
     seller: word("Seller", "销售方"),
     buyer: word("Buyer", "购买方"),
-    tax_no: word("Taxpayer number", "纳税人识别号"),
-    address_phone: word("Address and telephone", "地址、电话"),
-    bank: word("Bank and account", "开户行及账号"),
+    tax_no: word("Taxpayer ID", "纳税人识别号"),
+    address_phone: word("Address and phone number", "地址、电话"),
+    bank: word("Bank and account number", "开户行及账号"),
     tax: word("Tax in yuan", "税额（元）"),
-    total: word("Total with tax, in yuan", "价税合计（元）"),
+    total: word("Total including tax, in yuan", "价税合计（元）"),
     total_text: word("Total in Chinese capitals", "价税合计（大写）"),
-    items: word("Lines of the invoice", "发票明细"),
+    items: word("Invoice items", "发票明细"),
     "items.name": word("Goods or service", "货物或服务名称"),
     spec: word("Specification", "规格型号"),
     quantity: word("Quantity", "数量"),
-    unit_price: word("Price of one", "单价"),
+    unit_price: word("Unit price", "单价"),
     tax_rate: word("Tax rate", "税率"),
     remark: word("Remark", "备注"),
-    check_count: word("How often it was checked", "查验次数"),
-    checked_at: word("When it was checked", "查验时间"),
+    check_count: word("Number of checks", "查验次数"),
+    checked_at: word("Check time", "查验时间"),
   },
   kind: "single",
   paged: false,

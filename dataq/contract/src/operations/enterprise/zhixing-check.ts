@@ -36,8 +36,8 @@ export const enterpriseZhixingCheck = defineOperation({
     open_count: z.number().int(),
   }),
   words: {
-    unperformed_amount: word("Not yet performed, in yuan", "未履行金额（元）"),
-    ended_date: word("Day on which it ended", "终结日期"),
+    unperformed_amount: word("Unpaid amount, in yuan", "未履行金额（元）"),
+    ended_date: word("End date", "终结日期"),
   },
   kind: "list",
   paged: false,

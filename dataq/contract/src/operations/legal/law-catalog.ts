@@ -48,9 +48,9 @@ export const legalLawCatalog = defineOperation({
     ),
   }),
   words: {
-    domain_code: word("Code of the field of law", "法律部门代码"),
+    domain_code: word("Legal domain code", "法律部门代码"),
     count: word("Number of laws", "法律数量"),
-    laws: word("The laws of this field", "该部门的法律"),
+    laws: word("Laws of this domain", "该部门的法律"),
     article_count: word("Number of articles", "条文数"),
   },
   kind: "list",

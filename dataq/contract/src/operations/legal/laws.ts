@@ -12,13 +12,13 @@ export const legalLaws = defineOperation({
   olderType: "law_article",
   title: { en: "Law articles", zh: "法律条文" },
   description: {
-    en: "Text of law articles by law name and article number (Chinese or Arabic numerals), of a year's version where one is named, or by words, with revision history.",
+    en: "Text of law articles by law name and article number (Chinese or Arabic numerals), optionally of the version of a year, or by keywords, with revision history.",
     zh: "按法律名称和条号（中文或阿拉伯数字）或关键词查询法律条文及其修订历史；写明年份或版本的，给出该版本的条文。",
   },
   needs: { en: "the texts of laws", zh: "法律法规全文" },
   params: z.object({
     query: text({
-      en: "Law and article (民法典 第五百七十七条, 民法典577), with a year for an older version (公司法（2018修正） 第二十条), or words to find",
+      en: "Law and article (民法典 第五百七十七条, 民法典577), with a year for an older version (公司法（2018修正） 第二十条), or keywords",
       zh: "法律及条号（民法典 第五百七十七条、民法典577），查旧版本时加年份（公司法（2018修正） 第二十条），或关键词",
     }),
   }),
@@ -40,7 +40,7 @@ export const legalLaws = defineOperation({
     promulgated_date: date.nullable(),
     version_date: date.nullable().meta(
       meaning({
-        en: "Day on which the version of the law that this text is from was passed or amended",
+        en: "Date when this version of the law was passed or amended",
         zh: "条文所属版本的通过或修改日期",
       }),
     ),
@@ -49,19 +49,19 @@ export const legalLaws = defineOperation({
       .nullable()
       .meta(
         meaning({
-          en: "The year that the question names; the text is the one of that time. Null for the text of today",
+          en: "The year in the query, if any; the text is the one valid then. Null for the current text",
           zh: "提问所指的年份，条文为当时的文本；未指明年份时为 null，给出现行文本",
         }),
       ),
     effective_date: date.nullable().meta(
       meaning({
-        en: "Day since which this article's words are known to hold: from its own last change, else from the oldest version that is held. Null where nothing tells it",
+        en: "Date since when this text is known to apply: the article's last change, or else the oldest version available. Null if unknown",
         zh: "已知本条文字开始施行的日期：以本条最近一次变动为准，无从得知时以已收录的最早版本为准；均无记载时为 null",
       }),
     ),
     expired_date: date.nullable().meta(
       meaning({
-        en: "Day from which these words no longer hold",
+        en: "Date since when this text no longer applies",
         zh: "本条文字停止施行的日期",
       }),
     ),
@@ -77,7 +77,7 @@ export const legalLaws = defineOperation({
             .nullable()
             .meta(
               meaning({
-                en: "Null where the article does not stand in this version, or no text of that day is held",
+                en: "Null if this version does not contain the article, or its text is not available",
                 zh: "该版本中没有本条，或者未收录当时的文本时为 null",
               }),
             ),
@@ -85,7 +85,7 @@ export const legalLaws = defineOperation({
             .enum(["original", "added", "amended", "repealed", "renumbered", "unchanged", "unknown"])
             .meta(
               meaning({
-                en: "What this version did to the article's words; unknown for the oldest version that is held, where nothing tells it",
+                en: "How this version changed the article; unknown for the oldest version available",
                 zh: "该版本对本条文字的变动；已收录的最早版本无从得知时为 unknown",
               }),
             ),
@@ -94,7 +94,7 @@ export const legalLaws = defineOperation({
             .nullable()
             .meta(
               meaning({
-                en: "Number of the article in the version before, where it was another",
+                en: "Article number in the previous version, if it was different",
                 zh: "上一版本中的条号（条号有变动时）",
               }),
             ),
@@ -103,19 +103,19 @@ export const legalLaws = defineOperation({
       )
       .meta(
         meaning({
-          en: "Oldest first; what the imported versions and acts of amendment show",
+          en: "Oldest first, from the imported versions and amendments",
           zh: "由旧到新，依据已导入的版本与修正案",
         }),
       ),
     revisions_basis: z.enum(["compared_versions", "law_pack"]).meta(
       meaning({
-        en: "Whether versions were compared, or only the pack's own dates are known",
+        en: "Whether versions were compared, or only the dates of the law pack are known",
         zh: "由版本比对得出，或仅知数据包自带的日期",
       }),
     ),
     law_history: z.array(z.object({ date, text: z.string() })).meta(
       meaning({
-        en: "How the whole law was passed and amended, as a law pack tells it, oldest first; empty where none does",
+        en: "How the law was passed and amended, from the law pack, oldest first; empty if unknown",
         zh: "数据包所载该法的通过与修改经过，由旧到新；没有则为空",
       }),
     ),
@@ -123,13 +123,13 @@ export const legalLaws = defineOperation({
     score: z.number().nullable(),
   }),
   words: {
-    article_no_arabic: word("Article as a number", "条号（阿拉伯数字）"),
+    article_no_arabic: word("Article number in digits", "条号（阿拉伯数字）"),
     chapter: word("Chapter", "章"),
     section: word("Section", "节"),
     content: word("Text", "条文内容"),
-    version_date: word("Day of this version", "该版本日期"),
-    by: word("Decision that changed it", "修改所依据的决定"),
-    "law_history.text": word("What happened to the law that day", "该日对法律的通过或修改"),
+    version_date: word("Version date", "该版本日期"),
+    by: word("Amending decision", "修改所依据的决定"),
+    "law_history.text": word("What happened to the law on that date", "该日对法律的通过或修改"),
   },
   kind: "list",
   paged: true,
