@@ -260,9 +260,9 @@ export async function seriesOf(database: Database, { target, name }: DatasetName
  */
 export async function defaultName(database: Database, target: string, file: LocalFile): Promise<string> {
   const plain = datasetOf(file.name);
-  if (file.url === null) return plain;
+  if (!/^https?:/.test(file.origin)) return plain;
   const series = await seriesOf(database, { target, name: plain });
-  return series.some(({ origin }) => origin === file.origin) ? plain : datasetOf(nameOfAddress(file.url));
+  return series.some(({ origin }) => origin === file.origin) ? plain : datasetOf(nameOfAddress(file.origin));
 }
 
 export function datasetOf(name: string): string {

@@ -160,9 +160,10 @@ export async function importSeries(
             },
           }),
       });
-      const publication = publicationOf(file, terms, new Date());
-      for await (const draft of drafts) {
+      const retrievedAt = new Date();
+      for await (const { draft, own } of drafts) {
         step.records++;
+        const publication = publicationOf(file, terms, retrievedAt, own);
         yield documentIn(target, name.name, {
           ...draft,
           source: provenanceOf(publication, draft, draft.id),
@@ -269,9 +270,9 @@ async function* draftsOf(
   counts: Counts,
   terms: RunOptions,
   options: Pick<ImportOptions, "signal"> & Pick<ReadOptions, "onShare">,
-): AsyncGenerator<Draft> {
+): AsyncGenerator<SourcedDraft> {
   if ("read" in target) {
-    yield* target.read(file, counts.listener, terms);
+    for await (const draft of target.read(file, counts.listener, terms)) yield { draft };
     return;
   }
   const gatherer = target.gather?.();
@@ -289,10 +290,16 @@ async function* draftsOf(
     const mapped = target.map(row.fields);
     if (mapped === null) counts.passedOver++;
     else if ("problem" in mapped) counts.bad(row.line, mapped.problem);
-    else if (gatherer === undefined) yield mapped.record;
+    else if (gatherer === undefined) yield { draft: mapped.record, own: row.fields["source"] };
     else gatherer.add(mapped.record);
   }
-  if (gatherer !== undefined) yield* gatherer.records();
+  for (const draft of gatherer?.records() ?? []) yield { draft };
+}
+
+interface SourcedDraft {
+  readonly draft: Draft;
+  /** What its row says of its source. */
+  readonly own?: unknown;
 }
 
 /** What became of the rows of a file. */

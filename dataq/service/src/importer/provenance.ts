@@ -1,29 +1,29 @@
 import { createHash } from "node:crypto";
 import type { Provenance, SourceKind } from "@dataq/contract";
+import { type Publisher, publisherOfRow, together } from "./publisher.ts";
 
 /** What an operator says of the records of an import. */
 export interface PublisherTerms {
-  /** Publisher; the file's name where it is null. */
+  /** Publisher; null where the rows or the origin say who it is. */
   readonly source: string | null;
   readonly kind: Exclude<SourceKind, "sample">;
   /** The file's own where it is null. */
   readonly licence: string | null;
 }
 
-export function publicationOf(file: PublishedFile, terms: PublisherTerms, retrievedAt: Date): Publication {
-  return {
-    name: terms.source ?? file.name,
-    kind: terms.kind,
-    url: file.url,
-    licence: terms.licence ?? file.licence,
-    retrievedAt,
-  };
-}
-
-interface PublishedFile {
-  readonly name: string;
-  readonly url: string | null;
-  readonly licence: string | null;
+/**
+ * Who published a record: as the operator says, else as its own row does (`own`), else as the file's origin does. A file's
+ * name is not a publisher.
+ */
+export function publicationOf(
+  { publishers }: { readonly publishers: readonly Publisher[] },
+  { source, kind, licence }: PublisherTerms,
+  retrievedAt: Date,
+  own?: unknown,
+): Publication {
+  const known = publisherOfRow(own, publishers) ?? together(publishers);
+  const publisher = source === null ? known : { name: source, url: null, licence: known.licence };
+  return { ...publisher, kind, licence: licence ?? publisher.licence, retrievedAt };
 }
 
 /** What all records of one import have in common. */

