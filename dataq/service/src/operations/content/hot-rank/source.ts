@@ -31,7 +31,8 @@ export class ImportedRanks extends KeyedRecords implements OptionalSource {
     }
     if (ranking === undefined) {
       const summary = { platform, date, captured_at: null, snapshot_kind: "end_of_day" };
-      return whole([], summary, [`No archive has the ranking of ${platform} on ${date}.`]);
+      const missing = `The ranking of ${platform} on ${date} is not held.`;
+      return { ...whole([], summary, [missing]), notHeld: true };
     }
     const warnings =
       ranking.date === date ? [] : [`The newest ranking of ${platform} is of ${ranking.date}.`];

@@ -21,6 +21,10 @@ export interface JudgmentRecord {
 
 export const judgmentsCorpus = "legal_cases";
 
+/** Before the terms of courts and of case numbers. */
+export const courtPrefix = "c:";
+export const caseNumberPrefix = "n:";
+
 /** Generated judgments fill the legal index up to the size that the specification names (section 1). */
 export const legalIndexFill = { dataset: "generated", upTo: 68_787 };
 
@@ -56,13 +60,13 @@ export function courtTerms(name: string): string[] {
     if (plain.length - next >= 4) starts.push(next);
   }
   return [...new Set(starts.flatMap((start) => [plain.slice(start), shortCourt(plain.slice(start))]))].map(
-    (ending) => `c:${ending}`,
+    (ending) => courtPrefix + ending,
   );
 }
 
 /** The term that a query's court is looked up by. */
 export function courtTerm(name: string): string {
-  return `c:${shortCourt(name.normalize("NFKC").replace(/\s/g, ""))}`;
+  return `${courtPrefix}${shortCourt(name.normalize("NFKC").replace(/\s/g, ""))}`;
 }
 
 function shortCourt(name: string): string {
@@ -103,5 +107,5 @@ function typeTerms(record: JudgmentRecord): string[] {
 }
 
 export function caseNumberTerm(text: string): string {
-  return `n:${text.normalize("NFKC").replace(/[\s()〔〕[\]]/g, "")}`;
+  return `${caseNumberPrefix}${text.normalize("NFKC").replace(/[\s()〔〕[\]]/g, "")}`;
 }

@@ -1,13 +1,40 @@
 import type { Params } from "@dataq/contract";
 import type { PostingIndex } from "../../../search/postings/posting-index.ts";
+import type { TextQuestion } from "../../../search/text-search.ts";
 import type { ReadQuestion, Searching } from "../../../sources/search-source.ts";
-import type { JudgmentRecord } from "./corpus.ts";
+import { caseNumberPrefix, courtPrefix, type JudgmentRecord } from "./corpus.ts";
 import { readCaseQuestion } from "./question.ts";
 
 /** Judgments by words and fields. */
 export const cases: Searching = {
-  read: (params: Params, index: PostingIndex, corpus: string): Promise<ReadQuestion> =>
-    readCaseQuestion(params["query"] ?? "", (terms) => index.count(corpus, terms)),
+  read,
   text: (body) => (body as JudgmentRecord).full_text,
   prefer: "本院认为",
 };
+
+async function read(params: Params, index: PostingIndex, corpus: string): Promise<ReadQuestion> {
+  const asked = await readCaseQuestion(params["query"] ?? "", (terms) => index.count(corpus, terms));
+  return { ...asked, notHeld: () => notHeld(asked.question, index, corpus) };
+}
+
+/** The year, court or case of a question that found nothing, where no judgment of it is held. */
+async function notHeld(
+  { dates, filters }: TextQuestion,
+  index: PostingIndex,
+  corpus: string,
+): Promise<string | undefined> {
+  for (const filter of filters) {
+    if (!("term" in filter)) continue;
+    const [, what] = lookUps.find(([prefix]) => filter.term.startsWith(prefix)) ?? [];
+    if (what !== undefined && (await index.count(corpus, [filter.term])) === 0)
+      return `No judgment of this ${what} is held.`;
+  }
+  if (dates === undefined) return undefined;
+  const found = await index.search(corpus, { query: { all: [] }, dates }, { offset: 0, limit: 0 });
+  return found?.total === 0 ? `No judgment of ${dates.from ?? ""}..${dates.to ?? ""} is held.` : undefined;
+}
+
+const lookUps = [
+  [courtPrefix, "court"],
+  [caseNumberPrefix, "case number"],
+] as const;

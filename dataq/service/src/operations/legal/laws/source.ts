@@ -17,7 +17,9 @@ export const laws: Searching = {
 async function read(text: string, index: PostingIndex, corpus: string): Promise<ReadQuestion> {
   const version = readLawVersionYear(text);
   if (version !== undefined) return readVersion(version, index, corpus);
-  const { law, article, rest } = readLawReference(text);
+  const { law, article, rest } = isFullName(text)
+    ? { law: lawKey(text), article: null, rest: "" }
+    : readLawReference(text);
   if (law !== null) {
     const filter = exact(article === null ? lawTerm(law) : articleTerm(law, article));
     const isHeld = async () => (await index.count(corpus, [lawTerm(law)])) > 0;
@@ -98,6 +100,11 @@ async function firstOf(
 
 function question(filters: readonly Query[], text: string): ReadQuestion {
   return { question: { filters, alternatives: [text], phrases: [], without: [] }, warnings: [] };
+}
+
+/** A name that can be nothing but a law's is never searched by its words. */
+function isFullName(text: string): boolean {
+  return /^中华人民共和国\S+$/.test(text) && isLawName(text);
 }
 
 function exact(term: string): Query {

@@ -22,5 +22,9 @@ export const journals: Searching = {
 };
 
 function byNumber(term: string): ReadQuestion {
-  return { question: { ...wordsOnly(""), filters: [{ term, scored: false }] }, warnings: [] };
+  return {
+    question: { ...wordsOnly(""), filters: [{ term, scored: false }] },
+    warnings: [],
+    notHeld: "No journal with this number is held.",
+  };
 }

@@ -10,7 +10,11 @@ export const papers: Searching = {
     const doi = /^(?:https?:\/\/)?(?:(?:dx\.)?doi\.org\/|doi:\s*)?(10\.\d{4,9}\/\S+)$/i.exec(text)?.[1];
     const question = wordsOnly(doi === undefined ? text : "");
     if (doi !== undefined) {
-      return { question: { ...question, filters: [{ term: doiTerm(doi), scored: false }] }, warnings: [] };
+      return {
+        question: { ...question, filters: [{ term: doiTerm(doi), scored: false }] },
+        warnings: [],
+        notHeld: "No paper with this DOI is held.",
+      };
     }
     return { question: { ...question, exact: [personTerm(text)] }, warnings: [] };
   },

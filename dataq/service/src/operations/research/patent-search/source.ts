@@ -10,7 +10,11 @@ export const patents: Searching = {
     const number = readPatentNumber(text);
     if (number !== undefined && !("wrongCheck" in number)) {
       const term = patentNumberTerm("application" in number ? number.application : number.publication);
-      return { question: { ...wordsOnly(""), filters: [{ term, scored: false }] }, warnings: [] };
+      return {
+        question: { ...wordsOnly(""), filters: [{ term, scored: false }] },
+        warnings: [],
+        notHeld: "No patent with this number is held.",
+      };
     }
     return {
       question: { ...wordsOnly(text), exact: [applicantTerm(text)] },

@@ -7,7 +7,11 @@ import type { ScholarRecord } from "./corpus.ts";
 export const scholars: Searching = {
   read: (params) => {
     const name = params["name"] ?? "";
-    return { question: { ...wordsOnly(name), exact: [personTerm(name)] }, warnings: [] };
+    return {
+      question: { ...wordsOnly(name), exact: [personTerm(name)] },
+      warnings: [],
+      notHeld: "No researcher of this name is held.",
+    };
   },
   text: (body) => {
     const { name, affiliations } = body as ScholarRecord;
