@@ -1,5 +1,5 @@
 import { LocallmError } from "../wire/errors.ts";
-import type { PromptText } from "../wire/inference/generate.ts";
+import { countedChars, type PromptText } from "../wire/inference/generate.ts";
 import type { Dialogue, PromptVocabulary } from "./dialogue.ts";
 import { wholeText } from "./prompt-text.ts";
 import type { Message, Turn } from "./turn.ts";
@@ -9,8 +9,8 @@ export interface Window {
   readonly vocabulary: PromptVocabulary;
   /** Without it a conversation that is too long is an error. */
   readonly truncate: boolean;
-  /** As the model's vocabulary does, first token included. */
-  tokenize(prompt: PromptText): Promise<readonly number[]>;
+  /** As the model's vocabulary does, first token included. It may end early with more tokens than `limit`. */
+  tokenize(prompt: PromptText, limit: number | null): Promise<readonly number[]>;
   readonly signal?: AbortSignal;
 }
 
@@ -33,7 +33,10 @@ export async function fitTurn(dialogue: Dialogue, turn: Turn, window: Window): P
   const most = window.contextLength - 1;
   const text = await render(turn.messages);
   if (surelyFits(wholeText(text), most)) return { text, prompt: text, dropped: { messages: 0, tokens: 0 } };
-  const whole = { text, prompt: await window.tokenize(text) };
+  const chars = wholeText(text).length;
+  const isCounted = chars <= countedChars;
+  const tokenize = (prompt: PromptText) => window.tokenize(prompt, isCounted ? null : most);
+  const whole = { text, prompt: await tokenize(text) };
   if (whole.prompt.length <= most) return { ...whole, dropped: { messages: 0, tokens: 0 } };
 
   const droppable = window.truncate ? turn.messages.filter((_, index) => mayGo(turn.messages, index)) : [];
@@ -45,11 +48,13 @@ export async function fitTurn(dialogue: Dialogue, turn: Turn, window: Window): P
     const count = (low + high) >> 1;
     const messages = without(turn.messages, droppable, count);
     const shorter = await render(messages);
-    const prompt = await window.tokenize(shorter);
+    const prompt = await tokenize(shorter);
     if (prompt.length <= most) {
       const dropped = {
         messages: turn.messages.length - messages.length,
-        tokens: whole.prompt.length - prompt.length,
+        tokens: isCounted
+          ? whole.prompt.length - prompt.length
+          : estimatedDrop(chars, wholeText(shorter).length, prompt.length),
       };
       fitted = { text: shorter, prompt, dropped };
       high = count - 1;
@@ -57,11 +62,16 @@ export async function fitTurn(dialogue: Dialogue, turn: Turn, window: Window): P
   }
   if (fitted !== null) return fitted;
   const kept = without(turn.messages, droppable, droppable.length);
-  const least = droppable.length === 0 ? whole.prompt : await window.tokenize(await render(kept));
+  const least = droppable.length === 0 ? whole.prompt : await tokenize(await render(kept));
   throw new LocallmError("prompt_too_long", {
-    promptTokens: least.length,
+    promptTokens: isCounted ? least.length : `over ${most}`,
     contextLength: window.contextLength,
   });
+}
+
+/** Of a text too long to be counted: as many tokens a character as what was kept has. */
+function estimatedDrop(chars: number, keptChars: number, keptTokens: number): number {
+  return Math.round(((chars - keptChars) * keptTokens) / Math.max(keptChars, 1));
 }
 
 /** A token covers at least one byte; two more for a first token and a space that some vocabularies add. */

@@ -18,16 +18,21 @@ const agreeing = 24;
 /**
  * Tokenizes a text part by part, so that it can be stopped between parts. A tokenizer looks at more than one word, so
  * neighbouring parts overlap and are joined where they agree on many tokens in a row. Null where they never do, or
- * where tokens do not hold the text's own bytes. Throws the signal's reason.
+ * where tokens do not hold the text's own bytes. Ends where it has more tokens than `limit`. Throws the signal's reason.
  */
-export async function joinParts(text: LongText, signal?: AbortSignal): Promise<readonly number[] | null> {
+export async function joinParts(
+  text: LongText,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<readonly number[] | null> {
   const { bytes } = text;
   const joined: (readonly number[])[] = [];
   let part = await readPart(text, 0);
   let begin = 0;
+  let count = 0;
   while (part !== null) {
     signal?.throwIfAborted();
-    if (part.to >= bytes.length) {
+    if (part.to >= bytes.length || count + part.ids.length - begin > limit) {
       joined.push(part.ids.slice(begin));
       return joined.flat();
     }
@@ -37,6 +42,7 @@ export async function joinParts(text: LongText, signal?: AbortSignal): Promise<r
     const meeting = next === null ? null : (meetingOf(part, restart, next) ?? atRestart);
     if (next === null || meeting === null) return null;
     joined.push(part.ids.slice(begin, meeting.before));
+    count += meeting.before - begin;
     begin = meeting.after;
     part = next;
   }

@@ -64,9 +64,14 @@ export class Vocabulary {
 
   /**
    * As `tokenize`, for a text of any length: in parts, long ones on another thread, so that other answers go on.
-   * Between parts it stops with the signal's reason.
+   * Between parts it stops with the signal's reason, and where it has more tokens than `limit`.
    */
-  async tokenizeAside(text: PromptText, options: TokenizeOptions, signal?: AbortSignal): Promise<number[]> {
+  async tokenizeAside(
+    text: PromptText,
+    options: TokenizeOptions & { readonly limit?: number },
+    signal?: AbortSignal,
+  ): Promise<number[]> {
+    const { limit = Number.POSITIVE_INFINITY } = options;
     signal?.throwIfAborted();
     const { whole, borders } = joined(text);
     if (whole.length <= shortText) {
@@ -74,13 +79,17 @@ export class Vocabulary {
       return this.tokenize(text, options);
     }
     const ids: (readonly number[])[] = [];
-    for (const fragment of this.#fragments(whole, borders, options))
+    let count = 0;
+    for (const fragment of this.#fragments(whole, borders, options)) {
+      if (count > limit) break;
       for (const part of partsOf(fragment)) {
         if (typeof part === "number") ids.push([part]);
-        else if (part.length > shortText) ids.push(await this.#longPlain(part, signal));
+        else if (part.length > shortText) ids.push(await this.#longPlain(part, limit - count, signal));
         else ids.push(this.#plain(part));
+        count += ids.at(-1)!.length;
         if (this.#needsBreath(typeof part === "number" ? 0 : part.length)) await breath(signal);
       }
+    }
     return this.#withEdges(ids.flat(), options);
   }
 
@@ -96,10 +105,12 @@ export class Vocabulary {
   }
 
   /** The same for long texts, as `tokenizeAside`. */
-  async encodePromptAside(prompt: Prompt, signal?: AbortSignal): Promise<number[]> {
+  async encodePromptAside(prompt: Prompt, limit?: number, signal?: AbortSignal): Promise<number[]> {
     const all: (readonly number[])[] = [];
     for (const part of promptParts(prompt)) {
-      const ids = "text" in part ? await this.tokenizeAside(part.text, part, signal) : part.ids;
+      const limited = limit === undefined ? {} : { limit };
+      const ids =
+        "text" in part ? await this.tokenizeAside(part.text, { ...part, ...limited }, signal) : part.ids;
       all.push(this.#ids(part, ids));
     }
     return this.#join(all);
@@ -162,7 +173,7 @@ export class Vocabulary {
     return this.#ask(Buffer.from(text), plainText);
   }
 
-  async #longPlain(text: string, signal: AbortSignal | undefined): Promise<readonly number[]> {
+  async #longPlain(text: string, limit: number, signal: AbortSignal | undefined): Promise<readonly number[]> {
     const bytes = Buffer.from(text);
     const long: LongText = {
       bytes,
@@ -171,7 +182,7 @@ export class Vocabulary {
       mustCut: this.#kind === kinds.bpe,
     };
     const keepsBytes = this.#kind === kinds.bpe || this.#kind === kinds.sentencePiece;
-    const ids = keepsBytes ? await joinParts(long, signal) : null;
+    const ids = keepsBytes ? await joinParts(long, limit, signal) : null;
     return ids ?? (await this.#askAside(bytes, plainText));
   }
 
@@ -284,11 +295,16 @@ function isMarker({ text, isControl }: SpecialToken): boolean {
 
 /** Whether a prompt is better tokenized aside. */
 export function isLongPrompt(prompt: Prompt): boolean {
-  return promptParts(prompt).some(
-    (part) =>
-      "text" in part &&
-      (typeof part.text === "string" ? part.text : part.text.pieces.join("")).length > shortText,
-  );
+  return promptParts(prompt).some((part) => "text" in part && lengthOf(part.text) > shortText);
+}
+
+/** Characters of all texts of a prompt. */
+export function promptChars(prompt: Prompt): number {
+  return promptParts(prompt).reduce((sum, part) => sum + ("text" in part ? lengthOf(part.text) : 0), 0);
+}
+
+function lengthOf(text: PromptText): number {
+  return typeof text === "string" ? text.length : text.pieces.reduce((sum, { length }) => sum + length, 0);
 }
 
 function joined(text: PromptText): { readonly whole: string; readonly borders: readonly number[] } {

@@ -45,10 +45,20 @@ export class Dialogues {
     return await reading;
   }
 
-  /** What the model's template can say: nothing where it cannot be read. Throws what reading the model throws. */
-  async traits(model: Model): Promise<DialogueTraits> {
+  /**
+   * What the model's template can say: nothing where it cannot be read, or is not read before `late`. Throws what
+   * reading the model throws.
+   */
+  async traits(model: Model, late?: Promise<void>): Promise<DialogueTraits> {
     const known = this.#traits.get(model.digest);
     if (known !== undefined) return known;
+    const reading = this.#readTraits(model);
+    if (late === undefined) return await reading;
+    reading.catch(() => {});
+    return await Promise.race([reading, late.then(() => noTraits)]);
+  }
+
+  async #readTraits(model: Model): Promise<DialogueTraits> {
     const traits = await this.of(model).then(
       (dialogue) => dialogue.traits,
       (error: unknown) => {

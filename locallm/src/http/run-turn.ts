@@ -43,7 +43,10 @@ export async function* runTurn(run: Run, dialogue: Dialogue, wish: TurnWish): As
       contextLength: lease.numCtx,
       vocabulary: run.promptVocabulary(lease),
       truncate: wish.truncate,
-      tokenize: (text) => lease.runner.tokenize(text, { addSpecial: true, parseSpecial: true }, run.signal),
+      tokenize: (text, limit) => {
+        const options = { addSpecial: true, parseSpecial: true };
+        return lease.runner.tokenize(text, limit === null ? options : { ...options, limit }, run.signal);
+      },
       signal: run.signal,
     });
     if (fitted.dropped.tokens > 0) wish.onDropped?.(fitted.dropped);

@@ -1,9 +1,10 @@
 // The runner process: holds one model, obeys messages of its parent, and ends with its parent.
 import { type Engine, loadEngine } from "../engine/engine.ts";
 import type { SlotEvent, Slots } from "../engine/slots.ts";
-import { isLongPrompt } from "../engine/vocabulary.ts";
+import { isLongPrompt, promptChars } from "../engine/vocabulary.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { EmbedJob } from "../wire/inference/embed.ts";
+import { countedChars } from "../wire/inference/generate.ts";
 import type { LoadRequest } from "../wire/inference/load.ts";
 import { Gathering } from "./gathering.ts";
 import { type Command, type Report, sendError } from "./protocol.ts";
@@ -90,7 +91,11 @@ function obey(engine: Engine, command: Exclude<Command, { kind: "load" }>): void
 /** Others may come in front of it meanwhile; a cancelled one is forgotten. */
 async function submitLong(engine: Engine, slots: Slots, { id, job }: Generate): Promise<void> {
   await abortable(id, async (signal) => {
-    const prompt = await engine.vocabulary.encodePromptAside(job.prompt, signal);
+    const window = Math.min(job.numCtx, engine.info.contextLength);
+    const limit = job.truncate || promptChars(job.prompt) <= countedChars ? undefined : window;
+    const prompt = await engine.vocabulary.encodePromptAside(job.prompt, limit, signal);
+    if (limit !== undefined && prompt.length > limit)
+      throw new LocallmError("prompt_too_long", { promptTokens: `over ${limit}`, contextLength: limit });
     if (!signal.aborted) slots.submit(id, { ...job, prompt });
   });
 }

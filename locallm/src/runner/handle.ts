@@ -46,9 +46,10 @@ export interface Runner {
    */
   generate(job: GenerateJob, signal?: AbortSignal): AsyncIterable<GenerateEvent>;
   embed(job: EmbedJob, signal?: AbortSignal): Promise<Embeddings>;
+  /** With more tokens than `limit` it ends early: then they are only the beginning's. */
   tokenize(
     text: PromptText,
-    options: { readonly addSpecial: boolean; readonly parseSpecial: boolean },
+    options: { readonly addSpecial: boolean; readonly parseSpecial: boolean; readonly limit?: number },
     signal?: AbortSignal,
   ): Promise<number[]>;
   detokenize(tokens: readonly number[]): Promise<string>;

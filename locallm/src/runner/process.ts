@@ -138,7 +138,7 @@ export class RunnerProcess implements Runner {
 
   async tokenize(
     text: PromptText,
-    options: { addSpecial: boolean; parseSpecial: boolean },
+    options: { addSpecial: boolean; parseSpecial: boolean; limit?: number },
     signal?: AbortSignal,
   ): Promise<number[]> {
     const report = await this.#call((id) => ({ kind: "tokenize", id, text, ...options }), signal);

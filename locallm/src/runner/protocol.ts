@@ -20,6 +20,7 @@ export type Command =
       readonly text: PromptText;
       readonly addSpecial: boolean;
       readonly parseSpecial: boolean;
+      readonly limit?: number;
     }
   | { readonly kind: "detokenize"; readonly id: number; readonly tokens: readonly number[] }
   | { readonly kind: "cancel" | "pause" | "resume"; readonly id: number }

@@ -11,22 +11,29 @@ export function tagsRoute(app: FastifyInstance, parts: Parts): void {
   app.get("/api/tags", async (request) => {
     const { models, broken } = await parts.store.list();
     const damaged = broken.map(({ name, error }) => ({ name: displayModelName(name), error: error.message }));
-    const entries = [];
-    for (const model of models) {
-      try {
-        entries.push(await entry(parts, model));
-      } catch (error) {
-        if (!(error instanceof LocallmError)) throw error;
-        damaged.push({ name: displayModelName(model.name), error: error.message });
-      }
-    }
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, longestMs);
+    const all = await Promise.all(
+      models.map((model) =>
+        entry(parts, model, late).catch((error: unknown) => {
+          if (!(error instanceof LocallmError)) throw error;
+          damaged.push({ name: displayModelName(model.name), error: error.message });
+          return null;
+        }),
+      ),
+    );
+    clearTimeout(timer);
+    const entries = all.filter((each) => each !== null);
     if (damaged.length === 0) return { models: entries };
     request.logFields["damagedModels"] = damaged.map(({ name }) => name);
     return { models: entries, damaged };
   });
 }
 
-async function entry(parts: Parts, model: Model) {
+/** The list does not wait longer for hostile templates: what such a model can do is in the next one. */
+const longestMs = 500;
+
+async function entry(parts: Parts, model: Model, late: Promise<void>) {
   const name = displayModelName(model.name);
   return {
     name,
@@ -35,6 +42,6 @@ async function entry(parts: Parts, model: Model) {
     size: model.sizeBytes,
     digest: model.digest,
     details: await modelDetails(parts.store, model),
-    capabilities: await modelCapabilities(parts, model),
+    capabilities: await modelCapabilities(parts, model, late),
   };
 }

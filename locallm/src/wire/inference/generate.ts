@@ -56,6 +56,9 @@ export interface PiecedText {
 /** Text whose control tokens are read as such. */
 export type PromptText = string | PiecedText;
 
+/** A longer text is not tokenized to its end where its beginning does not fit the window. */
+export const countedChars = 262_144;
+
 /** Numbers are token ids, taken as they are. */
 export type Prompt = PromptText | readonly number[] | readonly (PromptText | readonly number[])[];
 
