@@ -15,6 +15,7 @@ const fit = (messages: Message[], contextLength: number, truncate = true) =>
   fitTurn(dialogue, plainTurn(messages), {
     contextLength,
     vocabulary: { addBos: false, markers: [] },
+    longestToken: null,
     truncate,
     tokenize: async (prompt) => words(wholeText(prompt)),
   });
@@ -61,4 +62,23 @@ test("what must stay and does not fit is an error with both counts", async () =>
     details: { promptTokens: 2, contextLength: 1 },
   });
   await expect(fit(conversation, 4, false)).rejects.toMatchObject({ details: { promptTokens: 5 } });
+});
+
+test("a text too long to be counted is refused, or loses its oldest, by its length alone", async () => {
+  const huge = talk(["user", "a".repeat(300_000)], ["assistant", "b"], ["user", "c"]);
+  let tokenized = 0;
+  const asked = (messages: Message[], truncate: boolean) =>
+    fitTurn(dialogue, plainTurn(messages), {
+      contextLength: 4,
+      vocabulary: { addBos: false, markers: [] },
+      longestToken: 10,
+      truncate,
+      tokenize: async (prompt) => {
+        tokenized += wholeText(prompt).length;
+        return words(wholeText(prompt));
+      },
+    });
+  await expect(asked(huge, false)).rejects.toMatchObject({ details: { promptTokens: "over 3" } });
+  expect(await asked(huge, true)).toMatchObject({ text: "b|c|", dropped: { messages: 1 } });
+  expect(tokenized).toBeLessThan(100);
 });

@@ -1,5 +1,5 @@
 import { LocallmError } from "../wire/errors.ts";
-import { countedChars, type PromptText } from "../wire/inference/generate.ts";
+import { countedChars, type PromptText, surelyTooLong } from "../wire/inference/generate.ts";
 import type { Dialogue, PromptVocabulary } from "./dialogue.ts";
 import { wholeText } from "./prompt-text.ts";
 import type { Message, Turn } from "./turn.ts";
@@ -7,6 +7,8 @@ import type { Message, Turn } from "./turn.ts";
 export interface Window {
   readonly contextLength: number;
   readonly vocabulary: PromptVocabulary;
+  /** Most bytes of a text that one token stands for, where that is known. */
+  readonly longestToken: number | null;
   /** Without it a conversation that is too long is an error. */
   readonly truncate: boolean;
   /** As the model's vocabulary does, first token included. It may end early with more tokens than `limit`. */
@@ -35,9 +37,13 @@ export async function fitTurn(dialogue: Dialogue, turn: Turn, window: Window): P
   if (surelyFits(wholeText(text), most)) return { text, prompt: text, dropped: { messages: 0, tokens: 0 } };
   const chars = wholeText(text).length;
   const isCounted = chars <= countedChars;
-  const tokenize = (prompt: PromptText) => window.tokenize(prompt, isCounted ? null : most);
-  const whole = { text, prompt: await tokenize(text) };
-  if (whole.prompt.length <= most) return { ...whole, dropped: { messages: 0, tokens: 0 } };
+  /** Null: too many; how many is not known where the text is not counted. */
+  const tokenize = async (prompt: PromptText) =>
+    surelyTooLong(wholeText(prompt).length, most, window.longestToken)
+      ? null
+      : await window.tokenize(prompt, isCounted ? null : most);
+  const prompt = await tokenize(text);
+  if (prompt !== null && prompt.length <= most) return { text, prompt, dropped: { messages: 0, tokens: 0 } };
 
   const droppable = window.truncate ? turn.messages.filter((_, index) => mayGo(turn.messages, index)) : [];
   let fitted: (FittedTurn & { prompt: readonly number[] }) | null = null;
@@ -48,23 +54,24 @@ export async function fitTurn(dialogue: Dialogue, turn: Turn, window: Window): P
     const count = (low + high) >> 1;
     const messages = without(turn.messages, droppable, count);
     const shorter = await render(messages);
-    const prompt = await tokenize(shorter);
-    if (prompt.length <= most) {
+    const fewer = await tokenize(shorter);
+    if (fewer !== null && fewer.length <= most) {
       const dropped = {
         messages: turn.messages.length - messages.length,
-        tokens: isCounted
-          ? whole.prompt.length - prompt.length
-          : estimatedDrop(chars, wholeText(shorter).length, prompt.length),
+        tokens:
+          isCounted && prompt !== null
+            ? prompt.length - fewer.length
+            : estimatedDrop(chars, wholeText(shorter).length, fewer.length),
       };
-      fitted = { text: shorter, prompt, dropped };
+      fitted = { text: shorter, prompt: fewer, dropped };
       high = count - 1;
     } else low = count + 1;
   }
   if (fitted !== null) return fitted;
   const kept = without(turn.messages, droppable, droppable.length);
-  const least = droppable.length === 0 ? whole.prompt : await tokenize(await render(kept));
+  const least = droppable.length === 0 ? prompt : await tokenize(await render(kept));
   throw new LocallmError("prompt_too_long", {
-    promptTokens: isCounted ? least.length : `over ${most}`,
+    promptTokens: isCounted && least !== null ? least.length : `over ${most}`,
     contextLength: window.contextLength,
   });
 }

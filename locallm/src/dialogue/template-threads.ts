@@ -6,7 +6,9 @@ import type { TemplateResults, Templates, TemplateTask, TemplateWork } from "./t
 export interface TemplateBudget {
   /** Threads for tasks that end soon. */
   readonly quickThreads: number;
-  /** Processor time after which a task is a slow one, of which one runs at a time. */
+  /** And for those that do not. */
+  readonly slowThreads: number;
+  /** Processor time after which a task is a slow one. */
   readonly quickMs: number;
   /** Characters of a conversation above which it is one from the start. */
   readonly quickChars: number;
@@ -19,6 +21,7 @@ export interface TemplateBudget {
 /** docs/locallm/templates-and-tools.md names these numbers. */
 export const templateBudget: TemplateBudget = {
   quickThreads: 2,
+  slowThreads: 2,
   quickMs: 100,
   quickChars: 1_000_000,
   processorMs: 1000,
@@ -45,7 +48,7 @@ interface Job {
 
 /**
  * Does template work in threads, each task within a budget. Every task begins at a quick thread; one that does not
- * end soon becomes the slow one, or, where there is a slow one already, is ended and begun again when its turn comes.
+ * end soon becomes a slow one, or, where there are enough slow ones, is ended and begun again when its turn comes.
  * So whoever waits for a quick thread waits for tasks of `quickMs`, whatever others send.
  */
 export class TemplateThreads implements Templates {
@@ -55,7 +58,7 @@ export class TemplateThreads implements Templates {
   readonly #quick: Job[] = [];
   readonly #slow: Job[] = [];
   #quickRunning = 0;
-  #slowRuns = false;
+  #slowRunning = 0;
 
   constructor(budget: TemplateBudget = templateBudget) {
     this.#budget = budget;
@@ -99,7 +102,8 @@ export class TemplateThreads implements Templates {
   #start(): void {
     while (this.#quick.length > 0 && this.#quickRunning < this.#budget.quickThreads)
       void this.#runQuick(this.#quick.shift()!);
-    if (this.#slow.length > 0 && !this.#slowRuns) void this.#runSlow(this.#slow.shift()!);
+    while (this.#slow.length > 0 && this.#slowRunning < this.#budget.slowThreads)
+      void this.#runSlow(this.#slow.shift()!);
   }
 
   async #runQuick(job: Job): Promise<void> {
@@ -110,8 +114,10 @@ export class TemplateThreads implements Templates {
     this.#quickRunning--;
     if (ended === null) this.warm();
     if (ended !== null) this.#settle(job, thread, ended);
-    else if (!this.#slowRuns && !job.isLeft) void this.#finish(job, thread);
-    else {
+    else if (this.#slowRunning < this.#budget.slowThreads && !job.isLeft) {
+      this.#slowRunning++;
+      void this.#finish(job, thread);
+    } else {
       this.#endThread(thread);
       if (!job.isLeft) this.#slow.push(job);
     }
@@ -119,17 +125,16 @@ export class TemplateThreads implements Templates {
   }
 
   async #runSlow(job: Job): Promise<void> {
-    this.#slowRuns = true;
+    this.#slowRunning++;
     const thread = this.#takeThread();
     await thread.begin(job.task);
     await this.#finish(job, thread);
   }
 
   async #finish(job: Job, thread: TemplateThread): Promise<void> {
-    this.#slowRuns = true;
     const { processorMs } = this.#budget;
     const ended = await thread.done(processorMs);
-    this.#slowRuns = false;
+    this.#slowRunning--;
     const spent = new TemplateOverBudget(`${processorMs} ms of processor time`);
     this.#settle(job, thread, ended ?? { kind: "lost", error: spent });
     this.#start();

@@ -5,6 +5,8 @@
 export class Allocation {
   contextBytes = 0;
   computeBytes = 0;
+  /** Of the vocabulary, in bytes: this, too, is in the log alone. */
+  longestToken: number | null = null;
   readonly #byDevice = new Map<string, number>();
 
   hear(line: string): void {
@@ -14,6 +16,8 @@ export class Allocation {
     const [, device = "", kind, mebibytes] = /(\S+) +(\w+) buffer size = +([\d.]+) MiB/.exec(line) ?? [];
     const bytes = bytesOf(mebibytes);
     if (kind === "compute" || kind === "output") this.computeBytes += bytes;
+    const longest = /max token length += (\d+)/.exec(line)?.[1];
+    if (longest !== undefined) this.longestToken = Number(longest);
     if (kind !== undefined) this.#byDevice.set(device, (this.#byDevice.get(device) ?? 0) + bytes);
   }
 

@@ -135,6 +135,7 @@ function load(library: Library, request: LoadRequest, events: EngineEvents, allo
       embeddingLength: model.embeddingLength,
       addBos: vocabulary.addBos,
       markers: vocabulary.markers,
+      longestToken: vocabulary.keepsBytes ? allocation.longestToken : null,
       pooling,
       canGenerate,
       canEmbed: pooling !== "rank",

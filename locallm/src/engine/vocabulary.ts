@@ -1,5 +1,5 @@
 import { LocallmError } from "../wire/errors.ts";
-import type { Prompt, PromptText } from "../wire/inference/generate.ts";
+import { type Prompt, type PromptText, promptChars } from "../wire/inference/generate.ts";
 import type { Functions, Pointer } from "./libllama/functions.ts";
 import { joinParts, type LongText } from "./long-text.ts";
 import { type Fragment, type SpecialToken, SpecialTokens } from "./special-tokens.ts";
@@ -33,6 +33,8 @@ export class Vocabulary {
   readonly bos: number;
   /** Texts that mark turns or end answers: read as one token wherever control tokens are parsed. */
   readonly markers: readonly string[];
+  /** Whether tokens hold a text's own bytes, all of them. */
+  readonly keepsBytes: boolean;
   readonly #special: SpecialTokens;
   readonly #kind: number;
   readonly #pieces = new Map<number, Uint8Array>();
@@ -48,6 +50,7 @@ export class Vocabulary {
     this.addBos = library.llama_vocab_get_add_bos(pointer);
     this.bos = library.llama_vocab_bos(pointer);
     this.#kind = library.llama_vocab_type(pointer);
+    this.keepsBytes = this.#kind === kinds.bpe || this.#kind === kinds.sentencePiece;
     this.#special = new SpecialTokens(specialTokens(library, pointer, this.size));
     this.markers = this.#special.all.filter(isMarker).map(({ text }) => text);
   }
@@ -181,8 +184,7 @@ export class Vocabulary {
       length: (token) => this.piece(token, true).length,
       mustCut: this.#kind === kinds.bpe,
     };
-    const keepsBytes = this.#kind === kinds.bpe || this.#kind === kinds.sentencePiece;
-    const ids = keepsBytes ? await joinParts(long, limit, signal) : null;
+    const ids = this.keepsBytes ? await joinParts(long, limit, signal) : null;
     return ids ?? (await this.#askAside(bytes, plainText));
   }
 
@@ -266,7 +268,7 @@ async function breath(signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
 }
 
-/** As `llama_vocab_type` counts them; the tokens of these two hold a text's own bytes. */
+/** As `llama_vocab_type` counts them. */
 const kinds = { sentencePiece: 1, bpe: 2 };
 
 const attribute = { unknown: 1, control: 8, userDefined: 16, stripsLeft: 128, stripsRight: 256 };
@@ -295,16 +297,7 @@ function isMarker({ text, isControl }: SpecialToken): boolean {
 
 /** Whether a prompt is better tokenized aside. */
 export function isLongPrompt(prompt: Prompt): boolean {
-  return promptParts(prompt).some((part) => "text" in part && lengthOf(part.text) > shortText);
-}
-
-/** Characters of all texts of a prompt. */
-export function promptChars(prompt: Prompt): number {
-  return promptParts(prompt).reduce((sum, part) => sum + ("text" in part ? lengthOf(part.text) : 0), 0);
-}
-
-function lengthOf(text: PromptText): number {
-  return typeof text === "string" ? text.length : text.pieces.reduce((sum, { length }) => sum + length, 0);
+  return promptParts(prompt).some((part) => "text" in part && promptChars(part.text) > shortText);
 }
 
 function joined(text: PromptText): { readonly whole: string; readonly borders: readonly number[] } {

@@ -42,6 +42,7 @@ export async function* runTurn(run: Run, dialogue: Dialogue, wish: TurnWish): As
     const fitted = await fitTurn(dialogue, turn, {
       contextLength: lease.numCtx,
       vocabulary: run.promptVocabulary(lease),
+      longestToken: lease.info.longestToken,
       truncate: wish.truncate,
       tokenize: (text, limit) => {
         const options = { addSpecial: true, parseSpecial: true };

@@ -1,10 +1,10 @@
 // The runner process: holds one model, obeys messages of its parent, and ends with its parent.
 import { type Engine, loadEngine } from "../engine/engine.ts";
 import type { SlotEvent, Slots } from "../engine/slots.ts";
-import { isLongPrompt, promptChars } from "../engine/vocabulary.ts";
+import { isLongPrompt } from "../engine/vocabulary.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { EmbedJob } from "../wire/inference/embed.ts";
-import { countedChars } from "../wire/inference/generate.ts";
+import { countedChars, promptChars } from "../wire/inference/generate.ts";
 import type { LoadRequest } from "../wire/inference/load.ts";
 import { Gathering } from "./gathering.ts";
 import { type Command, type Report, sendError } from "./protocol.ts";

@@ -3,7 +3,13 @@ import { createInterface } from "node:readline";
 import { withoutPaths } from "../engine/libllama/log.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Embeddings, EmbedJob } from "../wire/inference/embed.ts";
-import type { GenerateEvent, GenerateJob, PromptText } from "../wire/inference/generate.ts";
+import {
+  type GenerateEvent,
+  type GenerateJob,
+  type PromptText,
+  promptChars,
+  surelyTooLong,
+} from "../wire/inference/generate.ts";
 import type { LoadRequest, ModelInfo } from "../wire/inference/load.ts";
 import type { Runner, RunnerExit, RunnerStart } from "./handle.ts";
 import { Heartbeat, heartbeatLimits } from "./heartbeat.ts";
@@ -106,6 +112,7 @@ export class RunnerProcess implements Runner {
   async *generate(job: GenerateJob, signal?: AbortSignal): AsyncGenerator<GenerateEvent, void> {
     signal?.throwIfAborted();
     if (this.#gone !== null) throw this.#gone;
+    this.#refuseEndless(job);
     const id = this.#nextId++;
     const stream = new JobStream((kind) => this.#send({ kind, id }));
     this.#streams.set(id, stream);
@@ -123,6 +130,14 @@ export class RunnerProcess implements Runner {
       this.#streams.delete(id);
       if (!stream.ended) this.#send({ kind: "cancel", id });
     }
+  }
+
+  /** A prompt that cannot fit is not sent: the runner would read megabytes to find that out. */
+  #refuseEndless({ prompt, numCtx, truncate }: GenerateJob): void {
+    const { contextLength, longestToken } = this.info;
+    const window = Math.min(numCtx, contextLength);
+    if (truncate || !surelyTooLong(promptChars(prompt), window, longestToken)) return;
+    throw new LocallmError("prompt_too_long", { promptTokens: `over ${window}`, contextLength: window });
   }
 
   async embed(job: EmbedJob, signal?: AbortSignal): Promise<Embeddings> {

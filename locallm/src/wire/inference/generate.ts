@@ -56,8 +56,25 @@ export interface PiecedText {
 /** Text whose control tokens are read as such. */
 export type PromptText = string | PiecedText;
 
-/** A longer text is not tokenized to its end where its beginning does not fit the window. */
+/** The tokens of a longer text are not counted to the end where its beginning alone does not fit the window. */
 export const countedChars = 262_144;
+
+/** Whether a text of so many characters is too long for a window, whatever its tokens are. */
+export function surelyTooLong(chars: number, window: number, longestToken: number | null): boolean {
+  return longestToken !== null && chars > countedChars && chars > window * longestToken;
+}
+
+/** Characters of all texts of a prompt. */
+export function promptChars(prompt: Prompt): number {
+  if (typeof prompt === "string") return prompt.length;
+  if ("pieces" in prompt) return prompt.pieces.reduce((sum, { length }) => sum + length, 0);
+  let chars = 0;
+  for (const part of prompt) {
+    if (typeof part === "number") return 0;
+    chars += promptChars(part);
+  }
+  return chars;
+}
 
 /** Numbers are token ids, taken as they are. */
 export type Prompt = PromptText | readonly number[] | readonly (PromptText | readonly number[])[];

@@ -54,6 +54,8 @@ export interface ModelInfo {
   readonly addBos: boolean;
   /** Texts that the tokenizer reads as one token that marks turns or ends answers. */
   readonly markers: readonly string[];
+  /** Most bytes of a text that one token stands for; null where the vocabulary changes texts before it reads them. */
+  readonly longestToken: number | null;
   readonly pooling: "none" | "mean" | "cls" | "last" | "rank";
   readonly canGenerate: boolean;
   readonly canEmbed: boolean;
