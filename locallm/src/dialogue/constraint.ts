@@ -2,7 +2,8 @@ import { LocallmError } from "../wire/errors.ts";
 import { anyOf, literal, Rules, upToText } from "./grammar/gbnf.ts";
 import { anyObject } from "./grammar/json-rules.ts";
 import { SchemaError } from "./grammar/schema-error.ts";
-import { schemaBody } from "./grammar/schema-grammar.ts";
+import type { SchemaThreads } from "./grammar/schema-threads.ts";
+import type { SchemaWish, WrittenSchemas } from "./grammar/written-schemas.ts";
 import type { ThinkingTags } from "./thinking.ts";
 import type { ToolFormat } from "./tool-format.ts";
 import { type AnswerFormat, offeredTools, type Tool, type Turn } from "./turn.ts";
@@ -14,7 +15,20 @@ export interface AnswerGrammar {
 }
 
 /** What an answer must look like; made once per request, finished when the prompt is known. */
-export type Constraint = (open: boolean) => AnswerGrammar;
+export interface Constraint {
+  /** `open`: the prompt has begun the model's thinking. */
+  grammar(open: boolean): AnswerGrammar;
+  /** Fields of the request that the grammar does not keep to. */
+  readonly ignored: readonly string[];
+  /** Schemas that only a look at the finished answer can check. */
+  readonly unchecked: Unchecked;
+}
+
+export interface Unchecked {
+  readonly format: unknown;
+  /** Of tools, by name. */
+  readonly tools: ReadonlyMap<string, unknown>;
+}
 
 export interface ConstraintParts {
   readonly thinking: ThinkingTags | null;
@@ -22,85 +36,130 @@ export interface ConstraintParts {
   readonly template: string;
 }
 
-/** Null where any text will do. Throws `invalid_format` naming the word of the schema that cannot be kept. */
-export function answerConstraint(turn: Turn, parts: ConstraintParts): Constraint | null {
-  const tools = offeredTools(turn);
-  const rules = new Rules();
+/** Null where any text will do. Throws `invalid_format` naming what is wrong in the schema. */
+export async function answerConstraint(
+  turn: Turn,
+  parts: ConstraintParts,
+  schemas: SchemaThreads,
+): Promise<Constraint | null> {
   const mustCall = turn.toolChoice.kind === "required" || turn.toolChoice.kind === "named";
-  const calls =
-    parts.format !== null && tools.length > 0
-      ? callsBody(rules, turn, tools, parts.format, parts.template)
-      : null;
-  if (turn.format === null && calls === null) return null;
-  const root = [
-    ...(turn.format === null || mustCall ? [] : [formatBody(rules, turn.format)]),
-    ...(calls === null ? [] : [calls]),
-  ];
+  const format = mustCall ? null : turn.format;
+  const tools = parts.format === null ? [] : allowedTools(turn);
+  if (turn.format === null && tools.length === 0) return null;
+  const read = await readSchemas(format, parts.format?.argumentsRule === undefined ? tools : [], schemas);
+  const { rules, found } = read;
+  const calls = tools.length > 0 ? callsBody(rules, turn, tools, parts, read.parameters) : null;
+  const root = anyOf([...(format === null ? [] : [read.format]), ...(calls === null ? [] : [calls])]);
   if (turn.format !== null || mustCall) {
     const thought = thinkingBody(rules, parts, turn);
-    return (open) => ({ gbnf: rules.print(`${open ? thought.rest : thought.whole} ${anyOf(root)}`) });
+    return { ...found, grammar: (open) => ({ gbnf: rules.print(`${open ? thought.rest : thought.whole} ${root}`) }) };
   }
   // A call may come or not, and once begun it is whole.
-  const shape = parts.format!.shape(parts.template);
-  const begin = shape.open.trim();
-  const gbnf = rules.print(anyOf(root));
-  if (begin !== "") return () => ({ gbnf, lazy: { words: [begin] } });
-  return () => ({ gbnf, lazy: { start: '{"name":' } });
+  const begin = parts.format!.shape(parts.template).open.trim();
+  const lazy = begin === "" ? { start: '{"name":' } : { words: [begin] };
+  const gbnf = rules.print(root);
+  return { ...found, grammar: () => ({ gbnf, lazy }) };
 }
 
 /** For text that no template stands around. Throws `invalid_format`. */
-export function formatGrammar(format: AnswerFormat | null): AnswerGrammar | null {
+export async function formatConstraint(
+  format: AnswerFormat | null,
+  schemas: SchemaThreads,
+): Promise<Constraint | null> {
   if (format === null) return null;
+  const { rules, format: body, found } = await readSchemas(format, [], schemas);
+  return { ...found, grammar: () => ({ gbnf: rules.print(body) }) };
+}
+
+interface ReadSchemas {
+  readonly rules: Rules;
+  readonly format: string;
+  /** Bodies for the arguments of tools, by name. */
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly found: Pick<Constraint, "ignored" | "unchecked">;
+}
+
+async function readSchemas(
+  format: AnswerFormat | null,
+  tools: readonly Tool[],
+  schemas: SchemaThreads,
+): Promise<ReadSchemas> {
+  const schema = format?.kind === "schema" ? format.schema : undefined;
+  const withParameters = tools.filter(({ function: { parameters } }) => Object.keys(parameters ?? {}).length > 0);
+  const wishes: SchemaWish[] = [
+    ...(schema === undefined ? [] : [{ schema, lenient: false }]),
+    ...withParameters.map((tool) => ({ schema: { type: "object", ...tool.function.parameters }, lenient: true })),
+  ];
+  const written = wishes.length === 0 ? noSchemas : await write(wishes, schema !== undefined, schemas);
   const rules = new Rules();
-  const body = formatBody(rules, format);
-  return { gbnf: rules.print(body) };
+  rules.take(written.rules);
+  const [own, ...others] = schema === undefined ? [undefined, ...written.schemas] : written.schemas;
+  const ignored = (own?.ignored ?? []).map((path) => joined(format?.field ?? "format", path));
+  const parameters = new Map<string, string>();
+  const uncheckedTools = new Map<string, unknown>();
+  for (const [index, tool] of withParameters.entries()) {
+    const { name, parameters: given } = tool.function;
+    const grammar = others[index];
+    parameters.set(name, grammar?.body ?? anyObject(rules));
+    const unkept = grammar?.ignored ?? [""];
+    if (unkept.length === 0) continue;
+    uncheckedTools.set(name, given);
+    ignored.push(...unkept.map((path) => joined(`tools[${tools.indexOf(tool)}].function.parameters`, path)));
+  }
+  const format_ = own?.body ?? anyObject(rules);
+  const unchecked = { format: own === undefined || own.ignored.length === 0 ? null : schema, tools: uncheckedTools };
+  return { rules, format: format_, parameters, found: { ignored, unchecked } };
 }
 
-function formatBody(rules: Rules, format: AnswerFormat): string {
-  if (format.kind === "json") return anyObject(rules);
-  return checked(() => schemaBody(rules, format.schema));
-}
+const noSchemas: WrittenSchemas = { rules: [], schemas: [] };
 
-function checked<T>(work: () => T): T {
+async function write(
+  wishes: readonly SchemaWish[],
+  hasFormat: boolean,
+  schemas: SchemaThreads,
+): Promise<WrittenSchemas> {
   try {
-    return work();
+    const written = await schemas.write(wishes);
+    if (written !== null) return written;
   } catch (cause) {
     if (!(cause instanceof SchemaError)) throw cause;
     throw new LocallmError("invalid_format", { detail: `; ${cause.message}` }, { cause });
   }
+  // Tools are never refused for their schemas: without grammars of their own they take any object.
+  if (!hasFormat) return noSchemas;
+  throw new LocallmError("invalid_format", { detail: "; the schema takes too long to read; simplify it" });
+}
+
+function joined(field: string, path: string): string {
+  return path === "" ? field : `${field}.${path}`;
+}
+
+function allowedTools(turn: Turn): readonly Tool[] {
+  const { toolChoice: choice } = turn;
+  const offered = offeredTools(turn);
+  return choice.kind === "named" ? offered.filter((tool) => tool.function.name === choice.name) : offered;
 }
 
 function callsBody(
   rules: Rules,
   turn: Turn,
   tools: readonly Tool[],
-  format: ToolFormat,
-  template: string,
+  { format, template }: ConstraintParts,
+  parameters: ReadonlyMap<string, string>,
 ): string {
-  const { toolChoice: choice } = turn;
-  const allowed =
-    choice.kind === "named" ? tools.filter((tool) => tool.function.name === choice.name) : tools;
-  const shape = format.shape(template);
-  const calls = allowed.map((tool) => {
-    const { name, parameters } = tool.function;
-    const given = format.argumentsRule?.(rules) ?? checked(() => argumentsBody(rules, parameters));
+  const shape = format!.shape(template);
+  const calls = tools.map(({ function: { name } }) => {
+    const given = format!.argumentsRule?.(rules) ?? parameters.get(name) ?? anyObject(rules);
     return rules.add(`call-${name}`, `${literal(shape.before(name))} ${given} ${literal(shape.after)}`);
   });
   const call = rules.add("call", anyOf(calls));
-  const single = shape.between === null || choice.kind === "named" || turn.severalCalls === false;
+  const single = shape.between === null || turn.toolChoice.kind === "named" || turn.severalCalls === false;
   const more = single ? "" : ` (${literal(shape.between ?? "")} ${call}){0,${maxCalls - 1}}`;
   return rules.add("calls", `${literal(shape.open)} ${call}${more} ${literal(shape.close)}`);
 }
 
 /** In one answer. A weak model under `required` would otherwise call on without end. */
 const maxCalls = 8;
-
-/** A tool's words that cannot be kept are left out: clients send schemas that were not made for grammars. */
-function argumentsBody(rules: Rules, parameters: Tool["function"]["parameters"]): string {
-  if (parameters === undefined || Object.keys(parameters).length === 0) return anyObject(rules);
-  const body = schemaBody(rules, { type: "object", ...parameters }, { lenient: true });
-  return rules.add("arguments", body);
-}
 
 /** What may come before the answer proper: the model's thinking, begun or not yet begun. */
 function thinkingBody(

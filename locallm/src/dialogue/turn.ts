@@ -47,7 +47,14 @@ export type ToolChoice =
   | { readonly kind: "named"; readonly name: string };
 
 /** `json` is any JSON object; else a checked JSON schema. */
-export type AnswerFormat = { readonly kind: "json" } | { readonly kind: "schema"; readonly schema: unknown };
+export type AnswerFormat =
+  | { readonly kind: "json"; readonly field?: string }
+  | {
+      readonly kind: "schema";
+      readonly schema: unknown;
+      /** The schema's own field in the request; "format" where it is left out. */
+      readonly field?: string;
+    };
 
 export function plainTurn(messages: readonly Message[], parts: Partial<Turn> = {}): Turn {
   return { messages, tools: [], toolChoice: { kind: "auto" }, think: null, format: null, ...parts };

@@ -1,3 +1,5 @@
+import type { CharRange } from "./expression.ts";
+
 /** The rules of one GBNF grammar, llama.cpp's notation. Equal bodies share a rule. */
 export class Rules {
   readonly #names = new Map<string, string>();
@@ -49,6 +51,19 @@ export class Rules {
     this.#size += name.length + body.length;
   }
 
+  /** All rules so far, for `take` of another grammar. */
+  entries(): [string, string][] {
+    return [...this.#bodies];
+  }
+
+  /** The rules of another grammar, before there are own ones. */
+  take(entries: readonly (readonly [string, string])[]): void {
+    for (const [name, body] of entries) {
+      this.define(name, body);
+      if (!this.#names.has(body)) this.#names.set(body, name);
+    }
+  }
+
   get count(): number {
     return this.#bodies.size;
   }
@@ -75,11 +90,6 @@ export function literal(text: string): string {
     else written += char;
   }
   return `"${written}"`;
-}
-
-export interface CharRange {
-  readonly from: number;
-  readonly to: number;
 }
 
 /** One character out of (or, negated, outside) some ranges of code points. */

@@ -1,4 +1,4 @@
-import { anyOf, literal, type Rules, repeat } from "./gbnf.ts";
+import { type Rules, repeat } from "./gbnf.ts";
 
 /** Bounded, because a model that is weak or lost would fill its whole window with blanks. */
 export function space(rules: Rules): string {
@@ -54,13 +54,4 @@ export function anyArray(rules: Rules, depth = 8): string {
     const item = `${anyValue(rules, depth - 1)} ${blank}`;
     return `"[" ${blank} (${item} ("," ${blank} ${item})*)? "]"`;
   });
-}
-
-/** A value written out. */
-export function constant(value: unknown): string {
-  return literal(JSON.stringify(value));
-}
-
-export function constants(values: readonly unknown[]): string {
-  return anyOf(values.map(constant));
 }

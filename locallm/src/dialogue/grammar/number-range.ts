@@ -1,4 +1,6 @@
-import { literal } from "./gbnf.ts";
+import type { Budget } from "./budget.ts";
+import { ExpressionError } from "./expression.ts";
+import { Language } from "./language.ts";
 
 export interface Bounds {
   /** null: none. */
@@ -10,7 +12,7 @@ export interface Bounds {
 
 const longest = 15;
 
-/** Integers within bounds as a grammar body; null where there is none. */
+/** Integers within bounds as a regular expression; null where there is none. */
 export function integerRange(bounds: Bounds): string | null {
   let least = bounds.least === null ? null : Math.ceil(bounds.least);
   let most = bounds.most === null ? null : Math.floor(bounds.most);
@@ -21,49 +23,55 @@ export function integerRange(bounds: Bounds): string | null {
   if (least === null || least < 0) {
     const nearest = most === null || most >= 0 ? 1 : -most;
     const farthest = least === null ? null : -least;
-    parts.push(`"-" (${digitsBetween(nearest, farthest)})`);
+    parts.push(`-(?:${digitsBetween(nearest, farthest)})`);
   }
   if (most === null || most >= 0) parts.push(digitsBetween(Math.max(least ?? 0, 0), most));
-  return parts.join(" | ");
+  return parts.join("|");
 }
 
-/** Natural numbers from `from` to `to` (null: up to 15 digits), without leading zeros. */
+/** Natural numbers from `from` to `to` (null: up to 15 digits, or one more than `from`), without leading zeros. */
 function digitsBetween(from: number, to: number | null): string {
-  const last = to === null ? "9".repeat(longest) : String(to);
+  const first = written(from);
+  const last = to === null ? "9".repeat(Math.max(longest, first.length + 1)) : written(to);
   const parts: string[] = [];
-  for (let length = String(from).length; length <= last.length; length += 1) {
-    const low = length === String(from).length ? String(from) : `1${"0".repeat(length - 1)}`;
+  for (let length = first.length; length <= last.length; length += 1) {
+    const low = length === first.length ? first : `1${"0".repeat(length - 1)}`;
     const high = length === last.length ? last : "9".repeat(length);
     parts.push(sameLength(low, high));
   }
-  return parts.join(" | ");
+  return parts.join("|");
+}
+
+/** All digits: large numbers would otherwise come with an exponent. */
+function written(value: number): string {
+  return BigInt(value).toString();
 }
 
 /** Digit strings of one length between two such strings. */
 function sameLength(low: string, high: string): string {
-  if (low === high) return literal(low);
+  if (low === high) return low;
   const [first, last] = [low[0]!, high[0]!];
   const rest = low.length - 1;
   if (rest === 0) return digits(first, last);
-  if (first === last) return `${literal(first)} (${sameLength(low.slice(1), high.slice(1))})`;
+  if (first === last) return `${first}(?:${sameLength(low.slice(1), high.slice(1))})`;
   const nines = "9".repeat(rest);
   const zeros = "0".repeat(rest);
   const parts: string[] = [];
   let from = Number(first);
   let to = Number(last);
   if (low.slice(1) !== zeros) {
-    parts.push(`${literal(first)} (${sameLength(low.slice(1), nines)})`);
+    parts.push(`${first}(?:${sameLength(low.slice(1), nines)})`);
     from += 1;
   }
-  const top = high.slice(1) === nines ? null : `${literal(last)} (${sameLength(zeros, high.slice(1))})`;
+  const top = high.slice(1) === nines ? null : `${last}(?:${sameLength(zeros, high.slice(1))})`;
   if (top !== null) to -= 1;
-  if (from <= to) parts.push(`${digits(String(from), String(to))} [0-9]{${rest}}`);
+  if (from <= to) parts.push(`${digits(String(from), String(to))}\\d{${rest}}`);
   if (top !== null) parts.push(top);
-  return parts.join(" | ");
+  return parts.join("|");
 }
 
 function digits(from: string, to: string): string {
-  return from === to ? literal(from) : `[${from}-${to}]`;
+  return from === to ? from : `[${from}-${to}]`;
 }
 
 /** Decimal numbers within bounds, without exponents; null where there is none. */
@@ -81,7 +89,7 @@ export function decimalRange(bounds: Bounds): string | null {
       toExcluded: bounds.leastExcluded,
     };
     const body = magnitudes(below);
-    if (body !== null) parts.push(`"-" (${body})`);
+    if (body !== null) parts.push(`-(?:${body})`);
   }
   if (most === null || most > 0 || (most === 0 && !bounds.mostExcluded)) {
     const above = {
@@ -93,7 +101,7 @@ export function decimalRange(bounds: Bounds): string | null {
     const body = magnitudes(above);
     if (body !== null) parts.push(body);
   }
-  return parts.length === 0 ? null : parts.join(" | ");
+  return parts.length === 0 ? null : parts.join("|");
 }
 
 interface Magnitudes {
@@ -103,7 +111,8 @@ interface Magnitudes {
   readonly toExcluded: boolean;
 }
 
-const anyFraction = '("." [0-9]{1,15})?';
+/** Few digits: with many, a number would be rounded to its bound. */
+const anyFraction = "(?:\\.\\d{1,6})?";
 
 /** Numbers from 0 on: by their whole part, and at its ends by their fraction. */
 function magnitudes({ from, fromExcluded, to, toExcluded }: Magnitudes): string | null {
@@ -113,17 +122,17 @@ function magnitudes({ from, fromExcluded, to, toExcluded }: Magnitudes): string 
   const start = above(fromFraction, fromExcluded);
   if (toWhole === fromWhole) {
     const both = between(fromFraction, fromExcluded, toFraction, toExcluded);
-    return both === null ? null : `${literal(String(fromWhole))} ${both}`;
+    return both === null ? null : `${written(fromWhole)}${both}`;
   }
-  parts.push(`${literal(String(fromWhole))} ${start}`);
-  if (toWhole === null) parts.push(`(${digitsBetween(fromWhole + 1, null)}) ${anyFraction}`);
+  parts.push(`${written(fromWhole)}${start}`);
+  if (toWhole === null) parts.push(`(?:${digitsBetween(fromWhole + 1, null)})${anyFraction}`);
   else {
     if (fromWhole + 1 <= toWhole - 1)
-      parts.push(`(${digitsBetween(fromWhole + 1, toWhole - 1)}) ${anyFraction}`);
+      parts.push(`(?:${digitsBetween(fromWhole + 1, toWhole - 1)})${anyFraction}`);
     const end = below(toFraction, toExcluded);
-    if (end !== null) parts.push(`${literal(String(toWhole))} ${end}`);
+    if (end !== null) parts.push(`${written(toWhole)}${end}`);
   }
-  return parts.join(" | ");
+  return parts.join("|");
 }
 
 /** Whole part and digits of the fraction, without zeros at its end. */
@@ -136,42 +145,42 @@ function splitDecimal(value: number): [number, string] {
 
 /** The fractions from `digits` on, with the point; the empty fraction is 0. */
 function above(fraction: string, excluded: boolean): string {
-  if (fraction === "") return excluded ? `"." ${aboveZero}` : anyFraction;
-  return `"." (${atLeast(fraction, excluded)})`;
+  if (fraction === "") return excluded ? `\\.${aboveZero}` : anyFraction;
+  return `\\.(?:${atLeast(fraction, excluded)})`;
 }
 
 function atLeast(fraction: string, excluded: boolean): string {
   const first = Number(fraction[0]);
   const rest = fraction.slice(1);
   const parts: string[] = [];
-  if (first < 9) parts.push(`${digits(String(first + 1), "9")} [0-9]{0,8}`);
-  const tail = rest !== "" ? `(${atLeast(rest, excluded)})` : excluded ? aboveZero : "[0-9]{0,8}";
-  parts.push(`${literal(String(first))} ${tail}`);
-  return parts.join(" | ");
+  if (first < 9) parts.push(`${digits(String(first + 1), "9")}\\d{0,8}`);
+  const tail = rest !== "" ? `(?:${atLeast(rest, excluded)})` : excluded ? aboveZero : "\\d{0,8}";
+  parts.push(`${first}${tail}`);
+  return parts.join("|");
 }
 
 /** The fractions up to `digits`, with the point; null where there is none. */
 function below(fraction: string, excluded: boolean): string | null {
-  if (fraction === "") return excluded ? null : '("." "0"{1,4})?';
-  return `("." (${atMost(fraction, excluded)}))?`;
+  if (fraction === "") return excluded ? null : "(?:\\.0{1,4})?";
+  return `(?:\\.(?:${atMost(fraction, excluded)}))?`;
 }
 
 function atMost(fraction: string, excluded: boolean): string {
   const first = Number(fraction[0]);
   const rest = fraction.slice(1);
   const parts: string[] = [];
-  if (first > 0) parts.push(`${digits("0", String(first - 1))} [0-9]{0,8}`);
-  if (rest !== "") parts.push(`${literal(String(first))} (${atMost(rest, excluded)})?`);
-  else if (!excluded) parts.push(`${literal(String(first))} "0"{0,4}`);
-  return parts.length === 0 ? '"0"' : parts.join(" | ");
+  if (first > 0) parts.push(`${digits("0", String(first - 1))}\\d{0,8}`);
+  if (rest !== "") parts.push(`${first}(?:${atMost(rest, excluded)})?`);
+  else if (!excluded) parts.push(`${first}0{0,4}`);
+  return parts.length === 0 ? "0" : parts.join("|");
 }
 
 /** Fractions between two, of one whole part, with the point; null where there is none. */
 function between(low: string, lowExcluded: boolean, high: string, highExcluded: boolean): string | null {
   if (low === "" && !lowExcluded) return below(high, highExcluded);
-  if (low === high) return lowExcluded || highExcluded ? null : `"." ${literal(low)} "0"{0,4}`;
+  if (low === high) return lowExcluded || highExcluded ? null : `\\.${low}0{0,4}`;
   const body = inside(low, lowExcluded, high, highExcluded);
-  return body === null ? null : `"." (${body})`;
+  return body === null ? null : `\\.(?:${body})`;
 }
 
 /** Digits of a fraction that is above `low` (or, not excluded, equal) and below `high`; low < high. */
@@ -182,19 +191,68 @@ function inside(low: string, lowExcluded: boolean, high: string, highExcluded: b
   if (first === last) {
     const rest =
       low.length <= 1 && !lowExcluded
-        ? `(${atMost(high.slice(1), highExcluded)})?`
+        ? `(?:${atMost(high.slice(1), highExcluded)})?`
         : inside(low.slice(1), lowExcluded, high.slice(1), highExcluded);
-    return rest === null ? null : `${literal(String(first))} (${rest})`;
+    return rest === null ? null : `${first}(?:${rest})`;
   }
   const lowRest = low.slice(1);
-  const up = lowRest !== "" ? `(${atLeast(lowRest, lowExcluded)})` : lowExcluded ? aboveZero : "[0-9]{0,8}";
-  parts.push(`${literal(String(first))} ${up}`);
-  if (first + 1 < last) parts.push(`${digits(String(first + 1), String(last - 1))} [0-9]{0,8}`);
+  const up = lowRest !== "" ? `(?:${atLeast(lowRest, lowExcluded)})` : lowExcluded ? aboveZero : "\\d{0,8}";
+  parts.push(`${first}${up}`);
+  if (first + 1 < last) parts.push(`${digits(String(first + 1), String(last - 1))}\\d{0,8}`);
   const highRest = high.slice(1);
-  if (highRest !== "") parts.push(`${literal(String(last))} (${atMost(highRest, highExcluded)})?`);
-  else if (!highExcluded) parts.push(`${literal(String(last))} "0"{0,4}`);
-  return parts.join(" | ");
+  if (highRest !== "") parts.push(`${last}(?:${atMost(highRest, highExcluded)})?`);
+  else if (!highExcluded) parts.push(`${last}0{0,4}`);
+  return parts.join("|");
 }
 
 /** Few zeros, so that the number is still told from its bound. */
-const aboveZero = '("0"{0,5} [1-9] [0-9]{0,5})';
+const aboveZero = "(?:0{0,5}[1-9]\\d{0,5})";
+
+/**
+ * The decimal numbers that are multiples of a number, with as many digits after the point as it has. A state for each
+ * remainder of the digits so far. Throws ExpressionError where there are too many.
+ */
+export function multiplesOf(of: number, whole: boolean, budget: Budget): Language {
+  const [digits = "", exponent = "0"] = of.toExponential().replace(".", "").split("e");
+  const fractions = Math.max(0, digits.length - 1 - Number(exponent));
+  const divisor = BigInt(digits) * 10n ** BigInt(Math.max(0, Number(exponent) - digits.length + 1));
+  const points = whole ? 0 : fractions;
+  if (divisor * BigInt(fractions + 2) > 2500n) throw new ExpressionError("over 2500 remainders");
+  const size = Number(divisor);
+  // An integer has `fractions` more digits than are written: of these the remainder is known at once.
+  const scale = Number(10n ** BigInt(fractions) % divisor);
+  const edges: { from: number; to: number; target: number }[][] = [];
+  const accepts: boolean[] = [];
+  const state = (own: { from: number; to: number; target: number }[], accept: boolean) => {
+    budget.spend(4 + own.length);
+    accepts.push(accept);
+    return edges.push(own) - 1;
+  };
+  const digit = (value: number, target: number) => ({ from: 0x30 + value, to: 0x30 + value, target });
+  // 0: start, 1: after the sign, 2: after a zero; then the remainders of whole numbers, then those of fractions.
+  const wholes = 3;
+  const fractionsAt = (place: number) => wholes + size + (place - 1) * size;
+  /** One more digit behind `place` digits of the fraction. */
+  const after = (place: number, rest: number) => {
+    const weight = Number(10n ** BigInt(points - place - 1) % divisor);
+    return ten.map((value) => digit(value, fractionsAt(place + 1) + ((rest + value * weight) % size)));
+  };
+  const point = { from: 0x2e, to: 0x2e };
+  const firstDigits = [digit(0, 2), ...nine.map((value) => digit(value, wholes + ((value * scale) % size)))];
+  state([{ from: 0x2d, to: 0x2d, target: 1 }, ...firstDigits], false);
+  state(firstDigits, false);
+  const dots = points > 0 ? fractionsAt(points) + size : -1;
+  state(dots < 0 ? [] : [{ ...point, target: dots }], true);
+  for (let rest = 0; rest < size; rest += 1) {
+    const next = ten.map((value) => digit(value, wholes + ((rest * 10 + value * scale) % size)));
+    state([...next, ...(dots < 0 ? [] : [{ ...point, target: dots + rest }])], rest === 0);
+  }
+  for (let place = 1; place <= points; place += 1) {
+    for (let rest = 0; rest < size; rest += 1) state(place < points ? after(place, rest) : [], rest === 0);
+  }
+  if (points > 0) for (let rest = 0; rest < size; rest += 1) state(after(0, rest), false);
+  return new Language(edges, accepts);
+}
+
+const ten = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+const nine = ten.slice(1);

@@ -1,18 +1,21 @@
-/** A schema that cannot be turned into a grammar; the message names the place and the word. */
+/** A schema that nothing satisfies, that is wrong itself, or that is too large; the message names the place. */
 export class SchemaError extends Error {
   override readonly name = "SchemaError";
 
-  constructor(path: readonly string[], problem: string) {
-    const place = path.length === 0 ? "the schema" : path.slice(0, 12).join(".").slice(0, 200);
-    super(`${place} ${problem}`);
+  /** With `isWhole`, the problem names its place itself. */
+  constructor(path: string, problem: string, isWhole = false) {
+    super(isWhole ? problem : `${path === "" ? "the schema" : path.slice(0, 200)} ${problem}`);
   }
 }
 
+/** Documented in docs/locallm/limits.md. */
 export const schemaLimits = {
   textChars: 256 * 1024,
-  depth: 64,
-  rules: 20_000,
+  /** Of schemas within schemas, references followed. */
+  depth: 200,
+  rules: 50_000,
   grammarChars: 2 << 20,
-  /** The engine's own bound on repetitions is 2000. */
-  repetitions: 1000,
+  repetitions: 2000,
+  /** Ways to satisfy one schema: the branches of its choices, multiplied where they combine. */
+  alternatives: 4000,
 } as const;

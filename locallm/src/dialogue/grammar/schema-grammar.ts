@@ -1,50 +1,62 @@
-import { anyOf, literal, type Rules, repeat } from "./gbnf.ts";
+import type { Budget } from "./budget.ts";
+import { ExpressionError, readExpression } from "./expression.ts";
+import { anyOf, charClass, literal, type Rules, repeat } from "./gbnf.ts";
 import {
   anyArray,
   anyObject,
   anyValue,
   boolean as booleanRule,
-  constant,
-  constants,
   integer,
   number as numberRule,
   space,
   string as stringRule,
 } from "./json-rules.ts";
-import { type Bounds, decimalRange, integerRange } from "./number-range.ts";
-import { patternBody } from "./pattern.ts";
+import {
+  ambiguousLanguageOf,
+  everything,
+  jsonChars,
+  Language,
+  languageOf,
+  lengthsFrom,
+  textsOf,
+  writableLanguage,
+} from "./language.ts";
+import { decimalRange, integerRange, multiplesOf } from "./number-range.ts";
+import { faultsOf } from "./schema-check.ts";
+import { SchemaDocument } from "./schema-document.ts";
 import { SchemaError, schemaLimits } from "./schema-error.ts";
-import { stringFormats } from "./string-formats.ts";
+import {
+  type Conjunct,
+  type Conjuncts,
+  everyType,
+  type Shape,
+  type Shapes,
+  shapesOf,
+  types,
+} from "./schema-shape.ts";
+import { describingFormats, stringFormats } from "./string-formats.ts";
 
-type Schema = Readonly<Record<string, unknown>>;
-type Path = readonly string[];
-
-/** Words that describe and do not constrain. */
-const annotations = new Set(
-  "$schema $id $comment $anchor $defs definitions title description default examples example deprecated readOnly writeOnly".split(
-    " ",
-  ),
-);
-const constraints = new Set(
-  "type enum const anyOf oneOf allOf $ref nullable properties required additionalProperties items prefixItems minItems maxItems minLength maxLength pattern format minimum maximum exclusiveMinimum exclusiveMaximum".split(
-    " ",
-  ),
-);
-
-export interface SchemaOptions {
-  /** Words that are not supported are left out instead of refused: the grammar then allows more than the schema. */
-  readonly lenient?: boolean;
+export interface SchemaGrammar {
+  /** The body for the schema's values. */
+  readonly body: string;
+  /** Paths of words that the grammar does not keep to: a check of the finished answer is left. */
+  readonly ignored: readonly string[];
 }
 
 /**
- * Adds the rules of a JSON schema and returns the body for its values. Objects are written in the order of
- * their `properties`; keys that the schema does not name are never written. Throws SchemaError.
+ * Adds the rules of a JSON schema. Every value that they allow satisfies the schema, except where `ignored` names a
+ * word; not every value that satisfies it is allowed: objects are written in the order of their `properties`, and keys
+ * that the schema does not name are written only where it asks for more keys than it names. Throws SchemaError and
+ * BudgetSpent. With `lenient`, what is wrong in the schema is ignored and named.
  */
-export function schemaBody(rules: Rules, schema: unknown, options: SchemaOptions = {}): string {
+export function schemaGrammar(rules: Rules, schema: unknown, budget: Budget, lenient = false): SchemaGrammar {
   const text = writtenOut(schema);
   if (text.length > schemaLimits.textChars)
-    throw new SchemaError([], `is over ${schemaLimits.textChars} characters`);
-  return new SchemaReader(rules, schema, options.lenient ?? false).body(schema, [], 0);
+    throw new SchemaError("", `is over ${schemaLimits.textChars} characters`);
+  budget.spend(text.length / 16);
+  const writer = new SchemaWriter(rules, new SchemaDocument(schema), budget, lenient);
+  const body = writer.write([{ schema, positive: true, path: "" }]);
+  return { body, ignored: [...writer.ignored] };
 }
 
 function writtenOut(schema: unknown): string {
@@ -52,377 +64,807 @@ function writtenOut(schema: unknown): string {
     return JSON.stringify(schema) ?? "";
   } catch {
     // The stack is too small for it.
-    throw new SchemaError([], `is nested over ${schemaLimits.depth} deep`);
+    throw new SchemaError("", `is nested over ${schemaLimits.depth} deep`);
   }
 }
 
-class SchemaReader {
+class SchemaWriter {
+  readonly ignored = new Set<string>();
   readonly #rules: Rules;
-  readonly #root: unknown;
+  readonly #document: SchemaDocument;
+  readonly #budget: Budget;
   readonly #lenient: boolean;
-  #visited = 0;
-  readonly #references = new Map<string, string | null>();
+  readonly #ids = new Map<unknown, number>();
+  readonly #shapes = new Map<string, Shapes>();
+  readonly #written = new Map<string, string>();
+  readonly #emptiness = new Map<string, boolean>();
+  readonly #open = new Set<string>();
+  readonly #patterns = new Map<string, Language | null>();
+  readonly #strings = new Map<Shape, Language | null>();
+  readonly #numbers = new Map<Shape, Language | null>();
+  readonly #values = new Map<Shape, readonly unknown[]>();
+  /** Counts answers that rested on a schema whose own emptiness was still being asked. */
+  #assumptions = 0;
+  #depth = 0;
 
-  constructor(rules: Rules, root: unknown, lenient: boolean) {
+  constructor(rules: Rules, document: SchemaDocument, budget: Budget, lenient: boolean) {
     this.#rules = rules;
-    this.#root = root;
+    this.#document = document;
+    this.#budget = budget;
     this.#lenient = lenient;
   }
 
-  body(schema: unknown, path: Path, depth: number): string {
-    this.#visited += 1;
-    if (this.#visited > schemaLimits.rules) throw new SchemaError(path, "makes a grammar that is too large");
-    if (depth > schemaLimits.depth) throw new SchemaError(path, `is nested over ${schemaLimits.depth} deep`);
+  /** The name of a rule, or a body without alternatives, for the values that satisfy all of these. */
+  write(conjuncts: Conjuncts): string {
+    const path = conjuncts[0]?.path ?? "";
+    const key = this.#key(conjuncts);
+    const known = this.#written.get(key);
+    if (known !== undefined) return known;
+    if (this.isEmpty(conjuncts)) throw new SchemaError(path, "allows nothing");
     if (this.#rules.count > schemaLimits.rules || this.#rules.size > schemaLimits.grammarChars)
       throw new SchemaError(path, "makes a grammar that is too large");
-    if (schema === true || schema === undefined) return anyValue(this.#rules);
-    if (schema === false) throw new SchemaError(path, "allows nothing");
-    if (typeof schema !== "object" || schema === null || Array.isArray(schema))
-      throw new SchemaError(path, "must be an object or a boolean");
-    const words = schema as Schema;
-    this.#refuseUnknown(words, path);
-    const body = this.#kind(words, path, depth);
-    return words["nullable"] === true ? anyOf([body, '"null"']) : body;
-  }
-
-  #refuseUnknown(schema: Schema, path: Path): void {
-    if (this.#lenient) return;
-    const word = Object.keys(schema).find(
-      (key) => !annotations.has(key) && !constraints.has(key) && !isHarmless(key, schema[key]),
-    );
-    if (word !== undefined) throw new SchemaError(path, `has "${word.slice(0, 60)}", which is not supported`);
-  }
-
-  #kind(schema: Schema, path: Path, depth: number): string {
-    if (schema["$ref"] !== undefined) return this.#reference(schema["$ref"], path, depth);
-    if (schema["const"] !== undefined) return constant(schema["const"]);
-    if (schema["enum"] !== undefined) return this.#enumeration(schema, path);
-    if (schema["allOf"] !== undefined) return this.#allOf(schema, path, depth);
-    for (const word of ["anyOf", "oneOf"]) {
-      if (schema[word] !== undefined) return this.#choice(word, schema, path, depth);
-    }
-    const { type } = schema;
-    if (Array.isArray(type)) {
-      if (type.length === 0) throw new SchemaError(path, "has an empty list of types");
-      return anyOf(type.map((each) => this.#ofType(each, schema, path, depth)));
-    }
-    return this.#ofType(type ?? impliedType(schema), schema, path, depth);
-  }
-
-  #ofType(type: unknown, schema: Schema, path: Path, depth: number): string {
-    switch (type) {
-      case undefined:
-        return anyValue(this.#rules);
-      case "object":
-        return this.#object(schema, path, depth);
-      case "array":
-        return this.#array(schema, path, depth);
-      case "string":
-        return this.#string(schema, path);
-      case "integer":
-      case "number":
-        return this.#number(type, schema, path);
-      case "boolean":
-        return booleanRule(this.#rules);
-      case "null":
-        return '"null"';
-      default:
-        throw new SchemaError(
-          path,
-          `has the type ${JSON.stringify(type)?.slice(0, 60)}, which is not supported`,
-        );
-    }
-  }
-
-  #enumeration(schema: Schema, path: Path): string {
-    const values = schema["enum"];
-    if (!Array.isArray(values) || values.length === 0)
-      throw new SchemaError(path, "has an enum without values");
-    return this.#rules.add(path.at(-1) ?? "enum", constants(values));
-  }
-
-  #choice(word: string, schema: Schema, path: Path, depth: number): string {
-    const branches = schema[word];
-    if (!Array.isArray(branches) || branches.length === 0)
-      throw new SchemaError(path, `has ${word} without choices`);
-    const { [word]: _, ...beside } = schema;
-    const constraining = Object.keys(beside).filter((key) => constraints.has(key) && key !== "nullable");
-    const bodies = branches.map((branch: unknown, index) => {
-      const inner = [...path, `${word}[${index}]`];
-      if (constraining.length === 0) return this.body(branch, inner, depth + 1);
-      const { nullable: __, ...base } = beside;
-      return this.body(this.#merge([base, branch], inner), inner, depth + 1);
-    });
-    return this.#rules.add(path.at(-1) ?? "choice", anyOf(bodies));
-  }
-
-  #allOf(schema: Schema, path: Path, depth: number): string {
-    const parts = schema["allOf"];
-    if (!Array.isArray(parts) || parts.length === 0) throw new SchemaError(path, "has allOf without parts");
-    const { allOf: _, ...beside } = schema;
-    return this.body(this.#merge([beside, ...parts], path), path, depth + 1);
-  }
-
-  /** One schema that says what all of these say, where that needs no more than putting them together. */
-  #merge(schemas: readonly unknown[], path: Path): Schema {
-    const merged: Record<string, unknown> = {};
-    for (const each of schemas) {
-      let schema = each;
-      for (let hops = 0; isSchema(schema) && typeof schema["$ref"] === "string"; hops += 1) {
-        if (hops > schemaLimits.depth) throw new SchemaError(path, "has a $ref cycle");
-        schema = this.#resolve(schema["$ref"], path);
+    this.#depth += 1;
+    if (this.#depth > schemaLimits.depth)
+      throw new SchemaError(path, `is nested over ${schemaLimits.depth} deep`);
+    const { shapes, ignored } = this.#shapesOf(conjuncts);
+    for (const each of ignored) this.ignored.add(each);
+    const name = this.#rules.reserve(hintOf(path));
+    this.#written.set(key, name);
+    const bodies: string[] = [];
+    const values = new Map<string, unknown>();
+    for (const shape of shapes) {
+      if (shape.values !== null) {
+        for (const value of this.#valuesOf(shape, conjuncts)) values.set(JSON.stringify(value), value);
+        continue;
       }
-      if (!isSchema(schema)) throw new SchemaError(path, "has a part that is no schema");
-      for (const [word, value] of Object.entries(schema)) {
-        const known = merged[word];
-        if (known === undefined || annotations.has(word) || JSON.stringify(known) === JSON.stringify(value))
-          merged[word] = value;
-        else if (word === "required")
-          merged[word] = [...new Set([...(known as unknown[]), ...(value as unknown[])])];
-        else if (word === "properties")
-          merged[word] = this.#mergeProperties(known as Schema, value as Schema, path);
-        else
-          throw new SchemaError(
-            path,
-            `says "${word}" twice, in parts that must all hold; that is not supported`,
-          );
-      }
+      if (isAnything(shape)) bodies.push(anyValue(this.#rules));
+      else bodies.push(...this.#bodies(shape, conjuncts, path));
     }
-    return merged;
+    if (values.size > 0) bodies.push(this.#texts([...values.keys()], path));
+    this.#rules.define(name, [...new Set(bodies)].join(" | "));
+    this.#depth -= 1;
+    return name;
   }
 
-  #mergeProperties(known: Schema, more: Schema, path: Path): Schema {
-    const entries = Object.entries(more).map(([name, schema]) =>
-      Object.hasOwn(known, name)
-        ? [name, this.#merge([known[name], schema], [...path, name])]
-        : [name, schema],
-    );
-    return { ...known, ...(Object.fromEntries(entries) as Schema) };
+  #bodies(shape: Shape, conjuncts: Conjuncts, path: string): string[] {
+    const possible = this.#typesOf(shape, conjuncts);
+    // `minLength` alone speaks of strings: that other types would do, too, is nobody's wish.
+    const wanted =
+      shape.types === everyType && (possible & shape.hinted) !== 0 ? possible & shape.hinted : possible;
+    const bodies: string[] = [];
+    if ((wanted & types.object) !== 0) bodies.push(this.#object(shape, path));
+    if ((wanted & types.array) !== 0) bodies.push(this.#array(shape, path));
+    if ((wanted & types.string) !== 0) bodies.push(this.#string(shape, path));
+    if ((wanted & types.number) !== 0) bodies.push(this.#number(shape, path));
+    if ((wanted & types.boolean) !== 0) bodies.push(this.#booleans(shape));
+    if ((wanted & types.null) !== 0) bodies.push('"null"');
+    if (
+      shape.notValues.some((value) => typeof value === "object" && value !== null) &&
+      (wanted & (types.object | types.array)) !== 0
+    )
+      this.ignored.add(joined(path, "not"));
+    return bodies;
   }
 
-  #reference(reference: unknown, path: Path, depth: number): string {
-    if (typeof reference !== "string") throw new SchemaError(path, "has a $ref that is no text");
-    const known = this.#references.get(reference);
-    if (known === null) throw new SchemaError(path, `has a $ref cycle through ${reference.slice(0, 100)}`);
+  /** Whether nothing satisfies all of these. A schema within itself counts as empty: values are finite. */
+  isEmpty(conjuncts: Conjuncts): boolean {
+    const key = this.#key(conjuncts);
+    const known = this.#emptiness.get(key);
     if (known !== undefined) return known;
-    this.#references.set(reference, null);
-    const target = this.#resolve(reference, path);
-    const name = reference.split("/").at(-1) ?? "ref";
-    const rule = this.#rules.add(name, this.body(target, [...path, reference], depth + 1));
-    this.#references.set(reference, rule);
-    return rule;
-  }
-
-  #resolve(reference: string, path: Path): unknown {
-    if (reference === "#") throw new SchemaError(path, "has a $ref cycle through #");
-    if (!reference.startsWith("#/"))
-      throw new SchemaError(
-        path,
-        `has a $ref to elsewhere (${reference.slice(0, 100)}); only #/… is supported`,
-      );
-    let target: unknown = this.#root;
-    for (const part of reference.slice(2).split("/")) {
-      const key = decodeURIComponentSafe(part).replaceAll("~1", "/").replaceAll("~0", "~");
-      const inside = typeof target === "object" && target !== null && Object.hasOwn(target, key);
-      if (!inside)
-        throw new SchemaError(path, `has a $ref to ${reference.slice(0, 100)}, which is not there`);
-      target = (target as Schema)[key];
+    if (this.#open.has(key)) {
+      this.#assumptions += 1;
+      return true;
     }
-    return target;
-  }
-
-  #object(schema: Schema, path: Path, depth: number): string {
-    const properties = schema["properties"] ?? {};
-    if (!isSchema(properties)) throw new SchemaError(path, "has properties that are no object");
-    const required = schema["required"] ?? [];
-    if (!Array.isArray(required) || required.some((name) => typeof name !== "string"))
-      throw new SchemaError(path, "has a required that is no list of names");
-    const others = schema["additionalProperties"];
-    const names = Object.keys(properties);
-    const asked = new Set(required as string[]);
-    const unnamed = [...asked].filter((name) => !Object.hasOwn(properties, name));
-    // Each makes three rules: what cannot fit is refused before any is made.
-    if (this.#rules.count + 3 * (names.length + unnamed.length) > schemaLimits.rules)
-      throw new SchemaError(path, "makes a grammar that is too large");
-    if (names.length + unnamed.length === 0) return this.#map(others, path, depth);
-    if (unnamed.length > 0 && others === false)
-      throw new SchemaError(path, `requires "${unnamed[0]?.slice(0, 60)}", which it does not allow`);
-    const entries = [
-      ...names.map((name) => ({
-        name,
-        schema: properties[name],
-        isRequired: asked.has(name),
-      })),
-      ...unnamed.map((name) => ({ name, schema: others === false ? true : others, isRequired: true })),
-    ];
-    const blank = space(this.#rules);
-    const hint = path.at(-1) ?? "answer";
-    // From the last entry on: what follows when nothing is written yet, and what follows an entry.
-    let first = '""';
-    let next = '""';
-    for (const { name, schema: own, isRequired } of entries.reverse()) {
-      const value = this.body(own, [...path, name], depth + 1);
-      const pair = `${literal(JSON.stringify(name))} ":" ${blank} ${value} ${blank} ${next}`;
-      const entry = this.#rules.add(`${hint}-${name}`, pair);
-      const after = `"," ${blank} ${entry}`;
-      first = isRequired ? entry : first === '""' ? `(${entry})?` : anyOf([entry, first]);
-      next = isRequired ? after : next === '""' ? `(${after})?` : anyOf([after, next]);
-      first = this.#rules.add(`${hint}-first`, first);
-      next = this.#rules.add(`${hint}-next`, next);
-    }
-    return this.#rules.add(hint, `"{" ${blank} ${first} "}"`);
-  }
-
-  /** An object that names no properties: any keys, values as `additionalProperties` says. */
-  #map(others: unknown, path: Path, depth: number): string {
-    if (others === false) return this.#rules.add("nothing", `"{" ${space(this.#rules)} "}"`);
-    if (others === undefined || others === true) return anyObject(this.#rules);
-    const blank = space(this.#rules);
-    const value = this.body(others, [...path, "additionalProperties"], depth + 1);
-    const entry = this.#rules.add("entry", `${stringRule(this.#rules)} ":" ${blank} ${value} ${blank}`);
-    return this.#rules.add("map", `"{" ${blank} (${entry} ("," ${blank} ${entry})*)? "}"`);
-  }
-
-  #array(schema: Schema, path: Path, depth: number): string {
-    const least = this.#count(schema, "minItems", path) ?? 0;
-    const most = this.#count(schema, "maxItems", path);
-    if (most !== null && most < least) throw new SchemaError(path, "has maxItems below minItems");
-    const { items, prefixItems } = schema;
-    if (Array.isArray(prefixItems)) return this.#tuple(prefixItems, items, least, most, path, depth);
-    if (items === undefined && least === 0 && most === null) return anyArray(this.#rules);
-    if (items === false || most === 0) return this.#rules.add("empty", `"[" ${space(this.#rules)} "]"`);
-    const blank = space(this.#rules);
-    const item = this.#rules.add(
-      `${path.at(-1) ?? "answer"}-item`,
-      `${this.body(items ?? true, [...path, "items"], depth + 1)} ${blank}`,
+    this.#budget.spend(20);
+    if (this.#open.size > schemaLimits.depth)
+      throw new SchemaError(conjuncts[0]?.path ?? "", `is nested over ${schemaLimits.depth} deep`);
+    const before = this.#assumptions;
+    this.#open.add(key);
+    const { shapes } = this.#shapesOf(conjuncts);
+    const isEmpty = shapes.every((shape) =>
+      shape.values === null
+        ? this.#typesOf(shape, conjuncts) === 0
+        : this.#valuesOf(shape, conjuncts).length === 0,
     );
-    const more = `"," ${blank} ${item}`;
-    const rest =
-      most === null
-        ? least > 1
-          ? `(${more}){${least - 1},}`
-          : `(${more})*`
-        : repeat(more, Math.max(least - 1, 0), Math.min(most, schemaLimits.repetitions) - 1);
-    const list = `${item} ${rest}`;
-    return this.#rules.add(path.at(-1) ?? "list", `"[" ${blank} ${least === 0 ? `(${list})?` : list} "]"`);
+    this.#open.delete(key);
+    if (!isEmpty || before === this.#assumptions) this.#emptiness.set(key, isEmpty);
+    return isEmpty;
   }
 
-  /** Exactly the named items: what `items` allows after them is left out unless `minItems` asks for it. */
-  #tuple(
-    prefix: readonly unknown[],
-    items: unknown,
-    least: number,
-    most: number | null,
-    path: Path,
-    depth: number,
-  ): string {
-    const length =
-      most === null ? Math.max(prefix.length, least) : Math.min(most, Math.max(prefix.length, least));
-    const blank = space(this.#rules);
-    const bodies = Array.from({ length }, (_, index) => {
-      const schema = index < prefix.length ? prefix[index] : (items ?? true);
-      return `${this.body(schema, [...path, `[${index}]`], depth + 1)} ${blank}`;
-    });
-    return this.#rules.add(path.at(-1) ?? "tuple", `"[" ${blank} ${bodies.join(` "," ${blank} `)} "]"`);
-  }
-
-  #string(schema: Schema, path: Path): string {
-    const least = this.#count(schema, "minLength", path) ?? 0;
-    const most = this.#count(schema, "maxLength", path);
-    if (most !== null && most < least) throw new SchemaError(path, "has maxLength below minLength");
-    const { pattern, format } = schema;
-    const bounded = least > 0 || most !== null;
-    if (pattern !== undefined && typeof pattern !== "string")
-      throw new SchemaError(path, "has a pattern that is no text");
-    if (pattern !== undefined && (bounded || format !== undefined) && !this.#lenient)
-      throw new SchemaError(path, "has a pattern beside a length or a format, which is not supported");
-    if (pattern !== undefined) {
-      try {
-        return this.#rules.add(path.at(-1) ?? "text", `"\\"" ${patternBody(pattern, path)} "\\""`);
-      } catch (error) {
-        if (!(error instanceof SchemaError) || !this.#lenient) throw error;
+  #shapesOf(conjuncts: Conjuncts): Shapes {
+    const key = this.#key(conjuncts);
+    let shapes = this.#shapes.get(key);
+    if (shapes === undefined) {
+      const parts = {
+        document: this.#document,
+        budget: this.#budget,
+        lenient: this.#lenient,
+        areDisjoint: (a: Conjunct, b: Conjunct) => this.isEmpty([a, b]),
+      };
+      shapes = shapesOf(conjuncts, parts);
+      this.#shapes.set(key, shapes);
+      // Perhaps it is only empty because not every way to violate a schema can be written.
+      if (shapes.isPartial && !this.#open.has(`${key}?`)) {
+        this.#open.add(`${key}?`);
+        const isEmpty = shapes.shapes.every((shape) =>
+          shape.values === null
+            ? this.#typesOf(shape, conjuncts) === 0
+            : this.#valuesOf(shape, conjuncts).length === 0,
+        );
+        this.#open.delete(`${key}?`);
+        if (isEmpty) shapes = shapesOf(conjuncts, parts, false);
+        this.#shapes.set(key, shapes);
       }
     }
-    if (format !== undefined) {
-      const body =
-        typeof format === "string" && Object.hasOwn(stringFormats, format)
-          ? stringFormats[format]
-          : undefined;
-      if (body !== undefined && !bounded) return this.#rules.add(String(format), `"\\"" (${body}) "\\""`);
-      if (!this.#lenient)
-        throw new SchemaError(
-          path,
-          `has the format ${JSON.stringify(format)?.slice(0, 60)}${bounded ? " beside a length" : ""}, which is not supported`,
-        );
+    return shapes;
+  }
+
+  #key(conjuncts: Conjuncts): string {
+    const keys = conjuncts.map(({ schema, positive }) => {
+      let id = this.#ids.get(schema);
+      if (id === undefined) {
+        id = this.#ids.size;
+        this.#ids.set(schema, id);
+      }
+      return `${positive ? "+" : "-"}${id}`;
+    });
+    return [...new Set(keys)].sort().join("");
+  }
+
+  /** Bits of the types of which there are values. */
+  #typesOf(shape: Shape, conjuncts: Conjuncts): number {
+    const { types: said } = shape;
+    let bits = 0;
+    if ((said & types.null) !== 0 && !shape.notValues.includes(null)) bits |= types.null;
+    if ((said & types.boolean) !== 0 && [true, false].some((value) => !shape.notValues.includes(value)))
+      bits |= types.boolean;
+    if ((said & types.string) !== 0 && this.#hasStrings(shape)) bits |= types.string;
+    if ((said & types.number) !== 0 && this.#hasNumbers(shape)) bits |= types.number;
+    if ((said & types.array) !== 0 && this.#listOf(shape) !== null) bits |= types.array;
+    if ((said & types.object) !== 0 && this.#entriesOf(shape) !== null) bits |= types.object;
+    this.#budget.spend(conjuncts.length);
+    return bits;
+  }
+
+  /** Of an enumeration, what the other words leave. */
+  #valuesOf(shape: Shape, conjuncts: Conjuncts): readonly unknown[] {
+    let values = this.#values.get(shape);
+    if (values === undefined) {
+      const check = (value: unknown, schema: unknown) =>
+        faultsOf(value, schema, {
+          document: this.#document,
+          budget: this.#budget,
+          matches: (pattern, text) => this.#pattern(pattern, false)?.has(text) ?? null,
+          hasFormat: () => null,
+        }).length === 0;
+      values = (shape.values ?? []).filter((value) =>
+        conjuncts.every(({ schema, positive }) => check(value, schema) === positive),
+      );
+      this.#values.set(shape, values);
     }
-    return stringRule(this.#rules, least, most === null ? null : Math.min(most, schemaLimits.repetitions));
+    return values;
   }
 
-  #number(type: "integer" | "number", schema: Schema, path: Path): string {
-    const bounds = this.#bounds(schema, path);
-    if (bounds.least === null && bounds.most === null)
-      return type === "integer" ? integer(this.#rules) : numberRule(this.#rules);
-    const body = type === "integer" ? integerRange(bounds) : decimalRange(bounds);
-    if (body === null) throw new SchemaError(path, "has bounds with nothing between them");
-    return this.#rules.add(path.at(-1) ?? "number", body);
+  /** Some texts, their common heads written once: each character leaves one way. */
+  #texts(texts: readonly string[], path: string): string {
+    if (texts.length <= fewTexts) return anyOf(texts.map(literal));
+    return textsOf(texts, this.#budget).body(this.#rules, hintOf(path), plainChars);
   }
 
-  #bounds(schema: Schema, path: Path): Bounds {
-    const read = (word: string): number | null => {
-      const value = schema[word];
-      if (value === undefined || typeof value === "boolean") return null;
-      if (typeof value !== "number" || Math.abs(value) > 1e15)
-        throw new SchemaError(path, `has ${word} over 10^15 or no number`);
-      return value;
+  #booleans({ notValues }: Shape): string {
+    const left = [true, false].filter((value) => !notValues.includes(value));
+    return left.length === 2 ? booleanRule(this.#rules) : literal(String(left[0]));
+  }
+
+  // Strings
+
+  #hasStrings(shape: Shape): boolean {
+    if (shape.minLength > shape.maxLength) return false;
+    const language = this.#stringLanguage(shape);
+    return language === null || !language.isEmpty;
+  }
+
+  #string(shape: Shape, path: string): string {
+    const language = this.#stringLanguage(shape);
+    if (language !== null) return `"\\"" ${language.body(this.#rules, hintOf(path), jsonChars)} "\\""`;
+    const { minLength, maxLength } = shape;
+    if (minLength > schemaLimits.repetitions) this.ignored.add(joined(path, "minLength"));
+    const least = Math.min(minLength, schemaLimits.repetitions);
+    const most = Math.max(least, Math.min(maxLength, schemaLimits.repetitions));
+    return stringRule(this.#rules, least, maxLength === Infinity ? null : most);
+  }
+
+  /** Null: any string of the right length. What cannot be kept to is named as soon as it is known. */
+  #stringLanguage(shape: Shape): Language | null {
+    const known = this.#strings.get(shape);
+    if (known !== undefined) return known;
+    const texts = shape.notValues.filter((value): value is string => typeof value === "string");
+    let language: Language | null = null;
+    const and = (part: Language | null, path: string) => {
+      if (part === null) {
+        this.ignored.add(path);
+        return;
+      }
+      const both = this.#attempt(() => (language ?? writableLanguage).and(part, this.#budget));
+      if (both === null) this.ignored.add(path);
+      else language = both;
     };
-    const [minimum, maximum] = [read("minimum"), read("maximum")];
-    const [above, below] = [read("exclusiveMinimum"), read("exclusiveMaximum")];
-    const leastExcluded = above !== null && (minimum === null || above >= minimum);
-    const mostExcluded = below !== null && (maximum === null || below <= maximum);
-    return {
-      least: leastExcluded ? above : minimum,
-      most: mostExcluded ? below : maximum,
-      // Draft 4 says it with booleans.
-      leastExcluded: leastExcluded || schema["exclusiveMinimum"] === true,
-      mostExcluded: mostExcluded || schema["exclusiveMaximum"] === true,
+    const positive = shape.patterns.filter(({ negative }) => !negative);
+    const single = positive.length === 1 && shape.patterns.length === 1 && texts.length === 0;
+    const isBounded = shape.minLength > 0 || shape.maxLength !== Infinity;
+    for (const { name, path } of shape.formats) {
+      const source = Object.hasOwn(stringFormats, name) ? stringFormats[name]! : null;
+      if (source !== null) and(this.#wholePattern(source), path);
+      else if (!describingFormats.has(name)) this.ignored.add(path);
+    }
+    for (const { source, negative, path } of shape.patterns) {
+      const whole = single ? this.#wholePattern(source) : null;
+      const before: Language | null = language;
+      // From end to end is the usual meaning, also where the expression is not anchored.
+      if (whole !== null) and(whole, path);
+      const isTooNarrow = (language as Language | null)?.isEmpty ?? false;
+      if (whole !== null && !isTooNarrow && !isBounded) continue;
+      language = before;
+      const found = this.#pattern(source, negative);
+      if (found === null && single && language === null && !isBounded) language = this.#ambiguous(source);
+      if (language === null || language === before) and(found, path);
+      // A format says no more than is usual: where a pattern wants the rest of it, the pattern holds.
+      if (
+        (language as Language | null)?.isEmpty === true &&
+        before?.isEmpty === false &&
+        shape.formats.length > 0
+      ) {
+        language = found;
+        for (const format of shape.formats) this.ignored.add(format.path);
+      }
+    }
+    if (texts.length > 0)
+      and(
+        this.#attempt(() => textsOf(texts, this.#budget).not(this.#budget)),
+        "not",
+      );
+    if (language !== null && isBounded) {
+      const [least, most] = [shape.minLength, shape.maxLength];
+      const length = this.#attempt(() =>
+        lengthsFrom(least, most, this.#budget),
+      );
+      and(length, shape.patterns[0]?.path ?? shape.formats[0]?.path ?? "minLength");
+    }
+    this.#strings.set(shape, language);
+    return language;
+  }
+
+  #wholePattern(source: string): Language | null {
+    return this.#once(`=${source}`, () => languageOf(readExpression(source), true, this.#budget));
+  }
+
+  /** The texts in which an expression is found, or (`negative`) is not. */
+  #pattern(source: string, negative: boolean): Language | null {
+    const found = this.#once(`~${source}`, () => languageOf(readExpression(source), false, this.#budget));
+    return negative && found !== null ? this.#once(`!${source}`, () => found.not(this.#budget)) : found;
+  }
+
+  #ambiguous(source: string): Language | null {
+    return this.#attempt(() => ambiguousLanguageOf(readExpression(source), this.#budget));
+  }
+
+  #once(key: string, make: () => Language): Language | null {
+    let language = this.#patterns.get(key);
+    if (language === undefined) {
+      language = this.#attempt(make);
+      this.#patterns.set(key, language);
+    }
+    return language;
+  }
+
+  /** Null where no automaton can do it. */
+  #attempt(make: () => Language): Language | null {
+    try {
+      return make();
+    } catch (error) {
+      if (error instanceof ExpressionError) return null;
+      throw error;
+    }
+  }
+
+  // Numbers
+
+  #hasNumbers(shape: Shape): boolean {
+    const source = rangeOf(shape);
+    if (source === null) return false;
+    const language = this.#numberLanguage(shape, source);
+    return language === null || !language.isEmpty;
+  }
+
+  #number(shape: Shape, path: string): string {
+    const source = rangeOf(shape) ?? "";
+    const language = this.#numberLanguage(shape, source);
+    if (language !== null) return language.body(this.#rules, hintOf(path), plainChars);
+    if (source === "") return shape.whole ? integer(this.#rules) : numberRule(this.#rules);
+    return this.#wholePattern(source)!.body(this.#rules, hintOf(path), plainChars);
+  }
+
+  /** Null where the range says it all. */
+  #numberLanguage(shape: Shape, source: string): Language | null {
+    const known = this.#numbers.get(shape);
+    if (known !== undefined) return known;
+    const numbers = shape.notValues.filter((value): value is number => typeof value === "number");
+    let language: Language | null = null;
+    if (shape.multiples.length > 0 || numbers.length > 0) {
+      const range =
+        source === ""
+          ? shape.whole
+            ? "-?(?:0|[1-9]\\d{0,14})"
+            : "-?(?:0|[1-9]\\d{0,14})(?:\\.\\d{1,9})?"
+          : source;
+      language = this.#wholePattern(range);
+      for (const { of, negative, path } of shape.multiples) {
+        const all = this.#attempt(() => multiplesOf(of, shape.whole, this.#budget));
+        const part = all !== null && negative ? this.#attempt(() => all.not(this.#budget)) : all;
+        const both =
+          part === null || language === null ? null : this.#attempt(() => language!.and(part, this.#budget));
+        if (both === null) this.ignored.add(path);
+        else language = both;
+      }
+      for (const value of numbers) {
+        const spelled = `^${String(value).replace(/[.+]/g, "\\$&")}${Number.isInteger(value) ? "(?:\\.0+)?" : "0*"}$`;
+        const others = this.#pattern(spelled, true);
+        language =
+          others === null || language === null
+            ? language
+            : this.#attempt(() => language!.and(others, this.#budget));
+      }
+    }
+    this.#numbers.set(shape, language);
+    return language;
+  }
+
+  // Arrays
+
+  /** Null where there is no such list. */
+  #listOf(
+    shape: Shape,
+  ): {
+    readonly prefix: readonly Conjuncts[];
+    readonly rest: Conjuncts;
+    readonly least: number;
+    readonly most: number;
+  } | null {
+    const length = Math.max(0, ...shape.lists.map(({ prefix }) => prefix.length));
+    const prefix = Array.from({ length }, (_, index) =>
+      shape.lists.flatMap((list) => list.prefix[index] ?? list.rest ?? []),
+    );
+    const others = shape.lists.some(({ rest }) => rest !== null) ? [] : shape.otherItems;
+    const rest = [...shape.lists.flatMap((list) => list.rest ?? []), ...others];
+    let most = shape.maxItems;
+    const firstEmpty = prefix.findIndex((item) => this.isEmpty(item));
+    if (firstEmpty >= 0) most = Math.min(most, firstEmpty);
+    if (most > length && this.isEmpty(rest)) most = length;
+    const least = shape.minItems;
+    const needed = shape.contains.some(
+      (each) => each.least > most || each.least > each.most || (each.least > 0 && length === 0 && this.isEmpty([...rest, each.item])),
+    );
+    if (least > most || needed) return null;
+    if (shape.unique !== null && length === 0) {
+      const values = this.#finiteValues(rest);
+      if (values !== null) most = Math.min(most, values.length);
+      if (least > most) return null;
+    }
+    return { prefix, rest, least, most };
+  }
+
+  #array(shape: Shape, path: string): string {
+    const { prefix, rest, least, most } = this.#listOf(shape)!;
+    if (shape.otherItems.length > 0 && shape.othersUncertain) this.ignored.add(shape.otherItems[0]!.path);
+    if (most === 0) return `"[" ${space(this.#rules)} "]"`;
+    if (prefix.length > 0) return this.#tuple(shape, prefix, rest, least, most, path);
+    if (shape.contains.length === 0 && rest.length === 0 && least === 0 && most === Infinity) {
+      if (shape.unique !== null) this.ignored.add(shape.unique);
+      return anyArray(this.#rules);
+    }
+    if (shape.contains.length > 0) return this.#containing(shape, rest, least, most, path);
+    if (shape.unique !== null && most > 1) {
+      const values = this.#finiteValues(rest);
+      if (values !== null && values.length <= mostUnique)
+        return this.#permutations(values, least, most, path);
+      this.ignored.add(shape.unique);
+    }
+    return this.#items(`${this.#item(rest)}`, least, most, path);
+  }
+
+  #items(item: string, least: number, most: number, path: string): string {
+    const blank = space(this.#rules);
+    const own = this.#rules.add(`${hintOf(path)}-item`, `${item} ${blank}`);
+    const bound = schemaLimits.repetitions;
+    if (least > bound) this.ignored.add(joined(path, "minItems"));
+    const from = Math.max(Math.min(least, bound) - 1, 0);
+    const to = Math.max(from, Math.min(most, bound) - 1);
+    const more = `"," ${blank} ${own}`;
+    const list = `${own} ${most === Infinity ? (from > 0 ? `(${more}){${from},}` : `(${more})*`) : repeat(more, from, to)}`;
+    return `"[" ${blank} ${least === 0 ? `(${list})?` : list} "]"`;
+  }
+
+  #item(conjuncts: Conjuncts): string {
+    return conjuncts.length === 0 ? anyValue(this.#rules) : this.write(conjuncts);
+  }
+
+  /** The named items and no more, unless more are asked for. */
+  #tuple(
+    shape: Shape,
+    prefix: readonly Conjuncts[],
+    rest: Conjuncts,
+    least: number,
+    most: number,
+    path: string,
+  ): string {
+    if (shape.unique !== null) this.ignored.add(shape.unique);
+    for (const each of shape.contains) this.ignored.add(each.path);
+    if (shape.otherItems.length > 0 && shape.contains.length > 0)
+      this.ignored.add(joined(path, "unevaluatedItems"));
+    const asked = Math.max(prefix.length, least);
+    if (asked > schemaLimits.repetitions && least > prefix.length) this.ignored.add(joined(path, "minItems"));
+    const length = Math.min(most, Math.max(prefix.length, Math.min(asked, schemaLimits.repetitions)));
+    const blank = space(this.#rules);
+    const items = Array.from({ length }, (_, index) => `${this.#item(prefix[index] ?? rest)} ${blank}`);
+    return `"[" ${blank} ${items.join(` "," ${blank} `)} "]"`;
+  }
+
+  /** Lists of which some items satisfy `contains`. */
+  #containing(shape: Shape, rest: Conjuncts, least: number, most: number, path: string): string {
+    const [first, ...others] = shape.contains;
+    if (shape.unique !== null && most > 1) this.ignored.add(shape.unique);
+    if (shape.otherItems.length > 0) this.ignored.add(joined(path, "unevaluatedItems"));
+    for (const each of others) this.ignored.add(each.path);
+    const { item, least: needed, most: allowed, path: own } = first!;
+    if (needed > mostContained || (allowed !== Infinity && needed === 0)) this.ignored.add(own);
+    const count = Math.min(needed, mostContained);
+    const not: Conjunct = { ...item, positive: !item.positive };
+    let between = rest;
+    if (allowed !== Infinity) {
+      if (this.#canSplit(rest, not)) between = [...rest, not];
+      else this.ignored.add(own);
+    }
+    const blank = space(this.#rules);
+    const any = `${this.#item(between)} ${blank}`;
+    if (count === 0) return this.#items(this.#item(between), least, most, path);
+    const found = `${this.#item([...rest, item])} ${blank}`;
+    // The found items come first where the length is bounded: fewer states, and the bounds hold.
+    if (least > count || most !== Infinity) {
+      const tail = Math.max(0, least - count);
+      const end = most === Infinity ? Infinity : Math.min(most, schemaLimits.repetitions) - count;
+      const canHaveMore = end > 0 && !this.isEmpty(between);
+      const more = !canHaveMore
+        ? ""
+        : end === Infinity
+          ? ` ("," ${blank} ${any}){${tail},}`
+          : ` ${repeat(`"," ${blank} ${any}`, tail, Math.max(tail, end))}`;
+      return `"[" ${blank} ${Array.from({ length: count }, () => found).join(` "," ${blank} `)}${more} "]"`;
+    }
+    const others_ = this.isEmpty(between) ? "" : `(${any} "," ${blank})*`;
+    const chain = Array.from({ length: count }, () => `${others_} ${found}`).join(` "," ${blank} `);
+    const after = others_ === "" ? "" : `("," ${blank} ${any})*`;
+    return `"[" ${blank} ${chain} ${after} "]"`;
+  }
+
+  #canSplit(rest: Conjuncts, not: Conjunct): boolean {
+    return this.#shapesOf([...rest, not]).ignored.length === 0;
+  }
+
+  /** The values of a schema that has few; null: many, or not known. */
+  #finiteValues(conjuncts: Conjuncts): readonly unknown[] | null {
+    if (conjuncts.length === 0) return null;
+    const { shapes } = this.#shapesOf(conjuncts);
+    const all = new Map<string, unknown>();
+    for (const shape of shapes) {
+      if (shape.values !== null)
+        for (const value of this.#valuesOf(shape, conjuncts)) all.set(JSON.stringify(value), value);
+      else {
+        const possible = this.#typesOf(shape, conjuncts);
+        if ((possible & ~(types.null | types.boolean)) !== 0) return null;
+        if ((possible & types.null) !== 0) all.set("null", null);
+        if ((possible & types.boolean) !== 0)
+          for (const value of [true, false])
+            if (!shape.notValues.includes(value)) all.set(String(value), value);
+      }
+    }
+    return [...all.values()];
+  }
+
+  /** Lists without a repeated item: one rule for each set of values that are left. */
+  #permutations(values: readonly unknown[], least: number, most: number, path: string): string {
+    const blank = space(this.#rules);
+    const bound = Math.min(most, values.length);
+    const names = new Map<number, string>();
+    const rest = (used: number): string => {
+      const known = names.get(used);
+      if (known !== undefined) return known;
+      const name = this.#rules.reserve(`${hintOf(path)}-rest`);
+      names.set(used, name);
+      const count = values.filter((_, index) => (used & (1 << index)) !== 0).length;
+      const bodies =
+        count >= bound
+          ? []
+          : values.flatMap((value, index) =>
+              (used & (1 << index)) === 0
+                ? [
+                    `${count > 0 ? `"," ${blank} ` : ""}${literal(JSON.stringify(value))} ${blank} ${rest(used | (1 << index))}`,
+                  ]
+                : [],
+            );
+      if (count >= least) bodies.push('""');
+      this.#rules.define(name, bodies.join(" | "));
+      return name;
     };
+    return `"[" ${blank} ${rest(0)} "]"`;
   }
 
-  #count(schema: Schema, word: string, path: Path): number | null {
-    const value = schema[word];
-    if (value === undefined) return null;
-    if (typeof value !== "number" || !Number.isInteger(value) || value < 0)
-      throw new SchemaError(path, `has ${word} that is no natural number`);
-    if (word.startsWith("min") && value > schemaLimits.repetitions)
-      throw new SchemaError(path, `has ${word} over ${schemaLimits.repetitions}`);
-    return value;
+  // Objects
+
+  /** Null where there is no such object. Properties that can have no value are left out. */
+  #entriesOf(shape: Shape): readonly Entry[] | null {
+    const names = new Set([...shape.named.keys(), ...shape.required]);
+    this.#budget.spend(names.size);
+    const entries: Entry[] = [];
+    for (const name of names) {
+      const isRequired = shape.required.has(name);
+      const value = this.#propertyOf(shape, name);
+      const isPossible =
+        !shape.forbidden.has(name) && this.#isNameAllowed(shape, name) && !this.isEmpty(value);
+      if (isPossible) entries.push({ name, value, isRequired });
+      else if (isRequired) return null;
+    }
+    const needed = entries.filter(({ isRequired }) => isRequired).length;
+    if (needed > shape.maxProperties || shape.minProperties > shape.maxProperties) return null;
+    if (
+      shape.minProperties > entries.length &&
+      this.#othersOf(
+        shape,
+        entries.map(({ name }) => name),
+      ).length === 0
+    )
+      return null;
+    return entries;
+  }
+
+  #isNameAllowed(shape: Shape, name: string): boolean {
+    return shape.names.every(({ schema }) => {
+      const faults = faultsOf(name, schema, {
+        document: this.#document,
+        budget: this.#budget,
+        matches: (pattern, text) => this.#pattern(pattern, false)?.has(text) ?? null,
+        hasFormat: () => null,
+      });
+      return faults.length === 0;
+    });
+  }
+
+  #propertyOf(shape: Shape, name: string): Conjuncts {
+    const own = shape.named.get(name) ?? [];
+    const maps = shape.maps.flatMap((map) => {
+      this.#budget.spend(2);
+      const matched = map.patterns.filter(([source]) => this.#pattern(source, false)?.has(name) ?? false);
+      if (map.named.has(name)) return matched.map(([, value]) => value);
+      return matched.length > 0 ? matched.map(([, value]) => value) : (map.additional ?? []);
+    });
+    const others = own.length === 0 && maps.length === 0 ? shape.otherProperties : [];
+    return [...own, ...maps, ...others];
+  }
+
+  #object(shape: Shape, path: string): string {
+    const entries = this.#entriesOf(shape)!;
+    const blank = space(this.#rules);
+    const isUncertain = shape.othersUncertain || shape.maps.some(({ patterns }) => patterns.length > 0);
+    if (shape.otherProperties.length > 0 && isUncertain) this.ignored.add(shape.otherProperties[0]!.path);
+    const { minProperties: least, maxProperties: most } = shape;
+    if (entries.length > 0 && least <= entries.length)
+      return `"{" ${blank} ${this.#chain(entries, least, most, path)} "}"`;
+    const others = this.#othersOf(
+      shape,
+      entries.map(({ name }) => name),
+    ).map(
+      ({ key, value }) =>
+        `${key === null ? stringRule(this.#rules) : `"\\"" ${key.body(this.#rules, "key", jsonChars)} "\\""`} ":" ${blank} ${this.#item(value)} ${blank}`,
+    );
+    const isFree =
+      shape.maps.length === 0 &&
+      shape.names.length === 0 &&
+      shape.otherProperties.length === 0 &&
+      shape.forbidden.size === 0;
+    if (entries.length === 0 && isFree && least === 0 && most === Infinity) return anyObject(this.#rules);
+    if (others.length === 0 || most === 0) return `"{" ${blank} "}"`;
+    const entry = this.#rules.add("entry", anyOf(others));
+    const wanted = Math.min(Math.max(least - entries.length, 0), schemaLimits.repetitions);
+    // A key may come twice, and then counts once.
+    if (least > 1) this.ignored.add(joined(path, "minProperties"));
+    const more = `"," ${blank} ${entry}`;
+    if (entries.length > 0) {
+      const chain = this.#chain(
+        entries.map((each) => ({ ...each, isRequired: true })),
+        0,
+        Infinity,
+        path,
+      );
+      return `"{" ${blank} ${chain} ${repeat(more, wanted, wanted)} "}"`;
+    }
+    const to = Math.min(most, schemaLimits.repetitions) - 1;
+    const from = Math.max(wanted - 1, 0);
+    const list = `${entry} ${most === Infinity ? (from > 0 ? `(${more}){${from},}` : `(${more})*`) : repeat(more, from, to)}`;
+    return `"{" ${blank} ${least === 0 ? `(${list})?` : list} "}"`;
+  }
+
+  /** Keys in their order; of the optional ones so many that the count is right. */
+  #chain(entries: readonly Entry[], least: number, most: number, path: string): string {
+    const blank = space(this.#rules);
+    const hint = hintOf(path);
+    const required = entries.filter(({ isRequired }) => isRequired).length;
+    const isCounted = least > required || most < entries.length;
+    if (isCounted && entries.length * Math.min(entries.length, most) > mostCounted) {
+      this.ignored.add(joined(path, least > required ? "minProperties" : "maxProperties"));
+      return this.#chain(entries, 0, Infinity, path);
+    }
+    const pairs = entries.map(({ name, value }) =>
+      this.#rules.add(
+        `${hint}-${name}`,
+        `${literal(JSON.stringify(name))} ":" ${blank} ${this.#item(value)} ${blank}`,
+      ),
+    );
+    const needed = entries.map(
+      (_, index) => entries.slice(index).filter(({ isRequired }) => isRequired).length,
+    );
+    const known = new Map<string, string | null>();
+    /** What may follow when `count` keys are written and those before `index` are decided. Null: nothing fits. */
+    const from = (index: number, count: number): string | null => {
+      const seen = isCounted ? count : Math.min(count, 1);
+      const key = `${index},${seen}`;
+      const ready = known.get(key);
+      if (ready !== undefined) return ready;
+      known.set(key, null);
+      let body: string | null = null;
+      if (index === entries.length) body = !isCounted || (count >= least && count <= most) ? '""' : null;
+      else if (!isCounted || count + needed[index]! <= most) {
+        const after = from(index + 1, count + 1);
+        const taken =
+          after === null
+            ? null
+            : `${count > 0 ? `"," ${blank} ` : ""}${pairs[index]!}${after === '""' ? "" : ` ${after}`}`;
+        const left = entries[index]!.isRequired ? null : from(index + 1, count);
+        const ways = [taken, left].filter((way) => way !== null);
+        body = ways.length === 0 ? null : this.#rules.add(`${hint}-next`, ways.join(" | "));
+      }
+      known.set(key, body);
+      return body;
+    };
+    // Bottom up, as deep recursion would be needed for many properties.
+    for (let index = entries.length; index >= 0; index -= 1) {
+      const counts = isCounted
+        ? Array.from({ length: Math.min(index, most) + 1 }, (_, count) => count)
+        : index === 0
+          ? [0]
+          : [0, 1];
+      for (const count of counts) from(index, count);
+    }
+    return from(0, 0) ?? '""';
+  }
+
+  /** Kinds of keys that are not named, each with its values. */
+  #othersOf(
+    shape: Shape,
+    names: readonly string[],
+  ): { readonly key: Language | null; readonly value: Conjuncts }[] {
+    const sources = [...new Set(shape.maps.flatMap(({ patterns }) => patterns.map(([source]) => source)))];
+    const excluded = [...names, ...shape.named.keys(), ...shape.forbidden];
+    let base: Language | null =
+      excluded.length === 0
+        ? null
+        : this.#attempt(() => textsOf([...new Set(excluded)], this.#budget).not(this.#budget));
+    for (const name of shape.names) base = this.#andKeys(base, name);
+    const kinds = [...sources, null].map((own) => {
+      let key: Language | null = base;
+      for (const source of sources) {
+        const language = this.#pattern(source, source !== own);
+        const both =
+          language === null
+            ? null
+            : this.#attempt(() => (key ?? writableLanguage).and(language, this.#budget));
+        if (both === null)
+          this.ignored.add(
+            shape.maps.flatMap(({ patterns }) => patterns).find(([each]) => each === source)?.[1].path ?? "",
+          );
+        else key = both;
+      }
+      const value = shape.maps.flatMap((map) => {
+        const matched = map.patterns.filter(([source]) => source === own).map(([, each]) => each);
+        return matched.length > 0 ? matched : (map.additional ?? []);
+      });
+      return { key, value: value.length === 0 ? shape.otherProperties : value };
+    });
+    return kinds
+      .map(({ key, value }) => ({
+        key: key === null ? null : this.#attempt(() => key.and(writableLanguage, this.#budget)),
+        value,
+      }))
+      .filter(({ key, value }) => !(key?.isEmpty ?? false) && !this.isEmpty(value));
+  }
+
+  #andKeys(base: Language | null, name: Conjunct): Language | null {
+    const { shapes, ignored } = this.#shapesOf([name]);
+    const strings = shapes.filter(({ types: said }) => (said & types.string) !== 0);
+    const give = () => {
+      this.ignored.add(name.path);
+      return base;
+    };
+    if (strings.length === 0) return new Language([[]], [false]);
+    if (strings.length > 1 || ignored.length > 0) return give();
+    const shape = strings[0]!;
+    let language: Language | null;
+    if (shape.values !== null) {
+      const texts = this.#valuesOf(shape, [name]).filter(
+        (value): value is string => typeof value === "string",
+      );
+      language = texts.length === 0 ? new Language([[]], [false]) : textsOf(texts, this.#budget);
+    } else {
+      language = this.#stringLanguage(shape);
+      const { minLength, maxLength } = shape;
+      if (language === null && (minLength > 0 || maxLength !== Infinity))
+        language = this.#attempt(() => lengthsFrom(minLength, maxLength, this.#budget));
+      if (language === null) return minLength > 0 || maxLength !== Infinity ? give() : base;
+    }
+    const own = language;
+    return this.#attempt(() => (base ?? everything).and(own, this.#budget)) ?? give();
   }
 }
 
-/** What some schema makers write without meaning anything by it. */
-function isHarmless(word: string, value: unknown): boolean {
-  if (word === "uniqueItems") return value === false;
-  if (word === "propertyNames") return JSON.stringify(value) === '{"type":"string"}';
-  return word.startsWith("x-") || (word === "strict" && typeof value === "boolean");
+interface Entry {
+  readonly name: string;
+  readonly value: Conjuncts;
+  readonly isRequired: boolean;
 }
 
-function impliedType(schema: Schema): string | undefined {
-  const has = (...words: string[]) => words.some((word) => schema[word] !== undefined);
-  if (has("properties", "required", "additionalProperties")) return "object";
-  if (has("items", "prefixItems", "minItems", "maxItems")) return "array";
-  if (has("minLength", "maxLength", "pattern", "format")) return "string";
-  if (has("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")) return "number";
-  return undefined;
+const fewTexts = 12;
+const mostUnique = 6;
+const mostContained = 16;
+const mostCounted = 2000;
+
+/** Texts of JSON, written as they are. */
+function plainChars(ranges: readonly { readonly from: number; readonly to: number }[]): string {
+  const [only] = ranges;
+  if (ranges.length === 1 && only!.from === only!.to) return literal(String.fromCodePoint(only!.from));
+  return charClass(ranges);
 }
 
-function isSchema(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+/** A range of numbers as an expression; "": any, null: none. */
+function rangeOf(shape: Shape): string | null {
+  if (shape.minimum === null && shape.maximum === null) return "";
+  // Beyond that all numbers that are written are within the bound.
+  const [low, high] = [shape.minimum ?? -Infinity, shape.maximum ?? Infinity];
+  const bounds = {
+    least: low <= -largest ? null : low,
+    most: high >= largest ? null : high,
+    leastExcluded: shape.minimumExcluded,
+    mostExcluded: shape.maximumExcluded,
+  };
+  if (bounds.least === null && bounds.most === null) return "";
+  return shape.whole ? integerRange(bounds) : decimalRange(bounds);
 }
 
-function decodeURIComponentSafe(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+/** Numbers are written with at most 15 digits before the point. */
+const largest = 1e15;
+
+function isAnything(shape: Shape): boolean {
+  return (
+    shape.types === everyType &&
+    shape.hinted === 0 &&
+    shape.notValues.length === 0 &&
+    shape.otherItems.length === 0 &&
+    shape.otherProperties.length === 0 &&
+    shape.forbidden.size === 0
+  );
+}
+
+function hintOf(path: string): string {
+  return path.slice(path.lastIndexOf(".") + 1) || "answer";
+}
+
+function joined(path: string, word: string): string {
+  return path === "" ? word : `${path}.${word}`;
 }

@@ -1,0 +1,90 @@
+import { Budget, BudgetSpent } from "./budget.ts";
+import { ExpressionError, readExpression } from "./expression.ts";
+import { Rules } from "./gbnf.ts";
+import { anyObject } from "./json-rules.ts";
+import { type Language, languageOf } from "./language.ts";
+import { faultsOf } from "./schema-check.ts";
+import { SchemaDocument } from "./schema-document.ts";
+import { SchemaError } from "./schema-error.ts";
+import { schemaGrammar } from "./schema-grammar.ts";
+import { stringFormats } from "./string-formats.ts";
+
+export interface SchemaWish {
+  readonly schema: unknown;
+  /** Whatever is wrong with it is ignored and named: so it is with the parameters of tools. */
+  readonly lenient: boolean;
+}
+
+/** The grammars of some schemas, which share their rules. */
+export interface WrittenSchemas {
+  readonly rules: readonly (readonly [name: string, body: string])[];
+  /** For each schema, in order. */
+  readonly schemas: readonly { readonly body: string; readonly ignored: readonly string[] }[];
+}
+
+/** Throws SchemaError and BudgetSpent. */
+export function writeSchemas(wishes: readonly SchemaWish[], steps: number): WrittenSchemas {
+  const rules = new Rules();
+  const budget = new Budget(steps);
+  const schemas = wishes.map(({ schema, lenient }) => {
+    if (!lenient) return schemaGrammar(rules, schema, budget);
+    try {
+      return schemaGrammar(rules, schema, budget, true);
+    } catch (error) {
+      if (!(error instanceof SchemaError)) throw error;
+      return { body: anyObject(rules), ignored: [""] };
+    }
+  });
+  return { rules: rules.entries(), schemas };
+}
+
+/** What a finished answer lacks. Empty where it satisfies the schema. Throws BudgetSpent. */
+export function checkAnswer(schema: unknown, text: string, steps: number): string[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return ["/ must be JSON"];
+  }
+  const budget = new Budget(steps);
+  const languages = new Map<string, Language | null>();
+  const languageOf_ = (source: string, whole: boolean) => {
+    const key = `${whole} ${source}`;
+    let language = languages.get(key);
+    if (language === undefined) {
+      language = attempt(() => languageOf(readExpression(source), whole, budget));
+      languages.set(key, language);
+    }
+    return language;
+  };
+  return faultsOf(value, schema, {
+    document: new SchemaDocument(schema),
+    budget,
+    matches: (pattern, own) => languageOf_(pattern, false)?.has(own) ?? testPattern(pattern, own),
+    hasFormat: (format, own) => {
+      const source = Object.hasOwn(stringFormats, format) ? stringFormats[format] : undefined;
+      // Our formats are the usual part of what a format allows: outside it nothing is known.
+      return source !== undefined && languageOf_(source, true)?.has(own) ? true : null;
+    },
+  });
+}
+
+/** For what no automaton can follow. Its time has no bound: only a thread that can be ended may call it. */
+function testPattern(pattern: string, text: string): boolean | null {
+  try {
+    return new RegExp(pattern, "u").test(text);
+  } catch {
+    return null;
+  }
+}
+
+function attempt<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof ExpressionError) return null;
+    throw error;
+  }
+}
+
+export { BudgetSpent, SchemaError };
