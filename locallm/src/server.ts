@@ -1,6 +1,7 @@
 import type { AddressInfo } from "node:net";
 import pino, { type Logger } from "pino";
 import { baseUrl, type Config, type HostAddress, readConfig, shownConfig } from "./config.ts";
+import { SchemaThreads } from "./dialogue/grammar/schema-threads.ts";
 import { TemplateThreads } from "./dialogue/template-threads.ts";
 import { Accelerator } from "./gpu/accelerator.ts";
 import type { BackendChoice } from "./gpu/backend.ts";
@@ -97,12 +98,14 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     credentials: new CredentialsFile(config.credentialsFile),
   });
   const templates = new TemplateThreads();
+  const schemas = new SchemaThreads();
   let notice: string | null = null;
   const app = createApp({
     version,
     store,
     dialogues: new Dialogues(store, templates),
     templates,
+    schemas,
     scheduler,
     pulls,
     settings: {
@@ -146,6 +149,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
   async function close(deadlineMs: number): Promise<void> {
     await scheduler.close(deadlineMs);
     templates.close();
+    schemas.close();
     pulls.close();
     const closed = app.close();
     // The last bytes of slow readers; then nobody holds the process any longer.

@@ -79,38 +79,115 @@ export async function refuseHostile(server: ServerProcess, model: string, count:
   };
 }
 
-/** Schemas that want too much: depth, cycles, size, growth. Every one must be refused. */
+/** Schemas that are bombs or contradictions. Every one must be refused. */
 function hostileSchemas(count: number): Schema[] {
   const nest = (depth: number, wrap: (inner: Schema) => Schema) =>
     Array.from({ length: depth }).reduce<Schema>((inner) => wrap(inner), { type: "null" });
   const makers: ((size: number) => Schema)[] = [
-    (size) => nest(65 + size, (inner) => ({ properties: { a: inner } })),
-    (size) => nest(65 + size, (inner) => ({ type: "array", items: inner })),
-    (size) => nest(65 + size, (inner) => ({ anyOf: [inner, { type: "null" }] })),
+    (size) => nest(129 + size, (inner) => ({ properties: { a: inner } })),
+    (size) => nest(129 + size, (inner) => ({ type: "array", items: inner })),
     (size) => ({
       $ref: "#/$defs/a0",
       $defs: Object.fromEntries(
         Array.from({ length: size + 1 }, (_, at) => [
           `a${at}`,
-          { items: { $ref: `#/$defs/a${(at + 1) % (size + 1)}` }, type: "array" },
+          { items: { $ref: `#/$defs/a${(at + 1) % (size + 1)}` }, type: "array", minItems: 1 },
         ]),
       ),
     }),
-    (size) => ({ $ref: "#", size }),
+    (size) => ({ type: "object", properties: { next: { $ref: "#" } }, required: ["next"], size }),
     (size) => ({ enum: Array.from({ length: 30_000 + size }, (_, at) => `value ${at}`) }),
     (size) => ({
       type: "object",
-      properties: Object.fromEntries(Array.from({ length: 20_000 + size }, (_, at) => [`k${at}`, {}])),
+      properties: Object.fromEntries(Array.from({ length: 60_000 + size }, (_, at) => [`k${at}`, {}])),
     }),
-    (size) => ({ type: "string", pattern: `${"(".repeat(33 + size)}a${")*".repeat(33 + size)}` }),
-    (size) => ({ type: "string", minLength: 1001 + size }),
+    (size) => ({ type: "string", minLength: 3 + size, maxLength: 2 + size }),
+    (size) => ({ allOf: [{ type: "integer", minimum: size + 1 }, { maximum: size }] }),
+    (size) => ({ type: "string", pattern: `^a{${size + 1}}$`, not: { pattern: "^a*$" } }),
+  ];
+  return Array.from({ length: count }, (_, index) =>
+    makers[index % makers.length]!(Math.floor(index / makers.length)),
+  );
+}
+
+/** Schemas that cost much to read or to keep to, small as most of them are. Some are refused, some are answered. */
+export function costlySchemas(count: number): Schema[] {
+  const text = (pattern: string): Schema => ({ type: "string", pattern });
+  const makers: ((size: number) => Schema)[] = [
+    (size) => text("(a|b|c|d)*".repeat(60 + size)),
+    (size) => text("[a-d]*".repeat(60 + size)),
+    (size) => text("a?".repeat(300 + size)),
+    (size) => ({ enum: Array.from({ length: 20_000 }, (_, at) => `${size}v${at}`) }),
+    (size) => ({
+      allOf: Array.from({ length: 3000 }, (_, at) => ({ properties: { [`k${at}`]: { const: size } } })),
+    }),
+    (size) => text(`(a|b)*a(a|b){${12 + (size % 12)}}c*`),
+    (size) => text(`^(?=.*a{${size % 9}})(?!.*b)([a-z]|\\p{L}){${1 + size},}$`),
+    (size) => text(`${"(".repeat(30)}a${"?)*".repeat(30)}{0,${size}}`),
+    (size) => text("((a{1,40}b?){1,40}c?){1,40}".repeat(1 + (size % 4))),
+    (size) => ({
+      anyOf: Array.from({ length: 1500 }, (_, at) => ({
+        properties: { a: { type: "string" }, [`b${at}`]: { const: size } },
+        required: ["a", `b${at}`],
+      })),
+    }),
+    (size) => ({
+      allOf: Array.from({ length: 12 }, (_, at) => ({
+        anyOf: [{ required: [`a${at}`] }, { required: [`b${at}`] }, { minProperties: size % 5 }],
+      })),
+    }),
+    (size) => ({
+      oneOf: Array.from({ length: 30 }, (_, at) => ({ type: "integer", multipleOf: at + 2 + (size % 3) })),
+    }),
+    (size) => ({
+      $defs: {
+        n: { anyOf: [{ type: "null" }, { type: "array", items: { $ref: "#/$defs/n" }, maxItems: 9 + size }] },
+      },
+      $ref: "#/$defs/n",
+    }),
+    (size) => ({
+      type: "object",
+      patternProperties: Object.fromEntries(
+        Array.from({ length: 20 }, (_, at) => [
+          `^(a|b)*${"ab"[at % 2]}(a|b){${at % 9}}${size}`,
+          { const: at },
+        ]),
+      ),
+      additionalProperties: false,
+    }),
     (size) => ({
       type: "array",
-      prefixItems: Array.from({ length: 20_001 + size }, () => ({ type: "null" })),
-      items: false,
+      items: { type: "array", items: text("[a-z]{0,500}"), maxItems: 900 },
+      minItems: 900 + (size % 9),
+    }),
+    (size) => ({
+      properties: Object.fromEntries(
+        Array.from({ length: 200 }, (_, at) => [`k${at}`, text(`(a|b)*a(a|b){${9 + (size % 3)}}${at}`)]),
+      ),
     }),
   ];
   return Array.from({ length: count }, (_, index) =>
     makers[index % makers.length]!(Math.floor(index / makers.length)),
   );
+}
+
+/** Asks for an answer by a costly schema: the names of its ends. Null: it was answered, or refused by name. */
+export async function askCostly(
+  server: ServerProcess,
+  model: string,
+  format: Schema,
+): Promise<string | null> {
+  const response = await server.post("/api/generate", {
+    model,
+    prompt: "x",
+    stream: false,
+    format,
+    options: { num_predict: 20, temperature: 1, num_ctx: 2048 },
+  });
+  const body = (await response.json()) as { error?: string; done?: boolean };
+  const isNamed =
+    response.status === 400 && /invalid format: .{10}|the schema's grammar/.test(body.error ?? "");
+  return (response.status === 200 && body.done === true) || isNamed
+    ? null
+    : `${response.status} ${body.error}`;
 }

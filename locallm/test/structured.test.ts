@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hermesTemplate } from "./hermes-template.ts";
 import { createModelStore, createSmallStore, type ModelStore } from "./model-store.ts";
-import { askForSchema, refuseHostile, seededSchemas } from "./schema-campaign.ts";
+import { askCostly, askForSchema, costlySchemas, refuseHostile, seededSchemas } from "./schema-campaign.ts";
 import { type ServerProcess, startServer } from "./server-process.ts";
 import { starterModelPath } from "./starter-model.ts";
 import { askForCall } from "./tool-campaign.ts";
@@ -13,7 +13,7 @@ describe("structured output of a model of random weights", () => {
   let server: ServerProcess;
   beforeAll(async () => {
     store = await createSmallStore();
-    server = await startServer({ models: store.folder });
+    server = await startServer({ models: store.folder, env: { LOCALLM_NUM_PARALLEL: "2" } });
   });
   afterAll(async () => {
     await server.stop();
@@ -27,6 +27,71 @@ describe("structured output of a model of random weights", () => {
       if (problem !== null) problems.push(problem);
     }
     expect(problems).toEqual([]);
+  });
+
+  it("costly schemas are answered or refused by name while others are answered", async () => {
+    let attacking = true;
+    const others = (async () => {
+      let answers = 0;
+      while (attacking || answers === 0) {
+        await server.ask("/api/generate", {
+          model: "small:a",
+          prompt: "y",
+          stream: false,
+          options: { num_predict: 4 },
+        });
+        answers += 1;
+      }
+      return answers;
+    })();
+    const problems: string[] = [];
+    for (const [index, schema] of costlySchemas(16).entries()) {
+      const problem = await askCostly(server, "small:a", schema);
+      if (problem !== null) problems.push(`${index}: ${problem}`);
+    }
+    attacking = false;
+    expect(problems).toEqual([]);
+    expect(await others).toBeGreaterThan(0);
+  });
+
+  it("names what a grammar cannot keep to, and says how the answer violates it", async () => {
+    const response = await server.post("/api/generate", {
+      model: "small:a",
+      prompt: "x",
+      stream: false,
+      format: {
+        type: "array",
+        items: { type: "integer", minimum: 0, maximum: 9 },
+        minItems: 12,
+        maxItems: 12,
+        uniqueItems: true,
+      },
+      options: { seed: 1, num_ctx: 2048 },
+    });
+    expect(response.headers.get("x-ignored-fields")).toBe("format.uniqueItems");
+    // Ten digits, twelve items.
+    expect(await response.json()).toMatchObject({ format_violations: ["/ must not repeat an item"] });
+  });
+
+  it("says nothing of an answer that keeps to what its grammar could not", async () => {
+    const response = await server.post("/api/generate", {
+      model: "small:a",
+      prompt: "x",
+      stream: false,
+      format: {
+        type: "array",
+        items: { type: "integer", minimum: 0, maximum: 9 },
+        maxItems: 1,
+        minItems: 1,
+        contains: { minimum: 0 },
+        maxContains: 9,
+        uniqueItems: true,
+        unknownWord: 1,
+      },
+      options: { seed: 1 },
+    });
+    expect(response.headers.get("x-ignored-fields")).toBe("format.unknownWord");
+    expect(await response.json()).not.toHaveProperty("format_violations");
   });
 
   it("100 hostile schemas are refused by name, and memory stays flat", async () => {
@@ -66,6 +131,30 @@ describe.skipIf(starter === null)("structured output of the starter model (needs
 
   it.each(["required", "named"] as const)("a tool choice of %s is kept", async (kind) => {
     expect(await askForCall(server, "tools:1", kind, 1)).toEqual({ calls: 1, problem: null });
+  });
+
+  it("tools are taken whatever their schemas say", async () => {
+    const parameters = [
+      { type: "nope", properties: 5 },
+      { type: "object", properties: { a: { type: "integer", minimum: 3, maximum: 1 } }, required: ["a"] },
+      { type: "object", properties: { a: { $ref: "#/$defs/none" } } },
+      {
+        type: "object",
+        properties: { a: { type: "string", pattern: "(?<=x)(a)\\1" }, b: { uniqueItems: true } },
+      },
+      { type: "string" },
+      { type: "object", properties: { n: { $ref: "#" } } },
+    ];
+    for (const each of parameters) {
+      const response = await server.post("/api/chat", {
+        model: "tools:1",
+        messages: [{ role: "user", content: "x" }],
+        tools: [{ type: "function", function: { name: "f", parameters: each } }],
+        stream: false,
+        options: { num_predict: 2 },
+      });
+      expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"done":true')]);
+    }
   });
 
   it("every call that a model begins by itself is whole and valid", async () => {

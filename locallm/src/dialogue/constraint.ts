@@ -52,7 +52,10 @@ export async function answerConstraint(
   const root = anyOf([...(format === null ? [] : [read.format]), ...(calls === null ? [] : [calls])]);
   if (turn.format !== null || mustCall) {
     const thought = thinkingBody(rules, parts, turn);
-    return { ...found, grammar: (open) => ({ gbnf: rules.print(`${open ? thought.rest : thought.whole} ${root}`) }) };
+    return {
+      ...found,
+      grammar: (open) => ({ gbnf: rules.print(`${open ? thought.rest : thought.whole} ${root}`) }),
+    };
   }
   // A call may come or not, and once begun it is whole.
   const begin = parts.format!.shape(parts.template).open.trim();
@@ -85,10 +88,15 @@ async function readSchemas(
   schemas: SchemaThreads,
 ): Promise<ReadSchemas> {
   const schema = format?.kind === "schema" ? format.schema : undefined;
-  const withParameters = tools.filter(({ function: { parameters } }) => Object.keys(parameters ?? {}).length > 0);
+  const withParameters = tools.filter(
+    ({ function: { parameters } }) => Object.keys(parameters ?? {}).length > 0,
+  );
   const wishes: SchemaWish[] = [
     ...(schema === undefined ? [] : [{ schema, lenient: false }]),
-    ...withParameters.map((tool) => ({ schema: { type: "object", ...tool.function.parameters }, lenient: true })),
+    ...withParameters.map((tool) => ({
+      schema: { type: "object", ...tool.function.parameters },
+      lenient: true,
+    })),
   ];
   const written = wishes.length === 0 ? noSchemas : await write(wishes, schema !== undefined, schemas);
   const rules = new Rules();
@@ -107,7 +115,10 @@ async function readSchemas(
     ignored.push(...unkept.map((path) => joined(`tools[${tools.indexOf(tool)}].function.parameters`, path)));
   }
   const format_ = own?.body ?? anyObject(rules);
-  const unchecked = { format: own === undefined || own.ignored.length === 0 ? null : schema, tools: uncheckedTools };
+  const unchecked = {
+    format: own === undefined || own.ignored.length === 0 ? null : schema,
+    tools: uncheckedTools,
+  };
   return { rules, format: format_, parameters, found: { ignored, unchecked } };
 }
 

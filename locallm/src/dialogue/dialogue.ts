@@ -2,9 +2,10 @@ import { TemplateError, TemplateOverBudget, TemplateRefusal } from "../template/
 import { LocallmError } from "../wire/errors.ts";
 import type { PromptText } from "../wire/inference/generate.ts";
 import { type AnswerReader, createReader } from "./answer-reader.ts";
-import { type AnswerGrammar, answerConstraint } from "./constraint.ts";
+import { type AnswerGrammar, answerConstraint, type Constraint } from "./constraint.ts";
 import { formatOf } from "./formats/find.ts";
 import { harmony } from "./formats/harmony.ts";
+import type { SchemaThreads } from "./grammar/schema-threads.ts";
 import { isBegunAnswer } from "./model-template.ts";
 import { wholeText, withoutStart } from "./prompt-text.ts";
 import type { DialogueSource } from "./prompter.ts";
@@ -44,13 +45,16 @@ export interface Dialogue {
     signal?: AbortSignal,
   ): Promise<PromptText>;
   /**
-   * What the answer must keep to, given the prompt; null where any text will do. Throws `invalid_format` for
-   * a schema that cannot be kept, at once: nothing has waited yet.
+   * What the answer must keep to; null where any text will do. Throws `invalid_format` for a schema that is wrong or
+   * contradicts itself, at once: nothing has waited yet.
    */
-  constraint(turn: Turn): ((prompt: PromptText) => AnswerGrammar) | null;
+  constraint(turn: Turn, schemas: SchemaThreads): Promise<TurnConstraint | null>;
   /** A reader for the answer to this prompt. */
   reader(turn: Turn, prompt: PromptText): AnswerReader;
 }
+
+/** A constraint whose grammar depends on the prompt. */
+export type TurnConstraint = Omit<Constraint, "grammar"> & { grammar(prompt: PromptText): AnswerGrammar };
 
 /** Throws `template_invalid` and `template_over_budget`. */
 export async function createDialogue(source: DialogueSource, templates: Templates): Promise<Dialogue> {
@@ -76,9 +80,11 @@ export async function createDialogue(source: DialogueSource, templates: Template
       const { markers } = vocabulary;
       return rendered(vocabulary, templates.run("insert", { source, prompt, suffix, markers }, signal));
     },
-    constraint: (turn) => {
-      const constraint = answerConstraint(turn, { thinking, format, template: source.template.text });
-      return constraint === null ? null : (prompt) => constraint(isOpen(thinking, turn, prompt));
+    constraint: async (turn, schemas) => {
+      const parts = { thinking, format, template: source.template.text };
+      const constraint = await answerConstraint(turn, parts, schemas);
+      if (constraint === null) return null;
+      return { ...constraint, grammar: (prompt) => constraint.grammar(isOpen(thinking, turn, prompt)) };
     },
     reader: (turn, prompt) =>
       createReader({ thinking, open: isOpen(thinking, turn, prompt), format, tools: offeredTools(turn) }),

@@ -67,6 +67,7 @@ function ended(reason: "stop" | "length"): TurnEvent {
     thinkingTokens: 3,
     lease: { waitedMs: 0 } as Lease,
     dropped: { messages: 0, tokens: 0 },
+    violations: [],
   };
 }
 

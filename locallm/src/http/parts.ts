@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { SchemaThreads } from "../dialogue/grammar/schema-threads.ts";
 import type { Templates } from "../dialogue/template-work.ts";
 import type { Store } from "../library/store.ts";
 import type { Scheduler } from "../scheduler/lease.ts";
@@ -14,6 +15,7 @@ export interface Parts {
   readonly store: Store;
   readonly dialogues: Dialogues;
   readonly templates: Templates;
+  readonly schemas: SchemaThreads;
   readonly scheduler: Scheduler;
   readonly pulls: Pulls;
   readonly settings: HttpSettings;

@@ -6,6 +6,7 @@ import type { Model } from "../library/model.ts";
 import type { Lease } from "../scheduler/lease.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { GenerateDone } from "../wire/inference/generate.ts";
+import { AnswerCheck } from "./answer-check.ts";
 import { generateJob } from "./generate-job.ts";
 import type { Run } from "./run.ts";
 
@@ -20,6 +21,8 @@ export interface TurnDone {
   readonly thinkingTokens: number;
   readonly lease: Lease;
   readonly dropped: Dropped;
+  /** How the answer violates schemas that its grammar could not keep to whole. */
+  readonly violations: readonly string[];
 }
 
 export interface TurnWish {
@@ -35,8 +38,10 @@ export interface TurnWish {
 /** One turn of a conversation, whatever API asked: render, fit, generate, read. Leaving the loop cancels. */
 export async function* runTurn(run: Run, dialogue: Dialogue, wish: TurnWish): AsyncGenerator<TurnEvent> {
   const { turn } = wish;
-  // Before any waiting: a schema that cannot be kept is refused at once.
-  const constraint = dialogue.constraint(turn);
+  // Before any waiting: a schema that is wrong is refused at once.
+  const constraint = await dialogue.constraint(turn, run.schemas);
+  run.tellIgnored(constraint?.ignored ?? []);
+  const check = new AnswerCheck(run.schemas, constraint);
   const lease = await run.lease();
   try {
     const fitted = await fitTurn(dialogue, turn, {
@@ -58,7 +63,7 @@ export async function* runTurn(run: Run, dialogue: Dialogue, wish: TurnWish): As
       stop: dialogue.stop,
       renderSpecial: dialogue.marked,
       shift: wish.shift,
-      grammar: constraint?.(fitted.text) ?? null,
+      grammar: constraint?.grammar(fitted.text) ?? null,
     });
     let thinkingTokens = 0;
     // Read, but held back by the reader until it knows what they are.
@@ -69,11 +74,13 @@ export async function* runTurn(run: Run, dialogue: Dialogue, wish: TurnWish): As
       if (pieces.length > 0) {
         if (pieces.some(({ kind }) => kind === "thinking")) thinkingTokens += undecidedTokens;
         undecidedTokens = 0;
+        for (const piece of pieces) check.see(piece);
         yield* pieces;
       }
       if (event.kind !== "done") continue;
       run.count(event);
-      yield { kind: "done", done: event, thinkingTokens, lease, dropped: fitted.dropped };
+      const violations = await check.violations();
+      yield { kind: "done", done: event, thinkingTokens, lease, dropped: fitted.dropped, violations };
     }
   } finally {
     lease.release();

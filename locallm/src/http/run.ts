@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { PromptVocabulary } from "../dialogue/dialogue.ts";
+import type { SchemaThreads } from "../dialogue/grammar/schema-threads.ts";
 import { headerLengths, headerOf, modelPurpose } from "../library/details.ts";
 import type { Model } from "../library/model.ts";
 import type { Lease, LoadWish, RunnableModel } from "../scheduler/lease.ts";
@@ -29,6 +30,9 @@ export interface Run {
   readonly signal: AbortSignal;
   /** `performance.now()` at the request's start. */
   readonly startedMs: number;
+  readonly schemas: SchemaThreads;
+  /** Names fields that are not kept to, in a header and in the log. */
+  tellIgnored(names: readonly string[]): void;
   /** Waits for the model and a place in it. Release it when the answer is done. */
   lease(uses?: "slot" | "load" | "visit"): Promise<Lease>;
   /** What the model's template must know of its vocabulary. */
@@ -70,6 +74,8 @@ export async function prepareRun(
     keepAliveMs,
     signal: request.clientGone,
     startedMs: request.startedMs,
+    schemas: parts.schemas,
+    tellIgnored: (names) => tellIgnored(reply, names),
     async lease(uses = "slot") {
       const lease = await parts.scheduler.lease({
         model: runnable,

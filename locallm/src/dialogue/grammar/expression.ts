@@ -1,3 +1,5 @@
+import type { Budget } from "./budget.ts";
+
 /** A regular expression of ECMA-262, read with the flag u. */
 export type Expression =
   | { readonly kind: "class"; readonly ranges: readonly CharRange[] }
@@ -18,8 +20,8 @@ export class ExpressionError extends Error {
 }
 
 /** Throws ExpressionError. */
-export function readExpression(source: string): Expression {
-  return new ExpressionReader(source).read();
+export function readExpression(source: string, budget: Budget): Expression {
+  return new ExpressionReader(source, budget).read();
 }
 
 const maxDepth = 100;
@@ -28,12 +30,15 @@ export const lastCode = 0x10ffff;
 
 class ExpressionReader {
   readonly #chars: readonly string[];
+  readonly #budget: Budget;
   #at = 0;
   #depth = 0;
 
-  constructor(source: string) {
+  constructor(source: string, budget: Budget) {
+    budget.spend(source.length);
     if (source.length > maxChars) throw new ExpressionError(`over ${maxChars} characters`);
     this.#chars = [...source];
+    this.#budget = budget;
   }
 
   read(): Expression {
@@ -191,6 +196,7 @@ class ExpressionReader {
       throw this.#refused(`"\\p${found[0]}"`);
     }
     const ranges: { from: number; to: number }[] = [];
+    this.#budget.spend(lastCode / 4);
     for (let code = 0; code <= lastCode; code += 1) {
       if (code === 0xd800) code = 0xe000;
       if (!test.test(String.fromCodePoint(code))) continue;

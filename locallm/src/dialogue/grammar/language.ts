@@ -232,7 +232,10 @@ export function lengthsFrom(least: number, most: number, budget: Budget): Langua
     if (count < last) return [any(count + 1)];
     return most === Infinity ? [any(count)] : [];
   });
-  return new Language(edges, edges.map((_, count) => count >= least));
+  return new Language(
+    edges,
+    edges.map((_, count) => count >= least),
+  );
 }
 
 /** Looks ahead that stand right behind "^" bind the whole text: `^(?!\.)(?=.*\d)…`. */
@@ -371,21 +374,24 @@ function determined(nodes: Nodes, budget: Budget): Language {
   const numbers = new Map([[afterStart.join(), 0]]);
   const edges: Edge[][] = [];
   const accepts: boolean[] = [];
+  const closures = new Map<string, number[]>();
+  const closureOf = (targets: readonly number[]): number[] => {
+    const key = targets.join();
+    let closure = closures.get(key);
+    if (closure === undefined) {
+      closure = nodes.closure(targets, budget);
+      closures.set(key, closure);
+    }
+    return closure;
+  };
   for (let at = 0; at < sets.length; at += 1) {
     const set = sets[at]!;
     const own: Edge[] = [];
-    const all = set.flatMap((node) => nodes.edges[node]!).filter(({ from }) => from <= lastCode);
-    budget.spend(4 + all.length * 2);
-    const borders = [...new Set(all.flatMap(({ from, to }) => [from, Math.min(to, lastCode) + 1]))].sort(
-      (a, b) => a - b,
-    );
-    for (const [index, from] of borders.entries()) {
-      const to = (borders[index + 1] ?? lastCode + 1) - 1;
-      budget.spend(all.length);
-      const targets = new Set<number>();
-      for (const edge of all) if (edge.from <= from && from <= edge.to) targets.add(edge.target);
-      if (targets.size === 0) continue;
-      const next = nodes.closure([...targets], budget);
+    for (const { from, to, targets } of pieces(
+      set.flatMap((node) => nodes.edges[node]!),
+      budget,
+    )) {
+      const next = closureOf(targets);
       const key = next.join();
       let target = numbers.get(key);
       if (target === undefined) {
@@ -401,6 +407,33 @@ function determined(nodes: Nodes, budget: Budget): Language {
   }
   // Everything is in it: `and` with it also takes away what leads nowhere.
   return new Language(edges, accepts).and(everything, budget);
+}
+
+/** Edges that overlap, cut where one of them begins or ends. */
+function* pieces(
+  edges: readonly Edge[],
+  budget: Budget,
+): Generator<{ readonly from: number; readonly to: number; readonly targets: readonly number[] }> {
+  const ends = edges.flatMap(({ from, to, target }) =>
+    from > lastCode
+      ? []
+      : [
+          { at: from, target, change: 1 },
+          { at: Math.min(to, lastCode) + 1, target, change: -1 },
+        ],
+  );
+  ends.sort((a, b) => a.at - b.at);
+  budget.spend(4 + ends.length * 2);
+  const active = new Map<number, number>();
+  for (const [index, { at, target, change }] of ends.entries()) {
+    const count = (active.get(target) ?? 0) + change;
+    if (count === 0) active.delete(target);
+    else active.set(target, count);
+    const next = ends[index + 1]?.at ?? at;
+    if (next === at || active.size === 0) continue;
+    budget.spend(active.size);
+    yield { from: at, to: next - 1, targets: [...active.keys()].sort((a, b) => a - b) };
+  }
 }
 
 export const everything = new Language([[{ from: 0, to: lastCode, target: 0 }]], [true]);

@@ -10,6 +10,8 @@ export interface CheckParts {
   readonly matches: Matches;
   readonly hasFormat: (format: string, text: string) => boolean | null;
   readonly budget: Budget;
+  /** Values of enumerations, kept by whoever checks many values. */
+  readonly enumerations?: Map<unknown, ReadonlySet<string>>;
 }
 
 /** What a value lacks to satisfy a schema: one line for each fault, with its place. None: it is valid. */
@@ -63,7 +65,7 @@ class Check {
     const { type } = schema;
     if (type !== undefined && !(Array.isArray(type) ? type : [type]).some((each) => isOfType(value, each)))
       if (!(value === null && schema["nullable"] === true)) fault(`must be ${JSON.stringify(type)}`);
-    if (Array.isArray(schema["enum"]) && !schema["enum"].some((each) => isEqual(each, value)))
+    if (Array.isArray(schema["enum"]) && !this.#enumeration(schema["enum"]).has(canonical(value)))
       fault("must be one of the values of enum");
     if (Object.hasOwn(schema, "const") && !isEqual(schema["const"], value))
       fault("must be the value of const");
@@ -84,6 +86,17 @@ class Check {
     if (Array.isArray(value)) faults.push(...this.#array(value, schema, at, depth, evaluated, fault));
     if (isObject(value)) faults.push(...this.#object(value, schema, at, depth, evaluated, fault));
     return faults;
+  }
+
+  #enumeration(values: readonly unknown[]): ReadonlySet<string> {
+    const { enumerations, budget } = this.#parts;
+    let known = enumerations?.get(values);
+    if (known === undefined) {
+      budget.spend(values.length * 4);
+      known = new Set(values.map(canonical));
+      enumerations?.set(values, known);
+    }
+    return known;
   }
 
   #target(reference: string, from: SchemaObject): unknown {
@@ -202,8 +215,7 @@ class Check {
         const seen: Evaluated = new Set();
         faults.push(...this.faults(value, part, at, depth + 1, seen));
         for (const each of seen) evaluated.add(each);
-      }
-      else
+      } else
         for (const needed of part)
           if (!Object.hasOwn(value, String(needed)))
             fault(`must have the property ${JSON.stringify(needed)} beside ${JSON.stringify(name)}`);
@@ -252,7 +264,7 @@ function isOfType(value: unknown, type: unknown): boolean {
   }
 }
 
-export function isEqual(a: unknown, b: unknown): boolean {
+function isEqual(a: unknown, b: unknown): boolean {
   return canonical(a) === canonical(b);
 }
 

@@ -83,6 +83,7 @@ class SchemaWriter {
   readonly #strings = new Map<Shape, Language | null>();
   readonly #numbers = new Map<Shape, Language | null>();
   readonly #values = new Map<Shape, readonly unknown[]>();
+  readonly #enumerations = new Map<unknown, ReadonlySet<string>>();
   /** Counts answers that rested on a schema whose own emptiness was still being asked. */
   #assumptions = 0;
   #depth = 0;
@@ -236,6 +237,7 @@ class SchemaWriter {
           budget: this.#budget,
           matches: (pattern, text) => this.#pattern(pattern, false)?.has(text) ?? null,
           hasFormat: () => null,
+          enumerations: this.#enumerations,
         }).length === 0;
       values = (shape.values ?? []).filter((value) =>
         conjuncts.every(({ schema, positive }) => check(value, schema) === positive),
@@ -325,9 +327,7 @@ class SchemaWriter {
       );
     if (language !== null && isBounded) {
       const [least, most] = [shape.minLength, shape.maxLength];
-      const length = this.#attempt(() =>
-        lengthsFrom(least, most, this.#budget),
-      );
+      const length = this.#attempt(() => lengthsFrom(least, most, this.#budget));
       and(length, shape.patterns[0]?.path ?? shape.formats[0]?.path ?? "minLength");
     }
     this.#strings.set(shape, language);
@@ -335,17 +335,21 @@ class SchemaWriter {
   }
 
   #wholePattern(source: string): Language | null {
-    return this.#once(`=${source}`, () => languageOf(readExpression(source), true, this.#budget));
+    return this.#once(`=${source}`, () =>
+      languageOf(readExpression(source, this.#budget), true, this.#budget),
+    );
   }
 
   /** The texts in which an expression is found, or (`negative`) is not. */
   #pattern(source: string, negative: boolean): Language | null {
-    const found = this.#once(`~${source}`, () => languageOf(readExpression(source), false, this.#budget));
+    const found = this.#once(`~${source}`, () =>
+      languageOf(readExpression(source, this.#budget), false, this.#budget),
+    );
     return negative && found !== null ? this.#once(`!${source}`, () => found.not(this.#budget)) : found;
   }
 
   #ambiguous(source: string): Language | null {
-    return this.#attempt(() => ambiguousLanguageOf(readExpression(source), this.#budget));
+    return this.#attempt(() => ambiguousLanguageOf(readExpression(source, this.#budget), this.#budget));
   }
 
   #once(key: string, make: () => Language): Language | null {
@@ -422,9 +426,7 @@ class SchemaWriter {
   // Arrays
 
   /** Null where there is no such list. */
-  #listOf(
-    shape: Shape,
-  ): {
+  #listOf(shape: Shape): {
     readonly prefix: readonly Conjuncts[];
     readonly rest: Conjuncts;
     readonly least: number;
@@ -442,7 +444,10 @@ class SchemaWriter {
     if (most > length && this.isEmpty(rest)) most = length;
     const least = shape.minItems;
     const needed = shape.contains.some(
-      (each) => each.least > most || each.least > each.most || (each.least > 0 && length === 0 && this.isEmpty([...rest, each.item])),
+      (each) =>
+        each.least > most ||
+        each.least > each.most ||
+        (each.least > 0 && length === 0 && this.isEmpty([...rest, each.item])),
     );
     if (least > most || needed) return null;
     if (shape.unique !== null && length === 0) {
@@ -515,35 +520,36 @@ class SchemaWriter {
     if (shape.unique !== null && most > 1) this.ignored.add(shape.unique);
     if (shape.otherItems.length > 0) this.ignored.add(joined(path, "unevaluatedItems"));
     for (const each of others) this.ignored.add(each.path);
-    const { item, least: needed, most: allowed, path: own } = first!;
+    const { item, least: needed, path: own } = first!;
+    const allowed = first!.most >= most ? Infinity : first!.most;
     if (needed > mostContained || (allowed !== Infinity && needed === 0)) this.ignored.add(own);
     const count = Math.min(needed, mostContained);
-    const not: Conjunct = { ...item, positive: !item.positive };
     let between = rest;
     if (allowed !== Infinity) {
+      const not: Conjunct = { ...item, positive: !item.positive };
       if (this.#canSplit(rest, not)) between = [...rest, not];
       else this.ignored.add(own);
     }
+    const found = [...rest, item];
+    if (this.isEmpty(between)) {
+      const end = Math.min(most, allowed);
+      if (Math.max(least, count) > end) this.ignored.add(own);
+      return this.#items(this.#item(found), Math.max(least, count), Math.max(end, least, count), path);
+    }
+    if (count === 0) return this.#items(this.#item(between), least, most, path);
     const blank = space(this.#rules);
     const any = `${this.#item(between)} ${blank}`;
-    if (count === 0) return this.#items(this.#item(between), least, most, path);
-    const found = `${this.#item([...rest, item])} ${blank}`;
-    // The found items come first where the length is bounded: fewer states, and the bounds hold.
-    if (least > count || most !== Infinity) {
-      const tail = Math.max(0, least - count);
-      const end = most === Infinity ? Infinity : Math.min(most, schemaLimits.repetitions) - count;
-      const canHaveMore = end > 0 && !this.isEmpty(between);
-      const more = !canHaveMore
-        ? ""
-        : end === Infinity
-          ? ` ("," ${blank} ${any}){${tail},}`
-          : ` ${repeat(`"," ${blank} ${any}`, tail, Math.max(tail, end))}`;
-      return `"[" ${blank} ${Array.from({ length: count }, () => found).join(` "," ${blank} `)}${more} "]"`;
+    const needle = `${this.#item(found)} ${blank}`;
+    const more = `"," ${blank} ${any}`;
+    if (least <= count && most === Infinity) {
+      const chain = Array.from({ length: count }, () => `(${any} "," ${blank})* ${needle}`);
+      return `"[" ${blank} ${chain.join(` "," ${blank} `)} (${more})* "]"`;
     }
-    const others_ = this.isEmpty(between) ? "" : `(${any} "," ${blank})*`;
-    const chain = Array.from({ length: count }, () => `${others_} ${found}`).join(` "," ${blank} `);
-    const after = others_ === "" ? "" : `("," ${blank} ${any})*`;
-    return `"[" ${blank} ${chain} ${after} "]"`;
+    // Where the length is bounded, too, the found items come first: fewer states, and all bounds hold.
+    const from = Math.max(0, least - count);
+    const to = Math.max(from, Math.min(most, schemaLimits.repetitions) - count);
+    const tail = most === Infinity ? `(${more}){${from},}` : repeat(more, from, to);
+    return `"[" ${blank} ${Array.from({ length: count }, () => needle).join(` "," ${blank} `)} ${tail} "]"`;
   }
 
   #canSplit(rest: Conjuncts, not: Conjunct): boolean {
@@ -633,6 +639,7 @@ class SchemaWriter {
         budget: this.#budget,
         matches: (pattern, text) => this.#pattern(pattern, false)?.has(text) ?? null,
         hasFormat: () => null,
+        enumerations: this.#enumerations,
       });
       return faults.length === 0;
     });
@@ -708,9 +715,9 @@ class SchemaWriter {
         `${literal(JSON.stringify(name))} ":" ${blank} ${this.#item(value)} ${blank}`,
       ),
     );
-    const needed = entries.map(
-      (_, index) => entries.slice(index).filter(({ isRequired }) => isRequired).length,
-    );
+    const needed = new Array<number>(entries.length + 1).fill(0);
+    for (let index = entries.length - 1; index >= 0; index -= 1)
+      needed[index] = needed[index + 1]! + (entries[index]!.isRequired ? 1 : 0);
     const known = new Map<string, string | null>();
     /** What may follow when `count` keys are written and those before `index` are decided. Null: nothing fits. */
     const from = (index: number, count: number): string | null => {
@@ -837,14 +844,24 @@ function rangeOf(shape: Shape): string | null {
   if (shape.minimum === null && shape.maximum === null) return "";
   // Beyond that all numbers that are written are within the bound.
   const [low, high] = [shape.minimum ?? -Infinity, shape.maximum ?? Infinity];
+  const [least, most] = [inward(low, 1), inward(high, -1)];
   const bounds = {
-    least: low <= -largest ? null : low,
-    most: high >= largest ? null : high,
-    leastExcluded: shape.minimumExcluded,
-    mostExcluded: shape.maximumExcluded,
+    least: least <= -largest && most > -largest ? null : least,
+    most: most >= largest && least < largest ? null : most,
+    leastExcluded: shape.minimumExcluded && least === low,
+    mostExcluded: shape.maximumExcluded && most === high,
   };
   if (bounds.least === null && bounds.most === null) return "";
   return shape.whole ? integerRange(bounds) : decimalRange(bounds);
+}
+
+/** A bound of so many digits that a number next to it would be rounded to it: the next that has fewer. */
+function inward(bound: number, step: 1 | -1): number {
+  const digits = String(bound).split(".")[1]?.length ?? 0;
+  if (digits <= 12 && !String(bound).includes("e-")) return bound;
+  let units = Math.round(bound * 1e8);
+  while ((units / 1e8 - bound) * step < 0) units += step;
+  return units / 1e8;
 }
 
 /** Numbers are written with at most 15 digits before the point. */

@@ -36,7 +36,7 @@ export interface Shape {
   multiples: readonly { readonly of: number; readonly negative: boolean; readonly path: string }[];
   minItems: number;
   maxItems: number;
-  lists: readonly { readonly prefix: Conjuncts; readonly rest: Conjunct | null }[];
+  lists: { readonly prefix: Conjuncts; readonly rest: Conjunct | null }[];
   contains: readonly {
     readonly item: Conjunct;
     readonly least: number;
@@ -45,11 +45,11 @@ export interface Shape {
   }[];
   /** Where `uniqueItems` stands. */
   unique: string | null;
-  named: ReadonlyMap<string, Conjuncts>;
-  maps: readonly PropertyMap[];
+  named: Map<string, Conjuncts>;
+  maps: PropertyMap[];
   names: Conjuncts;
-  required: ReadonlySet<string>;
-  forbidden: ReadonlySet<string>;
+  required: Set<string>;
+  forbidden: Set<string>;
   minProperties: number;
   maxProperties: number;
   /** `unevaluatedProperties` and `unevaluatedItems`. */
@@ -98,6 +98,21 @@ function anyShape(): Shape {
     otherItems: [],
     othersUncertain: false,
   };
+}
+
+function copyOf(shape: Shape): Shape {
+  return {
+    ...shape,
+    lists: [...shape.lists],
+    named: new Map(shape.named),
+    maps: [...shape.maps],
+    required: new Set(shape.required),
+    forbidden: new Set(shape.forbidden),
+  };
+}
+
+function sizeOf({ lists, maps, named, required, forbidden }: Shape): number {
+  return lists.length + maps.length + named.size + required.size + forbidden.size;
 }
 
 export interface Shapes {
@@ -181,11 +196,9 @@ class Expansion {
       return;
     }
     for (const option of options) {
-      this.#parts.budget.spend(
-        20 + branch.shape.lists.length + branch.shape.maps.length + branch.shape.named.size,
-      );
+      this.#parts.budget.spend(20 + sizeOf(branch.shape) + branch.seen.size);
       const next: Branch = {
-        shape: { ...branch.shape },
+        shape: copyOf(branch.shape),
         open: [],
         choices: [...rest],
         seen: new Set(branch.seen),
@@ -244,7 +257,8 @@ class Expansion {
 
   #requireWords(branch: Branch, schema: SchemaObject, path: string): boolean {
     const { shape, open } = branch;
-    const hasOthers = schema["unevaluatedProperties"] !== undefined || schema["unevaluatedItems"] !== undefined;
+    const hasOthers =
+      schema["unevaluatedProperties"] !== undefined || schema["unevaluatedItems"] !== undefined;
     if (hasOthers && schema !== this.#top) shape.othersUncertain = true;
     const at = (word: string) => join(path, word);
     const and = (part: unknown, word: string, positive = true): Conjunct => ({
@@ -411,13 +425,10 @@ class Expansion {
     const rest = isOld ? additionalItems : items;
     const word = isOld ? "items" : "prefixItems";
     if (prefix.length > 0 || rest !== undefined)
-      shape.lists = [
-        ...shape.lists,
-        {
-          prefix: prefix.map((part: unknown, index: number) => and(part, `${word}[${index}]`)),
-          rest: rest === undefined ? null : and(rest, isOld ? "additionalItems" : "items"),
-        },
-      ];
+      shape.lists.push({
+        prefix: prefix.map((part: unknown, index: number) => and(part, `${word}[${index}]`)),
+        rest: rest === undefined ? null : and(rest, isOld ? "additionalItems" : "items"),
+      });
     if (contains !== undefined)
       shape.contains = [
         ...shape.contains,
@@ -448,28 +459,22 @@ class Expansion {
     const names = Object.keys(properties);
     this.#parts.budget.spend(names.length);
     if (names.length > 0) {
-      const named = new Map(shape.named);
-      for (const name of names)
-        named.set(name, [...(named.get(name) ?? []), and(properties[name], `properties.${name}`)]);
-      shape.named = named;
+      for (const name of names) addNamed(shape, name, and(properties[name], `properties.${name}`));
     }
     if (Object.keys(patterns).length > 0 || additionalProperties !== undefined)
-      shape.maps = [
-        ...shape.maps,
-        {
-          named: new Set(names),
-          patterns: Object.entries(patterns).map(([source, part]) => [
-            source,
-            and(part, `patternProperties.${source}`),
-          ]),
-          additional:
-            additionalProperties === undefined ? null : and(additionalProperties, "additionalProperties"),
-        },
-      ];
+      shape.maps.push({
+        named: new Set(names),
+        patterns: Object.entries(patterns).map(([source, part]) => [
+          source,
+          and(part, `patternProperties.${source}`),
+        ]),
+        additional:
+          additionalProperties === undefined ? null : and(additionalProperties, "additionalProperties"),
+      });
     if (required !== undefined && typeof required !== "boolean") {
       if (!Array.isArray(required) || required.some((name) => typeof name !== "string"))
         this.#wrong(at("required"), "must be a list of names");
-      else if (required.length > 0) shape.required = new Set([...shape.required, ...(required as string[])]);
+      else if (required.length > 0) for (const name of required as string[]) shape.required.add(name);
     }
     if (propertyNames !== undefined) shape.names = [...shape.names, and(propertyNames, "propertyNames")];
     if (unevaluatedProperties !== undefined)
@@ -494,15 +499,15 @@ class Expansion {
       for (const [name, part] of Object.entries(this.#object(schema, word, at))) {
         const needs: Action = (next) => {
           if (Array.isArray(part))
-            next.shape.required = new Set([...next.shape.required, name, ...part.map(String)]);
+            for (const needed of [name, ...part.map(String)]) next.shape.required.add(needed);
           else {
-            next.shape.required = new Set([...next.shape.required, name]);
+            next.shape.required.add(name);
             next.open.push(and(part, `${word}.${name}`));
           }
           return narrow(next.shape, types.object) && !next.shape.forbidden.has(name);
         };
         const lacks: Action = (next) => {
-          next.shape.forbidden = new Set([...next.shape.forbidden, name]);
+          next.shape.forbidden.add(name);
           return !next.shape.required.has(name);
         };
         const options = shape.required.has(name) ? [needs] : [lacks, needs];
@@ -547,7 +552,13 @@ class Expansion {
         for (const [index, one] of value.entries())
           for (const other of value.slice(index + 1))
             options.push(pushing(part(one, `oneOf[${index}]`, true), part(other, "oneOf", true)));
-      } else if (word === "not") options.push(pushing(part(value, word, true)));
+      } else if (word === "not")
+        options.push((next) => {
+          // Within a negation nothing counts as looked at.
+          next.shape.othersUncertain = true;
+          next.open.push(part(value, word, true));
+          return true;
+        });
       else if (word === "if") {
         options.push(pushing(part(value, "if", true), part(schema["then"] ?? true, "then")));
         options.push(pushing(part(value, "if"), part(schema["else"] ?? true, "else")));
@@ -587,7 +598,7 @@ class Expansion {
           ...value.map(
             (name): Action =>
               (next) => {
-                next.shape.forbidden = new Set([...next.shape.forbidden, String(name)]);
+                next.shape.forbidden.add(String(name));
                 return narrow(next.shape, types.object) && !next.shape.required.has(String(name));
               },
           ),
@@ -597,10 +608,8 @@ class Expansion {
           if (inner === true) continue;
           options.push(
             of(types.object, (shape) => {
-              shape.required = new Set([...shape.required, name]);
-              const named = new Map(shape.named);
-              named.set(name, [...(named.get(name) ?? []), part(inner, `properties.${name}`)]);
-              shape.named = named;
+              shape.required.add(name);
+              addNamed(shape, name, part(inner, `properties.${name}`));
             }),
           );
         }
@@ -707,6 +716,11 @@ function valuesLess(values: readonly unknown[]): Action {
     shape.notValues = [...shape.notValues, ...values];
     return true;
   };
+}
+
+function addNamed(shape: Shape, name: string, value: Conjunct): void {
+  const known = shape.named.get(name);
+  shape.named.set(name, known === undefined ? [value] : [...known, value]);
 }
 
 function narrow(shape: Shape, bits: number): boolean {

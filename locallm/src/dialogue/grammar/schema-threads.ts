@@ -1,12 +1,18 @@
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { BudgetSpent, SchemaError, type SchemaWish, type WrittenSchemas, writeSchemas } from "./written-schemas.ts";
+import {
+  BudgetSpent,
+  SchemaError,
+  type SchemaWish,
+  type WrittenSchemas,
+  writeSchemas,
+} from "./written-schemas.ts";
 
 /** docs/locallm/limits.md names these numbers. */
 export const schemaBudget = {
   /** What is read on the spot: some milliseconds. Everything larger goes to a thread. */
-  quickSteps: 40_000,
-  steps: 6_000_000,
+  quickSteps: 15_000,
+  steps: 3_000_000,
   /** By the clock; then the thread is ended. */
   taskMs: 4000,
   /** A thread without work is ended. */
@@ -96,7 +102,8 @@ export class SchemaThreads {
 
   async #run(task: SchemaTask): Promise<SchemaReport> {
     clearTimeout(this.#idleTimer);
-    const worker = (this.#worker ??= newWorker());
+    this.#worker ??= newWorker();
+    const worker = this.#worker;
     const { promise, resolve } = Promise.withResolvers<SchemaReport>();
     const lost = () => resolve({ kind: "spent" });
     const timer = setTimeout(lost, schemaBudget.taskMs);

@@ -52,7 +52,7 @@ export function checkAnswer(schema: unknown, text: string, steps: number): strin
     const key = `${whole} ${source}`;
     let language = languages.get(key);
     if (language === undefined) {
-      language = attempt(() => languageOf(readExpression(source), whole, budget));
+      language = attempt(() => languageOf(readExpression(source, budget), whole, budget));
       languages.set(key, language);
     }
     return language;

@@ -21,6 +21,7 @@ export class CompiledGrammar {
   /** First nodes, by rule. */
   readonly rules: number[] = [];
   readonly #ruleNumbers = new Map<string, number>();
+  readonly #singles: Uint8Array[] = [];
   readonly #knownSets = new Map<string, Uint8Array>();
   readonly #work: Work;
   readonly #end: number;
@@ -116,9 +117,13 @@ export class CompiledGrammar {
   }
 
   #byte(byte: number, next: number): number {
-    const set = new Uint8Array(256);
-    set[byte] = 1;
-    return this.#bytes(set, next);
+    let set = this.#singles[byte];
+    if (set === undefined) {
+      set = new Uint8Array(256);
+      set[byte] = 1;
+      this.#singles[byte] = set;
+    }
+    return this.#node(nodeKind.bytes, next, { set });
   }
 
   #bytes(set: Uint8Array, next: number): number {

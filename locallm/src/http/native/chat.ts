@@ -8,7 +8,7 @@ import type { Parts } from "../parts.ts";
 import { prepareRun, type Run, requirePurpose } from "../run.ts";
 import { conversation, requireTraits, runTurn, type TurnEvent } from "../run-turn.ts";
 import { sendStream } from "../stream.ts";
-import { counters, extras } from "./counters.ts";
+import { counters, extras, violationsField } from "./counters.ts";
 import { loadOrUnload } from "./load.ts";
 import { ndjson } from "./ndjson.ts";
 import { refuseImages, refuseLogprobs } from "./refusals.ts";
@@ -61,12 +61,13 @@ function nativeCall({ index, call }: CalledEvent): NativeCall {
   };
 }
 
-function finalFields(run: Run, { done, lease, dropped }: DoneEvent): Record<string, unknown> {
+function finalFields(run: Run, { done, lease, dropped, violations }: DoneEvent): Record<string, unknown> {
   return {
     done: true,
     done_reason: done.reason,
     ...counters(run, lease, done),
     ...extras(run, lease, done, dropped),
+    ...violationsField(violations),
   };
 }
 

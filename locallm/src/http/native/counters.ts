@@ -42,6 +42,11 @@ export function extras(
   };
 }
 
+/** Null where the answer has none. */
+export function violationsField(violations: readonly string[]): Record<string, unknown> {
+  return violations.length === 0 ? {} : { format_violations: violations };
+}
+
 /** Never 0: clients divide by it. */
 export function nanoseconds(ms: number): number {
   return Math.max(1, Math.round(ms * 1e6));

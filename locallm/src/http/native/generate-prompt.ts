@@ -1,5 +1,5 @@
 import type { AnswerReader } from "../../dialogue/answer-reader.ts";
-import { formatGrammar } from "../../dialogue/constraint.ts";
+import { type Constraint, formatConstraint } from "../../dialogue/constraint.ts";
 import { plainTurn } from "../../dialogue/turn.ts";
 import type { Lease } from "../../scheduler/lease.ts";
 import type { GenerateRequest } from "../../wire/api/inference.ts";
@@ -14,6 +14,7 @@ import { conversation, requireTraits } from "../run-turn.ts";
 export interface ReadyPrompt {
   readonly prompt: GenerateJob["prompt"];
   readonly grammar: GenerateJob["grammar"];
+  readonly constraint: Pick<Constraint, "unchecked"> | null;
   readonly renderSpecial?: boolean;
   readonly read: Pick<AnswerReader, "push" | "end">;
 }
@@ -37,9 +38,11 @@ export async function generatePrompt(
 async function rawPrompt(parts: Parts, run: Run, body: GenerateRequest) {
   const turn = plainTurn([], { think: body.think ?? null });
   if (body.think) requireTraits(run, await parts.dialogues.traits(run.model), turn);
-  const grammar = formatGrammar(answerFormat(body.format));
+  const constraint = await formatConstraint(answerFormat(body.format), run.schemas);
+  run.tellIgnored(constraint?.ignored ?? []);
+  const grammar = constraint?.grammar(false) ?? null;
   const prompt = inFront(body.context, body.prompt ?? "");
-  return async () => ({ prompt, grammar, read: asItIs });
+  return async () => ({ prompt, grammar, constraint, read: asItIs });
 }
 
 async function templatedPrompt(parts: Parts, run: Run, body: GenerateRequest) {
@@ -52,7 +55,8 @@ async function templatedPrompt(parts: Parts, run: Run, body: GenerateRequest) {
   const { suffix } = body;
   if (suffix !== undefined && !dialogue.traits.insert)
     throw new LocallmError("unsupported_capability", { model: run.typedName, capability: "insert" });
-  const constraint = dialogue.constraint(turn);
+  const constraint = await dialogue.constraint(turn, run.schemas);
+  run.tellIgnored(constraint?.ignored ?? []);
   return async (lease: Lease) => {
     const vocabulary = run.promptVocabulary(lease);
     const rendering =
@@ -62,7 +66,8 @@ async function templatedPrompt(parts: Parts, run: Run, body: GenerateRequest) {
     const text = await rendered(body, rendering);
     return {
       prompt: inFront(body.context, text),
-      grammar: constraint?.(text) ?? null,
+      grammar: constraint?.grammar(text) ?? null,
+      constraint,
       renderSpecial: dialogue.marked,
       read: dialogue.reader(turn, text),
     };

@@ -1,13 +1,14 @@
 import type { FastifyInstance } from "fastify";
 import type { Lease } from "../../scheduler/lease.ts";
 import { type GenerateRequest, generateRequest } from "../../wire/api/inference.ts";
+import { AnswerCheck } from "../answer-check.ts";
 import { readBody } from "../body.ts";
 import { tellDropped } from "../dropped.ts";
 import { generateJob } from "../generate-job.ts";
 import type { Parts } from "../parts.ts";
 import { prepareRun, type Run, requirePurpose } from "../run.ts";
 import { sendStream } from "../stream.ts";
-import { counters, extras } from "./counters.ts";
+import { counters, extras, violationsField } from "./counters.ts";
 import { generatePrompt, type ReadyPrompt } from "./generate-prompt.ts";
 import { loadOrUnload } from "./load.ts";
 import { ndjson } from "./ndjson.ts";
@@ -47,7 +48,8 @@ async function* generate(
 ): AsyncGenerator<Piece> {
   const lease = await run.lease();
   try {
-    const { prompt, grammar, read, renderSpecial = false } = await ready(lease);
+    const { prompt, constraint, grammar, read, renderSpecial = false } = await ready(lease);
+    const check = new AnswerCheck(run.schemas, constraint);
     const job = generateJob(run.options, {
       prompt,
       grammar,
@@ -63,6 +65,7 @@ async function* generate(
       isFirst = false;
       const parts = event.kind === "text" ? read.push(event.text) : read.end();
       for (const part of parts) {
+        check.see(part);
         if (part.kind === "content") yield { kind: "response", text: part.text };
         else if (part.kind === "thinking") yield { kind: "thinking", text: part.text };
       }
@@ -70,7 +73,8 @@ async function* generate(
         run.count(event);
         const context = event.context === null ? {} : { context: event.context };
         const fields = { ...context, ...counters(run, lease, event), ...extras(run, lease, event, null) };
-        yield { kind: "final", fields: { done: true, done_reason: event.reason, ...fields } };
+        const violations = violationsField(await check.violations());
+        yield { kind: "final", fields: { done: true, done_reason: event.reason, ...fields, ...violations } };
       }
     }
   } finally {

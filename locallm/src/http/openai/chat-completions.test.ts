@@ -23,6 +23,7 @@ const ended = (reason: GenerateDone["reason"]): TurnEvent => ({
   thinkingTokens: 2,
   lease: {} as Lease,
   dropped: { messages: 0, tokens: 0 },
+  violations: [],
 });
 const answer: TurnEvent[] = [
   { kind: "thinking", text: "hm\n" },

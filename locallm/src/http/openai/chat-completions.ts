@@ -94,7 +94,9 @@ export async function* encode(
         const usage = withUsage
           ? event({ ...base, choices: [], usage: usageOf(piece.done, piece.thinkingTokens) })
           : "";
-        yield `${lead}${start}{},"finish_reason":${reason}}]}\n\n${usage}${done}`;
+        const violations =
+          piece.violations.length === 0 ? "" : `,"format_violations":${JSON.stringify(piece.violations)}`;
+        yield `${lead}${start}{},"finish_reason":${reason}}]${violations}}\n\n${usage}${done}`;
       }
     }
   }
@@ -132,6 +134,7 @@ export async function wholeAnswer(head: AnswerHead, events: AsyncIterable<TurnEv
             { index: 0, message, finish_reason: finishReason(piece.done, calls.length > 0), logprobs: null },
           ],
           usage: usageOf(piece.done, piece.thinkingTokens),
+          ...(piece.violations.length === 0 ? {} : { format_violations: piece.violations }),
         };
       }
     }

@@ -118,5 +118,5 @@ function formatOf(format: ChatCompletionsRequest["response_format"]): Turn["form
       field: "response_format.json_schema.schema",
       problem: "is required",
     });
-  return { kind: "schema", schema };
+  return { kind: "schema", schema, field: "response_format.json_schema.schema" };
 }

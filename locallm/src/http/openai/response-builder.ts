@@ -130,7 +130,7 @@ export class ResponseBuilder {
     return [this.#itemEvent("response.output_item.added", item)];
   }
 
-  #finish({ done: ended, thinkingTokens }: TurnDone): ResponseEvent[] {
+  #finish({ done: ended, thinkingTokens, violations }: TurnDone): ResponseEvent[] {
     const cut = ended.reason === "length";
     const response = this.#response;
     response.status = cut ? "incomplete" : "completed";
@@ -143,6 +143,7 @@ export class ResponseBuilder {
       output_tokens_details: { reasoning_tokens: thinkingTokens },
       total_tokens: ended.promptTokens + ended.evalTokens,
     };
+    if (violations.length > 0) response["format_violations"] = violations;
     return [this.#event(cut ? "response.incomplete" : "response.completed", { response })];
   }
 

@@ -139,5 +139,7 @@ function toolChoiceOf({ tool_choice: choice }: ResponsesRequest, tools: readonly
 function formatOf(body: ResponsesRequest): Turn["format"] {
   const format = body.text?.format;
   if (format === undefined || format.type === "text") return null;
-  return format.type === "json_object" ? { kind: "json" } : { kind: "schema", schema: format.schema };
+  return format.type === "json_object"
+    ? { kind: "json" }
+    : { kind: "schema", schema: format.schema, field: "text.format.schema" };
 }
