@@ -14,7 +14,7 @@ export const schemaBudget = {
   quickSteps: 15_000,
   steps: 3_000_000,
   /** By the clock; then the thread is ended. */
-  taskMs: 4000,
+  taskMs: 15_000,
   /** A thread without work is ended. */
   idleMs: 10_000,
   memoryMb: 256,
