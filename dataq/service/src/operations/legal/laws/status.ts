@@ -1,4 +1,4 @@
-import type { ArticleVersion, LawFacts, StoredArticle } from "./corpus.ts";
+import type { ArticleAct, ArticleVersion, LawFacts, StoredArticle } from "./corpus.ts";
 
 export interface Status {
   readonly status: "in_force" | "amended" | "repealed" | "not_yet_effective" | "unknown";
@@ -29,11 +29,7 @@ export function articleStatus(article: StoredArticle, place: number, today: stri
   const newest = versions.at(-1) as ArticleVersion;
   const day = newest.version_date ?? "";
   const act = acts.findLast(({ date, effective_date }) => date > day && (effective_date ?? date) <= today);
-  if (act !== undefined)
-    return {
-      status: act.change === "repealed" ? "repealed" : "amended",
-      status_text: `已被${act.by ?? "修改"}`,
-    };
+  if (act !== undefined) return changedByAct(act);
   if (newer !== undefined && newer <= today)
     return { status: "unknown", status_text: `另有${newer}的版本，尚未收录` };
   return lawStatus(article, today);
@@ -91,6 +87,13 @@ function changedBy({ change, version_date: date }: ArticleVersion): Status {
   return change === "repealed"
     ? { status: "repealed", status_text: `本条已于${date ?? "其后"}删去` }
     : { status: "amended", status_text: `本条已于${date ?? "其后"}修改` };
+}
+
+function changedByAct({ change, by, date }: ArticleAct): Status {
+  const act = by === null ? date : `《${by}》`;
+  return change === "repealed"
+    ? { status: "repealed", status_text: `已被${act}删去` }
+    : { status: "amended", status_text: `已被${act}修改` };
 }
 
 function isNew(change: ArticleVersion["change"]): boolean {

@@ -5,7 +5,8 @@ import type { PostingIndex } from "../../../../search/postings/posting-index.ts"
 import type { IndexDocument } from "../../../../search/search-index.ts";
 import { lawEntriesCorpus, lawEntryDocument } from "../../law-catalog/corpus.ts";
 import { lawArticleDocument, lawArticlesCorpus } from "../corpus.ts";
-import { foldLaws, type HeldVersion } from "./fold.ts";
+import type { HeldVersion } from "./choose-versions.ts";
+import { foldLaws } from "./fold.ts";
 import type { CataloguePack, LawPack } from "./law-version.ts";
 import { adoptOlderStore } from "./older-store.ts";
 

@@ -1,0 +1,109 @@
+import { readArticleNumber } from "../../question/law-reference.ts";
+import type { LawEvent } from "../corpus.ts";
+import { type AmendingAct, labelOf } from "./amending-act.ts";
+import { type Worded, wordsOf } from "./compare.ts";
+import { effectiveDateOfDecision } from "./decisions.ts";
+import {
+  effectiveDateInHistory,
+  effectiveDateInText,
+  happeningIn,
+  isEffectiveAtOnce,
+  textEvents,
+} from "./law-history.ts";
+import type { LawPack, LawText } from "./law-version.ts";
+
+/** A version with what comparing needs. */
+export interface DatedText extends LawPack {
+  readonly labels: ReadonlyMap<string, LawText>;
+  /** Computed on first use: most laws have only one version, which is compared with nothing. */
+  readonly worded: () => readonly Worded[];
+  readonly effectiveDate: string | null;
+}
+
+export function datedText(
+  key: string,
+  version: LawPack,
+  history: readonly LawEvent[],
+  acts: readonly AmendingAct[],
+): DatedText {
+  const labels = numbered(version.articles);
+  let worded: readonly Worded[] | undefined;
+  return {
+    ...version,
+    history,
+    labels,
+    worded: () => {
+      worded ??= [...labels].map(([label, { content }]) => ({ label, words: wordsOf(content) }));
+      return worded;
+    },
+    effectiveDate: effectiveDateOf(key, version, history, acts),
+  };
+}
+
+/** One text under two dates: the words and the effective date are the same. */
+export function isRepeated(before: DatedText, text: DatedText): boolean {
+  return (
+    text.effectiveDate !== null && before.effectiveDate === text.effectiveDate && hasSameWords(before, text)
+  );
+}
+
+export function droppedFrom(before: DatedText, text: DatedText): number {
+  return [...before.labels.keys()].filter((label) => !text.labels.has(label)).length;
+}
+
+export function hasSameWords(one: DatedText, other: DatedText): boolean {
+  if (one.labels.size !== other.labels.size) return false;
+  const words = new Map(other.worded().map((article) => [article.label, article.words]));
+  return one.worded().every((article) => words.get(article.label) === article.words);
+}
+
+/** By number (577, 20-1); a number that stands twice in a law gets `#2`. */
+function numbered(articles: readonly LawText[]): Map<string, LawText> {
+  const out = new Map<string, LawText>();
+  for (const article of articles) {
+    const parsed = readArticleNumber(article.articleNo);
+    const base = parsed === undefined ? article.articleNo : labelOf(parsed);
+    let label = base;
+    for (let again = 2; out.has(label); again++) label = `${base}#${again}`;
+    out.set(label, article);
+  }
+  return out;
+}
+
+/** When a version took effect; null if unknown. The date that packs state is often that of the law's first text. */
+function effectiveDateOf(
+  key: string,
+  { facts, articles }: LawPack,
+  history: readonly LawEvent[],
+  acts: readonly AmendingAct[],
+): string | null {
+  const { version_date: date, effective_date: stated } = facts;
+  if (date === null) return stated;
+  const isOfDay = (event: LawEvent) => event.date === date;
+  const own = textEvents(history).findLast(isOfDay) ?? history.findLast(isOfDay);
+  const decided = effectiveDateOfDecision({
+    law: key,
+    level: facts.level_text,
+    passed: date,
+    line: own?.text ?? null,
+  });
+  if (decided !== null) return decided;
+  const act = acts.find((each) => each.date === date);
+  if (act !== undefined && act.effectiveDate !== null) return act.effectiveDate;
+  const end = endOf(articles);
+  const told = effectiveDateInHistory(history, date) ?? effectiveDateInText(end, date);
+  if (told !== null) return told;
+  if (stated !== null && stated > date) return stated;
+  // A later amendment leaves the first text's 自公布之日起施行 as it was.
+  const isAmendment = own !== undefined && happeningIn(own.text) === "amended";
+  if (isAmendment) return null;
+  return stated === date || (own !== undefined && isEffectiveAtOnce(end)) ? date : null;
+}
+
+/** The articles in which a law states its effective date and the laws that it repeals. */
+export function endOf(articles: readonly LawText[]): string {
+  return articles
+    .slice(-4)
+    .map(({ content }) => content)
+    .join("\n");
+}

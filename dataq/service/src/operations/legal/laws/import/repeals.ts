@@ -1,0 +1,35 @@
+import { lawKey } from "../../question/law-reference.ts";
+import { endOf } from "./dated-text.ts";
+import type { FoldedLaw } from "./folded-law.ts";
+import { happeningIn, repealedIn } from "./law-history.ts";
+
+/** When a law was repealed, and by which law; null where that is not known. */
+export interface Repeal {
+  readonly date: string | null;
+  readonly by: string | null;
+}
+
+/** Repeals by key of the repealed law, as repealing laws and histories state them. */
+export function repealsOf(laws: readonly FoldedLaw[]): Map<string, Repeal> {
+  const repeals = new Map<string, Repeal>();
+  const note = (key: string, repeal: Repeal) => {
+    const known = repeals.get(key);
+    if (known === undefined || (repeal.date ?? "") < (known.date ?? "")) repeals.set(key, repeal);
+  };
+  const dates = new Map(laws.map((law) => [law.key, law.newest.facts.version_date ?? ""]));
+  for (const law of laws) {
+    for (const text of law.texts) {
+      for (const name of repealedIn(endOf(text.articles))) {
+        const key = lawKey(name);
+        const date = text.effectiveDate;
+        // A law that was passed again later is another law of the same name.
+        if (key !== law.key && (dates.get(key) ?? "") <= (text.facts.version_date ?? ""))
+          note(key, { date, by: law.newest.facts.law_name });
+      }
+    }
+    const own = law.newest.history.findLast((event) => happeningIn(event.text) === "repealed");
+    if (own !== undefined && own.date >= (law.newest.facts.version_date ?? ""))
+      note(law.key, { date: own.date, by: null });
+  }
+  return repeals;
+}
