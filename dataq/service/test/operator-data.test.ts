@@ -143,6 +143,20 @@ describe("a file from the browser", () => {
   });
 });
 
+test("the status names the newest day of imported records", async () => {
+  const file = join(folder, "ranks.jsonl");
+  const rank = (date: string) => JSON.stringify({ platform: "weibo", date, items: [["标题", 1]] });
+  writeFileSync(file, ["2024-02-29", "2026-01-31", "2025-12-31"].map(rank).join("\n"));
+  const body = { operation: "content_hot_rank", from: file };
+  await ended((await service.call("/admin/v1/imports", { body })).body.id);
+  await expect
+    .poll(async () => {
+      const { data } = (await service.call("/v1/status")).body;
+      return data.operations.find(({ operation }: { operation: string }) => operation === "content_hot_rank");
+    })
+    .toMatchObject({ data: "imported", newest_day: "2026-01-31" });
+});
+
 describe("a data set", () => {
   const path = `/admin/v1/datasets/research_journal_search/${encodeURIComponent("学报 2026")}`;
 

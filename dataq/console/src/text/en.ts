@@ -442,6 +442,7 @@ export const en = {
     freshness: "Data",
     dataKinds: { sample: "Sample", imported: "Imported", connector: "Connector" },
     building: (progress: string) => `building ${progress}`,
+    newest: (day: string) => `newest ${day}`,
     overdue: "refresh overdue",
     records: (count: string) => `${count} records`,
     foot: "Cached: your account makes the same call again while the result is fresh. Failed calls are free.",

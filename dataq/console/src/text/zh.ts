@@ -427,6 +427,7 @@ export const zh: Text = {
     freshness: "数据",
     dataKinds: { sample: "样例", imported: "已导入", connector: "连接器" },
     building: (progress) => `构建中 ${progress}`,
+    newest: (day) => `最新 ${day}`,
     overdue: "更新逾期",
     records: (count) => `${count} 条`,
     foot: "命中缓存：同一账户在结果有效期内发起相同的调用。调用失败不收费。",

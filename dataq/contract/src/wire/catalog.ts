@@ -83,6 +83,10 @@ export const status = z.strictObject({
     z.strictObject({
       operation: z.string(),
       data: dataKind,
+      newest_day: z.iso
+        .date()
+        .nullable()
+        .meta({ description: "Day of the newest imported record; null where records have no day" }),
       index: indexState.nullable(),
       building: z
         .strictObject({ done: z.number().int(), total: z.number().int().nullable(), text: z.string() })

@@ -21,6 +21,7 @@ export function Freshness({
         {t.pricing.dataKinds[state.data as keyof typeof t.pricing.dataKinds] ?? state.data}
       </Badge>
       {state.index && <span className="tabular">{t.pricing.records(format.number(state.index.size))}</span>}
+      {state.newest_day && <span className="tabular">{t.pricing.newest(state.newest_day)}</span>}
       {state.index?.refreshed_at && (
         <span title={format.moment(state.index.refreshed_at)}>{format.ago(state.index.refreshed_at)}</span>
       )}

@@ -123,6 +123,7 @@ async function statusOf(
     return {
       operation: name,
       data,
+      newest_day: data === "imported" ? await parts.index.newestDay(name) : null,
       index: state ?? null,
       building: run === undefined ? null : buildingOf(run.done, run.total),
       // A refresh that is overdue by a day tells an operator that the schedule does not run.

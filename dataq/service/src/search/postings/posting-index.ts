@@ -164,6 +164,16 @@ export class PostingIndex implements SearchIndex {
     return livingOf(snapshot?.segments.filter((segment) => !without.includes(segment.dataset)) ?? []);
   }
 
+  /** The day of the newest document, as far as documents have days; null where none has. */
+  async newestDay(corpus: string): Promise<string | null> {
+    const snapshot = await this.#snapshots.open(corpus);
+    const dates = snapshot?.segments.flatMap(({ dates, dead }) =>
+      dates.reduce((newest, date, ordinal) => (date > newest && !dead?.has(ordinal) ? date : newest), 0),
+    );
+    const newest = String(Math.max(0, ...(dates ?? [])));
+    return newest === "0" ? null : newest.replace(/^(\d{4})(\d\d)(\d\d)$/, "$1-$2-$3");
+  }
+
   /** How many documents of each dataset serve. */
   async datasets(corpus: string): Promise<ReadonlyMap<string, number>> {
     const found = await this.#pool.query<{ dataset: string; served: number }>(
