@@ -31,15 +31,15 @@ export interface ImportWishes {
   readonly table?: string | undefined;
 }
 
-/** More than these at a time would only wait for each other's disk. */
+/** More concurrent jobs would only wait for the disk. */
 const AT_A_TIME = 2;
 const KEPT = 50;
 const MESSAGE_LIMIT = 500;
 const REPORT_LIMIT = 4 * 1024 * 1024;
 
 /**
- * Imports that an operator starts over HTTP: each is the command line's own import, in a process of its own, so
- * that a large file takes neither the service's time nor its memory.
+ * Jobs that an operator starts over HTTP. Each runs the command line in its own process, so that a large file does not
+ * slow down the service or use its memory.
  */
 export class Jobs {
   readonly #database: Database;
@@ -61,7 +61,7 @@ export class Jobs {
     return this.#start("import", operation, from, ["import", "--json", ...flags, "--", operation, from]);
   }
 
-  /** Builds the serving indexes anew beside themselves. */
+  /** Rebuilds the index while the old one keeps serving. */
   refreshIndex(): Job {
     return this.#start("index", "legal_cases", "", ["index", "build", "legal_cases"]);
   }
@@ -86,7 +86,7 @@ export class Jobs {
     return [...own, ...others.sort((a, b) => b.started_at.getTime() - a.started_at.getTime())].slice(0, KEPT);
   }
 
-  /** Ends what runs; what was half done is taken up by the next import of the same. */
+  /** Stops running jobs. The next import of the same file continues where they stopped. */
   async close(): Promise<void> {
     const open = this.#running.filter(({ job }) => job.state === "running");
     await Promise.all(
@@ -132,7 +132,7 @@ export class Jobs {
     running.child.stderr!.setEncoding("utf8").on("data", (chunk: string) => {
       lastLine = chunk.trim().split("\n").at(-1)?.trim() || lastLine;
     });
-    // What it means to tell comes by its channel; the lines are for whoever reads a terminal.
+    // Messages for the console come through the channel; the lines on standard error are for a terminal.
     let said: Message | null = null;
     running.child.on("message", (news: { said?: unknown }) => {
       said = readMessage(news.said);
@@ -157,7 +157,7 @@ export class Jobs {
   }
 }
 
-/** The command line's report; null where it is longer than what is kept of it. */
+/** The report of the command line; null if it was too long to keep. */
 function reportIn(text: string): ImportReport | null {
   try {
     return JSON.parse(text) as ImportReport;
@@ -169,7 +169,7 @@ function reportIn(text: string): ImportReport | null {
 function lastWords({ job, report }: Running, said: Message | null): Message {
   if (job.kind === "index") return say("index_refreshed");
   if (job.kind !== "import") return said ?? say("finished");
-  // Without its report the import ended well all the same, and the run says how many records serve.
+  // A report that was too long to keep does not make the import a failure.
   if (report === null) return say("finished");
   const { outcome, records, badRows } = report;
   if (outcome === "dry_run") return say("checked", { records, bad: badRows });
@@ -203,7 +203,7 @@ function jobOfRun(run: RunState): Job {
     state: run.state,
     done: run.done,
     total: run.total,
-    // What another version said stands in the words that it left.
+    // A message of another version is shown as it was written.
     ...(last === null && run.message !== null
       ? { message: run.message, message_zh: run.message }
       : told(last)),
@@ -212,7 +212,7 @@ function jobOfRun(run: RunState): Job {
   };
 }
 
-/** The command line beside this file, in the form that this file has: source or built. */
+/** The command line next to this file, as source or as built JavaScript. */
 function mainOf(here: string): string {
   return fileURLToPath(new URL(`../cli/main${extname(here)}`, here));
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { DataQueryOptions } from "dataq-client";
 import { readConfig } from "../config.ts";
 
-/** Where the commands that call a service find it: the settings of `serve`, and the local key or DATAQ_API_KEY. */
+/** The service that a command calls: the address that `serve` uses, with DATAQ_API_KEY or the local key. */
 export function connection(): DataQueryOptions {
   const config = readConfig();
   const apiKey = config.apiKey ?? readLocalKey(config.dataFolder);

@@ -2,8 +2,8 @@ import { editDistance, findOperation, operations } from "@dataq/contract";
 import { InvalidArgumentError } from "commander";
 
 /**
- * `name=value` words as parameters; a word without a name is the operation's first parameter, so that
- * `dataq query legal_laws "民法典 第五百七十七条"` needs none.
+ * Reads `name=value` arguments. A value without a name is the first parameter of the operation, as in
+ * `dataq query legal_laws "民法典 第五百七十七条"`.
  */
 export function readParameters(operation: string, words: readonly string[]): Record<string, string> {
   const known = Object.keys((findOperation(operation) ?? noSuchOperation(operation)).params.shape);
@@ -24,7 +24,7 @@ function noSuchOperation(name: string): never {
     .map((operation) => ({ name: operation.name, distance: editDistance(name.slice(0, 64), operation.name) }))
     .sort((a, b) => a.distance - b.distance);
   const hint = near !== undefined && near.distance <= 6 ? ` Did you mean ${near.name}?` : "";
-  throw new InvalidArgumentError(`There is no operation ${name}.${hint}`);
+  throw new InvalidArgumentError(`Operation ${name} does not exist.${hint}`);
 }
 
 export function readWhole(given: string): number {

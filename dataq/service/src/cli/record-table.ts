@@ -1,8 +1,8 @@
 import Table from "cli-table3";
 
 /**
- * Records as a table that fits the terminal. An operation shows the columns that people look for first;
- * `fields` of the call go before them.
+ * A table of records that fits the terminal. `fields` of the call choose the columns; otherwise the operation's most
+ * useful ones are shown.
  */
 export function recordTable(
   operation: string,
@@ -55,13 +55,13 @@ function cell(value: unknown): string {
     const { name } = value as { name?: unknown };
     return typeof name === "string" ? name : JSON.stringify(value);
   }
-  // Text from outside must not steer the terminal.
+  // Control characters in a record must not reach the terminal.
   return String(value)
     .replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ")
     .trim();
 }
 
-/** The last column takes what the others leave; a cell that is longer ends in an ellipsis. */
+/** The last column gets the remaining width. A cell that is too long is cut with an ellipsis. */
 function draw(head: readonly string[], rows: readonly (readonly string[])[], width: number): string {
   const border = 3 * head.length + 1;
   const most = Math.max(12, Math.floor((width - border) / 2));
@@ -85,7 +85,7 @@ function draw(head: readonly string[], rows: readonly (readonly string[])[], wid
   return table.toString();
 }
 
-/** Columns that a text takes: Chinese characters take two. */
+/** Width of a text in columns. A Chinese character takes two. */
 function displayWidth(text: string): number {
   let width = 0;
   for (const character of text)

@@ -1,16 +1,16 @@
-/** Where a command writes. Tables are for people at a terminal, JSON for programs behind a pipe. */
+/** Output of a command: tables on a terminal, JSON in a pipe. */
 export interface Terminal {
   readonly isTTY: boolean;
   /** Width of the terminal in columns. */
   readonly columns: number;
   out(text: string): void;
-  /** What is said beside the result: the cost, the place, a warning. */
+  /** Writes what is not part of the result: the cost, the page, a warning. */
   note(text: string): void;
 }
 
 export function processTerminal(): Terminal {
   const { stdout, stderr } = process;
-  // `dataq paginate … | head`: the reader has enough.
+  // The reader has closed the pipe, as in `dataq paginate … | head`.
   stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);
     throw error;

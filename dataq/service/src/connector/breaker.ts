@@ -1,13 +1,13 @@
 export interface BreakerOptions {
-  /** So many failures in a row open it. */
+  /** Number of consecutive failures that open the breaker. */
   readonly failures: number;
   readonly coolDownMs: number;
   readonly now: () => number;
 }
 
 /**
- * Keeps calls from a vendor that fails: after some failures in a row it is open, and calls are refused at once;
- * after a while one call tries whether the vendor is back.
+ * A circuit breaker: after several consecutive failures it opens and refuses calls at once. After a pause it lets one
+ * call through to see whether the vendor works again.
  */
 export class Breaker {
   readonly #options: BreakerOptions;
@@ -19,7 +19,7 @@ export class Breaker {
     this.#options = options;
   }
 
-  /** Whether a call may go out. One that may must end in `succeed`, `fail` or `leave`. */
+  /** Whether a call may be sent. Each sent call must end with `succeed`, `fail` or `leave`. */
   enter(): { readonly isOpen: false } | { readonly isOpen: true; readonly retryAfterS: number } {
     if (this.#openedAtMs === undefined) return { isOpen: false };
     const leftMs = this.#openedAtMs + this.#options.coolDownMs - this.#options.now();
@@ -41,7 +41,7 @@ export class Breaker {
     if (this.#failuresInRow >= this.#options.failures) this.#openedAtMs = this.#options.now();
   }
 
-  /** A call that says nothing of the vendor, such as one whose client left. */
+  /** A call that says nothing about the vendor, such as one that the client cancelled. */
   leave(): void {
     this.#isTrying = false;
   }

@@ -27,7 +27,7 @@ const file = z.strictObject({
 });
 
 /**
- * The operator's connectors from a JSON file; none when there is no such file. An error names the entry and never
+ * Reads the operator's connectors from a JSON file, if the file exists. An error names the entry and never
  * shows its credentials.
  */
 export async function readConnectors(path: string): Promise<Connector[]> {
@@ -57,7 +57,7 @@ export async function readConnectors(path: string): Promise<Connector[]> {
   return connectors;
 }
 
-/** The place and what is expected there; the value may be a credential. */
+/** The value is not shown, because it may be a credential. */
 function problemOf(issue: z.core.$ZodIssue): string {
   const place = issue.path
     .map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`))

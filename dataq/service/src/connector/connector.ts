@@ -5,12 +5,12 @@ import type { Found, Vendor, VendorRequest } from "./vendor.ts";
 
 export interface ConnectorOptions {
   readonly timeLimitMs?: number;
-  /** Calls to the vendor at once; more are refused with 503. */
+  /** Concurrent calls to the vendor. Further calls are refused with 503. */
   readonly mostAtOnce?: number;
   readonly now?: () => number;
 }
 
-/** Calls a vendor with a time limit, a cap and a breaker. Its failures are 502, 503 and 504, never ours. */
+/** Calls a vendor with a time limit, a limit of concurrent calls and a circuit breaker. */
 export class Connector {
   readonly vendor: Vendor;
   readonly #options: Required<ConnectorOptions>;
@@ -79,7 +79,7 @@ export class Connector {
     }
   }
 
-  /** Its cause is for the operator's log. */
+  /** The cause goes into the operator's log only. */
   #failure(code: "upstream_error" | "upstream_timeout" | "unavailable", why: string): Failure {
     const { operation, secrets } = this.vendor;
     const details = { operation, ...(code === "unavailable" && { retry_after: 30 }) };
@@ -96,7 +96,7 @@ export async function exchange(
   return { status: response.status, text: await bounded(response) };
 }
 
-/** What `fetch` met, which it tells in the cause of its error. */
+/** `fetch` puts the actual reason into the cause of its error. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;

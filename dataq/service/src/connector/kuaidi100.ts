@@ -110,7 +110,7 @@ function read(body: unknown, params: Params): Found {
 function refusalOf(code: string, message: string): Found {
   if (code === "500") return { outcome: "not_found" };
   if (code === "408") return { outcome: "verification_required" };
-  // 503 signature, 600 and 601 contract or balance, 502 busy: nothing the caller could mend.
+  // 503 signature, 600 and 601 contract or balance, 502 busy: the caller cannot fix any of these.
   if (["502", "503", "600", "601"].includes(code))
     return { outcome: "unavailable", why: `${code} ${message}` };
   return { outcome: "wrong", why: `${code} ${message}` };
@@ -151,7 +151,7 @@ const states: Readonly<Record<string, string>> = {
 
 const finer: Readonly<Record<string, string>> = { "1001": "0", "1002": "0", "1003": "0" };
 
-/** 2024-03-01 12:30:00 of China as an instant. */
+/** Converts 2024-03-01 12:30:00, which is China time. */
 function instant(text: string): string | null {
   const found = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})$/.exec(text);
   return found === null ? null : `${found[1]}T${found[2]}+08:00`;

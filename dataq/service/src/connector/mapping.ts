@@ -8,7 +8,7 @@ const condition = z.object({
   equals: z.array(z.union([z.string(), z.number(), z.boolean(), z.null()])),
 });
 
-/** A vendor's interface as a file: where to ask, and which of its fields is which of ours. */
+/** A vendor's API described in a file: the request, and which of its fields become which of ours. */
 export const mappingFile = z.strictObject({
   vendor: z.literal("mapping"),
   operation: z.string().refine((name) => findOperation(name) !== undefined, "the name of an operation"),
@@ -18,10 +18,10 @@ export const mappingFile = z.strictObject({
   cost_fen: z.number().int().min(0).default(0),
   request: z.strictObject({
     method: z.enum(["GET", "POST"]).default("GET"),
-    /** `{tax_id}` and the like are filled with the call's parameters, encoded. */
+    /** Placeholders such as `{tax_id}` are replaced with the encoded parameters of the call. */
     url: z.string().regex(/^https?:\/\//),
     headers: z.record(z.string(), z.string()).default({}),
-    /** Sent as JSON; texts in it are filled. */
+    /** Sent as JSON, with placeholders replaced. */
     json: z.unknown().optional(),
   }),
   answer: z.strictObject({
@@ -95,7 +95,7 @@ function fieldsOf(item: unknown, { fields, constants, values }: MappingFile["ans
   return out;
 }
 
-/** Of the first record, where the answer holds a list. */
+/** For a list: of its first record. */
 function trace(body: unknown, { record, fields, constants }: MappingFile["answer"]): Trace[] {
   const found = at(body, record);
   const item = Array.isArray(found) ? found[0] : found;
@@ -105,7 +105,7 @@ function trace(body: unknown, { record, fields, constants }: MappingFile["answer
   ];
 }
 
-/** Values that the operator wrote into the request, where their name says that they are credentials. */
+/** The credentials in the request, recognised by their names. */
 function secretsOf({ url, headers, json }: MappingFile["request"]): string[] {
   const found: string[] = [];
   const look = (name: string, value: unknown): void => {
@@ -115,7 +115,7 @@ function secretsOf({ url, headers, json }: MappingFile["request"]): string[] {
   };
   for (const [name, value] of Object.entries(headers)) {
     look(name, value);
-    // Bearer dq_…: the word before it is none.
+    // In "Bearer …" only the second word is secret.
     if (isSecretName(name)) found.push(...value.split(" "));
   }
   for (const pair of (url.split("?")[1] ?? "").split("&")) {
@@ -152,7 +152,7 @@ function put(target: Record<string, unknown>, [first = "", ...rest]: string[], v
 
 function holds(body: unknown, { path, equals }: z.infer<typeof condition>): boolean {
   const found = at(body, path);
-  // Vendors write a code as 0 or as "0", and change from one to the other.
+  // Vendors send codes as numbers or as text, and some switch between both.
   return equals.some(
     (value) => value === found || (isPlain(value) && isPlain(found) && `${value}` === `${found}`),
   );

@@ -1,15 +1,15 @@
 import type { Params } from "@dataq/contract";
 
-/** How one vendor is asked for one operation, and how its answers are read. */
+/** One vendor's API for one operation: how to ask, and how to read the answers. */
 export interface Vendor {
   readonly operation: string;
   /** Publisher, for every record's source. */
   readonly name: string;
   readonly kind: "official" | "licensed" | "third_party";
   readonly licence: string | null;
-  /** What a call costs the operator, in fen; counted, not charged. */
+  /** What a call costs the operator, in fen. Counted, not charged. */
   readonly costFen: number;
-  /** What no log and no page may show. */
+  /** Credentials, which no log and no page may show. */
   readonly secrets: readonly string[];
   request(params: Params): VendorRequest;
   /** Reads an answer with status 2xx. Anything that is not understood is `wrong`. */
@@ -19,11 +19,11 @@ export interface Vendor {
 }
 
 export interface Trace {
-  /** Ours. */
+  /** Name of our field. */
   readonly field: string;
-  /** Where in the answer it stands; null for a constant. */
+  /** Path in the answer; null for a constant. */
   readonly path: string | null;
-  /** What stands there; undefined where nothing does. */
+  /** Value at the path; undefined if the path does not exist. */
   readonly found: unknown;
 }
 
@@ -40,7 +40,7 @@ export type Found =
   | { readonly outcome: "records"; readonly list: readonly Fields[]; readonly total: number }
   | { readonly outcome: "not_found" }
   | { readonly outcome: "verification_required" }
-  /** The vendor cannot take the call: busy, our contract ended, or our credentials are wrong. */
+  /** The vendor refuses calls: it is busy, the contract has ended, or the credentials are wrong. */
   | { readonly outcome: "unavailable"; readonly why: string }
   | { readonly outcome: "wrong"; readonly why: string };
 

@@ -1,4 +1,4 @@
-/** Which fields the rows of a file have, and in how many rows each is filled. */
+/** Counts in how many rows each field is filled. */
 export class FieldCounts {
   readonly #rows = new Map<string, number>();
 

@@ -2,7 +2,7 @@ import { expectedOf } from "@dataq/contract";
 import type { z } from "zod";
 import { type Message, say } from "./message.ts";
 
-/** The first field of a row that is not as its schema wants it: its name, its value, and what is expected. */
+/** The first invalid field of a row: its name, its value, and what is expected. */
 export function fieldProblem({ issues: [issue] }: z.ZodError, row: unknown): Message {
   if (issue === undefined) return say("row_not_object");
   const field = issue.path.join(".");

@@ -1,4 +1,4 @@
-/** Reading of single fields of foreign rows: what is not there, empty or of another type is null. */
+/** Readers for single fields. A field that is missing, empty or of another type is null. */
 
 type Fields = Readonly<Record<string, unknown>>;
 

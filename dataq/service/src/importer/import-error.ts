@@ -1,6 +1,6 @@
 import { inEnglish, type Message, say } from "./message.ts";
 
-/** An import that cannot go on; what it says tells what to do. The old data keeps serving. */
+/** An import that cannot continue. Its message says what to do. The old data stays in service. */
 export class ImportError extends Error {
   readonly said: Message;
 
@@ -12,7 +12,7 @@ export class ImportError extends Error {
   }
 }
 
-/** What stopped an import; only what we did not foresee stays in the words of whoever said it. */
+/** The message for an error. Unexpected errors keep their own text. */
 export function saidOf(error: unknown): Message {
   return error instanceof ImportError ? error.said : say("failed", { reason: (error as Error).message });
 }

@@ -22,7 +22,7 @@ export interface ImportOptions extends Partial<PublisherTerms> {
   readonly dryRun?: boolean;
   /** Imports a file again that was already imported. */
   readonly again?: boolean;
-  /** Replaces a data set also by one of less than half its size. */
+  /** Replaces the data set even if less than half of its records remain. */
   readonly yes?: boolean;
   readonly table?: string | undefined;
   /** Takes the file's versions of laws also where they drop many of a law's articles. */
@@ -46,7 +46,7 @@ export function runOptionsOf(options: ImportOptions): RunOptions {
 export interface ImportReport {
   readonly target: string;
   readonly dataset: string;
-  /** `unchanged`: this very file was already imported with these options. */
+  /** `unchanged`: this file was already imported with these options. */
   readonly outcome: "imported" | "unchanged" | "dry_run";
   readonly rows: number;
   readonly records: number;
@@ -152,7 +152,7 @@ export async function importSeries(
       const step = steps[place] as Step;
       const drafts = draftsOf(target, file, step.counts, terms, {
         ...options,
-        // Records that are gathered from rows come when all rows are read.
+        // Gathered records are only complete when all rows are read.
         ...("map" in target &&
           target.gather === undefined && {
             onShare: (read: number) => {
@@ -212,7 +212,7 @@ export async function importSeries(
   }
 }
 
-/** Changes when rows are read in another way, so that a resumed import does not mix two ways. */
+/** Increased when rows are read differently, so that a resumed import does not mix both ways. */
 const formVersion = "3";
 
 /** Whether the data set's last import was of this very file, with the options that are given now. */

@@ -2,7 +2,7 @@ import { keyedDocument } from "../search/keyed-document.ts";
 import { ownForm } from "./own-form.ts";
 import type { Draft, RowTarget } from "./target.ts";
 
-/** Imports an operation whose records are only looked up: our own form, and the keys that a record is found by. */
+/** Imports an operation whose records are only looked up by key. */
 export function keyedImport(
   operation: string,
   idOf: (record: Record<string, unknown>) => unknown,

@@ -2,20 +2,20 @@ import type { Bilingual } from "@dataq/contract";
 import { messages } from "./messages.ts";
 import { messagesZh } from "./messages-zh.ts";
 
-/** Something that an import says: a code of the table and the values for its places. */
+/** A message of an import: a code from the table, and values for its placeholders. */
 export interface Message {
   readonly code: keyof typeof messages;
   readonly values: Readonly<Record<string, Value>>;
 }
 
-/** A list is told as alternatives; a message within another is told in the same language. */
+/** A list is shown as alternatives. A nested message is shown in the same language. */
 type Value = string | number | readonly string[] | Bilingual | Message;
 
 export function say(code: Message["code"], values: Message["values"] = {}): Message {
   return { code, values };
 }
 
-/** A message that was written down, or that another process told; null for one that this version does not know. */
+/** Reads a message from the database or another process. Null if this version does not know its code. */
 export function readMessage(value: unknown): Message | null {
   const { code, values } = (value ?? {}) as { code?: unknown; values?: unknown };
   const isKnown = typeof code === "string" && Object.hasOwn(messages, code);

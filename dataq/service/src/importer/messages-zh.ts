@@ -1,6 +1,6 @@
 import type { messages } from "./messages.ts";
 
-/** The same for readers of Chinese. A message that is missing here does not compile. */
+/** The same messages in Chinese. The compiler reports a missing one. */
 export const messagesZh: Record<keyof typeof messages, string> = {
   fetching: "正在下载 {name}：{percent} %，共 {megabytes} MB",
   indexed: "已索引 {done} 条记录",

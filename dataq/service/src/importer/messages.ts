@@ -1,4 +1,4 @@
-/** Everything that an import can say: code → text. `{name}` is filled from the message's values. */
+/** Every message of an import by its code. `{name}` is replaced with the message's value. */
 export const messages = {
   fetching: "Downloading {name}: {percent} % of {megabytes} MB",
   indexed: "Indexed {done} records",

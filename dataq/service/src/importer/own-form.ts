@@ -5,8 +5,8 @@ import { type Message, say } from "./message.ts";
 import type { Mapped } from "./target.ts";
 
 /**
- * Reads a row that has the field names of the operation's records. Fields that may be null may be left out; texts
- * of CSV become numbers, lists and objects where the record has those.
+ * Reads a row whose columns have the field names of the operation's records. Nullable fields may be missing. Text from
+ * CSV is converted to numbers, lists and objects as the record needs.
  */
 export function ownForm(operationName: string, idOf: (record: Record<string, unknown>) => unknown) {
   const shape = shapeOf(operationName);
@@ -22,14 +22,14 @@ export function ownForm(operationName: string, idOf: (record: Record<string, unk
   };
 }
 
-/** What becomes of one field of a record: its value in the record's form, or what is wrong with it. */
+/** The converted value of one field, or what is wrong with it. */
 export interface FieldOutcome {
   readonly field: string;
   readonly value: unknown;
   readonly problem: Message | null;
 }
 
-/** Every field of the operation's records by itself, for an operator who writes a mapping. */
+/** Converts and checks every field on its own, for an operator who writes a mapping. */
 export function fieldsInOwnForm(
   operationName: string,
   fields: Readonly<Record<string, unknown>>,
@@ -43,7 +43,7 @@ export function fieldsInOwnForm(
   });
 }
 
-/** Without what the service adds. */
+/** The fields of a record, except those that the service adds. */
 function shapeOf(operationName: string): z.ZodRawShape {
   const { record } = findOperation(operationName) as Operation;
   const { source: _source, highlights: _highlights, score: _score, ...shape } = record.shape;
@@ -74,7 +74,7 @@ function fitted(given: unknown, schema: z.ZodType): unknown {
   return value;
 }
 
-/** Fields inside of objects and lists of objects may be left out like those of the record. */
+/** Nullable fields inside objects and lists may be missing, too. */
 function filledInside(value: unknown, schema: z.ZodType): unknown {
   const inner = schema instanceof z.ZodNullable ? (schema.unwrap() as z.ZodType) : schema;
   if (inner instanceof z.ZodArray && Array.isArray(value)) {

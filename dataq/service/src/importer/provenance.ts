@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import type { Provenance, SourceKind } from "@dataq/contract";
 import { type Publisher, publisherOfRow, together } from "./publisher.ts";
 
-/** What an operator says of the records of an import. */
+/** What the operator states about the records of an import. */
 export interface PublisherTerms {
-  /** Publisher; null where the rows or the origin say who it is. */
+  /** Publisher. If null, the rows or the origin name it. */
   readonly source: string | null;
   readonly kind: Exclude<SourceKind, "sample">;
-  /** The file's own where it is null. */
+  /** If null, the licence that came with the file is used. */
   readonly licence: string | null;
 }
 
@@ -35,7 +35,7 @@ export interface Publication {
   readonly retrievedAt: Date;
 }
 
-/** `content` is what the digest is made of: the record as imported. */
+/** `content` is the record as imported; the digest is computed from it. */
 export function provenanceOf(publication: Publication, content: unknown, documentId?: string): Provenance {
   return {
     name: publication.name,

@@ -3,7 +3,7 @@ import { text } from "./field.ts";
 import { say } from "./message.ts";
 import type { Mapped, RowTarget } from "./target.ts";
 
-/** Tables that are no operation's records: kept by key, for the operations that fill gaps from them. */
+/** Tables that operations look up, but do not return. */
 export const referenceTargets: readonly RowTarget[] = [
   reference("divisions", "code", /^\d{6}$/),
   reference("holidays", "date", /^\d{4}-\d{2}-\d{2}$/),

@@ -28,7 +28,7 @@ create index on import_run (target, dataset);
   },
   {
     name: "importer/2-said",
-    // Beside its English, so that it can be told in other languages.
+    // The message as code and values, so that it can be shown in other languages.
     up: "alter table import_run add column said jsonb",
   },
   {
@@ -116,7 +116,7 @@ export interface RunCounts {
   readonly duplicateIds: readonly string[];
 }
 
-/** One run of an import or a build, written down as it goes. */
+/** One run of an import or a build, recorded while it runs. */
 export class Run {
   readonly id: number;
   readonly #database: Database;
@@ -128,7 +128,7 @@ export class Run {
   }
 
   static async start(database: Database, start: RunStart): Promise<Run> {
-    // What a killed process left as running has ended.
+    // A run that is still marked as running belongs to a killed process.
     await database.pool.query(
       `update import_run set state = 'failed', message = $3, said = $4
         where target = $1 and dataset = $2 and state = 'running'`,
@@ -149,7 +149,7 @@ export class Run {
     return new Run(database, (made.rows[0] as { id: number }).id);
   }
 
-  /** At most one write a second; a lost one does no harm. `total` is null where it is not known. */
+  /** Writes at most once per second. A lost write does no harm. `total` is null if it is unknown. */
   progress(done: number, total: number | null = null): void {
     const now = performance.now();
     if (now - this.#told < 1_000) return;
@@ -181,7 +181,7 @@ export class Run {
   }
 }
 
-/** A message may quote a row, and a database takes neither half a code point nor a NUL. */
+/** A message may quote a row, and PostgreSQL stores neither half a code point nor NUL. */
 function stored(said: Message): string {
   return JSON.stringify(said, (_, value: unknown) => (typeof value === "string" ? storable(value) : value));
 }
@@ -205,7 +205,7 @@ export interface RunState {
   readonly bad_rows: number;
   readonly passed_over: number;
   readonly duplicate_ids: readonly string[];
-  /** In English, also where `said` is of another version. */
+  /** In English, also if this version does not know `said`. */
   readonly message: string | null;
   readonly said: Message | null;
   readonly updated_at: Date;

@@ -13,9 +13,9 @@ interface AnyTarget {
   readonly corpus: string;
   /** The record with its source as the index keeps it. */
   document(record: Stored): IndexDocument;
-  /** Generated documents of the corpus that make way when real ones come. */
+  /** Generated documents of the corpus that are removed as real ones are imported. */
   readonly fill?: Fill;
-  /** Where what serves is made from the records of all data sets together. */
+  /** Set if the served records are made from all data sets together. */
   readonly fold?: Fold;
 }
 
@@ -31,12 +31,12 @@ export interface FileTarget extends AnyTarget {
   read(file: LocalFile, told: RowListener, terms: RunOptions): AsyncIterable<Draft>;
 }
 
-/** Hears of the rows of a file as it is read. */
+/** Receives the rows of a file while it is read. */
 export interface RowListener {
   row(fields: Readonly<Record<string, unknown>>): void;
-  /** What is wrong with the row that was told last; `row` names it, such as `line 3`. */
+  /** Refuses the last row. `row` names it, such as `line 3`. */
   bad(row: string, problem: Message): void;
-  /** The row that was told last belongs to another target. */
+  /** The last row belongs to another target. */
   passOver(): void;
 }
 

@@ -15,7 +15,7 @@ export interface FirstDataOptions {
   readonly progress: (line: string) => void;
 }
 
-/** What a worker is told to bring. */
+/** What the worker has to build. */
 export interface FirstDataTask {
   readonly databaseUrl: string | undefined;
   readonly dataFolder: string;
@@ -23,7 +23,7 @@ export interface FirstDataTask {
   readonly laws: string | undefined;
 }
 
-/** What a worker tells: a line for people, or corpora that are settled, built or not. */
+/** A message of the worker: a line for people, or corpora that are done, built or not. */
 export type FirstDataNews = { readonly line: string } | { readonly settled: readonly string[] };
 
 /**
@@ -31,9 +31,9 @@ export type FirstDataNews = { readonly line: string } | { readonly settled: read
  * builds what is missing beside the serving of calls; a call that needs it waits for it.
  */
 export class FirstData {
-  /** Settled when nothing more will come. Never rejects. */
+  /** Settled when everything is built or has failed. Never rejects. */
   readonly done: Promise<void>;
-  /** Settled when the laws are in, or will not come. */
+  /** Settled when the laws are imported or could not be imported. */
   readonly laws: Promise<void>;
   readonly #options: FirstDataOptions;
   readonly #looked = Promise.withResolvers<void>();
@@ -52,7 +52,7 @@ export class FirstData {
     void this.done.then(() => this.#settleAll());
   }
 
-  /** Resolves at once for what is there, or will not come. */
+  /** Resolves at once unless the corpus is still being built. */
   async ready(corpus: string): Promise<void> {
     await this.#looked.promise;
     if (this.#notMade.has(corpus)) this.#makeSamples();

@@ -9,7 +9,7 @@ import { sampleCorpora, sampleCorpus, sampleDataset } from "../../operations/sam
 import { PostingIndex } from "../../search/postings/posting-index.ts";
 import { type FirstDataNews, type FirstDataTask, lawCorpora } from "./first-data.ts";
 
-/** The thread that `FirstData` starts: builds what its task names, tells what is settled, and ends. */
+/** The thread that `FirstData` starts: builds the missing data, reports each corpus, and ends. */
 const task = workerData as FirstDataTask;
 const stopping = new AbortController();
 parentPort?.once("message", () => stopping.abort());
@@ -32,7 +32,7 @@ try {
 async function buildSamples(index: PostingIndex): Promise<void> {
   const missing = sampleCorpora.filter(({ corpus }) => task.corpora.includes(sampleCorpus(corpus)));
   if (missing.length === 0) return;
-  tell({ line: "Making samples for what has no real source …" });
+  tell({ line: "Creating samples for operations without real data …" });
   for (const { corpus, documents } of missing) {
     if (stopping.signal.aborted) return;
     const options = { dataset: sampleDataset, mode: "replace" as const, signal: stopping.signal };
@@ -52,7 +52,7 @@ async function bringLaws(index: PostingIndex): Promise<void> {
   const { signal } = stopping;
   const progress = (line: string) => tell({ line });
   try {
-    progress(`No laws yet: fetching ${task.laws} …`);
+    progress(`No laws yet: downloading ${task.laws} …`);
     const file = await fetchOrigin(task.laws, {
       folder: join(task.dataFolder, "downloads"),
       signal,
@@ -63,12 +63,12 @@ async function bringLaws(index: PostingIndex): Promise<void> {
       signal,
     });
     progress(
-      `Laws are in: ${rows.toLocaleString("en")} articles in all versions, ${(size ?? 0).toLocaleString("en")} to be found.`,
+      `Laws imported: ${rows.toLocaleString("en")} rows read, ${(size ?? 0).toLocaleString("en")} articles can be found.`,
     );
   } catch (error) {
     if (signal.aborted) return;
     progress(
-      `Laws could not be fetched: ${(error as Error).message} Later: dataq import legal_laws ${task.laws}`,
+      `Laws could not be downloaded: ${(error as Error).message} To try again: dataq import legal_laws ${task.laws}`,
     );
   } finally {
     tell({ settled: lawCorpora });
@@ -76,19 +76,19 @@ async function bringLaws(index: PostingIndex): Promise<void> {
   }
 }
 
-/** On Linux this is the thread's own priority: calls that are served come first. */
+/** On Linux this lowers the priority of this thread only, so that calls come first. */
 function yieldToCalls(): void {
   try {
     setPriority(5);
   } catch {
-    // Not allowed here; then it is only slower for both.
+    // Not allowed here. Both are a little slower then.
   }
 }
 
 async function* each<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
   let count = 0;
   for (const item of items) {
-    // Lets the other half of the work, and a request to stop, have their turn.
+    // Gives other work, and a request to stop, a turn.
     if (++count % 50 === 0) await new Promise(setImmediate);
     yield item;
   }

@@ -52,7 +52,7 @@ export async function dueCorpora(database: Database, now: Date): Promise<string[
   return found.rows.map(({ corpus }) => corpus);
 }
 
-/** What fails is told and keeps its data; the rest goes on. */
+/** A failure is reported, keeps the old data, and does not stop the rest. */
 export async function refreshDue(needs: RefreshNeeds, due: Due): Promise<void> {
   const { database, index, progress, signal } = needs;
   const attempt = async (what: string, run: () => Promise<unknown>) => {
@@ -121,7 +121,7 @@ async function fileOf(
     progress: (message) => progress(inEnglish(message)),
     ...(signal && { signal }),
   });
-  // A file of this machine is not asked for anew: nobody said that its change should serve.
+  // A changed local file is not imported on its own: nobody asked for the change.
   if (!isRemote(origin) && file.sha256 !== sha256) throw new ImportError("file_changed", { origin });
   return file;
 }

@@ -9,7 +9,7 @@ export interface ScheduleOptions {
   readonly progress: (line: string) => void;
 }
 
-/** What the worker is told. */
+/** What the worker has to do. */
 export interface RefreshTask {
   readonly databaseUrl: string | undefined;
   readonly dataFolder: string;
@@ -17,8 +17,8 @@ export interface RefreshTask {
 }
 
 /**
- * Refreshes what is 30 days old, in a thread of low priority. Looks once an hour; several services on one database
- * take turns. Returns what stops it.
+ * Refreshes what is 30 days old, in a thread of low priority. Checks once per hour; several services on one
+ * database take turns. Returns a function that stops it.
  */
 export function startSchedule(database: Database, options: ScheduleOptions): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();
@@ -50,7 +50,7 @@ export function startSchedule(database: Database, options: ScheduleOptions): () 
   return async () => {
     isStopped = true;
     clearInterval(timer);
-    // What is half built goes on or is removed by the next refresh.
+    // The next refresh continues or removes an unfinished build.
     await worker?.terminate();
     await running;
   };

@@ -6,14 +6,14 @@ import { PostingIndex } from "../../search/postings/posting-index.ts";
 import { refreshDue } from "./refresh.ts";
 import type { RefreshTask } from "./schedule.ts";
 
-/** The thread of the schedule. One service of several on a database refreshes; the others find the lock taken. */
+/** The thread of the schedule. Of several services on one database, only the one that gets the lock refreshes. */
 const task = workerData as RefreshTask;
 
 try {
-  // On Linux this is the thread's own priority: calls that are served come first.
+  // On Linux this lowers the priority of this thread only, so that calls come first.
   setPriority(5);
 } catch {
-  // Not allowed here; then it is only slower for both.
+  // Not allowed here. Both are a little slower then.
 }
 
 const database = await openDatabase({

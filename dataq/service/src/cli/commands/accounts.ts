@@ -11,15 +11,19 @@ import { asOperator } from "../operator.ts";
 
 /** `dataq accounts`: for the operator of a service, on its database. */
 export function accountsCommand(): Command {
-  const accounts = new Command("accounts").description("make, list, top up and correct accounts");
+  const accounts = new Command("accounts").description("create, list, top up and correct accounts");
 
   accounts
     .command("create")
-    .description("make an account and its keys, which are shown here and never again")
-    .option("--name <name>", "what to call it", "account")
+    .description("create an account with keys; the keys are shown only once")
+    .option("--name <name>", "name of the account", "account")
     .option("--email <address>")
-    .option("--tokens <n>", "paid tokens to begin with; without it the account gets the trial", readCount)
-    .option("--keys <n>", "how many keys", readCount, 1)
+    .option(
+      "--tokens <n>",
+      "paid tokens to start with; without this option the account gets the trial",
+      readCount,
+    )
+    .option("--keys <n>", "number of keys", readCount, 1)
     .addOption(new Option("--tier <tier>", "rate tier").choices([...tiers]).default("trial"))
     .option("--json", "JSON: {account_id, keys}")
     .action(
@@ -48,9 +52,9 @@ export function accountsCommand(): Command {
 
   accounts
     .command("list")
-    .description("newest first, with their balances")
-    .option("--limit <n>", "at most so many", readCount, 100)
-    .option("--json", "a JSON object a line")
+    .description("list accounts with their balances, newest first")
+    .option("--limit <n>", "maximum number of accounts", readCount, 100)
+    .option("--json", "one JSON object per line")
     .action(async (options: { limit: number; json?: boolean }) => {
       const rows = await asOperator(async ({ database, author }) => {
         const found = await listAccounts(database, options.limit);
@@ -72,22 +76,22 @@ export function accountsCommand(): Command {
 
   accounts
     .command("topup")
-    .description("credit a payment that came in; the same reference is credited once")
+    .description("credit a payment; each reference is credited only once")
     .argument("<account>")
     .argument("<tokens>", "such as 50000, which is 1 CNY", readCount)
     .requiredOption("--reference <text>", "the payment's own number")
-    .option("--note <text>", "what the ledger says", ownNotes.byOperator)
+    .option("--note <text>", "note for the ledger entry", ownNotes.byOperator)
     .option("--json")
     .action(
       async (id: string, tokens: number, options: { reference: string; note: string; json?: boolean }) => {
         const balance = await asOperator(async ({ database, author }) => {
-          if (!(await findAccount(database, id))) throw new Error(`There is no account ${id}.`);
-          if (tokens === 0) throw new Error("A top-up has at least 1 token.");
+          if (!(await findAccount(database, id))) throw new Error(`Account ${id} does not exist.`);
+          if (tokens === 0) throw new Error("A top-up must be at least 1 token.");
           const { reference, note } = options;
           const payment = { tokens, reference: `manual:${reference}`, note };
           await inTransaction(database, async (transaction) => {
             if (!(await payIn(transaction, id, payment, author)))
-              throw new Error(`A payment with the reference ${reference} was credited before.`);
+              throw new Error(`A payment with the reference ${reference} was already credited.`);
             await writeAudit(transaction, author, "ledger.topup", id, null, { tokens, reference, note });
           });
           return (await readWallet(database, id, author.now))?.balance;
@@ -98,14 +102,14 @@ export function accountsCommand(): Command {
 
   accounts
     .command("adjust")
-    .description("add or take tokens, with a reason that the ledger keeps")
+    .description("add or remove tokens; the ledger keeps the reason")
     .argument("<account>")
     .argument("<tokens>", "such as 50000 or -50000", readSigned)
     .requiredOption("--reason <text>")
     .option("--json")
     .action(async (id: string, tokens: number, options: { reason: string; json?: boolean }) => {
       const { balance } = await asOperator(async ({ database, author }) => {
-        if (!(await findAccount(database, id))) throw new Error(`There is no account ${id}.`);
+        if (!(await findAccount(database, id))) throw new Error(`Account ${id} does not exist.`);
         const { reason } = options;
         return inTransaction(database, async (transaction) => {
           await writeAudit(transaction, author, "ledger.adjust", id, null, { tokens, reason });

@@ -6,18 +6,18 @@ import { buildLegalIndex, emptyLegalFill, fullSize } from "../../operations/lega
 import { PostingIndex } from "../../search/postings/posting-index.ts";
 import { withOwnDatabase } from "../own-database.ts";
 
-/** `dataq index`: build and refresh search indexes beside what serves. */
+/** `dataq index`: build and refresh search indexes while the old ones keep serving. */
 export function indexCommand(): Command {
-  const command = new Command("index").description("build, refresh and look at search indexes");
+  const command = new Command("index").description("build, refresh and inspect search indexes");
   command
     .command("build")
-    .description("refresh indexes now, beside what serves")
+    .description("refresh indexes now, while the old ones keep serving")
     .argument("[corpus...]", "operations whose index is refreshed; all when left out")
     .option(
       "--full",
       `fill the legal index up to ${fullSize.toLocaleString("en")} judgments with marked samples`,
     )
-    .option("--no-fill", "take those samples out of the legal index again")
+    .option("--no-fill", "remove these samples from the legal index")
     .action((corpora: string[], options: { full?: boolean; fill: boolean }) =>
       withIndex(async (database, index, dataFolder) => {
         if (!options.fill) {
@@ -48,7 +48,7 @@ export function indexCommand(): Command {
     );
   command
     .command("status")
-    .description("size and age of every index, and what is being built")
+    .description("show size and age of every index, and running builds")
     .option("--json", "print JSON")
     .action((options: { json?: boolean }) =>
       withIndex(async (database, index) => {
@@ -78,7 +78,7 @@ function withIndex(
   );
 }
 
-/** A line at each twentieth. */
+/** Prints a line for every 5 %. */
 function tellOf(what: string) {
   let told = 0;
   return (done: number, total: number) => {

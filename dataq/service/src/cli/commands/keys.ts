@@ -9,21 +9,21 @@ import { localAccount } from "../local-account.ts";
 import { readCount } from "../numbers.ts";
 import { asOperator } from "../operator.ts";
 
-/** `dataq keys`: for the operator of a service; the local account's keys unless another is named. */
+/** `dataq keys`: the operator's access to the keys of any account. */
 export function keysCommand(): Command {
-  const keys = new Command("keys").description("make, list, rotate and revoke API keys");
+  const keys = new Command("keys").description("create, list, rotate and revoke API keys");
 
   keys
     .command("create")
-    .description("make a key, which is shown here and never again")
-    .option("--account <id>", "whose key; the local account's when left out")
-    .option("--name <name>", "what it is for", "")
+    .description("create a key; it is shown only once")
+    .option("--account <id>", "account of the key; the local account if omitted")
+    .option("--name <name>", "name of the key", "")
     .option("--test", "a dq_test_ key: samples only, never charged")
     .addOption(new Option("--role <role>", "scopes by role").choices(Object.keys(roles)))
     .option("--scopes <list>", `some of ${scopes.join(",")}`)
-    .option("--monthly-cap <tokens>", "at most so many tokens a month", readCount)
-    .option("--expires <time>", "good until then, such as 2027-01-31T00:00:00+08:00", readTime)
-    .option("--ip <block>", "may be used from there only; may be given again", collectBlock)
+    .option("--monthly-cap <tokens>", "maximum tokens per month", readCount)
+    .option("--expires <time>", "expiry time, such as 2027-01-31T00:00:00+08:00", readTime)
+    .option("--ip <block>", "allowed address or block; can be repeated", collectBlock)
     .option("--json", "JSON: {id, key, …}")
     .action(
       async (options: {
@@ -57,8 +57,8 @@ export function keysCommand(): Command {
 
   keys
     .command("list")
-    .option("--account <id>", "whose keys; the local account's when left out")
-    .option("--json", "a JSON object a line")
+    .option("--account <id>", "account of the keys; the local account if omitted")
+    .option("--json", "one JSON object per line")
     .action(async (options: { account?: string; json?: boolean }) => {
       const found = await asOperator(async (operator) =>
         operator.keys.list(options.account ?? (await localAccount(operator))),
@@ -74,9 +74,9 @@ export function keysCommand(): Command {
 
   keys
     .command("revoke")
-    .description("end a key now")
+    .description("revoke a key at once")
     .argument("<id>")
-    .option("--account <id>", "whose key; the local account's when left out")
+    .option("--account <id>", "account of the key; the local account if omitted")
     .option("--json")
     .action(async (id: string, options: { account?: string; json?: boolean }) => {
       await asOperator(async (operator) =>
@@ -93,10 +93,10 @@ export function keysCommand(): Command {
 
   keys
     .command("rotate")
-    .description("make a new text with the same rights, shown here and never again")
+    .description("replace a key with a new one with the same rights; it is shown only once")
     .argument("<id>")
-    .option("--account <id>", "whose key; the local account's when left out")
-    .option("--grace <seconds>", "the old text works so much longer", readCount, 0)
+    .option("--account <id>", "account of the key; the local account if omitted")
+    .option("--grace <seconds>", "seconds for which the old key keeps working", readCount, 0)
     .option("--json", "JSON: {id, key, …}")
     .action(async (id: string, options: { account?: string; grace: number; json?: boolean }) => {
       const made = await asOperator(async (operator) =>

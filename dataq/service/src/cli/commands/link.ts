@@ -4,10 +4,10 @@ import { makeLocalLink } from "../../people/local-link.ts";
 import { localAccount } from "../local-account.ts";
 import { asOperator } from "../operator.ts";
 
-/** `dataq link`: another link into the console, for whoever may run commands here. */
+/** `dataq link`: a new sign-in link for the console. */
 export function linkCommand(): Command {
   return new Command("link")
-    .description("print a link that lets the owner of this machine into the console, once")
+    .description("print a sign-in link for the console; it works once")
     .action(async () => {
       const { host, port, publicUrl } = readConfig();
       const token = await asOperator(async (operator) =>

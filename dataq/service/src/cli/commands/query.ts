@@ -23,16 +23,16 @@ interface QueryCommandOptions {
 /** `dataq query`. `connect` says where the service is and which key to use. */
 export function queryCommand(connect: () => DataQueryOptions, terminal?: Terminal): Command {
   return new Command("query")
-    .description("ask one operation: a table on a terminal, JSON in a pipe")
+    .description("call an operation; prints a table on a terminal, JSON in a pipe")
     .argument("<operation>", "such as legal_cases; GET /v1/catalog lists all")
     .argument("[parameters...]", "name=value, or a value alone for the first parameter")
     .option("--page <n>", "page, from 1", readWhole)
     .option("--page-size <n>", "records on a page, 1–200", readWhole)
-    .option("--fields <names>", "only these fields of each record, with commas between", readList)
+    .option("--fields <names>", "only these fields of each record, separated by commas", readList)
     .addOption(new Option("--cache <mode>", "bypass or only").choices(["default", "bypass", "only"]))
-    .option("--max-tokens <n>", "refuse the call, free, where it costs more", readWhole)
-    .option("--estimate", "only say what it would cost")
-    .option("--json", "JSON on a terminal too")
+    .option("--max-tokens <n>", "refuse the call, without charge, if it would cost more", readWhole)
+    .option("--estimate", "only show what the call would cost")
+    .option("--json", "print JSON also on a terminal")
     .action(async (operation: OperationName, words: string[], options: QueryCommandOptions) => {
       await reportErrors(async () =>
         query(operation, words, options, connect(), terminal ?? processTerminal()),

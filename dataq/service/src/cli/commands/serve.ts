@@ -2,23 +2,23 @@ import { Command } from "commander";
 import { readConfig } from "../../config.ts";
 import type { Service } from "../../server.ts";
 
-/** The first start waits this long for its data before it says that it is ready. */
+/** How long the first start waits for its data before it reports that it is ready. */
 const FIRST_DATA_LIMIT_MS = 90_000;
 
-/** Who asks as soon as we are ready is not kept waiting for what only a search needs. */
+/** Loading dictionaries blocks the process for a moment. The first calls after the start come before it. */
 const WARM_AFTER_MS = 1_000;
 
-/** `dataq serve`: everything that the service needs, in one process and its database. */
+/** `dataq serve`: the whole service in one process, with its database. */
 export function serveCommand(): Command {
   return new Command("serve")
     .description("start the service; settings come from the environment (docs/dataq/operating.md)")
     .option("--json", "print one line of JSON when ready: {url, key, console}")
     .action(async (options: { json?: boolean }) => {
       const config = readConfig();
-      // The other commands are quicker without all of it.
+      // Imported here, so that the other commands start faster.
       const { createService } = await import("../../server.ts");
       const stopping = Promise.withResolvers<void>();
-      // A parent that goes away, however it went, takes us along.
+      // The service ends with its parent process, even if that was killed.
       for (const event of ["SIGINT", "SIGTERM", "SIGHUP", "disconnect"] as const)
         process.on(event, () => stopping.resolve());
       const starting = createService(config, { progress: (line) => console.error(line) });
@@ -31,7 +31,7 @@ export function serveCommand(): Command {
         await stopping.promise;
       }
       await (await starting).close();
-      // Else a parent's channel, which we listen to, would keep us.
+      // The channel to the parent would keep the process alive.
       process.exit(0);
     });
 }

@@ -38,7 +38,7 @@ export async function* utf8Of(
     else if (waiting.length === 0 && !(isFirst && hasMark(chunk)) && chunk.every((byte) => byte < 0x80))
       yield chunk;
     else {
-      // A copy: streams may use their buffer again.
+      // Copied, because a stream may reuse its buffer.
       waiting.push(Uint8Array.from(chunk));
       size += chunk.length;
       if (size >= sampleBytes) yield out(decide());

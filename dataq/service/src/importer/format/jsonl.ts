@@ -2,7 +2,7 @@ import { type Message, say } from "../message.ts";
 import { lines } from "./lines.ts";
 import type { Row } from "./row.ts";
 
-/** JSON Lines: one object a line; empty lines are passed over. */
+/** JSON Lines: one object per line. Empty lines are skipped. */
 export async function* readJsonLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Row> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let line = 0;

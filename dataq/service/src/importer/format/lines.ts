@@ -1,4 +1,4 @@
-/** Lines of a byte stream. A line longer than the limit is given as null, so that one bad line stops nothing. */
+/** Lines of a byte stream. A line longer than the limit is returned as null, so that it does not stop the import. */
 export async function* lines(
   chunks: AsyncIterable<Uint8Array>,
   longestBytes = 16 << 20,
@@ -24,7 +24,7 @@ export async function* lines(
       isTooLong = true;
       parts = [];
     }
-    // A copy: streams may use their buffer again.
+    // Copied, because a stream may reuse its buffer.
     if (!isTooLong && rest.length > 0) parts.push(Uint8Array.from(rest));
   }
   if (isTooLong) yield null;

@@ -11,11 +11,11 @@ import { readSqlite } from "./sqlite.ts";
 import { extractFromZip } from "./zip.ts";
 
 export interface ReadOptions {
-  /** Which table of an SQLite file. */
+  /** The table of an SQLite file. */
   readonly table?: string | undefined;
-  /** Hears how much of the file is read, from 0 to 1; not of SQLite. */
+  /** Receives the share of the file that was read, from 0 to 1. Not called for SQLite. */
   readonly onShare?: (share: number) => void;
-  /** Hears the encoding of a text file. */
+  /** Receives the encoding of a text file. */
   readonly onEncoding?: (encoding: Encoding) => void;
 }
 
@@ -46,7 +46,7 @@ export async function* readRows(path: string, options: ReadOptions = {}): AsyncG
     if (first.done) return;
     const { onEncoding } = options;
     const chunks = rest(first.value, content);
-    // A line of JSON that is not UTF-8 is refused by itself; of CSV nothing would be right.
+    // Of JSON Lines only the bad lines are refused. CSV in an unknown encoding would be wrong as a whole.
     if (isJson(first.value))
       yield* readJsonLines(utf8Of(chunks, { unknown: "keep", ...(onEncoding && { onEncoding }) }));
     else yield* readCsv(utf8Of(chunks, onEncoding && { onEncoding }));

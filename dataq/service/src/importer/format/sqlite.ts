@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite";
 import { ImportError } from "../import-error.ts";
 import type { Row } from "./row.ts";
 
-/** Rows of one table: the named one, or the only one there is. Lines are row numbers. */
+/** Rows of the named table, or of the only table. `line` is the row number. */
 export function* readSqlite(path: string, table?: string): Generator<Row> {
   const database = new DatabaseSync(path, { readOnly: true });
   try {

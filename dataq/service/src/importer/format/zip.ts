@@ -3,7 +3,7 @@ import { pipeline } from "node:stream/promises";
 import yauzl from "yauzl";
 import { ImportError } from "../import-error.ts";
 
-/** Writes one file of a zip archive to `target`: the first whose name `wanted` accepts. Its name, or undefined. */
+/** Extracts the first file that `wanted` accepts to `target`. Returns its name, or undefined. */
 export async function extractFromZip(
   path: string,
   wanted: (name: string) => boolean,

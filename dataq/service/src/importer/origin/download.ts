@@ -10,15 +10,15 @@ import { ImportError } from "../import-error.ts";
 
 export interface DownloadOptions {
   readonly sha256?: string;
-  /** Trusted beside the built-in ones. */
+  /** Trusted in addition to the built-in ones. */
   readonly certificates?: string | undefined;
   readonly signal?: AbortSignal;
   readonly progress?: (doneBytes: number, totalBytes: number | null) => void;
 }
 
 /**
- * Fetches a file, going on where an earlier attempt stopped. A file that is there already with the right digest is
- * not fetched again. The digest decides whether a resumed file is whole; servers that give no ETag are common.
+ * Downloads a file and continues where an earlier attempt stopped. A file that already exists with the right digest is
+ * not downloaded again. The digest decides whether a resumed file is complete, because many servers send no ETag.
  */
 export async function download(url: string, path: string, options: DownloadOptions): Promise<void> {
   if (options.sha256 !== undefined && (await digestOf(path)) === options.sha256) return;
@@ -34,7 +34,7 @@ export async function download(url: string, path: string, options: DownloadOptio
 }
 
 async function fetchInto(url: string, partial: string, options: DownloadOptions): Promise<void> {
-  // Without a digest nothing would show that two halves belong to different files.
+  // Without a digest, two halves of different files could not be told apart.
   const have = options.sha256 === undefined ? 0 : await sizeOf(partial);
   const response = await open(url, have, options, 5);
   if (response.statusCode === 416 && have > 0) {

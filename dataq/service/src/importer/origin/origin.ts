@@ -7,10 +7,10 @@ import { type Publisher, publishersBeside } from "../publisher.ts";
 import { digestOf, download } from "./download.ts";
 import { askPip } from "./pip.ts";
 
-/** A file on this machine, and what is known of where it came from. */
+/** A file on this machine, and where it came from. */
 export interface LocalFile {
   readonly path: string;
-  /** As the operator named it: a path, an address, or `pypi:<package>`. */
+  /** What the operator typed: a path, an address, or `pypi:<package>`. */
   readonly origin: string;
   readonly name: string;
   readonly sha256: string;
@@ -19,18 +19,18 @@ export interface LocalFile {
 }
 
 export interface FetchOptions {
-  /** Where fetched files are kept, so that a second import needs no network. */
+  /** Folder for downloaded files. */
   readonly folder: string;
   readonly signal?: AbortSignal;
   readonly progress?: (message: Message) => void;
 }
 
-/** Whether the origin may give another file tomorrow. */
+/** Whether the same origin may return a different file later. */
 export function isRemote(origin: string): boolean {
   return /^(?:pypi:|https?:)/.test(origin);
 }
 
-/** Brings an origin onto this machine. */
+/** Downloads an origin, or finds it on this machine. */
 export async function fetchOrigin(origin: string, options: FetchOptions): Promise<LocalFile> {
   if (origin.startsWith("pypi:")) return fetchWheel(origin, options);
   if (/^https?:\/\//.test(origin)) return fetchAddress(origin, options);
@@ -45,7 +45,7 @@ export async function fetchOrigin(origin: string, options: FetchOptions): Promis
   return { path, origin, name: basename(path), sha256, publishers: await publishersBeside(path) };
 }
 
-/** A short name that no other address has: host and path, and a digest where more tells addresses apart. */
+/** A readable name that is unique to the address: host and path, and a digest of its query. */
 export function nameOfAddress(address: string): string {
   const { host, pathname, search } = new URL(address);
   const path = `${host}${pathname}`.replace(/\/+$/, "");
@@ -70,7 +70,7 @@ async function fetchWheel(origin: string, options: FetchOptions): Promise<LocalF
 async function fetchAddress(origin: string, options: FetchOptions): Promise<LocalFile> {
   if (!URL.canParse(origin)) throw new ImportError("not_an_address", { origin });
   const name = basename(new URL(origin).pathname) || "download";
-  // Addresses with the same last part are different files, and so are their parts that a broken download leaves.
+  // Two addresses with the same last part must not share a file or a partial download.
   const digest = createHash("sha256").update(origin).digest("hex").slice(0, 12);
   const path = join(options.folder, `${digest}-${name.replace(/[^A-Za-z0-9._-]/g, "_").slice(0, 120)}`);
   await download(origin, path, {
@@ -83,7 +83,7 @@ async function fetchAddress(origin: string, options: FetchOptions): Promise<Loca
   return { path, origin, name, sha256, publishers };
 }
 
-/** A message at each quarter. */
+/** Reports each quarter of a download. */
 function percentages(name: string, print: FetchOptions["progress"]) {
   let told = 0;
   return (doneBytes: number, totalBytes: number | null) => {

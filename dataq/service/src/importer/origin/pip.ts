@@ -6,13 +6,13 @@ import { ImportError } from "../import-error.ts";
 
 const run = promisify(execFile);
 
-/** A wheel as pip would take it: pip knows the index, mirror and certificates of this machine. */
+/** The wheel that pip would install. pip knows the index, mirror and certificates of this machine. */
 export interface Wheel {
   readonly url: string;
   readonly sha256: string;
   readonly version: string;
   readonly licence: string | null;
-  /** Certificates that pip is told to trust, beside the system's. */
+  /** Certificates that pip is configured to trust in addition to the system's. */
   readonly certificates: string | undefined;
 }
 
@@ -70,7 +70,7 @@ async function certificatesOfPip(): Promise<string | undefined> {
       });
       return await readFile(stdout.trim(), "utf8");
     } catch {
-      // Not set: the system's certificates do.
+      // Not set: the system's certificates are enough.
     }
   }
   return undefined;
