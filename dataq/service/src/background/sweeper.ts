@@ -19,30 +19,69 @@ interface SweeperParts {
 
 const SWEEP_EVERY_MS = 10_000;
 
-/** Gives back the holds of dead processes, forgets expired answers and keys, and seals. Returns what stops it. */
+/** Gives back the holds of dead processes, seals, and deletes what has expired. Returns what stops it. */
 export function startSweeper(parts: SweeperParts): () => Promise<void> {
   const { database, limiter, cache, clock, logger, seal } = parts;
-  let running: Promise<void> = Promise.resolve();
-  const sweep = async () => {
-    try {
-      const voided = await recover(database, clock());
-      if (voided > 0) logger.warn({ voided }, "open holds given back");
-      await cache.sweep(clock());
-      await expireTrials(database, clock());
-      await limiter.sweep(clock());
-      await sweepKeys(database, clock());
-      await sealEntries(database, clock());
-      await seal();
-    } catch (error) {
-      logger.warn({ err: (error as Error).message }, "sweep failed");
-    }
-  };
-  const timer = setInterval(() => {
-    running = running.then(sweep);
-  }, SWEEP_EVERY_MS);
+  const sweeper = new Sweeper(
+    {
+      recover: async () => {
+        const voided = await recover(database, clock());
+        if (voided > 0) logger.warn({ voided }, "gave back open holds");
+      },
+      sealEntries: () => sealEntries(database, clock()),
+      sealAudit: seal,
+      expireTrials: () => expireTrials(database, clock()),
+      sweepAnswers: () => cache.sweep(clock()),
+      sweepLimits: () => limiter.sweep(clock()),
+      sweepKeys: () => sweepKeys(database, clock()),
+    },
+    (step, error) => logger.warn({ step, err: error.message }, "sweep step failed"),
+  );
+  const timer = setInterval(() => void sweeper.sweep(), SWEEP_EVERY_MS);
   timer.unref();
-  return async () => {
+  return () => {
     clearInterval(timer);
-    await running;
+    return sweeper.close();
   };
+}
+
+/** Runs steps one after the other, again and again. A step that fails does not keep the others from running. */
+export class Sweeper {
+  readonly #steps: Readonly<Record<string, () => Promise<unknown>>>;
+  readonly #onError: (step: string, error: Error) => void;
+  #running: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(
+    steps: Readonly<Record<string, () => Promise<unknown>>>,
+    onError: (step: string, error: Error) => void,
+  ) {
+    this.#steps = steps;
+    this.#onError = onError;
+  }
+
+  /** Runs all steps, unless they are running already: a slow database gets no queue of sweeps. */
+  sweep(): Promise<void> {
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  /** Waits for the step that is running; the steps after it do not begin. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    for (const [name, step] of Object.entries(this.#steps)) {
+      if (this.#isClosed) return;
+      try {
+        await step();
+      } catch (error) {
+        this.#onError(name, error as Error);
+      }
+    }
+  }
 }

@@ -34,6 +34,8 @@ export const messages = {
   not_https: "{protocol} addresses are not supported. Use https.",
   not_fetched: "{file} cannot be downloaded.",
   fetch_refused: "{file} cannot be downloaded: the server answered {status}.",
+  unsafe_redirect:
+    "{file} cannot be downloaded: the server redirects to {address}, which is not a public https address.",
   redirected: "{file} cannot be downloaded: too many redirects.",
   too_large: "{file} is larger than {bytes} bytes.",
   too_large_unpacked: "{file} is {bytes} bytes when unpacked, which is too large.",

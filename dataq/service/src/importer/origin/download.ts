@@ -3,10 +3,12 @@ import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir, rename, rm, stat } from "node:fs/promises";
 import { get as httpGet, type IncomingMessage } from "node:http";
 import { get as httpsGet } from "node:https";
+import type { LookupFunction } from "node:net";
 import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { rootCertificates } from "node:tls";
 import { ImportError } from "../import-error.ts";
+import { assertSafeRedirect, isPrivateAddress, publicLookup } from "./redirect.ts";
 
 export interface DownloadOptions {
   readonly sha256?: string;
@@ -75,6 +77,7 @@ function open(
   from: number,
   options: DownloadOptions,
   redirects: number,
+  lookup?: LookupFunction,
 ): Promise<IncomingMessage> {
   const target = new URL(url);
   if (target.protocol !== "https:" && target.protocol !== "http:") {
@@ -88,21 +91,33 @@ function open(
         headers: { "user-agent": "dataq", ...(from > 0 && { range: `bytes=${from}-` }) },
         ...(options.certificates && { ca: [...rootCertificates, options.certificates] }),
         ...(options.signal && { signal: options.signal }),
+        ...(lookup && { lookup }),
         timeout: idleMs,
       },
       (response) => {
         const { location } = response.headers;
         if ([301, 302, 303, 307, 308].includes(response.statusCode ?? 0) && location !== undefined) {
           response.resume();
-          if (redirects === 0) reject(new ImportError("redirected", { file: fileName(url) }));
-          else resolve(open(new URL(location, target).href, from, options, redirects - 1));
-          return;
+          if (redirects === 0) return reject(new ImportError("redirected", { file: fileName(url) }));
+          const address = response.socket.remoteAddress ?? "";
+          const next = new URL(location, target);
+          try {
+            assertSafeRedirect(target, next, address);
+          } catch (error) {
+            return reject(error);
+          }
+          const guard = lookup ?? (isPrivateAddress(address) ? undefined : publicLookup);
+          return resolve(open(next.href, from, options, redirects - 1, guard));
         }
         resolve(response);
       },
     );
     request.on("timeout", () => request.destroy(new Error(`no byte for ${idleMs / 1000} s`)));
-    request.on("error", (error) => reject(new ImportError("not_fetched", { file: fileName(url) }, error)));
+    request.on("error", (error) =>
+      reject(
+        error instanceof ImportError ? error : new ImportError("not_fetched", { file: fileName(url) }, error),
+      ),
+    );
   });
 }
 

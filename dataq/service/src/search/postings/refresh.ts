@@ -101,7 +101,7 @@ async function alone<Result>(
   await lock(client, "corpus", corpus);
   try {
     const result = await run();
-    await sweep(client);
+    await sweep(client, corpus);
     return result;
   } finally {
     await unlock(client, "corpus", corpus);
@@ -174,18 +174,21 @@ async function removeUnfinished(
   );
 }
 
-/** Forgets snapshots that no page can name and nobody can restore, and segments that no snapshot names. */
-async function sweep(client: ClientBase): Promise<void> {
+/**
+ * Deletes snapshots of a corpus that no page can name and nobody can restore, and its segments without a snapshot. Those of
+ * other corpora may belong to a build that is still running: its lock is not ours.
+ */
+async function sweep(client: ClientBase, corpus: string): Promise<void> {
   await client.query(
-    `delete from search_snapshot where retired_at < now() - make_interval(hours => $1)
+    `delete from search_snapshot where corpus = $2 and retired_at < now() - make_interval(hours => $1)
       and (kept_until is null or kept_until < now())`,
-    [keepHours],
+    [keepHours, corpus],
   );
   const found = await client.query<{ id: number }>(
     `select s.id from search_segment s
-      where s.is_ready and s.created_at < now() - make_interval(hours => $1)
+      where s.corpus = $2 and s.is_ready and s.created_at < now() - make_interval(hours => $1)
         and not exists (select from search_snapshot_segment p where p.segment = s.id)`,
-    [keepHours],
+    [keepHours, corpus],
   );
   await removeSegments(
     client,
