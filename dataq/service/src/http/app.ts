@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { Failure, invalid } from "@dataq/contract";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { keyPattern } from "../accounts/key-text.ts";
@@ -122,6 +123,8 @@ export function createApp(parts: HttpParts, settings: AppSettings): FastifyInsta
     if (reason !== undefined) request.notes.reason = reason;
     request.notes.code = sendFailure(request, reply, failure);
   });
+  endSilentConnections(app);
+  app.addHook("preClose", async () => parts.exports.close());
   refuseUnknownRoutes(app);
   enforceAccess(app, parts);
   return app;
@@ -131,6 +134,19 @@ export function createApp(parts: HttpParts, settings: AppSettings): FastifyInsta
 function reasonOf({ code, cause }: Failure): string | undefined {
   const isOfSource = code === "upstream_error" || code === "upstream_timeout" || code === "unavailable";
   return isOfSource && cause instanceof Error ? scrub(cause.message).slice(0, 500) : undefined;
+}
+
+/** Node closes idle connections at the end, but not those that have not sent a request yet. */
+function endSilentConnections(app: FastifyInstance): void {
+  const silent = new Set<Socket>();
+  app.server.on("connection", (socket: Socket) => {
+    silent.add(socket);
+    socket.once("close", () => silent.delete(socket));
+  });
+  app.server.on("request", ({ socket }) => silent.delete(socket));
+  app.addHook("preClose", async () => {
+    for (const socket of silent) socket.destroy();
+  });
 }
 
 /** Aborted when the client disconnects before the response is complete. */

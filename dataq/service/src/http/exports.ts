@@ -12,6 +12,7 @@ const STALL_MS = 60_000;
 /** Answers that are too long for memory: limited in number, and sent only as fast as the client reads them. */
 export class Exports {
   readonly #running = new Map<string, number>();
+  readonly #streams = new Set<Readable>();
   #total = 0;
 
   /** Sends a download. `prepare` runs only for those within the limits; others get `concurrency_limited`. */
@@ -29,11 +30,21 @@ export class Exports {
       throw error;
     }
     const stream = Readable.from(inChunks(lines), { objectMode: false, highWaterMark: CHUNK_CHARACTERS });
-    stream.once("close", end);
-    reply.raw.setTimeout(STALL_MS, () => reply.raw.destroy());
+    const stopWatch = watchReader(reply);
+    this.#streams.add(stream);
+    stream.once("close", () => {
+      this.#streams.delete(stream);
+      stopWatch();
+      end();
+    });
     reply.header("content-disposition", `attachment; filename="${file.name}.${file.format}"`);
     reply.type(file.format === "csv" ? "text/csv; charset=utf-8" : "application/x-ndjson; charset=utf-8");
     return reply.send(stream);
+  }
+
+  /** Cuts off the downloads that are running: a client may take as long as it likes to read one. */
+  close(): void {
+    for (const stream of this.#streams) stream.destroy();
   }
 
   /** Counts something as long as an export. Returns what ends it. */
@@ -53,6 +64,18 @@ export class Exports {
       else this.#running.set(accountId, left);
     };
   }
+}
+
+/** Disconnects a client that reads nothing. Returns what stops the watch. */
+function watchReader({ raw }: FastifyReply): () => void {
+  let before = -1;
+  const timer = setInterval(() => {
+    const written = raw.socket?.bytesWritten ?? 0;
+    if (written === before) raw.destroy();
+    before = written;
+  }, STALL_MS);
+  timer.unref();
+  return () => clearInterval(timer);
 }
 
 async function* inChunks(lines: AsyncIterable<string>): AsyncGenerator<string> {
