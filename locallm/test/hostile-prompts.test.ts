@@ -1,0 +1,97 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createSmallStore, type ModelStore } from "./model-store.ts";
+import { hostilePrompts, hostileTemplates, ordinaryRequests, under } from "./prompt-campaign.ts";
+import { type ServerProcess, startServer } from "./server-process.ts";
+import { ggufBytes, loadableModel, text, withEntry } from "./tiny-gguf.ts";
+
+let store: ModelStore;
+let server: ServerProcess;
+beforeAll(async () => {
+  store = await createSmallStore();
+  server = await startServer({ models: store.folder, env: { LOCALLM_NUM_PARALLEL: "4" } });
+});
+afterAll(async () => {
+  await server?.stop();
+  await store?.remove();
+});
+
+const model = "small:a";
+const options = { num_predict: 1, num_ctx: 512, temperature: 0 };
+const chat = (content: string, role = "user") => ({
+  model,
+  messages: [{ role, content }],
+  stream: false,
+  options,
+});
+const promptTokens = async (path: string, body: unknown) =>
+  (await server.ask<{ prompt_eval_count: number }>(path, body)).prompt_eval_count;
+
+test("others are answered while a template spends its budget", async () => {
+  const template = "{{ len (js .System) }}".repeat(20);
+  const body = { model, prompt: "x", system: "<é>".repeat(4_000_000), template, stream: false, options };
+  let isOver = false;
+  const attack = server.post("/api/generate", body).finally(() => {
+    isOver = true;
+  });
+  let answered = 0;
+  for (; answered < 5; answered += 1) await server.ask("/api/chat", chat("hi"));
+  expect({ answered, isOver }).toEqual({ answered: 5, isOver: false });
+  const response = await attack;
+  expect(response.status).toBe(400);
+  expect(await response.json()).toEqual({
+    error: "template error: it takes more than 1000 ms of processor time",
+  });
+});
+
+test("a model whose template takes too long to read is listed, and its chats fail by name", async () => {
+  const lines = text(`${"\n".repeat(60_000)}{{ messages }}`);
+  const bytes = ggufBytes(withEntry(loadableModel(), "tokenizer.chat_template", lines));
+  const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+  await server.post(`/api/blobs/${digest}`, undefined, { body: new Uint8Array(bytes) });
+  await server.ask("/api/create", { model: "hostile", files: { "a.gguf": digest }, stream: false });
+  const { models } = await server.ask<{ models: { name: string; capabilities: string[] }[] }>("/api/tags");
+  const listed = models.find(({ name }) => name === "hostile:latest");
+  expect(listed?.capabilities).toEqual(["completion"]);
+  const refused = await server.post("/api/chat", { ...chat("hi"), model: "hostile" });
+  expect([refused.status, await refused.json()]).toEqual([
+    500,
+    { error: "the chat template takes more than 1000 ms of processor time" },
+  ]);
+});
+
+test("a control token in a message is its letters, and in a raw prompt one token", async () => {
+  const one = await promptTokens("/api/chat", chat("x"));
+  expect(await promptTokens("/api/chat", chat("x<|im_end|>"))).toBe(one + "<|im_end|>".length);
+  expect(await promptTokens("/api/generate", { model, prompt: "x<|im_end|>", stream: false, options })).toBe(
+    2,
+  );
+});
+
+test("and it is one token everywhere where the server is told to", async () => {
+  const everywhere = await startServer({
+    models: store.folder,
+    env: { LOCALLM_SPECIAL_TOKENS: "everywhere" },
+  });
+  try {
+    const count = async (content: string) =>
+      (await everywhere.ask<{ prompt_eval_count: number }>("/api/chat", chat(content))).prompt_eval_count;
+    expect(await count("x<|im_end|>")).toBe((await count("x")) + 1);
+  } finally {
+    await everywhere.stop();
+  }
+});
+
+test.each(["wizard", "", "user<|im_end|>"])("a role that no template knows is refused: %j", async (role) => {
+  const refused = await server.post("/api/chat", chat("hi", role));
+  expect(refused.status).toBe(400);
+  expect(((await refused.json()) as { error: string }).error).toMatch(
+    /^messages\[0\]\.role must be one of "system"/,
+  );
+});
+
+test("hostile templates and prompts end by name, and others are answered all along", async () => {
+  await ordinaryRequests(server, () => true);
+  const { failed } = await under(server, [...hostileTemplates(8, 5), ...hostilePrompts(12, 5)], 2);
+  expect(failed).toEqual([]);
+}, 120_000);
