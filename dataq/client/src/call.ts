@@ -1,5 +1,5 @@
 import { errorOf, type RawResponse, requestIdOf } from "./answer.ts";
-import type { Chance } from "./chance.ts";
+import type { Clock } from "./clock.ts";
 import { AbortError, ConnectionError, type DevnorsDataError, TimeoutError } from "./errors.ts";
 import type { HttpRequest, Outcome } from "./exchange.ts";
 import { delayBeforeRetry } from "./retry.ts";
@@ -29,21 +29,21 @@ export type Steps<Result> = Generator<Step, Result, Outcome | undefined>;
 export function* call(
   settings: Settings,
   retry: RetrySettings,
-  chance: Chance,
+  clock: Clock,
   request: HttpRequest,
 ): Steps<RawResponse> {
-  const deadline = chance.now() + retry.totalTimeoutMs;
+  const deadline = clock.now() + retry.totalTimeoutMs;
   for (let attempt = 1; ; attempt++) {
-    const timeoutMs = Math.max(1, Math.min(retry.timeoutMs, deadline - chance.now()));
+    const timeoutMs = Math.max(1, Math.min(retry.timeoutMs, deadline - clock.now()));
     const outcome = yield { kind: "send", request, timeoutMs, attempt };
     const response = outcome?.kind === "reply" ? readReply(outcome, settings.apiKey, attempt) : undefined;
     if (response !== undefined && response.status >= 200 && response.status < 300) return response;
     const error =
       response !== undefined
-        ? errorOf(response, chance.now())
+        ? errorOf(response, clock.now())
         : failureOf(outcome as Failed, settings, timeoutMs, attempt);
-    const delayMs = delayBeforeRetry(retry, error, attempt, chance.random);
-    if (delayMs === undefined || chance.now() + delayMs >= deadline) throw error;
+    const delayMs = delayBeforeRetry(retry, error, attempt, clock.random);
+    if (delayMs === undefined || clock.now() + delayMs >= deadline) throw error;
     yield { kind: "wait", delayMs, retry: { attempt, error } };
   }
 }

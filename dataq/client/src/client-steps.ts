@@ -1,7 +1,7 @@
 import type { Balance, Estimate, UsageGroup, UsageRow } from "./account.ts";
 import { parseObject, type RawResponse } from "./answer.ts";
 import { call, type Steps } from "./call.ts";
-import type { Chance } from "./chance.ts";
+import type { Clock } from "./clock.ts";
 import type { HttpRequest } from "./exchange.ts";
 import type { OperationName } from "./operations.ts";
 import { PageCursor, type PageOptions } from "./pages.ts";
@@ -12,11 +12,11 @@ import { readRetry, type Settings, wrong } from "./settings.ts";
 /** The methods of both clients, as steps that each client runs in its own way. */
 export class ClientSteps {
   readonly settings: Settings;
-  readonly #chance: Chance;
+  readonly #clock: Clock;
 
-  constructor(settings: Settings, chance: Chance) {
+  constructor(settings: Settings, clock: Clock) {
     this.settings = settings;
-    this.#chance = chance;
+    this.#clock = clock;
   }
 
   *query<Name extends OperationName>(
@@ -63,11 +63,11 @@ export class ClientSteps {
     params: ParamsOf<Name>,
     options: PageOptions,
   ): PageCursor<Name> {
-    return new PageCursor(this.settings, this.#chance, operation, params, options);
+    return new PageCursor(this.settings, this.#clock, operation, params, options);
   }
 
   #send(request: HttpRequest, options: CallOptions): Steps<RawResponse> {
-    return call(this.settings, readRetry(options, this.settings.retry), this.#chance, request);
+    return call(this.settings, readRetry(options, this.settings.retry), this.#clock, request);
   }
 }
 

@@ -2,8 +2,8 @@
 import type { Balance, Estimate } from "./account.ts";
 import type { RawResponse } from "./answer.ts";
 import type { Step, Steps } from "./call.ts";
-import { type Chance, chance } from "./chance.ts";
 import { ClientSteps, type UsageQuery, type UsageReport } from "./client-steps.ts";
+import { type Clock, systemClock } from "./clock.ts";
 import type { Outcome } from "./exchange.ts";
 import { SyncOperations } from "./methods.ts";
 import type { OperationName } from "./operations.ts";
@@ -15,7 +15,7 @@ import { readSettings, requireObject, wrong } from "./settings.ts";
 import { Channel, sleep, threads } from "./sync/channel.ts";
 
 /** Time and randomness, which tests replace. */
-export interface SyncClock extends Chance {
+export interface SyncClock extends Clock {
   sleep(delayMs: number): void;
 }
 
@@ -33,7 +33,7 @@ export class DataQuerySync extends SyncOperations {
     requireObject(options);
     threads();
     refuseFunctions(options);
-    this.#clock = { ...chance, sleep, ...clock };
+    this.#clock = { ...systemClock, sleep, ...clock };
     this.#steps = new ClientSteps(readSettings(options), this.#clock);
     // Ends the thread of a client that was garbage-collected.
     forgotten.register(this, this.#channel, this);

@@ -1,8 +1,8 @@
 import type { Balance, Estimate } from "./account.ts";
 import { type RawResponse, requestIdOf } from "./answer.ts";
 import { redact, type Step, type Steps } from "./call.ts";
-import { type Chance, chance } from "./chance.ts";
 import { ClientSteps, type UsageQuery, type UsageReport } from "./client-steps.ts";
+import { type Clock, systemClock } from "./clock.ts";
 import { AbortError } from "./errors.ts";
 import { exchange, type Outcome } from "./exchange.ts";
 import { AsyncOperations } from "./methods.ts";
@@ -16,7 +16,7 @@ import { readSettings, requireObject } from "./settings.ts";
 export type DataQueryOptions = ClientOptions & AsyncOnlyOptions;
 
 /** Time and randomness, which tests replace. */
-export interface AsyncClock extends Chance {
+export interface AsyncClock extends Clock {
   /** Resolves after the delay, or as soon as the signal is aborted. */
   sleep(delayMs: number, signal: AbortSignal | undefined): Promise<void>;
 }
@@ -32,7 +32,7 @@ export class DataQuery extends AsyncOperations {
     requireObject(options);
     const { fetch, fetchOptions, onRequest, onResponse, onRetry, ...rest } = options;
     this.#own = { fetch, fetchOptions, onRequest, onResponse, onRetry };
-    this.#clock = { ...chance, sleep, ...clock };
+    this.#clock = { ...systemClock, sleep, ...clock };
     this.#steps = new ClientSteps(readSettings(rest), this.#clock);
   }
 

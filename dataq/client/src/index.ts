@@ -1,7 +1,7 @@
 export type * from "./account.ts";
 export type { RawResponse } from "./answer.ts";
-export type { Chance } from "./chance.ts";
 export type { UsageQuery, UsageReport } from "./client-steps.ts";
+export type { Clock } from "./clock.ts";
 export {
   type AsyncClock,
   type AsyncPages,

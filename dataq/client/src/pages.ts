@@ -1,5 +1,5 @@
 import { call, type Steps } from "./call.ts";
-import type { Chance } from "./chance.ts";
+import type { Clock } from "./clock.ts";
 import { BudgetExceededError, isDataQueryError } from "./errors.ts";
 import type { OperationName, Usage } from "./operations.ts";
 import { pauseMs } from "./rate.ts";
@@ -36,7 +36,7 @@ export interface PageState {
 /** The position in the pages of a search. Both clients run its steps. */
 export class PageCursor<Name extends OperationName> {
   readonly #settings: Settings;
-  readonly #chance: Chance;
+  readonly #clock: Clock;
   readonly #operation: Name;
   readonly #params: ParamsOf<Name>;
   readonly #options: PageOptions;
@@ -51,7 +51,7 @@ export class PageCursor<Name extends OperationName> {
 
   constructor(
     settings: Settings,
-    chance: Chance,
+    clock: Clock,
     operation: Name,
     params: ParamsOf<Name>,
     options: PageOptions,
@@ -66,7 +66,7 @@ export class PageCursor<Name extends OperationName> {
     queryRequest(settings, operation, params, rest);
     readRetry(rest, settings.retry);
     this.#settings = settings;
-    this.#chance = chance;
+    this.#clock = clock;
     this.#operation = operation;
     this.#params = params;
     this.#options = options;
@@ -115,7 +115,7 @@ export class PageCursor<Name extends OperationName> {
     const left = maxTokens === undefined ? undefined : maxTokens - this.#spent;
     if (left !== undefined && left <= 0) throw new BudgetExceededError(this.#spent, maxTokens ?? 0);
     const retry = readRetry(this.#call, this.#settings.retry);
-    const pause = this.#pauseUntil - this.#chance.now();
+    const pause = this.#pauseUntil - this.#clock.now();
     // A longer wait, such as until tomorrow, becomes the server's error.
     if (pause > 0 && pause <= retry.maxRetryWaitS * 1_000) yield { kind: "wait", delayMs: pause };
 
@@ -123,9 +123,9 @@ export class PageCursor<Name extends OperationName> {
     const params = { ...this.#params, page: this.#state.page };
     try {
       const request = queryRequest(this.#settings, this.#operation, params, options);
-      const response = yield* call(this.#settings, retry, this.#chance, request);
+      const response = yield* call(this.#settings, retry, this.#clock, request);
       const page = readResult<Name>(response);
-      const now = this.#chance.now();
+      const now = this.#clock.now();
       this.#pauseUntil = now + pauseMs(response.headers, now);
       this.#pages++;
       this.#spent += costOf(page);

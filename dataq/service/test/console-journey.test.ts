@@ -6,7 +6,7 @@ import { type LetterBox, openLetterBox } from "./letter-box.ts";
 import { codeOf } from "./totp.ts";
 
 /** A customer of a hosted service, from the first visit to a new password, in one browser. */
-describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
+describe.skipIf(!chromiumPath)("a customer's journey, in Debian's chromium", () => {
   let box: LetterBox;
   let service: InProcessService;
   let browser: TestBrowser;
@@ -39,7 +39,7 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
     await page.clock.setFixedTime(service.nowMs);
   };
 
-  test("signing up sends a letter in both languages, and lets nobody in before it is opened", async () => {
+  test("sign-up sends an email in both languages and needs its link", async () => {
     await visit(page, "/keys");
     expect(page.url()).toContain("/console/sign-in");
     await page.getByRole("link", { name: "Create account" }).click();
@@ -69,7 +69,7 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
     expect((await box.next(email)).link).toContain("/console/verify#token=");
   });
 
-  test("the letter's link verifies, once; then the operator lets them in, with the trial", async () => {
+  test("the email's link verifies once; then the operator's approval grants the trial", async () => {
     await page.goto(verification);
     await page.getByRole("button", { name: "Verify" }).click();
     await page.getByText("Your email address is verified.").waitFor();
@@ -89,7 +89,7 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
     await page.getByText("2,000,000 tokens").first().waitFor();
   });
 
-  test("a key is shown once, and works", async () => {
+  test("a new key is shown once and works", async () => {
     await visit(page, "/keys");
     await page.getByRole("button", { name: "Create API key" }).first().click();
     const dialog = page.getByRole("dialog");
@@ -106,7 +106,7 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
     expect((await service.call("/v1/balance", { key })).status).toBe(200);
   });
 
-  test("the playground says the price, charges it, and shows its ledger rows", async () => {
+  test("the playground shows the price, charges it and links to the ledger entries", async () => {
     await visit(page, "/playground?operation=legal_cases");
     expect(await page.getByTestId("price").textContent()).toContain("5,000 tokens");
     await page.getByRole("button", { name: "Send" }).click();
@@ -122,7 +122,7 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
     expect((await service.call("/v1/balance", { key })).body.balance).toBe(1_995_000);
   });
 
-  test("an empty balance is explained, and a voucher mends it", async () => {
+  test("explains an empty balance, and a voucher tops it up", async () => {
     const { accountId } = await person();
     const taken = { tokens: -1_995_000, reason: "test" };
     await service.call(`/admin/v1/accounts/${accountId}/adjust`, { body: taken });
@@ -151,7 +151,7 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
     await page.getByTestId("charged").waitFor();
   });
 
-  test("a rotated key goes on for its grace, to the second; a revoked one stops at once", async () => {
+  test("a rotated key works until its grace period ends; a revoked key stops at once", async () => {
     const answers = async (text: string) => (await service.call("/v1/balance", { key: text })).status;
     await visit(page, "/keys");
     await page.getByRole("button", { name: "Rotate: report" }).click();
@@ -177,7 +177,7 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
     expect(await answers(next)).toBe(401);
   });
 
-  test("a key that is reported as leaked ends, and the account's owner gets a letter", async () => {
+  test("a reported leak revokes the key and notifies the owner by email", async () => {
     const accounts = (await service.call("/admin/v1/accounts")).body.data;
     const { id } = accounts.find((account: { email: string | null }) => account.email === email);
     const made = (await service.call(`/admin/v1/accounts/${id}/keys`, { body: { name: "in a paste" } })).body;
@@ -191,7 +191,7 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
     expect((await service.call("/v1/balance", { key: leaked })).status).toBe(401);
   });
 
-  test("a language is one press away, and stays", async () => {
+  test("switches the language and remembers it", async () => {
     await page.getByRole("button", { name: "切换为中文" }).click();
     await page.getByRole("heading", { name: "API 密钥" }).waitFor();
     await page.reload();
@@ -201,7 +201,7 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
     await page.getByRole("heading", { name: "API keys" }).waitFor();
   });
 
-  test("by keyboard alone: past the navigation, into a dialog, out of it, back where it was", async () => {
+  test("works by keyboard: skip link, dialog, focus returned", async () => {
     await visit(page, "/keys");
     await page.keyboard.press("Tab");
     expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to content");
@@ -216,7 +216,7 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
     expect(await page.evaluate("document.activeElement.textContent")).toBe("Create API key");
   });
 
-  test("an invited person verifies their address, joins by the link, once, and sees the account", async () => {
+  test("an invited person verifies their address, joins once and sees the account", async () => {
     const invited = "li@example.com";
     await visit(page, "/settings");
     await page.getByLabel("Email").fill(invited);
@@ -259,7 +259,7 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
     expect(await page.getByLabel("Role of Li Na").count()).toBe(0);
   });
 
-  test("a lost password: a letter, a new one, and every session has ended", async () => {
+  test("a password reset by email ends every session", async () => {
     const other = await browser.context.cookies(service.url);
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
@@ -294,7 +294,7 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
     expect(browser.complaints).toEqual([]);
   });
 
-  test("a second factor by the secret that is shown; the next sign-in asks for its code", async () => {
+  test("enables two-factor authentication, and the next sign-in asks for a code", async () => {
     await visit(page, "/settings");
     const factor = page.locator("section").filter({ hasText: "Two-factor authentication" });
     await factor.getByLabel("Password").fill("a wholly different one");
@@ -318,7 +318,7 @@ describe.skipIf(!chromiumPath)("a customer's way, in Debian's chromium", () => {
     expect(browser.complaints).toEqual([]);
   });
 
-  test("neither a link nor the mail server's password is in the log", () => {
+  test("the log contains no link and no mail password", () => {
     const secrets = box.letters.map(({ link }) => new URL(link).hash.slice("#token=".length));
     for (const secret of secrets.filter((text) => text !== "")) expect(service.log()).not.toContain(secret);
     expect(service.log()).not.toContain(new URL(box.url).password);

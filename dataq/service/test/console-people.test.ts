@@ -37,7 +37,7 @@ class Visitor {
 
 const password = "correct horse battery";
 
-test("in hosted mode nobody has an account before the operator's yes, then a trial, once", async () => {
+test("in hosted mode an account and its trial exist only after approval, once", async () => {
   const visitor = new Visitor();
   expect(
     (await visitor.call("/console/auth/sign-up/email", { name: "Zhao", email: "zhao@example.com", password }))
@@ -72,7 +72,7 @@ test("in hosted mode nobody has an account before the operator's yes, then a tri
   for (const search of ["%", "zhao_example", own.id.slice(0, -1)]) expect(await found(search)).toEqual([]);
 });
 
-test("a visitor cannot let themselves in by what they send", async () => {
+test("a visitor cannot approve themselves with extra fields", async () => {
   const visitor = new Visitor();
   const wish = {
     name: "Sly",
@@ -94,7 +94,7 @@ describe("members of an account", () => {
   const guest = new Visitor();
   const idOf = async (visitor: Visitor) => (await visitor.call("/console/api/session")).body.user.id;
 
-  test("an owner invites an address; its person alone joins, once, and may do what the role says", async () => {
+  test("only the invited address can join, once, with the scopes of the role", async () => {
     await owner.call("/console/auth/sign-up/email", { name: "Sun", email: "sun@example.com", password });
     await service.call(`/console/api/people/${await idOf(owner)}/approve`, { body: {} });
     const wanted = { email: "Li@Example.com", role: "read-only" };
@@ -128,7 +128,7 @@ describe("members of an account", () => {
     });
   });
 
-  test("an owner changes and ends it; nobody else does, and an account keeps an owner", async () => {
+  test("only an owner changes and removes members, and the last owner stays", async () => {
     const [ownerId, guestId] = [await idOf(owner), await idOf(guest)];
     const setRole = (visitor: Visitor, id: string, role: string) =>
       visitor.call(`/v1/members/${id}`, { role }, "PATCH");
@@ -163,7 +163,7 @@ describe("members of an account", () => {
     });
   });
 
-  test("somebody with two accounts acts for one at a time, and for none of others", async () => {
+  test("a member of two accounts acts for one at a time and for no other account", async () => {
     const person = new Visitor();
     await person.call("/console/auth/sign-up/email", { name: "Wu", email: "wu@example.com", password });
     await service.call(`/console/api/people/${await idOf(person)}/approve`, { body: {} });
@@ -184,7 +184,7 @@ describe("members of an account", () => {
   });
 });
 
-test("a second factor: no session without its code, and a wrong code is none", async () => {
+test("two-factor authentication: no session without a correct code", async () => {
   const email = "two.factor@example.com";
   const visitor = new Visitor();
   await visitor.call("/console/auth/sign-up/email", { name: "Two", email, password });

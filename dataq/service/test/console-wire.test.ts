@@ -35,7 +35,7 @@ class Visitor {
 }
 
 describe("pages", () => {
-  test("every address of the console is one page that nothing from elsewhere gets into", async () => {
+  test("serves one page with a strict content security policy for every path", async () => {
     for (const path of ["/console", "/console/", "/console/keys", "/console/requests/req_1"]) {
       const { status, headers, body } = await new Visitor().call(path, undefined, {});
       expect(status).toBe(200);
@@ -51,7 +51,7 @@ describe("pages", () => {
     }
   });
 
-  test("files are served compressed and for ever, and a file that is not there is not the page", async () => {
+  test("serves files compressed and immutable, and 404 for a missing file", async () => {
     const { body } = await new Visitor().call("/console/", undefined, {});
     const script = /src="(\/console\/assets\/[^"]+\.js)"/.exec(body)![1]!;
     const answer = await new Visitor().call(script, undefined, { "accept-encoding": "br" });
@@ -65,14 +65,14 @@ describe("pages", () => {
       expect((await new Visitor().call(path, undefined, {})).status, path).toBe(404);
   });
 
-  test("the page comes in the visitor's look, and only a look gets into it", async () => {
+  test("renders the theme and language of the cookie and ignores anything else in it", async () => {
     const dark = await new Visitor().call("/console/", undefined, { cookie: "a=b; dataq_look=dark.zh" });
     expect(dark.body).toContain('<html lang="zh-CN" data-theme="dark">');
     const evil = await new Visitor().call("/console/", undefined, { cookie: 'dataq_look=dark"><script>.zh' });
     expect(evil.body).toContain('<html lang="en" data-theme="system">');
   });
 
-  test("who has not chosen reads what the browser prefers, and waits for no other texts", async () => {
+  test("uses the browser's language by default and preloads only its texts", async () => {
     for (const [accepted, lang, own, other] of [
       ["zh-CN,zh;q=0.9,en;q=0.8", "zh-CN", "zh", "en"],
       ["de,en;q=0.5", "en", "en", "zh"],
@@ -88,8 +88,8 @@ describe("pages", () => {
   });
 });
 
-describe("the link of the start", () => {
-  test("lets the owner in once, as operator", async () => {
+describe("the startup link", () => {
+  test("signs the owner in as operator, once", async () => {
     const token = new URL(service.console).hash.slice("#token=".length);
     const owner = new Visitor();
     expect((await owner.call("/console/auth/local-link/enter", { token })).status).toBe(200);
@@ -103,13 +103,13 @@ describe("the link of the start", () => {
     expect(wrong.status).toBe(401);
   });
 
-  test("is not in the log", () => {
+  test("does not appear in the log", () => {
     expect(service.log()).not.toContain(new URL(service.console).hash.slice("#token=".length));
   });
 });
 
 describe("sessions", () => {
-  test("a sign-up on loopback has its trial at once and reaches what a key reaches", async () => {
+  test("a sign-up on loopback gets its trial at once and can call the API", async () => {
     const visitor = new Visitor();
     expect((await visitor.signUp("li@example.com")).status).toBe(200);
     expect((await visitor.call("/v1/balance")).body).toMatchObject({ balance: 2_000_000 });
@@ -121,14 +121,14 @@ describe("sessions", () => {
     expect((await visitor.call("/console/api/people")).status).toBe(403);
   });
 
-  test("a key that is sent counts, whatever cookie came along", async () => {
+  test("an API key takes precedence over a cookie", async () => {
     const visitor = new Visitor();
     await visitor.signUp("mei@example.com");
     const answer = await visitor.call("/v1/balance", undefined, { authorization: "Bearer dq_live_wrong" });
     expect(answer.status).toBe(401);
   });
 
-  test("the cookie is out of reach of scripts and of other sites", async () => {
+  test("the cookie is HttpOnly and SameSite", async () => {
     const { headers } = await new Visitor().signUp("cookie@example.com");
     const cookie = headers.getSetCookie().join("\n");
     expect(cookie).toMatch(/^dataq\.session_token=.*HttpOnly; SameSite=Strict$/);
@@ -141,7 +141,7 @@ describe("sessions", () => {
     expect(overHttps.headers.getSetCookie().join("\n")).toMatch(/; Secure$/);
   });
 
-  test("a session that was there before sign-in is not the one after it (fixation)", async () => {
+  test("sign-in creates a new session (fixation)", async () => {
     const attacker = new Visitor();
     await attacker.signUp("attacker@example.com");
     const planted = attacker.cookie;
@@ -158,7 +158,7 @@ describe("sessions", () => {
     expect((await attacker.call("/console/api/session")).body.user?.email).not.toBe("victim@example.com");
   });
 
-  test("a made-up or changed cookie is nobody", async () => {
+  test("rejects forged and modified cookies", async () => {
     const visitor = new Visitor();
     await visitor.signUp("changed@example.com");
     for (const cookie of ["dataq.session_token=abc.def", visitor.cookie.slice(0, -3), `${visitor.cookie}x`]) {
@@ -169,7 +169,7 @@ describe("sessions", () => {
     }
   });
 
-  test("can be seen and ended, one's own only", async () => {
+  test("lists and ends only the user's own sessions", async () => {
     const here = new Visitor();
     await here.signUp("two@example.com");
     const there = new Visitor();
@@ -192,7 +192,7 @@ describe("sessions", () => {
 });
 
 describe("pages of other sites", () => {
-  test("can do nothing with a visitor's cookie (request forgery)", async () => {
+  test("rejects requests with a visitor's cookie from other sites (request forgery)", async () => {
     const visitor = new Visitor();
     await visitor.signUp("forged@example.com");
     const foreign: Record<string, string>[] = [
@@ -217,7 +217,7 @@ describe("pages of other sites", () => {
     expect(allowed.status).toBe(201);
   });
 
-  test("are told nothing of whether the visitor may read answers", async () => {
+  test("sends no CORS headers to other sites", async () => {
     const visitor = new Visitor();
     await visitor.signUp("cors@example.com");
     const answer = await visitor.call("/v1/balance", undefined, { origin: "https://evil.example" });
@@ -227,7 +227,7 @@ describe("pages of other sites", () => {
 });
 
 describe("passwords", () => {
-  test("guessing is slowed down", async () => {
+  test("limits password guesses", async () => {
     const visitor = new Visitor();
     const statuses: number[] = [];
     for (let i = 0; i < 11; i++) {
@@ -241,7 +241,7 @@ describe("passwords", () => {
     expect(statuses.at(-1)).toBe(429);
   });
 
-  test("an operator's link sets a new one, once, and ends every session", async () => {
+  test("an operator's reset link works once and ends every session", async () => {
     const forgetful = new Visitor();
     const { body: before } = await forgetful.call("/console/api/session");
     expect(before.user).toBeNull();

@@ -48,7 +48,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await models?.remove();
   });
 
-  test("the printed link lets the owner in, once", async () => {
+  test("the printed link signs the owner in, once", async () => {
     await page.goto(service.console);
     await page.getByRole("button", { name: "Open console" }).click();
     await page.getByRole("heading", { name: "Hello, local" }).waitFor();
@@ -66,7 +66,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await browser.signIn(owner);
   });
 
-  test("an import shows how far it is, and its end", async () => {
+  test("an import shows its progress and its end", async () => {
     const path = join(service.folder, "journals.jsonl");
     const journal = (n: number) => ({ journal_id: `j${n}`, name: `学报${n}`, issn: null, language: "zh" });
     writeFileSync(path, Array.from({ length: 8_000 }, (_, n) => JSON.stringify(journal(n))).join("\n"));
@@ -95,7 +95,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     });
   });
 
-  test("what an import says and what the audit log says are told in Chinese, too", async () => {
+  test("messages of imports and of the audit log are also in Chinese", async () => {
     await browser.wear({ theme: "light", language: "zh", width: 1280 });
     await visit(page, "/admin/sources");
     await page.getByText("已导入 8,000 条记录。").waitFor();
@@ -130,7 +130,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await page.getByRole("button", { name: "Remove" }).waitFor({ timeout: 50_000 });
   });
 
-  test("the model server next door: a pull with its progress, and a talk that streams", async () => {
+  test("the model page pulls a model with progress and streams a chat", async () => {
     // What follows the tensors is nobody's: enough to be told of in steps.
     const weights = Buffer.concat([smallLlama(3), Buffer.alloc(3_000_000)]);
     const { digest } = registry.publish("small/c:1", weights);
@@ -172,7 +172,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await page.getByText(/^loaded, /).waitFor();
   });
 
-  test("an impatient hand makes one key; a network that is gone and a session that ended elsewhere are told", async () => {
+  test("repeated presses create one key; a lost network and an ended session are reported", async () => {
     await browser.signIn(await signUp(service.url, "tab@example.com", "Tab"));
     await visit(page, "/keys");
     await page.getByRole("button", { name: "Create API key" }).first().click();
@@ -266,14 +266,14 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await browser.signIn(owner);
   });
 
-  test("is not for customers", async () => {
+  test("rejects customers on operator pages", async () => {
     const session = encodeURIComponent(await signUp(service.url, "customer@example.com", "Customer"));
     const headers = { cookie: `dataq.session_token=${session}`, "x-console": "1" };
     for (const path of ["/console/api/models/tags", "/admin/v1/vouchers", "/admin/v1/jobs"])
       expect((await service.call(path, { key: null, headers })).status, path).toBe(403);
   });
 
-  test("every second page: no serious fault, nothing wider than the screen, no complaint (all: npm run proof -- console)", async () => {
+  test("every second page passes axe, fits the screen and logs no error (all pages: npm run proof -- console)", async () => {
     const past = await makePast(service);
     const sessionOf = ({ who }: Sight) => (who === "owner" ? owner : "");
     // Each page in one look, in turn: `npm run proof -- console` has every page and state in every look.
@@ -301,7 +301,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await browser.signIn(owner);
   }, 400_000);
 
-  test("stored texts stay texts", async () => {
+  test("shows stored HTML as text", async () => {
     await browser.wear({ theme: "light", language: "en", width: 1280 });
     await visit(page, "/admin/accounts");
     await page.getByText("<script>document.title='broken'</script>").waitFor();
@@ -311,7 +311,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     expect(browser.complaints).toEqual([]);
   });
 
-  test("no other page can put the console into a frame (clickjacking)", async () => {
+  test("cannot be framed by another page (clickjacking)", async () => {
     const foreign = await browser.context.newPage();
     await foreign.route("http://other.example/", (route) =>
       route.fulfill({
@@ -327,7 +327,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await foreign.close();
   });
 
-  test("the first page's scripts are below 200 kB compressed", async () => {
+  test("loads less than 200 kB of compressed scripts for the first page", async () => {
     await browser.signIn("");
     const sizes: number[] = [];
     page.on("response", async (response) => {

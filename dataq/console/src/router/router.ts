@@ -4,12 +4,12 @@ import { StartFailure } from "../routes/missing.tsx";
 import { Skeleton } from "../ui/states.tsx";
 import { accountRoutes } from "./account-routes.ts";
 import { adminRoutes } from "./admin-routes.ts";
-import { doorRoutes } from "./door-routes.ts";
+import { authRoutes } from "./auth-routes.ts";
 import { rootRoute } from "./root-route.ts";
 import { shellRoute } from "./shell-route.ts";
 
 /** All pages. A page's folder has the name of its path. */
-const tree = rootRoute.addChildren([doorRoutes, shellRoute.addChildren([...accountRoutes, adminRoutes])]);
+const tree = rootRoute.addChildren([authRoutes, shellRoute.addChildren([...accountRoutes, adminRoutes])]);
 
 export function makeRouter(client: QueryClient) {
   return createRouter({

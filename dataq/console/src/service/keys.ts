@@ -18,7 +18,7 @@ export const keysQuery = queryOptions({
   queryFn: ({ signal }) => call<{ data: readonly ApiKey[] }>("/v1/keys", { signal }),
 });
 
-export function makeKey(wishes: NewKey): Promise<CreatedKey> {
+export function createKey(wishes: NewKey): Promise<CreatedKey> {
   return call("/v1/keys", { method: "POST", body: wishes });
 }
 

@@ -115,7 +115,7 @@ export const en = {
     },
   },
 
-  door: {
+  auth: {
     headline: "Sixteen sources of Chinese data. One API key. Pay per call.",
     points: [
       {

@@ -116,7 +116,7 @@ export const zh: Text = {
     },
   },
 
-  door: {
+  auth: {
     headline: "一个 API 密钥，十六类中文数据，按次计费。",
     points: [
       { title: "先看价格，再调用", about: "每次调用前都能查到准确价格，精确到每一点。调用失败不收费。" },

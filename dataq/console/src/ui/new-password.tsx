@@ -11,7 +11,7 @@ export function NewPassword({
 }) {
   const t = useText();
   return (
-    <Field label={label} hint={t.door.passwordHint} error={error}>
+    <Field label={label} hint={t.auth.passwordHint} error={error}>
       {(attributes) => (
         <Input
           {...attributes}
@@ -22,7 +22,7 @@ export function NewPassword({
           maxLength={128}
           autoComplete="new-password"
           onInvalid={({ currentTarget }) =>
-            currentTarget.setCustomValidity(currentTarget.validity.tooShort ? t.door.passwordShort : "")
+            currentTarget.setCustomValidity(currentTarget.validity.tooShort ? t.auth.passwordShort : "")
           }
           onInput={({ currentTarget }) => currentTarget.setCustomValidity("")}
         />

@@ -82,7 +82,7 @@ export function Accounts() {
                 keyOf={({ id }) => id}
                 columns={[
                   {
-                    name: t.door.name,
+                    name: t.auth.name,
                     className: "max-w-64 min-w-40",
                     cell: (account) => (
                       <Link
@@ -95,7 +95,7 @@ export function Accounts() {
                     ),
                   },
                   {
-                    name: t.door.email,
+                    name: t.auth.email,
                     isWide: true,
                     className: "max-w-64",
                     cell: ({ email }) => <span className="block truncate">{email ?? "–"}</span>,
@@ -122,7 +122,7 @@ export function Accounts() {
         </Loaded>
         <MoreRows query={query} />
       </Panel>
-      {isMaking && <MakeAccount onClose={() => setMaking(false)} />}
+      {isMaking && <CreateAccount onClose={() => setMaking(false)} />}
     </>
   );
 }
@@ -162,7 +162,7 @@ function People() {
             keyOf={({ id }) => id}
             columns={[
               {
-                name: t.door.name,
+                name: t.auth.name,
                 className: "max-w-64 min-w-40",
                 cell: (person) => (
                   <>
@@ -225,7 +225,7 @@ function People() {
   );
 }
 
-function MakeAccount({ onClose }: { readonly onClose: () => void }) {
+function CreateAccount({ onClose }: { readonly onClose: () => void }) {
   const t = useText();
   const client = useQueryClient();
   const [keys, setKeys] = useState<readonly string[] | null>(null);
@@ -263,10 +263,10 @@ function MakeAccount({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog isOpen onClose={onClose} title={t.accounts.make}>
       <form className="flex flex-col gap-4" onSubmit={send}>
-        <Field label={t.door.name}>
+        <Field label={t.auth.name}>
           {(attributes) => <Input {...attributes} name="name" required maxLength={200} autoComplete="off" />}
         </Field>
-        <Field label={t.door.email} optionalText={t.optional}>
+        <Field label={t.auth.email} optionalText={t.optional}>
           {(attributes) => <Input {...attributes} name="email" type="email" autoComplete="off" />}
         </Field>
         <div className="grid gap-4 sm:grid-cols-3">

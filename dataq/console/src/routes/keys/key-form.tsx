@@ -1,6 +1,6 @@
 import type { ApiKey, CreatedKey, NewKey, Scope } from "@dataq/contract/wire";
 import { type FormEvent, useState } from "react";
-import { changeKey, keyScopes, makeKey } from "../../service/keys.ts";
+import { changeKey, createKey, keyScopes } from "../../service/keys.ts";
 import { useText } from "../../text/text.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -23,7 +23,7 @@ export function KeyForm({
   const [scopes, setScopes] = useState<readonly Scope[]>(apiKey?.scopes ?? ["data:query", "read:account"]);
   const { mutate, isPending, error } = useOnce({
     mutationFn: async ({ mode, ...wishes }: NewKey & Required<Pick<NewKey, "mode">>) => {
-      if (!apiKey) return makeKey({ ...wishes, mode });
+      if (!apiKey) return createKey({ ...wishes, mode });
       await changeKey(apiKey.id, wishes);
       return undefined;
     },

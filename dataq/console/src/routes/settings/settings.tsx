@@ -40,7 +40,7 @@ export function Settings() {
                 say(t.settings.saved);
               }}
             >
-              <Field label={t.door.name}>
+              <Field label={t.auth.name}>
                 {(attributes) => (
                   <Input
                     {...attributes}
@@ -60,11 +60,11 @@ export function Settings() {
             <>
               <Panel title={t.settings.password}>
                 <SettingForm
-                  action={t.door.savePassword}
+                  action={t.auth.savePassword}
                   onSend={async ({ old = "", password = "" }) => {
                     await changePassword(old, password);
                     await client.invalidateQueries({ queryKey: ["sessions"] });
-                    say(t.door.passwordChanged);
+                    say(t.auth.passwordChanged);
                   }}
                 >
                   <Field label={t.settings.oldPassword}>
@@ -78,7 +78,7 @@ export function Settings() {
                       />
                     )}
                   </Field>
-                  <NewPassword label={t.door.newPassword} />
+                  <NewPassword label={t.auth.newPassword} />
                 </SettingForm>
               </Panel>
               <TwoFactor isOn={user.twoFactor} />

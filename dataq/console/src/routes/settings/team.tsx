@@ -107,7 +107,7 @@ export function Team() {
             }}
           >
             <div className="grid gap-4 sm:grid-cols-2">
-              <Field label={t.door.email}>
+              <Field label={t.auth.email}>
                 {(attributes) => (
                   <Input
                     {...attributes}

@@ -21,7 +21,7 @@ export function TwoFactor({ isOn }: { readonly isOn: boolean }) {
     say(text);
   };
   const password = (
-    <Field label={t.door.password}>
+    <Field label={t.auth.password}>
       {(attributes) => (
         <Input {...attributes} name="password" type="password" required autoComplete="current-password" />
       )}
@@ -86,7 +86,7 @@ export function TwoFactor({ isOn }: { readonly isOn: boolean }) {
               await done(t.settings.on);
             }}
           >
-            <Field label={t.door.code}>
+            <Field label={t.auth.code}>
               {(attributes) => (
                 <Input
                   {...attributes}

@@ -7,7 +7,7 @@ import { sessionQuery } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { BrokenLink } from "./broken-link.tsx";
-import { DoorForm, linkClass } from "./form.tsx";
+import { AuthForm, linkClass } from "./form.tsx";
 import { dropInvitation, keepInvitation, keptInvitation } from "./kept-invitation.ts";
 import { useLinkToken } from "./link-token.ts";
 import { useFinish } from "./sign-in.tsx";
@@ -22,27 +22,27 @@ export function Join() {
   });
   const { data: session } = useQuery(sessionQuery);
   const finish = useFinish();
-  if (token === "") return <BrokenLink about={t.door.joinBroken} />;
+  if (token === "") return <BrokenLink about={t.auth.joinBroken} />;
   if (!session?.user)
     return (
       <>
-        <h1 className="text-2xl font-semibold">{t.door.joinTitle}</h1>
-        <p className="mt-1.5 text-soft">{t.door.joinFirst}</p>
+        <h1 className="text-2xl font-semibold">{t.auth.joinTitle}</h1>
+        <p className="mt-1.5 text-soft">{t.auth.joinFirst}</p>
         <div className="mt-6 flex flex-col gap-3">
           <Link to="/sign-in" search={{ next: "/join" }} className={buttonClass("primary")}>
-            {t.door.signIn}
+            {t.auth.signIn}
           </Link>
           <Link to="/sign-up" search={{ next: "/join" }} className={buttonClass()}>
-            {t.door.signUp}
+            {t.auth.signUp}
           </Link>
         </div>
       </>
     );
   return (
-    <DoorForm
-      title={t.door.joinTitle}
-      about={t.door.joinAbout(session.user.email)}
-      action={t.door.join}
+    <AuthForm
+      title={t.auth.joinTitle}
+      about={t.auth.joinAbout(session.user.email)}
+      action={t.auth.join}
       onSend={async () => {
         await joinAccount(token);
         dropInvitation();
@@ -59,17 +59,17 @@ export function Join() {
                 .then(() => location.assign("/console/join"))
             }
           >
-            {t.door.joinAsOther}
+            {t.auth.joinAsOther}
           </button>
           {session.user.accountId && (
             <Link to="/" className={`${linkClass} self-start`}>
-              {t.door.joinNot}
+              {t.auth.joinNot}
             </Link>
           )}
         </>
       }
     >
       {null}
-    </DoorForm>
+    </AuthForm>
   );
 }

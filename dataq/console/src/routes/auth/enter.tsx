@@ -1,7 +1,7 @@
 import { enterByLink } from "../../service/identity.ts";
 import { useText } from "../../text/text.tsx";
 import { BrokenLink } from "./broken-link.tsx";
-import { DoorForm } from "./form.tsx";
+import { AuthForm } from "./form.tsx";
 import { useLinkToken } from "./link-token.ts";
 import { useFinish } from "./sign-in.tsx";
 
@@ -10,18 +10,18 @@ export function Enter() {
   const t = useText();
   const token = useLinkToken();
   const finish = useFinish();
-  if (token === "") return <BrokenLink about={t.door.enterBroken} />;
+  if (token === "") return <BrokenLink about={t.auth.enterBroken} />;
   return (
-    <DoorForm
-      title={t.door.enterTitle}
-      about={t.door.enterAbout}
-      action={t.door.enter}
+    <AuthForm
+      title={t.auth.enterTitle}
+      about={t.auth.enterAbout}
+      action={t.auth.enter}
       onSend={async () => {
         await enterByLink(token);
         await finish();
       }}
     >
       {null}
-    </DoorForm>
+    </AuthForm>
   );
 }

@@ -4,10 +4,10 @@ import { lazyPage } from "./lazy-page.ts";
 import { rootRoute, textOf } from "./root-route.ts";
 
 /** Pages for people who are not signed in. */
-const door = createRoute({
+const auth = createRoute({
   getParentRoute: () => rootRoute,
-  id: "door",
-  component: lazyPage(() => import("../routes/door/frame.tsx"), "DoorFrame"),
+  id: "auth",
+  component: lazyPage(() => import("../routes/auth/frame.tsx"), "AuthFrame"),
   beforeLoad: async ({ context, location }) => {
     const { user } = await context.client.ensureQueryData(sessionQuery);
     const isForAll = location.pathname === "/enter" || location.pathname === "/join";
@@ -15,50 +15,50 @@ const door = createRoute({
   },
 });
 
-const doorPage = { getParentRoute: () => door };
+const authPage = { getParentRoute: () => auth };
 
 const signIn = createRoute({
-  ...doorPage,
+  ...authPage,
   path: "/sign-in",
   validateSearch: (search) => ({ next: textOf(search["next"]) }),
-  component: lazyPage(() => import("../routes/door/sign-in.tsx"), "SignIn"),
+  component: lazyPage(() => import("../routes/auth/sign-in.tsx"), "SignIn"),
 });
 const signUp = createRoute({
-  ...doorPage,
+  ...authPage,
   path: "/sign-up",
   validateSearch: (search) => ({ next: textOf(search["next"]) }),
-  component: lazyPage(() => import("../routes/door/sign-up.tsx"), "SignUp"),
+  component: lazyPage(() => import("../routes/auth/sign-up.tsx"), "SignUp"),
 });
 const forgot = createRoute({
-  ...doorPage,
+  ...authPage,
   path: "/forgot",
-  component: lazyPage(() => import("../routes/door/forgot.tsx"), "Forgot"),
+  component: lazyPage(() => import("../routes/auth/forgot.tsx"), "Forgot"),
 });
 const reset = createRoute({
-  ...doorPage,
+  ...authPage,
   path: "/reset",
-  component: lazyPage(() => import("../routes/door/reset.tsx"), "Reset"),
+  component: lazyPage(() => import("../routes/auth/reset.tsx"), "Reset"),
 });
 const verify = createRoute({
-  ...doorPage,
+  ...authPage,
   path: "/verify",
-  component: lazyPage(() => import("../routes/door/verify.tsx"), "Verify"),
+  component: lazyPage(() => import("../routes/auth/verify.tsx"), "Verify"),
 });
 const pending = createRoute({
-  ...doorPage,
+  ...authPage,
   path: "/pending",
-  component: lazyPage(() => import("../routes/door/pending.tsx"), "Pending"),
+  component: lazyPage(() => import("../routes/auth/pending.tsx"), "Pending"),
 });
 const enter = createRoute({
-  ...doorPage,
+  ...authPage,
   path: "/enter",
-  component: lazyPage(() => import("../routes/door/enter.tsx"), "Enter"),
+  component: lazyPage(() => import("../routes/auth/enter.tsx"), "Enter"),
 });
 
 const join = createRoute({
-  ...doorPage,
+  ...authPage,
   path: "/join",
-  component: lazyPage(() => import("../routes/door/join.tsx"), "Join"),
+  component: lazyPage(() => import("../routes/auth/join.tsx"), "Join"),
 });
 
-export const doorRoutes = door.addChildren([signIn, signUp, forgot, reset, verify, pending, enter, join]);
+export const authRoutes = auth.addChildren([signIn, signUp, forgot, reset, verify, pending, enter, join]);

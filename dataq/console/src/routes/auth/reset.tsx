@@ -6,35 +6,35 @@ import { buttonClass } from "../../ui/button.tsx";
 import { NewPassword } from "../../ui/new-password.tsx";
 import { Notice } from "../../ui/states.tsx";
 import { BrokenLink } from "./broken-link.tsx";
-import { DoorForm } from "./form.tsx";
+import { AuthForm } from "./form.tsx";
 import { useLinkToken } from "./link-token.ts";
 
 export function Reset() {
   const t = useText();
   const token = useLinkToken();
   const [isDone, setDone] = useState(false);
-  if (token === "") return <BrokenLink about={t.door.linkBrokenAbout} />;
+  if (token === "") return <BrokenLink about={t.auth.linkBrokenAbout} />;
   if (isDone)
     return (
       <div className="flex flex-col gap-5">
-        <Notice tone="good" title={t.door.passwordChanged}>
-          {t.door.sessionsEnded}
+        <Notice tone="good" title={t.auth.passwordChanged}>
+          {t.auth.sessionsEnded}
         </Notice>
         <Link to="/sign-in" search={{ next: undefined }} className={buttonClass("primary")}>
-          {t.door.signIn}
+          {t.auth.signIn}
         </Link>
       </div>
     );
   return (
-    <DoorForm
-      title={t.door.resetTitle}
-      action={t.door.savePassword}
+    <AuthForm
+      title={t.auth.resetTitle}
+      action={t.auth.savePassword}
       onSend={async ({ password = "" }) => {
         await resetPassword(token, password);
         setDone(true);
       }}
     >
-      <NewPassword label={t.door.newPassword} />
-    </DoorForm>
+      <NewPassword label={t.auth.newPassword} />
+    </AuthForm>
   );
 }

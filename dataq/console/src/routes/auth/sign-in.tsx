@@ -5,7 +5,7 @@ import { proveBackupCode, proveCode, signIn } from "../../service/identity.ts";
 import { sessionQuery } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { Field, Input } from "../../ui/field.tsx";
-import { DoorForm, linkClass } from "./form.tsx";
+import { AuthForm, linkClass } from "./form.tsx";
 
 /** Email and password, then the two-factor code if enabled. */
 export function SignIn() {
@@ -17,11 +17,11 @@ export function SignIn() {
   const [step, setStep] = useState<"password" | "code" | "backup">("password");
   if (step !== "password")
     return (
-      <DoorForm
+      <AuthForm
         key={step}
-        title={t.door.codeTitle}
-        about={step === "code" ? t.door.codeAbout : t.door.backupAbout}
-        action={t.door.signIn}
+        title={t.auth.codeTitle}
+        about={step === "code" ? t.auth.codeAbout : t.auth.backupAbout}
+        action={t.auth.signIn}
         onSend={async ({ code = "" }) => {
           await (step === "code" ? proveCode(code.replace(/\s/g, "")) : proveBackupCode(code.trim()));
           await finish();
@@ -32,11 +32,11 @@ export function SignIn() {
             className={`${linkClass} self-start`}
             onClick={() => setStep(step === "code" ? "backup" : "code")}
           >
-            {step === "code" ? t.door.useBackup : t.door.useCode}
+            {step === "code" ? t.auth.useBackup : t.auth.useCode}
           </button>
         }
       >
-        <Field label={step === "code" ? t.door.code : t.door.backupCode}>
+        <Field label={step === "code" ? t.auth.code : t.auth.backupCode}>
           {(attributes) => (
             <Input
               {...attributes}
@@ -48,13 +48,13 @@ export function SignIn() {
             />
           )}
         </Field>
-      </DoorForm>
+      </AuthForm>
     );
   return (
-    <DoorForm
-      title={t.door.signInTitle}
-      about={session?.mode === "local" ? t.door.signInLocal : undefined}
-      action={t.door.signIn}
+    <AuthForm
+      title={t.auth.signInTitle}
+      about={session?.mode === "local" ? t.auth.signInLocal : undefined}
+      action={t.auth.signIn}
       onSend={async ({ email = "", password = "" }) => {
         const { twoFactorRedirect } = await signIn(email, password);
         if (twoFactorRedirect) setStep("code");
@@ -63,28 +63,28 @@ export function SignIn() {
       foot={
         <>
           <Link to="/forgot" className={`${linkClass} self-start`}>
-            {t.door.forgot}
+            {t.auth.forgot}
           </Link>
           {(session?.signup !== "closed" || isInvited) && (
             <p>
-              {t.door.noAccount}{" "}
+              {t.auth.noAccount}{" "}
               <Link to="/sign-up" search={{ next: isInvited ? next : undefined }} className={linkClass}>
-                {t.door.signUp}
+                {t.auth.signUp}
               </Link>
             </p>
           )}
         </>
       }
     >
-      <Field label={t.door.email}>
+      <Field label={t.auth.email}>
         {(attributes) => <Input {...attributes} name="email" type="email" required autoComplete="username" />}
       </Field>
-      <Field label={t.door.password}>
+      <Field label={t.auth.password}>
         {(attributes) => (
           <Input {...attributes} name="password" type="password" required autoComplete="current-password" />
         )}
       </Field>
-    </DoorForm>
+    </AuthForm>
   );
 }
 

@@ -6,7 +6,7 @@ import { sessionQuery } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { Notice } from "../../ui/states.tsx";
-import { DoorForm, linkClass } from "./form.tsx";
+import { AuthForm, linkClass } from "./form.tsx";
 
 /** Gives the same answer whether the address is known or not. */
 export function Forgot() {
@@ -15,32 +15,32 @@ export function Forgot() {
   const [isSent, setSent] = useState(false);
   const back = (
     <Link to="/sign-in" search={{ next: undefined }} className={`${linkClass} self-start`}>
-      {t.door.back}
+      {t.auth.back}
     </Link>
   );
   if (isSent)
     return (
       <div className="flex flex-col gap-5">
-        <Notice tone="good" title={t.door.resetSent}>
-          {session?.mail ? t.door.resetByMail : t.door.resetByOperator}
+        <Notice tone="good" title={t.auth.resetSent}>
+          {session?.mail ? t.auth.resetByMail : t.auth.resetByOperator}
         </Notice>
         {back}
       </div>
     );
   return (
-    <DoorForm
-      title={t.door.forgotTitle}
-      about={t.door.forgotAbout}
-      action={t.door.sendLink}
+    <AuthForm
+      title={t.auth.forgotTitle}
+      about={t.auth.forgotAbout}
+      action={t.auth.sendLink}
       onSend={async ({ email = "" }) => {
         await askReset(email);
         setSent(true);
       }}
       foot={back}
     >
-      <Field label={t.door.email}>
+      <Field label={t.auth.email}>
         {(attributes) => <Input {...attributes} name="email" type="email" required autoComplete="username" />}
       </Field>
-    </DoorForm>
+    </AuthForm>
   );
 }

@@ -7,7 +7,7 @@ import { useText } from "../../text/text.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { Notice } from "../../ui/states.tsx";
 import { BrokenLink } from "./broken-link.tsx";
-import { DoorForm } from "./form.tsx";
+import { AuthForm } from "./form.tsx";
 import { keptInvitation } from "./kept-invitation.ts";
 import { useLinkToken } from "./link-token.ts";
 
@@ -17,21 +17,21 @@ export function Verify() {
   const client = useQueryClient();
   const token = useLinkToken();
   const [isDone, setDone] = useState(false);
-  if (token === "") return <BrokenLink about={t.door.linkBrokenAbout} />;
+  if (token === "") return <BrokenLink about={t.auth.linkBrokenAbout} />;
   if (isDone)
     return (
       <div className="flex flex-col gap-5">
-        <Notice tone="good" title={t.door.verified} />
+        <Notice tone="good" title={t.auth.verified} />
         <Link to={keptInvitation() ? "/join" : "/"} className={buttonClass("primary")}>
-          {t.door.goOn}
+          {t.auth.goOn}
         </Link>
       </div>
     );
   return (
-    <DoorForm
-      title={t.door.verifyTitle}
-      about={t.door.verifyAbout}
-      action={t.door.verify}
+    <AuthForm
+      title={t.auth.verifyTitle}
+      about={t.auth.verifyAbout}
+      action={t.auth.verify}
       onSend={async () => {
         await verifyEmail(token);
         // Fetched at once, because the next page decides by it.
@@ -40,6 +40,6 @@ export function Verify() {
       }}
     >
       {null}
-    </DoorForm>
+    </AuthForm>
   );
 }

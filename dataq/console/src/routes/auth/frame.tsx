@@ -3,7 +3,7 @@ import { useText } from "../../text/text.tsx";
 import { Brand, LookSwitch } from "../../ui/look-switch.tsx";
 
 /** The frame of sign-in pages: a form, and a summary of the service beside it. */
-export function DoorFrame() {
+export function AuthFrame() {
   const t = useText();
   return (
     <div className="grid min-h-dvh lg:grid-cols-[minmax(0,1fr)_minmax(0,1.1fr)]">
@@ -17,14 +17,14 @@ export function DoorFrame() {
         <main className="mx-auto flex w-full max-w-sm flex-1 flex-col justify-center px-4 py-10">
           <Outlet />
         </main>
-        <p className="px-6 py-4 text-center text-xs text-faint">{t.door.foot}</p>
+        <p className="px-6 py-4 text-center text-xs text-faint">{t.auth.foot}</p>
       </div>
       <aside className="hidden border-l border-line bg-surface lg:flex lg:flex-col lg:justify-center lg:px-14">
         <p className="max-w-md text-2xl leading-snug text-balance font-semibold tracking-tight">
-          {t.door.headline}
+          {t.auth.headline}
         </p>
         <ul className="mt-8 flex max-w-md flex-col gap-5">
-          {t.door.points.map(({ title, about }) => (
+          {t.auth.points.map(({ title, about }) => (
             <li key={title} className="border-l-2 border-seal pl-4">
               <p className="font-medium">{title}</p>
               <p className="text-pretty text-soft">{about}</p>

@@ -4,7 +4,7 @@ import { useOnce } from "../../ui/once.ts";
 import { Failure } from "../../ui/states.tsx";
 
 /** A form that sends once and shows errors. */
-export function DoorForm({
+export function AuthForm({
   title,
   about,
   action,

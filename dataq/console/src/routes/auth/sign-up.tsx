@@ -9,7 +9,7 @@ import { buttonClass } from "../../ui/button.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { NewPassword } from "../../ui/new-password.tsx";
 import { explain } from "../../ui/states.tsx";
-import { DoorForm, linkClass } from "./form.tsx";
+import { AuthForm, linkClass } from "./form.tsx";
 
 export function SignUp() {
   const t = useText();
@@ -22,23 +22,23 @@ export function SignUp() {
   if (session?.signup === "closed" && !isInvited)
     return (
       <>
-        <h1 className="text-2xl font-semibold">{t.door.closedTitle}</h1>
-        <p className="mt-1.5 text-soft">{t.door.closedAbout}</p>
+        <h1 className="text-2xl font-semibold">{t.auth.closedTitle}</h1>
+        <p className="mt-1.5 text-soft">{t.auth.closedAbout}</p>
         <Link to="/sign-in" search={{ next }} className={`${buttonClass()} mt-6 self-start`}>
-          {t.door.back}
+          {t.auth.back}
         </Link>
       </>
     );
   const about = isInvited
-    ? t.door.signUpInvited
+    ? t.auth.signUpInvited
     : session?.signup === "approve"
-      ? t.door.signUpApproval
-      : t.door.signUpAbout;
+      ? t.auth.signUpApproval
+      : t.auth.signUpAbout;
   return (
-    <DoorForm
-      title={t.door.signUpTitle}
+    <AuthForm
+      title={t.auth.signUpTitle}
       about={about}
-      action={t.door.signUp}
+      action={t.auth.signUp}
       onSend={async ({ name = "", email = "", password = "" }) => {
         setProblem("");
         try {
@@ -56,20 +56,20 @@ export function SignUp() {
       }}
       foot={
         <p>
-          {t.door.haveAccount}{" "}
+          {t.auth.haveAccount}{" "}
           <Link to="/sign-in" search={{ next }} className={linkClass}>
-            {t.door.signIn}
+            {t.auth.signIn}
           </Link>
         </p>
       }
     >
-      <Field label={t.door.name} hint={t.door.nameHint}>
+      <Field label={t.auth.name} hint={t.auth.nameHint}>
         {(attributes) => <Input {...attributes} name="name" required maxLength={80} autoComplete="name" />}
       </Field>
-      <Field label={t.door.email}>
+      <Field label={t.auth.email}>
         {(attributes) => <Input {...attributes} name="email" type="email" required autoComplete="username" />}
       </Field>
-      <NewPassword label={t.door.password} error={problem || undefined} />
-    </DoorForm>
+      <NewPassword label={t.auth.password} error={problem || undefined} />
+    </AuthForm>
   );
 }

@@ -8,11 +8,11 @@ export function BrokenLink({ about }: { readonly about: string }) {
   const t = useText();
   return (
     <div className="flex flex-col gap-5">
-      <Notice tone="bad" title={t.door.linkBroken}>
+      <Notice tone="bad" title={t.auth.linkBroken}>
         {about}
       </Notice>
       <Link to="/sign-in" search={{ next: undefined }} className={`${linkClass} self-start`}>
-        {t.door.back}
+        {t.auth.back}
       </Link>
     </div>
   );

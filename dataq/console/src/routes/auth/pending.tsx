@@ -21,24 +21,24 @@ export function Pending() {
   const wantsMail = !user?.isVerified;
   return (
     <>
-      <h1 className="text-2xl font-semibold">{wantsMail ? t.door.pendingMail : t.door.pendingApproval}</h1>
+      <h1 className="text-2xl font-semibold">{wantsMail ? t.auth.pendingMail : t.auth.pendingApproval}</h1>
       <p className="mt-1.5 text-soft">
         {wantsMail
           ? session?.mail
-            ? t.door.pendingMailAbout(email ?? "")
-            : t.door.pendingNoMail
-          : t.door.pendingApprovalAbout}
+            ? t.auth.pendingMailAbout(email ?? "")
+            : t.auth.pendingNoMail
+          : t.auth.pendingApprovalAbout}
       </p>
-      {keptInvitation() && <p className="mt-1.5 text-soft">{t.door.pendingInvited}</p>}
+      {keptInvitation() && <p className="mt-1.5 text-soft">{t.auth.pendingInvited}</p>}
       {user?.accountId && (
         <div className="mt-5">
-          <Notice tone="good" title={t.door.verified} />
+          <Notice tone="good" title={t.auth.verified} />
         </div>
       )}
       <div className="mt-6 flex flex-wrap gap-2">
         {user?.accountId ? (
           <Link to="/" className={buttonClass("primary")}>
-            {t.door.goOn}
+            {t.auth.goOn}
           </Link>
         ) : (
           email &&
@@ -47,17 +47,17 @@ export function Pending() {
             <Button
               onClick={() =>
                 void askVerification(email).then(
-                  () => say(t.door.sentAgain),
+                  () => say(t.auth.sentAgain),
                   (error: unknown) =>
                     say(
                       error instanceof ServiceError && error.status === 429
-                        ? t.door.sentTooOften
+                        ? t.auth.sentTooOften
                         : explain(error, t).title,
                     ),
                 )
               }
             >
-              {t.door.sendAgain}
+              {t.auth.sendAgain}
             </Button>
           )
         )}
@@ -74,7 +74,7 @@ export function Pending() {
           </Button>
         ) : (
           <Link to="/sign-in" search={{ next: undefined }} className={buttonClass("quiet")}>
-            {t.door.back}
+            {t.auth.back}
           </Link>
         )}
       </div>
