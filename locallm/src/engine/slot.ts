@@ -14,6 +14,8 @@ export class Slot {
   isFresh = false;
   /** Its reader left while another thread was computing its rows. */
   isCancelled = false;
+  /** Its reader is slow: it keeps its place and computes nothing. */
+  isPaused = false;
   /** Numbers that grow: when the job came, and when its rows were last computed. */
   arrived = 0;
   served = 0;
@@ -55,6 +57,7 @@ export class Slot {
     this.#isGenerating = false;
     this.isFresh = true;
     this.isCancelled = false;
+    this.isPaused = false;
     this.arrived = arrived;
   }
 

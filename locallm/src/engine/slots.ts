@@ -52,7 +52,6 @@ export class Slots {
   readonly #context: Context;
   readonly #slots: readonly Slot[];
   readonly #waiting: { readonly id: number; readonly job: GenerateJob }[] = [];
-  readonly #paused = new Set<number>();
   #events: SlotEvent[] = [];
   /** What another thread computes now. */
   #aside: readonly Part[] = [];
@@ -80,7 +79,6 @@ export class Slots {
 
   /** The job gives no further event. Its slot is free before the next step. */
   cancel(id: number): void {
-    this.#paused.delete(id);
     this.#events = this.#events.filter((event) => event.id !== id);
     const waiting = this.#waiting.findIndex((entry) => entry.id === id);
     if (waiting >= 0) this.#waiting.splice(waiting, 1);
@@ -101,13 +99,15 @@ export class Slots {
     this.#context.abort();
   }
 
-  /** Its reader is slow: the slot stays taken and computes nothing. */
+  /** The job's reader is slow. A pause that arrives after the job's end does nothing. */
   pause(id: number): void {
-    this.#paused.add(id);
+    const slot = this.#slots.find((candidate) => candidate.id === id);
+    if (slot !== undefined) slot.isPaused = true;
   }
 
   resume(id: number): void {
-    this.#paused.delete(id);
+    const slot = this.#slots.find((candidate) => candidate.id === id);
+    if (slot !== undefined) slot.isPaused = false;
     this.#wake();
   }
 
@@ -153,7 +153,7 @@ export class Slots {
   }
 
   #isReady(slot: Slot): boolean {
-    return !slot.isFree && !this.#paused.has(slot.id);
+    return !slot.isFree && !slot.isPaused;
   }
 
   /** Gives free slots to waiting jobs, to each the slot whose cache has most of its prompt. */
@@ -341,7 +341,6 @@ export class Slots {
 
   #finish(slot: Slot, text: string, tokens: number, done: GenerateDone): void {
     this.#events.push({ id: slot.id, text, tokens, done, error: null });
-    this.#paused.delete(slot.id);
     slot.release();
   }
 
@@ -353,7 +352,6 @@ export class Slots {
   }
 
   #fail(id: number, error: unknown): void {
-    this.#paused.delete(id);
     this.#events.push({ id, text: "", tokens: 0, done: null, error: decodeFailure(error) });
   }
 }

@@ -1,0 +1,91 @@
+import { execFile } from "node:child_process";
+import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { launch, startServer } from "../test/server-process.ts";
+import { starterName, starterStore } from "../test/starter-model.ts";
+
+export const title = "Ollama's own integration tests against this server (OLLAMA_SOURCE)";
+
+/** The group that its README calls a quick coverage. */
+const tags = "integration,fast";
+const groups = "TestAPI|TestBasic|TestChat|TestEmbedding|TestContext|TestConcurrency|TestTools";
+
+/** What differs on purpose, or asks for what no model here can do; by a part of the test's name. */
+const known: readonly (readonly [part: string, why: string])[] = [
+  ["logprobs", "log probabilities are refused by name; the specification lists them as unsupported"],
+  ["num-predict", "asks for log probabilities"],
+  ["input_after_truncate_error", "num_ctx 0 is refused as an option: a window has at least one token"],
+  ["embed-api-truncate/all-minilm", "its last part, see input_after_truncate_error"],
+  ["api-show-model", "expects the licence and parameters of llama3.2, which the starter stands in for"],
+  ["api-generate", "two names of the same weights share a runner, which ps lists by the first name"],
+  ["context-exhaustion", "wants certain words of a story from a model of 135M parameters"],
+  ["generate-history", "wants certain words of an answer from a model of 135M parameters"],
+  ["embed/", "needs the model qwen3-embedding"],
+  ["chat/", "needs models that only a registry has"],
+  ["tools", "needs models that only a registry has"],
+];
+
+/** `OLLAMA_SOURCE`: a checkout of Ollama's sources, in which `go test` runs. */
+export async function run(print: (line: string) => void): Promise<void> {
+  const { OLLAMA_SOURCE: source, TEST_MODELS: models } = process.env;
+  const store = await starterStore();
+  if (source === undefined || models === undefined || store === null) {
+    print("Not run: it needs OLLAMA_SOURCE (a checkout of Ollama), TEST_MODELS, the starter model and Go.");
+    return;
+  }
+  const folder = await mkdtemp(join(tmpdir(), "locallm-ollama-"));
+  await cp(store, join(folder, "models"), { recursive: true });
+  const server = await startServer({
+    models: join(folder, "models"),
+    env: { LOCALLM_GENERATE: "template", LOCALLM_NUM_PARALLEL: "2", LOCALLM_MAX_LOADED_MODELS: "2" },
+  });
+  try {
+    const verb = async (...args: string[]) =>
+      await launch(args, { LOCALLM_HOST: server.url, LOCALLM_MODELS: join(folder, "models") }).exited;
+    await writeFile(join(folder, "Modelfile"), `FROM ${join(models, "all-minilm-l6-v2-f16.gguf")}\n`);
+    await verb("create", "all-minilm", "-f", join(folder, "Modelfile"));
+    for (const name of ["llama3.2", "llama3.2:1b"]) await verb("cp", starterName, name);
+    print("| test | result | why |");
+    print("| --- | --- | --- |");
+    for (const model of [starterName, ""])
+      for (const { name, result } of await goTest(source, server.url, model)) {
+        const why = result === "FAIL" ? (known.find(([part]) => name.includes(part))?.[1] ?? "a fault") : "";
+        print(`| ${name} | ${result} | ${why} |`);
+      }
+  } finally {
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+interface GoResult {
+  readonly name: string;
+  readonly result: "PASS" | "FAIL" | "SKIP";
+}
+
+/** The results of the innermost tests. An empty `model` leaves each test its own. */
+async function goTest(source: string, url: string, model: string): Promise<GoResult[]> {
+  const arguments_ = [
+    "test",
+    `-tags=${tags}`,
+    "-v",
+    "-count",
+    "1",
+    "-timeout",
+    "15m",
+    "-run",
+    groups,
+    "./integration/",
+  ];
+  const env = { ...process.env, OLLAMA_TEST_EXISTING: "1", OLLAMA_HOST: url, OLLAMA_TEST_MODEL: model };
+  const output = await new Promise<string>((resolve) => {
+    // A failing test makes Go exit with 1: its output is the result.
+    execFile("go", arguments_, { cwd: source, env, maxBuffer: 2 ** 28 }, (_error, stdout) => resolve(stdout));
+  });
+  const all = [...output.matchAll(/^\s*--- (PASS|FAIL|SKIP): (\S+)/gm)].map(
+    ([, result, name]) => ({ name, result }) as GoResult,
+  );
+  if (all.length === 0) throw new Error(`go test gave no results:\n${output.slice(-2000)}`);
+  return all.filter(({ name }) => !all.some((other) => other.name.startsWith(`${name}/`)));
+}
