@@ -2,25 +2,25 @@ import type { Provenance } from "@dataq/contract";
 import type { IndexDocument } from "../../../search/search-index.ts";
 import { type ArticleNumber, lawKey } from "../question/law-reference.ts";
 
-/** An article through its versions, as the index keeps it; which version holds depends on the day of the question. */
+/** An article with all its versions, as the index keeps it. Which one is in force depends on the day of the question. */
 export interface StoredArticle {
   readonly id: string;
   readonly law_name: string;
   readonly article_no: string;
   readonly article: ArticleNumber | null;
-  /** Oldest first. A version in which the article does not stand has null content. */
+  /** Oldest first. The content is null in a version that lacks the article. */
   readonly versions: readonly ArticleVersion[];
   /** Of the whole law. */
   readonly history?: readonly LawEvent[];
-  /** What acts of amendment did to this article, oldest first, whether or not a version of that day is held. */
+  /** Changes that amending acts made to this article, oldest first, even if no version of that date is held. */
   readonly acts?: readonly ArticleAct[];
-  /** Versions from before the article got this number, which it has from version `from` on. */
+  /** Versions in which the article had another number. It has its present one from version `from` on. */
   readonly past?: { readonly from: number; readonly versions: readonly ArticleVersion[] };
-  /** When the whole law was repealed; `date` is null where only the fact is known. */
+  /** When the whole law was repealed; `date` is null if unknown. */
   readonly repealed?: { readonly date: string | null; readonly by: string | null };
-  /** Acts tell all that was amended after the newest version: an article that none of them names stands as it did. */
+  /** All amendments after the newest version are known, so an article that none of them names is unchanged. */
   readonly amendments_known?: true;
-  /** A newer text of the law is known, which is not held and of which no act tells what it changed. */
+  /** Date of a newer text of the law that is not held; what it changed is unknown. */
   readonly newer?: string;
 }
 
@@ -42,17 +42,17 @@ export interface ArticleVersion extends LawFacts {
   readonly section: string | null;
   readonly content: string | null;
   readonly source: Provenance;
-  /** Day since which these words are known to hold, in this version and those before it; null where none tells it. */
+  /** Date since which these words are known to be in force, across versions; null if unknown. */
   readonly since?: string | null;
-  /** What this version did to the article; null before it first stands. */
+  /** What this version changed in the article; null before the article existed. */
   readonly change?: ArticleChange | null;
-  /** Its number in the version before, where that was another. */
+  /** Its number in the previous version, if it was another. */
   readonly former_no?: string;
-  /** The number that this text has from this version on, where it moved away. */
+  /** The number under which this text continues, if it moved. */
   readonly moved_to?: string;
 }
 
-/** `unknown`: the first version that is held, when it is not the law's first. */
+/** `unknown`: the oldest version that is held is not the law's first. */
 export type ArticleChange =
   | "original"
   | "added"
@@ -100,7 +100,7 @@ export function lawArticleDocument(article: StoredArticle): IndexDocument {
   };
 }
 
-/** Years of the versions in which the article stands. */
+/** Years of the versions that contain the article. */
 function yearsOf({ versions }: StoredArticle): string[] {
   const standing = versions.filter(({ content, version_date }) => content !== null && version_date !== null);
   return [...new Set(standing.map(({ version_date }) => (version_date as string).slice(0, 4)))];

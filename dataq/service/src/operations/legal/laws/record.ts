@@ -2,13 +2,13 @@ import { chinaDate } from "@dataq/contract";
 import type { ArticleVersion, StoredArticle } from "./corpus.ts";
 import { articleStatus, inForceOn, levelOf } from "./status.ts";
 
-/** What of an article's past is asked for: the version at a place, and the words that named it. */
+/** A request for an older version: its index among the versions, and the words that asked for it. */
 export interface AsOf {
   readonly place: number;
   readonly words: string;
 }
 
-/** The article as it stands on the day of the question, or as it stood, with what is known of its history. */
+/** The article as it stands today or stood in the version asked for, with its known history. */
 export function articleRecord(article: StoredArticle, now: Date, asOf?: AsOf) {
   const today = chinaDate(now);
   const versions = article.versions;
@@ -68,7 +68,7 @@ function placeOf(
   });
   const version = versions[place];
   if (version === undefined) return undefined;
-  // An amendment of which no text is held may have changed the words in between.
+  // An amendment whose text is not held may have changed the words in between.
   const from = version.version_date ?? "";
   const isUnbroken = !history.some(
     ({ date, text }) => date > from && date <= end && /通过|修订|修正|修改/.test(text),
@@ -76,12 +76,12 @@ function placeOf(
   return isUnbroken ? place : undefined;
 }
 
-/** Older stores know only since when the whole version holds. */
+/** Older stores know only the effective date of the whole version. */
 function sinceOf(version: ArticleVersion): string | null {
   return version.since === undefined ? version.effective_date : version.since;
 }
 
-/** The day from which the words of a version hold no more. */
+/** The date from which the words of a version are no longer in force. */
 function expiryOf({ versions, acts = [], repealed }: StoredArticle, place: number): string | null {
   const version = versions[place] as ArticleVersion;
   if (version.content === null) return sinceOf(version);
@@ -124,14 +124,14 @@ function revisionsOf(article: StoredArticle, place: number) {
   return [...ofVersions, ...ofActs].sort((a, b) => (a.version_date < b.version_date ? -1 : 1));
 }
 
-/** From this version on the number belongs to another article than before. */
+/** Whether the number belongs to a different article from this version on. */
 function isOther({ change, former_no }: ArticleVersion): boolean {
   return change === "added" || former_no !== undefined;
 }
 
 function revisionOf({ history = [], acts = [] }: StoredArticle, version: ArticleVersion) {
   const date = version.version_date ?? version.promulgated_date;
-  // Before the article first stood.
+  // The article did not exist yet.
   if (date === null || version.change === null) return [];
   const decided = history.find((event) => event.date === date)?.text;
   return [
@@ -146,7 +146,7 @@ function revisionOf({ history = [], acts = [] }: StoredArticle, version: Article
   ];
 }
 
-/** Who decided, in a line such as 2023年12月29日 第十四届全国人民代表大会常务委员会第七次会议修订. */
+/** The body that decided, in a line such as 2023年12月29日 第十四届全国人民代表大会常务委员会第七次会议修订. */
 function bodyIn(line: string | undefined): string | null {
   return /日\s*(\S+?(?:会议|国务院|法院|检察院))/.exec(line ?? "")?.[1] ?? null;
 }

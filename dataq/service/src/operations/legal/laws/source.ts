@@ -1,7 +1,7 @@
 import type { PostingIndex } from "../../../search/postings/posting-index.ts";
 import type { Query } from "../../../search/search-index.ts";
 import type { ReadQuestion, Searching } from "../../../sources/search-source.ts";
-import { isLawName, lawKey, readLawReference } from "../question/law-reference.ts";
+import { isLawName, type LawReference, lawKey, readLawReference } from "../question/law-reference.ts";
 import { type LawVersionYear, readLawVersionYear } from "../question/law-version-year.ts";
 import { articleTerm, lawTerm, lawYearTerm, type StoredArticle } from "./corpus.ts";
 import { articleRecord, placeInYear, versionInYear } from "./record.ts";
@@ -17,14 +17,10 @@ export const laws: Searching = {
 async function read(text: string, index: PostingIndex, corpus: string): Promise<ReadQuestion> {
   const version = readLawVersionYear(text);
   if (version !== undefined) return readVersion(version, index, corpus);
-  const { law, article, rest } = isFullName(text)
-    ? { law: lawKey(text), article: null, rest: "" }
-    : readLawReference(text);
+  const { law, article, rest } = referenceIn(text);
   if (law !== null) {
     const filter = exact(article === null ? lawTerm(law) : articleTerm(law, article));
-    const isHeld = async () => (await index.count(corpus, [lawTerm(law)])) > 0;
-    const notHeld = async () => ((await isHeld()) ? undefined : `The law ${law} is not held.`);
-    return { ...question([filter], rest), notHeld };
+    return { ...question([filter], rest), notHeld: () => lawNotHeld(law, index, corpus) };
   }
   if (article !== null) return question([exact(articleTerm(null, article))], rest);
   const { laws: named, others } = await lawsIn(text, index, corpus);
@@ -40,15 +36,16 @@ async function readVersion(
   index: PostingIndex,
   corpus: string,
 ): Promise<ReadQuestion> {
-  const { law, article, rest } = readLawReference(text);
+  const { law, article, rest } = referenceIn(text);
   const found = law === null ? await lawsIn(text, index, corpus) : { laws: [law], others: rest };
   const key = found.laws[0];
-  // A law that is not held is searched for as before; the year is a word among others.
+  // No law of that name is held: search by words, the year among them.
   if (key === undefined) return question([], `${text} ${year}`);
   const filter = exact(article === null ? lawTerm(key) : articleTerm(key, article));
   const body = await firstOf(filter, index, corpus);
-  // Of a law or an article that no version has there is none of that year either.
-  if (body === undefined) return question([filter], found.others);
+  // An article that no version contains is missing in every year.
+  if (body === undefined)
+    return { ...question([filter], found.others), notHeld: () => lawNotHeld(key, index, corpus) };
   const place = article === null ? versionInYear(body, year) : placeInYear(body, year);
   if (place === undefined)
     return {
@@ -66,6 +63,14 @@ async function readVersion(
       return articleRecord(stored, now, { place: at, words });
     },
   };
+}
+
+function referenceIn(text: string): LawReference {
+  return isFullName(text) ? { law: lawKey(text), article: null, rest: "" } : readLawReference(text);
+}
+
+async function lawNotHeld(key: string, index: PostingIndex, corpus: string): Promise<string | undefined> {
+  return (await index.count(corpus, [lawTerm(key)])) > 0 ? undefined : `The law ${key} is not held.`;
 }
 
 function versionNotHeld({ law_name: name, versions }: StoredArticle, words: string): string {

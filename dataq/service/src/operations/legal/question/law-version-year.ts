@@ -20,7 +20,7 @@ export function readLawVersionYear(text: string): LawVersionYear | undefined {
     const words = (bracketed ?? open ?? "").replace(/\s/g, "");
     const before = text.slice(0, found.index);
     const after = text.slice(found.index + written.length);
-    // Of an amendment the year is part of its name.
+    // The year is part of an amendment's name.
     if (/修正案\s*$/.test(before)) continue;
     const rest = `${before.trimEnd()} ${after.trimStart()}`.trim().replace(/\(\s*\)/g, "");
     if (!namesLaw(rest)) continue;
@@ -36,7 +36,7 @@ function namesLaw(text: string): boolean {
 
 const year = "(?:19|20)[0-9]{2}";
 const what = "\\s*年?\\s*(?:第?[一二三四五六七八九十]次)?(?:修订|修正|修改)?(?:版|本|案|后)?(?:的)?";
-/** Not part of a longer number, a date or a number of articles. */
+/** Years that are not part of a longer number, a date or an article number. */
 const yearWords = new RegExp(
   `\\(\\s*(${year}${what})\\s*\\)|(?<![0-9第])(${year}${what})(?![0-9月条号款项./-])`,
   "g",

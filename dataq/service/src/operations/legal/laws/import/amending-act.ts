@@ -3,16 +3,16 @@ import { decisionsOn, effectiveDateOfDecision } from "./decisions.ts";
 import { effectiveDateInText, isEffectiveAtOnce } from "./law-history.ts";
 import type { LawVersion } from "./law-version.ts";
 
-/** What an act of amendment does to the articles of another law, by the numbers that they have after it. */
+/** What an amending act changes in another law. Articles have the numbers that the act gives them. */
 export interface AmendingAct {
   readonly date: string;
   readonly effectiveDate: string | null;
-  /** Name of the act, such as 刑法修正案（八）; null where only its date is known. */
+  /** Name of the act, such as 刑法修正案（八）; null if only its date is known. */
   readonly by: string | null;
   readonly articles: ReadonlyMap<string, "added" | "amended" | "repealed">;
 }
 
-/** The law that a title's act amends, as its key: 刑法 for 中华人民共和国刑法修正案（八）; null for any other law. */
+/** Key of the law that an act amends: 刑法 for 中华人民共和国刑法修正案（八）. Null if the title is not that of an amending act. */
 export function amendedLaw(title: string): string | null {
   const plain = title.normalize("NFKC").replace(/\s/g, "");
   const found =
@@ -20,7 +20,7 @@ export function amendedLaw(title: string): string | null {
   return found === null ? null : lawKey(found[1] as string);
 }
 
-/** Undefined for an act without a date: where in the law's history it stands is not known. */
+/** Undefined for an act without a date: its place in the law's history is unknown. */
 export function readAmendingAct(version: LawVersion): AmendingAct | undefined {
   const { version_date: date, law_name: title, effective_date: stated } = version.facts;
   const law = amendedLaw(title);
@@ -37,7 +37,7 @@ export function readAmendingAct(version: LawVersion): AmendingAct | undefined {
   };
 }
 
-/** Acts that no pack has to hold. */
+/** Acts that are known even if no pack contains them. */
 export function knownActs(law: string): AmendingAct[] {
   return decisionsOn(law).map(({ passed, effective, articles = [] }) => ({
     date: passed,
@@ -56,7 +56,7 @@ const count = "[零〇一二三四五六七八九十百千]+";
 const itemStart = new RegExp(`\\n(?=${count}、)`);
 const article = new RegExp(`第${count}条(?:之${count})?`, "g");
 
-/** One item, such as 在刑法第十七条后增加一条，作为第十七条之一：“…”. What stands in quotes is the new text. */
+/** One item, such as 在刑法第十七条后增加一条，作为第十七条之一：“…”. The quoted words are the new text. */
 function changesIn(item: string): [string, "added" | "amended" | "repealed"][] {
   const told = item.replace(/“[^”]*”|"[^"]*"/g, "").split(/[“"：:]/)[0] ?? "";
   const added = /增加[一二三四五六七八九十]*条.*?作为(.*)$/s.exec(told);
@@ -71,7 +71,7 @@ function changesIn(item: string): [string, "added" | "amended" | "repealed"][] {
   return labelsIn(told).map((label) => [label, isRepealed ? "repealed" : "amended"]);
 }
 
-/** 第一百二十三条至第一百二十七条 are five. */
+/** 第一百二十三条至第一百二十七条 are five articles. */
 function labelsIn(text: string): string[] {
   const numbers = [...text.matchAll(article)]
     .map(([found]) => readArticleNumber(found))

@@ -1,10 +1,10 @@
-/** An article of a version, as far as comparing needs it. */
+/** An article, reduced to what is compared. */
 export interface Worded {
   readonly label: string;
   readonly words: string;
 }
 
-/** Where an article of a newer version comes from. */
+/** The older article that became an article of a newer version. */
 export interface Origin {
   /** Its number in the older version. */
   readonly label: string;
@@ -38,7 +38,7 @@ export function originsOf(older: readonly Worded[], newer: readonly Worded[]): M
   const restOfOlder = older.filter(({ label }) => !taken.has(label));
   const restOfNewer = newer.filter(({ label }) => !origins.has(label));
   for (const [before, article] of alike(restOfOlder, restOfNewer)) take(article, before);
-  // A text that was written anew under its number is still that article, amended.
+  // A text that was rewritten under its old number is still that article, amended.
   for (const article of newer) {
     const before = byLabel.get(article.label);
     if (!origins.has(article.label) && before !== undefined && !taken.has(before.label))
@@ -47,7 +47,7 @@ export function originsOf(older: readonly Worded[], newer: readonly Worded[]): M
   return origins;
 }
 
-/** What of a text is words: marks, spaces and width differ between editions of one text. */
+/** The words of a text. Punctuation, spaces and character width differ between editions of the same text. */
 export function wordsOf(text: string): string {
   return text
     .normalize("NFKC")
@@ -55,7 +55,7 @@ export function wordsOf(text: string): string {
     .replace(/[^\p{L}\p{N}]/gu, "");
 }
 
-/** Pairs in the order of both lists with the greatest likeness in all. */
+/** Pairs articles, in the order of both lists, so that the sum of their similarities is greatest. */
 function alike(older: readonly Worded[], newer: readonly Worded[]): [Worded, Worded][] {
   if (older.length * newer.length > mostPairs) return [];
   const olderPairs = older.map(({ words }) => pairsOf(words));
@@ -84,10 +84,10 @@ function alike(older: readonly Worded[], newer: readonly Worded[]): [Worded, Wor
 }
 
 const leastLikeness = 0.35;
-/** Beyond this the comparison would take seconds; such texts are compared by number. */
+/** More comparisons would take seconds. Larger texts are compared by number only. */
 const mostPairs = 500_000;
 
-/** Every two neighbouring characters once, in order, so that two lists are compared in one pass. */
+/** The distinct pairs of neighbouring characters, sorted, so that two lists are compared in one pass. */
 function pairsOf(words: string): Uint32Array {
   const pairs = new Uint32Array(Math.max(0, words.length - 1));
   for (let at = 0; at < pairs.length; at++)
@@ -98,7 +98,7 @@ function pairsOf(words: string): Uint32Array {
   return pairs.subarray(0, kept);
 }
 
-/** Of both texts' pairs of characters, how many they share: 0 to 1. */
+/** The share of character pairs that two texts have in common, 0 to 1. */
 function likenessOf(one: Uint32Array, other: Uint32Array): number {
   const all = one.length + other.length;
   if (2 * Math.min(one.length, other.length) < leastLikeness * all) return 0;

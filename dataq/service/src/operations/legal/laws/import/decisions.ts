@@ -1,15 +1,15 @@
-/** From which day an act that amends a law holds, where no pack tells it. */
+/** The effective date of an amending act that no pack states. */
 interface Decision {
-  /** Day on which the act was passed, or published for one of the State Council. */
+  /** Date on which the act was passed; for acts of the State Council, on which it was published. */
   readonly passed: string;
   readonly effective: string;
-  /** The laws that it amends, without 中华人民共和国; without this field, every law whose history names the act. */
+  /** The laws that it amends, without 中华人民共和国. If left out: every law whose history names the act. */
   readonly laws?: readonly string[];
   /** Part of the act's name as the histories of laws quote it. */
   readonly named?: string;
   /** The level of the laws that an act without `laws` amends. */
   readonly level?: string;
-  /** The articles that it changes, where all of them are known. */
+  /** The articles that it changes, if all of them are known. */
   readonly articles?: readonly string[];
 }
 
@@ -19,11 +19,11 @@ export interface Amended {
   /** 行政法规, or another level. */
   readonly level: string | null;
   readonly passed: string;
-  /** What the law's history tells of the day; packs leave the last line out at times. */
+  /** The line of the law's history for that date; null if the pack lacks it. */
   readonly line: string | null;
 }
 
-/** Null where the table does not know the act. */
+/** Null if the act is not in the table. */
 export function effectiveDateOfDecision({ law, level, passed, line }: Amended): string | null {
   const matches = (decision: Decision) =>
     decision.passed === passed &&
@@ -33,7 +33,7 @@ export function effectiveDateOfDecision({ law, level, passed, line }: Amended): 
   return decisions.find(matches)?.effective ?? null;
 }
 
-/** Acts of the table whose articles are known. */
+/** Acts on a law for which the table lists the articles. */
 export function decisionsOn(law: string): readonly Decision[] {
   return decisions.filter(({ laws, articles }) => articles !== undefined && laws?.includes(law) === true);
 }
@@ -246,7 +246,7 @@ const decisions: readonly Decision[] = [
     effective: "2013-03-01",
     laws: ["著作权法实施条例", "信息网络传播权保护条例", "计算机软件保护条例"],
   },
-  // The interpretations were brought into line with the Civil Code in five acts of one day.
+  // Five acts of one day brought the interpretations into line with the Civil Code.
   { passed: "2020-12-29", effective: "2021-01-01", named: "司法解释的决定", level: "司法解释" },
   { passed: "2017-11-19", effective: "2017-11-19", laws: ["增值税暂行条例"] },
   { passed: "2023-12-11", effective: "2024-01-20", laws: ["专利法实施细则"] },

@@ -1,6 +1,6 @@
 import type { LawEvent } from "../corpus.ts";
 
-/** What a line of a law's history tells. `revised` replaces the whole text, `amended` only what it names. */
+/** The kind of event in a law's history. `revised` replaces the whole text, `amended` only parts of it. */
 export type Happening = "passed" | "revised" | "amended" | "published" | "effective" | "repealed";
 
 /**
@@ -19,9 +19,9 @@ export function readLawHistory(lines: readonly string[]): LawEvent[] {
   return events.sort((a, b) => (a.date < b.date ? -1 : a.date > b.date ? 1 : 0)).slice(-mostEvents);
 }
 
-/** Null for a line that only names a day, such as a meeting. */
+/** Null for a line without an event, such as the date of a meeting. */
 export function happeningIn(text: string): Happening | null {
-  // What a decision in brackets is called says nothing of this law: 关于修改和废止部分行政法规的决定.
+  // The name of a decision says nothing about this law: 关于修改和废止部分行政法规的决定.
   const told = text.replace(/《.*》|《.*$/g, "《》");
   if (/通过的《》/.test(told)) return "amended";
   if (/废止|失效/.test(told)) return "repealed";
@@ -33,23 +33,23 @@ export function happeningIn(text: string): Happening | null {
   return told === "《》" || !/《》/.test(told) ? null : "amended";
 }
 
-/** Events that make a version of the law's text, oldest first. */
+/** Events that created a version of the text, oldest first. */
 export function textEvents(history: readonly LawEvent[]): LawEvent[] {
   return history.filter(({ text }) => makesText.has(happeningIn(text) as Happening));
 }
 
-/** The day of the last event that made the text what it is. */
+/** The date of the last event that changed the text. */
 export function versionDateIn(history: readonly LawEvent[]): string | null {
   const last =
     textEvents(history).at(-1) ?? history.findLast(({ text }) => happeningIn(text) === "published");
   return last?.date ?? null;
 }
 
-/** The day from which a version holds, as the law's own history tells it: 2021年1月1日施行. */
+/** When a version took effect according to the law's history: 2021年1月1日施行. */
 export function effectiveDateInHistory(history: readonly LawEvent[], versionDate: string): string | null {
   for (const { date, text } of history) {
     if (date < versionDate) continue;
-    // A later amendment has a day of its own.
+    // What follows belongs to a later amendment.
     if (date > versionDate && makesText.has(happeningIn(text) as Happening)) return null;
     const within = /自(\d{4}年\d{1,2}月\d{1,2}日)起?(?:施行|实施|生效)/.exec(text)?.[1];
     const told = within === undefined ? null : dateIn(within);
@@ -59,18 +59,18 @@ export function effectiveDateInHistory(history: readonly LawEvent[], versionDate
   return null;
 }
 
-/** The day that a law's own articles name, 本法自2021年1月1日起施行; an older one than the version is the first text's. */
+/** The effective date in the law's own articles: 本法自2021年1月1日起施行. A date before the version is that of the first text. */
 export function effectiveDateInText(text: string, versionDate: string): string | null {
   const found = [...text.matchAll(ownEffect)].map(([, date = ""]) => dateIn(date)).at(-1) ?? null;
   return found !== null && found >= versionDate ? found : null;
 }
 
-/** Whether a law's own articles say that it holds from the day on which it was published. */
+/** Whether the law's own articles make it effective on publication. */
 export function isEffectiveAtOnce(text: string): boolean {
   return /自(?:公布|发布|颁布|印发|批准|通过)之日起(?:施行|实施|生效|执行)/.test(text);
 }
 
-/** The laws that a law repeals, and from which day, by its own words: 《婚姻法》同时废止. */
+/** Names of the laws that an article repeals: 《婚姻法》同时废止. */
 export function repealedIn(text: string): string[] {
   return text
     .split(/[。;；\n]/)

@@ -1,7 +1,7 @@
 import { type Message, say } from "../../../../importer/message.ts";
 import type { LawText } from "./law-version.ts";
 
-/** What a text must tell of itself to be taken as a law. */
+/** What decides whether a text is a law. */
 export interface Titled {
   readonly title: string;
   /** How the pack files it, such as 司法解释 or 案例/民法典. */
@@ -9,7 +9,7 @@ export interface Titled {
   readonly articles: readonly LawText[];
 }
 
-/** Why a text is not a whole law; null for one that is. Amending acts are laws of their own. */
+/** The reason why a text is not a whole law; null if it is one. Amending acts are laws of their own. */
 export function whyNotLaw({ title, category, articles }: Titled): Message | null {
   const name = plainTitle(title);
   if (category.startsWith("案例") || cases.test(name)) return say("law_case", { title });
@@ -21,7 +21,7 @@ export function whyNotLaw({ title, category, articles }: Titled): Message | null
   return lawEndings.test(name) || isNumbered(articles) ? null : say("not_a_law", { title });
 }
 
-/** Whether a title names a part of some law, such as 第三编 合同 or 附则. */
+/** Whether a title names a part of a law, such as 第三编 合同 or 附则. */
 export function isPart(title: string): boolean {
   return parts.test(plainTitle(title));
 }
@@ -33,14 +33,14 @@ function plainTitle(title: string): string {
     .replace(/(?:\([^()]*\))+$/, "");
 }
 
-/** No law has only one chapter, and the last article says from when it holds. */
+/** No law has only one chapter, and every law ends with its effective date. */
 function isCutOff(articles: readonly LawText[]): boolean {
   const isFirstChapter =
     articles.length > 0 && articles.every(({ chapter }) => chapter?.startsWith("第一章"));
   return isFirstChapter && !/施行|实施|生效|废止/.test(articles.at(-1)?.content ?? "");
 }
 
-/** A text under an unusual title is a law when it counts its articles from the first. */
+/** A text with an unusual title is a law if its articles start at 第一条. */
 function isNumbered(articles: readonly LawText[]): boolean {
   return articles.length >= 3 && articles[0]?.articleNo === "第一条";
 }

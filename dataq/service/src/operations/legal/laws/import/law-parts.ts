@@ -3,10 +3,10 @@ import { readArticleNumber } from "../../question/law-reference.ts";
 import { isPart } from "./law-kind.ts";
 import type { LawText, LawVersion } from "./law-version.ts";
 
-/** A text that stands beside others of the same law. */
+/** One of several texts that belong to the same law. */
 export interface LawPart {
   readonly row: string;
-  /** Of the part, such as 第三编 合同; of the law for its title page. */
+  /** Title of the part, such as 第三编 合同, or of the law on its title page. */
   readonly title: string;
   readonly version: LawVersion;
 }
@@ -20,7 +20,7 @@ export function bookOf(path: string | null, title: string, name: string | null):
   return name !== null && name !== title && isPart(name) ? title : null;
 }
 
-/** The law that parts make up when they hold every article from the first to the last, and what it is made of. */
+/** The law that the parts form, if together they hold every article without a gap, and the parts that were used. */
 export function joinParts(
   texts: readonly LawPart[],
 ): { readonly law: LawVersion; readonly from: readonly LawPart[] } | undefined {
@@ -38,13 +38,13 @@ export function joinParts(
   };
 }
 
-/** An act of amendment counts its items over all amendments; it is never one of the law's parts. */
+/** The items of an amendment are numbered too, but they are not articles of the law. */
 function isNumbered({ articles, facts }: LawVersion): boolean {
   const isCounted = articles.length > 0 && articles.every(({ articleNo }) => readArticleNumber(articleNo));
   return isCounted && !/修正案$/.test(facts.law_name);
 }
 
-/** From the first article on without a gap or a number that stands twice. */
+/** Whether the numbers run from 第一条 without a gap or a repetition. */
 function isWhole(articles: readonly LawText[]): boolean {
   const numbers = articles.map(({ articleNo }) => readArticleNumber(articleNo));
   return numbers.every((number, place) => {

@@ -79,7 +79,7 @@ function listedVersion(lawId: string, { name, articles }: ListedLaw): LawVersion
   };
 }
 
-/** A folder may hold one whole law, a law in parts with its acts of amendment, or parts of which some are missing. */
+/** A folder holds one whole law, or the parts of one with its amendments. Parts may be missing. */
 function versionsOfBook(texts: readonly LawPart[], told: RowListener): LawVersion[] {
   const joined = joinParts(texts);
   const alone = texts.filter((part) => joined?.from.includes(part) !== true);
@@ -129,7 +129,7 @@ function wholeText(fields: Fields): ReadText | { readonly problem: Message } {
   return problem === null ? { version, book, title } : { problem };
 }
 
-/** A decision without articles is one text; of a title page nothing is left. */
+/** A decision without articles is one text. Of a title page nothing remains. */
 function undivided(lines: readonly string[], title: string): LawText[] {
   const body = lines.filter((line) => {
     const plain = line.replace(/^[#>*\s(（]+|[*\s)）]+$/g, "");

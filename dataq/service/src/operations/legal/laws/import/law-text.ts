@@ -4,11 +4,11 @@ const number = "[零〇一二三四五六七八九十百千]+";
 const articleStart = new RegExp(`^\\**(第${number}条(?:之${number})?)\\**[\\s　]*(.*)$`);
 const chapterLine = new RegExp(`^#*\\s*\\**(第${number}(?:编|章|分编)[\\s　]*.*?)\\**$`);
 const sectionLine = new RegExp(`^#*\\s*\\**(第${number}节[\\s　]*.*?)\\**$`);
-/** Of the site that a text was written for. */
+/** Settings of the website that a text was written for. */
 const frontMatter = /^(?:sidebar|prev|next|title): /;
 const annex = /^[#\s*]*(?:附件|附表|附录|附图|附)[\s　]*(?:[一二三四五六七八九十0-9]+|[:：]|\**$)/;
 
-/** Takes a law's text in Markdown apart: lines before the first article are its head. */
+/** Splits a law's text in Markdown into articles. The lines before the first article are its head. */
 export function readLawText(markdown: string): { head: string[]; articles: LawText[] } {
   const head: string[] = [];
   const articles: { articleNo: string; chapter: string | null; section: string | null; lines: string[] }[] =
@@ -18,7 +18,7 @@ export function readLawText(markdown: string): { head: string[]; articles: LawTe
   for (const raw of markdown.split("\n")) {
     const line = raw.replace(/\u200b/g, "").trim();
     if (line === "" || line === "---" || frontMatter.test(line)) continue;
-    // What a law carries behind its articles has numbers of its own.
+    // Annexes follow the articles and have their own numbering.
     if (articles.length > 0 && annex.test(line)) break;
     const start = articleStart.exec(line);
     if (start !== null) {
