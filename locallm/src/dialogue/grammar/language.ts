@@ -118,13 +118,15 @@ export class Language {
   body(rules: Rules, hint: string, char: (ranges: readonly CharRange[]) => string): string {
     const uses = this.#edges.map(() => 0);
     for (const own of this.#edges) for (const { target } of own) uses[target]! += 1;
-    const names = this.#edges.map((_, state) =>
-      state === 0 || uses[state]! > 1 || this.#edges[state]!.length !== 1 || this.#accepts[state]
-        ? rules.reserve(hint)
-        : null,
-    );
+    const isEnd = (state: number) => this.#accepts[state]! && this.#edges[state]!.length === 0;
+    // Null: written where it is used. "": nothing more to write.
+    const names = this.#edges.map((own, state) => {
+      if (state !== 0 && isEnd(state)) return "";
+      const isOwnRule = state === 0 || uses[state]! > 1 || own.length !== 1 || this.#accepts[state];
+      return isOwnRule ? rules.reserve(hint) : null;
+    });
     for (const [state, name] of names.entries()) {
-      if (name === null) continue;
+      if (name === null || name === "") continue;
       const ways = this.#ways(state).flatMap(([target, ranges]) => {
         const first = char(ranges);
         return first === "" ? [] : [this.#path(first, target, names, char)];
@@ -148,8 +150,7 @@ export class Language {
       parts.push(char([edge!]) || never);
       at = edge!.target;
     }
-    const isEnd = this.#accepts[at] && this.#edges[at]!.length === 0;
-    return [...parts, ...(isEnd ? [] : [names[at]!])].join(" ");
+    return [...parts, ...(names[at] === "" ? [] : [names[at]!])].join(" ");
   }
 
   #ways(state: number): [number, CharRange[]][] {

@@ -14,7 +14,7 @@ export const schemaLimits = {
   /** Of schemas within schemas, references followed. */
   depth: 200,
   rules: 50_000,
-  grammarChars: 2 << 20,
+  grammarChars: 1 << 20,
   repetitions: 2000,
   /** Ways to satisfy one schema: the branches of its choices, multiplied where they combine. */
   alternatives: 4000,

@@ -12,9 +12,9 @@ import {
 export const schemaBudget = {
   /** What is read on the spot: some milliseconds. Everything larger goes to a thread. */
   quickSteps: 15_000,
-  steps: 3_000_000,
+  steps: 1_500_000,
   /** By the clock; then the thread is ended. */
-  taskMs: 15_000,
+  taskMs: 8000,
   /** A thread without work is ended. */
   idleMs: 10_000,
   memoryMb: 256,
@@ -104,24 +104,21 @@ export class SchemaThreads {
     clearTimeout(this.#idleTimer);
     this.#worker ??= newWorker();
     const worker = this.#worker;
-    const { promise, resolve } = Promise.withResolvers<SchemaReport>();
-    const lost = () => resolve({ kind: "spent" });
+    const { promise, resolve } = Promise.withResolvers<SchemaReport | null>();
+    const answered = (report: SchemaReport) => resolve(report);
+    const lost = () => resolve(null);
     const timer = setTimeout(lost, schemaBudget.taskMs);
-    let isWell = false;
-    worker.once("message", (report: SchemaReport) => {
-      isWell = true;
-      resolve(report);
-    });
-    worker.once("error", lost).once("exit", lost).ref();
+    worker.on("message", answered).on("error", lost).on("exit", lost).ref();
     worker.postMessage(task);
     const report = await promise;
     clearTimeout(timer);
-    worker.removeAllListeners().unref();
-    if (isWell) this.#idleTimer = setTimeout(() => this.close(), schemaBudget.idleMs).unref();
-    else {
+    worker.off("message", answered).off("error", lost).off("exit", lost).unref();
+    if (report === null) {
       worker.on("error", () => {});
       this.close();
+      return { kind: "spent" };
     }
+    this.#idleTimer = setTimeout(() => this.close(), schemaBudget.idleMs).unref();
     return report;
   }
 }

@@ -3,7 +3,7 @@ import { LocallmError } from "../../wire/errors.ts";
 /** Documented in docs/locallm/limits.md. */
 export const grammarLimits = {
   /** An answer may use this much processor time ahead of what its tokens earn. */
-  creditMs: 400,
+  creditMs: 250,
   /** What each token of an answer earns. */
   perTokenMs: 4,
   /** Alternatives that one character may have to be compared with. */

@@ -1,0 +1,35 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { SchemaThreads } from "./schema-threads.ts";
+
+describe("schemas read in a thread", () => {
+  const threads = new SchemaThreads();
+  afterAll(() => threads.close());
+
+  const large = (word: string) => ({
+    enum: Array.from({ length: 3000 }, (_, index) => `${word} ${index} `.repeat(3)),
+  });
+
+  it("are read one after the other by the same thread", async () => {
+    for (const word of ["a", "b", "c"]) {
+      const written = await threads.write([{ schema: large(word), lenient: false }]);
+      expect(written?.schemas).toEqual([{ body: expect.any(String), ignored: [] }]);
+    }
+  });
+
+  it("are read once", async () => {
+    const wishes = [{ schema: large("d"), lenient: false }];
+    expect(await threads.write(wishes)).toBe(await threads.write(structuredClone(wishes)));
+  });
+
+  it("are refused by name", async () => {
+    const schema = { ...large("e"), type: "integer" };
+    await expect(threads.write([{ schema, lenient: false }])).rejects.toThrow("the schema allows nothing");
+  });
+
+  it("check a finished answer", async () => {
+    const schema = { type: "array", uniqueItems: true };
+    expect(await threads.check(schema, "[1,2]")).toEqual([]);
+    expect(await threads.check(schema, "[1,1]")).toEqual(["/ must not repeat an item"]);
+    expect(await threads.check(schema, "[1,")).toEqual(["/ must be JSON"]);
+  });
+});
