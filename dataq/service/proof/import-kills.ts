@@ -61,7 +61,7 @@ function sizeOf(turn: number): number {
 function importOf(target: string, files: string, turn: number): string[] {
   const row = (n: number) =>
     target === "legal_laws"
-      ? { category: "经济法", title: `测试法${n}`, version_date: "2020-01-01", text: `第一条 第${turn}次。` }
+      ? { category: "经济法", title: `测试${n}法`, version_date: "2020-01-01", text: `第一条 文本${turn}。` }
       : { title: `期刊${n} ${turn}`, issn: `${String(n).padStart(4, "0")}-0000` };
   const path = join(files, `killed-${turn}.jsonl`);
   writeFileSync(path, Array.from({ length: sizeOf(turn) }, (_, n) => JSON.stringify(row(n))).join("\n"));
