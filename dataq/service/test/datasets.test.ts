@@ -333,6 +333,10 @@ describe("packs of laws", () => {
       "delete from dataset where target = 'legal_laws'; delete from dataset_fold; delete from search_corpus where corpus = 'legal_laws#packs'",
     );
     index.forget("legal_laws#packs");
+    const due = await findDue(database, new Date());
+    expect(due.isFoldPending).toBe(true);
+    await refreshDue(needs(), due);
+    expect(await findDataset(database, index, "laws", "legal_laws")).toMatchObject({ state: "serving" });
     await bring("legal_laws", write("later.jsonl", law("另一法", "2022-01-01", "别的")));
     expect(await texts()).toEqual(["别的", "新文", "旧文"]);
     expect(await findDataset(database, index, "laws", "legal_laws")).toMatchObject({ served: 2 });

@@ -8,6 +8,8 @@ export interface Fold {
   readonly name: string;
   /** Where the packs' records are kept. */
   readonly corpora: readonly string[];
+  /** Where the result is served. An older version made it without keeping the packs. */
+  readonly makes: string;
   /**
    * `isFirst`: nothing was folded with this version's packs before. Returns what the operator should know of, such as
    * what is held back.
@@ -20,10 +22,7 @@ export interface FoldOptions {
   readonly progress?: (message: Message) => void;
 }
 
-/**
- * Folds where the packs are not those that were folded last, also after a process that was killed in between. Does
- * nothing otherwise.
- */
+/** Folds if the packs have changed since the last time, which includes a process that was killed in between. */
 export async function foldChanged(
   database: Database,
   index: PostingIndex,
@@ -33,8 +32,8 @@ export async function foldChanged(
   const turn = await database.connect();
   try {
     await lock(turn, "corpus", `fold ${fold.name}`);
-    const { madeFrom, last } = await stateOf(database, fold);
-    if (madeFrom === (last ?? "")) return [];
+    const { madeFrom, last, isPending } = await stateOf(database, fold);
+    if (!isPending) return [];
     for (const corpus of fold.corpora) index.forget(corpus);
     const notes = await fold.run(index, { ...options, isFirst: last === null });
     await database.pool.query(
@@ -49,21 +48,22 @@ export async function foldChanged(
 }
 
 export async function isFoldPending(database: Database, fold: Fold): Promise<boolean> {
-  const { madeFrom, last } = await stateOf(database, fold);
-  return madeFrom !== (last ?? "");
+  return (await stateOf(database, fold)).isPending;
 }
 
 /** The snapshots of the packs that serve, and those that were folded last. */
 async function stateOf(
   database: Database,
-  { name, corpora }: Fold,
-): Promise<{ madeFrom: string; last: string | null }> {
-  const found = await database.pool.query<{ made_from: string; last: string | null }>(
+  { name, corpora, makes }: Fold,
+): Promise<{ madeFrom: string; last: string | null; isPending: boolean }> {
+  const found = await database.pool.query<{ made_from: string; last: string | null; is_served: boolean }>(
     `select coalesce(string_agg(corpus || '=' || snapshot, ' ' order by corpus), '') as made_from,
-            (select made_from from dataset_fold where name = $2) as last
+            (select made_from from dataset_fold where name = $2) as last,
+            exists (select from search_corpus where corpus = $3) as is_served
        from search_corpus where corpus = any($1)`,
-    [corpora, name],
+    [corpora, name, makes],
   );
-  const { made_from, last } = found.rows[0]!;
-  return { madeFrom: made_from, last };
+  const { made_from, last, is_served } = found.rows[0]!;
+  const isPending = last === null ? made_from !== "" || is_served : made_from !== last;
+  return { madeFrom: made_from, last, isPending };
 }

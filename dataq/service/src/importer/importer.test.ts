@@ -32,7 +32,7 @@ async function rowsOf(name: string, content: string | Uint8Array, table?: string
   return rows;
 }
 
-test("JSON Lines are read plain, in gzip and in zstd, whatever the name says", async () => {
+test("JSON Lines are read plain, in gzip and in zstd, whatever the file name", async () => {
   const text = '{"a":1}\n\n{"a":"二"}';
   const expected = [
     { line: 1, fields: { a: 1 } },
@@ -43,7 +43,7 @@ test("JSON Lines are read plain, in gzip and in zstd, whatever the name says", a
   expect(await rowsOf("y", zstdCompressSync(text))).toEqual(expected);
 });
 
-test("how much of a file is read is told as it is read, compressed or not", async () => {
+test("reports how much of a file has been read, compressed or not", async () => {
   const text = Array.from({ length: 20_000 }, (_, n) => `{"a":"${(n * 7_919) % 100_003}"}\n`).join("");
   for (const content of [Buffer.from(text), gzipSync(text), zstdCompressSync(text)]) {
     const path = join(folder, "shares");
@@ -59,7 +59,7 @@ test("how much of a file is read is told as it is read, compressed or not", asyn
   }
 });
 
-test("a bad line is reported with its number and stops nothing", async () => {
+test("reports a bad line with its number and continues", async () => {
   const rows = await rowsOf(
     "bad.jsonl",
     Buffer.concat([
@@ -72,7 +72,7 @@ test("a bad line is reported with its number and stops nothing", async () => {
   expect(rows.map((row) => "problem" in row)).toEqual([false, true, true, true, false]);
 });
 
-test("CSV has quotes, line breaks in cells, and three separators", async () => {
+test("reads CSV with quotes, line breaks in cells, and three separators", async () => {
   const [row, wrong] = await rowsOf("a.csv", '\ufeffname,note\r\n"示例,公司","两""行\n文字"\r\nonly one\r\n');
   expect(row).toEqual({ line: 2, fields: { name: "示例,公司", note: '两"行\n文字' } });
   expect(wrong).toMatchObject({ problem: { code: "row_cells", values: { cells: 1, header: 2 } } });
@@ -240,7 +240,7 @@ describe("a company", () => {
   });
 });
 
-test("a table of SQLite is read; which one must be said when there are several", async () => {
+test("reads a table of SQLite, and asks for its name if there are several", async () => {
   const path = join(folder, "t.db");
   const database = new DatabaseSync(path);
   database.exec(
@@ -257,14 +257,14 @@ test("a table of SQLite is read; which one must be said when there are several",
   await expect(read('one"; drop table two; --')).rejects.toThrow("--table");
 });
 
-test("a file that breaks off says so", async () => {
+test("reports a file that is cut off", async () => {
   const whole = gzipSync('{"a":1}\n'.repeat(1000));
   await expect(rowsOf("cut.gz", whole.subarray(0, whole.length - 20))).rejects.toThrow(
     "cannot be read to its end",
   );
 });
 
-test("a line that is far too long is passed over", async () => {
+test("skips a line that is too long", async () => {
   const chunks = async function* () {
     yield Buffer.from("ab\n");
     yield Buffer.from("x".repeat(40));
@@ -294,7 +294,7 @@ const courtsRow = {
   id: "abc",
 };
 
-test("the courts' field names become a judgment of the contract", () => {
+test("maps the field names of the courts to a judgment", () => {
   const mapped = findTarget("legal_cases")?.map(courtsRow);
   expect(mapped).toMatchObject({
     record: {
@@ -325,12 +325,12 @@ test.each([
   [{ ...courtsRow, s2: "" }, "s2"],
   [{ s1: "无文" }, "no text"],
   [{ foo: 1 }, "not a judgment"],
-])("a judgment that lacks something is a bad row", (row, problem) => {
+])("refuses a judgment with missing fields", (row, problem) => {
   const mapped = findTarget("legal_cases")?.map(row);
   expect(mapped && "problem" in mapped && inEnglish(mapped.problem)).toContain(problem);
 });
 
-test("numbers of identity cards and phones are masked, other numbers are not", () => {
+test("masks numbers of identity cards and phones, and no other numbers", () => {
   expect(masked("110101199003074514")).toBe("110101********4514");
   expect(masked("13800138000")).toBe("138****8000");
   expect(masked("（2018）浙0106民初41号，金额123456789012元")).toBe(
@@ -357,7 +357,7 @@ test("a law's Markdown is taken apart into chapters, sections and articles", () 
   ]);
 });
 
-test("rows in the form of the records are taken, from CSV with its texts too", () => {
+test("takes rows with the field names of the records, also as text from CSV", () => {
   const row = {
     case_no: "（2024）浙0106执1号",
     name: "示例公司",

@@ -3,7 +3,7 @@ import { inChinese, inEnglish, readMessage, say } from "./message.ts";
 import { messages } from "./messages.ts";
 import { messagesZh } from "./messages-zh.ts";
 
-test.each(Object.keys(messages) as (keyof typeof messages)[])("%s is told in both languages", (code) => {
+test.each(Object.keys(messages) as (keyof typeof messages)[])("%s has a text in both languages", (code) => {
   const places = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   const english = places(messages[code]);
   for (const name of places(messagesZh[code])) expect(english).toContain(name);
@@ -13,7 +13,7 @@ test.each(Object.keys(messages) as (keyof typeof messages)[])("%s is told in bot
   if (code !== "row_field") expect(messagesZh[code]).toMatch(/\p{Script=Han}/u);
 });
 
-test("a message within a message is told in the same language, a list as alternatives", () => {
+test("shows a nested message in the same language, and a list as alternatives", () => {
   const problem = say("row_lacks", { fields: ["law_id", "law_name", "article_no"] });
   const said = say("no_row_since", { target: "legal_laws", line: 3, problem });
   expect(inEnglish(said)).toBe(
@@ -24,7 +24,7 @@ test("a message within a message is told in the same language, a list as alterna
   );
 });
 
-test("what was written down is read again; what another version or program said is not trusted", () => {
+test("reads its own stored messages, and no unknown ones", () => {
   const said = say("no_file", { origin: "/a/b" });
   expect(readMessage(JSON.parse(JSON.stringify(said)))).toEqual(said);
   for (const other of [null, undefined, "no_file", {}, { code: "later" }, { code: "toString", values: {} }])

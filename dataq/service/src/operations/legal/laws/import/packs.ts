@@ -21,6 +21,7 @@ export function packDocument(pack: LawPack | CataloguePack): IndexDocument {
 export const lawFold: Fold = {
   name: "laws",
   corpora: [lawPacksCorpus, cataloguePacksCorpus],
+  makes: lawArticlesCorpus,
   async run(index, { isFirst, signal, progress }) {
     if (isFirst) await adoptOlderStore(index, { laws: lawPacksCorpus, catalogue: cataloguePacksCorpus });
     const versions = await packsIn<LawPack>(index, lawPacksCorpus);
