@@ -89,6 +89,23 @@ test("a visitor cannot approve themselves with extra fields", async () => {
   expect((await visitor.call("/v1/balance")).status).toBe(401);
 });
 
+test("a sign-up does not say whether the address is known", async () => {
+  const wish = { name: "Known", email: "known@example.com", password };
+  const [first, taken] = [new Visitor(), new Visitor()];
+  const signUp = async (visitor: Visitor, body: object) => {
+    const answer = await visitor.call("/console/auth/sign-up/email", body);
+    return { status: answer.status, token: answer.body.token, fields: Object.keys(answer.body.user).sort() };
+  };
+  const answer = await signUp(first, wish);
+  expect(answer.status).toBe(200);
+  expect(await signUp(taken, { ...wish, password: "another long password" })).toEqual(answer);
+  // The session is for whoever has the password.
+  expect((await first.call("/console/api/session")).body.user).toMatchObject({ email: wish.email });
+  expect((await taken.call("/console/api/session")).body.user).toBeNull();
+  const { data } = (await service.call("/console/api/people")).body;
+  expect(data.filter(({ email }: { email: string }) => email === wish.email)).toHaveLength(1);
+});
+
 describe("members of an account", () => {
   const owner = new Visitor();
   const guest = new Visitor();

@@ -52,6 +52,8 @@ export function createAuth(options: AuthOptions) {
       enabled: true,
       minPasswordLength: 10,
       maxPasswordLength: 128,
+      // Then the answer of a sign-up is the same for an address that is known; see http/console/sign-in.ts.
+      autoSignIn: false,
       requireEmailVerification: options.wantsVerification && options.send !== undefined,
       revokeSessionsOnPasswordReset: true,
       resetPasswordTokenExpiresIn: 3600,

@@ -50,6 +50,9 @@ export function SignUp() {
         }
         client.clear();
         const { user } = await client.fetchQuery({ ...sessionQuery, staleTime: 0 });
+        // Where no letter verifies the address, a new user is signed in; nobody else learns that it is taken.
+        if (!user && !(session?.mode === "hosted" && session.mail))
+          return setProblem(t.errors.invalid_email_or_password);
         if (user && isInvited) await navigate({ to: "/join" });
         else if (user?.accountId) await navigate({ to: "/" });
         else await navigate({ to: "/pending", state: { signedUpAs: email.trim() } });
