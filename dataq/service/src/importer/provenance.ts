@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Provenance, SourceKind } from "@dataq/contract";
+import { chinaInstant, type Provenance, type SourceKind } from "@dataq/contract";
 import { type Publisher, publisherOfRow, together } from "./publisher.ts";
 
 /** What the operator states about the records of an import. */
@@ -64,9 +64,4 @@ export function canonicalJson(value: unknown): string {
   const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
   entries.sort(([a], [b]) => (a < b ? -1 : 1));
   return `{${entries.map(([name, inner]) => `${JSON.stringify(name)}:${canonicalJson(inner)}`).join(",")}}`;
-}
-
-/** RFC 3339 in China's time. */
-function chinaInstant(at: Date): string {
-  return `${new Date(at.getTime() + 8 * 3_600_000).toISOString().slice(0, 19)}+08:00`;
 }

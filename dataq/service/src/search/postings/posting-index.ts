@@ -1,4 +1,4 @@
-import { Failure, type IndexState } from "@dataq/contract";
+import { chinaInstant, Failure, type IndexState } from "@dataq/contract";
 import type { Database } from "../../database/database.ts";
 import type { Analyser } from "../analysis/analyser.ts";
 import { Lexicons } from "../analysis/lexicons.ts";
@@ -364,9 +364,4 @@ function stateOf(snapshot: OpenSnapshot): IndexState {
     next_refresh_at: snapshot.nextRefreshAt === null ? null : chinaInstant(snapshot.nextRefreshAt),
     size: snapshot.size,
   };
-}
-
-/** RFC 3339 in China's time. */
-function chinaInstant(at: Date): string {
-  return `${new Date(at.getTime() + 8 * 3_600_000).toISOString().slice(0, 19)}+08:00`;
 }

@@ -1,4 +1,4 @@
-import type { Params } from "@dataq/contract";
+import { chinaInstant, type Params } from "@dataq/contract";
 import { type District, districts } from "../../../sample/districts.ts";
 import { maskedName } from "../../../sample/names.ts";
 import { asSample } from "../../../sample/provenance.ts";
@@ -42,7 +42,7 @@ export function parcel(number: string, carrier: { readonly code: string; readonl
   const events = steps.map(([state, description, location]) => {
     time += random.whole(60, 700) * 60_000;
     return {
-      time: `${new Date(time + 8 * 3_600_000).toISOString().slice(0, 19)}+08:00`,
+      time: chinaInstant(new Date(time)),
       state,
       description,
       location,
