@@ -27,7 +27,7 @@ const chat = (content: string, role = "user") => ({
 const promptTokens = async (path: string, body: unknown) =>
   (await server.ask<{ prompt_eval_count: number }>(path, body)).prompt_eval_count;
 
-test("others are answered while a template spends its budget", async () => {
+test("answers others while a template spends its budget", async () => {
   const template = "{{ len (js .System) }}".repeat(20);
   const body = { model, prompt: "x", system: "<é>".repeat(4_000_000), template, stream: false, options };
   let isOver = false;
@@ -44,7 +44,7 @@ test("others are answered while a template spends its budget", async () => {
   });
 });
 
-test("a model whose template takes too long to read is listed, and its chats fail by name", async () => {
+test("lists a model whose template takes too long, and rejects its chats with a named error", async () => {
   const lines = text(`${"\n".repeat(60_000)}{{ messages }}`);
   const bytes = ggufBytes(withEntry(loadableModel(), "tokenizer.chat_template", lines));
   const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
@@ -60,7 +60,7 @@ test("a model whose template takes too long to read is listed, and its chats fai
   ]);
 });
 
-test("a control token in a message is its letters, and in a raw prompt one token", async () => {
+test("reads a control token as text in a message, and as one token in a raw prompt", async () => {
   const one = await promptTokens("/api/chat", chat("x"));
   expect(await promptTokens("/api/chat", chat("x<|im_end|>"))).toBe(one + "<|im_end|>".length);
   expect(await promptTokens("/api/generate", { model, prompt: "x<|im_end|>", stream: false, options })).toBe(
@@ -68,7 +68,7 @@ test("a control token in a message is its letters, and in a raw prompt one token
   );
 });
 
-test("and it is one token everywhere where the server is told to", async () => {
+test("reads control tokens everywhere with LOCALLM_SPECIAL_TOKENS=everywhere", async () => {
   const everywhere = await startServer({
     models: store.folder,
     env: { LOCALLM_SPECIAL_TOKENS: "everywhere" },
@@ -82,7 +82,7 @@ test("and it is one token everywhere where the server is told to", async () => {
   }
 });
 
-test.each(["wizard", "", "user<|im_end|>"])("a role that no template knows is refused: %j", async (role) => {
+test.each(["wizard", "", "user<|im_end|>"])("rejects the unknown role %j", async (role) => {
   const refused = await server.post("/api/chat", chat("hi", role));
   expect(refused.status).toBe(400);
   expect(((await refused.json()) as { error: string }).error).toMatch(
@@ -90,7 +90,7 @@ test.each(["wizard", "", "user<|im_end|>"])("a role that no template knows is re
   );
 });
 
-test("hostile templates and prompts end by name, and others are answered all along", async () => {
+test("answers others during hostile templates and prompts, which fail with named errors", async () => {
   await ordinaryRequests(server, () => true);
   const { failed } = await under(server, [...hostileTemplates(8, 5), ...hostilePrompts(12, 5)], 2);
   expect(failed).toEqual([]);

@@ -5,7 +5,7 @@ export type AnswerPiece =
   | { readonly kind: "call"; readonly index: number; readonly id: string; readonly name: string }
   /** The next part of its arguments, as JSON text. */
   | { readonly kind: "arguments"; readonly index: number; readonly text: string }
-  /** The call is whole; `arguments` is null where the model's text was cut or is no JSON object. */
+  /** The call is whole; `arguments` is null if the model's text was cut or is not a JSON object. */
   | { readonly kind: "called"; readonly index: number; readonly call: FinishedCall };
 
 export interface FinishedCall {
@@ -16,7 +16,7 @@ export interface FinishedCall {
   readonly text: string;
 }
 
-/** A reader of a part of the text: yields pieces, and `undefined` where it needs more text. */
+/** Reads a part of the text: yields pieces, and `undefined` when it needs more text. */
 export type Reading<Result> = Generator<AnswerPiece | undefined, Result>;
 
 export const content = (text: string): AnswerPiece => ({ kind: "content", text });

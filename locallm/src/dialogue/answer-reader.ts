@@ -12,18 +12,18 @@ export type { AnswerPiece } from "./answer-piece.ts";
 /** Splits a model's text as it arrives. Any split of the same text gives the same parts. */
 export interface AnswerReader {
   push(text: string): AnswerPiece[];
-  /** What was held back. Call once, when the model has ended. */
+  /** Returns what was held back. Call once, at the end of the answer. */
   end(): AnswerPiece[];
 }
 
 export interface AnswerSyntax {
   readonly thinking: ThinkingTags | null;
-  /** The prompt ended inside the thinking. */
+  /** The prompt ends inside the model's thinking. */
   readonly open: boolean;
   readonly format: ToolFormat | null;
-  /** What may be called; where it is empty nothing is read as a call. */
+  /** The functions that the model may call; if empty, nothing is read as a call. */
   readonly tools: readonly Tool[];
-  /** How calls without an id of their own are named. */
+  /** Makes ids for calls that have none. */
   readonly newId?: () => string;
 }
 
@@ -84,7 +84,7 @@ function* readAnswer(
   }
 }
 
-/** Space in front of the tag goes; where there is no tag it was the answer's own. */
+/** Drops white space before the tag; without a tag it belongs to the answer. */
 function* opensThinking(cursor: Cursor, { open }: ThinkingTags): Reading<boolean> {
   const space = yield* takeSpace(cursor);
   if ((yield* takeMarker(cursor, [open])) !== null) return true;

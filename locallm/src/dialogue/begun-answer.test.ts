@@ -17,19 +17,19 @@ async function prompt(language: "go" | "jinja", text: string, messages: readonly
 
 const talk = [say("system", "S"), say("user", "u1"), say("assistant", "a1"), say("user", "u2")];
 
-describe("an answer begun by the client goes on in the template of", () => {
+describe("continues an answer that the client began, in the template of", () => {
   test.each(knownTemplates.map(({ name, template }) => [name, template]))("%s", async (_, template) => {
     const printed = await prompt("go", template, [...talk, say("assistant", begun)]);
     expect(printed.endsWith(begun)).toBe(true);
     expect(printed).toContain("u2");
-    // The earlier answer is closed as ever.
+    // Earlier answers are closed.
     const opened = await prompt("go", template, talk);
     const closed = opened.slice(0, opened.indexOf("u2"));
     expect(printed.startsWith(closed)).toBe(true);
   });
 });
 
-/** In the ways in which chat templates of weights are written. */
+/** Written like the chat templates of published weights. */
 const jinja: Record<string, { text: string; end: string }> = {
   "ChatML with a generation prompt": {
     text: "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}",
@@ -61,7 +61,7 @@ const jinja: Record<string, { text: string; end: string }> = {
   },
 };
 
-describe("an answer begun by the client goes on where weights have a template with", () => {
+describe("continues an answer that the client began, in a Jinja template with", () => {
   test.each(Object.entries(jinja))("%s", async (_, { text, end }) => {
     const printed = await prompt("jinja", text, [...talk, say("assistant", begun)]);
     expect(printed.endsWith(end)).toBe(true);
@@ -70,12 +70,12 @@ describe("an answer begun by the client goes on where weights have a template wi
 
 const chatml = jinja["ChatML with a generation prompt"]!.text;
 
-test("control tokens in the words begun are letters", async () => {
+test("treats control tokens in the client's beginning as text", async () => {
   const printed = await prompt("jinja", chatml, [say("user", "u"), say("assistant", "a<|im_end|>b")]);
   expect(printed).toBe("<|im_start|>user\nu<|im_end|>\n<|im_start|>assistant\na<·|im_end|>b");
 });
 
-test("an empty answer, and one that calls, are not begun ones", async () => {
+test("does not continue an empty answer or one with tool calls", async () => {
   const empty = await prompt("jinja", chatml, [say("user", "u"), say("assistant", "")]);
   expect(empty).toBe("<|im_start|>user\nu<|im_end|>\n<|im_start|>assistant\n<|im_end|>\n");
   const call = { function: { name: "f", arguments: {} } };
@@ -92,11 +92,14 @@ test.each([
     ],
   ],
   ["<think>\nFirst</think>\n", [{ kind: "content", text: "hm</think>yes" }]],
-])("an answer begun with %j goes on inside or outside its thinking", async (content, pieces) => {
-  const text = `${chatml}{# <think> </think> #}`;
-  const source = { template: { language: "jinja" as const, text }, bosText: "", eosText: "" };
-  const dialogue = await createDialogue(source, templatesHere());
-  const turn = plainTurn([say("user", "u"), say("assistant", content)]);
-  const reader = dialogue.reader(turn, await dialogue.prompt(turn, vocabulary));
-  expect([...reader.push("hm</think>yes"), ...reader.end()]).toEqual(pieces);
-});
+])(
+  "reads the rest of an answer that begins with %j inside or outside the thinking",
+  async (content, pieces) => {
+    const text = `${chatml}{# <think> </think> #}`;
+    const source = { template: { language: "jinja" as const, text }, bosText: "", eosText: "" };
+    const dialogue = await createDialogue(source, templatesHere());
+    const turn = plainTurn([say("user", "u"), say("assistant", content)]);
+    const reader = dialogue.reader(turn, await dialogue.prompt(turn, vocabulary));
+    expect([...reader.push("hm</think>yes"), ...reader.end()]).toEqual(pieces);
+  },
+);

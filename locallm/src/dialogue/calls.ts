@@ -3,7 +3,7 @@ import { type Cursor, more } from "./cursor.ts";
 import { asObject, parseJson, peek, takeJson, takeSpace, takeWholeJson } from "./json-text.ts";
 import type { Tool } from "./turn.ts";
 
-/** The calls of one answer: numbers them, names them, and says what the model may call. */
+/** The calls of one answer: numbers them, gives them ids, and knows what the model may call. */
 export class Calls {
   readonly tools: readonly Tool[];
   readonly #newId: () => string;
@@ -22,7 +22,7 @@ export class Calls {
     return this.tools.some((tool) => tool.function.name === name);
   }
 
-  /** A call with its arguments in one piece. */
+  /** A call whose arguments arrive in one piece. */
   *whole(name: string, text: string, id?: string): Generator<AnswerPiece, void> {
     const call = this.start(name, id);
     yield call.begin;
@@ -64,8 +64,8 @@ const argumentKeys = ["arguments", "parameters", "args", "input"];
 const idKeys = ["id", "tool_call_id"];
 
 /**
- * Reads `{"name": …, "arguments": {…}}`, in whatever order and by whatever of the usual names, and hands the
- * arguments on while they arrive. Returns the text where it turns out to be no call, "" where it was one.
+ * Reads `{"name": …, "arguments": {…}}`, in any order and under any of the usual names, and passes on the
+ * arguments as they arrive. Returns the text if it is not a call, and "" if it is one.
  */
 export function* readCallObject(cursor: Cursor, calls: Calls, onlyOffered = false): Reading<string> {
   if ((yield* peek(cursor)) !== "{") return "";
@@ -119,13 +119,13 @@ export function* readCallObject(cursor: Cursor, calls: Calls, onlyOffered = fals
   return "";
 }
 
-/** Ends a call whose text broke off; what of it had arrived is in it. */
+/** Ends a call whose text was cut off, with the part that arrived. */
 function* broken(call: StartedCall): Reading<string> {
   yield call.end();
   return "";
 }
 
-/** One JSON value as the arguments of a call. False: the answer ended first. */
+/** Reads one JSON value as the arguments of a call. Returns false if the answer ends first. */
 export function* streamArguments(cursor: Cursor, call: StartedCall): Reading<boolean> {
   const taking = takeJson(cursor);
   while (true) {
@@ -135,7 +135,7 @@ export function* streamArguments(cursor: Cursor, call: StartedCall): Reading<boo
   }
 }
 
-/** Reads a call whose name is known and whose arguments come next as JSON. "" where there was one. */
+/** Reads the JSON arguments of a call whose name is known. Returns false if no JSON object follows. */
 export function* readNamedCall(cursor: Cursor, calls: Calls, name: string, id?: string): Reading<boolean> {
   yield* takeSpace(cursor);
   if ((yield* peek(cursor)) !== "{") return false;
@@ -146,7 +146,7 @@ export function* readNamedCall(cursor: Cursor, calls: Calls, name: string, id?: 
   return true;
 }
 
-/** Reads `[{…}, {…}]`, or one object without the brackets. Returns what turned out to be no call. */
+/** Reads `[{…}, {…}]`, or one object without brackets. Returns the text that is not a call. */
 export function* readCallList(cursor: Cursor, calls: Calls): Reading<string> {
   const space = yield* takeSpace(cursor);
   if ((yield* peek(cursor)) === "{") {
@@ -172,7 +172,7 @@ export function* readCallList(cursor: Cursor, calls: Calls): Reading<string> {
   return calls.count > 0 ? "" : raw;
 }
 
-/** Text up to a marker, which is taken too. Null: the answer ended first, and nothing was taken. */
+/** Takes the text up to a marker, and the marker. Returns null, and takes nothing, if the answer ends first. */
 export function* takeUpTo(
   cursor: Cursor,
   marker: string | readonly string[],

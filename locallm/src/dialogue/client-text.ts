@@ -1,15 +1,15 @@
 import type { Message, Tool, Turn } from "./turn.ts";
 
-// Noncharacters of Unicode: no text needs them, and one that has the first all the same is escaped.
+// Noncharacters of Unicode, which no text needs; the first one is escaped in texts that contain it.
 const mark = "\ufdd0";
 const itself = "\ufdd1";
 const border = "\ufdd2";
 const end = "\ufdd3";
 
-/** Stands behind a text whose end must be found again in the prompt. */
+/** Marks the end of a text that must be found again in the prompt. */
 export const endMark = mark + end;
 
-/** The texts that a vocabulary reads as control tokens, in a form that is quick to look for. */
+/** The texts that a vocabulary reads as control tokens, prepared for searching. */
 export interface Markers {
   readonly texts: readonly string[];
   readonly pattern: RegExp | null;
@@ -31,9 +31,8 @@ export function markersOf(texts: readonly string[]): Markers {
 }
 
 /**
- * The same turn, with a border in each control token that its texts spell. Borders travel through the template like
- * any letter and come out where the tokens would be; whatever the template does with a text that spells none, it does
- * as ever. A template that looks for its own control tokens in a text does not find them: they are the client's.
+ * The same turn, with a border inside each control token that its texts contain. The template prints borders like
+ * other letters, so they show where the tokens are in the prompt. Texts without control tokens are not changed. A template that looks for its own control tokens in a text does not find them: they are the client's.
  */
 export function withBorders(turn: Turn, markers: Markers): Turn {
   const text = (value: string) => borderedText(value, markers);
@@ -50,7 +49,7 @@ export function borderedText(value: string, markers: Markers): string {
   return [0, ...cuts].map((from, index) => escaped(value.slice(from, cuts[index]))).join(mark + border);
 }
 
-/** What a template printed, cut at the borders; without end marks. */
+/** A template's output, split at the borders, without end marks. */
 export function piecesOf(printed: string): string[] {
   if (!printed.includes(mark)) return [printed];
   const pieces = [""];
@@ -80,7 +79,7 @@ function deep(value: unknown, text: (value: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [text(key), deep(item, text)]));
 }
 
-/** One cut in each marker, behind its first letter; also in what may begin or end one beside another text. */
+/** A position inside each marker, and inside partial markers at both ends, which a neighbouring text could complete. */
 function cutsIn(text: string, markers: Markers): number[] {
   const cuts: number[] = [];
   const add = (cut: number) => {
@@ -101,7 +100,7 @@ function cutsIn(text: string, markers: Markers): number[] {
   return cuts.length < 2 ? cuts : [...new Set(cuts)].sort((a, b) => a - b);
 }
 
-/** A text that begins like the end of a marker could end one that stands in front of it. */
+/** A text that starts with the end of a marker could complete one that begins before it. */
 function headCut(text: string, { texts, lastChars, longest }: Markers): number | null {
   for (let length = Math.min(longest - 1, text.length); length > 1; length--) {
     if (!lastChars.has(text[length - 1]!)) continue;
@@ -111,7 +110,7 @@ function headCut(text: string, { texts, lastChars, longest }: Markers): number |
   return null;
 }
 
-/** A text that ends like the beginning of a marker could begin one that goes on behind it. */
+/** A text that ends with the beginning of a marker could be completed by the text after it. */
 function tailCut(text: string, { texts, firstChars, longest }: Markers): number[] {
   const cuts: number[] = [];
   for (let from = Math.max(0, text.length - longest + 1); from < text.length - 1; from++) {

@@ -13,7 +13,7 @@ export class Cursor {
   }
 }
 
-/** Waits until the text is not empty. False: the answer ended first. */
+/** Waits until the text is not empty. Returns false if the answer ends first. */
 export function* more(cursor: Cursor): Generator<undefined, boolean> {
   while (cursor.text === "") {
     if (cursor.ended) return false;
@@ -30,7 +30,7 @@ export function* skipSpace(cursor: Cursor): Generator<undefined, void> {
   }
 }
 
-/** Takes the first of these markers that stands here; null when none does, and then nothing is taken. */
+/** Takes the marker that the text starts with, the longest of several. Returns null, and takes nothing, if there is none. */
 export function* takeMarker(cursor: Cursor, markers: readonly string[]): Generator<undefined, string | null> {
   while (true) {
     // The longest wins: one marker may begin another.
@@ -51,13 +51,13 @@ export function* takeMarker(cursor: Cursor, markers: readonly string[]): Generat
 
 export interface Found {
   readonly marker: string;
-  /** What stood before it; not handed on. */
+  /** White space before it, which was not passed on. */
   readonly space: string;
 }
 
 /**
- * Hands on all text up to the first of these markers, as soon as it cannot be part of one, and takes the
- * marker. Space in front of a marker is held back too. Null at the end of the answer.
+ * Passes on all text up to the first of these markers, as soon as it cannot be part of one, and takes the
+ * marker. White space before a marker is held back too. Returns null at the end of the answer.
  */
 export function* upTo<Piece>(
   cursor: Cursor,
@@ -93,12 +93,12 @@ export function* upTo<Piece>(
   }
 }
 
-/** Whether `marker` is longer than the one found and may still be what stands here. */
+/** Whether `marker` is longer than the one found and could still match. */
 function waitsFor(marker: string, text: string, found: string): boolean {
   return marker.length > found.length && marker.length > text.length && marker.startsWith(text);
 }
 
-/** How much of the text is surely not part of a marker, nor space in front of one. */
+/** Length of the text that can be neither part of a marker nor white space before one. */
 function freeLength(text: string, markers: readonly string[]): number {
   if (markers.length === 0) return text.length;
   let free = text.length;

@@ -17,26 +17,26 @@ const noBos = { addBos: false, markers: [] };
 const chatml = `{% for m in messages %}{{'<|im_start|>' + m['role'] + '\\n' + m['content'] + '<|im_end|>' + '\\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}`;
 
 describe("messages → prompt", () => {
-  test("a conversation ends where the assistant speaks", async () => {
+  test("opens the assistant's answer at the end", async () => {
     expect(await prompt(chatml, plainTurn([say("system", "s"), say("user", "hi")]))).toBe(
       "<|im_start|>system\ns<|im_end|>\n<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n",
     );
   });
 
-  test("the first token is not doubled where the vocabulary adds it, and stays where it does not", async () => {
+  test("removes the first token only if the vocabulary adds it", async () => {
     const template = await dialogue(`{{ bos_token }}{{ messages[0].content }}`, { bosText: "<s>" });
     const turn = plainTurn([say("user", "<s>x")]);
     expect(await template.prompt(turn, { ...noBos, addBos: true })).toBe("<s>x");
     expect(await template.prompt(turn, noBos)).toBe("<s><s>x");
   });
 
-  test("a template without a system role gets its words in the first user message", async () => {
+  test("puts system text into the first user message if the template has no system role", async () => {
     const text = `{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}`;
     const turn = plainTurn([say("system", "be kind"), say("user", "hi"), say("assistant", "yes")]);
     expect(await prompt(text, turn)).toBe("[user]be kind\n\nhi[assistant]yes");
   });
 
-  test("neighbours of one role are joined only where the template refuses them", async () => {
+  test("joins neighbours of one role only if the template rejects them", async () => {
     const strict = `{% for m in messages %}{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('roles must alternate') }}{% endif %}[{{ m.content }}]{% endfor %}`;
     const turn = plainTurn([say("user", "a"), say("user", "b")]);
     expect(await prompt(strict, turn)).toBe("[a\n\nb]");
@@ -53,7 +53,7 @@ describe("messages → prompt", () => {
       "{{ '' + c.function.arguments if c.function.arguments is string else raise_exception('no') }}",
       '{"probe":1}',
     ],
-  ])("arguments of a call are handed over %s, as the template needs them", async (_, printing, expected) => {
+  ])("passes the arguments of a call %s if the template needs that", async (_, printing, expected) => {
     const text = `{% for m in messages %}{% for c in m.tool_calls or [] %}{{ c.function.name }}:${printing}{% endfor %}{% endfor %}`;
     const message: Message = {
       role: "assistant",
@@ -63,13 +63,13 @@ describe("messages → prompt", () => {
     expect(await prompt(text, plainTurn([message]))).toBe(`f:${expected}`);
   });
 
-  test("traits come from what the template prints", async () => {
+  test("derives traits from what the template prints", async () => {
     expect((await dialogue(chatml)).traits).toEqual({ tools: false, thinking: false, insert: false });
     const tools = await dialogue(`{% for t in tools or [] %}{{ t | tojson }}{% endfor %}${chatml}<think>`);
     expect(tools.traits).toEqual({ tools: true, thinking: true, insert: false });
   });
 
-  test("thinking is known by its tags, or by what the template prints around a thought", async () => {
+  test("finds thinking tags in the template or around a printed thought", async () => {
     const own =
       "{% for m in messages %}{% if m.thinking %}<why>{{ m.thinking }}</why>{% endif %}{{ m.content }}{% endfor %}";
     const turn = plainTurn([say("user", "x")], { think: true });
@@ -83,7 +83,7 @@ describe("messages → prompt", () => {
     expect((await dialogue(bare)).traits.thinking).toBe(false);
   });
 
-  test("a template that does not parse, and one that fails, are named", async () => {
+  test("reports a template that does not parse and one that fails", async () => {
     await expect(dialogue("{% for %}")).rejects.toMatchObject({ code: "template_invalid" });
     await expect(dialogue("{{ nothing() }}")).rejects.toMatchObject({ code: "template_invalid" });
     const late = "{% if messages | length > 1 %}{{ nothing() }}{% endif %}{{ messages[0].content }}";
@@ -92,7 +92,7 @@ describe("messages → prompt", () => {
     });
   });
 
-  test("a template that refuses some conversations takes the others", async () => {
+  test("uses a template that rejects some conversations for the others", async () => {
     const strict =
       "{% if messages[0].role != 'system' %}{{ raise_exception('a system message first') }}{% endif %}{{ messages[1].content }}";
     expect(await prompt(strict, plainTurn([say("system", "s"), say("user", "hi")]))).toBe("hi");
@@ -101,7 +101,7 @@ describe("messages → prompt", () => {
     });
   });
 
-  test("a template that cannot be read is replaced by its family's, known by its marks", async () => {
+  test("replaces a template that cannot be read by that of its family", async () => {
     const unread = await dialogue(
       "{% for m in messages %}{{ m | unknown_filter }}<|im_start|><|im_end|>{% endfor %}",
     );
@@ -138,7 +138,7 @@ describe("text → content and thinking", () => {
     expect(read([...text], open)).toEqual(expected);
   });
 
-  test("any split of a text gives the same parts", () => {
+  test("gives the same parts for any split of a text", () => {
     const word = fc.constantFrom("<think>", "</think>", "<", "/", "th", "ink>", " ", "\n", "é", "x");
     const texts = fc.array(word, { maxLength: 12 }).map((words) => words.join(""));
     fc.assert(

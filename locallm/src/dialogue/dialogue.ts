@@ -20,24 +20,24 @@ export interface DialogueTraits {
   readonly insert: boolean;
 }
 
-/** What a prompt must know of the vocabulary that reads it. */
+/** What rendering needs to know about the vocabulary. */
 export interface PromptVocabulary {
-  /** It adds its first token by itself: the template's own is left out. */
+  /** The tokenizer adds the first token, so the template's own is removed. */
   readonly addBos: boolean;
-  /** Texts that it reads as control tokens. Where a message spells one, its letters are meant. */
+  /** Texts that it reads as control tokens. In a message they are plain text. */
   readonly markers: readonly string[];
 }
 
 /** A model's way of talking: messages → prompt, and text → content, thinking and tool calls. One per model, reused. */
 export interface Dialogue {
   readonly traits: DialogueTraits;
-  /** Answers hold marks to read. Models may write those as control tokens, which must then come out as text. */
+  /** Answers contain marks to read. Models may write them as control tokens, which must then be output as text. */
   readonly marked: boolean;
   /** Stop strings besides the model's own. */
   readonly stop: readonly string[];
   /** The prompt of a turn. Throws `conversation_refused`, `template_failed` and `template_over_budget`. */
   prompt(turn: Turn, vocabulary: PromptVocabulary, signal?: AbortSignal): Promise<PromptText>;
-  /** The prompt that asks for what stands between `prompt` and `suffix`. Throws as `prompt`. */
+  /** The prompt that asks for the text between `prompt` and `suffix`. Throws as `prompt`. */
   insert(
     prompt: string,
     suffix: string,
@@ -71,7 +71,7 @@ export async function createDialogue(source: DialogueSource, templates: Template
     stop,
     prompt: (turn, vocabulary, signal) => {
       const { markers } = vocabulary;
-      // The rest of a turn is no matter of the template, and a schema may be large.
+      // Templates do not need the rest of a turn, and a schema may be large.
       const { messages, tools, toolChoice, think } = turn;
       const asked = { messages, tools, toolChoice, think, format: null };
       return rendered(vocabulary, templates.run("render", { source, turn: asked, markers }, signal));
@@ -91,12 +91,12 @@ export async function createDialogue(source: DialogueSource, templates: Template
   };
 }
 
-/** Whether a template of Go's language can be parsed. Throws `template_invalid` and `template_over_budget`. */
+/** Throws `template_invalid` if a Go template cannot be parsed, or `template_over_budget`. */
 export async function checkTemplate(text: string, templates: Templates): Promise<void> {
   await named("template_invalid", templates.run("check", { text }));
 }
 
-/** Whether the model goes on inside its thinking: the prompt, or the answer begun in it, has opened it. */
+/** Whether the answer continues inside the model's thinking, which the prompt or the client has opened. */
 function isOpen(thinking: ThinkingTags | null, { messages }: Turn, prompt: PromptText): boolean {
   if (thinking === null) return false;
   const begun = messages.at(-1);

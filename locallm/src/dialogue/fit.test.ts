@@ -34,7 +34,7 @@ const firsts = (prompt: PromptText) =>
     .map((part) => part.slice(0, 1))
     .join("");
 
-test("what fits is rendered whole, and a short text is not even counted", async () => {
+test("keeps a conversation that fits, and does not count a short one", async () => {
   expect(await fit(conversation, 6)).toMatchObject({
     prompt: [0, 1, 2, 3, 4],
     dropped: { messages: 0, tokens: 0 },
@@ -42,21 +42,21 @@ test("what fits is rendered whole, and a short text is not even counted", async 
   expect(await fit(talk(["user", "hi"]), 8)).toMatchObject({ prompt: "hi|" });
 });
 
-test("what fits leaves room for a token of the answer", async () => {
+test("leaves room for one token of the answer", async () => {
   expect((await fit(conversation, 5)).prompt).toHaveLength(4);
   await expect(fit(conversation, 5, false)).rejects.toMatchObject({
     details: { promptTokens: 5, contextLength: 5 },
   });
 });
 
-test("the oldest goes first; system, last, and no lone tool result stay", async () => {
+test("drops the oldest messages first; keeps system messages and the last message, and no tool result without its call", async () => {
   const four = await fit(conversation, 5);
   expect([firsts(four.text), four.dropped]).toEqual(["s234", { messages: 1, tokens: 1 }]);
   const three = await fit(conversation, 4);
   expect([firsts(three.text), three.dropped]).toEqual(["s4", { messages: 3, tokens: 3 }]);
 });
 
-test("what must stay and does not fit is an error with both counts", async () => {
+test("reports both counts if the rest does not fit", async () => {
   await expect(fit(conversation, 1)).rejects.toMatchObject({
     code: "prompt_too_long",
     details: { promptTokens: 2, contextLength: 1 },
@@ -64,7 +64,7 @@ test("what must stay and does not fit is an error with both counts", async () =>
   await expect(fit(conversation, 4, false)).rejects.toMatchObject({ details: { promptTokens: 5 } });
 });
 
-test("a text too long to be counted is refused, or loses its oldest, by its length alone", async () => {
+test("rejects or shortens a text by its length if it is too long to count", async () => {
   const huge = talk(["user", "a".repeat(300_000)], ["assistant", "b"], ["user", "c"]);
   let tokenized = 0;
   const asked = (messages: Message[], truncate: boolean) =>

@@ -7,9 +7,9 @@ import type { Message, Turn } from "./turn.ts";
 export interface Window {
   readonly contextLength: number;
   readonly vocabulary: PromptVocabulary;
-  /** Most bytes of a text that one token stands for, where that is known. */
+  /** The most bytes of text that one token represents; null if unknown. */
   readonly longestToken: number | null;
-  /** Without it a conversation that is too long is an error. */
+  /** If false, a conversation that is too long is an error. */
   readonly truncate: boolean;
   /** As the model's vocabulary does, first token included. It may end early with more tokens than `limit`. */
   tokenize(prompt: PromptText, limit: number | null): Promise<readonly number[]>;
@@ -19,9 +19,9 @@ export interface Window {
 export interface FittedTurn {
   /** The text, for the reader of the answer. */
   readonly text: PromptText;
-  /** The tokens where they had to be counted, else the text again. */
+  /** The tokens if they had to be counted, else the text. */
   readonly prompt: PromptText | readonly number[];
-  /** What was left out so that the rest fits. */
+  /** What was dropped so that the rest fits. */
   readonly dropped: { readonly messages: number; readonly tokens: number };
 }
 
@@ -37,7 +37,7 @@ export async function fitTurn(dialogue: Dialogue, turn: Turn, window: Window): P
   if (surelyFits(wholeText(text), most)) return { text, prompt: text, dropped: { messages: 0, tokens: 0 } };
   const chars = wholeText(text).length;
   const isCounted = chars <= countedChars;
-  /** Null: too many; how many is not known where the text is not counted. */
+  /** Null if they are too many to count. */
   const tokenize = async (prompt: PromptText) =>
     surelyTooLong(wholeText(prompt).length, most, window.longestToken)
       ? null
@@ -47,7 +47,7 @@ export async function fitTurn(dialogue: Dialogue, turn: Turn, window: Window): P
 
   const droppable = window.truncate ? turn.messages.filter((_, index) => mayGo(turn.messages, index)) : [];
   let fitted: (FittedTurn & { prompt: readonly number[] }) | null = null;
-  // The smallest number of dropped messages that fits; more dropped never makes it longer.
+  // Finds the smallest number of dropped messages that fits: dropping more never makes the prompt longer.
   let low = 1;
   let high = droppable.length;
   while (low <= high) {
@@ -76,12 +76,12 @@ export async function fitTurn(dialogue: Dialogue, turn: Turn, window: Window): P
   });
 }
 
-/** Of a text too long to be counted: as many tokens a character as what was kept has. */
+/** For a text that is too long to count: assumes as many tokens per character as in the rest. */
 function estimatedDrop(chars: number, keptChars: number, keptTokens: number): number {
   return Math.round(((chars - keptChars) * keptTokens) / Math.max(keptChars, 1));
 }
 
-/** A token covers at least one byte; two more for a first token and a space that some vocabularies add. */
+/** A token covers at least one byte. Two more for the first token and a space that some vocabularies add. */
 function surelyFits(text: string, tokens: number): boolean {
   return text.length * 3 + 2 <= tokens || Buffer.byteLength(text) + 2 <= tokens;
 }
@@ -90,7 +90,7 @@ function mayGo(messages: readonly Message[], index: number): boolean {
   return messages[index]!.role !== "system" && index < messages.length - 1;
 }
 
-/** A tool's result does not stay when the call that it answers is gone. */
+/** A tool's result is dropped together with its call. */
 function without(messages: readonly Message[], droppable: readonly Message[], count: number): Message[] {
   const gone = new Set(droppable.slice(0, count));
   const next = droppable.slice(count);

@@ -13,14 +13,14 @@ const prompt = async (text: string, messages: Message[], parts: Partial<Turn> = 
 const talk = [say("system", "S"), say("user", "u1"), say("assistant", "a1"), say("user", "u2")];
 
 describe("a template with .Messages", () => {
-  test("sees the conversation, the system text apart, and neighbours joined", async () => {
+  test("gets the conversation, the system text separately, and neighbours joined", async () => {
     const text = "{{ .System }}|{{ range .Messages }}{{ .Role }}:{{ .Content }};{{ end }}";
     expect(await prompt(text, [...talk, say("user", "u3")])).toBe(
       "S|system:S;user:u1;assistant:a1;user:u2\n\nu3;",
     );
   });
 
-  test("sees tools unless none may be called, and what was said of thinking", async () => {
+  test("gets tools unless none may be called, and the request's think setting", async () => {
     const text =
       "{{ if .Messages }}{{ range .Tools }}{{ .Function.Name }}{{ end }}{{ end }}{{ .IsThinkSet }}{{ .Think }}{{ .ThinkLevel }}";
     const tools = [{ type: "function", function: { name: "f" } }];
@@ -33,26 +33,26 @@ describe("a template with .Messages", () => {
 describe("a template of one turn", () => {
   const text = "{{ if .System }}<s>{{ .System }}{{ end }}<u>{{ .Prompt }}<a>{{ .Response }}</a>";
 
-  test("is rendered turn by turn and cut where the model speaks", async () => {
+  test("is rendered turn by turn and cut where the model's answer starts", async () => {
     expect(await prompt(text, talk)).toBe("<s>S<u>u1<a>a1</a><u>u2<a>");
   });
 
-  test("goes on after a begun answer", async () => {
+  test("continues an answer that the client began", async () => {
     expect(await prompt(text, [say("user", "u"), say("assistant", "begun")])).toBe("<u>u<a>begun");
   });
 
-  test("gets its answer at the end where it has no place for it", async () => {
+  test("puts the answer at the end if it has no .Response", async () => {
     expect(await prompt("[{{ .Prompt }}]", talk)).toBe("[u1]a1[u2]");
   });
 });
 
-test("suffix and prompt meet in a template that knows both", async () => {
+test("renders prompt and suffix with a template that supports both", async () => {
   const text = "{{ if .Suffix }}<pre>{{ .Prompt }}<suf>{{ .Suffix }}<mid>{{ else }}{{ .Prompt }}{{ end }}";
   expect((await dialogue(text)).traits.insert).toBe(true);
   expect(await (await dialogue(text)).insert("a", "b", vocabulary)).toBe("<pre>a<suf>b<mid>");
 });
 
-test("a broken template and a failing one are told apart", async () => {
+test("distinguishes an invalid template from one that fails", async () => {
   await expect(dialogue("{{ .Prompt")).rejects.toMatchObject({ code: "template_invalid" });
   await expect(prompt("{{ range .Messages }}{{ .Nope }}{{ end }}", talk)).rejects.toMatchObject({
     code: "template_failed",

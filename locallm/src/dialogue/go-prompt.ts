@@ -4,8 +4,8 @@ import type { Prompter } from "./prompter.ts";
 import { type Message, mergeNeighbours, offeredTools, type Turn } from "./turn.ts";
 
 /**
- * A template that reads `.Messages` gets the whole conversation. An older one says a single turn (`.System`,
- * `.Prompt`, `.Response`) and is rendered once per turn; where it does not place the answer, it comes last.
+ * A template that reads `.Messages` gets the whole conversation. An older one formats a single turn (`.System`,
+ * `.Prompt`, `.Response`) and is rendered once per turn; if it has no `.Response`, the answer comes last.
  */
 export function goPrompter(template: GoTemplate): Prompter {
   const placed = template.fields.has("Response") ? template : template.withResponse();
@@ -31,7 +31,7 @@ function systemOf(messages: readonly Message[]): string {
   return words.join("\n\n");
 }
 
-/** The last turn ends where the model is to speak, or where its begun answer ends. */
+/** The last turn ends where the model's answer starts, or at the end of an answer that the client began. */
 function renderTurns(template: GoTemplate, messages: readonly Message[]): string {
   let text = "";
   let turn = { system: "", prompt: "", response: "" };

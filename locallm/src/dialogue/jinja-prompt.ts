@@ -6,8 +6,8 @@ import { type Message, mergeNeighbours, offeredTools, plainTurn, type Turn } fro
 
 /**
  * Jinja templates agree on `messages`, `tools` and `add_generation_prompt`, and differ in the rest: whether a
- * system message is allowed, how tool calls are written. What a template cannot say is found out by rendering
- * small conversations with it, once.
+ * system message is allowed, how tool calls are written. Small conversations, rendered once, show what a template
+ * supports.
  */
 export function jinjaPrompter(template: JinjaTemplate, source: DialogueSource): Prompter {
   const print = (turn: Turn, habits: Habits) =>
@@ -26,8 +26,7 @@ export function jinjaPrompter(template: JinjaTemplate, source: DialogueSource): 
     render: (turn) => {
       const messages = habits.system ? turn.messages : systemIntoUser(turn.messages);
       let refusal: unknown;
-      // Some templates demand that roles take turns, some that ids of calls have nine letters; clients need
-      // not know.
+      // Some templates require alternating roles, some ids of nine letters; clients need not know that.
       for (const attempt of [messages, mergeNeighbours(messages), shortIds(mergeNeighbours(messages))]) {
         try {
           return print({ ...turn, messages: attempt }, habits);
@@ -39,7 +38,7 @@ export function jinjaPrompter(template: JinjaTemplate, source: DialogueSource): 
       throw refusal;
     },
     insert: () => {
-      throw new TemplateError("has no place for a suffix");
+      throw new TemplateError("does not support a suffix");
     },
   };
 }
@@ -55,7 +54,7 @@ function thinkingVariables({ think }: Turn): Record<string, unknown> {
 interface Habits {
   readonly system: boolean;
   readonly tools: boolean;
-  /** How an assistant's call is handed over: some print the arguments as they are, some as JSON. */
+  /** How a template expects an assistant's call: some print the arguments unchanged, some as JSON. */
   readonly calls: { readonly emptyContent: "" | null; readonly argumentsAs: "object" | "text" };
 }
 
@@ -146,7 +145,7 @@ function asVariables(message: Message, { calls }: Habits): Record<string, unknow
   };
 }
 
-/** For templates that know no system role: its words stand in front of the first user message. */
+/** For templates without a system role: the system text goes before the first user message. */
 function systemIntoUser(messages: readonly Message[]): Message[] {
   const words = messages.filter(({ role }) => role === "system").map(({ content }) => content);
   const others = messages.filter(({ role }) => role !== "system");
@@ -155,7 +154,7 @@ function systemIntoUser(messages: readonly Message[]): Message[] {
   return others.with(first, { ...others[first]!, content: [...words, others[first]!.content].join("\n\n") });
 }
 
-/** Mistral's templates refuse ids that are not nine letters and digits. The same id stays the same. */
+/** Mistral's templates reject ids that are not nine letters and digits. Equal ids stay equal. */
 function shortIds(messages: readonly Message[]): Message[] {
   const short = (id: string) => createHash("sha256").update(id).digest("hex").slice(0, 9);
   return messages.map((message) => ({

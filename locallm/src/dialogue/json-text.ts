@@ -16,13 +16,13 @@ export function* takeSpace(cursor: Cursor): Generator<undefined, string> {
 }
 
 export interface JsonEnd {
-  /** False: the answer ended first, or this is no JSON. */
+  /** False if the answer ended first, or if this is not JSON. */
   readonly whole: boolean;
 }
 
 /**
- * Takes one JSON value, handing on its text as it arrives. Brackets are counted and strings kept apart;
- * whether it is JSON to the letter is for whoever parses the whole.
+ * Takes one JSON value and passes on its text as it arrives. It counts brackets outside strings; the caller that
+ * parses the whole value finds other errors.
  */
 export function* takeJson(cursor: Cursor): Generator<{ readonly json: string } | undefined, JsonEnd> {
   const first = yield* peek(cursor);

@@ -11,7 +11,7 @@ import type { DialogueSource, Prompter } from "./prompter.ts";
 import { findThinking, type ThinkingTags } from "./thinking.ts";
 import { type Message, plainTurn, type Turn } from "./turn.ts";
 
-/** What a model's template can say, found out by rendering small conversations. */
+/** What a model's template supports, found by rendering small conversations. */
 export interface TemplateFacts {
   readonly traits: Prompter["traits"];
   readonly stop: readonly string[];
@@ -54,14 +54,14 @@ function prompterFor(source: DialogueSource, now?: () => Date): Prompter {
     requireRenders(prompter);
     return prompter;
   } catch (error) {
-    // Our Jinja cannot read it, but its family's turns may be known.
+    // Our Jinja cannot read the template, but its family may be known.
     const known = detectTemplate(text);
     if (!(error instanceof TemplateError) || known === null) throw error;
     return { ...goPrompter(compileGo(known.template, now)), stop: known.stop };
   }
 }
 
-/** A template may refuse this conversation and take others. */
+/** A template may reject this conversation and accept others. */
 function requireRenders(prompter: Prompter): void {
   try {
     prompter.render(plainTurn([{ role: "user", content: "probe" }]));
@@ -71,8 +71,8 @@ function requireRenders(prompter: Prompter): void {
 }
 
 /**
- * A conversation that ends with words of the assistant is an answer begun: the prompt ends with these words, whatever
- * the template writes behind a finished answer.
+ * If the last message is an assistant's text, the client has begun the answer. The prompt then ends with that text,
+ * without what the template writes after a finished answer.
  */
 function renderTurn(prompter: Prompter, turn: Turn): string {
   const begun = turn.messages.at(-1);
@@ -86,7 +86,7 @@ function renderTurn(prompter: Prompter, turn: Turn): string {
   } catch (error) {
     if (!(error instanceof TemplateRefusal) || earlier.length === 0) throw error;
   }
-  // A template that drops or refuses such words opens the answer, and they follow.
+  // A template that drops or rejects such a message opens an answer instead, and the text follows.
   return prompter.render({ ...turn, messages: earlier }) + begun.content;
 }
 

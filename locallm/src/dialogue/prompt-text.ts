@@ -8,7 +8,7 @@ export function wholeText(prompt: PromptText): string {
   return typeof prompt === "string" ? prompt : prompt.pieces.join("");
 }
 
-/** Without its first characters, which are the same text. */
+/** Removes `start` if the prompt begins with it. */
 export function withoutStart(prompt: PromptText, start: string): PromptText {
   const [first = "", ...rest] = typeof prompt === "string" ? [prompt] : prompt.pieces;
   return first.startsWith(start) ? promptText([first.slice(start.length), ...rest]) : prompt;

@@ -3,7 +3,7 @@ import { TemplateError, TemplateRefusal } from "../template/limits.ts";
 import type { ThreadReport } from "./template-threads.ts";
 import { type TemplateTask, TemplateWorker } from "./template-work.ts";
 
-// The other side of `TemplateThreads`: one task after the other, each with one report.
+// Runs in the threads of `TemplateThreads`: one task after another, each answered by one report.
 
 type Outcome = ThreadReport extends infer Each
   ? Each extends unknown

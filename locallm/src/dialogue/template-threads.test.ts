@@ -16,7 +16,7 @@ const plain = jinja("{% for m in messages %}<|im_start|>{{ m.content }}{% endfor
 const threads = new TemplateThreads();
 afterAll(() => threads.close());
 
-test("a thread gives what a template prints, and its errors by name", async () => {
+test("returns the output of a template or a named error", async () => {
   const dialogue = await createDialogue(plain, threads);
   expect(await dialogue.prompt(plainTurn([say("hi")]), vocabulary)).toBe("<|im_start|>hi");
   expect(await dialogue.prompt(plainTurn([say("<|im_end|>")]), vocabulary)).toEqual({
@@ -36,7 +36,7 @@ test("a thread gives what a template prints, and its errors by name", async () =
   });
 });
 
-test("a conversation nested deeper than a thread can take is refused, and the next one rendered", async () => {
+test("rejects a conversation that is nested too deeply, and renders the next one", async () => {
   const dialogue = await createDialogue(plain, threads);
   const deep = JSON.parse(`${"[".repeat(20_000)}${"]".repeat(20_000)}`) as unknown;
   const tools = [{ type: "function", function: { name: "f", parameters: { deep } } }];
@@ -54,7 +54,7 @@ describe("a task that spends its budget", () => {
     ["a nest of loops", jinja(`${"{% for a in range(9999) %}".repeat(6)}x${"{% endfor %}".repeat(6)}`)],
   ];
 
-  test.each(hostile)("fails by name, and others are rendered meanwhile: %s", async (_, source) => {
+  test.each(hostile)("fails with a named error while others are rendered: %s", async (_, source) => {
     const budgeted = new TemplateThreads(small);
     const dialogue = await createDialogue(plain, threads);
     const failing = Promise.allSettled([1, 2, 3, 4].map(() => createDialogue(source, budgeted)));
@@ -69,7 +69,7 @@ describe("a task that spends its budget", () => {
     budgeted.close();
   });
 
-  test("by one function over a long text, in its request alone", async () => {
+  test("fails for a long text only: a function that is called again and again", async () => {
     const budgeted = new TemplateThreads(small);
     const dialogue = await createDialogue(go("{{ len (js .System) }}".repeat(20)), budgeted);
     const turn = plainTurn([say("<é>".repeat(1_000_000), "system"), say("x")]);
@@ -78,7 +78,7 @@ describe("a task that spends its budget", () => {
     budgeted.close();
   });
 
-  test("of memory", async () => {
+  test("fails when it uses too much memory", async () => {
     const budgeted = new TemplateThreads({ ...small, processorMs: 60_000, quickMs: 60_000 });
     const copies = Array.from({ length: 400 }, (_, at) => `{% set x${at} = messages[0].content | upper %}`);
     const dialogue = await createDialogue(
@@ -95,7 +95,7 @@ describe("a task that spends its budget", () => {
   });
 });
 
-test("a client that leaves takes its waiting work along", async () => {
+test("drops waiting work when the client leaves", async () => {
   const budgeted = new TemplateThreads({ ...templateBudget, quickThreads: 1, processorMs: 300 });
   const endless = jinja(`${"\n".repeat(60_000)}{{ messages }}`);
   const running = createDialogue(endless, budgeted).catch(({ code }: { code: string }) => code);

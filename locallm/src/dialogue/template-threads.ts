@@ -4,17 +4,17 @@ import { TemplateError, TemplateOverBudget, TemplateRefusal } from "../template/
 import type { TemplateResults, Templates, TemplateTask, TemplateWork } from "./template-work.ts";
 
 export interface TemplateBudget {
-  /** Threads for tasks that end soon. */
+  /** Threads for quick tasks. */
   readonly quickThreads: number;
-  /** And for those that do not. */
+  /** Threads for slow tasks. */
   readonly slowThreads: number;
-  /** Processor time after which a task is a slow one. */
+  /** Processor time after which a task counts as slow. */
   readonly quickMs: number;
-  /** Characters of a conversation above which it is one from the start. */
+  /** A task with a longer conversation counts as slow from the start. */
   readonly quickChars: number;
-  /** Processor time of one task; then its thread is ended. */
+  /** Processor time after which a task fails and its thread is ended. */
   readonly processorMs: number;
-  /** JavaScript values of one thread, kept templates included. */
+  /** Heap of one thread, including cached templates. */
   readonly memoryMb: number;
 }
 
@@ -28,10 +28,10 @@ export const templateBudget: TemplateBudget = {
   memoryMb: 512,
 };
 
-/** By the clock a task may take so many times its processor time: the machine may be busy with other things. */
+/** A task may take this many times its processor time by the clock, because the machine may be busy. */
 const clockShare = 5;
 
-/** With the processor time that the thread has used in all. */
+/** Includes the total processor time of the thread. */
 export type ThreadReport = { readonly processorMs: number } & (
   | { readonly kind: "ready" }
   | { readonly kind: "done"; readonly result: TemplateResults[keyof TemplateResults] }
@@ -42,14 +42,14 @@ interface Job {
   readonly task: TemplateTask;
   resolve(result: never): void;
   reject(error: unknown): void;
-  /** Nobody waits for it any more. */
+  /** The client has left. */
   isLeft: boolean;
 }
 
 /**
- * Does template work in threads, each task within a budget. Every task begins at a quick thread; one that does not
- * end soon becomes a slow one, or, where there are enough slow ones, is ended and begun again when its turn comes.
- * So whoever waits for a quick thread waits for tasks of `quickMs`, whatever others send.
+ * Runs template work in threads, each task within a budget. Every task starts on a quick thread. A task that takes
+ * too long there becomes a slow one; if all slow threads are busy, it is ended and started again when one is free.
+ * So the wait for a quick thread is bounded by `quickMs`, whatever other clients send.
  */
 export class TemplateThreads implements Templates {
   readonly #budget: TemplateBudget;
@@ -64,7 +64,7 @@ export class TemplateThreads implements Templates {
     this.#budget = budget;
   }
 
-  /** Starts a thread, so that the next task finds one. */
+  /** Starts a thread for the next task. */
   warm(): void {
     if (this.#idle.length === 0) this.#idle.push(this.#newThread());
   }
@@ -94,7 +94,7 @@ export class TemplateThreads implements Templates {
     }
   }
 
-  /** Ends every thread; what they were doing fails. */
+  /** Ends all threads; running tasks fail. */
   close(): void {
     for (const thread of this.#threads) thread.end();
   }
@@ -166,7 +166,7 @@ export class TemplateThreads implements Templates {
   }
 }
 
-/** Counted no further than `most`. */
+/** Stops counting above `most`. */
 function charsOf(task: TemplateTask, most: number): number {
   if (task.kind === "insert") return task.prompt.length + task.suffix.length;
   if (task.kind !== "render") return 0;
@@ -178,21 +178,21 @@ function charsOf(task: TemplateTask, most: number): number {
   return chars;
 }
 
-/** What became of a task. `lost`: the thread is of no use any more. */
+/** The outcome of a task. After `lost` the thread cannot be used again. */
 type Ended = Exclude<ThreadReport, { kind: "ready" }> | { readonly kind: "lost"; readonly error: unknown };
 
-/** One thread and the task that it does. */
+/** One thread and its current task. */
 class TemplateThread {
   readonly #worker: Worker;
   readonly #ready = Promise.withResolvers<void>();
   #ended = Promise.withResolvers<Ended>();
   #failure: unknown = null;
   #beganMs = 0;
-  /** The thread's processor time when it last had nothing to do. */
+  /** The thread's total processor time before the current task. */
   #idleProcessorMs = 0;
 
   constructor({ memoryMb }: TemplateBudget) {
-    // As source it runs as it is; published, both are JavaScript.
+    // Node runs the source directly; the published package contains JavaScript.
     const file = import.meta.url.endsWith(".ts") ? "./template-thread.ts" : "./template-thread.js";
     this.#worker = new Worker(fileURLToPath(new URL(file, import.meta.url)), {
       name: "locallm templates",
@@ -220,7 +220,7 @@ class TemplateThread {
     else this.#post(task);
   }
 
-  /** Null: the task has used so much processor time and is not done; or far more time by the clock. */
+  /** Returns null when the task has used its processor time, or far more time by the clock, and is not done. */
   async done(processorMs: number): Promise<Ended | null> {
     for (let waitMs = processorMs; waitMs > 0; ) {
       const ended = await this.#within(waitMs);
@@ -245,7 +245,7 @@ class TemplateThread {
     return ended;
   }
 
-  /** Of the task so far; infinite where the thread does not say, because it is inside one long call. */
+  /** Of the current task; infinite if the thread does not answer because it is inside one long call. */
   async #processorMs(): Promise<number> {
     const { promise: silent, resolve } = Promise.withResolvers<number>();
     const timer = setTimeout(() => resolve(Number.POSITIVE_INFINITY), 50);
@@ -262,7 +262,7 @@ class TemplateThread {
     try {
       this.#worker.postMessage(task);
     } catch (cause) {
-      // What cannot be copied is nested too deep; the thread itself is well.
+      // The conversation is nested too deeply to be copied; the thread itself is unaffected.
       const problem = `cannot take this conversation: ${(cause as Error).message}`;
       this.#ended.resolve({ kind: "failed", problem, processorMs: this.#idleProcessorMs });
     }

@@ -6,9 +6,9 @@ import { promptText } from "./prompt-text.ts";
 import type { DialogueSource } from "./prompter.ts";
 import type { Turn } from "./turn.ts";
 
-/** Everything that runs a template or parses one. A template comes with a model file or a request: it may be hostile. */
+/** All work that parses or runs templates. They come with model files and requests, so they may be hostile. */
 export interface TemplateWork {
-  /** Whether a Go template can be parsed. */
+  /** Fails if a Go template cannot be parsed. */
   check: { readonly text: string };
   read: { readonly source: DialogueSource };
   render: { readonly source: DialogueSource; readonly turn: Turn; readonly markers: readonly string[] };
@@ -31,7 +31,7 @@ export type TemplateTask = {
   [Kind in keyof TemplateWork]: { readonly kind: Kind } & TemplateWork[Kind];
 }[keyof TemplateWork];
 
-/** Does such work; in the product in a thread with a budget. Rejects with TemplateError. */
+/** Runs template work, in production in threads with a budget. Rejects with TemplateError. */
 export interface Templates {
   run<Kind extends keyof TemplateWork>(
     kind: Kind,
@@ -43,7 +43,7 @@ export interface Templates {
 const keptTemplates = 16;
 const keptMarkers = 4;
 
-/** Does the work here and now, and keeps what it compiled. */
+/** Runs the work synchronously and caches compiled templates. */
 export class TemplateWorker {
   readonly #now: (() => Date) | undefined;
   readonly #templates = new Map<string, ModelTemplate>();
@@ -83,7 +83,7 @@ export class TemplateWorker {
   }
 }
 
-/** From a map that forgets what was not asked for longest. */
+/** Looks up or makes a value in a least-recently-used cache. */
 function kept<Value>(map: Map<string, Value>, most: number, key: string, make: () => Value): Value {
   const value = map.get(key) ?? make();
   map.delete(key);

@@ -2,7 +2,7 @@ import { TemplateError } from "../template/limits.ts";
 import type { Prompter } from "./prompter.ts";
 import { type Message, plainTurn } from "./turn.ts";
 
-/** The marks that a model puts around its thinking. */
+/** The tags that a model writes around its thinking. */
 export interface ThinkingTags {
   readonly open: string;
   readonly close: string;
@@ -17,13 +17,13 @@ const knownTags: readonly ThinkingTags[] = [
   { open: "<thought>", close: "</thought>" },
 ];
 
-/** The tags that a template speaks of, or prints around a message's thinking; null for a model that does not think. */
+/** The tags that a template contains, or prints around a message's thinking; null for a model that does not think. */
 export function findThinking(text: string, prompter: Pick<Prompter, "render">): ThinkingTags | null {
   const known = knownTags.find(({ open, close }) => text.includes(open) || text.includes(close));
   return known ?? (/thinking|reasoning/i.test(text) ? probe(prompter) : null);
 }
 
-/** Looks at how the template prints a thought: marks that are not there without one are its tags. */
+/** Renders a message with and without a thought: the tags are what the thought adds around itself. */
 function probe({ render }: Pick<Prompter, "render">): ThinkingTags | null {
   const question: Message = { role: "user", content: "probe-question" };
   const answer: Message = { role: "assistant", content: "probe-answer" };

@@ -1,6 +1,6 @@
 import type { Think } from "../wire/api/message.ts";
 
-/** As on the wire (`wire/api/message.ts`), which fits it; what is absent may be left out. */
+/** A message. Those of the wire (`wire/api/message.ts`) are assignable to it. */
 export interface Message {
   readonly role: string;
   readonly content: string;
@@ -29,14 +29,14 @@ export interface Tool {
   };
 }
 
-/** What one request asks of a conversation. */
+/** A conversation and how its next message is to be made. The only `Turn`: every API converts its requests to it. */
 export interface Turn {
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
   readonly toolChoice: ToolChoice;
-  /** False: at most one call an answer, where a grammar keeps calls. */
+  /** False allows one call an answer, if a grammar constrains calls. */
   readonly severalCalls?: boolean;
-  /** null: as the model likes it. */
+  /** Null leaves it to the model. */
   readonly think: Think | null;
   readonly format: AnswerFormat | null;
 }
@@ -60,12 +60,12 @@ export function plainTurn(messages: readonly Message[], parts: Partial<Turn> = {
   return { messages, tools: [], toolChoice: { kind: "auto" }, think: null, format: null, ...parts };
 }
 
-/** Nothing is offered when no tool may be called. */
+/** No tools are offered if none may be called. */
 export function offeredTools(turn: Turn): readonly Tool[] {
   return turn.toolChoice.kind === "none" ? [] : turn.tools;
 }
 
-/** Neighbours of one role become one message, a blank line between them. Calls and their results stay apart. */
+/** Joins consecutive messages of one role with a blank line. Calls and their results stay separate. */
 export function mergeNeighbours(messages: readonly Message[]): Message[] {
   const merged: Message[] = [];
   for (const message of messages) {

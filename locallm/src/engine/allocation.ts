@@ -5,7 +5,7 @@
 export class Allocation {
   contextBytes = 0;
   computeBytes = 0;
-  /** Of the vocabulary, in bytes: this, too, is in the log alone. */
+  /** Of the vocabulary, in bytes; the C interface does not tell it either. */
   longestToken: number | null = null;
   readonly #byDevice = new Map<string, number>();
 

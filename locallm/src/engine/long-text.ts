@@ -1,24 +1,25 @@
-/** A long text without special tokens, and what tokenizes a part of it. */
+/** A long text without special tokens, and how to tokenize a part of it. */
 export interface LongText {
   /** UTF-8. */
   readonly bytes: Buffer;
   tokenize(part: Buffer): Promise<readonly number[]>;
-  /** Bytes of the text that a token stands for. */
+  /** Bytes of text that a token represents. */
   length(token: number): number;
-  /** The engine cannot take it whole: where no two parts agree, it is cut all the same. */
+  /** The engine cannot tokenize the whole text at once: cut it even where no two parts agree. */
   readonly mustCut: boolean;
 }
 
-/** A part takes the engine at most 50 ms, and its stack holds a word of that length (see `stackBytes`). */
+/** A part takes the engine at most 50 ms, and its stack suffices for a word of that length (see `stackBytes`). */
 const partBytes = 16_384;
-/** Parts overlap: both must see the same tokens around the place where they are joined. */
+/** Parts overlap, and must have this many equal tokens in a row where they are joined. */
 const overlapBytes = 2048;
 const agreeing = 24;
 
 /**
- * Tokenizes a text part by part, so that it can be stopped between parts. A tokenizer looks at more than one word, so
- * neighbouring parts overlap and are joined where they agree on many tokens in a row. Null where they never do, or
- * where tokens do not hold the text's own bytes. Ends where it has more tokens than `limit`. Throws the signal's reason.
+ * Tokenizes a text part by part, so that the work can be stopped in between. A tokenizer looks at more than one word,
+ * so neighbouring parts overlap and are joined where they agree on many tokens in a row. Returns null if they never do,
+ * or if tokens do not represent the text's own bytes. Stops early with more than `limit` tokens. Throws the signal's
+ * reason.
  */
 export async function joinParts(
   text: LongText,
@@ -56,13 +57,13 @@ interface Part {
   readonly to: number;
 }
 
-/** Null where the tokens do not add up to the part's bytes. */
+/** Returns null if the tokens do not add up to the part's bytes. */
 async function readPart({ bytes, tokenize, length }: LongText, from: number): Promise<Part | null> {
   let to = Math.min(from + partBytes, bytes.length);
   while (to < bytes.length && isContinuation(bytes[to]!)) to--;
   const ids = await tokenize(bytes.subarray(from, to));
   const total = ids.reduce((sum, id) => sum + length(id), 0);
-  // Some vocabularies put a space in front of every text.
+  // Some vocabularies add a space before every text.
   const added = total - (to - from);
   if (added < 0 || added > 1 || to === from) return null;
   let at = from - added;
@@ -74,7 +75,7 @@ async function readPart({ bytes, tokenize, length }: LongText, from: number): Pr
   return { ids, starts, to };
 }
 
-/** The first place in the overlap behind which both parts have the same tokens for a while. */
+/** The first position in the overlap from which both parts have `agreeing` equal tokens. */
 function meetingOf(first: Part, restart: number, second: Part): { before: number; after: number } | null {
   let before = restart;
   let after = 0;

@@ -1,10 +1,10 @@
-/** A token that a text may name: wherever its text occurs, the tokenizer reads this token. */
+/** A token that the tokenizer reads wherever its text occurs. */
 export interface SpecialToken {
   readonly id: number;
   readonly text: string;
-  /** Read only where control tokens are parsed; others are read everywhere. */
+  /** Read only if control tokens are parsed; others are always read. */
   readonly isControl: boolean;
-  /** White space beside it is dropped. */
+  /** White space on this side is dropped. */
   readonly stripsLeft: boolean;
   readonly stripsRight: boolean;
 }
@@ -14,27 +14,27 @@ export type Fragment =
   | { readonly token: number }
   | {
       readonly text: string;
-      /** Where the tokenizer would still read a token that is not wanted here: it gets the text cut there. */
+      /** Positions inside unwanted tokens that the tokenizer would read; the text must be cut there. */
       readonly cuts: readonly number[];
     };
 
 export interface PartitionRules {
   readonly parseSpecial: boolean;
-  /** Positions, ascending, that no control token may span: whoever wrote the text meant its letters. */
+  /** Ascending positions that no control token may span. */
   readonly borders: readonly number[];
 }
 
 interface Occurrence {
   readonly token: SpecialToken;
-  /** Rank among all tokens: the lowest wins where two overlap. */
+  /** Of two overlapping tokens, the one with the lower rank wins. */
   readonly rank: number;
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * The special tokens of a vocabulary, and where a text holds them. The engine finds them too, but keeps its findings
- * in a singly linked list and walks it for each: 40,000 of them take ten seconds. This takes milliseconds.
+ * Finds the special tokens of a vocabulary in a text. The engine can do that, but keeps the parts of the text in a
+ * singly linked list and walks it for every token that it finds: 40,000 of them take ten seconds, here milliseconds.
  *
  * The rules are those of llama.cpp's `tokenizer_st_partition`: longer tokens (in bytes) first, each from the left.
  */
@@ -62,7 +62,7 @@ export class SpecialTokens {
     this.#pattern = texts.length === 0 ? null : new RegExp(texts.join("|"), "g");
   }
 
-  /** Whether a text holds more of them than the engine can take in one go. */
+  /** Whether a text contains more than `many` of them. */
   areMany(text: string, many: number): boolean {
     if (this.#pattern === null) return false;
     this.#pattern.lastIndex = 0;
@@ -70,7 +70,7 @@ export class SpecialTokens {
     return true;
   }
 
-  /** The text's parts in order. */
+  /** Splits a text into its special tokens and the plain text between them. */
   *partition(text: string, rules: PartitionRules): Generator<Fragment> {
     let at = 0;
     let cuts: number[] = [];
@@ -91,7 +91,7 @@ export class SpecialTokens {
     yield* plain(text.length);
   }
 
-  /** Tokens that overlap, one group after the other; of each group those that win, from the left. */
+  /** Groups of overlapping tokens, reduced to those that win, from left to right. */
   *#clusters(
     text: string,
     rules: PartitionRules,
@@ -115,7 +115,7 @@ export class SpecialTokens {
     if (open.length > 0 || unwanted.length > 0) yield { occurrences: winners(text, open), unwanted };
   }
 
-  /** Every place where a token's text stands, overlapping ones too. */
+  /** Every occurrence of a token's text, including overlapping ones. */
   *#occurrences(
     text: string,
     { parseSpecial, borders }: PartitionRules,
@@ -123,7 +123,7 @@ export class SpecialTokens {
     if (this.#pattern === null) return;
     let border = 0;
     for (let next = 0; ; ) {
-      // Set anew each time: other texts are cut by the same pattern meanwhile.
+      // Set before each search, because other texts use the same pattern in between.
       this.#pattern.lastIndex = next;
       const found = this.#pattern.exec(text);
       if (found === null) return;
@@ -148,7 +148,7 @@ interface Ranked {
   readonly rank: number;
 }
 
-/** What a token takes of the text: its own letters, and the white space that it drops. */
+/** The part of the text that a token covers, including the white space that it drops. */
 function extent(text: string, { token, from, to }: Occurrence): { from: number; to: number } {
   let [left, right] = [from, to];
   if (token.stripsLeft) while (left > 0 && isSpace(text[left - 1]!)) left--;
@@ -161,7 +161,7 @@ function isSpace(char: string): boolean {
   return " \t\n\v\f\r".includes(char);
 }
 
-/** Of tokens that overlap, those that the engine would read. */
+/** Of overlapping tokens, those that the engine would read. */
 function winners(text: string, occurrences: readonly Occurrence[]): Occurrence[] {
   if (occurrences.length < 2) return [...occurrences];
   const taken: Occurrence[] = [];

@@ -31,9 +31,9 @@ export class Vocabulary {
   readonly size: number;
   readonly addBos: boolean;
   readonly bos: number;
-  /** Texts that mark turns or end answers: read as one token wherever control tokens are parsed. */
+  /** Texts that mark turns or end answers, and are read as one token if control tokens are parsed. */
   readonly markers: readonly string[];
-  /** Whether tokens hold a text's own bytes, all of them. */
+  /** Whether tokens represent all bytes of a text unchanged. */
   readonly keepsBytes: boolean;
   readonly #special: SpecialTokens;
   readonly #kind: number;
@@ -67,7 +67,7 @@ export class Vocabulary {
 
   /**
    * As `tokenize`, for a text of any length: in parts, long ones on another thread, so that other answers go on.
-   * Between parts it stops with the signal's reason, and where it has more tokens than `limit`.
+   * Between parts it checks the signal, and it stops early once it has more tokens than `limit`.
    */
   async tokenizeAside(
     text: PromptText,
@@ -151,7 +151,7 @@ export class Vocabulary {
     }
   }
 
-  /** Whether so much was tokenized that other work of the process must come first. */
+  /** Whether to let other work of the process run before the next text. */
   #needsBreath(chars: number): boolean {
     this.#sinceBreath += chars + callCost;
     if (this.#sinceBreath < breathAfter) return false;
@@ -159,7 +159,7 @@ export class Vocabulary {
     return true;
   }
 
-  /** The engine may take this text as it is. */
+  /** The engine can tokenize this text directly. */
   #isSimple(text: string, borders: readonly number[]): boolean {
     return borders.length === 0 && text.length <= shortText && !this.#special.areMany(text, fewSpecial);
   }
@@ -221,7 +221,7 @@ export class Vocabulary {
     return [...this.#edges.first, ...ids, ...this.#edges.last];
   }
 
-  /** What the vocabulary adds around a text, seen on a short one. */
+  /** Finds the tokens that the vocabulary adds around a text. */
   #findEdges() {
     const probe = Buffer.from("a");
     const bare = this.#ask(probe, plainText);
@@ -255,11 +255,11 @@ export class Vocabulary {
 
 const plainText: TokenizeOptions = { addSpecial: false, parseSpecial: false };
 
-/** In characters: the engine needs at most 20 ms for as many. */
+/** In characters; the engine needs at most 20 ms for them. */
 const shortText = 8192;
-/** Special tokens of a short text that the engine may find by itself. */
+/** The most special tokens that the engine may find by itself. */
 const fewSpecial = 256;
-/** Characters tokenized in one turn of the event loop, and how many of them a call counts for. */
+/** Characters tokenized in one turn of the event loop, and the share of them that a call costs. */
 const breathAfter = 16_384;
 const callCost = 16;
 
@@ -290,7 +290,7 @@ function specialTokens(library: VocabularyFunctions, pointer: Pointer, size: num
   return found;
 }
 
-/** Some models mark turns by tokens that are not of the control kind, such as gpt-oss's `<|start|>`. */
+/** Some models mark turns with tokens of another kind, such as gpt-oss's `<|start|>`. */
 function isMarker({ text, isControl }: SpecialToken): boolean {
   return text.length > 1 && (isControl || /^<[|｜].*[|｜]>$/.test(text));
 }
@@ -310,7 +310,7 @@ function joined(text: PromptText): { readonly whole: string; readonly borders: r
   return { whole: text.pieces.join(""), borders };
 }
 
-/** A fragment's plain texts, cut where it asks, or its token. */
+/** A fragment's token, or its texts between the cuts. */
 function partsOf(fragment: Fragment): (string | number)[] {
   if ("token" in fragment) return [fragment.token];
   const { text, cuts } = fragment;

@@ -6,18 +6,18 @@ import type { Store } from "../library/store.ts";
 import { LocallmError } from "../wire/errors.ts";
 
 const capacity = 32;
-/** Lists ask for all models at once. */
+/** Lists need all models at once. */
 const traitsCapacity = 4096;
 const noTraits: DialogueTraits = { tools: false, thinking: false, insert: false };
 
-/** What is wrong with a template stays wrong: lists do not try it again. */
+/** These errors do not go away, so lists do not try again. */
 const templateErrors: ReadonlySet<string> = new Set(["template_invalid", "template_over_budget"]);
 
-/** Weights without any template: the messages one after the other, as they are. */
+/** For weights without a template: the messages, separated by blank lines. */
 const bare =
   "{% for message in messages %}{{ message.content }}{% if not loop.last %}\n\n{% endif %}{% endfor %}";
 
-/** The way each model talks, read once per manifest and kept. */
+/** The dialogue of each model, read once per manifest and cached. */
 export class Dialogues {
   readonly #store: Store;
   readonly #templates: Templates;
@@ -46,7 +46,7 @@ export class Dialogues {
   }
 
   /**
-   * What the model's template can say: nothing where it cannot be read, or is not read before `late`. Throws what
+   * What the model's template supports: nothing if it cannot be read, or is not read before `late`. Throws what
    * reading the model throws.
    */
   async traits(model: Model, late?: Promise<void>): Promise<DialogueTraits> {

@@ -1,7 +1,7 @@
 import type { FastifyReply } from "fastify";
 import type { Dropped } from "./run-turn.ts";
 
-/** Nothing is left out silently, also where the answer itself has no place to say it. */
+/** Reports what was dropped in a header, for answers that have no field for it. */
 export function tellDropped(reply: FastifyReply, dropped: Dropped): void {
   reply.header("x-truncated", `messages=${dropped.messages}, tokens=${dropped.tokens}`);
 }

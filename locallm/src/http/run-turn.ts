@@ -27,11 +27,11 @@ export interface TurnDone {
 
 export interface TurnWish {
   readonly turn: Turn;
-  /** Leave out the oldest messages where the conversation is too long, or refuse it. */
+  /** Drop the oldest messages of a conversation that is too long, or reject it. */
   readonly truncate: boolean;
   /** On a full window drop the older half and go on, or stop. */
   readonly shift: boolean;
-  /** Called before the first piece: the last moment for a header. */
+  /** Called before the first piece, while headers can still be set. */
   readonly onDropped?: (dropped: Dropped) => void;
 }
 
@@ -87,7 +87,7 @@ export async function* runTurn(run: Run, dialogue: Dialogue, wish: TurnWish): As
   }
 }
 
-/** Refuses what the model's template cannot say. */
+/** Rejects what the model's template does not support. */
 export function requireTraits(run: Run, traits: DialogueTraits, turn: Turn): void {
   const lacks = (capability: string) =>
     new LocallmError("unsupported_capability", { model: run.typedName, capability });

@@ -132,7 +132,7 @@ export class RunnerProcess implements Runner {
     }
   }
 
-  /** A prompt that cannot fit is not sent: the runner would read megabytes to find that out. */
+  /** Rejects a prompt that cannot fit before megabytes are sent to the runner. */
   #refuseEndless({ prompt, numCtx, truncate }: GenerateJob): void {
     const { contextLength, longestToken } = this.info;
     const window = Math.min(numCtx, contextLength);

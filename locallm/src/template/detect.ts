@@ -1,9 +1,6 @@
 import { type KnownTemplate, knownTemplates } from "./known/families.ts";
 
-/**
- * The known family that a Jinja template belongs to, by the special tokens and marks in its text; null for
- * none. For models whose own template cannot be read, and for `show`.
- */
+/** The known family whose special tokens and marks a Jinja template contains, or null. */
 export function detectTemplate(jinja: string): KnownTemplate | null {
   return knownTemplates.find(({ marks }) => marks.every((mark) => jinja.includes(mark))) ?? null;
 }

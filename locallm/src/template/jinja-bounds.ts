@@ -23,7 +23,7 @@ const Base = Interpreter as unknown as new (
 /**
  * The library's interpreter has no limits of its own. Every node passes `evaluate`, so steps and sizes are
  * counted there: sizes are the *expanded* ones (a list that holds one list twice counts it twice), because
- * printing expands. Calls whose result can be far larger than their inputs are looked at before they run.
+ * printing expands. Calls whose result can be far larger than their inputs are checked before they run.
  */
 export class BoundedInterpreter extends Base {
   #steps = 0;
@@ -67,7 +67,7 @@ export class BoundedInterpreter extends Base {
   #charge(steps: number): void {
     this.#steps += steps;
     if (this.#steps > templateLimits.steps)
-      throw new TemplateError(`takes over ${templateLimits.steps} steps`);
+      throw new TemplateError(`takes more than ${templateLimits.steps} steps`);
   }
 
   #watch(node: Node, value: Value, call: Call | undefined): void {
@@ -116,9 +116,9 @@ function iterableOf(node: Node): Node {
   return iterable.type === "SelectExpression" ? iterable.lhs! : iterable;
 }
 
-/** A call in progress: which nodes are its operand and its arguments, and their values once evaluated. */
+/** A call in progress: the nodes of its operand and arguments, and their values once evaluated. */
 interface Call {
-  /** The method or filter, null where it is computed. */
+  /** The method or filter; null if its name is computed. */
   name: string | null;
   callee: Node | undefined;
   operand: Node | undefined;
@@ -164,7 +164,7 @@ function written({ args }: CallNode): Pick<Call, "values" | "spread" | "argument
   };
 }
 
-/** Small numbers and strings are harmless whatever the operand: the result is bounded by the next check. */
+/** Shorter arguments are harmless for any operand: the next check bounds the result. */
 const smallArgument = 64;
 
 function refuseGrowth(call: Call, maximum: number): void {

@@ -17,11 +17,11 @@ describe("jinja", () => {
     );
   });
 
-  test("the given clock is the only clock", () => {
+  test("takes the time from the injected clock only", () => {
     expect(render("{{ strftime_now('%d %b %Y, %H:%M %A %-d') }}")).toBe("05 Jan 2026, 13:07 Monday 5");
   });
 
-  test("raise_exception is the template's refusal, in its words", () => {
+  test("raise_exception becomes a refusal with the template's message", () => {
     expect(() => render("{{ raise_exception('roles must alternate') }}")).toThrow(
       new TemplateRefusal("roles must alternate"),
     );
@@ -31,7 +31,7 @@ describe("jinja", () => {
     ["a prototype", "{{ ''.constructor }}{{ [].__proto__ }}{{ {}.constructor }}{{ ''['constructor'] }}", ""],
     ["a global", "{{ process }}{{ globalThis }}{{ require }}", ""],
     ["an argument's prototype", "{{ x.constructor }}{{ x['__proto__'] }}{{ x.toString }}", ""],
-  ])("nothing outside is reachable by %s", (_, source, expected) => {
+  ])("reaches nothing outside through %s", (_, source, expected) => {
     expect(render(source, { x: { a: 1 } })).toBe(expected);
   });
 
@@ -63,11 +63,11 @@ describe("jinja", () => {
     ["endless macro", "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}"],
     ["deep nesting", "{% if 1 %}".repeat(20_000)],
     ["deep expression", `{{ ${"(".repeat(100_000)}1${")".repeat(100_000)} }}`],
-  ])("refuses growth without end: %s", (_, source) => {
+  ])("rejects unbounded growth: %s", (_, source) => {
     expect(() => render(source, { t: "y".repeat(100_000) })).toThrow(TemplateError);
   });
 
-  test("a long conversation is far from the limits", () => {
+  test("renders a long conversation within the limits", () => {
     const messages = Array.from({ length: 2000 }, (_, index) => ({
       role: index % 2 ? "assistant" : "user",
       content: "<think>a</think> some words ".repeat(40),

@@ -53,7 +53,7 @@ function range(first: unknown, second?: unknown, third?: unknown): number[] {
   const step = third === undefined ? 1 : Number(third);
   const count = Math.max(0, Math.ceil((stop - start) / step));
   if (!Number.isFinite(count) || count > 100_000) {
-    throw new TemplateError("range() is over 100000 numbers or without end");
+    throw new TemplateError("calls range() for more than 100000 numbers, or without an end");
   }
   return Array.from({ length: count }, (_, index) => start + index * step);
 }
@@ -63,8 +63,9 @@ function guarded<T>(work: () => T): T {
     return work();
   } catch (error) {
     if (error instanceof TemplateError) throw error;
-    // A RangeError is the stack or a string at the runtime's own limit: nested or grown beyond reason.
-    const problem = error instanceof RangeError ? "is nested or grows too deep" : (error as Error).message;
+    // A RangeError means that the stack or a string reached the runtime's own limit.
+    const problem =
+      error instanceof RangeError ? "is nested too deeply or grows too large" : (error as Error).message;
     throw new TemplateError(problem.slice(0, 500), { cause: error });
   }
 }

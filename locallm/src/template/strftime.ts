@@ -3,7 +3,7 @@ const months = "January February March April May June July August September Octo
 );
 const days = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split(" ");
 
-/** C's strftime in the C locale and local time, as far as chat templates use it; other directives stay as written. */
+/** C's strftime in the C locale and local time, with the directives that chat templates use; others stay as written. */
 export function strftime(date: Date, format: string): string {
   const two = (value: number) => String(value).padStart(2, "0");
   return format.replace(/%(-?)([A-Za-z%])/g, (whole, dash: string, letter: string) => {

@@ -40,7 +40,7 @@ const special: readonly Token[] = [
   ...["<think>", "</think>", "<think", "  ", "\n\n"].map((each) => ({ text: each, kind: kind.userDefined })),
 ];
 
-/** The tokens of a model in place of its own: as many, or its weights would not fit. */
+/** Replaces the tokens of a model, keeping their number, which its weights require. */
 function withTokens(spec: GgufSpec, tokens: readonly Token[], more: readonly [string, Entry][]): GgufSpec {
   const count = 300;
   const filler = (index: number): Token => ({ text: `<unused${index}>`, kind: kind.normal });
@@ -76,7 +76,7 @@ function bpe(name: string, pre: string): GgufSpec {
   );
 }
 
-/** SentencePiece, which puts a space in front of each text. With such a name white space after tokens is dropped. */
+/** SentencePiece adds a space before each text. With this model name, the engine drops white space after tokens. */
 function sentencePiece(): GgufSpec {
   const bytes = Array.from({ length: 256 }, (_, byte) => ({
     text: `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`,
@@ -107,7 +107,7 @@ async function open(path: string): Promise<Vocabulary> {
   return Model.load(library, { ...loadOf(path), placement: onlyProcessor }, () => {}).vocabulary;
 }
 
-/** What the engine makes of a whole text. */
+/** The engine's tokens of the whole text. */
 function uncut(vocabulary: Vocabulary, whole: string, options: TokenizeOptions): number[] {
   const bytes = Buffer.from(whole);
   const room = new Int32Array(bytes.length * 2 + 8);
@@ -125,7 +125,7 @@ function uncut(vocabulary: Vocabulary, whole: string, options: TokenizeOptions):
   return Array.from(room.subarray(0, count));
 }
 
-/** Words of which awkward texts are made: parts of tokens, white space, letters of several units, halves of them. */
+/** Parts of awkward texts: parts of tokens, white space, letters of several code units, and halves of them. */
 const words = [
   ...special.map((token) => token.text),
   ..."<|im_ end|> < > | \t \n \r\n th w 12 3 aaaa é 中 🙂 \ud83d \ude42 \0 the don't".split(" "),
@@ -155,7 +155,7 @@ const vocabularies: [name: string, make: () => Promise<Vocabulary | null>][] = [
   ],
 ];
 
-describe.each(vocabularies)("a text cut at its special tokens: %s", (_, make) => {
+describe.each(vocabularies)("a text that is cut at its special tokens, %s", (_, make) => {
   let vocabulary: Vocabulary | null;
   beforeAll(async () => {
     vocabulary = await make();
@@ -166,7 +166,7 @@ describe.each(vocabularies)("a text cut at its special tokens: %s", (_, make) =>
     const known = vocabulary;
     fc.assert(
       fc.property(texts, allOptions, (whole, options) => {
-        // A border at the end changes nothing, and keeps the engine from taking the text whole.
+        // A border at the end changes no token, but keeps the engine from tokenizing the whole text.
         expect(known.tokenize({ pieces: [whole, ""] }, options)).toEqual(uncut(known, whole, options));
         expect(known.tokenize(whole, options)).toEqual(uncut(known, whole, options));
       }),
@@ -174,7 +174,7 @@ describe.each(vocabularies)("a text cut at its special tokens: %s", (_, make) =>
     );
   });
 
-  test("has them when it is long, too", async ({ skip }) => {
+  test("has the tokens of the uncut text if it is long", async ({ skip }) => {
     if (vocabulary === null) return skip();
     const known = vocabulary;
     const long = fc.tuple(texts, fc.integer({ min: 8200, max: 12_000 }), fc.constantFrom(...words));
@@ -189,7 +189,7 @@ describe.each(vocabularies)("a text cut at its special tokens: %s", (_, make) =>
     );
   });
 
-  test("reads no control token across a border", async ({ skip }) => {
+  test("contains no control token that spans a border", async ({ skip }) => {
     if (vocabulary === null) return skip();
     const known = vocabulary;
     const options = { addSpecial: false, parseSpecial: true };
@@ -202,19 +202,19 @@ describe.each(vocabularies)("a text cut at its special tokens: %s", (_, make) =>
   });
 });
 
-test("a text of several parts has the tokens of the whole", async () => {
+test("a text tokenized in parts has the tokens of the whole text", async () => {
   const vocabulary = await vocabularyOf(bpe("plain", "gpt-2"), "parts");
   const kinds = ["th w 12 ", "a", "12", "é中🙂", "the don't\n", "w aa\r\n"];
   for (const unit of kinds) {
     const whole = unit.repeat(Math.ceil(60_000 / unit.length));
     const options = { addSpecial: true, parseSpecial: true };
     const tokens = await vocabulary.tokenizeAside(whole, options);
-    // As text: to compare so long arrays takes a second.
+    // As text, because comparing such long arrays takes a second.
     expect(tokens.join()).toBe(uncut(vocabulary, whole, options).join());
   }
 });
 
-test("40,000 control tokens end as soon as nobody wants them", async () => {
+test("tokenizes 40,000 control tokens, and stops when the client leaves", async () => {
   const vocabulary = await vocabularyOf(bpe("plain", "default"), "many");
   const options = { addSpecial: false, parseSpecial: true };
   const [end] = uncut(vocabulary, "<|im_end|>", options);

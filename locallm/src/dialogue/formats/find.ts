@@ -11,7 +11,7 @@ import { hermes } from "./hermes.ts";
 import { llama3 } from "./llama3.ts";
 import { mistral } from "./mistral.ts";
 
-/** A family is known by marks that only its templates hold; the first that fits is it. */
+/** A family is recognised by marks that only its templates contain; the first match wins. */
 const families: readonly { format: ToolFormat; isMeant: (template: string) => boolean }[] = [
   { format: harmony, isMeant: (text) => text.includes("<|channel|>") && text.includes("<|message|>") },
   { format: deepseek, isMeant: (text) => text.includes("<｜tool▁call▁begin｜>") },
@@ -30,12 +30,12 @@ const families: readonly { format: ToolFormat; isMeant: (template: string) => bo
   },
 ];
 
-/** A format as one thread tells another: a family's name, or what stands around calls of no known family. */
+/** A format in a form that threads can send: a family's name, or the marks around calls of an unknown family. */
 export type FoundFormat =
   | { readonly name: "family"; readonly family: string }
   | { readonly name: "generic"; readonly marks: Parameters<typeof genericFormat> };
 
-/** How the models of a template write calls; null where they do not. */
+/** How the models of a template write calls; null if they cannot. */
 export function findToolFormat(template: string, prompter: Prompter): FoundFormat | null {
   const known = families.find(({ isMeant }) => isMeant(template));
   if (known !== undefined) return { name: "family", family: known.format.name };
@@ -48,7 +48,7 @@ export function formatOf(found: FoundFormat | null): ToolFormat | null {
   return families.find(({ format }) => format.name === found.family)?.format ?? null;
 }
 
-/** Looks at how the template prints a call: what stands around its JSON is the mark that models learned. */
+/** Renders a call: the text around its JSON is the mark that the model was trained with. */
 function probe(prompter: Prompter): FoundFormat | null {
   const user: Message = { role: "user", content: "probe-question" };
   const call = {
@@ -89,7 +89,7 @@ function commonLength(a: string, b: string): number {
   return at;
 }
 
-/** Of the JSON object at the start of a text; 0 where there is none. */
+/** Length of the JSON object at the start of a text; 0 if there is none. */
 function jsonLength(text: string): number {
   for (let end = text.indexOf("}"); end !== -1; end = text.indexOf("}", end + 1)) {
     if (asObject(parseJson(text.slice(0, end + 1))) !== null) return end + 1;

@@ -27,7 +27,7 @@ export const gemma: ToolFormat = {
   },
 };
 
-/** Its values are no JSON: texts stand between `<escape>` marks. Only that form is enforced, not the tool's schema. */
+/** Its values are not JSON: texts are enclosed in `<escape>` marks. Only that form is enforced, not the tool's schema. */
 function gemmaArguments(rules: Rules): string {
   const text = `"<escape>" ${upToText(rules, "gemma-text", "<escape>")}`;
   const scalar = anyOf([text, number(rules), boolean(rules), '"null"']);

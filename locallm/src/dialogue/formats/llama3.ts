@@ -41,7 +41,7 @@ export const llama3: ToolFormat = {
   },
 };
 
-/** Null: there is no object here. */
+/** Returns null if no object follows. */
 function* readObjects(cursor: Cursor, calls: Calls, onlyOffered: boolean): Reading<string | null> {
   let read = false;
   while (true) {

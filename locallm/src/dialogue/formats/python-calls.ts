@@ -4,11 +4,11 @@ import { type Cursor, more } from "../cursor.ts";
 import { asObject } from "../json-text.ts";
 
 /**
- * `[name(key=value, …), …]` as Python writes calls with keyword arguments of literals. Read whole, because a
- * list of anything else begins the same way; text that is no such list is returned.
+ * `[name(key=value, …), …]` as Python writes calls with keyword arguments of literals. It is read as a whole, because
+ * other lists begin the same way; any other text is returned.
  */
 export function* readPythonCalls(cursor: Cursor, calls: Calls): Reading<string> {
-  // Enough to see whether a list of calls begins here.
+  // Waits for enough text to see whether a list of calls begins.
   const names = calls.tools.map((tool) => tool.function.name);
   while (yield* more(cursor)) {
     const begun = cursor.text.slice(1).trimStart();
@@ -61,7 +61,7 @@ class PythonReader {
     this.#text = text;
   }
 
-  /** Null where the text is no list of calls. */
+  /** Returns null if the text is not a list of calls. */
   calls(): { name: string; given: Record<string, unknown> }[] | null {
     const calls: { name: string; given: Record<string, unknown> }[] = [];
     try {
@@ -132,7 +132,7 @@ class PythonReader {
     };
     if (Object.hasOwn(words, word)) return words[word];
     const number = Number(word.replaceAll("_", ""));
-    if (!Number.isFinite(number)) throw new SyntaxError(`no literal: ${word}`);
+    if (!Number.isFinite(number)) throw new SyntaxError(`not a literal: ${word}`);
     return number;
   }
 

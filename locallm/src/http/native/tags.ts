@@ -30,7 +30,7 @@ export function tagsRoute(app: FastifyInstance, parts: Parts): void {
   });
 }
 
-/** The list does not wait longer for hostile templates: what such a model can do is in the next one. */
+/** How long a list waits for templates. The capabilities of the others are in the next list. */
 const longestMs = 500;
 
 async function entry(parts: Parts, model: Model, late: Promise<void>) {

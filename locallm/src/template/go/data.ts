@@ -8,7 +8,7 @@ export interface GoChat {
   readonly response?: string;
   readonly messages?: readonly GoChatMessage[];
   readonly tools?: readonly GoChatTool[];
-  /** null: not said. */
+  /** Null if the request leaves it open. */
   readonly think?: boolean | null;
   readonly thinkLevel?: string;
 }

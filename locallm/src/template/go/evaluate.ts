@@ -24,7 +24,7 @@ export function evaluateGo(
 
 type Flow = "next" | "break" | "continue";
 
-/** No value comes down the pipeline. */
+/** The pipeline passes no value. */
 const missing = Symbol("missing");
 
 class Run {
@@ -66,7 +66,7 @@ class Run {
         return "next";
       case "action": {
         const value = this.#pipe(node.pipe, dot);
-        // Ollama's templates rely on it: what is not there prints as nothing.
+        // Ollama's templates rely on this: a missing value prints nothing.
         if (node.pipe.variables.length === 0 && value !== null) this.#write(this.#printed(value));
         return "next";
       }

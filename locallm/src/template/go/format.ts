@@ -1,7 +1,7 @@
 import { TemplateError, templateLimits } from "../limits.ts";
 import { GoFloat, type GoMap, type GoSlice, GoStruct, type GoValue, sortedKeys, typeName } from "./value.ts";
 
-/** Go's `fmt.Sprint`: a space between neighbours that are both no strings. */
+/** Go's `fmt.Sprint`: a space between operands if neither is a string. */
 export function sprint(values: readonly GoValue[]): string {
   let text = "";
   for (const [index, value] of values.entries()) {
@@ -48,7 +48,7 @@ function shortestFloat(value: number): string {
   return power < -4 || power >= 6 ? `${digits}e${goExponent(power)}` : plainDecimal(value);
 }
 
-/** Without an exponent, which JavaScript uses from 1e21 and below 1e-6. */
+/** Never with an exponent, unlike JavaScript's own text of numbers from 1e21 on and below 1e-6. */
 function plainDecimal(value: number): string {
   const text = String(value);
   if (!text.includes("e")) return text;
@@ -121,7 +121,7 @@ function formatted(verb: string, value: GoValue, spec: Spec): string {
   const own = value instanceof GoStruct ? value.print : ((value as GoSlice | GoMap).print ?? null);
   if (own !== null && "vsxXq".includes(verb)) return stringVerb(verb, own(), spec) ?? bad(verb, value);
   if (verb === "v") return pad(printed(value, spec.flags.includes("+")), spec);
-  // A verb goes to every item.
+  // A verb applies to every item.
   if (value instanceof Map) {
     const entries = sortedKeys(value).map(
       (key) => `${formatted(verb, key, spec)}:${formatted(verb, value.get(key) ?? null, spec)}`,

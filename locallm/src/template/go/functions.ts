@@ -2,7 +2,7 @@ import { TemplateError } from "../limits.ts";
 import { isPrintable, printed, sprint, sprintf, sprintln } from "./format.ts";
 import { GoFloat, type GoMap, GoStruct, type GoValue, isTrue, sortedKeys, typeName } from "./value.ts";
 
-/** A function that templates may call. `and` and `or` are not here: they do not evaluate all their arguments. */
+/** A function that templates may call. `and` and `or` are missing because they do not evaluate all their arguments. */
 export interface GoFunction {
   readonly least: number;
   /** Infinity: any number. */
@@ -36,7 +36,11 @@ export function goFunctions(now: () => Date): ReadonlyMap<string, GoFunction> {
     ["urlquery", { least: 0, most: any, call: (values) => escapeQuery(sprint(values)) }],
     [
       "call",
-      { least: 1, most: any, call: ([value]) => failed(`call of ${typeName(value!)}, which is no function`) },
+      {
+        least: 1,
+        most: any,
+        call: ([value]) => failed(`cannot call ${typeName(value!)}: it is not a function`),
+      },
     ],
     ["eq", { least: 1, most: any, call: ([first, ...others]) => anyEqual(first!, others) }],
     ["ne", { least: 2, most: 2, call: ([a, b]) => !anyEqual(a!, [b!]) }],

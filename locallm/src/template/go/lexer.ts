@@ -167,7 +167,7 @@ class Lexer {
     return this.#source[at] === "-" && space.includes(this.#source[at + 1] ?? "x");
   }
 
-  /** Whether an action closes here; where its text ends, and whether it trims what follows. */
+  /** The end of an action that closes here, and whether it trims the text behind it; null if none closes here. */
   #closeAt(at: number): { end: number; trims: boolean } | null {
     if (this.#source.startsWith("}}", at)) return { end: at + 2, trims: false };
     if (space.includes(this.#source[at] ?? "x") && this.#source.startsWith("-}}", at + 1))

@@ -189,7 +189,7 @@ class Parser {
       const next = this.#next();
       if (next.kind === "declare" || next.kind === "assign") {
         const declares = next.kind === "declare";
-        // Also for `=`: Go finds out while it runs that there is no such variable.
+        // Also for `=`: Go reports an unknown variable only at run time.
         this.#variables.push(...variables);
         return { variables, declares };
       }

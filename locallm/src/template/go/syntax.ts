@@ -1,4 +1,4 @@
-/** A parsed Go template. Blocks are lists of nodes; a pipeline is what stands between `{{` and `}}`. */
+/** A parsed Go template. Blocks are lists of nodes; a pipeline is the text between `{{` and `}}`. */
 export type Block = readonly GoNode[];
 
 export type GoNode =
@@ -32,7 +32,7 @@ export type Term =
 
 export interface GoSyntax {
   readonly root: Block;
-  /** `define` and `block`, by name. */
+  /** The bodies of `define` and `block`, by name. */
   readonly templates: ReadonlyMap<string, Block>;
 }
 

@@ -20,7 +20,7 @@ const dataOf = (chat: string | undefined): Record<string, GoValue> =>
   chat === undefined ? plain : goChatData(golden.chats[chat]!);
 
 describe("prints what Go prints", () => {
-  test("every case has its expectation", () => {
+  test("every case has an expected result", () => {
     expect(Object.keys(expected).sort()).toEqual(golden.cases.map(({ name }) => name).sort());
   });
 
@@ -48,7 +48,7 @@ test.each([
   ["deep parentheses", `{{ ${"(".repeat(5000)}1${")".repeat(5000)} }}`],
   ["deep else", `{{ if 1 }}${"{{ else if 1 }}".repeat(5000)}{{ end }}`],
   ["a long source", "x".repeat(2 << 20)],
-])("refuses growth without end: %s", (_, source) => {
+])("rejects unbounded growth: %s", (_, source) => {
   expect(() => compileGo(source).render({ t: "y".repeat(100_000) })).toThrow(TemplateError);
 });
 
@@ -56,6 +56,6 @@ test.each([
   "{{ .constructor }}{{ .__proto__ }}{{ .toString }}",
   "{{ .m.constructor }}{{ .m.__proto__ }}{{ .m.size }}{{ .m.get }}",
   '{{ index .m "__proto__" }}{{ index .m "constructor" }}',
-])("nothing outside is reachable: %s", (source) => {
+])("reaches nothing outside: %s", (source) => {
   expect(compileGo(source).render({ m: fromJson({ a: 1 }) })).toBe("");
 });

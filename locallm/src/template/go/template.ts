@@ -7,13 +7,13 @@ import { GoFloat, GoStruct, type GoValue } from "./value.ts";
 
 export interface GoTemplate {
   readonly source: string;
-  /** Fields that it reads anywhere, such as `Messages`; what it knows of follows from them. */
+  /** Fields that it reads anywhere, such as `Messages`; they show what it supports. */
   readonly fields: ReadonlySet<string>;
   /** Throws TemplateError. */
   render(data: Readonly<Record<string, GoValue>>): string;
-  /** The same template up to and including the first `.Response`; the rest is left out. */
+  /** The same template, cut after the first `.Response`. */
   upToResponse(): GoTemplate;
-  /** The same template with `.Response` after its end. */
+  /** The same template with `.Response` appended. */
   withResponse(): GoTemplate;
 }
 
@@ -43,7 +43,7 @@ const response: GoNode = {
   line: 0,
 };
 
-/** Everything after the first `.Response` goes, also in the blocks around it. */
+/** Removes everything after the first `.Response`, also in the enclosing blocks. */
 function cutAfterResponse(block: Block): [Block, boolean] {
   const kept: GoNode[] = [];
   for (const node of block) {

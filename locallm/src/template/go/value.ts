@@ -5,7 +5,7 @@
 export type GoValue = null | boolean | number | string | GoFloat | GoMap | GoStruct | GoSlice;
 /** `print` is the String method of a slice type that has one. */
 export type GoSlice = readonly GoValue[] & { readonly print?: () => string };
-/** Likewise for a map type; `json` is what it was made of, in its own order. */
+/** Likewise for a map type; `json` is the object that it was made from, in its own order. */
 export type GoMap = ReadonlyMap<string, GoValue> & { readonly print?: () => string; readonly json?: unknown };
 
 export class GoFloat {
@@ -16,13 +16,13 @@ export class GoFloat {
   }
 }
 
-/** A struct: a field that it does not have is an error, unlike a key that a map does not have. */
+/** A struct: a missing field is an error, unlike a missing key of a map. */
 export class GoStruct {
   readonly typeName: string;
   readonly fields: GoMap;
-  /** Its String method, for types that print in their own way. */
+  /** Its String method, for types that have one. */
   readonly print: (() => string) | null;
-  /** What `json` prints; null: its fields. */
+  /** What `json` prints; null prints the fields. */
   readonly json: unknown;
 
   constructor(

@@ -3,22 +3,22 @@ export interface KnownTemplate {
   readonly name: string;
   /** Where the format is documented. */
   readonly source: string;
-  /** Marks of the family: all of these stand in its Jinja templates. */
+  /** Texts that all Jinja templates of the family contain. */
   readonly marks: readonly string[];
   readonly template: string;
-  /** What ends a turn, where the vocabulary does not end it by itself. */
+  /** Texts that end a turn, for vocabularies that do not end it themselves. */
   readonly stop: readonly string[];
 }
 
-/** A turn of each kind, and how the model's own is opened. */
+/** A turn of each kind, and the text that opens the model's turn. */
 function turns(parts: { system: string; user: string; assistant: string; open: string }): string {
-  // The branches must not trim the line breaks that a turn ends with.
+  // The branches must keep the line breaks at the end of a turn.
   const { system, user, assistant, open } = parts;
   const branches = `{{ if eq .Role "system" }}${system}{{ else if eq .Role "user" }}${user}{{ else if eq .Role "assistant" }}${assistant}{{ end }}`;
   return `{{- range .Messages }}${branches}{{ end }}${open}`;
 }
 
-/** Formats that have no system turn say it in front of what the user says first. */
+/** For formats without a system turn: the system text goes before the first user message. */
 const systemFirst = "{{ if and $.System (eq $i $first) }}{{ $.System }}\n\n{{ end }}{{ .Content }}";
 const withFirst = (body: string) => `{{- $first := -1 }}
 {{- range $i, $message := .Messages }}{{ if and (eq .Role "user") (eq $first -1) }}{{ $first = $i }}{{ end }}{{ end }}
@@ -112,7 +112,7 @@ const mistral = `{{- $last := -1 }}
 {{- end }}
 {{- end }}`;
 
-/** Looked through in this order: a family that is another's special case stands before it. */
+/** Tried in this order: a special case of another family comes before it. */
 export const knownTemplates: readonly KnownTemplate[] = [
   {
     name: "phi-4",

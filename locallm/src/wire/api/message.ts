@@ -11,10 +11,10 @@ const toolCall = z.object({
   }),
 });
 
-/** Those that templates know: `developer` is gpt-oss's, `control` Granite's, `function` an older word for `tool`. */
+/** Roles that templates know: `developer` is gpt-oss's, `control` Granite's, `function` an older name for `tool`. */
 const roles = ["system", "user", "assistant", "tool", "developer", "control", "function"];
 
-/** One turn of a conversation, as clients send it. Templates print the role beside control tokens: it is one of these. */
+/** One message of a conversation. Templates print its role next to control tokens, so only known roles are accepted. */
 export const message = z.object({
   role: z.string().toLowerCase().pipe(z.enum(roles)),
   content: optional(z.string()).transform((content) => content ?? ""),

@@ -48,7 +48,7 @@ export interface Grammar {
   };
 }
 
-/** One text in pieces. No control token is read across the border of two pieces: there its letters are meant. */
+/** One text in pieces. No control token is read across the border of two pieces. */
 export interface PiecedText {
   readonly pieces: readonly string[];
 }
@@ -56,10 +56,10 @@ export interface PiecedText {
 /** Text whose control tokens are read as such. */
 export type PromptText = string | PiecedText;
 
-/** The tokens of a longer text are not counted to the end where its beginning alone does not fit the window. */
+/** The tokens of a longer text are counted only up to the window. */
 export const countedChars = 262_144;
 
-/** Whether a text of so many characters is too long for a window, whatever its tokens are. */
+/** Whether a text of this many characters cannot fit a window, whatever its tokens are. */
 export function surelyTooLong(chars: number, window: number, longestToken: number | null): boolean {
   return longestToken !== null && chars > countedChars && chars > window * longestToken;
 }

@@ -52,9 +52,9 @@ export interface ModelInfo {
   readonly embeddingLength: number;
   /** Whether the vocabulary puts an opening token before every text. */
   readonly addBos: boolean;
-  /** Texts that the tokenizer reads as one token that marks turns or ends answers. */
+  /** Texts that mark turns or end answers, and that the tokenizer reads as one token. */
   readonly markers: readonly string[];
-  /** Most bytes of a text that one token stands for; null where the vocabulary changes texts before it reads them. */
+  /** The most bytes of text that one token represents; null if the vocabulary changes texts first. */
   readonly longestToken: number | null;
   readonly pooling: "none" | "mean" | "cls" | "last" | "rank";
   readonly canGenerate: boolean;
