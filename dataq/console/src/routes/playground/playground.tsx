@@ -90,6 +90,7 @@ function Bench({
               )}
             </Field>
             <p className="text-sm text-soft">{textIn(operation.description, language)}</p>
+            <Availability operation={operation} onSample={setValues} />
             <ParameterFields operation={operation} values={values} onChange={setValues} />
             <Quote body={bodyOf(operation, values, 1)} />
             <Button
@@ -131,6 +132,41 @@ function Bench({
         <Snippets body={bodyOf(operation, values, shownPage)} />
       </div>
     </div>
+  );
+}
+
+/** What a caller has to know before sending: that samples answer, and which, or that nothing does. */
+function Availability({
+  operation,
+  onSample,
+}: {
+  readonly operation: CatalogOperation;
+  readonly onSample: (params: Readonly<Record<string, string>>) => void;
+}) {
+  const t = useText();
+  const { language } = useLook();
+  if (operation.data === "none")
+    return (
+      <Notice tone="warn" title={t.playground.unavailable}>
+        {t.playground.unavailableAbout(textIn(operation.needs, language))}
+      </Notice>
+    );
+  if (operation.data !== "sample") return null;
+  return (
+    <Notice tone="warn" title={t.playground.samplesOnly}>
+      <p>{t.playground.samplesOnlyAbout}</p>
+      <ul className="mt-2 flex flex-wrap gap-1.5" aria-label={t.playground.samples}>
+        {operation.samples
+          .filter(({ params }) => Object.keys(params).length > 0)
+          .map(({ params }) => (
+            <li key={JSON.stringify(params)}>
+              <Button size="small" onClick={() => onSample(params)}>
+                {Object.values(params).join(" ")}
+              </Button>
+            </li>
+          ))}
+      </ul>
+    </Notice>
   );
 }
 

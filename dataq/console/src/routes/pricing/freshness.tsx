@@ -17,7 +17,7 @@ export function Freshness({
   if (!state) return <span className="text-faint">–</span>;
   return (
     <span className="flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-soft">
-      <Badge tone={state.data === "sample" ? "warn" : "good"}>
+      <Badge tone={state.data === "sample" || state.data === "none" ? "warn" : "good"}>
         {t.pricing.dataKinds[state.data as keyof typeof t.pricing.dataKinds] ?? state.data}
       </Badge>
       {state.index && <span className="tabular">{t.pricing.records(format.number(state.index.size))}</span>}

@@ -75,13 +75,16 @@ export function Pricing() {
                     name: t.pricing.call,
                     isNumber: true,
                     className: "whitespace-nowrap sm:w-36",
-                    cell: ({ name }) => <PriceCell tokens={priceOf(name)?.tokens} />,
+                    cell: ({ name, data }) => (
+                      <PriceCell tokens={priceOf(name)?.tokens} isSample={data === "sample"} />
+                    ),
                   },
                   {
                     name: t.pricing.repeat,
                     isNumber: true,
                     className: "whitespace-nowrap sm:w-36",
-                    cell: ({ name }) => <PriceCell tokens={priceOf(name)?.cached_tokens} />,
+                    cell: ({ name, data }) =>
+                      data === "sample" ? "–" : <PriceCell tokens={priceOf(name)?.cached_tokens} />,
                   },
                   {
                     name: t.pricing.freshness,
@@ -100,10 +103,23 @@ export function Pricing() {
   );
 }
 
-function PriceCell({ tokens }: { readonly tokens: number | null | undefined }) {
+function PriceCell({
+  tokens,
+  isSample = false,
+}: {
+  readonly tokens: number | null | undefined;
+  readonly isSample?: boolean;
+}) {
   const t = useText();
   const format = useFormat();
   if (tokens === undefined) return "–";
+  if (isSample)
+    return (
+      <>
+        {t.pricing.free}
+        <span className="block text-xs text-faint">{t.pricing.listPrice(format.tokens(tokens ?? 0))}</span>
+      </>
+    );
   if (tokens === null) return <span className="text-faint">{t.pricing.same}</span>;
   return (
     <>

@@ -26,6 +26,7 @@ export function catalogEntry(operation: Operation, more: MoreChoices, termsOf: T
     // The example of an operation that has samples only must be one of them.
     example: { params: data === "sample" ? (samples[0] ?? operation.example) : operation.example },
     data,
+    needs: operation.needs,
     samples: samples.map((params) => ({ params })),
   };
 }
