@@ -32,6 +32,9 @@ export const importReport = z.strictObject({
   problems: z
     .array(z.strictObject({ line: z.number().int(), problem: z.string(), problem_zh: z.string() }))
     .meta({ description: "The first refused rows, with the reason" }),
+  notes: z
+    .array(z.strictObject({ note: z.string(), note_zh: z.string() }))
+    .meta({ description: "What was held back for the operator to decide" }),
   fields: z.record(z.string(), z.number().int()).meta({ description: "Rows that fill each field" }),
 });
 export type ImportReport = Received<typeof importReport>;
@@ -70,6 +73,9 @@ export const newImport = z.strictObject({
   kind: z.enum(["official", "licensed", "third_party"]).optional(),
   licence: z.string().trim().min(1).max(200).optional(),
   table: z.string().trim().min(1).max(200).optional().meta({ description: "Which table of an SQLite file" }),
+  accept_versions: z.boolean().optional().meta({
+    description: "Serve the file's versions of laws even if they drop more than a tenth of a law's articles",
+  }),
 });
 export type NewImport = Received<typeof newImport>;
 

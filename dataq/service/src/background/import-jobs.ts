@@ -29,6 +29,7 @@ export interface ImportWishes {
   readonly kind?: string | undefined;
   readonly licence?: string | undefined;
   readonly table?: string | undefined;
+  readonly accept_versions?: boolean | undefined;
 }
 
 /** More concurrent jobs would only wait for the disk. */

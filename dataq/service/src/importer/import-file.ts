@@ -62,7 +62,7 @@ export interface ImportReport {
   /** Encoding of a text file; null of SQLite, and of text that is ASCII alone. */
   readonly encoding: Encoding | null;
   /** What was held back for the operator to decide. */
-  readonly notes: readonly string[];
+  readonly notes: readonly { readonly note: string; readonly noteZh: string }[];
   /** Fields that the file has, and in how many rows they are filled. */
   readonly fields: Readonly<Record<string, number>>;
   /** Records of the operation that serve now, of all data sets. */
@@ -130,7 +130,7 @@ export async function importSeries(
   readonly size: number;
   readonly duplicates: number;
   readonly duplicateIds: readonly string[];
-  readonly notes: readonly string[];
+  readonly notes: ImportReport["notes"];
 }> {
   const steps: Step[] = [];
   for (const { file, terms } of series) {
@@ -204,7 +204,7 @@ export async function importSeries(
       size: serving,
       duplicates: records - added,
       duplicateIds,
-      notes: notes.map(inEnglish),
+      notes: notes.map((note) => ({ note: inEnglish(note), noteZh: inChinese(note) })),
     };
   } catch (error) {
     for (const { run } of steps) await run.fail(saidOf(error)).catch(() => {});

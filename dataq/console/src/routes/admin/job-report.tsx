@@ -57,6 +57,13 @@ function Report({ report }: { readonly report: ImportReport }) {
           ...(report.encoding === null ? [] : [[t.datasets.encoding, report.encoding] as const]),
         ]}
       />
+      {report.notes.length > 0 && (
+        <ul className="list-disc space-y-1 px-8 py-3">
+          {report.notes.map(({ note, note_zh }) => (
+            <li key={note}>{language === "zh" ? note_zh : note}</li>
+          ))}
+        </ul>
+      )}
       {report.problems.length > 0 && (
         <Table
           label={t.datasets.problems}

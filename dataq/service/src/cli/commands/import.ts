@@ -94,7 +94,7 @@ function linesOf(report: ImportReport): string[] {
       ? [`… and ${count(badRows - report.problems.length)} more refused rows`]
       : []),
     ...(duplicates ? [`Duplicates: ${ids}${more > 0 ? ` and ${count(more)} more` : ""}`] : []),
-    ...report.notes,
+    ...report.notes.map(({ note }) => note),
     `${target}: ${count(rows)} rows read, ${count(records)} records${duplicates ? `, of these ${count(duplicates)} duplicates` : ""}, ${count(badRows)} rows refused${others}.`,
     outcome === "dry_run"
       ? "Nothing was written."

@@ -82,6 +82,7 @@ function reportBody(report: ImportReport): Sent<typeof importReport> {
       problem,
       problem_zh: problemZh,
     })),
+    notes: report.notes.map(({ note, noteZh }) => ({ note, note_zh: noteZh })),
     fields: report.fields,
   };
 }
