@@ -123,9 +123,15 @@ const places = [
   "at night",
 ];
 
+/** From 30 tokens to 210: a batch of 64 rows and more is computed in another way than a smaller one. */
 function question(prompt: number): string {
   const pick = (words: readonly string[], by: number) => words[Math.floor(prompt / by) % words.length];
-  return `<|im_start|>user\n${pick(askers, 1)} asks about ${pick(topics, 10)} ${pick(places, 100)}. What should one know?<|im_end|>\n<|im_start|>assistant\n`;
+  const background = Array.from(
+    { length: (prompt * 7) % 10 },
+    (_, index) =>
+      `Note ${index + 1}: ${pick(askers, index + 1)} once lived ${pick(places, index + 2)} and wrote about ${pick(topics, index + 3)}. `,
+  ).join("");
+  return `<|im_start|>user\n${background}${pick(askers, 1)} asks about ${pick(topics, 10)} ${pick(places, 100)}. What should one know?<|im_end|>\n<|im_start|>assistant\n`;
 }
 
 function readRows(file: string): Row[] {

@@ -8,16 +8,16 @@ const layers = 2;
 const contextLength = 4096;
 
 /**
- * A whole llama of 100 thousand random weights: the engine loads it in a few milliseconds and decodes thousands
- * of tokens a second. It speaks printable ASCII and never ends by itself; another seed is another model.
+ * A complete llama of 100 thousand random weights: the engine loads it in a few milliseconds and decodes thousands of
+ * tokens a second. It generates printable ASCII and never ends by itself. Another seed gives another model.
  */
 export function smallLlama(seed: number, trainedOn?: number): Buffer {
   return smallModel("llama", seed, trainedOn);
 }
 
 /**
- * The same with another kind of memory: gemma3's layers look back 64 tokens only, all but each sixth; mamba has
- * no cache of tokens, only a state, which cannot be cut back.
+ * The same with another kind of memory: five of six layers of gemma3 look back only 64 tokens; mamba has a state
+ * instead of a cache, which cannot be cut.
  */
 export function smallModel(
   architecture: "llama" | "gemma3" | "mamba",
@@ -61,7 +61,7 @@ export function smallModel(
       {
         name: "token_embd.weight",
         shape: [embedding, vocabulary.length],
-        // What has no weight has logit 0 and never wins: control tokens, and bytes that are no text alone.
+        // Tokens without weights have logit 0 and never win: control tokens, and bytes that are not text on their own.
         data: Buffer.concat(vocabulary.map(({ isText }) => floats(embedding, () => (isText ? random() : 0)))),
       },
       ones("output_norm.weight", embedding),
@@ -144,7 +144,7 @@ const architectures: Record<"llama" | "gemma3" | "mamba", Architecture> = {
       tensor(`${name}.ssm_x.weight`, [inner, rank + 2 * state]),
       tensor(`${name}.ssm_dt.weight`, [rank, inner]),
       tensor(`${name}.ssm_dt.bias`, [inner]),
-      // Negative: what was said fades.
+      // Negative, so that the state fades.
       { name: `${name}.ssm_a`, shape: [state, inner], data: floats(state * inner, () => -0.1) },
       ones(`${name}.ssm_d`, inner),
       tensor(`${name}.ssm_out.weight`, [inner, embedding]),

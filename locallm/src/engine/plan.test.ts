@@ -19,7 +19,7 @@ const answer = (changes: Partial<Planned> = {}) => slot({ isGenerating: true, ..
 const budget = { rows: 512, sharedPromptRows: 64 };
 const rowsOf = (parts: readonly Part<Planned>[]) => parts.map(({ slot, tokens }) => [slot.index, tokens]);
 
-/** Slots as a model with `parallel` of them may have, whatever was asked for. */
+/** Up to 16 slots in any state. */
 const anySlots = fc.nat(15).chain((last) =>
   fc.tuple(
     ...Array.from({ length: last + 1 }, (_, index) =>
@@ -46,7 +46,7 @@ describe("planStep", () => {
         fc.oneof(fc.integer({ min: 1, max: 64 }), fc.integer({ min: 1, max: 4_096 })),
         fc.integer({ min: 1, max: 600 }),
         (slots, numBatch, sharedPromptRows) => {
-          // As the engine makes its context: a row for each slot at least.
+          // As in the engine: at least one row for each slot.
           const rows = Math.max(numBatch, slots.length);
           const parts = planStep(slots, { rows, sharedPromptRows });
           expect(parts.reduce((sum, { tokens }) => sum + tokens, 0)).toBeLessThanOrEqual(rows);

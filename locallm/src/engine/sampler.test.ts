@@ -72,7 +72,7 @@ describe("the stages in the library", () => {
     library = openLibrary();
   });
 
-  /** Puts logits through stages; what is left of them, by token, and the token drawn. */
+  /** Applies stages to logits. Returns the tokens that are left, their logits, and the token that was drawn. */
   function apply(stages: readonly Stage[], logits: readonly number[], seen: readonly number[] = []) {
     const size = logits.length;
     const block = new ArrayBuffer(size * 12);
@@ -90,7 +90,7 @@ describe("the stages in the library", () => {
     const count = Number(array[1]);
     const left = new DataView(koffi.view(array[0]!, count * 12).slice(0));
     library.llama_sampler_free(chain);
-    // Read so late, it was not collected while the library had its address alone.
+    // Reading it here keeps it from being collected while only the library has its address.
     expect(block.byteLength).toBe(size * 12);
     const rows = Array.from({ length: count }, (_, row) => ({
       token: left.getInt32(row * 12, true),
@@ -147,7 +147,7 @@ describe("the stages in the library", () => {
     expect(after({ repeat: 2 }, [0])).toEqual([2, 2, 1, 0]);
     expect(after({ presence: 1 }, [0, 0])).toEqual([3, 2, 1, 0]);
     expect(after({ frequency: 1 }, [0, 0])).toEqual([2, 2, 1, 0]);
-    // Of what was seen only the last three count.
+    // Only the last three tokens count.
     expect(after({ repeat: 2 }, [0, 1, 1, 1])).toEqual([4, 1, 1, 0]);
   });
 
@@ -227,7 +227,7 @@ describe("a sampler", () => {
   });
 });
 
-/** The library, and the samplers that it made and nobody freed. A chain frees those that were added to it. */
+/** The library, and the samplers that it made and that were not freed. A chain frees those that were added to it. */
 function countSamplers(library: Library): { counted: Functions; live: Set<bigint> } {
   const live = new Set<bigint>();
   const counted = new Proxy(library, {

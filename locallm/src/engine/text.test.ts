@@ -15,7 +15,7 @@ function run(bytes: Uint8Array, cuts: readonly number[], stops: readonly string[
 }
 
 const encode = (text: string) => new TextEncoder().encode(text);
-// Few letters, so that stop strings are hit, and code points of one to four bytes.
+// Few letters, so that stop strings occur, and code points of one to four bytes.
 const letters = fc.constantFrom("a", "b", "c", "é", "中", "🙂", "\n");
 const texts = fc.array(letters, { maxLength: 24 }).map((parts) => parts.join(""));
 const stopLists = fc.array(
@@ -42,7 +42,7 @@ describe("AnswerText", () => {
     fc.assert(
       fc.property(texts, stopLists, cutLists, (text, stops, cuts) => {
         const result = run(encode(text), cuts, stops);
-        // The rule said naively: read on character by character until the text ends with a stop string.
+        // The naive rule: read character by character until the text ends with a stop string.
         let read = "";
         let fired: string | null = null;
         for (const letter of text) {

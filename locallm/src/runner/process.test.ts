@@ -16,7 +16,7 @@ const load = {
   kvCacheType: "f16",
 } as const;
 
-/** A process in the place of a runner, which does what `script` says. */
+/** A real process that runs `script` in place of a runner. */
 const runnerOf = (script: string, questions = 10) =>
   new RunnerProcess(spawn(process.execPath, ["-e", script], { stdio: ["ignore", "ignore", "pipe", "ipc"] }), {
     heartbeat: { everyMs: 20, questions },
@@ -71,7 +71,7 @@ describe("a runner process that hangs", () => {
         process.send({ kind: "progress", loops: [++turns, turns] });
         if (turns === 30) process.send({ kind: "text", id: 1, text: "here" });
       `),
-      // So many that a busy machine does not make the process late.
+      // A high limit, so that a busy machine does not make the process late.
       1_000,
     );
     await runner.load(load);

@@ -61,7 +61,7 @@ export const errors = {
   },
   runner_stalled: {
     status: 500,
-    message: "the model's process made no progress for {seconds} s and was ended. Retry.",
+    message: "the model process made no progress for {seconds} s and was ended; send the request again",
   },
   decode_failed: { status: 500, message: "the engine failed to compute the next step: {reason}" },
   invalid_gguf: { status: 400, message: "invalid GGUF: {rule}" },

@@ -8,7 +8,7 @@ import type { GenerateJob } from "../../src/wire/inference/generate.ts";
 import { smallLlama } from "../small-llama.ts";
 import { collect, newJob, startModel } from "./jobs.ts";
 
-/** Far beyond what anybody should ask for: a batch of one row, a window of one token, more slots than rows. */
+/** Far beyond sensible loads: batches of one row, windows of one token, more slots than rows. */
 const loads = fc.record({
   numBatch: fc.oneof(fc.integer({ min: 1, max: 130 }), fc.integer({ min: 1, max: 4_096 })),
   numCtx: fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 4_096 })),
@@ -34,7 +34,7 @@ describe("a request", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** What it gives: the answer's tokens, or the code of its error. */
+  /** The answer's tokens, or the code of its error. */
   const outcome = async (runner: Runner, job: GenerateJob) =>
     collect(runner.generate({ ...job, wantContext: true })).then(
       ({ done }) => done.context?.slice(done.promptTokens) ?? [],
@@ -50,7 +50,7 @@ describe("a request", () => {
     const runner = await startModel(path, { numBatch, numCtx, slots });
     const jobs = prompts.map((length, salt) =>
       newJob(
-        // Ids of printable characters, in an order that no cache has.
+        // Ids of printable characters, in an order of its own, so that no cache has it.
         Array.from({ length }, (_, at) => 36 + ((at * at + salt * 31 + at * salt) % 90)),
         { numCtx, numPredict: 8 },
       ),

@@ -50,7 +50,7 @@ describe.skipIf(modelPath === null)("a grammar", () => {
     const call = `root ::= "<call>" [0-9] [0-9] "</call>"`;
 
     it("leaves the text before its trigger free and binds from there on", async () => {
-      // Biased so that the model writes "<call>" soon: whatever it says first is free.
+      // Biased so that the model writes "<call>" soon: the text before it is free.
       const prompt = 'Repeat exactly: "ok <call>11</call>"\nRepeated: "ok';
       const { text, done } = await answer(prompt, { gbnf: call, lazy: { words: ["<call>"] } });
       expect(text).toMatch(/^ <call>[0-9][0-9]<\/call>$/);

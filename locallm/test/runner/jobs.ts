@@ -9,7 +9,7 @@ export function startModel(modelPath: string, load: Partial<LoadRequest> = {}): 
   return startRunner(loadOf(modelPath, load));
 }
 
-/** A load of the processor's, changed as asked. */
+/** A load on the processor, with changes. */
 export function loadOf(modelPath: string, changes: Partial<LoadRequest> = {}): LoadRequest {
   return {
     modelPath,
@@ -17,7 +17,7 @@ export function loadOf(modelPath: string, changes: Partial<LoadRequest> = {}): L
     numCtx: 1024,
     slots: 1,
     numBatch: null,
-    // One thread: two that wait for each other crawl where something else wants a core.
+    // One thread: two threads that wait for each other are very slow on a busy machine.
     numThread: 1,
     placement: onlyProcessor,
     useMmap: null,
@@ -27,7 +27,7 @@ export function loadOf(modelPath: string, changes: Partial<LoadRequest> = {}): L
   };
 }
 
-/** A greedy job of a few tokens, changed as asked. */
+/** A greedy job of a few tokens, with changes. */
 export function newJob(prompt: GenerateJob["prompt"], changes: Partial<GenerateJob> = {}): GenerateJob {
   return {
     prompt,
@@ -63,7 +63,7 @@ export async function collect(events: AsyncIterable<GenerateEvent>): Promise<Col
   throw new Error("the answer ended without a last event");
 }
 
-/** Sampling that the model cannot end by itself: the ids of the starter model's end tokens never win. */
+/** Sampling that never ends by itself: the starter model's end tokens are ruled out. */
 export const endless = {
   ...defaultSampling,
   temperature: 0,
@@ -73,7 +73,7 @@ export const endless = {
   ],
 };
 
-/** Sampling whose answer need not repeat, so that every cached token may be used. */
+/** Sampling without a seed. */
 export const free = { ...defaultSampling, temperature: 0.5 };
 
 /** About `tokens` tokens of plain English, different for each `topic`. */

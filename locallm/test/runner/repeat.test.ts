@@ -18,7 +18,7 @@ describe.skipIf(modelPath === null)("a repeated request", () => {
   });
   afterAll(() => runner.kill());
 
-  // Logits close together, so that a difference in the last bits shows within some tokens.
+  // A flat distribution, in which a difference in the last bits soon changes a token.
   const sampling = { ...endless, temperature: 1.5, topK: 0, topP: 1, seed: 11 };
 
   it("gives the same answer with `deterministic`, whatever the cache holds", async () => {
@@ -43,7 +43,7 @@ describe.skipIf(modelPath === null)("a repeated request", () => {
       const said = await ids(runner, first);
       const next = newJob([said, " And what happened then?"], { sampling, numPredict: 1 });
       const { done } = await collect(runner.generate(next));
-      // The answer's last token was drawn and not computed.
+      // The answer's last token was sampled but never computed.
       expect(done.cachedTokens).toBe(said.length - 1);
     }
   });

@@ -28,7 +28,7 @@ describe("an idle runner", () => {
   });
 });
 
-/** The threads besides the main one: how many run or want to, and the hundredths of a second that they had. */
+/** Of the threads besides the main one: how many are runnable, and their processor time in hundredths of a second. */
 function threadsOf(pid: number): { awake: number; ticks: number } {
   const threads = readdirSync(`/proc/${pid}/task`)
     .filter((thread) => thread !== String(pid))

@@ -38,7 +38,7 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
   });
 
   it("copies a prompt's head from a busy slot, and gives the same answer", async () => {
-    // The neighbour holds so much that all of its cache is copied, and the others may copy each other's.
+    // The busy slot's cache is so big that it is copied whole. The others may copy each other's.
     const head = longText("amber", 60);
     const question = "The capital of France is Paris. The capital of Italy is Rome. The capital of France is";
     const busy = runner
@@ -66,7 +66,7 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
     await a.next();
     const rest = watch("a", { [Symbol.asyncIterator]: () => a });
     await Promise.all([rest, watch("b", runner.generate(newJob(longText("stone", 300), { numPredict: 2 })))]);
-    // Read in one go, the other's prompt would let through a token or two of this answer.
+    // If the other prompt were read in one step, this answer would get only a token or two meanwhile.
     expect(events.indexOf("b")).toBeGreaterThan(3);
   });
 
@@ -86,7 +86,7 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
     while (!isRefused) tokens += Number((await events.next()).value?.kind === "text");
     await refused;
     await events.return?.();
-    // The pipe lets a step through for each 64 KiB of it, so 24 come in any case; else only one more would.
+    // 24 steps happen anyway, one for each 64 KiB that the pipe takes. A blocked loop would add only one.
     expect(tokens).toBeGreaterThan(30);
   });
 
@@ -128,7 +128,7 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
     const refused = expect(
       collect(runner.generate(newJob(longText("glass", 480)), abort.signal)),
     ).rejects.toThrow("gone home");
-    // Commands are heard in their order: by the answer to this one the prompt's only batch is being computed.
+    // Commands are read in order: once this one is answered, the prompt's only step is being computed.
     await runner.tokenize("x", { addSpecial: false, parseSpecial: false });
     abort.abort(new Error("gone home"));
     await refused;
@@ -156,7 +156,7 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
   });
 });
 
-/** The events that need no waiting, and so were computed before anybody asked for them. */
+/** The events that are already there, without waiting. */
 async function readWhatIsThere(events: AsyncIterator<GenerateEvent>): Promise<GenerateEvent[]> {
   const there: GenerateEvent[] = [];
   for (;;) {
