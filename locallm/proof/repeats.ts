@@ -1,8 +1,9 @@
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import type { Runner } from "../src/runner/handle.ts";
 import type { GenerateJob } from "../src/wire/inference/generate.ts";
 import { defaultSampling } from "../src/wire/inference/generate.ts";
 import { collect, newJob, startModel } from "../test/runner/jobs.ts";
+import { smallLlama } from "../test/small-llama.ts";
 import { starterModelPath } from "../test/starter-model.ts";
 
 export const title = "How often an answer repeats, from a cold cache and from a warm one";
@@ -26,11 +27,25 @@ interface Row {
  * one must equal it: every ninth prompt checks that.
  */
 export async function run(print: (line: string) => void, folder: string): Promise<void> {
-  const modelPath = await starterModelPath();
-  if (modelPath === null) throw new Error("the starter model cannot be fetched");
-  const file = `${folder}/rows.jsonl`;
+  const starter = await starterModelPath();
+  if (starter === null) throw new Error("the starter model cannot be fetched");
+  const small = `${folder}/small.gguf`;
+  writeFileSync(small, smallLlama(7));
+  print(`${prompts} prompts, ${answerTokens} tokens an answer, one thread.\n`);
+  print("| model | sampling | way | answers repeated whole | tokens that repeated |");
+  print("|---|---|---|---:|---:|");
+  await prove("100,000 random weights", small, `${folder}/small.jsonl`, print);
+  await prove("SmolLM2 135M Q4_1", starter, `${folder}/rows.jsonl`, print);
+}
+
+async function prove(
+  model: string,
+  path: string,
+  file: string,
+  print: (line: string) => void,
+): Promise<void> {
   const rows = readRows(file);
-  const runner = await startModel(modelPath, { numCtx: 2_048 });
+  const runner = await startModel(path, { numCtx: 2_048 });
   try {
     for (let prompt = rows.length; prompt < prompts; prompt++) {
       const row = await measure(runner, prompt);
@@ -40,17 +55,15 @@ export async function run(print: (line: string) => void, folder: string): Promis
   } finally {
     await runner.kill();
   }
-  print(`${prompts} prompts of SmolLM2 135M Q4_1, ${answerTokens} tokens an answer.\n`);
-  print("| sampling | way | answers repeated whole | tokens before the first difference |");
-  print("|---|---|---:|---:|");
   for (const [index, sampling] of samplings.entries()) {
     const these = rows.filter(({ prompt }) => prompt % 2 === index);
     for (const [way, name] of ways.entries()) {
       const whole = these.filter(({ repeated, tokens }) => repeated[way] === tokens).length;
-      const tokens = these.reduce((sum, { repeated }) => sum + repeated[way]!, 0);
-      const differences = these.length - whole;
-      const apart = differences === 0 ? `none in ${tokens}` : `1 in ${Math.round(tokens / differences)}`;
-      print(`| ${sampling} | ${name} | ${whole} of ${these.length} | ${apart} |`);
+      const tokens = these.reduce((sum, row) => sum + row.tokens, 0);
+      const same = these.reduce((sum, { repeated }) => sum + repeated[way]!, 0);
+      print(
+        `| ${model} | ${sampling} | ${name} | ${whole} of ${these.length} | ${((same / tokens) * 100).toFixed(2)} % |`,
+      );
     }
   }
 }

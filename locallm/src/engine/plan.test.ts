@@ -98,18 +98,29 @@ describe("planStep", () => {
   it("gives prompts the whole batch where no answer waits", () => {
     const slots = [prompt(600, { index: 0, arrived: 2 }), prompt(100, { index: 1, arrived: 1 })];
     expect(rowsOf(planStep(slots, budget))).toEqual([
-      [0, 412],
-      [1, 100],
+      [0, 413],
+      [1, 99],
     ]);
   });
 
   it("begins a further prompt only with a part that is worth it, or with all of it", () => {
     const after = (length: number, left: number) =>
-      rowsOf(planStep([prompt(512 - left), prompt(length, { index: 1, arrived: 1 })], budget)).length;
+      rowsOf(planStep([prompt(513 - left), prompt(length, { index: 1, arrived: 1 })], budget)).length;
     expect(after(40, 31)).toBe(1);
     expect(after(40, 32)).toBe(2);
     expect(after(5, 5)).toBe(2);
     expect(after(5, 4)).toBe(1);
+  });
+
+  it("computes the last token of a long prompt in a step of few rows", () => {
+    for (const [length, first] of [
+      [63, 63],
+      [64, 63],
+      [512, 511],
+      [513, 512],
+    ] as const)
+      expect(rowsOf(planStep([prompt(length)], budget))).toEqual([[0, first]]);
+    expect(rowsOf(planStep([prompt(1)], budget))).toEqual([[0, 1]]);
   });
 
   it("takes a slot that must be alone and the others in turns", () => {

@@ -22,6 +22,13 @@ export interface Budget {
 const leastPart = 32;
 
 /**
+ * From so many rows on the processor's flash attention computes in another way, and the outputs differ visibly. The
+ * last token of a long prompt is therefore computed alone, as it is when the same prompt comes again and all others
+ * are cached: else a repeat with a seed would often differ. It costs one row.
+ */
+const bigBatch = 64;
+
+/**
  * Plans the next step: one token of each answer and, in the same batch, as many tokens of prompts as the budget
  * allows, the oldest prompt first. A slot that must be alone takes turns with the others.
  */
@@ -46,7 +53,8 @@ export function planStep<Planned extends Plannable>(
     const room = limit - rows;
     const least = index === 0 ? 1 : Math.min(leastPart, slot.pending.length);
     if (room < least) break;
-    add(slot, Math.min(room, slot.pending.length));
+    const isBigAndLast = slot.pending.length <= room && slot.pending.length >= bigBatch;
+    add(slot, isBigAndLast ? slot.pending.length - 1 : Math.min(room, slot.pending.length));
   }
   // The engine computes sequences together only if their numbers follow one another.
   return parts.sort((a, b) => a.slot.index - b.slot.index);

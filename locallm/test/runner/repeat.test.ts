@@ -36,6 +36,15 @@ describe.skipIf(modelPath === null)("a repeated request", () => {
     }
   });
 
+  it("gives the same answer with a seed to the same long prompt, first from a cold cache and then from its own", async () => {
+    const job = newJob(longText("marble", 120), { sampling, numPredict: 12 });
+    const first = await collect(runner.generate({ ...job, wantContext: true }));
+    const second = await collect(runner.generate({ ...job, wantContext: true }));
+    expect(first.done.cachedTokens).toBeLessThan(30);
+    expect(second.done.cachedTokens).toBe(second.done.promptTokens - 1);
+    expect(second.done.context).toEqual(first.done.context);
+  });
+
   it("computes no cached token of a conversation again, with or without a seed", async () => {
     const turn = longText("copper", 150);
     for (const seed of [11, null]) {
