@@ -14,7 +14,7 @@ const operations = ["research_journal_search", "legal_laws"] as const;
 const kills = 15;
 
 /**
- * Imports, updates, removals and restores of journals and laws, each killed at another moment of its time. After each
+ * Imports and removals of journals and laws, each killed at another moment of its run. After each
  * kill the data set must be one of the two states, with sums that agree and one dictionary, and laws must follow their
  * packs after the next command.
  */
