@@ -103,8 +103,8 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     if (added.length > 0)
       progress(
         added.length === migrations.length
-          ? "Database tables are made."
-          : `Database tables are brought up to date: ${added.join(", ")}.`,
+          ? "Created the database tables."
+          : `Updated the database tables: ${added.join(", ")}.`,
       );
     const { keys, localKey, secret } = await openIdentity(
       database,
@@ -117,7 +117,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     closers.push(() => instance.close());
     const seal = sealer(database, logger, clock);
     closers.push(() =>
-      seal().catch((error: Error) => logger.warn({ err: error.message }, "audit log not sealed")),
+      seal().catch((error: Error) => logger.warn({ err: error.message }, "could not seal the audit log")),
     );
     const recovered = await recover(database, clock());
     if (recovered > 0)
@@ -150,7 +150,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       failpoint: failpointOf(config.failpoint),
     };
     const requestLog = new RequestLog(database, (error) =>
-      logger.warn({ err: error.message }, "request log"),
+      logger.warn({ err: error.message }, "could not write the request log"),
     );
     closers.push(() => requestLog.flush());
     let url = config.publicUrl ?? "";
@@ -204,7 +204,10 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     const link = await makeLocalLink(database, owner.account.id, clock());
     const consoleUrl = `${config.publicUrl ?? url}/console/enter#token=${link}`;
     closers.push(startSchedule(database, { ...config, clock, progress }));
-    const warm = () => index.warm().catch((error: Error) => logger.warn({ err: error.message }, "not warm"));
+    const warm = () =>
+      index
+        .warm()
+        .catch((error: Error) => logger.warn({ err: error.message }, "could not load the index ahead"));
     return { url, routes: app.routeList, localKey, consoleUrl, firstData: firstData.laws, warm, close };
   } catch (error) {
     await close();
@@ -218,7 +221,7 @@ async function listen(app: FastifyInstance, config: Config): Promise<string> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
     throw new Error(
-      `Something listens on ${config.host}:${config.port} already. Stop it, or set DATAQ_HOST to another address, such as 127.0.0.1:0 for a free port.`,
+      `${config.host}:${config.port} is already in use. Stop the other program, or set DATAQ_HOST to another address, such as 127.0.0.1:0 for a free port.`,
       { cause: error },
     );
   }

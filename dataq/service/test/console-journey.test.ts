@@ -184,7 +184,7 @@ describe.skipIf(!chromiumPath)("a customer's journey, in Debian's chromium", () 
     const [leaked] = made.keys;
     await service.call("/v1/keys/leak-report", { key: null, body: { key: leaked } });
     const letter = await box.next(email);
-    expect(letter.subject).toBe("dataq: a key of yours was found in the open · 密钥泄露");
+    expect(letter.subject).toBe("dataq: one of your API keys was leaked · API 密钥泄露");
     expect(letter.text).toContain(`"in a paste" (…${leaked.slice(-4)})`);
     expect(letter.text).not.toContain(leaked.slice(8, -4));
     expect(letter.link).toBe(`${service.url}/console/keys`);

@@ -470,7 +470,7 @@ describe("the command line", () => {
     expect(bad.stdout).toMatch(
       /BROKEN A1 +the audit log is as it was written\n +line \d+ was changed\n +line \d+ is lost\n/,
     );
-    expect(bad.stdout).toContain(`what ${seal.sha256} sealed was cut off or written anew\n`);
+    expect(bad.stdout).toContain(`the lines that ${seal.sha256} sealed were removed or rewritten\n`);
     expect(bad.stdout).toMatch(/\nseal +[0-9a-f]{64} of \d+ lines/);
   });
 });

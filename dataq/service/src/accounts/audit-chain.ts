@@ -7,25 +7,25 @@ import { type AuditLine, auditColumns } from "./audit.ts";
 
 const PIECE = 1_000;
 
-/** A line with the chain's hash after it. */
+/** A line with the hash of the chain after it. */
 export interface SealedLine extends AuditLine {
   readonly sha256: string;
 }
 
 /**
- * Where the chain ends. Whoever keeps one outside of the database can tell later that nothing up to it was cut off or
- * written anew: the chain itself cannot show that its newest lines are gone together with their hashes.
+ * The end of the chain. A seal that is stored outside the database proves later that no line up to it was removed or
+ * rewritten. The chain alone cannot show that its newest lines were removed together with their hashes.
  */
 export interface Seal {
-  /** How many lines the chain has. */
+  /** The number of lines in the chain. */
   readonly lines: number;
-  /** The hash after the last of them. */
+  /** The hash after the last line. */
   readonly sha256: string;
 }
 
 /**
- * Puts the lines that were committed since the last time at the end of the chain, up to a piece of them. Returns the
- * new end, or undefined when there was nothing to seal.
+ * Appends a batch of the lines that were committed since the last time to the chain. Returns the new end, or undefined
+ * if there was nothing to seal.
  */
 export async function sealAudit(database: Database, now: Date): Promise<Seal | undefined> {
   return inTransaction(database, async (transaction) => {
@@ -50,7 +50,7 @@ export async function sealAudit(database: Database, now: Date): Promise<Seal | u
   });
 }
 
-/** The sealed lines in the order of the chain, read in pieces. Of a line that is lost only the id is left. */
+/** The sealed lines in the order of the chain, read in batches. Of a lost line only the id is known. */
 export async function* readSealed(
   queries: Queries,
 ): AsyncGenerator<SealedLine & { readonly seq: number; readonly isLost: boolean }> {
@@ -66,7 +66,7 @@ export async function* readSealed(
   }
 }
 
-/** Undefined as long as nothing was sealed. */
+/** The newest seal; undefined before the first one. */
 export async function lastSeal(database: Database): Promise<Seal | undefined> {
   const found = await database.pool.query<Seal>(
     "select seq as lines, encode(sha256, 'hex') as sha256 from audit_seal order by seq desc limit 1",
@@ -77,7 +77,7 @@ export async function lastSeal(database: Database): Promise<Seal | undefined> {
 /** 64 hexadecimal digits, as `Seal.sha256` has them. */
 export const sealPattern = /^[0-9a-f]{64}$/;
 
-/** Hashes of seals that were kept elsewhere: those that the chain does not have any more. */
+/** Checks that the chain still has these seals, which were stored elsewhere. */
 export async function verifyKept(database: Database, kept: readonly string[]): Promise<Finding> {
   const lost = await database.longReads.query<{ sha256: string }>(
     `select sha256 from unnest($1::text[]) as kept(sha256)
@@ -86,13 +86,13 @@ export async function verifyKept(database: Database, kept: readonly string[]): P
   );
   return {
     law: "A2",
-    text: "the audit log has the seals that were kept elsewhere",
+    text: "the audit log has the seals that were stored elsewhere",
     text_zh: "审计日志包含另行保存的封印",
-    breaches: lost.rows.map(({ sha256 }) => `what ${sha256} sealed was cut off or written anew`),
+    breaches: lost.rows.map(({ sha256 }) => `the lines that ${sha256} sealed were removed or rewritten`),
   };
 }
 
-/** What in the audit log is not as it was written. */
+/** Checks that no sealed line was changed or lost. */
 export async function verifyAudit(database: Database): Promise<Finding> {
   const breaches: string[] = [];
   let hash = chainStart();
@@ -100,11 +100,11 @@ export async function verifyAudit(database: Database): Promise<Finding> {
   for await (const { seq, isLost, sha256, ...line } of readSealed(database.longReads)) {
     place += 1;
     const isNext = seq === place;
-    if (!isNext) breaches.push(`what was sealed before line ${line.id} is lost`);
+    if (!isNext) breaches.push(`a line before line ${line.id} is lost`);
     if (isLost) breaches.push(`line ${line.id} is lost`);
     else if (isNext && chainNext(hash, line).toString("hex") !== sha256)
       breaches.push(`line ${line.id} was changed`);
-    // On from what was sealed, so that each line is judged by itself.
+    // Continue from the stored hash, so that each line is checked on its own.
     hash = Buffer.from(sha256, "hex");
     place = seq;
     if (breaches.length >= 5) break;
@@ -118,7 +118,7 @@ function chainStart(): Buffer {
 
 /**
  * SHA-256 of the hash before it and of the line's columns as a JSON array in the order of `auditColumns`, times in
- * ISO 8601. Whoever has an export can compute it again.
+ * ISO 8601. It can be recomputed from an export.
  */
 function chainNext(before: Buffer, line: AuditLine): Buffer {
   const text = JSON.stringify(auditColumns.map((column) => line[column]));

@@ -2,7 +2,7 @@ import { createHmac, randomInt } from "node:crypto";
 import { crc32 } from "node:zlib";
 import type { KeyMode } from "@dataq/contract/wire";
 
-/** A key as its owner sees it, once: `dq_live_` or `dq_test_`, 30 random characters, 6 check characters. */
+/** The text of a key: `dq_live_` or `dq_test_`, 30 random characters, 6 check characters. */
 export const keyPattern = /dq_(?:live|test)_[0-9A-Za-z]{36}/g;
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -15,7 +15,7 @@ export function makeKeyText(mode: KeyMode): string {
   return body + checkOf(body);
 }
 
-/** The key's mode; undefined when it cannot be a key: wrong form or wrong check characters. No look-up is needed. */
+/** The mode of a key; undefined for a text that cannot be a key. Needs no query. */
 export function readKeyText(text: string): KeyMode | undefined {
   const match = /^dq_(live|test)_[0-9A-Za-z]{36}$/.exec(text);
   if (!match) return undefined;
@@ -23,7 +23,7 @@ export function readKeyText(text: string): KeyMode | undefined {
   return text.endsWith(checkOf(body)) ? (match[1] as KeyMode) : undefined;
 }
 
-/** What is stored instead of the key. */
+/** Stored instead of the key. */
 export function hmacOf(text: string, pepper: string): Buffer {
   return createHmac("sha256", pepper).update(text).digest();
 }

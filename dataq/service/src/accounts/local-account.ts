@@ -11,19 +11,19 @@ import { scopes } from "./scope.ts";
 
 const LOCAL_NAME = "local";
 
-/** The service's own secret and keys, and the account of whoever runs it. */
+/** The secret of the service, its keys, and the account of the person who runs it. */
 export interface Identity {
   readonly keys: Keys;
   /** The text of the local account's key. */
   readonly localKey: string;
-  /** What key HMACs are made with, and other things of the service that need a secret. */
+  /** The secret behind the HMACs of keys and behind sessions. */
   readonly secret: string;
 }
 
 /**
- * Opens what a first start makes: the secret that key HMACs are made with (`givenSecret`, or `<data folder>/secret`),
- * the local account, and its key in `<data folder>/local-key`, readable by its owner alone and the only key that is
- * ever kept in clear. Several starts at once take turns.
+ * Opens what the first start creates: the secret (`givenSecret`, or `<data folder>/secret`), the local account, and its
+ * key in `<data folder>/local-key`, which only its owner can read and which is the only key stored in clear text. Starts
+ * at the same time take turns.
  */
 export async function openIdentity(
   database: Database,
@@ -60,7 +60,7 @@ async function openLocalKey(database: Database, keys: Keys, folder: string, now:
   return text;
 }
 
-/** Services with different secrets on one database would refuse each other's keys: a second one is refused. */
+/** Services with different secrets would reject each other's keys, so a second secret on one database is an error. */
 async function openPepper(database: Database, folder: string, given: string | undefined): Promise<string> {
   const pepper = given ?? (await keepSecret(join(folder, "secret")));
   const sha256 = createHash("sha256").update(`dataq pepper ${pepper}`).digest();
@@ -70,7 +70,7 @@ async function openPepper(database: Database, folder: string, given: string | un
   const known = await database.pool.query("select 1 from pepper where sha256 = $1", [sha256]);
   if (known.rowCount === 0)
     throw new Error(
-      `The keys in this database were made with another secret. Set DATAQ_SECRET to that of the first service (its data folder has it in the file "secret").`,
+      `The keys in this database were created with another secret. Set DATAQ_SECRET to the secret of the first service (the file "secret" in its data folder).`,
     );
   return pepper;
 }

@@ -1,8 +1,8 @@
 import pg from "pg";
 
 /**
- * pg gives no code to its own errors: a wait for a connection that took too long, a connection that ended in
- * mid-query. They get the network's codes here, so that nobody has to know their texts.
+ * pg has no codes for its own errors: a connection timeout, or a connection that ended during a query. This gives them the
+ * codes of the network, so that no code matches on their messages.
  */
 export function nameConnectionLosses(pool: pg.Pool): void {
   const connect = pool.connect.bind(pool) as Connect;
@@ -16,7 +16,7 @@ export function nameConnectionLosses(pool: pg.Pool): void {
   };
 }
 
-/** For the pool's option `Client`. */
+/** For the option `Client` of a pool. */
 export class NamingClient extends pg.Client {
   // biome-ignore lint/suspicious/noExplicitAny: pg's overloads, passed on as they are
   override query(...args: any[]): any {
@@ -33,7 +33,7 @@ export class NamingClient extends pg.Client {
   }
 }
 
-/** PostgreSQL is restarting, full, or not to be reached: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/** PostgreSQL is restarting, full, or unreachable: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 export function isAway(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: unknown };
   return (
@@ -42,7 +42,7 @@ export function isAway(error: unknown): boolean {
   );
 }
 
-/** The connection ended while a statement was under way: it may have been done or not. */
+/** The connection ended during a statement, which may have taken effect or not. */
 export function isCutOff(error: unknown): boolean {
   const { code, syscall } = (error ?? {}) as { code?: unknown; syscall?: unknown };
   if (code === "ETIMEDOUT") return syscall === "read";
@@ -52,7 +52,7 @@ export function isCutOff(error: unknown): boolean {
 type Callback = (error: unknown, client?: pg.PoolClient, release?: (error?: Error) => void) => void;
 type Connect = (callback?: Callback) => Promise<pg.PoolClient> | undefined;
 
-/** Refusals of the server are DatabaseErrors with a code; faults of ours are TypeErrors and the like. */
+/** Errors of the server are DatabaseErrors with a code; programming errors are TypeErrors and the like. */
 function named(error: unknown, code: string): unknown {
   const isPlain = error instanceof Error && error.constructor === Error && !("code" in error);
   return isPlain ? Object.assign(error, { code }) : error;

@@ -2,7 +2,7 @@ import { Failure } from "@dataq/contract";
 import type { FastifyRequest } from "fastify";
 import { keyPattern } from "../accounts/key-text.ts";
 
-/** The key's text of a request: Authorization first, X-API-Key too. Throws 401 failures. */
+/** The key in the Authorization or X-API-Key header. Throws 401 failures. */
 export function readCredentials(request: FastifyRequest): string {
   if (decode(request.url).match(keyPattern)) throw new Failure("key_in_url");
   const bearer = readBearer(request.headers.authorization);
@@ -17,12 +17,12 @@ export function readCredentials(request: FastifyRequest): string {
   throw new Failure("missing_api_key");
 }
 
-/** Whether a key was sent at all; what else came along does not count then. */
+/** Whether the request has a key; then its cookies are ignored. */
 export function hasCredentials(request: FastifyRequest): boolean {
   return request.headers.authorization !== undefined || request.headers["x-api-key"] !== undefined;
 }
 
-/** The headers as the web's own type has them. */
+/** The headers as a `Headers` object. */
 export function headersOf(request: FastifyRequest): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers))
@@ -33,7 +33,7 @@ export function headersOf(request: FastifyRequest): Headers {
 function readBearer(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;
   const match = /^Bearer +(\S+) *$/i.exec(header);
-  // A header of another scheme is a wrong key, not a missing one.
+  // Another authentication scheme counts as a wrong key, not as a missing one.
   if (!match) throw new Failure(header.trim() === "" ? "missing_api_key" : "invalid_api_key");
   return match[1];
 }

@@ -1,4 +1,4 @@
-/** A line of CSV (RFC 4180). A text that a spreadsheet would take for a formula gets an apostrophe in front. */
+/** A line of CSV (RFC 4180). A text that a spreadsheet would read as a formula gets a leading apostrophe. */
 export function csvLine(values: readonly unknown[]): string {
   return `${values.map(field).join(",")}\r\n`;
 }

@@ -3,12 +3,12 @@ import type { Entry } from "./entry.ts";
 
 /** The wallet after a movement. */
 export interface Balance {
-  /** What can be spent: trial, paid and what is left of the credit line, after open holds. */
+  /** What the account can spend: trial, paid and the rest of the credit line, after open holds. */
   readonly balance: number;
   readonly trialBalance: number;
 }
 
-/** As the statements of the ledger give it back. */
+/** As the ledger statements return it. */
 export interface WalletRow {
   balance: number;
   trial: number;
@@ -18,7 +18,7 @@ export function toBalance(row: WalletRow): Balance {
   return { balance: row.balance, trialBalance: row.trial };
 }
 
-/** The wallet as it is now, where the request has such an entry. */
+/** The present wallet of a request that has an entry of this kind. */
 export async function readAfter(
   database: Database,
   requestId: string,

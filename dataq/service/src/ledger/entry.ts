@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { EntryKind } from "@dataq/contract/wire";
 import type { Queries } from "../database/database.ts";
 
-/** One balanced movement with all its sides, as it was written. */
+/** One balanced movement with all its columns. */
 export interface Entry {
   readonly account_id: string;
   readonly seq: number;
@@ -73,7 +73,7 @@ export async function listEntries(
   return found.rows;
 }
 
-/** What one call moved, oldest first. */
+/** The entries of one call, oldest first. */
 export async function entriesOfRequest(
   queries: Queries,
   accountId: string,
@@ -86,7 +86,7 @@ export async function entriesOfRequest(
   return found.rows;
 }
 
-/** All entries of an account above `after`, oldest first, read in pieces. */
+/** All entries of an account after `after`, oldest first, read in batches. */
 export async function* readEntries(queries: Queries, accountId: string, after = 0): AsyncGenerator<Entry> {
   const PIECE = 1_000;
   for (let last = after; ; ) {
@@ -100,14 +100,14 @@ export async function* readEntries(queries: Queries, accountId: string, after = 
   }
 }
 
-/** What an account's chain begins with. */
+/** The start of an account's hash chain. */
 export function chainStart(accountId: string): Buffer {
   return createHash("sha256").update(`dataq ledger of ${accountId}`).digest();
 }
 
 /**
  * The chain after `entry`: SHA-256 of the hash before it, and of its columns as a JSON array in the order of
- * `entryColumns`, times in ISO 8601. Whoever has an export can compute it again.
+ * `entryColumns`, times in ISO 8601. It can be recomputed from an export.
  */
 export function chainNext(before: Buffer, entry: Entry): Buffer {
   const text = JSON.stringify(entryColumns.map((column) => entry[column]));

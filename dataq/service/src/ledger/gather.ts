@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import pg from "pg";
 import type { Database } from "../database/database.ts";
 
-/** Runs one statement of the ledger and gives its first row. `accountId` is whose wallet it locks. */
+/** Runs one ledger statement and returns its first row. It locks the wallet of `accountId`. */
 export type RunStatement = <Row extends pg.QueryResultRow>(
   statement: Statement,
   values: readonly unknown[],
@@ -16,13 +16,13 @@ export interface Statement {
   readonly types: readonly string[];
 }
 
-/** Each statement by itself, as its own transaction. */
+/** Runs each statement as its own transaction. */
 export function runDirectly(database: Database): RunStatement {
   return async <Row extends pg.QueryResultRow>({ name, text }: Statement, values: readonly unknown[]) =>
     (await database.pool.query<Row>({ name, text, values: [...values] })).rows[0];
 }
 
-/** Batches under way at a time: while these wait for the disk, the next ones fill. */
+/** Batches that run at the same time. While they wait for the disk, the next one fills. */
 const MOST_BATCHES = 2;
 const MOST_IN_BATCH = 64;
 
@@ -35,14 +35,14 @@ interface Waiting {
 }
 
 /**
- * Statements that come while others are under way are sent together, as one transaction with one flush to the disk:
- * what waits anyway waits for less. Each is still its own conditional statement, in the order of arrival for an
- * account. Wallets are locked in the order of their ids, so that two batches cannot wait for each other.
+ * Sends statements that arrive while others run together, as one transaction with one flush to disk. Each is still a
+ * conditional statement of its own, and those of an account keep their order. Wallets are locked in the order of their
+ * ids, so that two batches cannot deadlock.
  */
 export function gatherStatements(database: Database): RunStatement {
   const direct = runDirectly(database);
   const prepared = new WeakMap<pg.PoolClient, Set<string>>();
-  // A pool may have more than one gatherer; a connection's statement names are its own.
+  // A pool may have several gatherers, and names of statements belong to a connection.
   const suffix = randomBytes(4).toString("hex");
   let queue: Waiting[] = [];
   let batches = 0;
@@ -71,7 +71,7 @@ export function gatherStatements(database: Database): RunStatement {
     try {
       results = await execute(sorted);
     } catch (error) {
-      // Nothing of the batch was done. One by one, only the statement at fault fails.
+      // The whole batch was rolled back. Sent one by one, only the faulty statement fails.
       if (!isStatementFault(error)) for (const { reject } of batch) reject(error);
       else for (const waiting of batch) await sendOne(waiting);
       return;
@@ -113,12 +113,12 @@ export function gatherStatements(database: Database): RunStatement {
   ) =>
     new Promise<Row | undefined>((resolve, reject) => {
       queue.push({ statement, values, accountId, resolve: resolve as Waiting["resolve"], reject });
-      // After this turn of the event loop, so that what comes in it goes together.
+      // After this turn of the event loop, so that all statements of the turn go together.
       if (batches < MOST_BATCHES && queue.length === 1) setImmediate(() => queue.length > 0 && void send());
     });
 }
 
-/** PostgreSQL refused a statement and is fine itself; after anything else nobody knows what was done. */
+/** PostgreSQL rejected a statement and still works. After any other error the outcome is unknown. */
 function isStatementFault(error: unknown): boolean {
   const { code } = error as { code?: string };
   return code !== undefined && /^(22|23|40)/.test(code);

@@ -8,28 +8,27 @@ import { expireTrial } from "./movement.ts";
 import type { KeptOutcome } from "./settlement.ts";
 import { untilKnown } from "./until-known.ts";
 
-/** What a call wants to set aside before it runs. */
+/** What a call sets aside before it runs. */
 export interface HoldRequest {
   readonly requestId: string;
   readonly accountId: string;
   readonly keyId: string;
   readonly operation: string;
-  /** The right price already: half of it for an answer from the cache. Above 0. */
+  /** The price of this call: half the list price for an answer from the cache. Above 0. */
   readonly tokens: number;
   readonly priceVersion: number;
   readonly cached: boolean;
   readonly instanceId: number;
   readonly now: Date;
-  /** Nobody can need the hold after this; the sweeper then gives it back. */
+  /** After this the sweeper gives the hold back. */
   readonly deadline: Date;
-  /** The key's own limit of the month, `YYYY-MM` in China's time. */
+  /** The monthly limit of the key. */
   readonly cap?: KeyCap | undefined;
 }
 
 /**
- * Sets tokens aside: trial first, then paid, then credit. One statement; it moves nothing unless the balance
- * suffices at the moment it has the wallet's lock. Throws `insufficient_balance`, `spend_limit_reached`,
- * `account_frozen`.
+ * Sets tokens aside: trial first, then paid, then credit. It is one statement, and moves nothing if the balance is too low
+ * once it has locked the wallet. Throws `insufficient_balance`, `spend_limit_reached`, `account_frozen`.
  */
 export async function hold(
   database: Database,
@@ -39,7 +38,7 @@ export async function hold(
   return take(database, HOLD, request, run);
 }
 
-/** Hold and capture at once, for an answer that is in hand already. The entries are the same two. */
+/** Holds and captures in one statement, for an answer from the cache. It writes the same two entries. */
 export async function charge(
   database: Database,
   request: HoldRequest,
@@ -76,7 +75,7 @@ async function take(
         : run<WalletRow>(statement, values, request.accountId);
     const moved = await untilKnown(async (isRepeat) => {
       if (!isRepeat) return send();
-      // Done the first time, it finds its own entry, or too little to be done a second time.
+      // If the first attempt succeeded, the second finds its entry, or too low a balance.
       const again = await send().catch((error: unknown) => {
         if (!isWrittenAlready(error)) throw error;
       });
@@ -88,8 +87,7 @@ async function take(
 }
 
 /**
- * With a key's cap or an outcome to keep: all of it in one transaction, the wallet's lock before the cap's, as the
- * settling statement takes them.
+ * Movement, cap and outcome in one transaction. It locks the wallet before the cap, in the same order as a settlement.
  */
 async function takeTogether(
   database: Database,
@@ -114,7 +112,7 @@ async function takeTogether(
   }
 }
 
-/** Throws `idempotency_conflict` where the key is another call's by now: then nothing of this one is done. */
+/** Throws `idempotency_conflict` if the key now belongs to another call: then this call has no effect. */
 async function keep(client: PoolClient, requestId: string, kept: KeptOutcome): Promise<void> {
   const done = await client.query(
     "update idempotency set outcome = $3 where account_id = $1 and key = $2 and request_id = $4",
@@ -123,13 +121,13 @@ async function keep(client: PoolClient, requestId: string, kept: KeptOutcome): P
   if (done.rowCount === 0) throw new Failure("idempotency_conflict");
 }
 
-/** A request has one hold, and one entry of a kind. */
+/** A request has one hold, and one entry of each kind. */
 function isWrittenAlready(error: unknown): boolean {
   const { code, constraint } = error as { code?: string; constraint?: string };
   return code === "23505" && (constraint === "entry_once_a_request" || constraint === "hold_pkey");
 }
 
-/** Why nothing was moved. Returns when the reason is gone and another try makes sense. */
+/** Throws the reason why nothing moved. Returns if the reason is gone, so that the caller can try again. */
 async function explain(database: Database, request: HoldRequest, attempt: number): Promise<void> {
   const found = await database.pool.query<{ balance: number; frozen: boolean; expired: boolean }>(
     `select trial + paid + credit as balance, frozen, trial > 0 and trial_expires_at <= $2 as expired
@@ -140,7 +138,7 @@ async function explain(database: Database, request: HoldRequest, attempt: number
   if (!wallet) throw new Error(`The account ${request.accountId} has no wallet.`);
   if (wallet.frozen) throw new Failure("account_frozen");
   if (wallet.expired) return void (await expireTrial(database, request.accountId, request.now));
-  // It sufficed a moment later: a hold was given back in between.
+  // A hold was given back in between, and the balance is high enough now.
   if (wallet.balance >= request.tokens && attempt < 3) return;
   throw new Failure("insufficient_balance", {
     required: request.tokens,
@@ -149,7 +147,7 @@ async function explain(database: Database, request: HoldRequest, attempt: number
   });
 }
 
-/** Trial first, then paid, then credit. In SET every name on the right is the value before. */
+/** Trial first, then paid, then credit. In SET, names on the right are values before the update. */
 const TAKE = `
   part_trial = least(trial, $2),
   part_paid = least(paid, $2 - least(trial, $2)),

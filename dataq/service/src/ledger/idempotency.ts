@@ -1,14 +1,14 @@
 import type { Database } from "../database/database.ts";
 
-/** What stands under an Idempotency-Key: nothing yet (now it is ours), a running call, or a finished one. */
+/** The state of an Idempotency-Key: claimed for this call, a running call, or a finished one. */
 export type Claim =
   | { readonly state: "claimed" }
   | { readonly state: "running" }
   | { readonly state: "finished"; readonly outcome: Buffer }
-  /** The same key came with another question before. */
+  /** The key was used with a different request before. */
   | { readonly state: "mismatch" };
 
-/** Claims a key for a call. Exactly one of several at once gets `claimed`, and gets it again when it repeats. */
+/** Claims a key for a call. Of several calls exactly one gets `claimed`, and gets it again if it repeats the claim. */
 export async function claimKey(
   database: Database,
   claim: {
@@ -36,14 +36,14 @@ export async function claimKey(
     key,
   ]);
   const row = found.rows[0];
-  // It was given free between the two statements.
+  // The key was released between the two statements.
   if (!row) return claimKey(database, claim);
   if (row.request_id === requestId && row.outcome === null) return { state: "claimed" };
   if (!row.body_sha256.equals(bodySha256)) return { state: "mismatch" };
   return row.outcome ? { state: "finished", outcome: row.outcome } : { state: "running" };
 }
 
-/** Gives the key free for a retry, because the call ended in a way that is not kept. */
+/** Releases the key for a retry, because the call ended without an outcome to keep. */
 export async function freeKey(
   database: Database,
   accountId: string,
@@ -56,7 +56,7 @@ export async function freeKey(
   );
 }
 
-/** Keys are good for a day. */
+/** Deletes keys after a day. */
 export async function sweepKeys(database: Database, now: Date): Promise<void> {
   await database.pool.query("delete from idempotency where created_at < $1", [
     new Date(now.getTime() - 86_400_000),

@@ -4,8 +4,8 @@ import { lock, tryLock, unlock } from "../database/locks.ts";
 import { settle } from "./settlement.ts";
 
 /**
- * A running service on this database. It proves that it is alive by a session lock on its number: when the process
- * dies, however it dies, PostgreSQL lets go of the lock, and others give its open holds back at once.
+ * A running service on this database. A session lock on its number proves that it is alive: when its process dies,
+ * PostgreSQL releases the lock, and other instances give its open holds back.
  */
 export interface Instance {
   readonly id: number;
@@ -20,7 +20,7 @@ export async function startInstance(database: Database, now: Date): Promise<Inst
     "select nextval(pg_get_serial_sequence('instance', 'id')) as id",
   );
   const { id } = made.rows[0]!;
-  // The lock first: a row without one is a dead instance's, and another may look at any moment.
+  // The lock comes first: other instances take a row without a lock for a dead instance.
   await lock(session, "instance", id);
   await session.query("insert into instance (id, started_at) overriding system value values ($1, $2)", [
     id,
@@ -29,18 +29,18 @@ export async function startInstance(database: Database, now: Date): Promise<Inst
   let current: pg.Client | undefined = session;
   const revive = (client: pg.Client) =>
     client.once("end", async () => {
-      // The server was restarted under us. Holds of before may be voided meanwhile; new ones are ours again.
+      // The server was restarted. Earlier holds may be voided meanwhile; new ones are protected again.
       while (current) {
         let next: pg.Client | undefined;
         try {
           next = await database.connect();
           await lock(next, "instance", id);
-          // Another instance may have taken us for dead.
+          // Another instance may have deleted the row.
           await next.query(
             "insert into instance (id, started_at) overriding system value values ($1, $2) on conflict do nothing",
             [id, now],
           );
-          // Closed meanwhile: the row that stays is what recovery gives back.
+          // Closed meanwhile: recovery deletes the row.
           if (current === undefined) return void (await next.end());
           current = next;
           revive(next);
@@ -64,8 +64,8 @@ export async function startInstance(database: Database, now: Date): Promise<Inst
 }
 
 /**
- * Gives back the holds of instances that are gone, and those past their deadline; forgets the idempotency keys
- * that the dead were busy with. Returns how many holds were voided. Safe to run in several instances at once.
+ * Gives back the holds of dead instances and those past their deadline, and releases the Idempotency-Keys of their calls.
+ * Returns the number of voided holds. Several instances can run it at the same time.
  */
 export async function recover(database: Database, now: Date): Promise<number> {
   const gone = await database.pool.query<{ id: number }>("select id from instance");
@@ -85,7 +85,7 @@ export async function recover(database: Database, now: Date): Promise<number> {
       client.release();
     }
   }
-  // A call that could not free its key at its end; none takes that long.
+  // A call that could not release its key when it ended; no call takes that long.
   await database.pool.query("delete from idempotency where outcome is null and created_at < $1", [
     new Date(now.getTime() - LONGEST_CALL_MS),
   ]);

@@ -1,15 +1,15 @@
 import { Failure } from "@dataq/contract";
 import type { PoolClient } from "pg";
 
-/** What a key may spend in a month, `YYYY-MM` in China's time. */
+/** The limit of a key for a month, `YYYY-MM` in China. */
 export interface KeyCap {
-  /** The key that it is counted for: of those that took each other's place, the first. */
+  /** The key that it is counted for: a key shares the cap of the one it replaces. */
   readonly keyId: string;
   readonly tokens: number;
   readonly month: string;
 }
 
-/** Part of the transaction that holds. Throws `spend_limit_reached` when the month's cap does not allow it. */
+/** Counts tokens on a cap, in the transaction of the hold. Throws `spend_limit_reached` beyond the cap. */
 export async function spend(client: PoolClient, tokens: number, cap: KeyCap): Promise<void> {
   const spent = await client.query(
     `insert into key_spend as s (key_id, month, tokens) select $1, $2, $3 where $3 <= $4::bigint

@@ -1,6 +1,6 @@
 /**
- * What the ledger says of movements that nobody gave a reason for: the console has them in every language. The last
- * one goes on with the end of a voucher's code.
+ * Notes of entries without a note of a person. The console translates them. The last one continues with the end of a
+ * voucher code.
  */
 export const ownNotes = {
   trial: "trial",

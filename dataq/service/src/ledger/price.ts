@@ -1,17 +1,17 @@
 import { findOperation, type Operation, operations, priceGroups } from "@dataq/contract";
 import type { Database, Queries } from "../database/database.ts";
 
-/** What an operation costs from a moment on. Rows are only added. */
+/** The price of an operation from a moment on. Rows are only added. */
 export interface PriceVersion {
   readonly operation: string;
   readonly version: number;
   readonly tokens: number;
-  /** Null: a repeat costs the list price, and is not answered from the cache. */
+  /** Null: repeats cost the list price and are not answered from the cache. */
   readonly cachedTokens: number | null;
   readonly effectiveFrom: Date;
 }
 
-/** How long an instance may go on with the list that it read; a new price is announced longer ahead than that. */
+/** How long an instance uses the list that it read. New prices are announced further ahead. */
 const FRESH_MS = 30_000;
 
 /** The price list as this process last read it. */
@@ -31,7 +31,7 @@ export class PriceList {
     return inForce;
   }
 
-  /** Reads the list anew the next time. */
+  /** Forces the next use to read the list again. */
   forget(): void {
     this.#readAtMs = Number.NEGATIVE_INFINITY;
   }
@@ -50,7 +50,7 @@ export class PriceList {
   }
 }
 
-/** Of several versions in force the newest counts. */
+/** The newest of the versions in force. */
 export function inForceAt(
   versions: readonly PriceVersion[],
   operation: string,
@@ -59,7 +59,7 @@ export function inForceAt(
   return versions.findLast((version) => version.operation === operation && version.effectiveFrom <= now);
 }
 
-/** Gives operations without a price their first version, from the contract. */
+/** Publishes the first price of operations without one, from the contract. */
 export async function publishFirstPrices(database: Database, now: Date): Promise<void> {
   const list: readonly Operation[] = operations;
   for (const { name, priceGroup } of list) {
@@ -71,7 +71,7 @@ export async function publishFirstPrices(database: Database, now: Date): Promise
   }
 }
 
-/** Announces a new price. Returns the version, or undefined when there is no such operation. */
+/** Announces a price. Returns its version, or undefined for an unknown operation. */
 export async function publishPrice(
   queries: Queries,
   price: {

@@ -3,8 +3,8 @@ import { tryLock, unlock } from "../database/locks.ts";
 import { chainNext, chainStart, readEntries } from "./entry.ts";
 
 /**
- * Seals what was committed since the last time: for each account the hash of its chain up to its newest entry. Never
- * part of a paying transaction. Returns how many accounts got a new seal.
+ * Seals what was committed since the last time: for each account the hash of its chain up to its newest entry. It never
+ * runs inside a transaction that moves tokens. Returns the number of accounts with a new seal.
  */
 export async function sealEntries(database: Database, now: Date): Promise<number> {
   const client = await database.pool.connect();

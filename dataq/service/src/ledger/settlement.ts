@@ -4,9 +4,9 @@ import { type RunStatement, runDirectly, type Statement } from "./gather.ts";
 import { untilKnown } from "./until-known.ts";
 
 /**
- * Ends a hold: `tokens` of it are earned, the rest goes back where it came from; 0 with `void` gives all of it
- * back. Returns undefined when the hold is no more: then somebody else ended it, and nothing was moved. So it is
- * with a capture whose outcome cannot be kept because its Idempotency-Key is another call's by now.
+ * Ends a hold: `tokens` of it are earned, the rest returns to the parts of the wallet that it came from; a `void` returns
+ * all of it. Returns undefined if the hold does not exist, because another process ended it: then nothing moves. The same
+ * applies to a capture whose outcome cannot be stored because its Idempotency-Key now belongs to another call.
  */
 export async function settle(
   database: Database,
@@ -39,14 +39,14 @@ export interface Settlement {
   readonly accountId: string;
 }
 
-/** The outcome kept for a retry under the same Idempotency-Key, written with the money or not at all. */
+/** The outcome for a retry with the same Idempotency-Key. It is stored together with the movement, or not at all. */
 export interface KeptOutcome {
   readonly accountId: string;
   readonly key: string;
   readonly outcome: Buffer;
 }
 
-/** What is kept of a hold comes from its trial part first, as it was taken. Deleting the hold is the claim. */
+/** A capture takes the trial part of a hold first, as the hold did. Whoever deletes the hold ends it. */
 const settleParts = (condition = "true") => `
 ended as (
   delete from hold where request_id = $1 and tokens >= $3::bigint and ${condition} returning *
@@ -83,7 +83,7 @@ const SETTLE: Statement = {
   text: `with ${settleParts()} select trial + paid + credit as balance, trial from moved`,
 };
 
-/** The key's row is locked first, so that recovery cannot give the key free between capture and outcome. */
+/** Locks the row of the key first, so that recovery cannot release the key between capture and outcome. */
 const SETTLE_AND_KEEP = {
   name: "ledger-settle-keep",
   text: `with claim as (

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAway, isCutOff } from "../database/connection-loss.ts";
 
-/** A database that is started again is there within these; together far less than a hold lasts. */
+/** A restarted database is back within these waits. Their sum is far below the lifetime of a hold. */
 const waitsMs = [0, 250, 1_000, 2_000, 4_000];
 
 /**
- * Sends a statement that moves tokens, again where the connection was lost under it, so that no caller hears of a
- * failure and is charged. `send` must do once what it is sent twice, and is told when it is a repeat.
+ * Sends a statement that moves tokens, and repeats it after a lost connection, so that no caller gets an error and is
+ * charged. `send` must have the same effect when it runs twice; its parameter is true for a repeat.
  */
 export async function untilKnown<Result>(send: (isRepeat: boolean) => Promise<Result>): Promise<Result> {
   for (let attempt = 0; ; attempt++) {

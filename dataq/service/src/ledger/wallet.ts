@@ -1,7 +1,7 @@
 import type { Queries } from "../database/database.ts";
 import { expireTrial } from "./movement.ts";
 
-/** A wallet as its owner sees it. `balance` is what can be spent: after open holds, trial and credit line included. */
+/** `balance` is what the account can spend: trial and credit line included, after open holds. */
 export interface Wallet {
   readonly balance: number;
   readonly trialBalance: number;
@@ -35,7 +35,7 @@ export async function readWallet(
   return read();
 }
 
-/** Stops or allows spending; open calls end as they would. */
+/** Stops or allows spending. Open calls still end normally. */
 export async function setFrozen(queries: Queries, accountId: string, frozen: boolean): Promise<boolean> {
   const changed = await queries.query("update wallet set frozen = $2 where account_id = $1", [
     accountId,

@@ -1,6 +1,6 @@
-/** Apart from `auth.ts`, which brings better-auth with it. */
+/** Not in `auth.ts`, which loads better-auth. */
 export const AUTH_PATH = "/console/auth";
-/** better-auth is told of one address only; the real origin is checked before it hears of a request. */
+/** better-auth sees only this origin; the real one is checked before. */
 export const INNER_ORIGIN = "http://console.invalid";
-/** Carries the caller's address; a value from outside never reaches it. */
+/** Carries the address of the caller; a value from outside is overwritten. */
 export const ADDRESS_HEADER = "x-dataq-address";

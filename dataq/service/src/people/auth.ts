@@ -16,22 +16,22 @@ export interface AuthOptions {
   readonly database: Database;
   readonly secret: string;
   readonly signup: "open" | "approve" | "closed";
-  /** Whether an address counts only when its owner has opened a letter sent to it. */
+  /** Whether an address must be verified by a link sent to it. */
   readonly wantsVerification: boolean;
   readonly send: ((letter: Letter) => Promise<void>) | undefined;
-  /** Where people reach the console, for links in letters. */
+  /** The address of the console, for links in mail. */
   readonly publicUrl: () => string;
   readonly clock: () => Date;
-  /** After something by which somebody may have become entitled to an account. */
+  /** Called after a change that may entitle a person to an account. */
   readonly onChange: (userId: string) => Promise<void>;
   readonly onMailError: (error: unknown) => void;
 }
 
-/** Sign-up, sign-in, sessions, second factor and reset: better-auth, on our tables, with our hashes. */
+/** Sign-up, sign-in, sessions, two-factor authentication and password reset by better-auth, with our tables and hashes. */
 export function createAuth(options: AuthOptions) {
   const { database, clock } = options;
   const post = (to: string, letter: Omit<Letter, "to">) => {
-    // Not waited for: how long an answer takes must not tell whether an address is known.
+    // Not awaited: response times must not reveal which addresses are known.
     void options.send?.({ to, ...letter }).catch(options.onMailError);
   };
   return betterAuth({
@@ -39,7 +39,7 @@ export function createAuth(options: AuthOptions) {
     baseURL: INNER_ORIGIN,
     basePath: AUTH_PATH,
     trustedOrigins: [INNER_ORIGIN],
-    // Not the pepper of the keys itself: what leaks of one must not help with the other.
+    // Not the secret of the keys itself: a leak of one must not affect the other.
     secret: createHmac("sha256", options.secret).update("console sessions").digest("base64url"),
     database: {
       dialect: new PostgresDialect({ pool: database.pool }),
@@ -82,7 +82,7 @@ export function createAuth(options: AuthOptions) {
       user: {
         create: {
           before: async (user) => {
-            // Closed to all but those whom an account's owner has invited.
+            // Only invited people can sign up.
             if (options.signup === "closed" && !(await isInvited(database, user.email, clock())))
               throw new APIError("FORBIDDEN", { code: "SIGNUP_CLOSED", message: "Sign-up is closed." });
             return { data: { ...user, name: user.name.trim().slice(0, 80) || user.email } };
@@ -109,12 +109,12 @@ export function createAuth(options: AuthOptions) {
     },
     advanced: {
       cookiePrefix: "dataq",
-      // "Secure" is added where the request came by https: a service on loopback has none.
+      // `sendAnswer` adds "Secure" to requests over https; a service on loopback has none.
       useSecureCookies: false,
       defaultCookieAttributes: { httpOnly: true, sameSite: "strict", path: "/" },
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
     },
-    // What the console does not use is not there to be attacked.
+    // The console does not use these, so they are not exposed.
     disabledPaths: [
       "/change-email",
       "/delete-user",
@@ -137,7 +137,7 @@ export function createAuth(options: AuthOptions) {
 
 export type Auth = ReturnType<typeof createAuth>;
 
-/** `POST …/local-link/enter {token}`: a session for the machine's owner, by the link of the start. */
+/** `POST …/local-link/enter {token}`: signs in the owner of the machine with the link that the start prints. */
 function localLink(database: Database, clock: () => Date) {
   return {
     id: "local-link",
@@ -150,7 +150,7 @@ function localLink(database: Database, clock: () => Date) {
           if (!accountId)
             throw new APIError("UNAUTHORIZED", {
               code: "LINK_USED",
-              message: "This link is used or too old.",
+              message: "This link has been used or has expired.",
             });
           const userId = await openLocalUser(database, accountId);
           const { internalAdapter } = context.context;
@@ -165,7 +165,7 @@ function localLink(database: Database, clock: () => Date) {
   };
 }
 
-/** The owner's own entry among the people; its address is one that no letter can reach. */
+/** The person for the owner of the machine. No mail can reach this address. */
 async function openLocalUser(database: Database, accountId: string): Promise<string> {
   const made = await database.pool.query<{ id: string }>(
     `with local as (

@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Database } from "../database/database.ts";
 
-/** Long enough to come back to the terminal after lunch; `dataq link` makes another at any time. */
+/** `dataq link` creates another link at any time. */
 const LIFE_MS = 12 * 3_600_000;
 
-/** A link's secret, which lets whoever holds it in as the owner of `accountId`, once. Only its digest is stored. */
+/** The secret of a link that signs in as the owner of `accountId`, once. Only its digest is stored. */
 export async function makeLocalLink(database: Database, accountId: string, now: Date): Promise<string> {
   const token = randomBytes(24).toString("base64url");
   await database.pool.query("delete from people.local_link where expires_at < $1", [now]);
@@ -15,7 +15,7 @@ export async function makeLocalLink(database: Database, accountId: string, now: 
   return token;
 }
 
-/** The account that the link lets in, and the link used up; undefined when it is unknown, used or too old. */
+/** Uses a link up. Returns its account, or undefined if the link is unknown, used or expired. */
 export async function takeLocalLink(
   database: Database,
   token: string,

@@ -1,13 +1,13 @@
 import { createTransport } from "nodemailer";
 
-/** A letter with one link. */
+/** A mail with one link. */
 export interface Letter {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
 }
 
-/** Sends letters by SMTP. The sender is the user of the URL, or `from` in its query. */
+/** Sends mail by SMTP. The sender is the user of the URL, or `from` in its query. */
 export function openMail(smtpUrl: string): (letter: Letter) => Promise<void> {
   const url = new URL(smtpUrl);
   const user = decodeURIComponent(url.username);
@@ -18,7 +18,7 @@ export function openMail(smtpUrl: string): (letter: Letter) => Promise<void> {
   };
 }
 
-/** Both languages, because nobody knows which one the reader of an address prefers. */
+/** In both languages, because the preferred language of an address is unknown. */
 export const letters = {
   verify: (link: string) => ({
     subject: "dataq: verify your address · 验证邮箱",
@@ -29,7 +29,7 @@ export const letters = {
     text: `Open this link to choose a new password. It works once, for one hour:\n请打开以下链接重置密码，一小时内有效，仅可使用一次：\n\n${link}\n\nIf you did not ask for it, ignore this letter: nothing has changed.\n如果不是您本人操作，请忽略，密码没有变化。\n`,
   }),
   leak: ({ name, last4 }: { readonly name: string; readonly last4: string }, link: string) => ({
-    subject: "dataq: a key of yours was found in the open · 密钥泄露",
-    text: `Somebody reported the key "${name}" (…${last4}). It is revoked since now; make a new one and look where the old one stood:\n有人报告密钥“${name}”（…${last4}）已泄露，现已吊销。请新建密钥，并检查旧密钥出现在哪里：\n\n${link}\n`,
+    subject: "dataq: one of your API keys was leaked · API 密钥泄露",
+    text: `The API key "${name}" (…${last4}) was reported as leaked and has been revoked. Create a new key, and find out where the old one was exposed:\nAPI 密钥“${name}”（…${last4}）被报告泄露，现已吊销。请新建密钥，并检查旧密钥泄露的位置：\n\n${link}\n`,
   }),
 } as const;

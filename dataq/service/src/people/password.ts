@@ -3,10 +3,10 @@ import { promisify } from "node:util";
 
 const derive = promisify(argon2);
 
-/** OWASP's first choice for argon2id: 19 MiB, two passes, one lane. */
+/** OWASP's recommendation for argon2id: 19 MiB, two passes, one lane. */
 const COST = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 } as const;
 
-/** In the PHC form, so that a later cost can tell old hashes from new ones. */
+/** In PHC format, which stores the cost, so that it can change later. */
 export async function hashPassword(password: string): Promise<string> {
   const nonce = randomBytes(16);
   const tag = await derive("argon2id", { ...COST, message: password.normalize("NFKC"), nonce });

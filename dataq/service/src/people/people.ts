@@ -12,7 +12,7 @@ import { type Letter, letters, openMail } from "./mail.ts";
 
 export interface PeopleOptions {
   readonly database: Database;
-  /** The service's secret; sessions are signed with something made from it. */
+  /** The secret of the service. Sessions are signed with a key derived from it. */
   readonly secret: string;
   readonly mode: "local" | "hosted";
   readonly signup: "open" | "approve" | "closed";
@@ -22,12 +22,12 @@ export interface PeopleOptions {
   readonly onWarning: (text: string, error: unknown) => void;
 }
 
-/** Somebody who signs in. */
+/** A person who signs in. */
 export interface Person {
   readonly id: string;
   readonly name: string;
   readonly email: string;
-  /** The account that they act for, and as what. */
+  /** The account that they act for, and their role there. */
   readonly accountId: string | null;
   readonly role: Role | null;
   readonly isVerified: boolean;
@@ -56,13 +56,13 @@ export class People {
     this.#database = options.database;
   }
 
-  /** What sign-in is made of is fetched with the first person: a start does not wait for it. */
+  /** better-auth is loaded with the first request that needs it, so that the start does not wait for it. */
   auth(): Promise<Auth> {
     this.#auth ??= this.#openAuth();
     return this.#auth;
   }
 
-  /** Where people reach the console, for links. */
+  /** The address of the console, for links. */
   get publicUrl(): string {
     return this.#options.publicUrl();
   }
@@ -88,7 +88,7 @@ export class People {
     });
   }
 
-  /** Who sent these cookies, if anybody. */
+  /** The person behind these cookies. */
   async find(headers: Headers): Promise<SignedIn | undefined> {
     if (!headers.get("cookie")?.includes("dataq.session_token=")) return undefined;
     const auth = await this.auth();

@@ -12,7 +12,7 @@ export interface Binaries {
 }
 
 /**
- * PostgreSQL from the npm package of this platform. It is used where it lies when the owner can run it there;
+ * PostgreSQL from the npm package of this platform. It runs from there if the owner can;
  * otherwise (root below a 0700 home, a read-only install without its links) from a copy in `copyFolder`.
  */
 export async function findBinaries(
@@ -28,8 +28,8 @@ export async function findBinaries(
   const copy = join(copyFolder, `postgresql-${version}`);
   const copied = binariesIn(copy);
   if (existsSync(copy) && tryRun(owner, copied).status === 0) return copied;
-  progress("Copying PostgreSQL's programs (60 MB) to where its user can run them …");
-  // Complete or absent: a copy that was cut short must never look finished.
+  progress("Copying the PostgreSQL programs (60 MB) to a folder where its user can run them …");
+  // Renamed when complete, so that an interrupted copy is never used.
   const partial = `${copy}.${process.pid}.partial`;
   await rm(partial, { recursive: true, force: true });
   await mkdir(partial, { recursive: true });
@@ -42,7 +42,7 @@ export async function findBinaries(
   const tried = tryRun(owner, copied);
   if (tried.status !== 0)
     throw new Error(
-      `PostgreSQL does not run here: ${tried.error?.message ?? tried.stderr.trim()}. Set DATABASE_URL to use another PostgreSQL.`,
+      `PostgreSQL cannot run: ${tried.error?.message ?? tried.stderr.trim()}. Set DATABASE_URL to use another PostgreSQL.`,
     );
   return copied;
 }
@@ -54,7 +54,7 @@ function findPackage(): { folder: string; version: string } {
     entry = fileURLToPath(import.meta.resolve(name));
   } catch (cause) {
     throw new Error(
-      `There is no built-in PostgreSQL for ${process.platform} ${process.arch} (${name} is not installed). Set DATABASE_URL to a PostgreSQL 15 or newer.`,
+      `dataq has no built-in PostgreSQL for ${process.platform} ${process.arch} (${name} is not installed). Set DATABASE_URL to a PostgreSQL 15 or newer.`,
       { cause },
     );
   }

@@ -16,7 +16,7 @@ import writeFileAtomic from "write-file-atomic";
 import type { Binaries } from "./binaries.ts";
 import { canReach, type Owner } from "./owner.ts";
 
-/** Where root keeps what cannot lie in its data folder. */
+/** Where root keeps files that cannot be in its data folder. */
 export const ROOT_FOLDER = "/var/lib/dataq";
 
 /** The files of one embedded server. */
@@ -25,7 +25,7 @@ export interface Cluster {
   readonly home: string;
   /** The server's own: its data … */
   readonly data: string;
-  /** … and its socket and the pipe that tells it when its last user is gone. */
+  /** … and its socket, and the pipe that ends with its last user. */
   readonly run: string;
   readonly password: string;
 }
@@ -47,7 +47,7 @@ export function findHome(dataFolder: string, owner: Owner, progress: (line: stri
   const elsewhere = join(ROOT_FOLDER, "clusters", name);
   mkdirSync(elsewhere, { recursive: true });
   for (const path of [ROOT_FOLDER, join(ROOT_FOLDER, "clusters"), elsewhere]) chmodSync(path, 0o711);
-  progress(`The user postgres cannot reach ${folder}; the database lies in ${elsewhere}.`);
+  progress(`The user postgres cannot access ${folder}; the database is in ${elsewhere}.`);
   return elsewhere;
 }
 
@@ -63,11 +63,11 @@ export async function openCluster(
   if (owner.ids) chownSync(run, owner.ids.uid, owner.ids.gid);
   const data = join(home, "cluster");
   const passwordFile = join(home, "password");
-  // A first start that was cut short leaves its part behind; it was never in use.
+  // Left over by an interrupted first start; never used.
   for (const entry of readdirSync(home))
     if (entry.startsWith("cluster.new")) await rm(join(home, entry), { recursive: true, force: true });
   if (!existsSync(data)) {
-    progress("Making the database (once) …");
+    progress("Creating the database (first start only) …");
     const password = randomBytes(24).toString("base64url");
     await writeFileAtomic(passwordFile, password, { mode: 0o600 });
     await initialise(data, run, password, owner, binaries);
@@ -76,7 +76,7 @@ export async function openCluster(
   const ours = majorOf(binaries);
   if (major !== ours)
     throw new Error(
-      `The database in ${data} was made by PostgreSQL ${major}, and this dataq brings ${ours}. Start it with the dataq that made it, dump it, and restore it into a new data folder.`,
+      `The database in ${data} was created by PostgreSQL ${major}; this dataq includes ${ours}. Start the earlier dataq, dump the database, and restore it into a new data folder.`,
     );
   return { home, data, run, password: readFileSync(passwordFile, "utf8").trim() };
 }
@@ -88,7 +88,7 @@ async function initialise(
   owner: Owner,
   binaries: Binaries,
 ): Promise<void> {
-  // Made below another name and renamed when whole: a half-made cluster would be taken for a broken one.
+  // Created under another name and renamed when complete, so that an interrupted start leaves no broken cluster.
   const fresh = `${data}.new`;
   makeFolder(fresh, 0o700);
   const passwordFile = join(run, "initial-password");

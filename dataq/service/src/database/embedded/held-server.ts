@@ -15,10 +15,10 @@ import {
   stopPostmaster,
 } from "./postmaster.ts";
 
-/** Our share in the embedded server of a data folder. Several processes may hold the same one. */
+/** A share in the embedded server of a data folder. Several processes may hold one. */
 export interface HeldServer {
   readonly connection: Connection;
-  /** Lets go; the last to let go stops the server and waits for its end. */
+  /** Gives the share up. The last one stops the server and waits until it has ended. */
   release(): Promise<void>;
 }
 
@@ -27,8 +27,8 @@ const START_LIMIT_MS = 60_000;
 const RESTART_PAUSE_MS = 1_000;
 
 /**
- * Joins the server that already runs in `dataFolder` (of a second dataq, or an orphan that a killed one left),
- * or starts one. Those who come at the same time take turns.
+ * Joins the server that already runs in `dataFolder` (of another dataq, or left over by a killed one), or starts one.
+ * Processes that start at the same time take turns.
  */
 export async function holdServer(dataFolder: string, progress: (line: string) => void): Promise<HeldServer> {
   const owner = findOwner(progress);
@@ -67,7 +67,7 @@ async function takeTurn(home: string, progress: (line: string) => void): Promise
   }
 }
 
-/** The server that runs already; undefined when there is none, or when it went away while we looked. */
+/** The running server; undefined if there is none, or if it ended meanwhile. */
 async function join(cluster: Cluster, progress: (line: string) => void): Promise<Postmaster | undefined> {
   const end = Date.now() + START_LIMIT_MS;
   let told = false;
@@ -75,13 +75,13 @@ async function join(cluster: Cluster, progress: (line: string) => void): Promise
     const found = findPostmaster(cluster.data, cluster.password);
     if (!found) return undefined;
     if (await answers(found.connection)) {
-      // Its watcher may have seen the last user go a moment before we came: look again.
+      // Its last user may have left a moment ago, and it is about to stop: check again.
       await sleep(50);
       if (await answers(found.connection)) return found;
     }
     if (Date.now() > end)
       throw new Error(
-        `A PostgreSQL (process ${found.pid}) has ${cluster.data} and does not answer. Stop it and start again.`,
+        `PostgreSQL (process ${found.pid}) uses ${cluster.data} and does not answer. Stop it, then start again.`,
       );
     if (!told) progress("Waiting for the database to finish starting or stopping …");
     told = true;
@@ -90,8 +90,8 @@ async function join(cluster: Cluster, progress: (line: string) => void): Promise
 }
 
 /**
- * A session that stands for us while we use the server, so that whoever leaves sees whether others stay; and so
- * that we see when the server goes away under us (killed for memory, say) and start it again.
+ * Holds a session on the server, so that others see that it is in use, and so that this process notices when the server
+ * ends (killed for memory, for example) and restarts it.
  */
 async function keep(server: Postmaster, cluster: Cluster, parts: KeepParts): Promise<HeldServer> {
   const { lifeline, restart, progress } = parts;
@@ -102,7 +102,7 @@ async function keep(server: Postmaster, cluster: Cluster, parts: KeepParts): Pro
     keeper.once("end", async () => {
       while (!isReleased) {
         try {
-          progress("The database went away; starting it again …");
+          progress("The database has stopped. Restarting it …");
           const unlock = await takeTurn(cluster.home, progress);
           try {
             current = (await join(cluster, progress)) ?? (await restart());
@@ -110,11 +110,11 @@ async function keep(server: Postmaster, cluster: Cluster, parts: KeepParts): Pro
           } finally {
             await unlock();
           }
-          progress("The database is back.");
+          progress("The database is running again.");
           watch();
           return;
         } catch (error) {
-          progress(`The database does not start: ${(error as Error).message}`);
+          progress(`The database cannot start: ${(error as Error).message}`);
           await sleep(RESTART_PAUSE_MS);
         }
       }
@@ -158,7 +158,7 @@ async function endKeeper(keeper: pg.Client): Promise<boolean> {
     await keeper.end();
     return others.rows[0]!.n === 0;
   } catch {
-    // The server is gone already; there is nothing to stop.
+    // The server has already ended.
     return false;
   }
 }

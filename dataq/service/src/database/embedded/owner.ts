@@ -1,17 +1,17 @@
 import { spawnSync } from "node:child_process";
 
-/** Whom the embedded server runs as. PostgreSQL refuses root, so root needs somebody else. */
+/** The user of the embedded server. PostgreSQL does not run as root, so root needs another user. */
 export interface Owner {
-  /** Set only when we are root; then every file of the server belongs to this user. */
+  /** Set only for root: all files of the server belong to this user. */
   readonly ids?: { readonly uid: number; readonly gid: number };
 }
 
-/** The current user; for root the user `postgres`, made if it is missing. */
+/** The current user; for root the user `postgres`, created if it is missing. */
 export function findOwner(progress: (line: string) => void): Owner {
   if (process.getuid?.() !== 0) return {};
   const found = lookUp();
   if (found) return { ids: found };
-  progress("PostgreSQL refuses to run as root: making the user postgres for it …");
+  progress("PostgreSQL cannot run as root. Creating the user postgres for it …");
   const made = spawnSync(
     "useradd",
     ["--system", "--no-create-home", "--shell", "/usr/sbin/nologin", "postgres"],
@@ -22,7 +22,7 @@ export function findOwner(progress: (line: string) => void): Owner {
   const ids = lookUp();
   if (ids) return { ids };
   throw new Error(
-    `PostgreSQL refuses to run as root, and the user postgres could not be made (${reason(made)}). Make it yourself, run dataq as an ordinary user, or set DATABASE_URL.`,
+    `PostgreSQL cannot run as root, and the user postgres could not be created (${reason(made)}). Create it, run dataq as another user, or set DATABASE_URL.`,
   );
 }
 

@@ -2,8 +2,8 @@ import { Failure } from "@dataq/contract";
 import type { FastifyRequest } from "fastify";
 
 /**
- * Refuses what another site's page could send with the visitor's cookie. Our own pages send a header that a form
- * cannot have and that a script of another origin may not send without our leave, which nobody has.
+ * Rejects what a page of another site could send with the visitor's cookie. The console's pages send a header that a form
+ * cannot send, and that a script of another origin may only send if the service allows it, which it never does.
  */
 export function assertOwnPage(request: FastifyRequest): void {
   const { origin, host } = request.headers;

@@ -8,7 +8,7 @@ import { headersOf } from "../credentials.ts";
 import type { HttpParts } from "../parts.ts";
 import { assertOwnPage } from "./origin.ts";
 
-/** Sign-up, sign-in and all that belongs to them, passed on to better-auth. */
+/** Forwards sign-up, sign-in and related requests to better-auth. */
 export function addSignInRoutes(
   app: FastifyInstance,
   parts: Pick<HttpParts, "people" | "database" | "clock">,
@@ -29,7 +29,7 @@ export function addSignInRoutes(
   });
 }
 
-/** Where a session begins, or does not. */
+/** The routes that start a session. */
 const doors: ReadonlySet<string> = new Set([
   "sign-in/email",
   "two-factor/verify-totp",
@@ -50,7 +50,7 @@ async function signInAfter(people: People, request: FastifyRequest): Promise<Hea
   return answer.status === 200 ? answer.headers : undefined;
 }
 
-/** Who came in, in the audit log; of those who did not only where they tried: what they typed may be a password. */
+/** Writes sign-ins to the audit log. Of failed ones only the route: what was typed may be a password. */
 async function noteSignIn(
   { people, ...parts }: Pick<HttpParts, "people" | "database" | "clock">,
   request: FastifyRequest<{ Params: { "*": string } }>,
@@ -62,7 +62,7 @@ async function noteSignIn(
     await writeAudit(parts.database, author, "login.failure", by, null, null);
     return;
   }
-  // Before a second factor there is a cookie too, and no session behind it.
+  // Before the two-factor code there is a cookie without a session.
   const cookies = answer.headers.getSetCookie().map((cookie) => cookie.split(";", 1)[0]!);
   const cookie = cookies.findLast((one) => one.startsWith("dataq.session_token="));
   const found = cookie === undefined ? undefined : await people.find(new Headers({ cookie }));
@@ -71,7 +71,7 @@ async function noteSignIn(
   await writeAudit(parts.database, { ...author, actor: id }, "login.success", id, null, { by });
 }
 
-/** The request as better-auth may see it: one fixed origin, and the address as the socket told it. */
+/** The request for better-auth, with a fixed origin and the address of the caller. */
 function innerRequest(request: FastifyRequest): Request {
   const headers = headersOf(request);
   headers.set(ADDRESS_HEADER, request.ip);
