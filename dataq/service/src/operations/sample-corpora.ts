@@ -1,7 +1,7 @@
 import type { SampleDocuments } from "./operation.ts";
 import { registry } from "./registry.ts";
 
-/** Changes whenever the generator does, so that older samples are built anew. */
+/** Changes with the generator, so that older samples are rebuilt. */
 export const sampleDataset = "sample-1";
 
 /** The corpus of an operation's samples, apart from what is imported. */

@@ -11,9 +11,9 @@ export interface Kept {
   /** The answer without what belongs to one call: see envelope.ts. */
   readonly payload: Payload;
   readonly madeAt: Date;
-  /** How long it is good from then on. Seconds. */
+  /** How long it may be used from then on, in seconds. */
   readonly ttlS: number;
-  /** Whether this very account asked for it within its time: only then is it half the price. */
+  /** Whether this account asked for it while it was fresh. Only then does it cost half. */
   readonly isOwn: boolean;
 }
 
@@ -41,7 +41,7 @@ export class AnswerCache {
     return payload && { ...kept, payload };
   }
 
-  /** Keeps an answer, and notes that the account paid the list price for it, so that a repeat is half of it. */
+  /** Keeps an answer and notes that the account paid for it, so that a repeat costs half. */
   async keep(
     key: Buffer,
     payload: Packed,
@@ -61,7 +61,7 @@ export class AnswerCache {
     });
   }
 
-  /** Notes that the account paid the list price for an answer that was there. */
+  /** Notes that the account paid the list price for an answer from the cache. */
   async note(key: Buffer, accountId: string, madeAt: Date, ttlS: number): Promise<void> {
     await this.#database.pool.query({
       name: "query-cache-note",
@@ -71,7 +71,7 @@ export class AnswerCache {
     });
   }
 
-  /** Forgets what is over. */
+  /** Deletes what has expired. */
   async sweep(now: Date): Promise<void> {
     await this.#database.pool.query("delete from kept_answer where expires_at <= $1", [now]);
     await this.#database.pool.query("delete from asked where expires_at <= $1", [now]);
@@ -82,7 +82,7 @@ export class AnswerCache {
 export type Packed = Buffer & { readonly __packed: never };
 
 /**
- * What stands in the index is kept by its place: a page of judgments is hundreds of KB and its places 2. Another long answer
+ * Records in the index are kept as references: a page of judgments has hundreds of KB, its references 2 KB. Another long answer
  * is compressed; PostgreSQL's own compression would take many times as long.
  */
 export async function packed(payload: Payload): Promise<Packed> {
@@ -105,7 +105,7 @@ function placesOf({ parts }: Payload): Buffer {
 
 type Place = readonly [segment: number, ordinal: number, from: number, to: number];
 
-/** Undefined when the index has let go of a part of it. */
+/** Undefined if the index has deleted a part of it. */
 async function unpacked(stored: Buffer, readStored: ReadStored): Promise<Payload | undefined> {
   if (stored[0] === openBracket) {
     const list = JSON.parse(stored.toString()) as (string | Place)[];
@@ -125,7 +125,7 @@ async function unpacked(stored: Buffer, readStored: ReadStored): Promise<Payload
   return new Payload([isPacked ? await decompress(stored) : stored]);
 }
 
-/** Reads from the index; undefined where it has let go. */
+/** Reads from the index; undefined for what it has deleted. */
 export type ReadStored = (
   places: readonly { readonly segment: number; readonly ordinal: number }[],
 ) => Promise<readonly (StoredPart | undefined)[]>;
@@ -141,7 +141,7 @@ const quickly = { chunkSize: 1 << 16, params: { [constants.ZSTD_c_compressionLev
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
-/** Equal questions over equal data have equal keys, however they were written. */
+/** Equal questions over equal data have equal keys. */
 export function cacheKeyOf(request: QueryRequest, sourceVersion: string): Buffer {
   return createHash("sha256")
     .update(JSON.stringify([sourceVersion, ...identityOf(request)]))

@@ -6,7 +6,7 @@ export interface Call {
   readonly requestId: string;
   readonly principal: Principal;
   readonly body: unknown;
-  /** Where the list begins, for a profile that does not count in pages. */
+  /** Number of records to skip, for a profile without pages. */
   readonly offset?: number;
   readonly idempotencyKey?: string | undefined;
   /** `Prefer: handling=lenient`. */
@@ -15,7 +15,7 @@ export interface Call {
   readonly cacheControl?: "bypass" | "only" | undefined;
   /** Aborted when the client has left. */
   readonly signal: AbortSignal;
-  /** Told as soon as it is known, for logs: also of calls that then fail. */
+  /** Called as soon as the operation is known, so that logs name it even if the call fails. */
   readonly onOperation?: (operation: string) => void;
 }
 

@@ -10,7 +10,7 @@ const MAX_QUESTIONS = 100;
 
 /**
  * What a question would cost now, or several: `{queries: […]}`, or one question with `pages` in place of a list of
- * its pages. A question that stands there twice is counted twice at the price of now.
+ * its pages. The same question twice is counted twice, each at the current price.
  */
 export async function estimate(parts: PipelineParts, principal: Principal, body: unknown): Promise<Estimate> {
   const questions = questionsOf(body);
@@ -36,7 +36,7 @@ export async function estimate(parts: PipelineParts, principal: Principal, body:
   return { tokens, cached: data.every(({ cached }) => cached), balance_after: balance - tokens, data };
 }
 
-/** A dry run: the same inside a call, without data. */
+/** The estimate as the answer to a call with `dry_run`. */
 export async function dryRun(parts: PipelineParts, question: Question): Promise<Reply> {
   const { call, request } = question;
   const cost = await costOf(parts, question);
@@ -109,7 +109,7 @@ function questionsOf(body: unknown): { readonly path: string; readonly question:
   }));
 }
 
-/** The failure of one question of a list names it. */
+/** Adds the place in the list to the failure of one question. */
 function placed(error: unknown, path: string): unknown {
   if (!(error instanceof Failure) || path === "") return error;
   const { param, details } = error.details as Failure["details"] & { readonly param?: unknown };

@@ -1,4 +1,4 @@
-/** Where a crash is tried: every step at which money or an answer could get lost. */
+/** The steps at which crash tests kill the process. */
 export const failpoints = [
   "before_claim",
   "after_claim",

@@ -8,7 +8,7 @@ export type KeptReply =
   | { readonly payload: Payload }
   | { readonly code: ErrorCode; readonly details: FailureDetails };
 
-/** Nothing where the call came without a key. */
+/** Undefined for a call without a key. */
 export function keptOutcome(call: Call, key: string | undefined, kept: KeptReply): KeptOutcome | undefined {
   if (key === undefined) return undefined;
   return { accountId: call.principal.account.id, key, outcome: writeKept(kept) };
@@ -18,7 +18,7 @@ export function keptFailure(call: Call, key: string | undefined, { code, details
   return keptOutcome(call, key, { code, details });
 }
 
-/** The same question would get the same refusal again: nothing that a retry could better. */
+/** A retry of the same question would fail the same way. */
 export function isFinal(error: unknown): error is Failure {
   if (!(error instanceof Failure)) return false;
   const { status, retryable } = errors[error.code];
@@ -37,5 +37,5 @@ function writeKept(kept: KeptReply): Buffer {
     : Buffer.from(JSON.stringify(kept));
 }
 
-/** Stands before the bytes of an answer; a failure begins with its brace. */
+/** Precedes the bytes of an answer. A failure starts with its brace instead. */
 const answered = Buffer.from("answer\n");

@@ -19,12 +19,12 @@ export function readOlderRequest(body: unknown): OlderRequest | undefined {
     throw invalid(
       "filters",
       "type",
-      "filters is not an object",
-      "send an object, or leave it out",
+      "filters must be an object",
+      "send an object, or omit it",
       "请发送对象，或去掉 filters",
     );
   if (typeof query !== "string")
-    throw invalid("query", "type", "query is not a string", "send a string", "请发送字符串");
+    throw invalid("query", "type", "query must be a string", "send a string", "请发送字符串");
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) {
     const shown = unknown.slice(0, 64);
@@ -98,7 +98,7 @@ function readInteger(name: string, value: unknown, low: number, high: number): n
   throw invalid(
     name,
     "range",
-    `${name} is not a whole number from ${low} to ${high}`,
+    `${name} must be a whole number from ${low} to ${high}`,
     `send ${low} to ${high}`,
     `请发送 ${low} 至 ${high}`,
   );

@@ -72,7 +72,7 @@ async function answerUnderKey(parts: PipelineParts, question: Question, key: str
   try {
     return await answerOnce(parts, question, key);
   } catch (error) {
-    // Should this fail too, recovery frees it; what is told is why the call failed.
+    // If this fails too, recovery frees the key. The caller gets the error of the call.
     await freeKey(parts.database, accountId, key, call.requestId).catch(() => {});
     throw error;
   }
@@ -97,10 +97,10 @@ async function answerOnce(parts: PipelineParts, question: Question, key?: string
     if (request.cache === "only") throw new Failure("not_cached");
     if (quoted.reason === "sample") return answerWithSamples(parts, question, key);
     if (!cacheKey || request.cache === "bypass") return runAndSettle(parts, question, quoted, cacheKey, key);
-    // Of several who ask the same at once one asks the source; the others find its answer in the cache.
+    // Of several equal calls at once, one asks the source. The others find its answer in the cache.
     const flight = parts.flights.join(cacheKey.toString("base64"));
     if (!flight.isLeader) {
-      // One leader after the other may fail: who waits does so no longer than a source may take.
+      // Several leaders may fail in turn, so a waiting call gives up after the time of one source.
       waitLimit ??= AbortSignal.timeout(parts.sourceLimitMs);
       await flight.landed(AbortSignal.any([call.signal, waitLimit])).catch((error: unknown) => {
         if (call.signal.aborted) throw error;
@@ -177,7 +177,7 @@ async function runAndSettle(
   const settledAt = parts.clock();
   parts.failpoint("before_settle");
   const isKept = cacheKey !== undefined && due.tokens > 0 && ttlS > 0;
-  // While the ledger is written. What is not paid is not kept: a repeat would cost half of nothing.
+  // Runs while the ledger is written. Free answers are not cached, because a repeat costs half of the first price.
   const packing = isKept ? packed(payload) : undefined;
   packing?.catch(() => {});
   const balance = await settle(
@@ -191,7 +191,7 @@ async function runAndSettle(
   );
   parts.failpoint("after_settle");
   if (!balance) {
-    // Given back while we ran, or the key is no more ours: too late to charge, so too late to answer.
+    // The hold was released meanwhile, or the key has another owner: the call cannot be charged, so it fails.
     const late = new Failure("unavailable", { retry_after: 1 });
     await giveBack(parts, call, late, undefined);
     throw late;
@@ -208,7 +208,7 @@ async function runAndSettle(
   );
 }
 
-/** What the source says, and what is due for it. Whatever else happens, the hold is given back. */
+/** The source's answer and its price. On every error the hold is released. */
 async function runHeld(
   parts: PipelineParts,
   question: Question,
@@ -232,12 +232,12 @@ async function runHeld(
   }
 }
 
-/** With a key the answer is kept for the retry, so that nobody pays for what they cannot get. */
+/** With a key the answer is kept for the retry, so that nobody pays for an answer that is lost. */
 function hasLeft(call: Call, key: string | undefined): boolean {
   return call.signal.aborted && key === undefined;
 }
 
-/** A failed call costs nothing. Should this fail too, the sweeper gives the hold back by its deadline. */
+/** A failed call is free. If this fails too, the sweeper releases the hold at its deadline. */
 async function giveBack(
   parts: PipelineParts,
   call: Call,

@@ -7,7 +7,7 @@ import type { PipelineParts } from "./parts.ts";
 import { type QueryRequest, readRequest } from "./request/request.ts";
 import { type Charge, isCacheable, quote, samplesOnly } from "./tariff.ts";
 
-/** A call that was read: what it asks, of whom, and the price in force. */
+/** A validated call with its source and the price in force. */
 export interface Question {
   readonly request: QueryRequest;
   readonly source: Source;
@@ -16,7 +16,7 @@ export interface Question {
   readonly now: Date;
 }
 
-/** Throws 400 for what cannot be asked, 501 for what nobody here can answer. */
+/** Throws 400 for an invalid request and 501 where no source can answer. */
 export async function readQuestion(parts: PipelineParts, call: Call): Promise<Question> {
   const now = parts.clock();
   const isSandbox = call.principal.mode === "test";

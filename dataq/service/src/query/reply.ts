@@ -8,7 +8,7 @@ import type { Payload } from "./payload.ts";
 import type { Question } from "./question.ts";
 import type { Charge } from "./tariff.ts";
 
-/** The answer to a call, with what the headers say of it. */
+/** The answer to a call and the values for its headers. */
 export interface Reply {
   /** UTF-8. */
   readonly json: Buffer;

@@ -24,7 +24,7 @@ const FLUSH_AT = 500;
 /** While the database is away, lines beyond this are dropped: money is in the ledger, not here. */
 const KEEP_AT_MOST = 20_000;
 
-/** Lines are written some at a time, so that a call does not wait for its own. */
+/** Lines are written in batches, so that a call does not wait for its own. */
 export class RequestLog {
   readonly #database: Database;
   readonly #onError: (error: Error) => void;
@@ -47,7 +47,7 @@ export class RequestLog {
       }, FLUSH_AFTER_MS).unref();
   }
 
-  /** Resolves when all lines of before are written or given up. */
+  /** Resolves when all earlier lines are written or dropped. */
   flush(): Promise<void> {
     const lines = this.#lines;
     this.#lines = [];

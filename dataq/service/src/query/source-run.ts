@@ -4,14 +4,14 @@ import type { PipelineParts } from "./parts.ts";
 import type { Question } from "./question.ts";
 import type { QueryRequest } from "./request/request.ts";
 
-/** A source that does not heed the signal is left behind; what it finds later is not used. */
+/** A source that ignores the signal is abandoned; a late result is discarded. */
 export async function runSource(
   { sourceLimitMs }: PipelineParts,
   { request, source, call, now }: Question,
   sandbox: boolean,
 ): Promise<Answer> {
   const limit = AbortSignal.timeout(sourceLimitMs);
-  // With a key the answer is kept for the retry, so the client's leaving does not stop the work.
+  // With a key the answer is kept for the retry, so the call goes on after the client disconnects.
   const signal = call.idempotencyKey === undefined ? AbortSignal.any([call.signal, limit]) : limit;
   const page = {
     page: request.page,

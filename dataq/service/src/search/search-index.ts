@@ -79,7 +79,7 @@ export type Query =
   | { readonly any: readonly Query[] }
   | { readonly atLeast: number; readonly of: readonly Query[] }
   | { readonly not: Query }
-  /** Terms that stand at these distances from each other; all are scored. */
+  /** Terms at these distances from each other; all are scored. */
   | { readonly phrase: readonly { readonly term: string; readonly at: number }[] };
 
 export interface Question {
@@ -94,7 +94,7 @@ export interface SearchPage {
   /** State to read from; without it, the one being served. */
   readonly snapshot?: string;
   readonly datasets?: {
-    /** Documents of this dataset stand after others of equal score. */
+    /** Documents of this dataset rank below others of equal score. */
     readonly last?: string;
     /** Documents of this dataset are left out. */
     readonly without?: string;

@@ -19,7 +19,7 @@ export interface TextQuestion {
   /** What must not stand there. */
   readonly without: readonly string[];
   readonly dates?: Question["dates"];
-  /** Exact terms that are an answer by themselves and stand before what was found by words. */
+  /** Exact terms that are an answer by themselves and rank above matches of words. */
   readonly exact?: readonly string[];
 }
 

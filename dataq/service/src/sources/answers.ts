@@ -1,12 +1,12 @@
 import type { Answer } from "./source.ts";
 
-/** A single record, or none of that name. */
+/** A single record, or `not_found`. */
 export function single(record: object | undefined, warnings: readonly string[] = []): Answer {
   if (record === undefined) return { outcome: "not_found", total: 0, totalRelation: "eq", warnings };
   return { outcome: "found", record, total: 1, totalRelation: "eq", warnings };
 }
 
-/** A whole list that has no pages. An empty one is an answer. */
+/** A complete list without pages. An empty list is an answer. */
 export function whole(
   records: readonly object[],
   summary?: object,

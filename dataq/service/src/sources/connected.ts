@@ -10,13 +10,13 @@ import type { Answer, Page, Source, SourceContext } from "./source.ts";
 export interface FromVendor {
   /** The list as an answer, with its summary. */
   readonly list?: (records: readonly object[], params: Params) => Answer;
-  /** How long a record may be given again. Seconds. */
+  /** How long a record may be cached, in seconds. */
   readonly cacheS?: (record: object) => number;
-  /** The failure when the vendor wants to know more about who asks. */
+  /** The error when the vendor requires more identification. */
   readonly verificationNeeded?: () => Failure;
 }
 
-/** Answers an operation from a vendor. What the vendor gives must be the operation's record, else it is 502. */
+/** Answers an operation from a vendor. A response that is not the operation's record is a 502. */
 export function connected(connector: Connector, adds: FromVendor = {}): Source {
   const { vendor } = connector;
   const operation = findOperation(vendor.operation) as Operation;
@@ -42,7 +42,7 @@ export function connected(connector: Connector, adds: FromVendor = {}): Source {
     };
   };
   return {
-    // Nothing tells when a vendor's data change; the cache time bounds their age.
+    // Vendors do not announce changes; the cache time limits the age of answers.
     version: async () => vendor.name,
     async run(params: Params, page: Page, context: SourceContext): Promise<Answer> {
       const asked = operation.paged

@@ -2,7 +2,7 @@ import type { Hit } from "../search/search-index.ts";
 import type { TextFound } from "../search/text-search.ts";
 import { type Answer, offsetOf, type Page } from "./source.ts";
 
-/** A page of what a search found; a corpus that does not exist is an empty one. */
+/** A page of search results. A corpus that does not exist is treated as empty. */
 export function listAnswer(
   found: TextFound | undefined,
   page: Page,

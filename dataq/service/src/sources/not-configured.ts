@@ -1,6 +1,6 @@
 import { Failure, findOperation, type Operation } from "@dataq/contract";
 
-/** The refusal where nothing real answers an operation. It says what an operator would connect. */
+/** The error for an operation without real data. It says what an operator would connect. */
 export function notConfigured(name: string, hasSamples: boolean): Failure {
   const { needs } = findOperation(name) as Operation;
   const fix = `ask the operator to connect ${needs.en} or to import it`;

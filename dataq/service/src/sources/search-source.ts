@@ -8,15 +8,15 @@ import { listAnswer } from "./list-answer.ts";
 import { type Answer, offsetOf, type Page, type SourceContext } from "./source.ts";
 import { WrittenRecord } from "./written-record.ts";
 
-/** What a searched operation adds to the search that all share. */
+/** What a searched operation adds to the common search. */
 export interface Searching {
-  /** Reads the parameters; `index` and `corpus` are there to look whether a term exists. */
+  /** Reads the parameters. `index` and `corpus` tell whether a term exists. */
   read(params: Params, index: PostingIndex, corpus: string): Promise<ReadQuestion> | ReadQuestion;
-  /** The record that is given back, without highlights and score; left out where that is the stored one. */
+  /** Makes the returned record, without highlights and score. Omitted if the stored record is returned as it is. */
   render?(body: object, now: Date): object;
-  /** The text that highlights are taken from. */
+  /** The text that highlights are made from. */
   text(body: object): string;
-  /** Where in the text the best part is likely to begin. */
+  /** Words at which the most useful part of the text often begins. */
   readonly prefer?: string;
 }
 

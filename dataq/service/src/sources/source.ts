@@ -2,12 +2,12 @@ import type { IndexState, Params } from "@dataq/contract";
 import type { dataKinds } from "@dataq/contract/wire";
 import type { WrittenRecord } from "./written-record.ts";
 
-/** Answers one operation. What it throws is a `Failure` with a code, or a fault of ours. */
+/** Answers one operation. It throws a `Failure` with a code; any other error is a bug. */
 export interface Source {
-  /** Text that changes when the data behind the answers does; part of the cache key. */
+  /** Changes when the data behind the answers changes. Part of the cache key. */
   version(sandbox: boolean): Promise<string>;
   run(params: Params, page: Page, context: SourceContext): Promise<Answer>;
-  /** Throws for values that only the data knows to be wrong, before anything is priced or held. */
+  /** Rejects values that only the data can judge, before the call is priced. */
   check?(params: Params, sandbox: boolean): Promise<void>;
   /** What would answer a live key now. A source that does not say has real data. */
   answeredBy?(): Promise<DataKind>;
@@ -22,17 +22,17 @@ export interface Page {
   readonly page: number;
   readonly pageSize: number;
   readonly snapshot?: string;
-  /** Where the list begins, instead of a page. */
+  /** Number of records to skip, instead of a page. */
   readonly offset?: number;
 }
 
-/** How many records stand before the page. */
+/** Number of records before the page. */
 export function offsetOf(page: Page): number {
   return page.offset ?? (page.page - 1) * page.pageSize;
 }
 
 export interface SourceContext {
-  /** Aborted when the client has left or the call's time is over. */
+  /** Aborted when the client disconnects or the call times out. */
   readonly signal: AbortSignal;
   readonly now: Date;
   /** True for `dq_test_` keys: samples only. */
@@ -46,7 +46,7 @@ export interface Answer {
   /**
    * `found`: data is there. `empty`: a list with nothing in it, which is an answer. `not_found`: a single record
    * that does not exist (404, free). `insufficient_elements`: the question lacks what the source needs (free).
-   * `past_end`: a page behind the last one (free).
+   * `past_end`: a page after the last one (free).
    */
   readonly outcome: "found" | "empty" | "not_found" | "insufficient_elements" | "past_end";
   readonly records?: readonly (object | WrittenRecord)[];
@@ -59,7 +59,7 @@ export interface Answer {
   readonly relaxed?: boolean;
   /** Every record is a generated sample: free. */
   readonly sample?: true;
-  /** An empty answer because what was asked about is not held here: free. A warning says what is missing. */
+  /** The answer is empty because the data asked about is not held here: free. A warning names it. */
   readonly notHeld?: true;
   /** Overrides the operation's cache time. Seconds. */
   readonly cacheS?: number;

@@ -1,13 +1,13 @@
 import type { Stretch } from "../search/stored-body.ts";
 
-/** JSON in parts; what stands in the index as well can be named instead of copied. */
+/** JSON in parts. A part that is also in the index is referenced instead of copied. */
 export type Part = Buffer | Stretch;
 
 export function bytesOf(part: Part): Buffer {
   return Buffer.isBuffer(part) ? part : part.bytes;
 }
 
-/** A record that is JSON already; whoever needs its fields parses it. */
+/** A record that is already JSON. Code that needs its fields parses it. */
 export class WrittenRecord {
   readonly parts: readonly Part[];
 

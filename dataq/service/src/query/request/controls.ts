@@ -1,12 +1,12 @@
 import { Failure, invalid, type Operation } from "@dataq/contract";
 import { shorten } from "./shorten.ts";
 
-/** What a request says besides its operation and its parameters. */
+/** The fields of a request other than its operation and parameters. */
 export type Controls = Readonly<Record<string, unknown>>;
 
 const DEFAULT_PAGE_SIZE = 20;
 const MAX_PAGE_SIZE = 200;
-/** page × page_size may reach this far. */
+/** Limit of page × page_size. */
 const MAX_DEPTH = 10_000;
 
 export function readPaging(operation: Operation, controls: Controls): { page: number; pageSize: number } {
@@ -17,7 +17,7 @@ export function readPaging(operation: Operation, controls: Controls): { page: nu
       "page",
       "range",
       `${operation.name} has one page`,
-      "send page 1, or leave it out",
+      "send page 1, or omit it",
       "请发送 page 1，或不填",
     );
   if (operation.paged && page * pageSize > MAX_DEPTH)
@@ -27,7 +27,7 @@ export function readPaging(operation: Operation, controls: Controls): { page: nu
         {
           param: "page",
           code: "range",
-          message: `page × page_size is above ${MAX_DEPTH}`,
+          message: `page × page_size must not exceed ${MAX_DEPTH}`,
           fix: "narrow the query with a filter",
           fixZh: "请用筛选条件缩小范围",
         },
@@ -43,7 +43,7 @@ export function readFields(operation: Operation, value: unknown): readonly strin
     throw invalid(
       "fields",
       "type",
-      "fields is not a list of names",
+      "fields must be a list of names",
       `send some of ${known.join(", ")}`,
       `可用的字段：${known.join("、")}`,
     );
@@ -75,16 +75,16 @@ export function readInteger(
   const range = isOpen ? `${least} or more` : `${least} to ${most}`;
   const fixZh = isOpen ? `请发送不小于 ${least} 的整数` : `请发送 ${least} 到 ${most} 的整数`;
   if (typeof number !== "number" || !Number.isInteger(number))
-    throw invalid(name, "type", `${name} is not an integer`, `send an integer, ${range}`, fixZh);
+    throw invalid(name, "type", `${name} must be an integer`, `send an integer, ${range}`, fixZh);
   if (number < least || number > most)
-    throw invalid(name, "range", `${name} is not within ${range}`, `send an integer, ${range}`, fixZh);
+    throw invalid(name, "range", `${name} must be within ${range}`, `send an integer, ${range}`, fixZh);
   return number;
 }
 
 export function readBoolean(controls: Controls, name: string): boolean | undefined {
   const value = controls[name];
   if (value === undefined || typeof value === "boolean") return value;
-  throw invalid(name, "type", `${name} is not true or false`, "send true or false", "请发送 true 或 false");
+  throw invalid(name, "type", `${name} must be true or false`, "send true or false", "请发送 true 或 false");
 }
 
 export function readChoice<const Choice extends string>(
@@ -99,7 +99,7 @@ export function readChoice<const Choice extends string>(
   throw invalid(
     name,
     "choice",
-    `${name} is not one of ${choices.join(", ")}`,
+    `${name} must be one of ${choices.join(", ")}`,
     `send one of ${choices.join(", ")}`,
     `可选：${choices.join("、")}`,
   );
@@ -112,8 +112,8 @@ export function readText(controls: Controls, name: string, longest: number): str
   throw invalid(
     name,
     "type",
-    `${name} is not a string of 1 to ${longest} characters`,
-    "send what an answer gave",
+    `${name} must be a string of 1 to ${longest} characters`,
+    "send the value from an answer",
     "请发送回答中给出的值",
   );
 }

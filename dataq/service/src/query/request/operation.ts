@@ -8,8 +8,8 @@ export function readOperation(body: Readonly<Record<string, unknown>>): Operatio
     throw invalid(
       "domain",
       "type",
-      "domain is not a string",
-      "send a domain such as legal, or leave it out",
+      "domain must be a string",
+      "send a domain such as legal, or omit it",
       "请发送如 legal 的领域，或不填",
     );
   if (named === undefined)
@@ -29,7 +29,7 @@ export function readOperation(body: Readonly<Record<string, unknown>>): Operatio
     throw invalid(
       "operation",
       "type",
-      "operation is not a string",
+      "operation must be a string",
       "send operation, such as legal_laws",
       "请发送 operation，如 legal_laws",
     );
@@ -49,8 +49,8 @@ export function readOperation(body: Readonly<Record<string, unknown>>): Operatio
         {
           param: "domain",
           code: "mismatch",
-          message: `domain is not ${found.domain}`,
-          fix: `send ${found.domain}, or leave it out`,
+          message: `domain must be ${found.domain}`,
+          fix: `send ${found.domain}, or omit it`,
           fixZh: `请发送 ${found.domain}，或不填`,
         },
       ],
@@ -72,7 +72,7 @@ function unknownOperation(name: string): Failure {
   const [fix, fixZh] =
     near && near.distance <= 4
       ? [`did you mean ${near.name}?`, `您是否要用 ${near.name}？`]
-      : ["see /v1/catalog for the operations there are", "可用的接口见 /v1/catalog"];
+      : ["see /v1/catalog for the available operations", "可用的接口见 /v1/catalog"];
   return new Failure("unknown_operation", {
     operation: shown,
     fix,

@@ -5,13 +5,13 @@ import { readOperation } from "./operation.ts";
 import { readParameters } from "./parameters.ts";
 import { separate } from "./separate.ts";
 
-/** A question in its one form: names complete, values checked and normalised. */
+/** A validated request: full names, checked and normalised values. */
 export interface QueryRequest {
   readonly operation: Operation;
   readonly params: Params;
   readonly page: number;
   readonly pageSize: number;
-  /** Where the list begins, instead of a page; see older-profile.ts. */
+  /** Number of records to skip, instead of a page; see older-profile.ts. */
   readonly offset?: number;
   /** State of the index that an earlier page named. */
   readonly snapshot?: string;
@@ -35,7 +35,7 @@ export interface ReadOptions {
 /** Reads the body of `POST /v1/data/query`. Throws 400 failures that name the field. */
 export function readRequest(body: unknown, options: ReadOptions): QueryRequest {
   if (!isObject(body))
-    throw invalid("body", "type", "the body is not a JSON object", "send a JSON object", "请发送 JSON 对象");
+    throw invalid("body", "type", "the body must be a JSON object", "send a JSON object", "请发送 JSON 对象");
   const operation = readOperation(body);
   const { controls, raw } = separate(body);
   const { params, warnings } = readParameters(operation, raw, options);

@@ -15,14 +15,14 @@ const CONTROLS: readonly string[] = [
 ];
 const SELECTORS = ["domain", "operation", "params"];
 
-/** Parameters may stand in `params` and at top level; paging at top level and in `params`. Twice is fine if equal. */
+/** Parameters may stand in `params` and at top level; paging at top level and in `params`. The same value twice is accepted. */
 export function separate(body: Readonly<Record<string, unknown>>): {
   controls: Controls;
   raw: Record<string, unknown>;
 } {
   const inner = body["params"] ?? {};
   if (!isObject(inner))
-    throw invalid("params", "type", "params is not a JSON object", "send a JSON object", "请发送 JSON 对象");
+    throw invalid("params", "type", "params must be a JSON object", "send a JSON object", "请发送 JSON 对象");
   const raw: Record<string, unknown> = Object.create(null);
   const controls: Record<string, unknown> = Object.create(null);
   const take = (name: string, value: unknown, into: Record<string, unknown>) => {

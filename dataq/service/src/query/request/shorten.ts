@@ -1,4 +1,4 @@
-/** What a caller sent, short enough to be shown back. */
+/** Shortens a caller's text for use in a message. */
 export function shorten(text: string): string {
   return text.length > 64 ? `${text.slice(0, 64)}…` : text;
 }

@@ -31,7 +31,7 @@ export const sampleParcels: Source = {
   },
 };
 
-/** The way of a parcel; numbers that end in 0 are still under way, all others were delivered. */
+/** The route of a parcel. Numbers that end in 0 are in transit, all others are delivered. */
 export function parcel(number: string, carrier: { readonly code: string; readonly name: string }) {
   const random = new Random(`parcel ${number}`);
   const [from, to] = [random.pick(districts), random.pick(districts)];

@@ -3,7 +3,7 @@ import { chinaDate, chinaInstant } from "@dataq/contract";
 import { single } from "../../../sources/answers.ts";
 import type { Answer } from "../../../sources/source.ts";
 
-/** An invoice as a register knows it; the check itself is made here. */
+/** An invoice as a register has it. The check itself is made here. */
 export interface KnownInvoice {
   readonly invoice_type: string | null;
   readonly issue_date: string | null;
@@ -13,7 +13,7 @@ export interface KnownInvoice {
   readonly status: string | null;
 }
 
-/** The invoice that a call names, or what the call lacks to name one. */
+/** The invoice that a call identifies, or the parameters that are missing. */
 export function namedInvoice(
   params: Params,
 ): { code: string | null; number: string } | { missing: string[] } {
@@ -38,8 +38,8 @@ export function insufficient(params: Params, missing: readonly string[], source:
 }
 
 /**
- * Compares what the call says with the invoice. Rules of the official check: invoices of the day are not known yet,
- * those of more than five years ago no more.
+ * Compares what the call says with the invoice. As in the official check, invoices of the same day are not available yet
+ * and those older than five years are no longer available.
  */
 export function checkInvoice(
   invoice: (KnownInvoice & object) | undefined,
@@ -69,7 +69,7 @@ function agrees(given: string | undefined, known: string | null): boolean {
   return given === undefined || known === null || given === known;
 }
 
-/** A mismatch shows nothing of the invoice, else a guesser could read strangers' invoices field by field. */
+/** A mismatch returns no field of the invoice. Otherwise callers could guess a stranger's invoice field by field. */
 function answer(
   invoice: KnownInvoice & object,
   outcome: { result: string; authentic: boolean | null },

@@ -12,7 +12,7 @@ const generated = legalIndexFill.dataset;
 
 /**
  * Fills the legal index up to its full size with generated judgments, beside what was imported. Builds beside what
- * serves and switches at the end; cut off, it goes on where it stopped.
+ * serves and switches at the end. An interrupted build continues where it stopped.
  */
 export async function buildLegalIndex(
   database: Database,

@@ -30,7 +30,7 @@ export function judgesIn(text: string): { name: string; role: string }[] {
   return found.filter(({ name }, place) => found.findIndex((other) => other.name === name) === place);
 }
 
-/** Identity card and mobile phone numbers are made unreadable, whoever published them. */
+/** Masks identity card and mobile phone numbers. */
 export function masked(text: string): string {
   return text
     .replace(/(?<!\d)(\d{6})\d{8}(\d{3}[\dXx])(?!\d)/g, "$1********$2")

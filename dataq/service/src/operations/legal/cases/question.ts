@@ -89,7 +89,7 @@ const caseNumber = /[(〔[]\s*\d{4}\s*[)〕\]]\s*[\p{Script=Han}A-Za-z0-9]{2,20}
 const quotedLaw =
   /《[^《》]{2,60}》(?:\s*第[零〇一二三四五六七八九十百千0-9]+条(?:之[一二三四五六七八九十]+)?)?/g;
 
-/** Takes case numbers and laws in 《》 out of the text and puts them among the filters. */
+/** Moves case numbers and laws in 《》 from the text to the filters. */
 function withoutReferences(text: string, filters: Query[]): string {
   return text
     .replace(caseNumber, (found) => {

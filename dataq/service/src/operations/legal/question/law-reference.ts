@@ -10,7 +10,7 @@ export interface LawReference {
   /** Key of the law as written (`lawKey`), aliases resolved; null where only an article is named. */
   readonly law: string | null;
   readonly article: ArticleNumber | null;
-  /** What stands beside the reference. */
+  /** The text beside the reference. */
   readonly rest: string;
 }
 

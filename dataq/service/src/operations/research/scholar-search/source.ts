@@ -3,7 +3,7 @@ import type { Searching } from "../../../sources/search-source.ts";
 import { personTerm } from "../person-term.ts";
 import type { ScholarRecord } from "./corpus.ts";
 
-/** Researchers by name; who is called just so stands first. */
+/** Researchers by name; exact matches come first. */
 export const scholars: Searching = {
   read: (params) => {
     const name = params["name"] ?? "";

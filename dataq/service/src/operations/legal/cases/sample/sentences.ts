@@ -1,4 +1,4 @@
-/** Sentences that stand in judgments of many kinds; `{…}` are places to fill. */
+/** Sentences used in many kinds of judgments; `{…}` is filled in. */
 export const evidence: readonly string[] = [
   "上述事实，有当事人陈述、书证及庭审笔录在案佐证",
   "{P}提交银行交易明细一份，证明{T}转账{a}元的事实，本院对其真实性予以确认",
