@@ -196,7 +196,7 @@ class ExpressionReader {
       throw this.#refused(`"\\p${found[0]}"`);
     }
     const ranges: { from: number; to: number }[] = [];
-    this.#budget.spend(lastCode / 4);
+    this.#budget.spend(lastCode / 8);
     for (let code = 0; code <= lastCode; code += 1) {
       if (code === 0xd800) code = 0xe000;
       if (!test.test(String.fromCodePoint(code))) continue;

@@ -1,4 +1,4 @@
-import type { Budget } from "./budget.ts";
+import { type Budget, BudgetSpent } from "./budget.ts";
 import { ExpressionError, readExpression } from "./expression.ts";
 import { anyOf, charClass, literal, type Rules, repeat } from "./gbnf.ts";
 import {
@@ -335,27 +335,26 @@ class SchemaWriter {
   }
 
   #wholePattern(source: string): Language | null {
-    return this.#once(`=${source}`, () =>
-      languageOf(readExpression(source, this.#budget), true, this.#budget),
-    );
+    return this.#once(`=${source}`, (budget) => languageOf(readExpression(source, budget), true, budget));
   }
 
   /** The texts in which an expression is found, or (`negative`) is not. */
   #pattern(source: string, negative: boolean): Language | null {
-    const found = this.#once(`~${source}`, () =>
-      languageOf(readExpression(source, this.#budget), false, this.#budget),
+    const found = this.#once(`~${source}`, (budget) =>
+      languageOf(readExpression(source, budget), false, budget),
     );
-    return negative && found !== null ? this.#once(`!${source}`, () => found.not(this.#budget)) : found;
+    return negative && found !== null ? this.#once(`!${source}`, (budget) => found.not(budget)) : found;
   }
 
   #ambiguous(source: string): Language | null {
     return this.#attempt(() => ambiguousLanguageOf(readExpression(source, this.#budget), this.#budget));
   }
 
-  #once(key: string, make: () => Language): Language | null {
+  #once(key: string, make: (budget: Budget) => Language): Language | null {
     let language = this.#patterns.get(key);
     if (language === undefined) {
-      language = this.#attempt(make);
+      const budget = this.#budget.part(patternSteps);
+      language = this.#attempt(() => make(budget));
       this.#patterns.set(key, language);
     }
     return language;
@@ -366,7 +365,8 @@ class SchemaWriter {
     try {
       return make();
     } catch (error) {
-      if (error instanceof ExpressionError) return null;
+      const isTooMuch = error instanceof ExpressionError || (error instanceof BudgetSpent && error.isPart);
+      if (isTooMuch) return null;
       throw error;
     }
   }
@@ -827,6 +827,8 @@ interface Entry {
   readonly isRequired: boolean;
 }
 
+/** Of the whole budget, the share of one pattern: above it the pattern is left to a check of the answer. */
+const patternSteps = 500_000;
 const fewTexts = 12;
 const mostUnique = 6;
 const mostContained = 16;
