@@ -23,7 +23,9 @@ import { sampleCompany } from "../src/sample/companies.ts";
 /** The process that `startVendor` (vendor.ts) starts: a vendor of every operation. It ends with its parent. */
 const server = createServer((request, response) => {
   const url = new URL(request.url ?? "/", "http://vendor");
-  const found = answers[url.pathname.slice(1) as OperationName](Object.fromEntries(url.searchParams));
+  const name = url.pathname.slice(1) as OperationName;
+  const answer = answers[name] ?? fromSamples(name);
+  const found = answer(Object.fromEntries(url.searchParams));
   response.setHeader("content-type", "application/json");
   response.end(JSON.stringify(pageOf(found, url.searchParams)));
 });
@@ -37,7 +39,8 @@ function pageOf(found: object | readonly object[] | undefined, query: URLSearchP
   return { total: found.length, data: found.slice(from, from + size) };
 }
 
-type Answers = Record<OperationName, (params: Params) => object | readonly object[] | undefined>;
+type Answer = (params: Params) => object | readonly object[] | undefined;
+type Answers = Partial<Record<OperationName, Answer>>;
 
 const companies = lazily(() => Array.from({ length: 2_000 }, (_, number) => sampleCompany(number)));
 const journals = lazily(() => Array.from({ length: 300 }, (_, number) => sampleJournal(number)));
@@ -82,6 +85,13 @@ const answers: Answers = {
   research_journal_search: ({ query }) => holding(journals(), query),
   research_scholar_search: ({ name }) => holding(scholars(), name),
 };
+
+/** An operation that is not listed above answers from its corpus of samples. */
+function fromSamples(name: OperationName): Answer {
+  const { sample } = registry[name];
+  const bodies = "documents" in sample ? [...sample.documents()].map(({ body }) => body) : [];
+  return ({ query }) => holding(bodies, query);
+}
 
 /** Records whose text holds every word. */
 function holding(records: readonly object[], query = ""): object[] {
