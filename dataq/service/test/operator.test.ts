@@ -14,7 +14,7 @@ const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 let service: ServiceProcess;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ vendor: true });
 });
 afterAll(() => service?.[Symbol.asyncDispose]());
 
@@ -56,7 +56,7 @@ describe("the local key", () => {
     expect(account).toMatchObject({ role: "admin", tier: "operator", balance: { balance: 2_000_000 } });
     const { key, folder } = service;
     await service.stop();
-    service = await startService({ folder });
+    service = await startService({ folder, vendor: true });
     expect(service.key).toBe(key);
   });
 
@@ -89,7 +89,7 @@ describe("the operator's commands", () => {
         expect(await dataq(...words)).toMatchObject({ code: 0 });
       const { folder } = service;
       await service.stop();
-      service = await startService({ folder });
+      service = await startService({ folder, vendor: true });
       expect((await service.call("/readyz")).status).toBe(200);
     } finally {
       await refresh.end();
