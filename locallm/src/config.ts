@@ -4,38 +4,38 @@ import type { GpuSettings } from "./gpu/machine.ts";
 import { parseDuration, parseKeepAlive } from "./wire/duration.ts";
 import { LocallmError } from "./wire/errors.ts";
 
-/** What every verb of the command line asks. This file alone reads the environment. */
+/** Settings that every command needs. Only this file reads the environment. */
 export interface CommandConfig {
   readonly host: HostAddress;
   readonly modelsFolder: string;
   readonly apiKey: string | null;
-  /** Who may pull and push where; need not exist. */
+  /** Credentials for registries. The file may be absent. */
   readonly credentialsFile: string;
 }
 
-/** Everything that the environment decides. */
+/** All settings of the server. */
 export interface Config extends CommandConfig, GpuSettings {
-  /** Requests that one loaded model answers at a time. */
+  /** Requests that one loaded model answers in parallel. */
   readonly numParallel: number;
   readonly maxLoadedModels: number;
   readonly maxQueue: number;
-  /** `Infinity`: for ever. */
+  /** `Infinity`: forever. */
   readonly keepAliveMs: number;
-  /** Without progress; `Infinity`: never give up. */
+  /** Longest time a load may make no progress; `Infinity`: no limit. */
   readonly loadTimeoutMs: number;
   readonly debug: boolean;
   readonly origins: readonly string[];
-  /** `num_ctx` where neither request nor model names one. */
+  /** `num_ctx` if neither the request nor the model sets it. */
   readonly contextLength: number;
   readonly flashAttention: "auto" | "on" | "off";
   readonly kvCacheType: "f16" | "q8_0" | "q4_0";
-  /** What `/api/generate` does with a plain prompt: nothing, or the model's template. */
+  /** Whether `/api/generate` uses a plain prompt as is or applies the model's template. */
   readonly generate: "raw" | "template";
-  /** Where a prompt's text may name control tokens: in the template alone, or in messages, too. */
+  /** Where control tokens are recognised: only in the template, or also in messages. */
   readonly specialTokens: "template" | "everywhere";
-  /** Host names that models may be pulled from; null: any. */
+  /** Hosts that models may be pulled from; null: any. */
   readonly registries: readonly string[] | null;
-  /** Certificates to trust besides the system's, for pulls and pushes alone. */
+  /** Additional certificates to trust, for pulls and pushes only. */
   readonly caFile: string | null;
   readonly proxy: {
     readonly http: string | null;
@@ -44,13 +44,13 @@ export interface Config extends CommandConfig, GpuSettings {
   };
 }
 
-/** Where the server listens and its clients call. */
+/** Address on which the server listens and which clients call. */
 export interface HostAddress {
   readonly scheme: "http" | "https";
-  /** Null: every interface. IPv6 without brackets. */
+  /** Null: all interfaces. IPv6 without brackets. */
   readonly hostname: string | null;
   readonly port: number;
-  /** A path that stands in front of a proxied server's own paths, without a slash at its end. */
+  /** Path prefix of a server behind a proxy, without a trailing slash. */
   readonly path: string;
 }
 
@@ -62,50 +62,50 @@ interface Setting {
   readonly meaning: string;
 }
 
-/** As `locallm serve --help` prints them. */
+/** Printed by `locallm serve --help`. */
 export const settings: readonly Setting[] = [
   setting("LOCALLM_HOST", "127.0.0.1:11434", "where to listen; 0.0.0.0 opens the network"),
   setting("LOCALLM_MODELS", "~/.locallm/models", "where models are stored"),
-  setting("LOCALLM_KEEP_ALIVE", "5m", "how long an idle model stays loaded; -1 keeps it for ever"),
-  setting("LOCALLM_NUM_PARALLEL", "1", "requests that one model answers at a time"),
-  setting("LOCALLM_MAX_LOADED_MODELS", "1", "models in memory at once"),
-  setting("LOCALLM_MAX_QUEUE", "512", "requests that may wait; the next one gets 503"),
-  setting(
-    "LOCALLM_LOAD_TIMEOUT",
-    "5m",
-    "give up a load that makes no progress for so long; 0 never gives up",
-  ),
-  setting("LOCALLM_CONTEXT_LENGTH", "2048", "num_ctx where neither request nor model names one"),
-  setting("LOCALLM_ORIGINS", "", "more browser origins to allow, separated by commas; * matches any text"),
-  setting("LOCALLM_API_KEY", "", "when set, /api and /v1 want it as a bearer token"),
+  setting("LOCALLM_KEEP_ALIVE", "5m", "how long an idle model stays loaded; -1 keeps it forever"),
+  setting("LOCALLM_NUM_PARALLEL", "1", "requests that one model answers in parallel"),
+  setting("LOCALLM_MAX_LOADED_MODELS", "1", "maximum number of loaded models"),
+  setting("LOCALLM_MAX_QUEUE", "512", "maximum number of waiting requests; further ones get 503"),
+  setting("LOCALLM_LOAD_TIMEOUT", "5m", "abort a load after this long without progress; 0 sets no limit"),
+  setting("LOCALLM_CONTEXT_LENGTH", "2048", "num_ctx if neither the request nor the model sets it"),
+  setting("LOCALLM_ORIGINS", "", "additional browser origins to allow, comma-separated; * matches any text"),
+  setting("LOCALLM_API_KEY", "", "if set, /api and /v1 require it as a bearer token"),
   setting("LOCALLM_GENERATE", "raw", "what /api/generate does with a plain prompt: raw or template"),
   setting(
     "LOCALLM_SPECIAL_TOKENS",
     "template",
-    "everywhere also reads control tokens in messages; by default those are plain text",
+    "where control tokens are recognised: template, or everywhere to include messages",
   ),
   setting("LOCALLM_FLASH_ATTENTION", "auto", "auto, on or off"),
   setting("LOCALLM_KV_CACHE_TYPE", "f16", "f16, q8_0 or q4_0"),
-  setting("LOCALLM_REGISTRIES", "", "hosts that models may be pulled from, by comma; empty allows any"),
+  setting(
+    "LOCALLM_REGISTRIES",
+    "",
+    "hosts that models may be pulled from, comma-separated; empty allows any",
+  ),
   setting(
     "LOCALLM_CREDENTIALS",
     "~/.locallm/credentials.json",
-    "users, passwords and tokens for registries, in a file that nobody else may read",
+    "file with usernames, passwords and tokens for registries; only its owner may have access",
   ),
-  setting("LOCALLM_CA_FILE", "", "PEM certificates to trust besides the system's, for pulls and pushes"),
+  setting("LOCALLM_CA_FILE", "", "file with additional PEM certificates to trust, for pulls and pushes"),
   setting("LOCALLM_DEBUG", "false", "true logs every decision"),
-  setting("LOCALLM_INTEL_GPU", "", "1 uses an Intel GPU, by Vulkan, on Linux"),
-  setting("CUDA_VISIBLE_DEVICES", "", "which NVIDIA GPUs the engine sees; -1 or empty: none"),
-  setting("GGML_VK_VISIBLE_DEVICES", "", "which GPUs it sees by Vulkan; -1 or empty: none"),
+  setting("LOCALLM_INTEL_GPU", "", "1 uses an Intel GPU with Vulkan, on Linux"),
+  setting("CUDA_VISIBLE_DEVICES", "", "NVIDIA GPUs to use; -1 or empty: none"),
+  setting("GGML_VK_VISIBLE_DEVICES", "", "GPUs to use with Vulkan; -1 or empty: none"),
   setting(
     "LOCALLM_ENGINES",
     "~/.locallm/engines",
-    "builds of the engine for GPUs, which doctor --install fetches",
+    "folder of the GPU builds that doctor --install downloads",
   ),
   setting("HTTPS_PROXY", "", "proxy for pulls; HTTP_PROXY and NO_PROXY likewise"),
 ];
 
-/** Reads and checks every setting; a bad value is an error that names its variable. */
+/** Reads and checks all settings. Throws `invalid_setting`, which names the variable, for an invalid value. */
 export function readConfig(environment: Environment = process.env): Config {
   const read = reader(environment);
   const readProxy = (name: string): string | null => {
@@ -140,7 +140,7 @@ export function readConfig(environment: Environment = process.env): Config {
   };
 }
 
-/** As `readConfig`, for verbs that ask a server or look into its folders: what only the server needs stops none of them. */
+/** Like `readConfig`, for commands other than `serve`: they do not fail on invalid settings that only the server needs. */
 export function readCommandConfig(environment: Environment = process.env): CommandConfig {
   const read = reader(environment);
   return {
@@ -151,10 +151,9 @@ export function readCommandConfig(environment: Environment = process.env): Comma
   };
 }
 
-/** As `readConfig`. */
 export function readGpuSettings(environment: Environment = process.env): GpuSettings {
   const read = reader(environment);
-  /** Set but empty has a meaning of its own. */
+  /** An empty variable means something other than an unset one. */
   const readDevices = (variable: string, isDevice: RegExp): string | null => {
     const text = environment[variable]?.trim();
     return text === undefined ? null : checked(variable, text, parseDevices(isDevice));
@@ -172,7 +171,7 @@ function reader(environment: Environment) {
     checked(variable, trimmed(environment[variable]) ?? byDefault(variable), parse);
 }
 
-/** For the log: every setting as it holds, without what is secret. */
+/** All settings for the log, without secrets. */
 export function shownConfig({ host, apiKey, proxy, ...rest }: Config): Record<string, unknown> {
   const isSet = (secret: string | null) => (secret === null ? "not set" : "set");
   const shown: Record<string, unknown> = {
@@ -181,15 +180,15 @@ export function shownConfig({ host, apiKey, proxy, ...rest }: Config): Record<st
     proxy: { http: isSet(proxy.http), https: isSet(proxy.https), except: proxy.except },
     ...rest,
   };
-  // JSON has no word for it.
+  // JSON has no Infinity.
   const entries = Object.entries(shown).map(([name, value]) => [
     name,
-    value === Infinity ? "for ever" : value,
+    value === Infinity ? "unlimited" : value,
   ]);
   return Object.fromEntries(entries) as Record<string, unknown>;
 }
 
-/** The address as a client on this machine would call it. */
+/** The URL for clients on this machine. */
 export function baseUrl(host: HostAddress): string {
   const name = host.hostname === null || host.hostname === "0.0.0.0" ? "127.0.0.1" : host.hostname;
   const bracketed = name === "::" ? "[::1]" : name.includes(":") ? `[${name}]` : name;
@@ -199,13 +198,13 @@ export function baseUrl(host: HostAddress): string {
 function checked<Value>(variable: string, text: string, parse: (text: string) => Value | Problem): Value {
   const value = parse(text);
   if (!(value instanceof Problem)) return value;
-  // A key is a secret, and a proxy's address may hold a password.
+  // An API key is a secret, and a proxy address may contain a password.
   const isSecret = variable === "LOCALLM_API_KEY" || /_proxy$/i.test(variable);
   const shown = isSecret ? "not usable" : JSON.stringify(text);
   throw new LocallmError("invalid_setting", { variable, value: shown, problem: value.text });
 }
 
-/** Why a value is refused. */
+/** Why a value is invalid. */
 class Problem {
   readonly text: string;
   constructor(text: string) {
@@ -223,7 +222,7 @@ function parseHost(text: string): HostAddress | Problem {
   const path = slash < 0 ? "" : rest.slice(slash).replace(/\/+$/, "");
 
   const split = splitPort(authority);
-  if (split === null) return new Problem(`"${authority}" is no host, host:port or :port`);
+  if (split === null) return new Problem(`"${authority}" is not a host, host:port or :port`);
   const implied = schemeEnd < 0 ? defaultPort : scheme === "https" ? 443 : 80;
   const port = split.port === null ? implied : Number(split.port);
   if (split.port !== null && (!/^\d{1,5}$/.test(split.port) || port > 65_535))
@@ -276,30 +275,30 @@ function parseKvCacheType(
   flashAttention: Config["flashAttention"],
 ): Config["kvCacheType"] | Problem {
   const type = oneOf("f16", "q8_0", "q4_0")(text);
-  // The engine reads quantised values with flash attention only: no model at all would load.
+  // Without flash attention the engine cannot use a quantised cache, so no model would load.
   if (flashAttention === "off" && type !== "f16" && !(type instanceof Problem))
     return new Problem("needs flash attention, which LOCALLM_FLASH_ATTENTION turns off");
   return type;
 }
 
-/** By number or by NVIDIA's own id; the words are CUDA's for none. */
+/** A number, an NVIDIA device ID, or one of CUDA's words for no device. */
 const cudaDevice = /^(-?\d+|(GPU|MIG)-[\w/-]+|none|NoDevFiles)$/i;
 
 function parseDevices(isDevice: RegExp) {
   return (text: string): string | Problem =>
     text === "" || text.split(",").every((device) => isDevice.test(device.trim()))
       ? text
-      : new Problem("must be GPUs by number, with commas between them; -1 or nothing is none");
+      : new Problem("must be comma-separated GPU numbers; -1 or an empty value means none");
 }
 
-/** As elsewhere, an address without a scheme is an http proxy. */
+/** An address without a scheme is an http proxy, as in other programs. */
 function parseProxy(text: string): string | Problem {
   const address = text.includes("://") ? text : `http://${text}`;
   const url = URL.parse(address);
   return url !== null && /^https?:$/.test(url.protocol) && url.hostname !== ""
     ? address
     : new Problem(
-        "must be an http or https proxy such as http://proxy.example:3128 (SOCKS is not spoken); unset it to go without",
+        "must be an http or https proxy such as http://proxy.example:3128 (SOCKS is not supported); unset it to use no proxy",
       );
 }
 
@@ -307,13 +306,13 @@ function parseKeepAliveSetting(text: string): number | Problem {
   try {
     return parseKeepAlive(text);
   } catch {
-    return new Problem('must be seconds or a duration such as "10m"; negative is for ever');
+    return new Problem('must be seconds or a duration such as "10m"; a negative value means forever');
   }
 }
 
 function parseTimeout(text: string): number | Problem {
   const valueMs = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : parseDuration(text);
-  if (valueMs === null) return new Problem('must be seconds or a duration such as "5m"; 0 never gives up');
+  if (valueMs === null) return new Problem('must be seconds or a duration such as "5m"; 0 means no limit');
   return valueMs <= 0 ? Number.POSITIVE_INFINITY : valueMs;
 }
 
@@ -327,7 +326,7 @@ function parseRegistries(text: string): readonly string[] | null | Problem {
   if (text === "") return null;
   const hosts = text.split(",").map((host) => host.trim().toLowerCase());
   const isHost = (host: string) => /^[a-z0-9_][a-z0-9_.-]*(:\d{1,5})?$/.test(host);
-  return hosts.every(isHost) ? hosts : new Problem("must be host names with commas between them");
+  return hosts.every(isHost) ? hosts : new Problem("must be comma-separated host names");
 }
 
 function parseOrigins(text: string): readonly string[] | Problem {
@@ -336,7 +335,7 @@ function parseOrigins(text: string): readonly string[] | Problem {
     .map((origin) => origin.trim().toLowerCase().replace(/\/$/, ""))
     .filter((origin) => origin !== "");
   const bad = origins.find((origin) => !/^(\*|null|[a-z][a-z0-9+.*-]*:\/\/[^/\s]*)$/.test(origin));
-  return bad === undefined ? origins : new Problem(`"${bad}" is no origin such as https://app.example`);
+  return bad === undefined ? origins : new Problem(`"${bad}" is not an origin such as https://app.example`);
 }
 
 function parseApiKey(text: string): string | null | Problem {
@@ -346,7 +345,7 @@ function parseApiKey(text: string): string | null | Problem {
     : new Problem("must be ASCII without spaces, up to 512 characters");
 }
 
-/** An empty variable counts as unset; spaces and quotes around a value are somebody's shell, not the value. */
+/** An empty variable counts as unset. Removes surrounding spaces and quotes, which come from env files and scripts. */
 function trimmed(text: string | undefined): string | undefined {
   const value = text
     ?.trim()

@@ -28,36 +28,36 @@ import { version } from "./version.ts";
 import { isLoopback } from "./wire/address.ts";
 import { LocallmError } from "./wire/errors.ts";
 
-/** A listening server, in this process; its models run in children. */
+/** A listening server in this process; models run in child processes. */
 export interface Server {
   readonly url: string;
   readonly store: Store;
   readonly pulls: Pulls;
   readonly log: Logger;
-  /** Which build of the engine runs models, and why. */
+  /** The engine build that runs models, and why. */
   readonly backend: BackendChoice;
-  /** What `/` adds to its line: why there is no model yet and what mends it. Null: nothing. */
+  /** Sets a line that `/` adds to its answer, such as why there is no model yet and what to do. Null removes it. */
   notify(notice: string | null): void;
-  /** Answers what is running until the deadline, refuses the rest, ends every child. */
+  /** Rejects new requests, lets running ones finish until the deadline, then stops all child processes. */
   close(deadlineMs?: number): Promise<void>;
 }
 
-/** What an embedding program may put in place of our own. */
-/** Takes the log, one JSON line a call. */
+/** Receives the log, one JSON line per call. */
 export interface LogDestination {
   write(json: string): void;
 }
 
+/** Parts that an embedding program may replace. */
 export interface ServerParts {
-  /** A logger, or false for no log. By default JSON lines go to `logTo`. */
+  /** A logger, or false for no log. Default: JSON lines to `logTo`. */
   readonly log?: Logger | false;
-  /** By default standard error. */
+  /** Default: standard error. */
   readonly logTo?: LogDestination;
   readonly startRunner?: StartRunner;
   readonly bodyLimits?: BodyLimits;
 }
 
-/** Joins the parts by hand and listens. Throws `address_in_use`, and the errors of the models folder. */
+/** Assembles the server and starts listening. Throws `address_in_use` and the errors of the models folder. */
 export async function createServer(config: Config = readConfig(), parts: ServerParts = {}): Promise<Server> {
   const log = parts.log === false ? pino({ level: "silent" }) : (parts.log ?? createLog(config, parts.logTo));
   await makeModelsFolder(config.modelsFolder);
@@ -152,20 +152,20 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     schemas.close();
     pulls.close();
     const closed = app.close();
-    // The last bytes of slow readers; then nobody holds the process any longer.
+    // Give slow readers a moment for the last bytes, then close their connections so that the process can exit.
     systemClock.after(lastBytesMs, () => app.server.closeAllConnections());
     await closed;
   }
 }
 
-/** The way out to registries and other sources. Throws `invalid_setting` for certificates that cannot be read. */
+/** Settings for requests to registries and other sources. Throws `invalid_setting` if the certificates are unreadable. */
 async function networkSettings(config: Config): Promise<NetworkSettings> {
   const settings = { proxy: config.proxy, namedHosts: config.registries ?? [] };
   if (config.caFile === null) return settings;
   try {
     return { ...settings, certificates: await readCertificates(config.caFile) };
   } catch (cause) {
-    const problem = `${(cause as NodeJS.ErrnoException).code ?? "it holds no PEM certificate"}`;
+    const problem = `${(cause as NodeJS.ErrnoException).code ?? "the file contains no PEM certificate"}`;
     throw new LocallmError(
       "invalid_setting",
       { variable: "LOCALLM_CA_FILE", value: JSON.stringify(config.caFile), problem },
@@ -204,7 +204,7 @@ async function makeModelsFolder(folder: string): Promise<void> {
   try {
     await makeFolder(folder);
   } catch (cause) {
-    const problem = `the folder cannot be made (${(cause as NodeJS.ErrnoException).code})`;
+    const problem = `the folder cannot be created (${(cause as NodeJS.ErrnoException).code})`;
     throw new LocallmError(
       "invalid_setting",
       { variable: "LOCALLM_MODELS", value: JSON.stringify(folder), problem },
@@ -215,7 +215,7 @@ async function makeModelsFolder(folder: string): Promise<void> {
 
 async function listen(app: ReturnType<typeof createApp>, address: HostAddress): Promise<number> {
   const { port } = address;
-  const where = `${address.hostname ?? "every interface"}, port ${port}`;
+  const where = `${address.hostname ?? "all interfaces"}, port ${port}`;
   try {
     await app.listen({ port, host: address.hostname ?? "::" });
   } catch (cause) {

@@ -105,7 +105,7 @@ describe("LOCALLM_HOST", () => {
     for (const started of starts) {
       expect((await started.exited).code).toBe(1);
       expect(started.stderr()).toMatch(
-        /^Error: LOCALLM_MODELS=.*: the folder cannot be made \((ENOTDIR|EEXIST|ENOENT)\)\n$/,
+        /^Error: LOCALLM_MODELS=.*: the folder cannot be created \((ENOTDIR|EEXIST|ENOENT)\)\n$/,
       );
     }
   });

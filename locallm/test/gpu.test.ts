@@ -36,7 +36,7 @@ describe.skipIf(engines === null)("a Vulkan device (needs libvulkan1 and mesa-vu
     await server.ask("/api/generate", { model, stream: false, options: { ...options, ...more } });
 
   it("is said at the start", () => {
-    expect(server.stdout()).toContain("Models run on the devices of GGML_VK_VISIBLE_DEVICES, by Vulkan\n");
+    expect(server.stdout()).toContain("Models run on the devices of GGML_VK_VISIBLE_DEVICES, using Vulkan\n");
   });
 
   it("takes all layers that fit, and ps, show, metrics and log say so", async () => {

@@ -292,7 +292,7 @@ describe("pull refuses", () => {
     ["invalid UTF-8", Buffer.from([0x7b, 0xff, 0x7d])],
   ])("a manifest that is or has %s", async (_, manifest) => {
     registry.manifests.set("ns/m:v", manifest);
-    await refused(502, / sent a bad answer: /);
+    await refused(502, / sent an invalid response: /);
     expect(registry.requests.some((line) => line.includes("/blobs/"))).toBe(false);
   });
 

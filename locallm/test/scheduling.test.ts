@@ -126,7 +126,9 @@ describe("many requests", () => {
       for (const reader of readers) {
         let last: Record<string, unknown> = {};
         for await (const line of reader) last = line;
-        expect(last).toEqual({ error: expect.stringMatching(/^the model process ended during the request/) });
+        expect(last).toEqual({
+          error: expect.stringMatching(/^the model process exited during the request/),
+        });
       }
       expect(
         await server.ask("/api/generate", { model, prompt: "x", stream: false, options: short }),

@@ -310,7 +310,7 @@ describe("a package of npm's registry", () => {
     await refused("npm:tiny-weights", /it carries no GGUF file/);
     await publish({ "m-00001-of-00002.gguf": tiny });
     await refused("npm:tiny-weights", /it lacks m-00002-of-00002\.gguf/);
-    await refused("npm:no-such-package", /^npm \(no-such-package@latest\) sent a bad answer/);
+    await refused("npm:no-such-package", /^npm \(no-such-package@latest\) sent an invalid response/);
   });
 
   test("comes from a host of LOCALLM_REGISTRIES alone, wherever its index sends us", async () => {

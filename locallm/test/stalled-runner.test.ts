@@ -63,7 +63,7 @@ describe("a runner that hangs", () => {
       stalled: ["small:a"],
     });
 
-    const named = expect.stringContaining("made no progress for 4 s and was ended");
+    const named = expect.stringContaining("made no progress for 4 s and was stopped");
     let last: unknown;
     for (;;) {
       const { done, value } = await events.next();

@@ -3,12 +3,12 @@ import type { Device } from "../wire/inference/load.ts";
 import type { BackendChoice } from "./backend.ts";
 import { type Choice, type Needs, onProcessor, type PlacementWish, place } from "./placement.ts";
 
-/** Asks the native layer what it sees in a folder of libraries. */
+/** Lists the devices that the engine build in this folder can use. */
 export type FindDevices = (folder: string) => Promise<FoundDevices>;
 
 /**
- * Decides where each model computes. With a backend, its devices are asked anew for every load, because the memory
- * that is free on them changes; without one nothing is asked and nothing started.
+ * Decides on which devices each model runs. With a GPU backend it queries the devices before every load, because their
+ * free memory changes; without one it starts no process.
  */
 export class Accelerator {
   readonly #choice: BackendChoice;
@@ -31,11 +31,11 @@ export class Accelerator {
       if (problem === null) return place(libraries, usable(devices, this.#intelGpu), needs, wish);
       problems.push(problem);
     }
-    return onProcessor(needs, `the GPU's driver cannot be used: ${problems.join("; ")}`);
+    return onProcessor(needs, `the GPU driver cannot be used: ${problems.join("; ")}`);
   }
 }
 
-/** An Intel GPU is used only when asked for, also beside others. */
+/** Excludes Intel GPUs unless LOCALLM_INTEL_GPU is set. */
 export function usable(devices: readonly Device[], intelGpu: boolean): Device[] {
   return devices.filter(({ description }) => intelGpu || !/\bintel\b/i.test(description));
 }

@@ -14,7 +14,7 @@ const base: BackendQuestion = {
   vulkanVisibleDevices: null,
 };
 
-describe("the backend that is chosen", () => {
+describe("chooseBackend", () => {
   it.each<[string, Partial<BackendQuestion>, string | null, string | null]>([
     ["no GPU", { installed: both }, null, null],
     ["NVIDIA, nothing installed", { hardware: [gpu("nvidia")] }, null, "cuda"],
@@ -27,17 +27,22 @@ describe("the backend that is chosen", () => {
     ],
     ["AMD, nothing installed", { hardware: [gpu("amd")] }, null, "vulkan"],
     ["AMD", { hardware: [gpu("amd")], installed: both }, "vulkan", "vulkan"],
-    ["AMD with the CUDA build alone", { hardware: [gpu("amd")], installed: { cuda: "/c" } }, null, "vulkan"],
-    ["two cards of two makers", { hardware: [gpu("amd"), gpu("nvidia")], installed: both }, "cuda", "cuda"],
-    ["Intel without the variable", { hardware: [gpu("intel")], installed: both }, null, null],
-    ["Intel with it", { hardware: [gpu("intel")], installed: both, intelGpu: true }, "vulkan", "vulkan"],
+    ["AMD with only the CUDA build", { hardware: [gpu("amd")], installed: { cuda: "/c" } }, null, "vulkan"],
+    ["cards from two vendors", { hardware: [gpu("amd"), gpu("nvidia")], installed: both }, "cuda", "cuda"],
+    ["Intel without LOCALLM_INTEL_GPU", { hardware: [gpu("intel")], installed: both }, null, null],
+    [
+      "Intel with LOCALLM_INTEL_GPU",
+      { hardware: [gpu("intel")], installed: both, intelGpu: true },
+      "vulkan",
+      "vulkan",
+    ],
     [
       "Intel with it, not on Linux",
       { hardware: [gpu("intel")], installed: both, intelGpu: true, platform: "win32" },
       null,
       null,
     ],
-    ["Intel beside AMD", { hardware: [gpu("intel"), gpu("amd")], installed: both }, "vulkan", "vulkan"],
+    ["Intel and AMD", { hardware: [gpu("intel"), gpu("amd")], installed: both }, "vulkan", "vulkan"],
     [
       "NVIDIA, one of its cards visible",
       { hardware: [gpu("nvidia")], installed: both, cudaVisibleDevices: "1" },
@@ -63,19 +68,19 @@ describe("the backend that is chosen", () => {
       "vulkan",
     ],
     ["AMD hidden", { hardware: [gpu("amd")], installed: both, vulkanVisibleDevices: "-1" }, null, null],
-    ["a device that only its user knows", { installed: both, vulkanVisibleDevices: "0" }, "vulkan", "vulkan"],
+    [
+      "a device that only the user's variable names",
+      { installed: both, vulkanVisibleDevices: "0" },
+      "vulkan",
+      "vulkan",
+    ],
     [
       "Apple Silicon",
       { platform: "darwin", arch: "arm64", hardware: [gpu("apple")], installed: { metal: "/m" } },
       "metal",
       "metal",
     ],
-    [
-      "a processor that the engine has no GPU build for",
-      { arch: "arm64", hardware: [gpu("nvidia")] },
-      null,
-      null,
-    ],
+    ["a CPU architecture without a GPU build", { arch: "arm64", hardware: [gpu("nvidia")] }, null, null],
   ])("%s", (_, machine, backend, wanted) => {
     const choice = chooseBackend({ ...base, ...machine });
     expect([choice.backend, choice.wanted]).toEqual([backend, wanted]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { findHardware, type Machine } from "./hardware.ts";
 
-/** A machine by its files. */
+/** A machine described by its files. */
 function machine(files: Record<string, string>, more: Partial<Machine> = {}): Machine {
   const paths = Object.keys(files);
   return {
@@ -30,7 +30,7 @@ const node = (number: number, vendor: string, device: string) => ({
   [`/sys/class/drm/renderD${number}/device/device`]: `${device}\n`,
 });
 
-describe("the hardware that is found", () => {
+describe("findHardware", () => {
   it.each<[string, Machine, string[]]>([
     ["none", machine({}), []],
     [
@@ -39,7 +39,7 @@ describe("the hardware that is found", () => {
       ["nvidia NVIDIA H100 80GB HBM3"],
     ],
     [
-      "two NVIDIA cards, whose render nodes are not counted again",
+      "two NVIDIA cards, not counted twice by their render nodes",
       machine({
         ...nvidia("0000:01:00.0", "NVIDIA A"),
         ...nvidia("0000:02:00.0", "NVIDIA B"),
@@ -48,12 +48,12 @@ describe("the hardware that is found", () => {
       ["nvidia NVIDIA A", "nvidia NVIDIA B"],
     ],
     [
-      "an NVIDIA driver without a list of cards",
+      "an NVIDIA driver that lists no cards",
       machine({ "/proc/driver/nvidia/version": "x" }),
       ["nvidia NVIDIA GPU"],
     ],
-    ["NVIDIA by Windows' Linux", machine({ "/usr/lib/wsl/lib/libcuda.so.1": "" }), ["nvidia NVIDIA GPU"]],
-    ["NVIDIA with a free driver", machine(node(128, "0x10de", "0x1")), ["nvidia NVIDIA GPU 0x1"]],
+    ["NVIDIA in WSL", machine({ "/usr/lib/wsl/lib/libcuda.so.1": "" }), ["nvidia NVIDIA GPU"]],
+    ["NVIDIA with an open-source driver", machine(node(128, "0x10de", "0x1")), ["nvidia NVIDIA GPU 0x1"]],
     ["AMD", machine(node(128, "0x1002", "0x744c")), ["amd AMD GPU 0x744c"]],
     [
       "AMD beside Intel",
@@ -62,13 +62,13 @@ describe("the hardware that is found", () => {
     ],
     ["a virtual display", machine(node(128, "0x1af4", "0x1050")), []],
     [
-      "a card whose node was not handed into the container",
+      "a card whose node was not passed to the container",
       machine({ "/sys/class/drm/renderD128/device/vendor": "0x1002" }),
       [],
     ],
     ["Apple Silicon", machine({}, { platform: "darwin", arch: "arm64" }), ["apple Apple Silicon"]],
     ["an Intel Mac", machine({}, { platform: "darwin" }), []],
-    ["Windows, which keeps no such files", machine({}, { platform: "win32" }), []],
+    ["Windows, which has no such files", machine({}, { platform: "win32" }), []],
   ])("%s", (_, described, expected) => {
     expect(findHardware(described).map(({ vendor, name }) => `${vendor} ${name}`)).toEqual(expected);
   });

@@ -2,19 +2,19 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 
 export type Vendor = "nvidia" | "amd" | "intel" | "apple";
 
-/** A GPU as the operating system shows it, before any driver library is asked. */
+/** A GPU as reported by the operating system, without loading a driver library. */
 export interface Hardware {
   readonly vendor: Vendor;
   readonly name: string;
 }
 
-/** What is looked at; tests describe other machines. */
+/** Access to the machine's device files; tests describe other machines. */
 export interface Machine {
   readonly platform: NodeJS.Platform;
   readonly arch: string;
-  /** Null where the file cannot be read. */
+  /** Null if the file cannot be read. */
   readText(path: string): string | null;
-  /** Names in a folder; none where there is no such folder. */
+  /** File names in a folder; empty if the folder does not exist. */
   list(path: string): readonly string[];
   exists(path: string): boolean;
 }
@@ -28,8 +28,8 @@ export const thisMachine: Machine = {
 };
 
 /**
- * Every GPU, from a few small files: it costs a millisecond, so that each start can say what it found. Windows
- * keeps no such files; there the engine's own list is the first that is known.
+ * Lists every GPU from a few small files. It takes about a millisecond, so that every start can log what it found.
+ * Windows has no such files; there only the engine can list the GPUs.
  */
 export function findHardware(machine: Machine): Hardware[] {
   if (machine.platform === "darwin")
@@ -64,7 +64,7 @@ const vendorNames: Readonly<Record<Vendor, string>> = {
   apple: "Apple GPU",
 };
 
-/** Programs reach a card through its render node: in a container only those that were handed in are there. */
+/** Programs use a card through its render node; a container has only the nodes that were passed to it. */
 function renderNodes(machine: Machine): Hardware[] {
   const nodes = machine.list("/dev/dri").filter((name) => /^renderD\d+$/.test(name));
   return nodes.flatMap((node) => {

@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** A program in npm's place: it notes what it is called with, then does as told. */
+/** A fake npm: records its arguments and the lock file, then runs the given code. */
 async function npm(then: string): Promise<readonly string[]> {
   const path = join(folder, "npm.mjs");
   const note = `writeFileSync(${JSON.stringify(join(folder, "called"))}, JSON.stringify({ args: process.argv.slice(2), lock: existsSync("package-lock.json") ? JSON.parse(readFileSync("package-lock.json", "utf8")) : null }));`;
@@ -37,7 +37,7 @@ const library = `libllama.vulkan.v${release.version}.so`;
 const installs = `mkdirSync("node_modules/${build.name}/bins/linux-x64-vulkan", { recursive: true });
 writeFileSync("node_modules/${build.name}/bins/linux-x64-vulkan/${library}", "");`;
 
-it("is fetched by npm, held to the digest that we know, and found again", async () => {
+it("downloads a build with npm, pinned to the known digest, and finds it afterwards", async () => {
   const libraries = await installEngine(engines(), build, () => {}, await npm(installs));
   expect(await readdir(libraries)).toEqual([library]);
   expect(installedBackends(engines(), "linux", "x64")).toEqual({ vulkan: libraries });
@@ -48,11 +48,11 @@ it("is fetched by npm, held to the digest that we know, and found again", async 
     version: release.packageVersion,
     integrity: "sha512-abc",
   });
-  // Once more, over what is there.
+  // Install again over the existing build.
   expect(await installEngine(engines(), build, () => {}, await npm(installs))).toBe(libraries);
 });
 
-it("without a digest goes by npm's own word, and by the exact version", async () => {
+it("pins only the exact version if no digest is known", async () => {
   await installEngine(engines(), { ...build, integrity: null }, () => {}, await npm(installs));
   expect(JSON.parse(await readFile(join(folder, "called"), "utf8"))).toMatchObject({
     args: ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"],
@@ -66,9 +66,9 @@ it.each([
     `console.error("npm error code EINTEGRITY\\nnpm error sha512-abc expected"); process.exit(1);`,
     /EINTEGRITY/,
   ],
-  ["ends without a word", "process.exit(3);", /npm ended with 3/],
-  ["brings something else", `mkdirSync("node_modules");`, /holds no libraries/],
-])("leaves nothing behind where npm %s", async (_, then, reason) => {
+  ["fails without output", "process.exit(3);", /npm exited with code 3/],
+  ["installs something else", `mkdirSync("node_modules");`, /holds no libraries/],
+])("leaves no files behind if npm %s", async (_, then, reason) => {
   const fetching = installEngine(engines(), build, () => {}, await npm(then));
   await expect(fetching).rejects.toMatchObject({
     code: "engine_not_fetched",
@@ -77,12 +77,12 @@ it.each([
   expect(await readdir(engines())).toEqual([]);
 });
 
-it("says so where there is no npm", async () => {
+it("reports a missing npm", async () => {
   const fetching = installEngine(engines(), build, () => {}, [join(folder, "nothing")]);
   await expect(fetching).rejects.toMatchObject({ code: "source_tool_missing" });
 });
 
-it("says that the folder is not writable", async () => {
+it("reports a folder that is not writable", async () => {
   const fetching = installEngine(join(folder, "nothing"), build, () => {}, await npm(installs));
   await expect(fetching).rejects.toMatchObject({
     code: "file_unusable",
@@ -90,7 +90,7 @@ it("says that the folder is not writable", async () => {
   });
 });
 
-it("is of the very release that this locallm speaks to, for every platform", () => {
+it("installs the engine release that this locallm uses, on every platform", () => {
   for (const [platform, arch] of [
     ["linux", "x64"],
     ["win32", "x64"],

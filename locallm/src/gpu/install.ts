@@ -5,13 +5,13 @@ import { LocallmError } from "../wire/errors.ts";
 import { librariesOf, packageFolder } from "./installed.ts";
 import type { EnginePackage } from "./packages.ts";
 
-/** What npm says goes here, line by line. */
+/** Receives npm's output line by line. */
 export type OnLine = (line: string) => void;
 
 /**
- * Fetches a build of the engine into `enginesFolder`, which is there, and returns the folder of its libraries. npm
- * does it, so its registry, proxy and certificates hold; a lock of one package holds it to the digest that we know.
- * It appears whole or not at all. Throws `source_tool_missing`, `file_unusable` or `engine_not_fetched`.
+ * Downloads an engine build into the existing folder `enginesFolder` and returns its library folder. It runs npm, so
+ * the user's registry, proxy and certificates apply; a lock file pins the package to the digest we know. The build is
+ * installed completely or not at all. Throws `source_tool_missing`, `file_unusable` or `engine_not_fetched`.
  */
 export async function installEngine(
   enginesFolder: string,
@@ -40,14 +40,14 @@ export async function installEngine(
   }
 }
 
-/** On the same disk as its place to be. */
+/** On the same disk as its destination, so that it can be renamed. */
 async function newFolder(enginesFolder: string): Promise<string> {
   return await mkdtemp(join(enginesFolder, "new-")).catch((cause) => {
     throw unwritable(enginesFolder, cause);
   });
 }
 
-/** Why nothing can be kept in that folder. */
+/** The error for a folder that cannot be written. */
 export function unwritable(path: string, cause: NodeJS.ErrnoException): LocallmError {
   return new LocallmError(
     "file_unusable",
@@ -74,7 +74,7 @@ function lockOf(build: EnginePackage, integrity: string) {
   };
 }
 
-/** On Windows npm is a script of the shell. */
+/** On Windows npm is a shell script. */
 function npmCommand(): readonly string[] {
   return process.platform === "win32" ? ["cmd.exe", "/d", "/s", "/c", "npm"] : ["npm"];
 }
@@ -105,7 +105,7 @@ async function runNpm(
       ),
     );
   });
-  if (code !== 0) throw notFetched(build, last.trim() || `npm ended with ${code}`);
+  if (code !== 0) throw notFetched(build, last.trim() || `npm exited with code ${code}`);
 }
 
 function notFetched(build: EnginePackage, reason: string): LocallmError {

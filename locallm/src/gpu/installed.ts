@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { release } from "../engine/libllama/release.ts";
 import { type Backend, type EnginePackage, enginePackages } from "./packages.ts";
 
-/** Where a build lies: releases apart, so that an update of locallm never opens another's libraries. */
+/** Where a build is installed. Each release has its own folder, so that locallm never loads another release's libraries. */
 export function packageFolder(enginesFolder: string, { backend, version }: EnginePackage): string {
   return join(enginesFolder, `${version}-${backend}`);
 }
 
-/** The folders of libraries of the builds that are installed, of the release that this locallm speaks to. */
+/** Library folders of the installed builds of the engine release that this locallm uses. */
 export function installedBackends(
   enginesFolder: string,
   platform: NodeJS.Platform = process.platform,
@@ -22,7 +22,7 @@ export function installedBackends(
   return found;
 }
 
-/** Null where the build is not there. */
+/** Null if the build is not installed. */
 export function librariesOf(folder: string, { name }: EnginePackage): string | null {
   const bins = join(folder, "node_modules", name, "bins");
   if (!existsSync(bins)) return null;

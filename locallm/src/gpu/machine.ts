@@ -6,18 +6,18 @@ import { findHardware, type Hardware, thisMachine } from "./hardware.ts";
 import { installedBackends } from "./installed.ts";
 import { type EnginePackage, enginePackages } from "./packages.ts";
 
-/** What the user set. */
+/** The user's GPU settings. */
 export interface GpuSettings {
-  /** Builds of the engine for GPUs, which `locallm doctor --install` fetches. */
+  /** Folder of the GPU builds that `locallm doctor --install` downloads. */
   readonly enginesFolder: string;
   readonly intelGpu: boolean;
-  /** Empty: none of them. Null: not set. */
+  /** `CUDA_VISIBLE_DEVICES`: empty hides all GPUs; null: not set. */
   readonly cudaVisibleDevices: string | null;
-  /** The same for GPUs by Vulkan. */
+  /** The same for Vulkan. */
   readonly vulkanVisibleDevices: string | null;
 }
 
-/** Which build of the engine runs models on this machine. Reads a few small files, starts nothing. */
+/** The engine build that runs models on this machine. Reads a few small files and starts no process. */
 export function machineBackend(settings: GpuSettings): BackendChoice {
   const { platform, arch } = thisMachine;
   return chooseBackend({
@@ -29,15 +29,15 @@ export function machineBackend(settings: GpuSettings): BackendChoice {
   });
 }
 
-/** For people: everything that decides where models run, the native layer's word included. */
+/** Everything that decides where models run, including the devices that the engine reports. */
 export interface GpuReport {
   readonly hardware: readonly Hardware[];
   readonly choice: BackendChoice;
   readonly builds: readonly EnginePackage[];
-  /** What would serve this machine better and is not installed; null: nothing. */
+  /** A build that would suit this machine better but is not installed; null: none. */
   readonly toFetch: EnginePackage | null;
   readonly devices: readonly (Device & { readonly isUsed: boolean })[];
-  /** Why the chosen backend cannot be used; `devices` are then those of the next best that is installed. */
+  /** Why the chosen backend cannot be used; `devices` then lists those of the next best installed backend. */
   readonly problem: string | null;
 }
 
@@ -70,12 +70,12 @@ async function firstDevices(choice: BackendChoice, settings: GpuSettings): Promi
   return first;
 }
 
-/** What the build in this folder of libraries sees. */
+/** The devices that the engine build in this folder reports. */
 export async function devicesIn(folder: string, settings: GpuSettings): Promise<FoundDevices> {
   return await findDevices(folder, visibleDevices(settings));
 }
 
-/** What makes every process that opens the engine see the GPUs that the user chose. */
+/** Environment variables that limit the engine to the GPUs the user chose. */
 export function visibleDevices(settings: GpuSettings): Record<string, string> {
   const { cudaVisibleDevices, vulkanVisibleDevices, intelGpu } = settings;
   return {

@@ -2,20 +2,20 @@ import { packagePlatform, processorPackage, release } from "../engine/libllama/r
 
 export type Backend = "cuda" | "vulkan" | "metal";
 
-/** A build of the engine for GPUs: the same release as the processor's, which alone is installed with locallm. */
+/** A GPU build of the engine, of the same release as the CPU build. Only the CPU build is installed with locallm. */
 export interface EnginePackage {
   readonly backend: Backend;
   readonly name: string;
   readonly version: string;
-  /** npm's digest of the package; null: it was never fetched by us, so npm's own word counts. */
+  /** npm's integrity digest of the package; null if we never downloaded it, so npm's own check must do. */
   readonly integrity: string | null;
-  /** On disk, for people who decide whether they want it; null: we never saw it. */
+  /** Size on disk, shown before the download; null: unknown. */
   readonly sizeMb: number | null;
 }
 
 export { packagePlatform, processorPackage };
 
-/** The builds for a platform, in the order of preference. Only `locallm doctor --install` fetches them. */
+/** The GPU builds for a platform in order of preference. Only `locallm doctor --install` downloads them. */
 export function enginePackages(platform: NodeJS.Platform, arch: string): readonly EnginePackage[] {
   return table[`${platform}-${arch}`] ?? [];
 }

@@ -13,7 +13,7 @@ const card = (name: string, freeGib: number, more: Partial<Device> = {}): Device
   totalBytes: freeGib * gib,
   ...more,
 });
-/** Ten layers of 1 GiB, 1 GiB for the output, half a GiB to compute in. */
+/** Ten layers of 1 GiB, an output of 1 GiB, compute buffers of half a GiB. */
 const model: Needs = {
   layers: new Array<number>(10).fill(gib),
   output: gib,
@@ -23,23 +23,35 @@ const model: Needs = {
 };
 const wish = (more: Partial<PlacementWish> = {}): PlacementWish => ({ numGpu: null, mainGpu: null, ...more });
 
-describe("a model's layers", () => {
+describe("place", () => {
   it.each<[string, Device[], Partial<PlacementWish>, string, RegExp]>([
-    ["no device", [], {}, "", /sees no device/],
-    ["room for all", [card("A", 24)], {}, "A 11", /^all 11 layers fit$/],
-    ["not asked for", [card("A", 24)], { numGpu: 0 }, "", /num_gpu is 0/],
-    ["fewer asked for", [card("A", 24)], { numGpu: 4 }, "A 4", /num_gpu is 4: 4 of 11/],
-    ["more asked for than there are", [card("A", 24)], { numGpu: 99 }, "A 11", /num_gpu is 99: 11 of 11/],
-    ["too little memory for all", [card("A", 8)], {}, "A 7", /^7 of 11 layers fit into A \(8.0 GiB free\)/],
-    ["too little memory, all asked for", [card("A", 8)], { numGpu: 11 }, "A 11", /num_gpu is 11/],
-    ["too little memory for one layer", [card("A", 1.5)], {}, "", /no layer fits into A \(1.5 GiB free\)/],
-    ["two cards, one of which is enough", [card("A", 16), card("B", 24)], {}, "B 11", /all 11/],
-    ["the other one as main card", [card("A", 16), card("B", 24)], { mainGpu: 0 }, "A 11", /all 11/],
-    ["a main card that is too small alone", [card("A", 4), card("B", 24)], { mainGpu: 0 }, "B 11", /all 11/],
-    ["a main card that is not there", [card("A", 16), card("B", 24)], { mainGpu: 7 }, "B 11", /all 11/],
+    ["no device", [], {}, "", /found no device/],
+    ["enough memory for all layers", [card("A", 24)], {}, "A 11", /^all 11 layers fit$/],
+    ["num_gpu 0", [card("A", 24)], { numGpu: 0 }, "", /num_gpu is 0/],
+    ["num_gpu below the number of layers", [card("A", 24)], { numGpu: 4 }, "A 4", /num_gpu is 4: 4 of 11/],
+    [
+      "num_gpu above the number of layers",
+      [card("A", 24)],
+      { numGpu: 99 },
+      "A 11",
+      /num_gpu is 99: 11 of 11/,
+    ],
+    [
+      "too little memory for all layers",
+      [card("A", 8)],
+      {},
+      "A 7",
+      /^7 of 11 layers fit on A \(8.0 GiB free\)/,
+    ],
+    ["too little memory for num_gpu", [card("A", 8)], { numGpu: 11 }, "A 11", /num_gpu is 11/],
+    ["too little memory for one layer", [card("A", 1.5)], {}, "", /no layer fits on A \(1.5 GiB free\)/],
+    ["two cards, one of them large enough", [card("A", 16), card("B", 24)], {}, "B 11", /all 11/],
+    ["main_gpu set to the smaller card", [card("A", 16), card("B", 24)], { mainGpu: 0 }, "A 11", /all 11/],
+    ["a main GPU that is too small", [card("A", 4), card("B", 24)], { mainGpu: 0 }, "B 11", /all 11/],
+    ["a main GPU that does not exist", [card("A", 16), card("B", 24)], { mainGpu: 7 }, "B 11", /all 11/],
     ["two cards together", [card("A", 6), card("B", 8)], {}, "B 7, A 4", /all 11/],
     [
-      "two cards together, main card first",
+      "two cards together, main GPU first",
       [card("A", 6), card("B", 8)],
       { mainGpu: 0 },
       "A 5, B 6",
@@ -50,16 +62,16 @@ describe("a model's layers", () => {
       [card("A", 3), card("B", 4)],
       {},
       "B 3, A 2",
-      /5 of 11 layers fit into B .*, A /,
+      /5 of 11 layers fit on B .*, A /,
     ],
     [
-      "a card beside one in the processor",
+      "a discrete and an integrated GPU",
       [card("I", 64, { kind: "integrated" }), card("A", 24)],
       {},
       "A 11",
       /all/,
     ],
-    ["one in the processor alone", [card("I", 64, { kind: "integrated" })], {}, "I 11", /all/],
+    ["only an integrated GPU", [card("I", 64, { kind: "integrated" })], {}, "I 11", /all/],
   ])("with %s", (_, devices, more, expected, why) => {
     const choice = place("/lib", devices, model, wish(more));
     const placed = choice.placement.devices.map(({ name, layers }) => `${name} ${layers}`).join(", ");
@@ -67,14 +79,14 @@ describe("a model's layers", () => {
     expect(choice.placement.library).toBe(expected === "" ? null : "/lib");
   });
 
-  it("take the memory that the choice says, here and there", () => {
+  it("reports the memory taken on the GPU and on the CPU", () => {
     const choice = place("/lib", [card("A", 8)], model, wish());
     expect(choice.deviceBytes).toBe(7.5 * gib);
     expect(choice.hostBytes).toBe(4.75 * gib);
     expect(choice.isCut).toBe(true);
   });
 
-  it("never go where no room is left, unless a number is asked for", () => {
+  it("does not exceed a device's memory, unless num_gpu is set", () => {
     const sizes = fc.integer({ min: 0, max: 40 });
     fc.assert(
       fc.property(
@@ -98,7 +110,7 @@ describe("a model's layers", () => {
     );
   });
 
-  it("are halved after a load that failed, down to none", () => {
+  it("halves the layers after each failed load, down to none", () => {
     const choice = place("/lib", [card("A", 6), card("B", 8)], model, wish());
     const halved = withFewerLayers(choice, model)!;
     expect(halved.placement.devices).toEqual([{ name: "B", layers: 5 }]);
@@ -108,13 +120,13 @@ describe("a model's layers", () => {
   });
 });
 
-describe("the accelerator", () => {
+describe("Accelerator", () => {
   const backend = { backend: "cuda", folder: "/lib", furtherFolders: [], why: "", wanted: "cuda" } as const;
   const seen = [card("V0", 24, { description: "Intel(R) Arc(tm) A770" }), card("V1", 16)];
   const accelerator = (intelGpu: boolean, problem: string | null = null) =>
     new Accelerator(backend, async () => ({ devices: problem === null ? seen : [], problem }), { intelGpu });
 
-  it("leaves an Intel GPU alone beside others, unless it is asked for", async () => {
+  it("does not use an Intel GPU unless LOCALLM_INTEL_GPU is set", async () => {
     expect((await accelerator(false).place(model, wish())).placement.devices).toEqual([
       { name: "V1", layers: 11 },
     ]);
@@ -123,13 +135,13 @@ describe("the accelerator", () => {
     ]);
   });
 
-  it("takes the processor where the driver cannot be used, and says why", async () => {
+  it("uses the CPU if the driver cannot be used, and gives the reason", async () => {
     const choice = await accelerator(false, "libvulkan.so.1: cannot open").place(model, wish());
     expect(choice.placement.library).toBeNull();
     expect(choice.why).toContain("libvulkan.so.1: cannot open");
   });
 
-  it("takes the next best backend where the best one's driver cannot be used", async () => {
+  it("uses the next best backend if the best one's driver cannot be used", async () => {
     const find = async (folder: string) =>
       folder === "/cuda"
         ? { devices: [], problem: "libcudart.so.13: cannot open" }
@@ -139,8 +151,8 @@ describe("the accelerator", () => {
     expect(choice.placement).toEqual({ library: "/vulkan", devices: [{ name: "V0", layers: 11 }] });
   });
 
-  it("asks nobody where there is no backend, or no layer is wanted", async () => {
-    const find = () => Promise.reject(new Error("was asked"));
+  it("queries no devices without a backend or with num_gpu 0", async () => {
+    const find = () => Promise.reject(new Error("devices were queried"));
     const none = { backend: null, folder: null, furtherFolders: [], why: "no GPU found", wanted: null };
     expect((await new Accelerator(none, find, { intelGpu: false }).place(model, wish())).why).toBe(
       "no GPU found",

@@ -1,64 +1,64 @@
 import type { Device, Placement } from "../wire/inference/load.ts";
 
-/** What a model takes, piece by piece, in bytes. */
+/** A model's memory needs in bytes. */
 export interface Needs {
-  /** Each layer: its weights and its part of the cache. */
+  /** For each layer: its weights and its share of the cache. */
   readonly layers: readonly number[];
-  /** The step from the last layer to tokens; it counts as one more layer and goes to the devices first. */
+  /** The output layer. It counts as one more layer and is placed on the GPU first. */
   readonly output: number;
-  /** What every device takes besides, to compute in. */
+  /** Compute buffers that each device needs in addition. */
   readonly compute: number;
-  /** What stays on the processor in any case: the table that tokens are looked up in. */
+  /** The token embedding table, which always stays on the CPU. */
   readonly lookup: number;
-  /** Everything, were it all on the processor. */
+  /** Total if the whole model runs on the CPU. */
   readonly total: number;
 }
 
 export interface PlacementWish {
-  /** `num_gpu`: layers on the devices, the output included; null: as many as fit. */
+  /** `num_gpu`: layers on GPUs, including the output layer; null: as many as fit. */
   readonly numGpu: number | null;
-  /** `main_gpu`: the device that is filled first, by the engine's order; null: the one with most memory free. */
+  /** `main_gpu`: index of the GPU to fill first, in the engine's order; null: the one with the most free memory. */
   readonly mainGpu: number | null;
 }
 
-/** Where a model is to compute, what that takes, and why there. */
+/** Where a model will run, the memory it takes there, and why. */
 export interface Choice {
   readonly placement: Placement;
   readonly hostBytes: number;
   readonly deviceBytes: number;
-  /** Fewer layers than there are, for lack of memory alone: more room would change it. */
+  /** True if only lack of GPU memory kept layers off the GPU. */
   readonly isCut: boolean;
   readonly why: string;
 }
 
-/** A driver's own memory for a process, which its list of free memory does not know yet. */
+/** Memory that the driver allocates per process and does not yet subtract from the free memory it reports. */
 const reserveBytes = 300 * 2 ** 20;
 const reserveShare = 0.05;
 
 /**
- * Fills the devices by what the model needs: one alone if all layers fit on it, else several, else as many of the last layers
- * as fit, else the processor. `library`: the folder of the build that knows the devices.
+ * Places the model on one GPU if all layers fit there, else on several, else as many of the last layers as fit, else on
+ * the CPU. `library`: folder of the engine build that reported the devices.
  */
 export function place(library: string, found: readonly Device[], needs: Needs, wish: PlacementWish): Choice {
   const devices = inOrder(found, wish.mainGpu);
   if (wish.numGpu === 0) return onProcessor(needs, "num_gpu is 0");
-  if (devices.length === 0) return onProcessor(needs, "the engine sees no device");
+  if (devices.length === 0) return onProcessor(needs, "the engine found no device");
   const all = needs.layers.length + 1;
   const wanted = Math.min(wish.numGpu ?? all, all);
-  const rooms = devices.map((device) => ({ device, bytes: roomOf(device, needs) }));
+  const rooms = devices.map((device) => ({ device, bytes: usableBytes(device, needs) }));
   const layersBytes = bytesOfLast(needs, wanted);
   const alone = rooms.find(({ bytes }) => layersBytes <= bytes);
   const filled = alone === undefined ? fill(rooms, needs, wanted) : [{ ...alone, layers: wanted }];
   const fitting = filled.reduce((sum, { layers }) => sum + layers, 0);
-  // An explicit number wins: layers that seem not to fit go to the first device all the same.
+  // An explicit number wins: layers that do not seem to fit go to the first device anyway.
   const forced = wish.numGpu !== null && fitting < wanted;
   if (forced) filled[0]!.layers += wanted - fitting;
   const layers = forced ? wanted : fitting;
-  if (layers < 2) return onProcessor(needs, `no layer fits into ${freeOf(devices)}`, wanted > 1);
+  if (layers < 2) return onProcessor(needs, `no layer fits on ${freeOf(devices)}`, wanted > 1);
   const used = filled.filter((one) => one.layers > 0);
   const why =
     layers < wanted
-      ? `${layers} of ${all} layers fit into ${freeOf(devices)}`
+      ? `${layers} of ${all} layers fit on ${freeOf(devices)}`
       : wish.numGpu === null
         ? `all ${all} layers fit`
         : `num_gpu is ${wish.numGpu}: ${layers} of ${all} layers`;
@@ -70,7 +70,7 @@ export function place(library: string, found: readonly Device[], needs: Needs, w
   );
 }
 
-/** After a load that failed: half as many layers; null where that leaves none. */
+/** The choice after a failed load: half as many GPU layers; null if none remain. */
 export function withFewerLayers({ placement }: Choice, needs: Needs): Choice | null {
   const before = placement.devices.reduce((sum, { layers }) => sum + layers, 0);
   let left = Math.floor(before / 2);
@@ -81,7 +81,7 @@ export function withFewerLayers({ placement }: Choice, needs: Needs): Choice | n
     left -= layers;
     if (layers > 0) devices.push({ name: device.name, layers });
   }
-  const why = `${Math.floor(before / 2)} layers in place of ${before}`;
+  const why = `${Math.floor(before / 2)} layers instead of ${before}`;
   return chosen(placement.library, devices, needs, { isCut: false, why });
 }
 
@@ -107,7 +107,7 @@ function chosen(
   };
 }
 
-/** Cards of their own before those that share the processor's memory; the main one first, then the freest. */
+/** Discrete GPUs only, if there are any; else integrated ones. The main GPU first, the others by free memory. */
 function inOrder(found: readonly Device[], mainGpu: number | null): Device[] {
   const cards = found.filter(({ kind }) => kind === "gpu");
   const usable = cards.length > 0 ? cards : [...found];
@@ -116,11 +116,11 @@ function inOrder(found: readonly Device[], mainGpu: number | null): Device[] {
   return main === undefined ? others : [main, ...others];
 }
 
-function roomOf(device: Device, needs: Needs): number {
+function usableBytes(device: Device, needs: Needs): number {
   return device.freeBytes - Math.max(reserveBytes, device.totalBytes * reserveShare) - needs.compute;
 }
 
-/** Layers for each device, the last ones of the model to the first device. */
+/** The number of layers for each device; the model's last layers go to the first device. */
 function fill(rooms: readonly { device: Device; bytes: number }[], needs: Needs, wanted: number) {
   let next = 0;
   return rooms.map(({ device, bytes }) => {
@@ -137,7 +137,7 @@ function bytesOfLast(needs: Needs, count: number): number {
   return sum;
 }
 
-/** From the end: the output, then the last layer. */
+/** Counted from the end: 0 is the output, 1 the last layer. */
 function bytesAt(needs: Needs, index: number): number {
   return index === 0 ? needs.output : (needs.layers[needs.layers.length - index] ?? 0);
 }

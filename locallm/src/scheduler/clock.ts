@@ -1,12 +1,15 @@
-/** Time as the scheduler sees it, so that tests can move it. */
+/** The scheduler's time source; tests inject their own. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Calls back once, not before `delayMs` have passed; the answer cancels. */
+  /**
+   * Calls back once, after `delayMs` or earlier if the delay exceeds the system's limit, so callbacks must check
+   * the time. Returns a function that cancels.
+   */
   after(delayMs: number, callback: () => void): () => void;
 }
 
-/** Timers never keep the process alive. */
+/** Its timers do not keep the process alive. */
 export const systemClock: Clock = {
   now: () => performance.timeOrigin + performance.now(),
   after(delayMs, callback) {
@@ -16,5 +19,5 @@ export const systemClock: Clock = {
   },
 };
 
-/** Node fires at once for longer delays; callbacks look at the time again. */
+/** Node fires immediately for longer delays. */
 const longestTimerMs = 2 ** 31 - 1;

@@ -12,7 +12,7 @@ describe("CoolDown", () => {
     return { coolDown, pass };
   };
 
-  it("pauses for 1 s, twice as long after each failure, for 30 s at most", () => {
+  it("pauses for 1 s, doubles the pause with each failure, up to 30 s", () => {
     const { coolDown, pass } = paused();
     for (const seconds of [1, 2, 4, 8, 16, 30, 30]) {
       coolDown.fail("a", error);
@@ -24,7 +24,7 @@ describe("CoolDown", () => {
     }
   });
 
-  it("begins anew once a load went well, or after a long time", () => {
+  it("resets after a successful load or a long time", () => {
     const { coolDown, pass } = paused();
     coolDown.fail("a", error);
     coolDown.fail("a", error);

@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 
-/** Lines whose load failed lately: asked again at once, they get the same error without another try. */
+/** Runners that recently failed to load. Until the pause ends, requests for them get the same error without a retry. */
 export class CoolDown {
   readonly #clock: Clock;
   readonly #failed = new Map<
@@ -13,7 +13,7 @@ export class CoolDown {
   }
 
   fail(line: string, error: unknown): void {
-    this.#forgetLongPast();
+    this.#dropExpired();
     const times = (this.#failed.get(line)?.times ?? 0) + 1;
     const pauseMs = Math.min(firstPauseMs * 2 ** (times - 1), longestPauseMs);
     this.#failed.set(line, { error, untilMs: this.#clock.now() + pauseMs, times });
@@ -23,14 +23,14 @@ export class CoolDown {
     this.#failed.delete(line);
   }
 
-  /** Undefined: it may be tried. */
+  /** The error to repeat, or undefined if a load may be tried. */
   error(line: string): unknown {
     const failed = this.#failed.get(line);
     return failed !== undefined && this.#clock.now() < failed.untilMs ? failed.error : undefined;
   }
 
-  /** Who wants can ask for the same weights in any number of ways; what failed long ago begins anew. */
-  #forgetLongPast(): void {
+  /** Bounds the map: a client can request the same weights with any number of load options. */
+  #dropExpired(): void {
     for (const [line, { untilMs }] of this.#failed) {
       if (this.#clock.now() - untilMs > longestPauseMs) this.#failed.delete(line);
     }

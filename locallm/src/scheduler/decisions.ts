@@ -1,6 +1,6 @@
 import type { Decision } from "./lease.ts";
 
-/** The last things the scheduler did, and why: `ps?explain` shows them, the debug log has all of them. */
+/** The scheduler's latest decisions and their reasons. `ps?explain` shows these; the debug log has all of them. */
 export class Decisions {
   readonly #kept: Decision[] = [];
   readonly #listener: (decision: Decision) => void;

@@ -1,30 +1,30 @@
 import type { Runner } from "../runner/handle.ts";
 import type { ModelInfo } from "../wire/inference/load.ts";
 
-/** A model as the scheduler needs it. Names that share weights and adapters share a runner. */
+/** A model that can be loaded. Names with the same weights and adapters share a runner. */
 export interface RunnableModel {
   /** As shown in `ps`. */
   readonly name: string;
-  /** Of the manifest, bare hex. */
+  /** Digest of the manifest, hex without prefix. */
   readonly digest: string;
   readonly modelPath: string;
-  /** The other files of split weights, in order. */
+  /** The remaining files of a split model, in order. */
   readonly furtherPaths?: readonly string[];
   /** Identity of the weights, such as their blob's digest. */
   readonly weights: string;
   readonly adapters: readonly { readonly path: string; readonly scale: number }[];
-  /** Tokens that the model was trained on; null where its file does not say. */
+  /** Context length the model was trained with; null if its file does not say. */
   readonly trainContext: number | null;
 }
 
-/** How a request wants its model loaded. Only `numCtx` may be more than asked for. */
+/** Load options of a request. The model may be loaded with a larger `numCtx`; the others must match. */
 export interface LoadWish {
   readonly numCtx: number;
   readonly numBatch: number | null;
   readonly numThread: number | null;
-  /** Layers on GPUs; null: as many as fit. */
+  /** Layers to place on GPUs; null: as many as fit. */
   readonly numGpu: number | null;
-  /** The GPU to fill first; null: the one with most memory free. */
+  /** Index of the GPU to fill first; null: the one with the most free memory. */
   readonly mainGpu: number | null;
   readonly useMmap: boolean | null;
 }
@@ -32,25 +32,25 @@ export interface LoadWish {
 export interface LeaseRequest {
   readonly model: RunnableModel;
   readonly load: LoadWish;
-  /** `Infinity`: the model stays until its place is needed. */
+  /** `Infinity`: the model stays loaded until another model needs its memory. */
   readonly keepAliveMs: number;
   /**
-   * `slot`: one of the model's parallel places; `load`: that it is loaded as wished; `visit`: that it is loaded
-   * at all, with whatever window.
+   * `slot`: occupies one of the model's parallel slots. `load`: only requires the model to be loaded with these
+   * options. `visit`: like `load`, but any context length will do.
    */
   readonly uses: "slot" | "load" | "visit";
   readonly signal: AbortSignal;
 }
 
-/** The right to use a loaded model until it is released. */
+/** Keeps a model loaded until released. */
 export interface Lease {
   readonly runner: Runner;
   readonly info: ModelInfo;
-  /** The request's own window: what it asked for, cut to what the model was trained on. */
+  /** The request's context length: what it asked for, capped at the model's training context. */
   readonly numCtx: number;
-  /** From asking to holding: queue and load together. */
+  /** Time spent queueing and loading. */
   readonly waitedMs: number;
-  /** Once; later calls do nothing. */
+  /** Further calls do nothing. */
   release(): void;
 }
 
@@ -59,11 +59,11 @@ export interface ResidentView {
   readonly state: "loading" | "ready" | "leaving";
   readonly numCtx: number;
   readonly sizeBytes: number;
-  /** What of it lies on which GPU. None: it runs on the processor alone. */
+  /** Memory on each GPU; empty if the model runs on the CPU only. */
   readonly devices: ModelInfo["devices"];
-  /** Why it runs where it runs. */
+  /** Why the model was placed on these devices. */
   readonly whyThere: string;
-  /** Null: not before its place is needed. */
+  /** Null: stays until another model needs its memory. */
   readonly expiresAtMs: number | null;
   readonly loadedAtMs: number;
   readonly slots: number;
@@ -71,18 +71,18 @@ export interface ResidentView {
   readonly waiting: number;
   readonly keepAliveMs: number;
   readonly pid: number | null;
-  /** False while its process does not answer. */
+  /** False while the runner process is unresponsive. */
   readonly responds: boolean;
 }
 
-/** One thing that the scheduler did, and why. */
+/** One action of the scheduler and its reason. */
 export interface Decision {
   readonly atMs: number;
   readonly model: string;
-  /** `evict`: it lost its place to another model; whatever else ends its process is `unload`. */
+  /** `evict`: unloaded to make room for another model. `unload`: unloaded for any other reason. */
   readonly what: "load" | "retry" | "ready" | "evict" | "unload" | "fail" | "died" | "refuse" | "drain";
   readonly why: string;
-  /** For `ready`: how long the load took. */
+  /** Duration of the load, for `ready` only. */
   readonly tookMs: number | null;
 }
 
@@ -93,20 +93,20 @@ export interface SchedulerView {
 }
 
 export interface Scheduler {
-  /** Refused with `queue_full`, `shutting_down`, `model_too_large`, a load's failure or the signal's reason. */
+  /** Rejects with `queue_full`, `shutting_down`, `model_too_large`, the load error or the signal's reason. */
   lease(request: LeaseRequest): Promise<Lease>;
   /**
-   * Unloads when the last request has ended, of those that wait, too; settled once the memory is back, at once if it
-   * is neither loaded nor waited for.
+   * Unloads the matching models after their running and waiting requests have finished. Resolves when their memory
+   * is free, or immediately if none is loaded or requested.
    */
   unload(matches: (model: RunnableModel) => boolean, why: string): Promise<void>;
-  /** Starts no load: `keep_alive: 0` for a model that may or may not be loaded. */
+  /** Sets `keep_alive: 0` on a model without loading it. */
   expire(model: RunnableModel): void;
   view(): SchedulerView;
-  /** False while the queue is full or the server stops. */
+  /** False while the queue is full or the server is shutting down. */
   accepts(): boolean;
   /** Seconds after which a refused client may try again. */
   retryAfterSeconds(): number;
-  /** Takes no more requests, gives the running ones until the deadline, then ends all children. */
+  /** Rejects new requests, lets running ones finish until the deadline, then stops all runners. */
   close(deadlineMs: number): Promise<void>;
 }

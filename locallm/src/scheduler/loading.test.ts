@@ -8,7 +8,7 @@ import type { LeaseRequest, Scheduler } from "./lease.ts";
 import { createScheduler } from "./scheduler.ts";
 
 const gib = 2 ** 30;
-/** A GPU of some GiB, of which every loaded model takes its part, and an engine that refuses as told. */
+/** A scheduler with a GPU of `gpuGib` GiB shared by the loaded models; a load fails with what `refuse` returns. */
 function world(
   gpuGib: number,
   refuse: (layers: number) => Error | null,
@@ -90,7 +90,7 @@ const retries = (scheduler: Scheduler) =>
     .map(({ why }) => why);
 
 describe("a load on a GPU", () => {
-  it("that goes well is tried once, and told", async () => {
+  it("is tried once if it succeeds, and shows its placement", async () => {
     const { scheduler, tried } = world(24, () => null);
     await scheduler.lease(request());
     expect(tried).toEqual([8]);
@@ -100,46 +100,44 @@ describe("a load on a GPU", () => {
     await scheduler.close(0);
   });
 
-  it("that fails is tried once more with fewer layers", async () => {
+  it("is retried with fewer layers if it fails", async () => {
     const { scheduler, tried } = world(24, (layers) => (layers > 4 ? noMemory : null));
     await scheduler.lease(request());
     expect(tried).toEqual([8, 4]);
-    expect(retries(scheduler)).toEqual([
-      "4 layers in place of 8: model failed to load: out of device memory",
-    ]);
+    expect(retries(scheduler)).toEqual(["4 layers instead of 8: model failed to load: out of device memory"]);
     expect(scheduler.view().residents[0]?.whyThere).toBe(retries(scheduler)[0]);
     await scheduler.close(0);
   });
 
-  it("that fails twice, a crash of the driver too, ends on the processor", async () => {
+  it("falls back to the CPU if it fails twice, even by a driver crash", async () => {
     const { scheduler, tried } = world(24, (layers) => (layers > 0 ? crash : null));
     await scheduler.lease(request());
     expect(tried).toEqual([8, 4, 0]);
-    expect(retries(scheduler)[1]).toMatch(/^the processor in place of the GPU: .*SIGSEGV/);
+    expect(retries(scheduler)[1]).toMatch(/^CPU instead of GPU: .*SIGSEGV/);
     expect(scheduler.view().residents[0]?.devices).toEqual([]);
     await scheduler.close(0);
   });
 
-  it("that fails everywhere fails, with the last error", async () => {
+  it("fails with the last error if every placement fails", async () => {
     const { scheduler, tried } = world(24, () => noMemory);
     await expect(scheduler.lease(request())).rejects.toBe(noMemory);
     expect(tried).toEqual([8, 4, 0]);
   });
 
-  it("is not tried again for what no other place could mend", async () => {
+  it("is not retried if no other placement could help", async () => {
     const { scheduler, tried } = world(24, () => new LocallmError("invalid_gguf", { rule: "x" }));
     await expect(scheduler.lease(request())).rejects.toMatchObject({ code: "invalid_gguf" });
     expect(tried).toEqual([8]);
   });
 
-  it("takes what fits when it is alone", async () => {
+  it("takes the layers that fit if no other model is loaded", async () => {
     const { scheduler, tried } = world(5, () => null);
     await scheduler.lease(request());
     expect(tried).toEqual([4]);
     await scheduler.close(0);
   });
 
-  it("waits for the GPU's memory when another model that could leave has it", async () => {
+  it("waits for another model to be unloaded if that model holds the GPU's memory", async () => {
     const { scheduler, tried } = world(12, () => null, { maxLoadedModels: 2 });
     (await scheduler.lease(request("first"))).release();
     await scheduler.lease(request("second"));
@@ -149,7 +147,7 @@ describe("a load on a GPU", () => {
   });
 });
 
-it("a model of which no layer fits on the GPU sends nobody away who is not there either", async () => {
+it("a model with no layer that fits on the GPU does not evict a model that is not on the GPU either", async () => {
   const { scheduler, tried } = world(12, () => null, { maxLoadedModels: 2, layerGib: 20 });
   (await scheduler.lease(request("first"))).release();
   await scheduler.lease(request("second"));
@@ -158,7 +156,7 @@ it("a model of which no layer fits on the GPU sends nobody away who is not there
   await scheduler.close(0);
 });
 
-it("a load on the processor is tried once", async () => {
+it("a load on the CPU is tried once", async () => {
   const { scheduler, tried } = world(0, () => noMemory);
   await expect(scheduler.lease(request())).rejects.toBe(noMemory);
   expect(tried).toEqual([0]);

@@ -6,9 +6,9 @@ import type { SchedulerParts, SchedulerSettings } from "./parts.ts";
 import type { Resident } from "./residency.ts";
 
 /**
- * Starts a resident's process: where it was placed, and when the GPUs fail, once with fewer layers there, then on the
- * processor; `onRetry` says so. Refused with what the engine says of the model, with `model_load_failed` when nothing
- * moves for too long, or with the reason of `resident.abortLoad`.
+ * Starts the runner at the chosen placement. If loading on a GPU fails, retries with fewer GPU layers, then on the
+ * CPU, and reports each retry to `onRetry`. Rejects with the engine's error, with `model_load_failed` if the load
+ * makes no progress, or with the reason of `resident.abortLoad`.
  */
 export async function loadRunner(
   settings: SchedulerSettings,
@@ -17,29 +17,29 @@ export async function loadRunner(
   request: LeaseRequest,
   { needs, choice, onRetry }: Placed & { onRetry: (why: string) => void },
 ): Promise<Runner> {
-  const others = choice.deviceBytes === 0 ? [] : retries(choice, needs);
+  const fallbacks = choice.deviceBytes === 0 ? [] : fallbackChoices(choice, needs);
   for (let tried: Choice = choice; ; ) {
     resident.choice = tried;
     try {
       return await loadOnce(settings, parts, resident, request, tried);
     } catch (error) {
-      const next = others.shift();
-      if (next === undefined || !isOfTheEngine(error)) throw error;
+      const next = fallbacks.shift();
+      if (next === undefined || !isEngineError(error)) throw error;
       tried = { ...next, why: `${next.why}: ${error.message}` };
       onRetry(tried.why);
     }
   }
 }
 
-/** A model and its memory, and where it is to run. */
+/** A model's memory needs and the devices chosen for it. */
 export interface Placed {
   readonly needs: Needs;
   readonly choice: Choice;
 }
 
-function retries(choice: Choice, needs: Needs): Choice[] {
+function fallbackChoices(choice: Choice, needs: Needs): Choice[] {
   const fewer = withFewerLayers(choice, needs);
-  const last = onProcessor(needs, "the processor in place of the GPU");
+  const last = onProcessor(needs, "CPU instead of GPU");
   return fewer === null ? [last] : [fewer, last];
 }
 
@@ -50,14 +50,14 @@ const engineErrors: readonly ErrorCode[] = [
   "engine_mismatch",
 ];
 
-/** Whether another place could help; not where the load was given up or nobody waits any more. */
-function isOfTheEngine(error: unknown): error is LocallmError {
+/** True if other devices could help; false for stalled or aborted loads. */
+function isEngineError(error: unknown): error is LocallmError {
   return (
     error instanceof LocallmError && engineErrors.includes(error.code) && !(error instanceof StalledLoad)
   );
 }
 
-/** A load that made no progress: trying again would keep everybody waiting as long once more. */
+/** A load that made no progress. Never retried: each retry would block the queue for another full timeout. */
 class StalledLoad extends LocallmError<"model_load_failed"> {}
 
 async function loadOnce(
@@ -107,8 +107,8 @@ async function loadOnce(
 }
 
 /**
- * Finds a place for the resident and sets its size to what it needs. Null: one of the `others` must leave first.
- * Throws `model_too_large` where waiting would not help.
+ * Chooses devices for the resident and sets its size. Returns null if one of the `others` must be unloaded first.
+ * Throws `model_too_large` if unloading them would not help.
  */
 export async function placeResident(
   settings: SchedulerSettings,
@@ -124,17 +124,20 @@ export async function placeResident(
   resident.hostBytes = choice.hostBytes;
   resident.sizeBytes = choice.hostBytes + choice.deviceBytes;
   const available = parts.availableBytes();
-  // Another model on the GPU leaves this one too few layers there.
+  // Another model's GPU memory keeps some of this model's layers off the GPU.
   const isCrowded = choice.isCut && others.some(({ runner }) => (runner?.info.devices.length ?? 0) > 0);
   if (choice.hostBytes <= available && !isCrowded) return { needs, choice };
-  // Nobody leaves for a model that would not fit without them either. What they hold on a GPU makes no room here.
-  const without = others.reduce((sum, { hostBytes }) => sum + hostBytes, available);
-  if (others.length > 0 && choice.hostBytes <= without * clearlyMore) return null;
-  throw new LocallmError("model_too_large", { needed: gib(choice.hostBytes), available: gib(without) });
+  // Do not unload others if the model would not fit even then. Only host memory counts: it is host memory that is short.
+  const availableAlone = others.reduce((sum, { hostBytes }) => sum + hostBytes, available);
+  if (others.length > 0 && choice.hostBytes <= availableAlone * unloadTolerance) return null;
+  throw new LocallmError("model_too_large", {
+    needed: gib(choice.hostBytes),
+    available: gib(availableAlone),
+  });
 }
 
-/** A process gives back more than its model takes, so a model that nearly fits may try. */
-const clearlyMore = 1.25;
+/** A process frees more memory than its model's size, so a model that nearly fits is worth a try. */
+const unloadTolerance = 1.25;
 
 function gib(bytes: number): string {
   return `${(bytes / 2 ** 30).toFixed(1)} GiB`;

@@ -7,7 +7,7 @@ import type { Store } from "../library/store.ts";
 import { type LoadRequest, type ModelInfo, onlyProcessor } from "../wire/inference/load.ts";
 import type { RunnableModel } from "./lease.ts";
 
-/** The options of a load that decide its memory. */
+/** The load options that affect memory use. */
 export type MeasuredLoad = Pick<
   LoadRequest,
   "numCtx" | "numBatch" | "slots" | "kvCacheType" | "flashAttention"
@@ -17,21 +17,21 @@ type Sizes = ModelInfo["sizeBytes"];
 
 export interface MemoryNeedsParts {
   readonly store: Store;
-  /** A dry load in a process of its own; null if it gave no answer. */
+  /** Does a dry load in a separate process; null if it returned no sizes. */
   readonly measure: (request: LoadRequest) => Promise<Sizes | null>;
-  /** Whether a GPU may take layers: then every byte counts. */
+  /** With a GPU, exact sizes are needed to split layers between devices. */
   readonly hasGpu: boolean;
   readonly availableBytes: () => number;
 }
 
 const keptMeasurements = 256;
-/** Over its weights: what a model is taken for if its dry load gave no answer. The load itself will tell. */
-const unmeasuredShare = 1.2;
+/** Multiple of the weights' size to assume if the dry load returned nothing; the real load has the final say. */
+const unmeasuredFactor = 1.2;
 
 /**
- * The memory that a model takes when loaded. The engine is asked, by a dry load, and its answer is kept by weights and
- * options: no formula of ours knows experts, sliding windows, states and embedders. A dry load takes some 250 ms, so it
- * is left out where nothing depends on it: without a GPU, and with twice the memory that any model of that size needs.
+ * How much memory a model takes when loaded. A dry load measures it, because no formula of ours covers experts,
+ * sliding windows, recurrent states and embedding models. Results are cached by weights and options. A dry load takes
+ * about 250 ms, so it is skipped if there is no GPU and twice the upper bound for the model is available.
  */
 export class MemoryNeeds {
   readonly #parts: MemoryNeedsParts;
@@ -41,7 +41,7 @@ export class MemoryNeeds {
     this.#parts = parts;
   }
 
-  /** Throws what the engine says of a model that it cannot load. */
+  /** Throws the engine's error if it cannot load the model. */
   async of(model: RunnableModel, load: MeasuredLoad): Promise<Needs> {
     const { store, hasGpu, availableBytes } = this.#parts;
     const paths = [model.modelPath, ...(model.furtherPaths ?? [])];
@@ -50,19 +50,19 @@ export class MemoryNeeds {
     const isAmple = !hasGpu && 2 * ample <= availableBytes();
     const sizes = isAmple
       ? spread(header, ample)
-      : ((await this.#measure(model, load)) ?? spread(header, unmeasuredShare * weightsBytes(header)));
+      : ((await this.#measure(model, load)) ?? spread(header, unmeasuredFactor * weightsBytes(header)));
     const adapters = await Promise.all(model.adapters.map(async ({ path }) => (await stat(path)).size));
     const compute = sizes.compute + adapters.reduce((sum, bytes) => sum + bytes, 0);
     return {
       ...layerNeeds(header, sizes.context),
-      // An adapter lies where the layers lie that it changes.
+      // An adapter is placed on the same devices as the layers it changes.
       compute,
       total: sizes.weights + sizes.context + compute,
     };
   }
 
   async #measure(model: RunnableModel, load: MeasuredLoad): Promise<Sizes | null> {
-    // A changed file is another model, also under the same path.
+    // A changed file under the same path is a different model.
     const stamps = await Promise.all(
       [model.modelPath, ...(model.furtherPaths ?? [])].map(async (path) => {
         const { ino, size, mtimeMs } = await stat(path);
@@ -88,7 +88,7 @@ export class MemoryNeeds {
   }
 }
 
-/** What goes to a GPU with each layer. The cache is the same for all; tokens are looked up on the processor. */
+/** Memory by layer. Every layer has the same share of the cache; the token lookup table stays on the CPU. */
 export function layerNeeds(
   header: GgufHeader,
   contextBytes: number,
@@ -103,12 +103,12 @@ export function layerNeeds(
     else if (name === "token_embd.weight") lookup = sizeBytes;
     else if (name.startsWith("output")) output += sizeBytes;
   }
-  // Without weights of its own the output takes the lookup's, a second time.
+  // If the output is tied to the token embeddings, the engine loads those a second time for it.
   const isTied = !header.tensors.some(({ name }) => name === "output.weight");
   return { layers, output: isTied ? output + lookup : output, lookup };
 }
 
-/** More than any model of these dimensions takes: keys, values and scores of all heads in 32 bits. */
+/** Upper bound for a model of these dimensions: 32-bit keys, values and attention scores of all heads. */
 export function ampleBytes(header: GgufHeader, { numCtx, numBatch, slots }: MeasuredLoad): number {
   const { contextLength = Number.POSITIVE_INFINITY, embeddingLength = 0 } = headerLengths(header);
   const window = Math.ceil(Math.min(numCtx, contextLength) / 256) * 256;
@@ -126,7 +126,7 @@ export function ampleBytes(header: GgufHeader, { numCtx, numBatch, slots }: Meas
     (numberOf(header, "ssm.state_size", 0) + numberOf(header, "ssm.conv_kernel", 0) + 1);
   const context = slots * layers * 4 * (window * 2 * heads * headLength + state);
 
-  // An embedder computes its whole window in one step.
+  // An embedding model processes its whole context in one step.
   const rows = headerValue(header, "pooling_type") === undefined ? (numBatch ?? 512) : window;
   const feedForward =
     numberOf(header, "feed_forward_length", 4 * embedding) *

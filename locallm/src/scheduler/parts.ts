@@ -5,11 +5,11 @@ import type { Decision, RunnableModel } from "./lease.ts";
 import type { MeasuredLoad } from "./memory-needs.ts";
 
 export interface SchedulerSettings {
-  /** Parallel places of each loaded model. */
+  /** Parallel slots of each loaded model. */
   readonly slots: number;
   readonly maxLoadedModels: number;
   readonly maxQueue: number;
-  /** A load without progress for so long is given up. */
+  /** A load fails after this long without progress. */
   readonly loadTimeoutMs: number;
   readonly flashAttention: "auto" | "on" | "off";
   readonly kvCacheType: "f16" | "q8_0" | "q4_0";
@@ -17,15 +17,15 @@ export interface SchedulerSettings {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** What the scheduler works with, so that tests can put their own in. */
+/** The scheduler's dependencies; tests inject their own. */
 export interface SchedulerParts {
   readonly clock: Clock;
   readonly startRunner: StartRunner;
-  /** The memory that a load would take, piece by piece. Throws what is wrong with the file. */
+  /** Memory that a load would take. Throws if the file is invalid. */
   readonly needs: (model: RunnableModel, load: MeasuredLoad) => Promise<Needs>;
-  /** Where a model that takes so much is to compute, by the memory that is free there now. */
+  /** Chooses devices by their free memory. */
   readonly place: (needs: Needs, wish: PlacementWish) => Promise<Choice>;
-  /** The processor's memory that may still be taken, in bytes. */
+  /** Available host memory in bytes. */
   readonly availableBytes: () => number;
   readonly onDecision?: (decision: Decision) => void;
   readonly onLog?: (model: string, line: string) => void;

@@ -1,23 +1,23 @@
 import type { Lease, LeaseRequest } from "./lease.ts";
 
-/** A request that has no place yet. */
+/** A request waiting to be granted a lease. */
 export interface Waiter {
   readonly request: LeaseRequest;
-  /** What it waits for: requests of one line are served by the same runner. */
+  /** Key of the runner it needs (see `lineOf`). Requests with the same key form a line. */
   readonly line: string;
-  /** Its window: asked for, cut to what the model was trained on. */
+  /** Requested context length, capped at the model's training context. */
   readonly numCtx: number;
-  /** The least window that will do; less than `numCtx` for a visit. */
-  readonly leastCtx: number;
-  /** Its request's own, unless the model was told to go meanwhile. */
+  /** Smallest acceptable context length; less than `numCtx` for a visit. */
+  readonly minCtx: number;
+  /** The request's value, or 0 if the model was told to expire meanwhile. */
   keepAliveMs: number;
   readonly sinceMs: number;
-  /** Grows with every request: the order of arrival over all lines. */
+  /** Order of arrival across all lines. */
   readonly ticket: number;
   readonly settle: { resolve(lease: Lease): void; reject(error: unknown): void };
 }
 
-/** Everybody who waits, for a load, a slot or an eviction, in one bounded queue with a line a runner. */
+/** All requests waiting for a load, a slot or an eviction: one bounded queue with one line per runner. */
 export class Queue {
   readonly #limit: number;
   readonly #lines = new Map<string, Waiter[]>();
@@ -42,7 +42,7 @@ export class Queue {
     this.#length++;
   }
 
-  /** The one who has waited longest in a line. */
+  /** The request that has waited longest in a line. */
   head(line: string): Waiter | undefined {
     return this.#lines.get(line)?.[0];
   }
@@ -51,12 +51,12 @@ export class Queue {
     return this.#lines.get(line) ?? [];
   }
 
-  /** The heads of all lines, the one that came first in front. */
+  /** The heads of all lines, oldest first. */
   heads(): Waiter[] {
     return [...this.#lines.values()].map((line) => line[0]!).sort((a, b) => a.ticket - b.ticket);
   }
 
-  /** False where it is not waiting any more. */
+  /** False if it is no longer waiting. */
   remove(waiter: Waiter): boolean {
     const line = this.#lines.get(waiter.line);
     const index = line?.indexOf(waiter) ?? -1;
@@ -67,7 +67,7 @@ export class Queue {
     return true;
   }
 
-  /** Empties a line. */
+  /** Removes and returns all requests of a line. */
   take(line: string): Waiter[] {
     const waiters = this.#lines.get(line) ?? [];
     this.#lines.delete(line);

@@ -4,8 +4,8 @@ import type { Clock } from "./clock.ts";
 import type { LeaseRequest, LoadWish, ResidentView, RunnableModel } from "./lease.ts";
 
 /**
- * What a runner is loaded for. Names, templates and sampling are not part of it: two names of the same weights
- * share a runner. The window is not either: a larger one serves smaller requests.
+ * Identifies the runner that can serve a request. Names, templates and sampling are not part of the key, so two names
+ * for the same weights share a runner. Neither is the context length: a larger context serves smaller requests.
  */
 export function lineOf(model: RunnableModel, load: LoadWish): string {
   return JSON.stringify([
@@ -19,16 +19,16 @@ export function lineOf(model: RunnableModel, load: LoadWish): string {
   ]);
 }
 
-/** The window that a request gets of the model. */
-export function windowOf(model: RunnableModel, load: LoadWish): number {
+/** The context length a request gets. */
+export function contextLengthOf(model: RunnableModel, load: LoadWish): number {
   return Math.min(load.numCtx, model.trainContext ?? load.numCtx);
 }
 
-/** How long a loaded model keeps its place while another waits for it: whichever ends first. */
+/** A loaded model may keep serving while another model waits, until the first of these limits is reached. */
 const tenureRequests = 16;
 const tenureMs = 2_000;
 
-/** A model's place: while it loads, while it answers, and until its process is gone. */
+/** A model in memory, from the start of its load until its process has exited. */
 export class Resident {
   readonly line: string;
   readonly model: RunnableModel;
@@ -37,19 +37,19 @@ export class Resident {
   readonly abortLoad = new AbortController();
   state: "loading" | "ready" | "leaving" = "loading";
   runner: Runner | null = null;
-  /** As measured before the load, then as the engine allocated it. */
+  /** Estimated before the load; afterwards what the engine allocated. */
   sizeBytes = 0;
-  /** Its part in the processor's memory. */
+  /** The part of `sizeBytes` in host memory. */
   hostBytes = 0;
   choice: Choice | null = null;
   activeSlots = 0;
   visits = 0;
   lastUsedMs: number;
   keepAliveMs: number;
-  /** Settled once its process is gone, or its load has failed. */
+  /** Resolves when the process has exited or the load has failed. */
   readonly gone = Promise.withResolvers<void>();
-  /** Takes no more requests and goes when the last one has ended. `forPlace`: unless its place is not needed any more. */
-  draining: { readonly why: string; readonly forPlace: boolean } | null = null;
+  /** Set while it accepts no requests and unloads after the last one. `toMakeRoom`: cancelled if the room is no longer needed. */
+  draining: { readonly why: string; readonly toMakeRoom: boolean } | null = null;
   #tenure: { readonly sinceMs: number; granted: number } | null = null;
   #cancelTimer: (() => void) | null = null;
   readonly #clock: Clock;
@@ -82,7 +82,7 @@ export class Resident {
     return this.keepAliveMs === Number.POSITIVE_INFINITY;
   }
 
-  /** When it goes if nobody asks for it again; null while pinned. A busy one counts from now. */
+  /** When it unloads without further requests; null if pinned. While busy, counted from now. */
   get expiresAtMs(): number | null {
     if (this.isPinned) return null;
     return (this.isIdle ? this.lastUsedMs : this.#clock.now()) + this.keepAliveMs;
@@ -92,24 +92,24 @@ export class Resident {
     return this.state === "ready" && this.draining === null;
   }
 
-  /** Whether it may take this request now, its turn given. */
-  hasRoomFor(request: LeaseRequest, leastCtx: number): boolean {
-    if (!this.isOpen || this.numCtx < leastCtx) return false;
+  /** Whether this request can start now if it is next in line. */
+  canServe(request: LeaseRequest, minCtx: number): boolean {
+    if (!this.isOpen || this.numCtx < minCtx) return false;
     return request.uses !== "slot" || (this.activeSlots < this.runner!.slots && this.tenureSpent === null);
   }
 
-  /** Another model waits for a place: from now on requests and time count. */
-  contend(): void {
+  /** Another model is waiting: starts counting requests and time. */
+  startTenure(): void {
     this.#tenure ??= { sinceMs: this.#clock.now(), granted: 0 };
   }
 
-  /** Nobody waits any more. */
-  settle(): void {
+  /** No other model is waiting any more. */
+  endTenure(): void {
     this.#tenure = null;
-    if (this.draining?.forPlace) this.draining = null;
+    if (this.draining?.toMakeRoom) this.draining = null;
   }
 
-  /** Null: it may go on. */
+  /** The limit that was reached, in words; null while it may keep serving. */
   get tenureSpent(): string | null {
     if (this.#tenure === null) return null;
     if (this.#tenure.granted >= tenureRequests) return `${tenureRequests} requests`;
@@ -137,7 +137,7 @@ export class Resident {
     this.lastUsedMs = this.#clock.now();
   }
 
-  /** Calls back when the keep-alive has run out, if it is idle then. */
+  /** Calls back when the keep-alive expires; does nothing while it is busy or pinned. */
   armExpiry(expired: () => void): void {
     this.cancelExpiry();
     const dueMs = this.expiresAtMs;

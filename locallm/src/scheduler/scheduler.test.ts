@@ -8,7 +8,7 @@ import type { Decision, Lease, LeaseRequest, RunnableModel, Scheduler } from "./
 import type { SchedulerParts, SchedulerSettings } from "./parts.ts";
 import { createScheduler } from "./scheduler.ts";
 
-/** Time that moves only when told. */
+/** A clock that moves only when `pass` is called. */
 class ManualClock implements Clock {
   #now = 0;
   #timers = new Set<{ atMs: number; callback: () => void }>();
@@ -38,21 +38,21 @@ class ManualClock implements Clock {
   }
 }
 
-/** Lets everything run that waits for nothing but its turn. */
+/** Waits until all pending promises have run. */
 const settled = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
 
 interface World {
   clock: ManualClock;
   scheduler: Scheduler;
-  /** Model names in the order their loads began. */
+  /** Model names in the order their loads started. */
   loads: string[];
   running: Set<string>;
   kill(model: string): void;
-  /** Those that were ended by force. */
+  /** Runners stopped by `kill`. */
   killed: string[];
   failNext: { error: Error | null };
-  /** Decisions, as the log is told them. */
-  told: Decision[];
+  /** Decisions passed to the log. */
+  logged: Decision[];
   sizes: Map<string, number>;
   hold: { loads: boolean; release: (() => void)[]; progress: () => void };
 }
@@ -64,7 +64,7 @@ function world(settings: Partial<SchedulerSettings> = {}, availableBytes = 1e12)
   const killed: string[] = [];
   const exits = new Map<string, (exit: RunnerExit) => void>();
   const failNext: World["failNext"] = { error: null };
-  const told: Decision[] = [];
+  const logged: Decision[] = [];
   const sizes: World["sizes"] = new Map();
   const hold: World["hold"] = { loads: false, release: [], progress: () => {} };
   const complete: SchedulerSettings = {
@@ -121,7 +121,7 @@ function world(settings: Partial<SchedulerSettings> = {}, availableBytes = 1e12)
     place: async (needs) => onProcessor(needs, "no GPU found"),
     availableBytes: () =>
       availableBytes - [...running].reduce((sum, name) => sum + (sizes.get(name) ?? 1), 0),
-    onDecision: (decision) => told.push(decision),
+    onDecision: (decision) => logged.push(decision),
   };
   return {
     clock,
@@ -132,7 +132,7 @@ function world(settings: Partial<SchedulerSettings> = {}, availableBytes = 1e12)
     kill: (model) =>
       exits.get(model)?.({ code: null, signal: "SIGKILL", asked: false, stalled: false, log: [] }),
     failNext,
-    told,
+    logged,
     sizes,
     hold,
   };
@@ -172,8 +172,8 @@ afterEach(() => {
   leases.length = 0;
 });
 
-describe("places", () => {
-  it("loads a model once and grants its slots first in, first out", async () => {
+describe("loaded models", () => {
+  it("loads a model once and grants its slots in order of arrival", async () => {
     const { scheduler, loads } = world({ slots: 2 });
     const order: number[] = [];
     const asked = [0, 1, 2, 3].map((index) =>
@@ -190,7 +190,7 @@ describe("places", () => {
     expect(loads).toEqual(["a"]);
   });
 
-  it("shares a runner between names of the same weights, not between ways to load them", async () => {
+  it("shares a runner between names with the same weights, but not between different load options", async () => {
     const { scheduler, loads } = world({ maxLoadedModels: 3 });
     const plain = request("a");
     const alias = { ...plain, model: { ...plain.model, name: "alias", digest: "other" } };
@@ -199,7 +199,7 @@ describe("places", () => {
     expect(loads).toEqual(["a", "a"]);
   });
 
-  it("loads one model at a time, so that each sees what memory the last one left", async () => {
+  it("loads one model at a time, so that each sees how much memory the previous one left", async () => {
     const { scheduler, loads, hold } = world({ maxLoadedModels: 2 });
     hold.loads = true;
     const [a, b] = ["a", "b"].map((name) => scheduler.lease(request(name)));
@@ -213,7 +213,7 @@ describe("places", () => {
     await b;
   });
 
-  it("evicts the least recently used idle model, a pinned one last", async () => {
+  it("evicts the least recently used idle model, pinned models last", async () => {
     const { scheduler, running, clock } = world({ maxLoadedModels: 3 });
     for (const [name, keepAliveMs] of [
       ["pinned", Infinity],
@@ -234,7 +234,7 @@ describe("places", () => {
     expect([...running].sort()).toEqual(["pinned", "y", "z"]);
   });
 
-  it("evicts even a pinned model when nothing else can go", async () => {
+  it("evicts a pinned model if no other model can be unloaded", async () => {
     const { scheduler, running } = world();
     (await scheduler.lease(request("pinned", { keepAliveMs: Infinity }))).release();
     await scheduler.lease(request("a"));
@@ -242,7 +242,7 @@ describe("places", () => {
     expect(scheduler.view().decisions.find((d) => d.what === "evict")?.why).toContain("pinned");
   });
 
-  it("never evicts a busy model, and waits for its last request", async () => {
+  it("does not evict a busy model before its last request has finished", async () => {
     const { scheduler, running, clock } = world();
     const busy = await scheduler.lease(request("a"));
     const waiting = scheduler.lease(request("b"));
@@ -253,7 +253,7 @@ describe("places", () => {
     expect([...running]).toEqual(["b"]);
   });
 
-  it("lets a visit in beside a full model, but not a second generation", async () => {
+  it("grants a visit while all slots are busy, but not a second generation", async () => {
     const { scheduler } = world();
     await scheduler.lease(request("a"));
     (await scheduler.lease(request("a", { uses: "visit" }))).release();
@@ -266,8 +266,8 @@ describe("places", () => {
   });
 });
 
-describe("competition for a place", () => {
-  /** Serves whatever is granted, one after the other, each taking `ms`. */
+describe("competing models", () => {
+  /** Serves the granted requests one after the other, `ms` each. */
   async function serve(clock: ManualClock, requests: Promise<Lease>[], ms: number): Promise<void> {
     let open = requests.length;
     const held: Lease[] = [];
@@ -283,7 +283,7 @@ describe("competition for a place", () => {
     }
   }
 
-  it("swaps after 16 requests: 200 requests over two models take 14 loads, all answered in order", async () => {
+  it("swaps models every 16 requests: 200 requests for two models take 14 loads and are answered in order", async () => {
     const { scheduler, loads, clock } = world();
     const order: Record<string, number[]> = { a: [], b: [] };
     const asked = Array.from({ length: 200 }, (_, index) => {
@@ -299,15 +299,15 @@ describe("competition for a place", () => {
     expect(order["b"]).toEqual(Array.from({ length: 100 }, (_, index) => 2 * index + 1));
   });
 
-  it("swaps after 2 s when requests are long", async () => {
+  it("swaps models after 2 s if requests are long", async () => {
     const { scheduler, loads, clock } = world();
     const asked = Array.from({ length: 12 }, (_, index) => scheduler.lease(request(index < 6 ? "a" : "b")));
     await serve(clock, asked, 700);
-    // 700, 1400, 2100 ms: three requests begin within 2 s of the other's waiting.
+    // Requests start at 0, 700 and 1400 ms: three within the 2 s after the other model began to wait.
     expect(loads).toEqual(["a", "b", "a", "b"]);
   });
 
-  it("keeps a model that nobody competes with, however many its requests", async () => {
+  it("keeps a model without competition loaded for any number of requests", async () => {
     const { scheduler, loads, clock } = world();
     await serve(
       clock,
@@ -317,14 +317,14 @@ describe("competition for a place", () => {
     expect(loads).toEqual(["a"]);
   });
 
-  it("gives the place to whoever has waited longest, so that nobody starves", async () => {
+  it("loads the model that has waited longest, so that none starves", async () => {
     const { scheduler, loads, clock } = world();
     const asked = [..."abcab"].map((name) => scheduler.lease(request(name)));
     await serve(clock, asked, 10);
     expect(loads).toEqual(["a", "b", "c"]);
   });
 
-  it("goes on as before when the competitor gives up", async () => {
+  it("keeps serving the loaded model if the competing request is cancelled", async () => {
     const { scheduler, loads, clock } = world();
     const holding = await scheduler.lease(request("a"));
     const gone = new AbortController();
@@ -339,15 +339,15 @@ describe("competition for a place", () => {
   });
 });
 
-describe("windows", () => {
-  it("serves a smaller window with a larger one, each request bound by its own", async () => {
+describe("context lengths", () => {
+  it("serves a smaller context with a larger one, and limits each request to its own", async () => {
     const { scheduler, loads } = world({ slots: 2 });
     const large = await scheduler.lease(request("a", { numCtx: 8192 }));
     const small = await scheduler.lease(request("a", { numCtx: 512 }));
     expect([large.numCtx, small.numCtx, loads.length]).toEqual([8192, 512, 1]);
   });
 
-  it("does not load again for a visit, but does for the wish to be loaded", async () => {
+  it("does not reload for a visit with a larger context, but does for a load request", async () => {
     const { scheduler, loads } = world();
     (await scheduler.lease(request("a", { numCtx: 512 }))).release();
     (await scheduler.lease(request("a", { numCtx: 4096, uses: "visit" }))).release();
@@ -356,7 +356,7 @@ describe("windows", () => {
     expect([loads.length, lease.numCtx]).toEqual([2, 4096]);
   });
 
-  it("loads again for a larger one, once its requests have ended", async () => {
+  it("reloads for a larger context after the running requests have finished", async () => {
     const { scheduler, loads } = world({ maxLoadedModels: 2 });
     const small = await scheduler.lease(request("a", { numCtx: 512 }));
     const large = scheduler.lease(request("a", { numCtx: 4096 }));
@@ -367,7 +367,7 @@ describe("windows", () => {
     expect(loads).toEqual(["a", "a"]);
   });
 
-  it("loads again for whoever came first, although another model waits for the place", async () => {
+  it("reloads for an earlier request although another model is waiting", async () => {
     const { scheduler, loads } = world();
     const first = await scheduler.lease(request("a", { numCtx: 512 }));
     const larger = scheduler.lease(request("a", { numCtx: 4096 }));
@@ -379,7 +379,7 @@ describe("windows", () => {
     expect(loads).toEqual(["a", "a", "b"]);
   });
 
-  it("cuts a window to what the model was trained on, and does not reload for more", async () => {
+  it("caps the context at the model's training context and does not reload for more", async () => {
     const { scheduler, loads } = world();
     const lease = await scheduler.lease(request("a", { numCtx: 4096, trainContext: 1024 }));
     lease.release();
@@ -387,7 +387,7 @@ describe("windows", () => {
     expect([lease.numCtx, loads.length]).toEqual([1024, 1]);
   });
 
-  it("loads for the largest window among those that wait", async () => {
+  it("loads with the largest context of the waiting requests", async () => {
     const { scheduler, loads } = world({ slots: 2 });
     const both = [scheduler.lease(request("x")), scheduler.lease(request("a"))];
     const larger = scheduler.lease(request("a", { numCtx: 4096 }));
@@ -398,7 +398,7 @@ describe("windows", () => {
 });
 
 describe("keep-alive", () => {
-  it("unloads after the period, counted from the end of the last request; the latest request's value holds", async () => {
+  it("unloads when the latest request's keep-alive has passed since the end of the last request", async () => {
     const { scheduler, running, clock } = world();
     const first = await scheduler.lease(request("a", { keepAliveMs: 1_000 }));
     await clock.pass(5_000);
@@ -410,7 +410,7 @@ describe("keep-alive", () => {
     expect([...running]).toEqual([]);
   });
 
-  it("keeps for ever, or not at all", async () => {
+  it("keeps a model forever or unloads it immediately", async () => {
     const { scheduler, running, clock } = world();
     (await scheduler.lease(request("a", { keepAliveMs: Infinity }))).release();
     expect(scheduler.view().residents[0]?.expiresAtMs).toBeNull();
@@ -421,7 +421,7 @@ describe("keep-alive", () => {
     expect([...running]).toEqual([]);
   });
 
-  it("lets go of an idle model when told, and loads nothing for that", async () => {
+  it("expire unloads an idle model and loads nothing", async () => {
     const { scheduler, loads, running, clock } = world();
     scheduler.expire(model("a"));
     const lease = await scheduler.lease(request("a"));
@@ -433,7 +433,7 @@ describe("keep-alive", () => {
     expect([[...running], loads]).toEqual([[], ["a"]]);
   });
 
-  it("lets go behind those who wait when told, also while it loads", async () => {
+  it("expire unloads after the waiting requests, even while the model is loading", async () => {
     const { scheduler, running, hold, clock } = world();
     hold.loads = true;
     const waiting = [1, 2].map(() => scheduler.lease(request("a", { keepAliveMs: Infinity })));
@@ -447,7 +447,7 @@ describe("keep-alive", () => {
     expect([...running]).toEqual([]);
   });
 
-  it("unloads for a delete once the last request has ended", async () => {
+  it("unloads a deleted model after its last request has finished", async () => {
     const { scheduler, running } = world();
     const lease = await scheduler.lease(request("a"));
     let gone = false;
@@ -463,7 +463,7 @@ describe("keep-alive", () => {
     expect([...running]).toEqual([]);
   });
 
-  it("serves who waits for a model, loaded or not, before it unloads that for a delete", async () => {
+  it("serves the requests waiting for a deleted model, loaded or not, before it unloads it", async () => {
     const { scheduler, running, loads } = world();
     const first = await scheduler.lease(request("a"));
     const waiting = ["a", "b", "a"].map((name) => scheduler.lease(request(name)));
@@ -476,7 +476,7 @@ describe("keep-alive", () => {
     expect([[...running], loads]).toEqual([[], ["a", "b"]]);
   });
 
-  it("does not wait for a delete beyond the server's end", async () => {
+  it("ends a pending delete when the server shuts down", async () => {
     const { scheduler, clock } = world();
     await scheduler.lease(request("a"));
     const waiting = scheduler.lease(request("a"));
@@ -489,9 +489,9 @@ describe("keep-alive", () => {
   });
 });
 
-describe("what is explained", () => {
-  it("is every decision with its reason, to the view as to the log", async () => {
-    const { scheduler, told, failNext, kill, clock } = world({ maxQueue: 1 });
+describe("decisions", () => {
+  it("are reported with their reasons in the view and the log", async () => {
+    const { scheduler, logged, failNext, kill, clock } = world({ maxQueue: 1 });
     const a = await scheduler.lease(request("a"));
     const b = scheduler.lease(request("b", { numCtx: 512 }));
     await expect(scheduler.lease(request("c"))).rejects.toThrow("maximum pending");
@@ -506,26 +506,26 @@ describe("what is explained", () => {
     failNext.error = null;
     (await scheduler.lease(request("d", { keepAliveMs: 1_000 }))).release();
     await clock.pass(1_000);
-    expect(told.map(({ model: name, what }) => `${what} ${name}`)).toEqual([
+    expect(logged.map(({ model: name, what }) => `${what} ${name}`)).toEqual([
       ...["load a", "ready a", "refuse c", "drain a", "evict a"],
       ...["load b", "ready b", "unload b", "load b", "ready b", "died b"],
       ...["load c", "fail c", "load d", "ready d", "unload d"],
     ]);
-    const why = (at: number) => told[at]!.why;
+    const why = (at: number) => logged[at]!.why;
     expect([why(2), why(3), why(7), why(12), why(15)]).toEqual([
-      "1 requests wait already",
-      "b needs its place: served 2 s",
-      "a request wants a window of 4096, it is loaded with 512",
+      "the queue is full (1 waiting)",
+      "to make room for b: served 2 s",
+      "a request needs context length 4096, loaded with 512",
       "model failed to load: bad tensor",
-      "keep-alive ran out",
+      "keep-alive expired",
     ]);
-    expect(told.filter((decision) => decision.why === "")).toEqual([]);
-    expect(scheduler.view().decisions).toEqual(told);
+    expect(logged.filter((decision) => decision.why === "")).toEqual([]);
+    expect(scheduler.view().decisions).toEqual(logged);
   });
 });
 
-describe("trouble", () => {
-  it("refuses what goes beyond the queue, wherever it would have waited", async () => {
+describe("failures", () => {
+  it("rejects requests for any model while the queue is full", async () => {
     const { scheduler } = world({ maxQueue: 3 });
     const waiting = [..."abca"].map((name) => scheduler.lease(request(name)));
     const refused = waiting.pop()!;
@@ -534,7 +534,7 @@ describe("trouble", () => {
     await expect(refused).rejects.toThrow("maximum pending requests exceeded");
   });
 
-  it("fails everybody who waits for a load that fails, pauses, then tries again", async () => {
+  it("rejects all requests waiting for a failed load, pauses, then tries again", async () => {
     const { scheduler, loads, failNext, clock } = world();
     failNext.error = new LocallmError("model_load_failed", { reason: "bad tensor" });
     const asked = [1, 2, 3].map(() => scheduler.lease(request("a")));
@@ -547,15 +547,15 @@ describe("trouble", () => {
     expect(loads).toHaveLength(2);
   });
 
-  it("calls a process that ends while it loads a load that failed", async () => {
+  it("reports a process that exits during the load as a failed load", async () => {
     const { scheduler, failNext } = world();
     failNext.error = new LocallmError("runner_died", { reason: "SIGSEGV" });
     await expect(scheduler.lease(request("a"))).rejects.toThrow(
-      "model failed to load: its process ended (SIGSEGV)",
+      "model failed to load: its process exited (SIGSEGV)",
     );
   });
 
-  it("names no path of what it could not read", async () => {
+  it("does not reveal the path of an unreadable file", async () => {
     const { scheduler, failNext } = world();
     failNext.error = Object.assign(new Error("ENOENT: no such file, open '/secret/path'"), {
       code: "ENOENT",
@@ -565,7 +565,7 @@ describe("trouble", () => {
     );
   });
 
-  it("gives up a load that stalls", async () => {
+  it("aborts a stalled load", async () => {
     const { scheduler, hold, clock } = world({ loadTimeoutMs: 5_000 });
     hold.loads = true;
     const asked = scheduler.lease(request("a"));
@@ -574,7 +574,7 @@ describe("trouble", () => {
     await expect(asked).rejects.toThrow("model failed to load: no progress for 5 s");
   });
 
-  it("lets a load take as long as it needs while it makes progress", async () => {
+  it("lets a load take any time while it makes progress", async () => {
     const { scheduler, hold, clock } = world({ loadTimeoutMs: 5_000 });
     hold.loads = true;
     const asked = scheduler.lease(request("a"));
@@ -586,7 +586,7 @@ describe("trouble", () => {
     (await asked).release();
   });
 
-  it("stops a load that nobody waits for any more", async () => {
+  it("aborts a load when its last waiting request is cancelled", async () => {
     const { scheduler, hold, loads } = world();
     hold.loads = true;
     const gone = new AbortController();
@@ -602,7 +602,7 @@ describe("trouble", () => {
     expect(loads).toHaveLength(2);
   });
 
-  it("refuses a model that is too large for the machine", async () => {
+  it("rejects a model that is too large for the machine", async () => {
     const { scheduler, sizes } = world({}, 4 * 2 ** 30);
     sizes.set("huge", 5 * 2 ** 30);
     await expect(scheduler.lease(request("huge"))).rejects.toThrow(
@@ -610,7 +610,7 @@ describe("trouble", () => {
     );
   });
 
-  it("sends nobody away for a model that would not fit alone either", async () => {
+  it("evicts nothing for a model that would not fit even alone", async () => {
     const { scheduler, sizes, running } = world({ maxLoadedModels: 4 }, 10);
     sizes.set("a", 6).set("huge", 20);
     (await scheduler.lease(request("a"))).release();
@@ -618,7 +618,7 @@ describe("trouble", () => {
     expect([...running]).toEqual(["a"]);
   });
 
-  it("makes room in memory although there are free places, busy models first served out", async () => {
+  it("makes room in memory below the limit of loaded models, after busy models have finished", async () => {
     const { scheduler, sizes, running, clock } = world({ maxLoadedModels: 4 }, 10);
     for (const name of "abc") sizes.set(name, 6);
     const a = await scheduler.lease(request("a"));
@@ -633,7 +633,7 @@ describe("trouble", () => {
     expect([...running]).toEqual(["a"]);
   });
 
-  it("loads again after a runner died", async () => {
+  it("loads the model again after its runner died", async () => {
     const { scheduler, loads, kill } = world();
     const lease = await scheduler.lease(request("a"));
     kill("a");
@@ -644,7 +644,7 @@ describe("trouble", () => {
     expect(loads).toEqual(["a", "a"]);
   });
 
-  it("stops in the middle of a load", async () => {
+  it("shuts down during a load", async () => {
     const { scheduler, hold, running } = world();
     hold.loads = true;
     const asked = scheduler.lease(request("a"));
@@ -655,7 +655,7 @@ describe("trouble", () => {
     expect([...running]).toEqual([]);
   });
 
-  it("stops: nobody new, the running ones until the deadline, no process left", async () => {
+  it("shuts down: rejects new requests, lets running ones continue until the deadline, leaves no process", async () => {
     const { scheduler, running, killed, clock } = world({ maxLoadedModels: 2 });
     (await scheduler.lease(request("idle"))).release();
     await scheduler.lease(request("a"));
@@ -669,13 +669,13 @@ describe("trouble", () => {
     await clock.pass(10_000);
     await closed;
     expect([...running]).toEqual([]);
-    // What still computes is not asked: it would not hear in time.
+    // A busy runner is killed, because it would not read a request to stop in time.
     expect(killed).toEqual(["a"]);
   });
 });
 
 describe("under any order of events", () => {
-  it("answers everybody, never overfills a place, and keeps each model's order", async () => {
+  it("settles every request, never exceeds the slots, and keeps each model's order", async () => {
     const step = fc.oneof(
       fc.record({
         kind: fc.constant("ask" as const),

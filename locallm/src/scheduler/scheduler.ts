@@ -7,7 +7,7 @@ import type { Lease, LeaseRequest, RunnableModel, Scheduler, SchedulerView } fro
 import { loadRunner, placeResident } from "./loading.ts";
 import type { SchedulerParts, SchedulerSettings } from "./parts.ts";
 import { Queue, type Waiter } from "./queue.ts";
-import { lineOf, Resident, windowOf } from "./residency.ts";
+import { contextLengthOf, lineOf, Resident } from "./residency.ts";
 import { chooseVictim } from "./victim.ts";
 
 export function createScheduler(settings: SchedulerSettings, parts: SchedulerParts): Scheduler {
@@ -15,8 +15,9 @@ export function createScheduler(settings: SchedulerSettings, parts: SchedulerPar
 }
 
 /**
- * Gives models places in memory and requests places in models. Every event ends in `#dispatch`, which looks at
- * everything again: grant what can be granted, then make place for whoever has waited longest.
+ * Loads models into memory and grants requests slots in them. Every event ends in `#dispatch`, which re-examines
+ * everything: it grants what it can, then makes room for the request that has waited longest. A "place" is the right
+ * to one of the `maxLoadedModels` loaded models; a "line" holds the requests for one runner.
  */
 class PlaceScheduler implements Scheduler {
   readonly #settings: SchedulerSettings;
@@ -26,14 +27,14 @@ class PlaceScheduler implements Scheduler {
   readonly #coolDown: CoolDown;
   readonly #decisions: Decisions;
   readonly #residents = new Set<Resident>();
-  /** Lines whose model does not fit into memory beside those that are loaded. */
-  readonly #crowdedOut = new Set<string>();
-  /** Lines that lost their place, with the ticket that stands for the moment: who waited then comes first. */
-  readonly #yielded = new Map<string, number>();
+  /** Lines whose model does not fit into memory next to the loaded models. */
+  readonly #needsMemory = new Set<string>();
+  /** Lines that lost their place while requests were waiting, by the ticket of that moment: older tickets go first. */
+  readonly #evictedAt = new Map<string, number>();
   #tickets = 0;
   #closing = false;
   #becameIdle: (() => void) | null = null;
-  /** Called once, when something has changed. */
+  /** Called once, on the next change. */
   readonly #onChange: (() => void)[] = [];
   #cancelTenureTimer: (() => void) | null = null;
   #meanLeaseMs = 1_000;
@@ -58,12 +59,12 @@ class PlaceScheduler implements Scheduler {
         reject(refusal);
         return;
       }
-      const numCtx = windowOf(request.model, request.load);
+      const numCtx = contextLengthOf(request.model, request.load);
       const waiter: Waiter = {
         request,
         line,
         numCtx,
-        leastCtx: request.uses === "visit" ? 1 : numCtx,
+        minCtx: request.uses === "visit" ? 1 : numCtx,
         keepAliveMs: request.keepAliveMs,
         sinceMs: this.#clock.now(),
         ticket: this.#tickets++,
@@ -71,12 +72,16 @@ class PlaceScheduler implements Scheduler {
       };
       const resident = this.#residentOf(line);
       const isNext = request.uses !== "slot" || this.#queue.head(line) === undefined;
-      if (isNext && resident?.hasRoomFor(request, waiter.leastCtx)) {
+      if (isNext && resident?.canServe(request, waiter.minCtx)) {
         this.#grant(resident, waiter);
         return;
       }
       if (this.#queue.isFull) {
-        this.#decisions.add(request.model.name, "refuse", `${this.#queue.length} requests wait already`);
+        this.#decisions.add(
+          request.model.name,
+          "refuse",
+          `the queue is full (${this.#queue.length} waiting)`,
+        );
         reject(new LocallmError("queue_full", {}));
         return;
       }
@@ -89,13 +94,13 @@ class PlaceScheduler implements Scheduler {
   async unload(matches: (model: RunnableModel) => boolean, why: string): Promise<void> {
     while (this.#isAwaited(matches)) await new Promise<void>((resolve) => this.#onChange.push(resolve));
     const matching = [...this.#residents].filter((resident) => matches(resident.model));
-    for (const resident of matching) resident.draining = { why, forPlace: false };
+    for (const resident of matching) resident.draining = { why, toMakeRoom: false };
     this.#dispatch();
     await Promise.all(matching.map((resident) => resident.gone.promise));
   }
 
   expire(model: RunnableModel): void {
-    // Who waits came before: the latest word holds.
+    // Waiting requests came earlier, so the latest keep-alive overrides theirs.
     for (const line of this.#queue.lines()) {
       for (const waiter of this.#queue.line(line))
         if (waiter.request.model.weights === model.weights) waiter.keepAliveMs = 0;
@@ -148,8 +153,8 @@ class PlaceScheduler implements Scheduler {
     }
     const residents = [...this.#residents];
     for (const resident of residents) {
-      this.#depart(resident, "unload", "the server stops");
-      // One that still computes would hear of it too late.
+      this.#unload(resident, "unload", "the server is shutting down");
+      // A busy runner would not read the request to stop before it has finished computing.
       if (!resident.isIdle) void resident.runner?.kill();
     }
     await Promise.all(residents.map((resident) => resident.gone.promise));
@@ -161,7 +166,7 @@ class PlaceScheduler implements Scheduler {
     return this.#coolDown.error(line);
   }
 
-  /** The client went away: out of the queue, and out of a load that nobody else waits for. */
+  /** The client disconnected: leaves the queue and aborts the load if no other request waits for it. */
   #abandon(waiter: Waiter): void {
     if (!this.#queue.remove(waiter)) return;
     waiter.settle.reject(waiter.request.signal.reason);
@@ -174,16 +179,16 @@ class PlaceScheduler implements Scheduler {
   }
 
   #dispatch(): void {
-    for (const tell of this.#onChange.splice(0)) tell();
+    for (const notify of this.#onChange.splice(0)) notify();
     if (this.#closing) {
       if (this.#allIdle()) this.#becameIdle?.();
       return;
     }
-    this.#countTenures();
+    this.#updateTenures();
     for (const head of this.#queue.heads()) this.#grantLine(head.line);
-    // Before anybody looks for a victim: it goes for whoever it was emptied for.
+    // Unload drained models before choosing a victim: they were drained to make room.
     for (const resident of this.#idle())
-      if (resident.draining !== null) this.#departDrained(resident, resident.draining);
+      if (resident.draining !== null) this.#unloadDrained(resident, resident.draining);
     for (const head of this.#needingPlace()) this.#makePlace(head);
     for (const resident of this.#idle()) resident.armExpiry(() => this.#expired(resident));
   }
@@ -192,32 +197,32 @@ class PlaceScheduler implements Scheduler {
     return [...this.#residents].filter(({ state, isIdle }) => state === "ready" && isIdle);
   }
 
-  /** Heads of lines that no place, ready or loading, will serve; the one whose turn it is in front. */
+  /** Heads of lines that no ready or loading model will serve, in order of their turn. */
   #needingPlace(): Waiter[] {
     const needing = this.#queue.heads().filter((head) => {
       const resident = this.#residentOf(head.line);
-      return resident === undefined || resident.draining !== null || resident.numCtx < head.leastCtx;
+      return resident === undefined || resident.draining !== null || resident.numCtx < head.minCtx;
     });
-    const turn = (head: Waiter) => Math.max(head.ticket, this.#yielded.get(head.line) ?? 0);
+    const turn = (head: Waiter) => Math.max(head.ticket, this.#evictedAt.get(head.line) ?? 0);
     return needing.sort((a, b) => turn(a) - turn(b));
   }
 
-  /** Starts the tenure of every loaded model while another waits for a place, and ends it when none does. */
-  #countTenures(): void {
+  /** Starts the tenure of every loaded model while another one waits for a place; ends it when none waits. */
+  #updateTenures(): void {
     this.#cancelTenureTimer?.();
     this.#cancelTenureTimer = null;
     const needing = this.#needingPlace();
     const contended =
       needing.length > 0 &&
-      (this.#freePlaces() <= 0 || needing.some((head) => this.#crowdedOut.has(head.line)));
+      (this.#freePlaces() <= 0 || needing.some((head) => this.#needsMemory.has(head.line)));
     let nextMs = Number.POSITIVE_INFINITY;
     for (const resident of this.#residents) {
       if (resident.state !== "ready") continue;
       if (!contended) {
-        resident.settle();
+        resident.endTenure();
         continue;
       }
-      resident.contend();
+      resident.startTenure();
       const inMs = resident.tenureEndsInMs ?? 0;
       if (inMs > 0) nextMs = Math.min(nextMs, inMs);
     }
@@ -229,7 +234,7 @@ class PlaceScheduler implements Scheduler {
     const resident = this.#residentOf(line);
     if (resident === undefined) return;
     for (let head = this.#queue.head(line); head !== undefined; head = this.#queue.head(line)) {
-      if (!resident.hasRoomFor(head.request, head.leastCtx)) return;
+      if (!resident.canServe(head.request, head.minCtx)) return;
       this.#queue.remove(head);
       this.#grant(resident, head);
     }
@@ -255,47 +260,43 @@ class PlaceScheduler implements Scheduler {
     });
   }
 
-  /** One step towards a place for a line: load into a free one, empty one, or wait for one to empty. */
+  /** One step towards loading the model of a line: load it into a free place, drain a place, or wait for one. */
   #makePlace(head: Waiter): void {
     const own = this.#residentOf(head.line);
     if (own !== undefined) {
       if (own.isOpen)
-        this.#drain(
-          own,
-          false,
-          `a request wants a window of ${head.numCtx}, it is loaded with ${own.numCtx}`,
-        );
+        this.#drain(own, false, `a request needs context length ${head.numCtx}, loaded with ${own.numCtx}`);
       return;
     }
     const residents = [...this.#residents];
-    // One load at a time, so that each sees the memory that the last one left.
+    // One load at a time, so that each sees how much memory the previous one left.
     if (residents.some(({ state }) => state === "loading" || state === "leaving")) return;
-    if (this.#freePlaces() > 0 && !this.#crowdedOut.has(head.line)) {
+    if (this.#freePlaces() > 0 && !this.#needsMemory.has(head.line)) {
       void this.#load(head.line);
       return;
     }
     const victim = chooseVictim(residents);
     if (victim === null) return;
     const { resident, why } = victim;
-    this.#drain(resident, true, `${head.request.model.name} needs its place: ${why}`);
+    this.#drain(resident, true, `to make room for ${head.request.model.name}: ${why}`);
   }
 
-  #drain(resident: Resident, forPlace: boolean, why: string): void {
-    resident.draining = { why, forPlace };
-    if (forPlace && this.#queue.head(resident.line) !== undefined)
-      this.#yielded.set(resident.line, this.#tickets++);
-    if (resident.isIdle) this.#departDrained(resident, resident.draining);
+  #drain(resident: Resident, toMakeRoom: boolean, why: string): void {
+    resident.draining = { why, toMakeRoom };
+    if (toMakeRoom && this.#queue.head(resident.line) !== undefined)
+      this.#evictedAt.set(resident.line, this.#tickets++);
+    if (resident.isIdle) this.#unloadDrained(resident, resident.draining);
     else this.#decisions.add(resident.model.name, "drain", why);
   }
 
   async #load(line: string): Promise<void> {
     const waiters = this.#queue.line(line);
     const first = waiters[0]!.request;
-    // Whoever waits behind would make it load again for a larger window.
+    // Load for the largest context length in the line, so that no waiting request forces a reload.
     const numCtx = Math.max(...waiters.map((waiter) => waiter.numCtx));
     const resident = new Resident(this.#clock, line, first, numCtx);
     this.#residents.add(resident);
-    this.#yielded.delete(line);
+    this.#evictedAt.delete(line);
     const startedMs = this.#clock.now();
     try {
       const others = [...this.#residents].filter((other) => other !== resident);
@@ -305,20 +306,20 @@ class PlaceScheduler implements Scheduler {
         this.#decisions.add(
           name,
           "load",
-          `${waiters.length} waiting, window ${numCtx}, ${placed.choice.why}`,
+          `${waiters.length} waiting, context length ${numCtx}, ${placed.choice.why}`,
         );
         const onRetry = (why: string) => this.#decisions.add(name, "retry", why);
         resident.ready(
           await loadRunner(this.#settings, this.#parts, resident, first, { ...placed, onRetry }),
         );
         this.#coolDown.clear(line);
-        const why = `window ${numCtx}, ${whereOf(resident)}`;
+        const why = `context length ${numCtx}, ${describeDevices(resident)}`;
         this.#decisions.add(name, "ready", why, this.#clock.now() - startedMs);
         void resident.runner?.exited.then((exit) => this.#died(resident, exit));
-        if (this.#closing) this.#depart(resident, "unload", "the server stops");
+        if (this.#closing) this.#unload(resident, "unload", "the server is shutting down");
       } else {
         this.#remove(resident);
-        this.#crowdedOut.add(line);
+        this.#needsMemory.add(line);
       }
     } catch (error) {
       this.#remove(resident);
@@ -327,10 +328,10 @@ class PlaceScheduler implements Scheduler {
     this.#dispatch();
   }
 
-  /** All who wait for the model fail together; the next one may try again after a pause. */
+  /** Rejects all requests waiting for the model; later ones get the same error until the cool-down ends. */
   #loadFailed(resident: Resident, cause: unknown): void {
     if (resident.abortLoad.signal.aborted) {
-      this.#decisions.add(resident.model.name, "unload", "nobody waits for the load any more");
+      this.#decisions.add(resident.model.name, "unload", "load aborted, no request is waiting for it");
       return;
     }
     const error = loadError(cause);
@@ -341,22 +342,22 @@ class PlaceScheduler implements Scheduler {
 
   #died(resident: Resident, { asked, stalled }: RunnerExit): void {
     if (asked || !this.#residents.has(resident)) return;
-    const why = stalled ? "its process made no progress and was ended" : "its process ended by itself";
+    const why = stalled ? "its process made no progress and was killed" : "its process exited unexpectedly";
     this.#decisions.add(resident.model.name, "died", why);
     this.#remove(resident);
     this.#dispatch();
   }
 
   #expired(resident: Resident): void {
-    if (resident.isOpen && resident.isIdle) this.#depart(resident, "unload", "keep-alive ran out");
+    if (resident.isOpen && resident.isIdle) this.#unload(resident, "unload", "keep-alive expired");
   }
 
-  #departDrained(resident: Resident, { why, forPlace }: NonNullable<Resident["draining"]>): void {
-    this.#depart(resident, forPlace ? "evict" : "unload", why);
+  #unloadDrained(resident: Resident, { why, toMakeRoom }: NonNullable<Resident["draining"]>): void {
+    this.#unload(resident, toMakeRoom ? "evict" : "unload", why);
   }
 
-  /** Ends the process; its place is free once the memory is back. */
-  #depart(resident: Resident, what: "evict" | "unload", why: string): void {
+  /** Stops the process; its place becomes free once its memory has been released. */
+  #unload(resident: Resident, what: "evict" | "unload", why: string): void {
     if (resident.state !== "ready") return;
     resident.state = "leaving";
     resident.cancelExpiry();
@@ -369,7 +370,7 @@ class PlaceScheduler implements Scheduler {
 
   #remove(resident: Resident): void {
     this.#residents.delete(resident);
-    this.#crowdedOut.clear();
+    this.#needsMemory.clear();
     resident.cancelExpiry();
     resident.gone.resolve();
   }
@@ -394,25 +395,23 @@ class PlaceScheduler implements Scheduler {
   }
 }
 
-function whereOf({ runner, choice }: Resident): string {
+function describeDevices({ runner, choice }: Resident): string {
   const devices = runner?.info.devices ?? [];
-  const where =
-    devices.length === 0 ? "on the processor" : `on ${devices.map(({ name }) => name).join(", ")}`;
+  const where = devices.length === 0 ? "on the CPU" : `on ${devices.map(({ name }) => name).join(", ")}`;
   return `${where} (${choice?.why ?? ""})`;
 }
 
-/** What a load's failure is called, wherever it came from. */
+/** Turns the cause of a failed load into the error that clients see. */
 function loadError(cause: unknown): LocallmError {
   if (!(cause instanceof LocallmError)) return unexpected(cause);
   if (cause.code !== "runner_died") return cause;
-  const reason = `its process ended (${cause.details["reason"]})`;
+  const reason = `its process exited (${cause.details["reason"]})`;
   return new LocallmError("model_load_failed", { reason }, { cause });
 }
 
-/** Says no path: the cause stands in the log. */
+/** Names no path, because clients see the message; the log has the cause. */
 function unexpected(cause: unknown): LocallmError {
   const code = (cause as NodeJS.ErrnoException | null)?.code;
-  const reason =
-    typeof code === "string" ? `its files cannot be read (${code})` : "the server's log says why";
+  const reason = typeof code === "string" ? `its files cannot be read (${code})` : "see the server log";
   return new LocallmError("model_load_failed", { reason }, { cause });
 }

@@ -1,13 +1,13 @@
 import type { Resident } from "./residency.ts";
 
 /**
- * Who gives up a place for a model that waits: the idle one that was used least recently, a pinned one last;
- * where all are busy, one that has served out its tenure. Null: nobody yet.
+ * Chooses which model to unload for a waiting one: the least recently used idle model, pinned models last. If all are
+ * busy, one whose tenure has ended. Null: none yet.
  */
 export function chooseVictim(residents: readonly Resident[]): { resident: Resident; why: string } | null {
   const idle = residents.filter((resident) => resident.isIdle).sort(byEvictionOrder)[0];
   if (idle !== undefined) return { resident: idle, why: `least recently used${ifPinned(idle)}` };
-  // One that drains already will do.
+  // Wait for the one that is already draining.
   if (residents.some(({ draining }) => draining !== null)) return null;
   const spent = residents.filter(({ tenureSpent }) => tenureSpent !== null).sort(byEvictionOrder)[0];
   return spent === undefined
@@ -20,5 +20,5 @@ function byEvictionOrder(a: Resident, b: Resident): number {
 }
 
 function ifPinned(resident: Resident): string {
-  return resident.isPinned ? ", pinned, but nothing else could go" : "";
+  return resident.isPinned ? ", pinned, but no other model could be unloaded" : "";
 }

@@ -143,7 +143,7 @@ describe("redirects", () => {
     for (const named of [[], ["models.example"], [`other.example:${port}`]])
       await expect(ask(named)).rejects.toMatchObject({
         code: "connection_refused",
-        message: `locallm does not connect to ${host}: insecure requests to private addresses need the host in LOCALLM_REGISTRIES`,
+        message: `locallm refuses to connect to ${host}: insecure requests to private addresses need the host in LOCALLM_REGISTRIES`,
       });
     expect(await readBody(await ask([host], `http://MODELS.example:${port}/`), 10)).toEqual(
       Buffer.from("ok"),

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 
-/** Whether a host name or address always means the machine it is used on. IPv6 without brackets. */
+/** Whether a host name or address always refers to the local machine. IPv6 without brackets. */
 export function isLoopback(hostname: string): boolean {
   const name = hostname.toLowerCase().replace(/\.$/, "");
   return (
@@ -9,14 +9,14 @@ export function isLoopback(hostname: string): boolean {
 }
 
 /**
- * Whether an address belongs to no public host: loopback, private and link-local networks, multicast, and the IPv6
- * ranges that carry IPv4 addresses inside (IANA's special-purpose address registries). True for what is no address.
+ * Whether an address is not public: loopback, private, link-local, multicast, and the IPv6 ranges that embed IPv4
+ * addresses (from IANA's special-purpose address registries). Also true for text that is not an address.
  */
 export function isPrivateAddress(address: string): boolean {
   return isIP(address) === 0 || contains(privateNetworks, plain(address));
 }
 
-/** An IPv4 address in IPv6 form as IPv4. */
+/** Converts an IPv4-mapped IPv6 address to IPv4. */
 function plain(address: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 }
@@ -50,7 +50,7 @@ const privateNetworks = blockList(
   [
     ["::", 128],
     ["::1", 128],
-    // NAT64, its local prefix, Teredo and 6to4: an IPv4 address stands inside.
+    // NAT64, its local prefix, Teredo and 6to4: they embed an IPv4 address.
     ["64:ff9b::", 96],
     ["64:ff9b:1::", 48],
     ["2001::", 32],

@@ -4,7 +4,7 @@ import { checkBody } from "./body.ts";
 import { completionsRequest } from "./openai/completions.ts";
 
 describe("checkBody", () => {
-  it("gives the body and names what the schema does not know", () => {
+  it("returns the body and the unknown fields", () => {
     const { body, unknown } = checkBody(generateRequest, {
       model: "m",
       prompt: null,
@@ -44,11 +44,11 @@ describe("checkBody", () => {
     [embedRequest, { model: "m", input: 5 }, "input must be a string or an array"],
     [embedRequest, { model: "m", dimensions: 0 }, "dimensions must be at least 1"],
     [tokenizeRequest, { model: "m" }, "content is required"],
-  ])("says what is wrong (%#)", (schema, value, message) => {
+  ])("names the wrong field and what it must be (%#)", (schema, value, message) => {
     expect(() => checkBody(schema, value)).toThrow(message);
   });
 
-  it("takes empty texts beside the prompt for absent ones, as clients written in Go send them", () => {
+  it("treats empty texts other than the prompt as absent, because clients written in Go send them", () => {
     const empty = { prompt: "", suffix: "", system: "", template: "", context: [] };
     const { body } = checkBody(generateRequest, { model: "m", ...empty });
     expect(body).toEqual({ model: "m", prompt: "" });
@@ -61,7 +61,7 @@ describe("checkBody", () => {
     expect(completions.body.suffix).toBeUndefined();
   });
 
-  it("lower-cases roles and fills what a message may leave out", () => {
+  it("lower-cases roles and fills in absent message fields", () => {
     const { body } = checkBody(chatRequest, { model: "m", messages: [{ role: "User" }] });
     expect(body.messages).toMatchObject([{ role: "user", content: "" }]);
   });

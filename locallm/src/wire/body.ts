@@ -3,11 +3,11 @@ import { LocallmError } from "./errors.ts";
 
 export interface CheckedBody<Body> {
   readonly body: Body;
-  /** Fields that the schema does not know: ignored, and said. */
+  /** Fields unknown to the schema: ignored, but reported. */
   readonly unknown: readonly string[];
 }
 
-/** Checks a parsed body; the error names the first field that is wrong and what it must be. */
+/** Checks a parsed body. The error names the first wrong field and what it must be. */
 export function checkBody<Schema extends z.ZodObject>(
   schema: Schema,
   value: unknown,
@@ -20,12 +20,12 @@ export function checkBody<Schema extends z.ZodObject>(
   return { body: result.data, unknown };
 }
 
-/** A field that may be left out; null counts as left out, as for every client written in Go. */
+/** An optional field. Null counts as absent, because clients written in Go send it. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value): z.output<Schema> | undefined => value ?? undefined);
 }
 
-/** A field of which an empty one counts as left out: clients written in Go, Ollama's own among them, always send it. */
+/** An optional field whose empty value counts as absent: clients written in Go, including Ollama's, always send it. */
 export function given<Schema extends z.ZodType<{ readonly length: number }>>(schema: Schema) {
   return optional(schema).transform((value) => (value?.length === 0 ? undefined : value));
 }
@@ -59,7 +59,7 @@ function problemOf(issue: Issue | undefined, body: object): string {
   }
 }
 
-/** What a union would have taken at its own place, in words. */
+/** The types that a union accepts, in words. */
 function expectedOf(branches: readonly (readonly Issue[])[]): string {
   const kinds = branches.map((issues) => {
     const issue = issues[0];

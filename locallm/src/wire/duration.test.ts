@@ -16,7 +16,7 @@ describe("parseDuration", () => {
   });
 
   it.each(["", "soon", "5", "5 m", "m", "1d", "--1s", "1s2", "1e3s", "9".repeat(100)])(
-    "refuses %j",
+    "rejects %j",
     (text) => {
       expect(parseDuration(text)).toBeNull();
     },
@@ -39,7 +39,7 @@ describe("parseKeepAlive", () => {
     expect(parseKeepAlive(value)).toBe(valueMs);
   });
 
-  it.each([["soon"], [true], [[]], [{}], [""], [Number.NaN]])("refuses %j", (value) => {
+  it.each([["soon"], [true], [[]], [{}], [""], [Number.NaN]])("rejects %j", (value) => {
     expect(() => parseKeepAlive(value)).toThrow(/^invalid keep_alive "/);
   });
 });

@@ -1,8 +1,6 @@
 import { LocallmError } from "./errors.ts";
 
-/**
- * Milliseconds of a duration in Go's notation (`300ms`, `1h30m`, `-1.5s`, `0`); null for anything else.
- */
+/** Parses a duration in Go's notation (`300ms`, `1h30m`, `-1.5s`, `0`) to milliseconds. Null if it is invalid. */
 export function parseDuration(text: string): number | null {
   const body = /^[+-]/.test(text) ? text.slice(1) : text;
   const sign = text.startsWith("-") ? -1 : 1;
@@ -21,8 +19,8 @@ export function parseDuration(text: string): number | null {
 }
 
 /**
- * How long a model stays loaded after its last request, in milliseconds; `Infinity` is for ever. Numbers and
- * strings of digits are seconds, other strings are durations, a negative one means for ever.
+ * How long a model stays loaded after its last request, in milliseconds. Numbers and strings of digits are seconds,
+ * other strings are durations; negative values mean forever (`Infinity`).
  */
 export function parseKeepAlive(value: unknown): number {
   const valueMs = keepAliveMs(value);
@@ -30,7 +28,7 @@ export function parseKeepAlive(value: unknown): number {
   return valueMs < 0 || valueMs > longestMs ? Number.POSITIVE_INFINITY : valueMs;
 }
 
-/** About what Go's durations can hold; beyond it is for ever. */
+/** About the longest duration that Go can represent; longer values mean forever. */
 const longestMs = 290 * 365 * 24 * 3600e3;
 
 const unitMs = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1e3, m: 60e3, h: 3600e3 };

@@ -2,7 +2,7 @@ import { describe, expect, expectTypeOf, it } from "vitest";
 import { LocallmError } from "./errors.ts";
 
 describe("LocallmError", () => {
-  it("fills its message from the details and keeps the cause", () => {
+  it("fills in its message from the details and keeps the cause", () => {
     const cause = new Error("below");
     const error = new LocallmError("model_not_found", { model: "x" }, { cause });
     expect(error.message).toBe("model 'x' not found");
@@ -10,7 +10,7 @@ describe("LocallmError", () => {
     expect(error.cause).toBe(cause);
   });
 
-  it("asks for the details its message names", () => {
+  it("requires the details that its message names", () => {
     expectTypeOf<ConstructorParameters<typeof LocallmError<"model_not_found">>[1]>().toEqualTypeOf<
       Record<"model", string | number>
     >();

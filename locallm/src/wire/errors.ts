@@ -1,6 +1,6 @@
 /**
- * Every error that locallm can raise: code → HTTP status and message. `{name}` in a message is replaced by that
- * detail of the error. Domain code throws codes; only `http/` turns them into bodies.
+ * Every error of locallm: code → HTTP status and message. `{name}` in a message is replaced by the error's detail of
+ * that name. Code throws these codes; only `http/` turns them into response bodies.
  */
 export const errors = {
   missing_body: { status: 400, message: "missing request body" },
@@ -26,7 +26,7 @@ export const errors = {
   },
   input_cut_away: {
     status: 400,
-    // Ollama's own words in front.
+    // The first part is Ollama's wording.
     message:
       "input after truncation exceeds maximum context length: a context of {contextLength} tokens leaves nothing of input {index}; use a larger num_ctx",
   },
@@ -57,11 +57,11 @@ export const errors = {
   model_load_failed: { status: 500, message: "model failed to load: {reason}" },
   runner_died: {
     status: 500,
-    message: "the model process ended during the request ({reason}); send the request again",
+    message: "the model process exited during the request ({reason}); send the request again",
   },
   runner_stalled: {
     status: 500,
-    message: "the model process made no progress for {seconds} s and was ended; send the request again",
+    message: "the model process made no progress for {seconds} s and was stopped; send the request again",
   },
   decode_failed: { status: 500, message: "the engine failed to compute the next step: {reason}" },
   invalid_gguf: { status: 400, message: "invalid GGUF: {rule}" },
@@ -132,7 +132,7 @@ export const errors = {
   },
   queue_full: {
     status: 503,
-    // Ollama's own words, two spaces included: clients match them.
+    // Ollama's wording, including the two spaces, because clients match it.
     message: "server busy, please try again.  maximum pending requests exceeded",
   },
   shutting_down: { status: 503, message: "the server is shutting down" },
@@ -144,7 +144,7 @@ export const errors = {
   raw_conflict: { status: 400, message: "raw mode does not support template, system, or context" },
   invalid_format: { status: 400, message: 'invalid format: expected "json" or a JSON schema{detail}' },
   unsupported_parameter: { status: 400, message: "{field} is not supported{hint}" },
-  // OpenAI's and Ollama's own words.
+  // OpenAI's and Ollama's wording.
   messages_empty: { status: 400, message: "[] is too short - 'messages'" },
   client_gone: { status: 499, message: "the client closed the connection" },
   template_invalid: { status: 400, message: "template error: {problem}" },
@@ -180,7 +180,7 @@ export const errors = {
       "{host} denied the push{detail}; send the username and password of an account that may push, or put them in the file that LOCALLM_CREDENTIALS names",
   },
   source_unreachable: { status: 502, message: "cannot reach {host}: {reason}" },
-  source_failed: { status: 502, message: "{host} sent a bad answer: {reason}" },
+  source_failed: { status: 502, message: "{host} sent an invalid response: {reason}" },
   source_silent: {
     status: 502,
     message: "{host} sent no data for {seconds} s in each of {attempts} attempts; pull again to resume",
@@ -189,7 +189,7 @@ export const errors = {
     status: 502,
     message: "{host} accepted no data in {attempts} attempts ({reason}); push again to resume",
   },
-  connection_refused: { status: 502, message: "locallm does not connect to {host}: {reason}" },
+  connection_refused: { status: 502, message: "locallm refuses to connect to {host}: {reason}" },
   size_mismatch: { status: 502, message: "{host} sent {found} bytes instead of the {expected} it announced" },
   download_damaged: {
     status: 502,
@@ -217,7 +217,7 @@ type Placeholder<Message extends string> = Message extends `${string}{${infer Na
   : never;
 type Details<Code extends ErrorCode> = Record<Placeholder<(typeof errors)[Code]["message"]>, string | number>;
 
-/** The one error class of the product. `field` names the request field at fault, for OpenAI's `param`. */
+/** The only error class of locallm. `field` names the invalid request field, for OpenAI's `param`. */
 export class LocallmError<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name = "LocallmError";
   readonly code: Code;

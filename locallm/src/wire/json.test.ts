@@ -5,7 +5,7 @@ import { maxJsonDepth, maxJsonValues, parseJson } from "./json.ts";
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 describe("parseJson", () => {
-  it("reads whatever JSON can say", () => {
+  it("parses any valid JSON", () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         expect(parseJson(bytes(text))).toEqual(JSON.parse(text));
@@ -23,16 +23,16 @@ describe("parseJson", () => {
     ['{"a":[{"\\u005f_proto__":1}]}', 'invalid JSON: the key "__proto__" is not allowed'],
     ["[".repeat(maxJsonDepth + 1), "invalid JSON: nested deeper than 128 levels"],
     [`[${"1,".repeat(maxJsonValues)}1]`, "invalid JSON: more than 200000 values"],
-  ])("refuses %s", (text, message) => {
+  ])("rejects %s", (text, message) => {
     expect(() => parseJson(bytes(text))).toThrow(message);
     expect(() => parseJson(bytes(text))).not.toThrow(/secret/);
   });
 
-  it("refuses bytes that are not UTF-8", () => {
+  it("rejects bytes that are not UTF-8", () => {
     expect(() => parseJson(new Uint8Array([0x22, 0xff, 0x22]))).toThrow("not valid UTF-8");
   });
 
-  it("takes brackets in strings for text, and the last of equal keys", () => {
+  it("ignores brackets in strings and takes the last of equal keys", () => {
     expect(parseJson(bytes(JSON.stringify('\\"['.repeat(500))))).toBe('\\"['.repeat(500));
     const commas = ",".repeat(maxJsonValues + 1);
     expect(parseJson(bytes(JSON.stringify(commas)))).toBe(commas);

@@ -1,8 +1,8 @@
 import { LocallmError } from "./errors.ts";
 
 /**
- * JSON text from outside: must be UTF-8, no deeper than `maxJsonDepth`, of at most `maxJsonValues` values, and without
- * the one key that changes an object's prototype when the object is copied. The last value of a repeated key counts.
+ * Parses untrusted JSON. It must be UTF-8, nested at most `maxJsonDepth` levels, hold at most `maxJsonValues` values,
+ * and not contain the key `__proto__`, which would change the prototype of copies. Of repeated keys the last one wins.
  */
 export function parseJson(bytes: Uint8Array): unknown {
   checkSize(bytes);
@@ -23,13 +23,13 @@ export function parseJson(bytes: Uint8Array): unknown {
 }
 
 export const maxJsonDepth = 128;
-/** Parsing and checking them takes about half a second, during which nobody else is answered. */
+/** Parsing and checking this many blocks the server for about half a second. */
 export const maxJsonValues = 200_000;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 const mayNamePrototype = /__proto__|\\u005f/i;
 
-/** V8's text, less the excerpt of the input that it quotes: a body never comes back in an error. */
+/** V8's message without its excerpt of the input, so that errors never echo a body. */
 function reasonOf(cause: unknown): string {
   const message = cause instanceof Error ? cause.message : String(cause);
   const place = /at position \d+( \(line \d+ column \d+\))?/.exec(message);

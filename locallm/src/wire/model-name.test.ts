@@ -54,11 +54,11 @@ describe("parseModelName", () => {
     `m:${"x".repeat(81)}`,
     `${"x".repeat(81)}/m`,
     `${"x".repeat(351)}/u/m`,
-  ])("refuses %j", (text) => {
+  ])("rejects %j", (text) => {
     expect(parseModelName(text)).toBeNull();
   });
 
-  it("takes parts of the greatest length", () => {
+  it("accepts parts of the maximum length", () => {
     const longest = `https://${"h".repeat(350)}/${"n".repeat(80)}/${"m".repeat(80)}:${"t".repeat(80)}`;
     expect(parseModelName(longest)?.host).toHaveLength(350);
   });
@@ -80,7 +80,7 @@ const name = fc.record({
 });
 
 describe("displayModelName", () => {
-  it("parses back to the same name, as does the full form", () => {
+  it("parses back to the same name, like the full form", () => {
     fc.assert(
       fc.property(name, (given) => {
         expect(parseModelName(fullModelName(given))).toEqual(given);
@@ -103,7 +103,7 @@ describe("displayModelName", () => {
 });
 
 describe("requireModelName", () => {
-  it("says what is wrong", () => {
+  it("reports a missing and an invalid name", () => {
     expect(() => requireModelName("")).toThrow("model is required");
     expect(() => requireModelName(undefined)).toThrow("model is required");
     expect(() => requireModelName("bad name!")).toThrow("invalid model name");

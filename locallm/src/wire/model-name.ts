@@ -1,11 +1,11 @@
 import { LocallmError } from "./errors.ts";
 
 /**
- * A model's full name: `[scheme://][host/][namespace/]model[:tag]`, by Ollama's rules, so that its stores and
- * registries can be read. The parts keep the case they were typed in; compare names with `modelNameKey`.
+ * A model's full name `[scheme://][host/][namespace/]model[:tag]` by Ollama's rules, for compatibility with its stores
+ * and registries. The parts keep their case; compare names with `modelNameKey`.
  */
 export interface ModelName {
-  /** `http` or `https` where the name was typed with one; it says how to reach the host and is no part of identity. */
+  /** `http` or `https` if the name was typed with a scheme. It tells how to reach the host and does not identify the model. */
   readonly scheme: string | null;
   readonly host: string;
   readonly namespace: string;
@@ -13,14 +13,14 @@ export interface ModelName {
   readonly tag: string;
 }
 
-/** What a short name stands for. The host is also a folder of every store that Ollama wrote. */
+/** The parts that a short name omits. Ollama's stores also use the host as a folder name. */
 export const defaultModelName = {
   host: "registry.ollama.ai",
   namespace: "library",
   tag: "latest",
 } as const;
 
-/** Null for anything that is no model name. Linear in the length of the text. */
+/** Returns null if the text is not a model name. Runs in time linear to its length. */
 export function parseModelName(text: string): ModelName | null {
   if (text.length > maxNameLength) return null;
   const schemeEnd = text.indexOf("://");
@@ -45,7 +45,7 @@ export function parseModelName(text: string): ModelName | null {
   return valid ? { scheme, host, namespace, model, tag } : null;
 }
 
-/** As `parseModelName`, for names that came in a request. */
+/** Like `parseModelName`, but throws an error for the client. */
 export function requireModelName(text: string | null | undefined): ModelName {
   if (text === null || text === undefined || text === "") throw new LocallmError("model_required", {});
   const name = parseModelName(text);
@@ -53,7 +53,7 @@ export function requireModelName(text: string | null | undefined): ModelName {
   return name;
 }
 
-/** The shortest text that parses to the same name; the tag always stands in it. */
+/** The shortest text that parses to the same name, always with its tag. */
 export function displayModelName(name: ModelName): string {
   const short = `${name.model}:${name.tag}`;
   if (!sameText(name.host, defaultModelName.host)) return `${name.host}/${name.namespace}/${short}`;
@@ -61,12 +61,12 @@ export function displayModelName(name: ModelName): string {
   return short;
 }
 
-/** Every part written out, in the case it was typed. */
+/** All parts, in the case they were typed. */
 export function fullModelName(name: ModelName): string {
   return `${name.host}/${name.namespace}/${name.model}:${name.tag}`;
 }
 
-/** Equal for names that differ in case or scheme only. */
+/** Equal for names that differ only in case or scheme. */
 export function modelNameKey(name: ModelName): string {
   return fullModelName(name).toLowerCase();
 }

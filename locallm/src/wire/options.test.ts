@@ -17,7 +17,7 @@ const names = Object.keys(optionRules) as OptionName[];
 const numeric = names.filter((name) => "min" in optionRules[name] && optionRules[name].type !== "biases");
 
 describe("parseOptions", () => {
-  it("takes what is right, drops nulls and lists unknown names", () => {
+  it("returns valid options, drops nulls and lists unknown names", () => {
     const given = JSON.parse('{"temperature":0,"stop":["a"],"seed":null,"nonsense":1,"constructor":2}');
     expect(parseOptions(given)).toEqual({
       options: { temperature: 0, stop: ["a"] },
@@ -49,11 +49,11 @@ describe("parseOptions", () => {
     ["logit_bias", [1], 'option "logit_bias" must be of type object of numbers by token id'],
     ["logit_bias", { x: 1 }, 'option "logit_bias" must be of type object of numbers by token id'],
     ["logit_bias", { "5": 101 }, 'option "logit_bias" must be between -100 and 100'],
-  ])("refuses %s = %j", (name, value, message) => {
+  ])("rejects %s = %j", (name, value, message) => {
     expect(() => parseOptions({ [name]: value })).toThrow(message);
   });
 
-  it.each(names)("refuses every other type for %s, and says which it takes", (name) => {
+  it.each(names)("rejects every other type for %s and names the expected one", (name) => {
     const { type } = optionRules[name] as OptionRule;
     const words = { strings: "array of strings", biases: "object of numbers by token id" };
     const wanted = type in words ? words[type as keyof typeof words] : type;
@@ -74,7 +74,7 @@ describe("parseOptions", () => {
     }
   });
 
-  it("takes both ends of every range and nothing beyond", () => {
+  it("accepts both ends of every range and nothing beyond", () => {
     for (const name of numeric) {
       const { min, max } = optionRules[name] as { min: number; max: number };
       expect(checkOption(name, min)).toBe(min);
@@ -84,7 +84,7 @@ describe("parseOptions", () => {
     }
   });
 
-  it("never lets through what its rule does not say", () => {
+  it("never accepts a value outside its rule", () => {
     fc.assert(
       fc.property(fc.constantFrom(...names), fc.anything(), (name, value) => {
         const rule: OptionRule = optionRules[name] as OptionRule;
@@ -106,7 +106,7 @@ describe("parseOptions", () => {
 });
 
 describe("modelOptions", () => {
-  it("leaves out what a request would be refused for, and says so", () => {
+  it("skips and lists values that would be rejected in a request", () => {
     const params = { temperature: 0.5, top_p: 3, num_ctx: "4096", f16_kv: true, seed: null, stop: ["a"] };
     expect(modelOptions(params)).toEqual({
       options: { temperature: 0.5, stop: ["a"] },
@@ -131,7 +131,7 @@ describe("parseOptionText", () => {
     ["num_ctx", "0x10"],
     ["use_mmap", "yes"],
     ["logit_bias", "{}"],
-  ] as const)("refuses PARAMETER %s %s", (name, text) => {
+  ] as const)("rejects PARAMETER %s %s", (name, text) => {
     expect(() => parseOptionText(name, text)).toThrow(`option "${name}" must be of type`);
   });
 });
@@ -142,7 +142,7 @@ describe("mergeOptions", () => {
     expect(merged).toEqual({ ...optionDefaults, temperature: 0.1, stop: ["c"] });
   });
 
-  it("has defaults that keep their own rules", () => {
+  it("has defaults that obey their rules", () => {
     for (const [name, value] of Object.entries(optionDefaults)) {
       expect(isOptionName(name) && checkOption(name, value)).toEqual(value);
     }

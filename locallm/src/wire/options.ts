@@ -1,6 +1,6 @@
 import { LocallmError } from "./errors.ts";
 
-/** One option's type and range. `max` and `min` bound the number, or each bias of a `biases`. */
+/** An option's type and range. `min` and `max` apply to the number, or to each value of `biases`. */
 export type OptionRule =
   | { readonly type: "integer" | "number" | "biases"; readonly min: number; readonly max: number }
   | { readonly type: "boolean" | "strings" };
@@ -8,8 +8,9 @@ export type OptionRule =
 const int32Max = 2 ** 31 - 1;
 
 /**
- * The `options` of a request and the PARAMETER lines of a model, by Ollama's names. The ranges of temperature,
- * top_p, num_ctx and num_predict are the specification's; the others keep out what the engine cannot compute.
+ * Rules for the `options` of a request and the PARAMETER lines of a model, by Ollama's names. The ranges of
+ * temperature, top_p, num_ctx and num_predict come from the API specification; the others exclude values the engine
+ * cannot handle.
  */
 export const optionRules = {
   num_ctx: { type: "integer", min: 1, max: int32Max },
@@ -20,7 +21,7 @@ export const optionRules = {
   num_thread: { type: "integer", min: 0, max: 1024 },
   num_keep: { type: "integer", min: -1, max: int32Max },
   num_predict: { type: "integer", min: -2, max: int32Max },
-  /** Any int64, as clients written in Go draw it; JSON numbers of that size are rounded, always the same way. */
+  /** Any int64, because clients written in Go send random ones. JSON parsing rounds large numbers, but always equally. */
   seed: { type: "integer", min: -(2 ** 63), max: 2 ** 63 },
   temperature: { type: "number", min: 0, max: 2 },
   top_k: { type: "integer", min: -1, max: int32Max },
@@ -28,16 +29,16 @@ export const optionRules = {
   min_p: { type: "number", min: 0, max: 1 },
   typical_p: { type: "number", min: 0, max: 1 },
   repeat_last_n: { type: "integer", min: -1, max: int32Max },
-  /** 0 and 1 are no penalty. */
+  /** 0 and 1 mean no penalty. */
   repeat_penalty: { type: "number", min: 0, max: 10 },
   presence_penalty: { type: "number", min: -2, max: 2 },
   frequency_penalty: { type: "number", min: -2, max: 2 },
   mirostat: { type: "integer", min: 0, max: 2 },
   mirostat_tau: { type: "number", min: 0, max: 100 },
   mirostat_eta: { type: "number", min: 0, max: 1 },
-  /** Ours: token id → what is added to its logit. */
+  /** locallm only: token id → value added to its logit. */
   logit_bias: { type: "biases", min: -100, max: 100 },
-  /** Ours: bit-equal whatever else runs, at the price of speed. */
+  /** locallm only: output is bit-identical regardless of other requests, but slower. */
   deterministic: { type: "boolean" },
   stop: { type: "strings" },
 } as const satisfies Record<string, OptionRule>;
@@ -52,10 +53,10 @@ type OptionValue<Rule> = Rule extends { type: "boolean" }
       ? Readonly<Record<string, number>>
       : number;
 
-/** Options as given, checked; what is not given is absent. */
+/** Checked options; those not given are absent. */
 export type Options = { readonly [Name in OptionName]?: OptionValue<(typeof optionRules)[Name]> };
 
-/** Where neither request nor model says otherwise. An option without a default is left to the engine. */
+/** Used if neither the request nor the model sets the option. The engine decides options without a default. */
 export const optionDefaults = {
   num_ctx: 2048,
   num_keep: 4,
@@ -83,11 +84,11 @@ export type CompleteOptions = Options & {
 
 export interface ParsedOptions {
   readonly options: Options;
-  /** Names that are no option here: ignored, and said. */
+  /** Unknown option names: ignored, but reported. */
   readonly unknown: readonly string[];
 }
 
-/** Checks an `options` object of a request. A null value counts as not given. */
+/** Checks the `options` object of a request. Null values count as absent. */
 export function parseOptions(given: Readonly<Record<string, unknown>>): ParsedOptions {
   const options: Record<string, unknown> = {};
   const unknown: string[] = [];
@@ -99,8 +100,8 @@ export function parseOptions(given: Readonly<Record<string, unknown>>): ParsedOp
 }
 
 /**
- * The PARAMETERs of a model that another program may have made: one that is out of its range or of another type is
- * left out, and listed, so that the model can be used all the same. What is no option here is nothing to a request.
+ * Checks the PARAMETERs of a model, which another program may have written. Values of the wrong type or range are
+ * skipped and listed in `bad`, so that the model stays usable. Unknown names are skipped silently.
  */
 export function modelOptions(params: Readonly<Record<string, unknown>>): { options: Options; bad: string[] } {
   const options: Record<string, unknown> = {};
@@ -120,7 +121,7 @@ export function isOptionName(name: string): name is OptionName {
   return Object.hasOwn(optionRules, name);
 }
 
-/** The value as its option takes it: a lone string becomes a list. Throws if type or range is wrong. */
+/** Returns the checked value; a single string becomes a list. Throws if its type or range is wrong. */
 export function checkOption<Name extends OptionName>(
   name: Name,
   value: unknown,
@@ -141,10 +142,7 @@ export function checkOption<Name extends OptionName>(
   return value as OptionValue<(typeof optionRules)[Name]>;
 }
 
-/**
- * The value of a PARAMETER line. A `strings` option takes one line a string: call it for each line and join
- * the lists.
- */
+/** Parses the value of a PARAMETER line. A `strings` option has one line per string: join the lists of all lines. */
 export function parseOptionText(name: OptionName, text: string): NonNullable<Options[OptionName]> {
   const rule: OptionRule = optionRules[name];
   switch (rule.type) {
@@ -161,7 +159,7 @@ export function parseOptionText(name: OptionName, text: string): NonNullable<Opt
   }
 }
 
-/** Later layers win: defaults, then the model's own, then the request's. */
+/** Later layers override earlier ones; all override the defaults. */
 export function mergeOptions(...layers: readonly Options[]): CompleteOptions {
   return Object.assign({}, optionDefaults, ...layers) as CompleteOptions;
 }
