@@ -65,7 +65,7 @@ function ended(reason: "stop" | "length"): TurnEvent {
     kind: "done",
     done: { kind: "done", reason, stopString: null, promptNs: 1, evalNs: 1, context: null, ...counts },
     thinkingTokens: 3,
-    lease: { waitedMs: 0 } as Lease,
+    lease: { waitedMs: 0, numCtx: 2048 } as Lease,
     dropped: { messages: 0, tokens: 0 },
     violations: [],
   };
@@ -92,7 +92,7 @@ const law = (holds: (events: TurnEvent[]) => Promise<void>) =>
 
 describe("an answer read from its stream is the answer given whole", () => {
   test("/api/chat", async () => {
-    const run = { typedName: 'm"\n', startedMs: 0 } as Run;
+    const run = { options: { num_ctx: 2048 }, typedName: 'm"\n', startedMs: 0 } as Run;
     interface Line {
       message: { content: string; thinking?: string; tool_calls?: unknown[] };
       done: boolean;
