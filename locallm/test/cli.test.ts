@@ -49,7 +49,7 @@ async function modelfile(name: string, text: string): Promise<string> {
 }
 
 describe("create", () => {
-  test("makes a model of a file without copying it, and says how", async () => {
+  test("creates a model from a file without copying it and prints the method", async () => {
     const file = await modelfile(
       "Modelfile",
       'FROM ./tiny.gguf\nSYSTEM """Say "hi"\nand go"""\nPARAMETER stop a\nPARAMETER stop b\nPARAMETER temperature 0.5\nPARAMETER low_vram true\nMESSAGE user hello\n',
@@ -61,7 +61,7 @@ describe("create", () => {
     expect(err).toMatch(/\nwriting manifest\nsuccess\n$/);
   });
 
-  test("sends the file where the server's folder is another one", async () => {
+  test("uploads the file if the server uses another folder", async () => {
     const elsewhere = join(folder, "elsewhere");
     await mkdir(elsewhere);
     await writeFile(join(folder, "other.gguf"), ggufBytes(tinyModel({ version: 2 })));
@@ -76,7 +76,7 @@ describe("create", () => {
     expect(await readdir(elsewhere)).toEqual([]);
   });
 
-  test("leaves the client's own models alone when the server has another folder", async () => {
+  test("does not change the client's models if the server uses another folder", async () => {
     const own = join(folder, "own");
     await mkdir(own);
     const bytes = ggufBytes(withEntry(tinyModel(), "general.name", text("shared")));
@@ -96,7 +96,7 @@ describe("create", () => {
     }
   });
 
-  test("takes a printed Modelfile back: the model is the same", async () => {
+  test("recreates the same model from its printed Modelfile", async () => {
     const printed = (await locallm("show", "--modelfile", "mine")).out;
     const file = await modelfile("Again", printed);
     expect((await locallm("create", "again", "-f", file)).code).toBe(0);
@@ -110,7 +110,7 @@ describe("create", () => {
     ["a misspelt word", "FROM mine\nFORM x", /\(line 2\): command must be one of/],
     ["an unknown parameter", "FROM mine\nPARAMETER heat 1", /^Error: \(line 2\): unknown parameter "heat"/],
     [
-      "a parameter of another type",
+      "a parameter of the wrong type",
       "FROM mine\nPARAMETER\tstop a\nPARAMETER num_ctx many",
       /^Error: \(line 3\): option "num_ctx" must be/,
     ],
@@ -123,7 +123,7 @@ describe("create", () => {
     ],
     ["safetensors", "FROM ./model.safetensors", /^Error: safetensors is not supported yet/],
     ["a pipe", "FROM ./pipe", /cannot use .*pipe: it is neither a file nor a folder/],
-  ])("refuses %s and says what", async (what, text, error) => {
+  ])("rejects %s with a clear error", async (what, text, error) => {
     const file = text === null ? join(folder, "Missing") : await modelfile(`With ${what}`, text);
     const { code, err } = await locallm("create", "bad", "-f", file);
     expect([code, err]).toEqual([1, expect.stringMatching(error)]);
@@ -133,17 +133,17 @@ describe("create", () => {
     [["--quantize", "q4_0"], "quantize (q4_0)"],
     [["--draft-quantize", "q8_0"], "draft-quantize (q8_0)"],
     [["--experimental"], "experimental"],
-  ])("refuses %s by its name", async (flags, what) => {
+  ])("rejects %s and names it", async (flags, what) => {
     const { code, err } = await locallm("create", "bad", ...flags);
     expect([code, err]).toEqual([
       1,
-      expect.stringContaining(`Error: ${what} is not supported yet; give a GGUF file`),
+      expect.stringContaining(`Error: ${what} is not supported yet; use a GGUF file`),
     ]);
   });
 });
 
-describe("a split model of this machine", () => {
-  test("is taken whole by pull and create, whichever file is named, and not without all its files", async () => {
+describe("a split model in local files", () => {
+  test("is imported completely by pull and create, whichever file is named, or rejected if a file is missing", async () => {
     const [first, second] = splitGguf(tinyModel(), 2) as [Buffer, Buffer];
     await writeFile(join(folder, "big-00001-of-00002.gguf"), first);
     await writeFile(join(folder, "big-00002-of-00002.gguf"), second);
@@ -191,7 +191,7 @@ describe("the lists", () => {
 });
 
 describe("show", () => {
-  test("tells about a model, or one thing of it", async () => {
+  test("prints a model's details or one of them", async () => {
     const { code, out } = await locallm("show", "mine");
     expect(code).toBe(0);
     expect(out).toMatch(/Model\n +architecture +llama\n +parameters +224\n +context length +64\n/);
@@ -212,7 +212,7 @@ describe("show", () => {
 });
 
 describe("cp, rm and stop", () => {
-  test("say what they did, and exit with 1 where they could not", async () => {
+  test("print what they did and exit with 1 if they failed", async () => {
     expect(await locallm("cp", "mine", "yours")).toEqual({
       code: 0,
       out: "copied 'mine' to 'yours'\n",
@@ -261,7 +261,7 @@ test.skipIf(lanAddress === undefined)(
   },
 );
 
-test("every verb names a missing blob and the way to mend it", async () => {
+test("every command names a missing blob and how to repair it", async () => {
   await writeFile(join(folder, "lost.gguf"), ggufBytes(withEntry(tinyModel(), "general.name", text("lost"))));
   expect((await locallm("create", "lost", "-f", await modelfile("Lost", "FROM ./lost.gguf"))).code).toBe(0);
   const { modelfile: printed } = await server.ask<{ modelfile: string }>("/api/show", { model: "lost" });
@@ -288,7 +288,7 @@ test("every verb names a missing blob and the way to mend it", async () => {
   expect((await locallm("ls")).err).toBe("");
 });
 
-test("control characters of a model never reach the terminal", async () => {
+test("control characters in a model's output do not reach the terminal", async () => {
   const file = await modelfile(
     "Evil",
     'FROM mine\nSYSTEM """a\u001b]0;title\u0007b\u009b31m\u202ec"""\nLICENSE \u001b[2Jx',
@@ -308,7 +308,7 @@ test("control characters of a model never reach the terminal", async () => {
 
 // Nobody may make files there, root neither.
 test.skipIf(process.platform !== "linux")(
-  "a models folder that takes nothing is said, also to who still sends, and stops nothing else",
+  "a read-only models folder is reported, even during an upload, and everything else still works",
   async () => {
     const closed = join(folder, "closed");
     await cp(models, closed, { recursive: true });
@@ -338,14 +338,14 @@ test.skipIf(process.platform !== "linux")(
   },
 );
 
-test("who stops reading, as head does, ends a verb in peace", async () => {
+test("a command ends without an error if its output is closed, as by head", async () => {
   const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
   const line = `"$0" -C source "$1" serve --help | true; echo "\${PIPESTATUS[0]}"`;
   const said = spawnSync("bash", ["-c", line, process.execPath, main], { encoding: "utf8" });
   expect([said.stdout, said.stderr]).toEqual(["0\n", ""]);
 });
 
-test("without a server every verb says how to start one", async () => {
+test("without a server every command says how to start one", async () => {
   // A file is not read for minutes before.
   const verbs = [["list"], ["show", "x"], ["rm", "x"], ["pull", join(folder, "tiny.gguf")]];
   for (const said of await Promise.all(verbs.map((args) => run({ LOCALLM_HOST: "127.0.0.1:1" }, args)))) {
@@ -357,7 +357,7 @@ test("without a server every verb says how to start one", async () => {
   }
 });
 
-describe("what is no locallm server", () => {
+describe("a server that is not locallm", () => {
   const odd: Server = createServer((request, response) => {
     const said = answers[request.url ?? ""];
     response.statusCode = said?.[1] ?? 200;
@@ -378,7 +378,7 @@ describe("what is no locallm server", () => {
   const foreign = (path: string, reason: string) =>
     `Error: ${LOCALLM_HOST} does not answer ${path} like locallm (${reason}); if another program uses that port, set LOCALLM_HOST to the address of locallm\n`;
 
-  test("is named with the path and what is wrong, whatever the verb reads of it", async () => {
+  test("is reported with the path and the reason by every command", async () => {
     const show = JSON.stringify({ details: {}, capabilities: ["completion"] });
     answers = {
       "/api/tags": ["{}"],
@@ -423,7 +423,7 @@ describe("what is no locallm server", () => {
     ]);
   });
 
-  test("or is one that goes away in the middle of an answer", async () => {
+  test("is reported if it disconnects during an answer", async () => {
     answers = { "/api/tags": ["<html>"], "/api/show": ["7"] };
     expect(await said([["list"], ["show", "x"], ["pull", "x"]])).toEqual([
       foreign("/api/tags", "the answer is not JSON"),
@@ -434,7 +434,7 @@ describe("what is no locallm server", () => {
 });
 
 describe("the version", () => {
-  test("is told, with a warning where the server has another or none answers", async () => {
+  test("is printed, with a warning if the server has another version or does not answer", async () => {
     const other = createServer((_, response) => response.end('{"version":"0.0.1"}'));
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     const { port } = other.address() as AddressInfo;
@@ -458,7 +458,7 @@ describe("the version", () => {
 });
 
 describe("signin and signout", () => {
-  test("say that there are no accounts, and what to do instead", async () => {
+  test("report that there are no accounts and what to do instead", async () => {
     const LOCALLM_CREDENTIALS = join(folder, "known.json");
     const verbs = ["signin", "signout"].map((verb) => run({ LOCALLM_CREDENTIALS }, [verb]));
     for (const { code, out, err } of await Promise.all(verbs)) {
@@ -469,7 +469,7 @@ describe("signin and signout", () => {
 });
 
 describe("launch", () => {
-  test("lists what it can start, and refuses the rest", async () => {
+  test("lists the programs it can start and rejects others", async () => {
     const asked = [locallm("launch"), locallm("launch", "notepad"), locallm("launch", "claude")] as const;
     const [{ code, out }, unknown, unspoken] = await Promise.all(asked);
     expect([code, out]).toEqual([0, expect.stringMatching(/^NAME +PROGRAM +TO INSTALL IT\naider /)]);
@@ -479,7 +479,7 @@ describe("launch", () => {
 
   // The folder of tests holds a program in Codex's place that tells how it was started.
   test.skipIf(process.platform === "win32")(
-    "starts a program wired to a model that can call tools",
+    "starts a program configured for a model that supports tools",
     async () => {
       const bin = join(folder, "bin");
       await mkdir(bin);
@@ -531,7 +531,7 @@ describe("launch", () => {
 });
 
 test.skipIf(process.platform !== "linux")(
-  "doctor --install says that the folder is not writable",
+  "doctor --install reports that the folder is not writable",
   async () => {
     const env = { LOCALLM_HOST: "127.0.0.1:1", LOCALLM_ENGINES: "/proc/none/engines" };
     const { code, err } = await run(env, ["doctor", "--install", "vulkan"]);
@@ -542,8 +542,8 @@ test.skipIf(process.platform !== "linux")(
   },
 );
 
-describe("the store's own verbs", () => {
-  test("doctor finds what is damaged, mends what it can, and prune frees the rest", async () => {
+describe("doctor and prune", () => {
+  test("doctor finds damage and repairs what it can, and prune frees the rest", async () => {
     const root = join(folder, "sick");
     await cp(models, root, { recursive: true });
     const env = { LOCALLM_HOST: "127.0.0.1:1", LOCALLM_MODELS: root };

@@ -22,7 +22,7 @@ const interactive = {
   },
 };
 
-describe("completion in the shells themselves", () => {
+describe("completion in real shells", () => {
   let folder = "";
   let store: ModelStore;
   let env: Record<string, string>;
@@ -110,7 +110,7 @@ describe("completion in the shells themselves", () => {
     }
   });
 
-  it("a running server's models are the ones that count, and trouble is silent", async () => {
+  it("completes the models of a running server and hides errors", async () => {
     const server: ServerProcess = await startServer({ models: store.folder });
     const complete = async (more: Record<string, string>) => {
       const started = launch(["__complete", "locallm run "], more);

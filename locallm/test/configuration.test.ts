@@ -30,7 +30,7 @@ async function withServer<Result>(
   }
 }
 
-describe("a bad value stops the start and names its variable", () => {
+describe("an invalid value stops the start and names its variable", () => {
   it.each([
     ["LOCALLM_HOST", "127.0.0.1:notaport"],
     ["LOCALLM_HOST", "127.0.0.1:65536"],
@@ -74,7 +74,7 @@ describe("LOCALLM_HOST", () => {
     ["[::1]:0", "[::1]"],
     ["http://127.0.0.1:0/", "127.0.0.1"],
     ["  '127.0.0.1:0' ", "127.0.0.1"],
-  ])("%s listens where a client can say %s", { concurrent: true }, async (host, shown) => {
+  ])("%s listens where a client can use %s", { concurrent: true }, async (host, shown) => {
     await withServer({ LOCALLM_HOST: host }, async (server) => {
       expect(new URL(server.url).hostname).toBe(shown);
       expect(server.stdout()).toContain(`listening on ${server.url}`);
@@ -96,7 +96,7 @@ describe("LOCALLM_HOST", () => {
     expect(started.stderr()).toMatch(new RegExp(`^Error: cannot listen on ${where}: E[A-Z]+$`, "m"));
   });
 
-  it("a folder of models that cannot be made is said by its variable", async () => {
+  it("reports a models folder that cannot be created with its variable", async () => {
     const file = join(folder, "a-file");
     await writeFile(file, "");
     const starts = [join(file, "models"), file, "/proc/nowhere/models"].map((models) =>
@@ -110,7 +110,7 @@ describe("LOCALLM_HOST", () => {
     }
   });
 
-  it("opened to the network drops the Host rule and says that anybody can come in", async () => {
+  it("on the network drops the Host check and warns that anyone can connect", async () => {
     await withServer({ LOCALLM_HOST: "0.0.0.0:0" }, async (server) => {
       const answer = await rawRequest(server.url, {
         path: "/api/version",
@@ -122,7 +122,7 @@ describe("LOCALLM_HOST", () => {
   });
 
   it.skipIf(!hasTerminal)(
-    "on a terminal is logged in words, or in JSON if asked (needs script)",
+    "on a terminal is logged as text, or as JSON on request (needs script)",
     async () => {
       for (const [args, called] of [
         [[], /\nPOST \/api\/show → 404 in \d+ ms\r\n/],
@@ -143,7 +143,7 @@ describe("LOCALLM_HOST", () => {
     },
   );
 
-  it("in use by another program is said in one line", async () => {
+  it("in use by another program is reported in one line", async () => {
     const other: Server = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     const { port } = other.address() as { port: number };
@@ -160,7 +160,7 @@ describe("LOCALLM_HOST", () => {
 });
 
 describe("LOCALLM_API_KEY", () => {
-  it("guards /api and /v1, and nothing else", async () => {
+  it("protects only /api and /v1", async () => {
     await withServer({ LOCALLM_API_KEY: "s3cret" }, async ({ url }) => {
       const ask = (path: string, authorization?: string) =>
         rawRequest(url, { path, ...(authorization === undefined ? {} : { headers: { authorization } }) });
@@ -195,8 +195,8 @@ describe("LOCALLM_API_KEY", () => {
   });
 });
 
-describe("the others", () => {
-  it("LOCALLM_ORIGINS adds origins, LOCALLM_MODELS makes its folder", async () => {
+describe("other settings", () => {
+  it("LOCALLM_ORIGINS adds origins, LOCALLM_MODELS creates its folder", async () => {
     const models = join(folder, "made", "here");
     const env = { LOCALLM_ORIGINS: "https://*.app.example,null", LOCALLM_MODELS: models };
     await withServer(env, async ({ url }) => {
@@ -268,7 +268,7 @@ describe("with a model", () => {
     });
   });
 
-  it("every other value reaches what it is for", async () => {
+  it("every non-default value takes effect", async () => {
     const env = {
       LOCALLM_MODELS: store.folder,
       LOCALLM_NUM_PARALLEL: "3",

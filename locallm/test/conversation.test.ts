@@ -32,7 +32,7 @@ afterAll(async () => {
 const environment = () => ({ HOME: home, LOCALLM_HOST: server.url });
 
 describe.skipIf(!hasTerminal)("a conversation on a terminal (needs script)", () => {
-  test("obeys its commands, and keeps a model with what was set and said", async () => {
+  test("obeys its commands and saves a model with its settings and messages", async () => {
     const { type, exited, keys } = terminal(["run", "--nowordwrap", "tiny"], environment());
     await keys("", />>> /);
     await type("/?", /\/set parameter NAME VALUE/);
@@ -94,7 +94,7 @@ describe.skipIf(!hasTerminal)("a conversation on a terminal (needs script)", () 
     expect(await server.ask("/api/show", { model: "empty" })).not.toHaveProperty("messages");
   });
 
-  test("takes several lines, edits, remembers what was typed, and is left by Ctrl-D", async () => {
+  test("accepts multi-line input, editing and history, and ends with Ctrl-D", async () => {
     const first = terminal(["run", "tiny"], environment());
     await first.keys("", />>> /);
     await first.type("/set parameter num_predict 1", /Set\./);
@@ -130,7 +130,7 @@ describe.skipIf(!hasTerminal)("a conversation on a terminal (needs script)", () 
     expect(await second.exited).toBe(0);
   });
 
-  test("stops an answer by Ctrl-C and goes on", async () => {
+  test("stops an answer with Ctrl-C and continues", async () => {
     const { type, keys, shown, exited } = terminal(["run", "tiny"], environment());
     await keys("", />>> /);
     await type(`/set format ${JSON.stringify({ type: "string", minLength: 400 })}`, /Set\./);
@@ -151,7 +151,7 @@ describe.skipIf(!hasTerminal)("a conversation on a terminal (needs script)", () 
     expect(await exited).toBe(0);
   });
 
-  test("fetches a model that is missing with a bar, its speed and the time left", async () => {
+  test("downloads a missing model and shows a progress bar with speed and remaining time", async () => {
     const named = withEntry(loadableModel(), "general.name", text("fetched"));
     const large = ggufBytes({
       ...named,
@@ -184,7 +184,7 @@ describe("one question", () => {
     return { code, out: started.stdout(), err: started.stderr() };
   };
 
-  test("from the command line, or piped, is answered plainly", async () => {
+  test("from the command line or a pipe is answered as plain text", async () => {
     const said = await ask(["tiny", "hello"]);
     expect(said).toEqual({ code: 0, out: expect.stringMatching(/\n$/), err: "" });
     expect(said.out).not.toContain("\u001b");
@@ -194,7 +194,7 @@ describe("one question", () => {
     expect(await ask(["tiny"], "hello")).toEqual(said);
   });
 
-  test("may ask for JSON, figures, a time to stay, and thinking", async () => {
+  test("accepts options for JSON, statistics, keep-alive and thinking", async () => {
     const format = JSON.stringify({ type: "object", properties: { a: { enum: [1] } }, required: ["a"] });
     const { out } = await ask(["tiny", "--format", format, "--keepalive", "1m", "--verbose", "hello"]);
     expect(JSON.parse(out.slice(0, out.indexOf("}") + 1))).toEqual({ a: 1 });
@@ -204,12 +204,12 @@ describe("one question", () => {
     );
     expect((await ask(["tiny", "--keepalive", "soon", "hello"])).err).toMatch(/^Error: invalid keep_alive/);
     expect((await ask(["tiny", "--think", "high", "hello"])).err).toMatch(/does not support thinking/);
-    // What follows --think and is no level is the model.
+    // A word after --think that is not a level is the model.
     expect((await ask(["--think", "tiny", "hello"])).err).toMatch(/"tiny" does not support thinking/);
     expect((await ask(["thinker", "--think=false", "--hidethinking", "hello"])).code).toBe(0);
   });
 
-  test("of an embedding model prints the vector, as long as it is asked for", async () => {
+  test("for an embedding model prints a vector of the requested length", async () => {
     const path = join(home, "vectors.gguf");
     await writeFile(path, ggufBytes(withEntry(loadableModel(), "llama.pooling_type", u32(1))));
     const first = await ask([path, "hello"]);
@@ -232,7 +232,7 @@ describe("one question", () => {
     expect(none.err).toMatch(/^Error: dimensions must be /);
   });
 
-  test("of a model that is not here fetches it first, a file of this machine too", async () => {
+  test("for a missing model pulls it first, also from a local file", async () => {
     host.answer = null;
     host.files.set("/from-web.Q8_0.gguf", weights);
     const fetched = await ask([`${host.url}/from-web.Q8_0.gguf`, "hello"]);

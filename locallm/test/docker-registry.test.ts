@@ -18,21 +18,18 @@ afterAll(() => registry?.stop());
 test.skipIf(registry === null).each([
   ["directly", false],
   ["behind a redirect to another host", true],
-])(
-  "against docker-registry %s, over a line that breaks, what is pushed and pulled again is the same",
-  async (_, redirect) => {
-    const weights = noiseModel(6_000_000);
-    const options = { redirect, weights, partMinBytes: 1_000_000 };
-    const result = await pushAndPull(registry?.host ?? "", 2, seeded(5), options);
-    expect(result.problems).toEqual([]);
-    expect(result.faults).toBeGreaterThan(3);
-    // A try that breaks loses what lay in buffers; of such small parts that is much.
-    expect(result.pulled).toBeLessThan(1.5);
-  },
-);
+])("push and pull over a faulty connection to docker-registry %s preserve the model", async (_, redirect) => {
+  const weights = noiseModel(6_000_000);
+  const options = { redirect, weights, partMinBytes: 1_000_000 };
+  const result = await pushAndPull(registry?.host ?? "", 2, seeded(5), options);
+  expect(result.problems).toEqual([]);
+  expect(result.faults).toBeGreaterThan(3);
+  // A try that breaks loses what lay in buffers; of such small parts that is much.
+  expect(result.pulled).toBeLessThan(1.5);
+});
 
 test.skipIf(registry === null)(
-  "what a registry has in another repository is mounted, not sent again",
+  "mounts blobs from another repository of the registry instead of sending them again",
   async () => {
     const proxy = await faultyProxy(registry?.host ?? "", () => ({ kind: "none", at: 0 }), {
       redirect: false,

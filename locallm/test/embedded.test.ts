@@ -10,7 +10,7 @@ import { createSmallStore } from "./model-store.ts";
 import { rawBytes } from "./raw-http.ts";
 import { lines } from "./server-process.ts";
 
-describe("a server inside another program", () => {
+describe("a server embedded in another program", () => {
   let folder: string;
   let server: Server;
   beforeAll(async () => {
@@ -25,7 +25,7 @@ describe("a server inside another program", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it("says where it listens and what is missing", async () => {
+  it("returns its address and what is missing", async () => {
     server.notify("No model yet: locallm pull smollm2:135m");
     expect(await (await fetch(server.url)).text()).toBe(
       "locallm is running. No model yet: locallm pull smollm2:135m",
@@ -34,7 +34,7 @@ describe("a server inside another program", () => {
     expect(await (await fetch(server.url)).text()).toBe("locallm is running");
   });
 
-  it("refuses a body that grows over the limit without having been announced", async () => {
+  it("rejects a body without a declared length that exceeds the limit", async () => {
     const chunk = `3e8\r\n${" ".repeat(1000)}\r\n`;
     const answer = await rawBytes(
       server.url,
@@ -43,18 +43,18 @@ describe("a server inside another program", () => {
     expect(answer).toMatch(/^HTTP\/1\.1 413 [\s\S]*exceeds the limit of 1000 bytes/);
   });
 
-  it("gives up a body that comes too slowly", async () => {
+  it("aborts a body that arrives too slowly", async () => {
     const head = "POST /api/generate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{";
     expect(await rawBytes(server.url, head)).toMatch(/^HTTP\/1\.1 408 [\s\S]*did not arrive within 0\.15 s/);
   });
 
-  it("gives up headers that never end", async () => {
+  it("aborts endless headers", async () => {
     expect(await rawBytes(server.url, "GET / HTTP/1.1\r\nHost: localhost\r\nX-More: ")).toMatch(
       /^HTTP\/1\.1 408 [\s\S]*headers did not arrive in time/,
     );
   });
 
-  it("does not mind a client that leaves in the middle of its body", async () => {
+  it("survives a client that disconnects while sending its body", async () => {
     const { hostname, port } = new URL(server.url);
     const socket = connect(Number(port), hostname);
     await new Promise<void>((resolve) => {
@@ -66,7 +66,7 @@ describe("a server inside another program", () => {
     expect((await fetch(`${server.url}/api/version`)).status).toBe(200);
   });
 
-  it("ends an answer that is not done by the deadline, with a line that says so", async () => {
+  it("ends an unfinished answer at the deadline with an error line", async () => {
     const store = await createSmallStore();
     const config = readConfig({ LOCALLM_HOST: "127.0.0.1:0", LOCALLM_MODELS: store.folder });
     const other = await createServer(config, { log: false });
@@ -86,7 +86,7 @@ describe("a server inside another program", () => {
     }
   });
 
-  it("closes twice as well as once, and answers nothing afterwards", async () => {
+  it("can be closed twice and does not answer afterwards", async () => {
     const other = await createServer(readConfig({ LOCALLM_HOST: "127.0.0.1:0", LOCALLM_MODELS: folder }), {
       log: pino({ level: "silent" }),
     });

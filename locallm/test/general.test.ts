@@ -33,7 +33,7 @@ describe("status line", () => {
     expect([head.status, head.text]).toEqual([200, ""]);
   });
 
-  it("tells its version, its health and its metrics", async () => {
+  it("returns its version, its health and its metrics", async () => {
     expect((await ask("GET", "/api/version")).json()["version"]).toMatch(/^\d+\.\d+\.\d+/);
     expect((await ask("GET", "/health")).json()).toEqual({
       status: "ok",
@@ -50,14 +50,14 @@ describe("status line", () => {
 
 describe("paths and methods", () => {
   it.each(["/nope", "/api/nope", "/api/generate/x", "/api", "/%zz", "/api/status"])(
-    "does not know %s",
+    "answers 404 on %s",
     async (path) => {
       const answer = await ask("GET", path);
       expect([answer.status, answer.json()["error"]]).toEqual([404, expect.stringMatching(/^not found: /)]);
     },
   );
 
-  it("gives a path that is no URL its id and its line in the log, too", async () => {
+  it("gives an invalid path a request id and a log line, too", async () => {
     for (const path of ["/api/%zz", "/v1/%zz"]) {
       const { status, headers } = await ask("GET", path);
       const id = String(headers["x-request-id"]);
@@ -73,7 +73,7 @@ describe("paths and methods", () => {
     "/v1/assistants",
     "/v1/fine_tuning/jobs",
     "/v1",
-  ])("does not know %s, in OpenAI's shape", async (path) => {
+  ])("answers 404 on %s in OpenAI's format", async (path) => {
     const answer = await ask("POST", path, "{}");
     expect([answer.status, answer.json()["error"]]).toEqual([
       404,
@@ -100,7 +100,7 @@ describe("paths and methods", () => {
     ["POST", "/", "GET, HEAD"],
     ["DELETE", "/health", "GET, HEAD"],
     ["GET", "/v1/chat/completions", "POST"],
-  ])("refuses %s %s and says what is allowed", async (method, path, allowed) => {
+  ])("rejects %s %s and names the allowed method", async (method, path, allowed) => {
     const answer = await ask(method, path);
     expect([answer.status, answer.headers["allow"]]).toEqual([405, allowed]);
     const message = `${method} is not allowed on ${path}; use ${allowed}`;
@@ -110,7 +110,7 @@ describe("paths and methods", () => {
   });
 });
 
-/** The rows that hold for every endpoint that takes a body. */
+/** Errors that every endpoint with a body has in common. */
 describe.each([
   ["/api/generate", "POST", "options", "must be an object"],
   ["/api/chat", "POST", "messages", "must be an array"],
@@ -140,7 +140,7 @@ describe.each([
     ['{"model":5}', "model must be a string"],
     ['{"__proto__":{"model":"m"}}', 'invalid JSON: the key "__proto__" is not allowed'],
     ["[".repeat(200), "invalid JSON: nested deeper than 128 levels"],
-  ])("refuses %j", async (body, expected) => {
+  ])("rejects %j", async (body, expected) => {
     const answer = await ask(method, path, body);
     expect([answer.status, message(answer.json())]).toEqual([
       400,
@@ -150,7 +150,7 @@ describe.each([
       expect(answer.json()["error"]).toMatchObject({ type: "invalid_request_error" });
   });
 
-  it(`names the field whose type is wrong: ${field}`, async () => {
+  it(`names the field of the wrong type: ${field}`, async () => {
     const answer = await ask(method, path, JSON.stringify({ model: "m", [field]: -5 }));
     expect([answer.status, message(answer.json())]).toEqual([400, `${field} ${problem}`]);
     if (path.startsWith("/v1")) expect(answer.json()["error"]).toMatchObject({ param: field });
@@ -161,7 +161,7 @@ describe("bodies", () => {
   const unknownModel = JSON.stringify({ model: "no-such-model", prompt: "x" });
 
   it.each([{}, { "content-type": "application/x-www-form-urlencoded" }, { "content-type": "nonsense" }])(
-    "are read as JSON whatever their type says: %j",
+    "are read as JSON with any content type: %j",
     async (headers) => {
       const answer = await ask("POST", "/api/generate", unknownModel, headers as Record<string, string>);
       expect(answer.json()).toEqual({ error: "model 'no-such-model' not found" });
@@ -171,17 +171,17 @@ describe("bodies", () => {
   it.each([
     ["gzip", gzipSync(unknownModel)],
     ["zstd", zstdCompressSync(unknownModel)],
-  ])("may be packed with %s", async (encoding, body) => {
+  ])("may be compressed with %s", async (encoding, body) => {
     const answer = await ask("POST", "/api/generate", body, { "content-encoding": encoding });
     expect(answer.json()).toEqual({ error: "model 'no-such-model' not found" });
   });
 
-  it("packed in another way or not at all as said are refused", async () => {
+  it("with an unknown or wrong encoding are rejected", async () => {
     expect((await ask("POST", "/api/generate", "{}", { "content-encoding": "br" })).status).toBe(415);
     expect((await ask("POST", "/api/generate", "{}", { "content-encoding": "gzip" })).status).toBe(400);
   });
 
-  it("over the limit are 413, announced, sent or unpacked", async () => {
+  it("over the limit get 413, by their declared, received or decompressed size", async () => {
     const limit = 32 * 2 ** 20;
     const announced = await rawBytes(
       server.url,
@@ -197,7 +197,7 @@ describe("bodies", () => {
     ]);
   });
 
-  it("share one budget: many large ones at once are 503, and small ones are answered all the while", async () => {
+  it("share one budget: too many large ones get 503 while small ones are still answered", async () => {
     const { hostname, port } = new URL(server.url);
     const chunk = Buffer.alloc(2 ** 20, 0x20);
     const large = Array.from({ length: 12 }, () => {
@@ -224,21 +224,21 @@ describe("bodies", () => {
     });
   });
 
-  it("with unknown fields are answered, and the fields named in a header", async () => {
+  it("with unknown fields are answered, with the fields named in a header", async () => {
     const answer = await ask("POST", "/api/generate", '{"model":"x","a b":1,"nonsense":2}');
     expect([answer.status, answer.headers["x-ignored-fields"]]).toEqual([404, "a%20b, nonsense"]);
     const halfACharacter = await ask("POST", "/api/generate", '{"model":"x","\\ud800":1}');
     expect([halfACharacter.status, halfACharacter.headers["x-ignored-fields"]]).toEqual([404, "%EF%BF%BD"]);
   });
 
-  it("with a key twice count its last value; polluting keys change nothing", async () => {
+  it("with a repeated key use its last value; prototype-polluting keys change nothing", async () => {
     const twice = await ask("POST", "/api/generate", '{"model":"one","model":"two"}');
     expect(twice.json()).toEqual({ error: "model 'two' not found" });
     await ask("POST", "/api/generate", '{"constructor":{"prototype":{"polluted":1}},"model":"m"}');
     expect((await ask("GET", "/health")).json()).not.toHaveProperty("polluted");
   });
 
-  it("that are not UTF-8 are refused", async () => {
+  it("that are not UTF-8 are rejected", async () => {
     const answer = await ask("POST", "/api/generate", Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x7d]));
     expect([answer.status, answer.json()]).toEqual([
       400,
@@ -248,7 +248,7 @@ describe("bodies", () => {
 });
 
 describe("hostile requests", () => {
-  it("that name a whole URL, as proxies do, are those of its path", async () => {
+  it("with an absolute URL, as sent to proxies, are handled by its path", async () => {
     const get = (url: string) =>
       rawBytes(server.url, `GET ${url} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
     expect(await get("http://localhost/api/version")).toMatch(/^HTTP\/1\.1 200 /);
@@ -256,14 +256,14 @@ describe("hostile requests", () => {
     expect(await get("http://localhost/v1/nope")).toMatch(/^HTTP\/1\.1 404 [\s\S]*"code":"unknown_url"/);
   });
 
-  it("with too large headers get 431, and the server lives", async () => {
+  it("with too large headers get 431, and the server survives", async () => {
     const headers = Array.from({ length: 10_000 }, (_, index) => `x-${index}: ${index}\r\n`).join("");
     const answer = await rawBytes(server.url, `GET / HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 431 /);
     expect((await ask("GET", "/")).status).toBe(200);
   });
 
-  it("whose body has two lengths are refused, so that no second request hides in them", async () => {
+  it("with two body lengths are rejected, to prevent request smuggling", async () => {
     const hidden = "0\r\n\r\nDELETE /api/delete HTTP/1.1\r\nHost: localhost\r\n\r\n";
     const head = "POST /api/generate HTTP/1.1\r\nHost: localhost\r\n";
     for (const lengths of [
@@ -281,7 +281,7 @@ describe("hostile requests", () => {
     );
   });
 
-  it("keep their own request id only when it is harmless", async () => {
+  it("keep the client's request id only if it is harmless", async () => {
     expect((await ask("GET", "/", undefined, { "x-request-id": "abc-1" })).headers["x-request-id"]).toBe(
       "abc-1",
     );
@@ -306,7 +306,7 @@ describe("Host and Origin", () => {
     "any.localhost",
     "printer.local",
     "models.internal",
-  ])("lets Host %s in", async (host) => {
+  ])("accepts Host %s", async (host) => {
     expect((await ask("GET", "/api/version", undefined, { host })).status).toBe(200);
   });
 
@@ -323,7 +323,7 @@ describe("Host and Origin", () => {
     "localhost:x",
     "127.0.0.1.evil.example",
     "evil.example#.local",
-  ])("refuses Host %s and runs nothing", async (host) => {
+  ])("rejects Host %s and runs nothing", async (host) => {
     const answer = await ask("POST", "/api/generate", '{"model":"x"}', { host });
     expect([answer.status, answer.json()["error"]]).toEqual([403, expect.stringContaining(`host "${host}"`)]);
     expect(answer.json()["error"]).toContain("LOCALLM_HOST");
@@ -343,7 +343,7 @@ describe("Host and Origin", () => {
     "tauri://localhost",
     "vscode-webview://abc",
     "vscode-file://vscode-app",
-  ])("lets Origin %s in", async (origin) => {
+  ])("accepts Origin %s", async (origin) => {
     const answer = await ask("GET", "/api/version", undefined, { origin });
     expect([answer.status, answer.headers["access-control-allow-origin"]]).toEqual([200, origin]);
   });
@@ -357,7 +357,7 @@ describe("Host and Origin", () => {
     "http://localhost@evil.example",
     "chrome-extension.example",
     "https://chrome-extension",
-  ])("refuses Origin %s, also for a simple POST", async (origin) => {
+  ])("rejects Origin %s, also for a simple POST", async (origin) => {
     const answer = await ask("POST", "/api/generate", '{"model":"x"}', {
       origin,
       "content-type": "text/plain",
@@ -370,12 +370,12 @@ describe("Host and Origin", () => {
     expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
   });
 
-  it("does not look closely at an Origin that is longer than any", async () => {
+  it("rejects an overlong Origin without matching it", async () => {
     const origin = `app://${"a".repeat(2000)}`;
     expect((await ask("GET", "/api/version", undefined, { origin })).status).toBe(403);
   });
 
-  it("lets an empty Host in, as a browser never sends one", async () => {
+  it("accepts an empty Host, because browsers never send one", async () => {
     const answer = await rawBytes(
       server.url,
       "GET /api/version HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n",
@@ -405,7 +405,7 @@ describe("Host and Origin", () => {
 });
 
 describe("the log", () => {
-  it("has one line a request, with its id and without what was asked", async () => {
+  it("has one line per request, with its id and without its content", async () => {
     await ask("POST", "/api/generate?secret=in-the-query", '{"model":"m","prompt":"the secret"}', {
       "x-request-id": "looked-for",
       authorization: "Bearer the-key",

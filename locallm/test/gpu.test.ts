@@ -35,11 +35,11 @@ describe.skipIf(engines === null)("a Vulkan device (needs libvulkan1 and mesa-vu
   const load = async (more: object) =>
     await server.ask("/api/generate", { model, stream: false, options: { ...options, ...more } });
 
-  it("is said at the start", () => {
+  it("is logged at the start", () => {
     expect(server.stdout()).toContain("Models run on the devices of GGML_VK_VISIBLE_DEVICES, using Vulkan\n");
   });
 
-  it("takes all layers that fit, and ps, show, metrics and log say so", async () => {
+  it("gets all layers that fit, as shown by ps, show, metrics and log", async () => {
     expect(await load({})).toMatchObject({ done: true, done_reason: "load" });
     const { models } = await server.ask<Listed>("/api/ps");
     expect(models).toMatchObject([{ device: expect.stringMatching(/^Vulkan0 \(.+\): 3 layers$/) }]);
@@ -57,14 +57,14 @@ describe.skipIf(engines === null)("a Vulkan device (needs libvulkan1 and mesa-vu
     );
   });
 
-  it("takes as many layers as num_gpu says, none with 0", async () => {
+  it("gets as many layers as num_gpu, none with 0", async () => {
     await load({ num_gpu: 2 });
     expect((await server.ask<Listed>("/api/ps")).models[0]?.device).toMatch(/: 2 layers$/);
     await load({ num_gpu: 0 });
     expect((await server.ask<Listed>("/api/ps")).models).toMatchObject([{ device: "CPU", size_vram: 0 }]);
   });
 
-  it("is told by doctor, with its memory", async () => {
+  it("is listed by doctor with its memory", async () => {
     const doctor = launch(["doctor", "--quick"], {
       LOCALLM_ENGINES: engines ?? "",
       LOCALLM_MODELS: store.folder,
@@ -76,8 +76,8 @@ describe.skipIf(engines === null)("a Vulkan device (needs libvulkan1 and mesa-vu
   });
 });
 
-describe("what goes to a GPU", () => {
-  it("leaves nothing of the weights out and counts nothing twice", async () => {
+describe("layerNeeds", () => {
+  it("counts all weights exactly once", async () => {
     const store = await createSmallStore();
     const { modelPaths } = await new Store(store.folder).require(requireModelName(model));
     const path = modelPaths[0] ?? "";

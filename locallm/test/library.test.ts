@@ -54,7 +54,7 @@ describe("an empty store", () => {
 describe("blobs", () => {
   const path = (digest: string) => `${server.url}/api/blobs/${digest}`;
 
-  test("are created, are already there, and tell their size", async () => {
+  test("can be uploaded once, uploaded again and asked for their size", async () => {
     const bytes = randomBytes(100_000);
     const digest = digestOf(bytes);
     expect((await fetch(path(digest), { method: "HEAD" })).status).toBe(404);
@@ -65,7 +65,7 @@ describe("blobs", () => {
     expect(await readFile(join(models, "blobs", digest.replace(":", "-")))).toEqual(bytes);
   });
 
-  test("may be larger than any other body", async () => {
+  test("may be larger than other request bodies", async () => {
     const chunk = new Uint8Array(randomBytes(1024 * 1024));
     const hash = createHash("sha256");
     for (let n = 0; n < 40; n++) hash.update(chunk);
@@ -81,7 +81,7 @@ describe("blobs", () => {
     await rm(join(models, "blobs", digest.replace(":", "-")));
   });
 
-  test("with another content than their digest are refused and leave nothing", async () => {
+  test("that do not match their digest are rejected and leave no files", async () => {
     const wanted = `sha256:${"0".repeat(64)}`;
     const response = await fetch(path(wanted), { method: "POST", body: "xyz" });
     expect(await answer(response)).toEqual({
@@ -104,7 +104,7 @@ describe("blobs", () => {
     "..%2f..%2fetc%2fpasswd",
     `sha256:${"0".repeat(60)}%00abc`,
     `sha256:${"0".repeat(63)}%D9%A0`,
-  ])("with the digest %s are refused", async (digest) => {
+  ])("with the digest %s are rejected", async (digest) => {
     expect((await fetch(path(digest), { method: "HEAD" })).status).toBe(400);
     expect(await answer(await fetch(path(digest), { method: "POST", body: "xyz" }))).toEqual({
       status: 400,
@@ -112,7 +112,7 @@ describe("blobs", () => {
     });
   });
 
-  test("whose upload breaks off leave nothing", async () => {
+  test("whose upload is interrupted leave no files", async () => {
     const digest = `sha256:${"1".repeat(64)}`;
     const gone = new AbortController();
     const body = new ReadableStream({
@@ -134,7 +134,7 @@ describe("blobs", () => {
 });
 
 describe("create", () => {
-  test("makes a model of an uploaded file, with everything that a request can add", async () => {
+  test("creates a model from an uploaded file with all additions that a request allows", async () => {
     const digest = await upload(tiny);
     const response = await server.post("/api/create", {
       model: "Mine/tiny:v1",
@@ -175,7 +175,7 @@ describe("create", () => {
     });
   });
 
-  test("makes a model of another one, and changes only what it is told", async () => {
+  test("creates a model from another one and changes only what the request names", async () => {
     await create({
       model: "child",
       from: "mine/TINY:v1",
@@ -205,12 +205,7 @@ describe("create", () => {
     ["neither from nor files", { model: "m" }, 400, "neither 'from' or 'files' was specified"],
     ["an unknown model", { model: "m", from: "nowhere" }, 404, "model 'nowhere' not found"],
     ["a bad name in from", { model: "m", from: "a b" }, 400, "invalid model name"],
-    [
-      "a blob that is not here",
-      { model: "m", files: { "a.gguf": bad } },
-      400,
-      new RegExp(`^blob ${bad} is not here`),
-    ],
+    ["a missing blob", { model: "m", files: { "a.gguf": bad } }, 400, new RegExp(`^blob ${bad} is not here`)],
     [
       "a malformed digest",
       { model: "m", files: { "a.gguf": "sha256:../../x" } },
@@ -221,7 +216,7 @@ describe("create", () => {
       "both from and files",
       { model: "m", from: "mine/tiny:v1", files: { a: bad } },
       400,
-      "files cannot stand together with from",
+      "files cannot be combined with from",
     ],
     [
       "quantize",
@@ -242,7 +237,7 @@ describe("create", () => {
       'unknown parameter "tempratur"',
     ],
     [
-      "a parameter of another type",
+      "a parameter of the wrong type",
       { model: "m", from: "mine/tiny:v1", parameters: { num_ctx: "many" } },
       400,
       /num_ctx.*integer/,
@@ -254,25 +249,25 @@ describe("create", () => {
       /temperature/,
     ],
     [
-      "a role that is none",
+      "an unknown role",
       { model: "m", from: "mine/tiny:v1", messages: [{ role: "wizard", content: "" }] },
       400,
       "messages[0].role must be one of system, user, assistant",
     ],
     [
-      "a template that is none",
+      "an invalid template",
       { model: "m", from: "mine/tiny:v1", template: "{{ .Prompt" },
       400,
       /^template error: /,
     ],
     [
-      "a template of another type",
+      "a template of the wrong type",
       { model: "m", from: "mine/tiny:v1", template: 5 },
       400,
       /^template must be a string/,
     ],
     [
-      "parameters of another type",
+      "parameters of the wrong type",
       { model: "m", from: "mine/tiny:v1", parameters: [] },
       400,
       /^parameters must be an object/,
@@ -282,10 +277,10 @@ describe("create", () => {
         `the file name "${path}"`,
         { model: "m", files: { [path]: bad } },
         400,
-        "files must be named by plain relative paths",
+        "files must use relative paths without .. as file names",
       ],
     ),
-  ])("refuses %s", async (_, body, status, error) => {
+  ])("rejects %s", async (_, body, status, error) => {
     const got = await answer(await server.post("/api/create", body));
     expect(got.status).toBe(status);
     expect((got.body as { error: string }).error).toMatch(error);
@@ -299,7 +294,7 @@ describe("create", () => {
     ["a header that lies", ggufBytes(tinyModel({ tensorCount: 2n ** 40n }))],
     ["tensors past the end", ggufBytes(tinyModel()).subarray(0, -64)],
     ["layers of zero", ggufBytes(withEntry(tinyModel(), "llama.block_count", u32(0)))],
-  ])("refuses a file that is %s, by its rule and without a path", async (_, bytes) => {
+  ])("rejects a file that is %s with the broken rule and no path", async (_, bytes) => {
     const digest = await upload(bytes);
     const got = await answer(await server.post("/api/create", { model: "m", files: { "a.gguf": digest } }));
     expect(got.status).toBe(400);
@@ -307,7 +302,7 @@ describe("create", () => {
     expect(JSON.stringify(got.body)).not.toContain(models);
   });
 
-  test("refuses an adapter as a model, a model as an adapter, and one made for another", async () => {
+  test("rejects an adapter as a model, a model as an adapter, and an adapter for another architecture", async () => {
     const adapter = (kind: string) =>
       ggufBytes({
         metadata: [
@@ -320,7 +315,7 @@ describe("create", () => {
     const files = { a: await upload(adapter("llama")) };
     expect(await answer(await server.post("/api/create", { model: "m", files }))).toMatchObject({
       status: 400,
-      body: { error: "files holds an adapter; it belongs in adapters" },
+      body: { error: "files contains an adapter; put it in adapters" },
     });
     const asAdapter = { a: await upload(tiny) };
     expect(
@@ -334,13 +329,13 @@ describe("create", () => {
       await answer(await server.post("/api/create", { model: "m", from: "child", adapters: other })),
     ).toMatchObject({
       status: 400,
-      body: { error: "adapters is made for qwen2, the model is llama" },
+      body: { error: "adapters is for architecture qwen2, but the model is llama" },
     });
   });
 });
 
 describe("show", () => {
-  test("gives every field that Ollama gives", async () => {
+  test("returns every field that Ollama returns", async () => {
     const shown = await server.ask("/api/show", { model: "mine/tiny:v1" });
     expect(Object.keys(shown)).toEqual([
       "license",
@@ -369,7 +364,7 @@ describe("show", () => {
     ]);
   });
 
-  test("gives long arrays when asked for everything", async () => {
+  test("returns long arrays with verbose", async () => {
     const shown = await server.ask<{ model_info: Record<string, unknown> }>("/api/show", {
       model: "child",
       verbose: true,
@@ -377,7 +372,7 @@ describe("show", () => {
     expect(shown.model_info["tokenizer.ggml.tokens"]).toEqual(["<s>", "</s>", "a", "b", "é", "f"]);
   });
 
-  test("gives the weights' own template where the model has none", async () => {
+  test("returns the template in the weights if the model has none", async () => {
     await create({ model: "plain", files: { "tiny.gguf": await upload(tiny) } });
     const shown = await server.ask("/api/show", { name: "plain" });
     expect(shown["template"]).toBe("{% for m in messages %}{{ m.content }}{% endfor %}");
@@ -402,7 +397,7 @@ describe("copy", () => {
   const copy = async (source: unknown, destination: unknown) =>
     await answer(await server.post("/api/copy", { source, destination }));
 
-  test("gives a second name for the same files", async () => {
+  test("creates a second name for the same files", async () => {
     expect(await copy("child", "other:two")).toEqual({ status: 200, body: "" });
     const [first, second] = ["child:latest", "other:two"].map(async (name) =>
       (await tags()).find((model) => model["name"] === name),
@@ -429,7 +424,7 @@ describe("copy", () => {
 });
 
 describe("delete", () => {
-  test("takes the name, and the files that no other model uses", async () => {
+  test("removes the name and the files that no other model uses", async () => {
     await create({ model: "gone", from: "child", system: "A system text of its own." });
     const own = join(models, "blobs", digestOf("A system text of its own.").replace(":", "-"));
     expect(await readFile(own, "utf8")).toBe("A system text of its own.");
@@ -452,7 +447,7 @@ describe("delete", () => {
 });
 
 describe("a damaged manifest", () => {
-  test("hides no other model, answers clearly, and can be deleted", async () => {
+  test("does not hide other models, gets a clear error, and can be deleted", async () => {
     const folder = join(models, "manifests/registry.ollama.ai/library/damaged");
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, "latest"), "");
@@ -466,7 +461,7 @@ describe("a damaged manifest", () => {
   });
 });
 
-test("a LoRA adapter changes what the model says, and only where it is used", async () => {
+test("a LoRA adapter changes the output of its model only", async () => {
   const tensors = ["q", "v"].flatMap((part, index) => [
     { name: `blk.0.attn_${part}.weight.lora_a`, shape: [32, 4], data: noise(32 * 4, index + 1) },
     { name: `blk.0.attn_${part}.weight.lora_b`, shape: [4, 32], data: noise(4 * 32, index + 9) },
@@ -498,7 +493,7 @@ test("a LoRA adapter changes what the model says, and only where it is used", as
   for (const model of ["tuned", "base"]) expect((await remove(model)).status).toBe(200);
 });
 
-test("a model that Ollama wrote into the folder meanwhile answers as it is, and damaged weights do not load", async () => {
+test("a model that Ollama adds to the folder can be used, and damaged weights do not load", async () => {
   const weights = ggufBytes(loadableModel());
   const layer = async (mediaType: string, content: string | Buffer) => {
     const digest = digestOf(content);
@@ -578,7 +573,7 @@ describe.skipIf(starter === null)("with the starter model", () => {
     expect(answered).toMatchObject({ done: true, eval_count: 3 });
   });
 
-  test("deleting a model that is answering lets the answer end", async () => {
+  test("deleting a model lets its running answer finish", async () => {
     await create({ model: "busy", from: starterName }, own);
     await remove("pirate", own);
     const stream = lines(

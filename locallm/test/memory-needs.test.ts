@@ -79,7 +79,7 @@ describe("a dry load measures what the engine then allocates", () => {
     await expectMeasured(embeddingModelPath!, { numCtx: 512 });
   });
 
-  it("and says what is wrong with a file that is no model", async () => {
+  it("and reports what is wrong with a file that is not a model", async () => {
     await expect(measureLoad({ ...base, modelPath: join(folder, "no model") })).rejects.toMatchObject({
       code: "model_load_failed",
     });
@@ -124,7 +124,7 @@ describe("the needs of a model", () => {
     expect(loads).toHaveLength(4);
   });
 
-  it("are not measured where memory is ample and no GPU counts every byte", async () => {
+  it("are not measured if memory is ample and there is no GPU", async () => {
     const path = join(folder, "llama");
     const ample = ampleBytes(await readGguf(path), base);
     const roomy = needs(false, 2 * ample);
@@ -136,7 +136,7 @@ describe("the needs of a model", () => {
     }
   });
 
-  it("are guessed from the weights where a dry load gives no answer", async () => {
+  it("are estimated from the weights if the dry load returns nothing", async () => {
     const { made } = needs(false, 0);
     const path = join(folder, "llama");
     const { tensors } = await readGguf(path);

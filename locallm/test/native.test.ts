@@ -48,7 +48,7 @@ describe("the native API", () => {
     return all;
   };
 
-  describe("refusals, before anything is loaded", () => {
+  describe("errors before a model is loaded", () => {
     it.each<[string, Answer, number, unknown]>([
       ["/api/generate", { model: "", prompt: "x" }, 400, "model is required"],
       ["/api/generate", { model: "bad name!", prompt: "x" }, 400, "invalid model name"],
@@ -178,7 +178,7 @@ describe("the native API", () => {
   });
 
   describe("loading", () => {
-    it("loads on an empty prompt, keeps as long as told, unloads on keep_alive 0", async () => {
+    it("loads on an empty prompt, obeys keep_alive, unloads on keep_alive 0", async () => {
       expect(await server.ask("/api/generate", { model, keep_alive: "10m" })).toEqual({
         model,
         created_at: expect.any(String),
@@ -220,7 +220,7 @@ describe("the native API", () => {
       [-0.5, -1],
       [null, 300],
       [undefined, 300],
-    ])("keep_alive %j keeps it for %d s, the latest request's", async (keepAlive, seconds) => {
+    ])("keep_alive %j of the latest request keeps it for %d s", async (keepAlive, seconds) => {
       await server.ask("/api/generate", { model, keep_alive: keepAlive });
       const { models, explain } = await server.ask<Explained & { models: Answer[] }>("/api/ps?explain");
       expect(explain.loaded).toMatchObject([{ keep_alive_seconds: seconds }]);
@@ -229,7 +229,7 @@ describe("the native API", () => {
       else expect(remainingMs).toBeLessThanOrEqual(seconds * 1000);
     });
 
-    it.each([0, "0", "0s"])("keep_alive %j lets it go", async (keepAlive) => {
+    it.each([0, "0", "0s"])("keep_alive %j unloads it", async (keepAlive) => {
       await server.ask("/api/generate", { model });
       const gone = await server.ask("/api/generate", { model, keep_alive: keepAlive });
       expect(gone).toMatchObject({ done: true, done_reason: "unload" });
@@ -240,7 +240,7 @@ describe("the native API", () => {
       await until("it is unloaded again", isEmpty);
     });
 
-    it("loads again for another way to load, and only then", async () => {
+    it("reloads only for other load options", async () => {
       const loads = async () => {
         const { explain } = await server.ask<Explained>("/api/ps?explain");
         return explain.decisions.filter(({ what }) => what === "load").length;
@@ -262,7 +262,7 @@ describe("the native API", () => {
       }
     });
 
-    it("serves a smaller window with what is loaded, and cuts a larger one to the model's training", async () => {
+    it("serves a smaller context without reloading, and caps a larger one at the training context", async () => {
       const loads = async () => {
         const view = await server.ask<{ explain: { decisions: Answer[] } }>("/api/ps?explain");
         return view.explain.decisions.filter((decision) => decision["what"] === "load").length;
@@ -279,7 +279,7 @@ describe("the native API", () => {
   });
 
   describe("generate", () => {
-    it("gives the model exactly what was sent", async () => {
+    it("passes the exact prompt to the model", async () => {
       const prompt = "The capital of France is";
       const { tokens } = await server.ask<{ tokens: number[] }>("/api/tokenize", { model, content: prompt });
       const answer = await generate({ prompt });
@@ -297,7 +297,7 @@ describe("the native API", () => {
         });
     });
 
-    it("streams lines, the last with every counter as integer nanoseconds", async () => {
+    it("streams lines, the last one with all counters and durations in integer nanoseconds", async () => {
       const response = await server.post("/api/generate", { model, prompt: "Once upon", options: greedy });
       expect(response.headers.get("content-type")).toBe("application/x-ndjson");
       const all = await collect(response);
@@ -311,7 +311,7 @@ describe("the native API", () => {
       expect(last["context"]).toHaveLength(Number(last["prompt_eval_count"]) + 4);
     });
 
-    it("applies the template when the request has a system text", async () => {
+    it("applies the template if the request has a system text", async () => {
       const plain = await generate({ prompt: "hi" });
       const templated = await generate({ prompt: "hi", system: "Be brief." });
       const rendered =
@@ -324,13 +324,13 @@ describe("the native API", () => {
       expect(plain["prompt_eval_count"]).not.toBe(tokens.length);
     });
 
-    it("puts the context of an earlier answer in front", async () => {
+    it("prepends the context of an earlier answer", async () => {
       const first = await generate({ prompt: "One, two," });
       const second = await generate({ prompt: " three", context: first["context"] });
       expect(second["prompt_eval_count"]).toBeGreaterThan((first["context"] as []).length);
     });
 
-    it("generates nothing with num_predict 0, and stops where told", async () => {
+    it("generates nothing with num_predict 0, and obeys stop", async () => {
       const nothing = await generate({ prompt: "x", options: { num_predict: 0 } });
       expect(nothing).toMatchObject({ response: "", done_reason: "length", eval_count: 0 });
       // Every counter is there, zeros included.
@@ -347,7 +347,7 @@ describe("the native API", () => {
       expect(stopped["response"]).toBe(free.slice(0, free.indexOf(stop)));
     });
 
-    it("takes options of the model, and lets the request's win", async () => {
+    it("uses the model's options unless the request overrides them", async () => {
       const prompt = "The capital of France is";
       const own = await server.ask("/api/generate", {
         model: "stops:1",
@@ -366,7 +366,7 @@ describe("the native API", () => {
       expect(given).toMatchObject({ done_reason: "length", eval_count: 3 });
     });
 
-    it("answers in JSON when asked, by schema too", async () => {
+    it("answers in JSON, also by schema, on request", async () => {
       const options = { temperature: 0, seed: 1, num_predict: 200 };
       const schema = {
         type: "object",
@@ -384,7 +384,7 @@ describe("the native API", () => {
       ]);
     });
 
-    it("takes another template from the request, and a suffix where that knows one", async () => {
+    it("accepts a template in the request, and a suffix if the template supports it", async () => {
       const options = { temperature: 0, num_predict: 3 };
       const template = "{{ .Prompt }}<gap>{{ .Suffix }}";
       const filled = await generate({ prompt: "ab", suffix: "cd", template, options });
@@ -400,7 +400,7 @@ describe("the native API", () => {
       ]);
     });
 
-    it("every sampling option does what it is for", async () => {
+    it("every sampling option takes effect", async () => {
       const answer = async (options: Answer) => {
         const { response } = await generate({
           prompt: "To be, or",
@@ -448,7 +448,7 @@ describe("the native API", () => {
       expect(await answer({ ...drawn, logit_bias: { [token!]: 100 } })).toBe("z".repeat(32));
     });
 
-    it("computes a deterministic request afresh", async () => {
+    it("computes a deterministic request without the cache", async () => {
       const prompt = "The same words once more, and again.";
       const cached = async (options: Answer) =>
         (await generate({ prompt, options: { ...greedy, ...options } }))["prompt_cached_count"];
@@ -473,7 +473,7 @@ describe("the native API", () => {
       await until("the log names them too", () => server.log.some((line) => line["ignored"] === ignored));
     });
 
-    it("refuses a prompt beyond the window, or cuts it when asked and says so", async () => {
+    it("rejects a prompt longer than the context, or truncates it on request and reports that", async () => {
       const prompt = "The lazy dog the quick brown fox. ".repeat(60);
       const options = { ...greedy, num_ctx: 128 };
       const [code, message] = await status("/api/generate", { model, prompt, options });
@@ -508,7 +508,7 @@ describe("the native API", () => {
       expect(context.slice(0, room)).toEqual([...ids.slice(0, 20), ...ids.slice(20 - room)]);
     });
 
-    it("ends with length on a full window, or shifts when asked", async () => {
+    it("ends with length if the context is full, or shifts it on request", async () => {
       const options = { temperature: 0, num_ctx: 64, num_predict: 120 };
       const full = await generate({ prompt: "Count: 1, 2, 3, 4,", options });
       expect(full).toMatchObject({ done_reason: "length" });
@@ -523,7 +523,7 @@ describe("the native API", () => {
     const chat = (body: Answer) =>
       server.ask("/api/chat", { model, stream: false, options: greedy, ...body });
 
-    it("answers in one object or in lines with the same text", async () => {
+    it("returns the same text as one object or as a stream", async () => {
       const whole = await chat({ messages: hi });
       expect(whole).toMatchObject({
         message: { role: "assistant" },
@@ -537,7 +537,7 @@ describe("the native API", () => {
       expect(all.at(-1)).toMatchObject({ done: true, message: { role: "assistant", content: "" } });
     });
 
-    it("keeps nothing between requests: the history is the client's", async () => {
+    it("keeps no history between requests", async () => {
       const alone = await chat({ messages: hi });
       await chat({ messages: [{ role: "user", content: "My name is Ada." }] });
       expect((await chat({ messages: hi }))["prompt_eval_count"]).toBe(alone["prompt_eval_count"]);
@@ -545,7 +545,7 @@ describe("the native API", () => {
       expect(Number(longer["prompt_eval_count"])).toBeGreaterThan(Number(alone["prompt_eval_count"]));
     });
 
-    it("begins with the model's own system text unless the client brings one", async () => {
+    it("starts with the model's system text unless the client sends one", async () => {
       const own = await server.ask("/api/chat", {
         model: "pirate:1",
         messages: hi,
@@ -556,7 +556,7 @@ describe("the native API", () => {
       expect(own["prompt_eval_count"]).toBe(same["prompt_eval_count"]);
     });
 
-    it("drops the oldest messages beyond the window and says how many, in the last line and a header", async () => {
+    it("drops the oldest messages that exceed the context and reports how many in the last line and a header", async () => {
       const long = Array.from({ length: 9 }, (_, index) => ({
         role: index % 2 === 0 ? "user" : "assistant",
         content: `Message ${index}: ${"word ".repeat(20)}`,
@@ -585,7 +585,7 @@ describe("the native API", () => {
   });
 
   describe("tokens", () => {
-    it("go there and back", async () => {
+    it("are encoded and decoded", async () => {
       const content = "Ünïcode 🙂 and <|im_start|> words";
       const { tokens, count } = await server.ask<{ tokens: number[]; count: number }>("/api/tokenize", {
         model,
@@ -628,7 +628,7 @@ describe("the native API", () => {
       expect(cosine(many.embeddings[0]!, one.embeddings[0]!)).toBeLessThan(0.5);
     });
 
-    it("are counted, of both routes", async () => {
+    it("are counted on both routes", async () => {
       const counted = async () => (await metricsOf(server))("prompt_tokens_total", `model="${embedder}"`);
       const before = await counted();
       await embed({ input: "a cat on a mat" });
@@ -636,7 +636,7 @@ describe("the native API", () => {
       expect((await counted()) - before).toBe(14);
     });
 
-    it("of nothing are nothing", async () => {
+    it("of empty input are empty", async () => {
       expect((await embed({ input: [] })).embeddings).toEqual([]);
       expect((await embed({ input: "" })).embeddings).toEqual([]);
       expect((await embed({})).embeddings).toEqual([]);
@@ -647,7 +647,7 @@ describe("the native API", () => {
       expect(await server.ask("/api/embeddings", { model: embedder, prompt: "" })).toEqual({ embedding: [] });
     });
 
-    it("can be shortened and keep their length; the older route does not normalise", async () => {
+    it("can be shortened and still have length 1; the older route does not normalise", async () => {
       const { embeddings } = await embed({ input: "hello", dimensions: 100 });
       expect(embeddings[0]).toHaveLength(100);
       expect(length(embeddings[0]!)).toBeCloseTo(1, 5);
@@ -658,7 +658,7 @@ describe("the native API", () => {
       expect(older.embedding).toHaveLength(384);
     });
 
-    it("of what is too long are cut, or refused with its index", async () => {
+    it("truncate too long inputs, or reject them with their index", async () => {
       const input = ["short", "word ".repeat(900)];
       expect((await embed({ input })).embeddings).toHaveLength(2);
       expect(await status("/api/embed", { model: embedder, input, truncate: false })).toEqual([
@@ -667,7 +667,7 @@ describe("the native API", () => {
       ]);
     });
 
-    it.each([1, 2])("of texts of which a window of %d tokens leaves nothing are refused", async (num_ctx) => {
+    it.each([1, 2])("reject texts of which nothing fits in a context of %d tokens", async (num_ctx) => {
       const body = { model: embedder, input: ["", "stock prices fell"], options: { num_ctx } };
       expect(await status("/api/embed", body)).toEqual([
         400,
@@ -679,7 +679,7 @@ describe("the native API", () => {
     it.each([
       ["/api/generate", { prompt: "x" }, "generate"],
       ["/api/chat", { messages: hi }, "chat"],
-    ])("are all that the model does: %s", async (route, body, what) => {
+    ])("are the only ability of an embedding model: %s", async (route, body, what) => {
       expect(await status(route, { model: embedder, ...body })).toEqual([
         400,
         `"${embedder}" does not support ${what}`,
@@ -687,8 +687,8 @@ describe("the native API", () => {
     });
   });
 
-  describe("leaving", () => {
-    it("frees the slot: the next request does not wait for what was left", async () => {
+  describe("a client that disconnects", () => {
+    it("frees its slot for the next request", async () => {
       const gone = new AbortController();
       const options = { num_predict: -1, temperature: 0, num_ctx: 4096, stop: [] };
       const response = await server.post(
@@ -707,7 +707,7 @@ describe("the native API", () => {
       await until("the log has it", () => server.log.some((line) => line["status"] === 499));
     });
 
-    it("of a reader that never reads does not hold the others", async () => {
+    it("or never reads does not block other clients", async () => {
       const { hostname, port } = new URL(server.url);
       const { connect } = await import("node:net");
       const body = JSON.stringify({ model, prompt: "1 2 3", options: { num_predict: 2000, num_ctx: 4096 } });
@@ -728,10 +728,10 @@ describe("the native API", () => {
     });
   });
 
-  describe("what is told", () => {
+  describe("metrics and logs", () => {
     const labels = `model="${model}"`;
 
-    it("metrics, a line for each model", async () => {
+    it("have metrics with a line for each model", async () => {
       await generate({ prompt: "warm this up" });
       const before = await metricsOf(server);
       const answer = await generate({ prompt: "warm this up" });
@@ -745,7 +745,7 @@ describe("the native API", () => {
       expect([after("slots", labels), after("slots_active", labels)]).toEqual([1, 0]);
     });
 
-    it("loads and evictions, and what is loaded now", async () => {
+    it("count loads and evictions and list the loaded models", async () => {
       await server.ask("/api/generate", { model });
       const before = await metricsOf(server);
       await server.ask("/api/generate", { model: "small:b" });
@@ -763,7 +763,7 @@ describe("the native API", () => {
       expect(now("evictions_total", loaded)).toBe(then("evictions_total", loaded));
     });
 
-    it("who waits, and for how long who waited did", async () => {
+    it("show waiting requests and waiting times", async () => {
       const gone = new AbortController();
       const options = { num_predict: -1, temperature: 0 };
       const holding = await server.post(
@@ -787,7 +787,7 @@ describe("the native API", () => {
       expect(grown("queue_seconds_sum")).toBeGreaterThan(0);
     });
 
-    it("the log has counts and times of every request, and nothing that was said", async () => {
+    it("log counts and times of every request, but no content", async () => {
       const line = () =>
         server.log.find((entry) => entry["route"] === "/api/chat" && entry["status"] === 200);
       await until("the line is there", () => line() !== undefined);
@@ -796,7 +796,7 @@ describe("the native API", () => {
     });
   });
 
-  it("a model that does not fit into memory is refused by numbers, before it is loaded", async () => {
+  it("rejects a model that does not fit into memory before loading it, with the sizes", async () => {
     const [code, message] = await status("/api/generate", {
       model: "wide:1",
       prompt: "x",

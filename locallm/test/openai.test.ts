@@ -31,7 +31,7 @@ const clock = {
   function: { name: "now", parameters: { type: "object", properties: {}, additionalProperties: false } },
 };
 
-describe("the OpenAI shape", () => {
+describe("the OpenAI API", () => {
   let store: ModelStore;
   let server: ServerProcess;
   beforeAll(async () => {
@@ -79,7 +79,7 @@ describe("the OpenAI shape", () => {
   const data = (lines: string[]) =>
     lines.map((line) => JSON.parse(line.replace(/^(event: .*\n)?data: /, "")) as Answer);
 
-  describe("every row of errors", () => {
+  describe("errors", () => {
     const long = "word ".repeat(3000);
     it.each<[string, string, Answer | string, number, Partial<ErrorBody["error"]>]>([
       [
@@ -117,7 +117,7 @@ describe("the OpenAI shape", () => {
         { message: "[] is too short - 'messages'", param: "messages" },
       ],
       [
-        "messages of a wrong type",
+        "messages of the wrong type",
         "/v1/chat/completions",
         chat({ messages: "x" }),
         400,
@@ -131,7 +131,7 @@ describe("the OpenAI shape", () => {
         { param: "messages[0].role" },
       ],
       [
-        "a hot temperature",
+        "a temperature of the wrong type",
         "/v1/chat/completions",
         chat({ temperature: "hot" }),
         400,
@@ -182,7 +182,7 @@ describe("the OpenAI shape", () => {
         { code: "unsupported_parameter", param: "logprobs" },
       ],
       [
-        "a tool that is not there",
+        "an unknown tool",
         "/v1/chat/completions",
         chat({
           model: "tools:1",
@@ -193,21 +193,21 @@ describe("the OpenAI shape", () => {
         { param: "tool_choice" },
       ],
       [
-        "a choice without tools",
+        "a tool choice without tools",
         "/v1/chat/completions",
         chat({ tool_choice: "required" }),
         400,
         { param: "tool_choice" },
       ],
       [
-        "tools for a model without",
+        "tools for a model without tool support",
         "/v1/chat/completions",
         chat({ tools: [clock] }),
         400,
         { message: '"small:a" does not support tools' },
       ],
       [
-        "thinking for a model without",
+        "thinking for a model without thinking support",
         "/v1/chat/completions",
         chat({ reasoning_effort: "high" }),
         400,
@@ -251,21 +251,21 @@ describe("the OpenAI shape", () => {
         { param: "messages[0].content[0].image_url", code: "unsupported_parameter" },
       ],
       [
-        "a bias that is no number",
+        "a bias that is not a number",
         "/v1/chat/completions",
         chat({ logit_bias: { "5": "x" } }),
         400,
         { param: "logit_bias.5" },
       ],
       [
-        "one message over the window",
+        "one message longer than the context",
         "/v1/chat/completions",
         chat({ messages: [{ role: "user", content: long }] }),
         400,
         { code: "context_length_exceeded" },
       ],
       [
-        "a prompt over the window",
+        "a prompt longer than the context",
         "/v1/completions",
         { model, prompt: long },
         400,
@@ -273,7 +273,7 @@ describe("the OpenAI shape", () => {
       ],
       ["no prompt", "/v1/completions", { model }, 400, { param: "prompt" }],
       [
-        "suffix for a model without",
+        "suffix for a model without suffix support",
         "/v1/completions",
         { model, prompt: "x", suffix: "y" },
         400,
@@ -316,7 +316,7 @@ describe("the OpenAI shape", () => {
       expect(response.status).toBe(status);
     });
 
-    it("an unknown model is 404 with its code on models/{id} too", async () => {
+    it("an unknown model gets 404 with its code also on models/{id}", async () => {
       const response = await fetch(`${server.url}/v1/models/absent`);
       expect([response.status, ((await response.json()) as ErrorBody).error.code]).toEqual([
         404,
@@ -350,7 +350,7 @@ describe("the OpenAI shape", () => {
   });
 
   describe("chat/completions", () => {
-    it("answers whole, with counts that add up", async () => {
+    it("returns a complete answer with consistent token counts", async () => {
       const answer = await ask({});
       expect(answer).toMatchObject({
         object: "chat.completion",
@@ -377,7 +377,7 @@ describe("the OpenAI shape", () => {
       );
     });
 
-    it("takes developer as system, and text in parts", async () => {
+    it("accepts developer as system, and text in parts", async () => {
       const count = async (list: Answer[]) => (await ask({ messages: list })).usage["prompt_tokens"];
       const parts = [
         { type: "text", text: "h" },
@@ -396,14 +396,14 @@ describe("the OpenAI shape", () => {
       );
     });
 
-    it("the model's own parameters hold where the request is silent", async () => {
+    it("uses the model's parameters unless the request sets them", async () => {
       const answer = await server.ask<Completion>("/v1/chat/completions", { model: "warm:1", messages });
       const again = await server.ask<Completion>("/v1/chat/completions", { model: "warm:1", messages });
       expect(answer.usage["completion_tokens"]).toBe(3);
       expect(again.choices[0]!.message.content).toBe(answer.choices[0]!.message.content);
     });
 
-    it("max_completion_tokens wins over max_tokens; options are an extension", async () => {
+    it("prefers max_completion_tokens to max_tokens; accepts options as an extension", async () => {
       expect((await ask({ max_completion_tokens: 2 })).usage["completion_tokens"]).toBe(2);
       const native = await server.ask<Completion>("/v1/chat/completions", {
         model,
@@ -413,7 +413,7 @@ describe("the OpenAI shape", () => {
       expect(native.usage["completion_tokens"]).toBe(4);
     });
 
-    it("names what it ignores, accepts any bearer, and null as absent", async () => {
+    it("names ignored fields, accepts any bearer token and treats null as absent", async () => {
       const response = await server.post(
         "/v1/chat/completions",
         chat({
@@ -438,7 +438,7 @@ describe("the OpenAI shape", () => {
       expect(without.status).toBe(200);
     });
 
-    it("says in a header what it left out of a conversation that is too long", async () => {
+    it("reports in a header how much of a too long conversation it dropped", async () => {
       const old = { role: "user", content: "x".repeat(3000) };
       const response = await server.post(
         "/v1/chat/completions",
@@ -448,7 +448,7 @@ describe("the OpenAI shape", () => {
       expect(response.headers.get("x-truncated")).toMatch(/^messages=\d, tokens=\d+$/);
     });
 
-    it("stops at a string or a list of them", async () => {
+    it("stops at a string or any of a list", async () => {
       const whole = (await ask({ max_tokens: 20 })).choices[0]!.message.content!;
       const stop = whole.slice(4, 6);
       for (const stops of [stop, [stop, "never"]]) {
@@ -471,7 +471,7 @@ describe("the OpenAI shape", () => {
       expect(biased.choices[0]!.message.content).not.toBe(first);
     });
 
-    it("a response_format is kept by grammar", async () => {
+    it("enforces response_format with a grammar", async () => {
       const schema = {
         type: "object",
         properties: { ok: { type: "boolean" }, n: { type: "integer", minimum: 10, maximum: 12 } },
@@ -491,7 +491,7 @@ describe("the OpenAI shape", () => {
   describe("tools", () => {
     const withTools = { model: "tools:1", max_tokens: 300, temperature: 1, tools: [weather, clock] };
 
-    it.each([1, 2, 3])("required makes a valid call (seed %i)", async (seed) => {
+    it.each([1, 2, 3])("required produces a valid call (seed %i)", async (seed) => {
       const { message, finish_reason: reason } = (await ask({ ...withTools, seed, tool_choice: "required" }))
         .choices[0]!;
       expect([reason, message.content]).toEqual(["tool_calls", null]);
@@ -548,7 +548,7 @@ describe("the OpenAI shape", () => {
       expect(chunks.at(-1)!.choices[0]!.finish_reason).toBe("tool_calls");
     });
 
-    it("a call and its result go back to the model", async () => {
+    it("passes a call and its result back to the model", async () => {
       const call = { id: "call_1", type: "function", function: { name: "now", arguments: "{}" } };
       const answer = await ask({
         ...withTools,
@@ -563,7 +563,7 @@ describe("the OpenAI shape", () => {
     });
   });
 
-  it("thinking comes apart as reasoning", async () => {
+  it("returns thinking separately as reasoning", async () => {
     const answer = await ask({ model: "thinks:1", reasoning_effort: "low", max_tokens: 4 });
     expect(answer.choices[0]!.message).toMatchObject({ content: "", reasoning: expect.stringMatching(/./) });
     expect(answer.usage["completion_tokens_details"]).toEqual({ reasoning_tokens: 4 });
@@ -578,7 +578,7 @@ describe("the OpenAI shape", () => {
         usage: Record<string, number>;
       }>("/v1/completions", { model, max_tokens: 3, temperature: 0, ...body });
 
-    it("the prompt is as it is: no template stands around it", async () => {
+    it("uses the prompt as is, without a template", async () => {
       const { tokens } = await server.ask<{ tokens: number[] }>("/api/tokenize", {
         model,
         content: "Once upon",
@@ -588,7 +588,7 @@ describe("the OpenAI shape", () => {
       expect((await complete({ prompt: tokens })).choices[0]!.text).toBe(text.choices[0]!.text);
     });
 
-    it("takes a list of prompts, and echoes", async () => {
+    it("accepts a list of prompts and echo", async () => {
       const one = await complete({ prompt: "a" });
       const two = await complete({ prompt: ["a", "b"], echo: true });
       expect(two.choices.map((choice) => choice.index)).toEqual([0, 1]);
@@ -596,7 +596,7 @@ describe("the OpenAI shape", () => {
       expect(two.choices[1]!.text.startsWith("b")).toBe(true);
     });
 
-    it("puts a suffix where the template wants it", async () => {
+    it("inserts a suffix as the template defines", async () => {
       const inserted = await complete({ model: "insert:1", prompt: "x", suffix: "y" });
       expect(inserted.usage["prompt_tokens"]).toBe(
         (await complete({ prompt: "PxSyM" })).usage["prompt_tokens"],
@@ -625,7 +625,7 @@ describe("the OpenAI shape", () => {
     });
   });
 
-  it("models are listed and found, with when they came and whose they are", async () => {
+  it("lists and finds models, with their creation time and owner", async () => {
     const list = await server.ask<{ object: string; data: Answer[] }>("/v1/models");
     expect(list.data.map((each) => each["id"])).toEqual(expect.arrayContaining([model, "tools:1"]));
     const one = await server.ask<Answer>("/v1/models/small:a");
@@ -639,7 +639,7 @@ describe("the OpenAI shape", () => {
         { model: "all-minilm:22m", ...body },
       );
 
-    it("floats and base64 say the same, token lists too, dimensions cut", async () => {
+    it("floats, base64 and token lists give the same vectors; dimensions shorten them", async () => {
       const floats = (await embed({ input: ["hello", "world"] })).data;
       expect(floats.map((each) => [each.index, each.embedding.length])).toEqual([
         [0, 384],
@@ -667,7 +667,7 @@ describe("the OpenAI shape", () => {
       usage: Record<string, number>;
     }
 
-    it("answers with items and usage; a cut answer is incomplete", async () => {
+    it("answers with items and usage; a truncated answer is incomplete", async () => {
       const answer = await server.ask<ResponseBody>("/v1/responses", body);
       expect(answer).toMatchObject({
         object: "response",
@@ -678,7 +678,7 @@ describe("the OpenAI shape", () => {
       expect(answer.usage["output_tokens"]).toBe(3);
     });
 
-    it("streams the whole set of events, numbered", async () => {
+    it("streams all events, numbered", async () => {
       const lines = await events("/v1/responses", body);
       const all = data(lines) as { type: string; sequence_number: number }[];
       expect(lines.map((line) => /^event: (.*)/.exec(line)![1])).toEqual(all.map(({ type }) => type));
@@ -696,7 +696,7 @@ describe("the OpenAI shape", () => {
       ]);
     });
 
-    it("calls functions, and takes calls and outputs back", async () => {
+    it("calls functions and accepts calls and their outputs", async () => {
       const tool = { type: "function", name: "now", parameters: clock.function.parameters };
       const request = {
         ...body,

@@ -20,7 +20,7 @@ describe.skipIf(project === null)("the package in a clean project (needs npm's r
   });
   const env = () => ({ PATH: process.env["PATH"], HOME: folder, LOCALLM_MODELS: store.folder });
 
-  it("holds what runs, its types, a README and the licence, and nothing else", () => {
+  it("contains only the program, its types, a README and the licence", () => {
     const packed = files!.get("locallm")!;
     expect(packed).toEqual(
       expect.arrayContaining(["LICENSE", "README.md", "dist/cli/locallm.js", "dist/index.d.ts"]),
@@ -48,7 +48,7 @@ describe.skipIf(project === null)("the package in a clean project (needs npm's r
     ]);
   });
 
-  it("says what it needs where Node is too old", () => {
+  it("names the required version if Node is too old", () => {
     const versions = '{ ...process.versions, node: "20.20.2" }';
     const pretend = `data:text/javascript,Object.defineProperty(process, "versions", { value: ${versions} })`;
     const main = join(folder, "node_modules/locallm/dist/cli/locallm.js");
@@ -62,7 +62,7 @@ describe.skipIf(project === null)("the package in a clean project (needs npm's r
     ]);
   });
 
-  it("runs the example, a model included", () => {
+  it("runs the example with a model", () => {
     const output = execFileSync(process.execPath, ["embedded.ts", "small:a", "once"], {
       cwd: folder,
       env: env(),
@@ -72,7 +72,7 @@ describe.skipIf(project === null)("the package in a clean project (needs npm's r
     expect(output).toContain("invalid_setting: LOCALLM_HOST=");
   });
 
-  it("types the example and the programs of its pages", () => {
+  it("type-checks the example and the programs in its documentation", () => {
     const programs = ["docs/locallm/embedding.md", "locallm/README.md"].flatMap(programsOf);
     const names = programs.map((program, index) => {
       writeFileSync(join(folder, `block-${index}.ts`), program);

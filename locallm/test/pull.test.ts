@@ -62,7 +62,7 @@ async function refused(status: number, error: string | RegExp, body: Record<stri
 }
 
 describe("pull", () => {
-  test("brings a model with Ollama's words, and keeps the manifest's own bytes", async () => {
+  test("reports progress like Ollama and keeps the manifest's exact bytes", async () => {
     const { manifest, digest } = registry.publish("ns/m:v", tiny);
     const { lines: got } = await pull();
     const statuses = got.map(({ status }) => status);
@@ -91,7 +91,7 @@ describe("pull", () => {
     expect(await left("partial")).toEqual([]);
   });
 
-  test("of what is there already asks for the manifest alone", async () => {
+  test("of a complete model requests only the manifest", async () => {
     registry.publish("ns/m:v", tiny);
     await pull();
     registry.requests.length = 0;
@@ -99,7 +99,7 @@ describe("pull", () => {
     expect(registry.requests).toEqual(["GET /v2/ns/m/manifests/v"]);
   });
 
-  test("asks again for a manifest where the registry fails for a moment", async () => {
+  test("retries the manifest if the registry fails temporarily", async () => {
     registry.publish("ns/m:v", tiny);
     let failures = 2;
     registry.answer = (_, response) => {
@@ -111,7 +111,7 @@ describe("pull", () => {
     expect((await pull()).last).toEqual({ status: "success" });
   });
 
-  test("takes OCI manifests", async () => {
+  test("accepts OCI manifests", async () => {
     const { manifest } = registry.publish("ns/m:v", tiny);
     const mediaType = "application/vnd.oci.image.manifest.v1+json";
     registry.manifests.set("ns/m:v", JSON.stringify({ mediaType, ...JSON.parse(manifest) }));
@@ -119,23 +119,23 @@ describe("pull", () => {
     expect(registry.headers[0]?.accept).toContain(mediaType);
   });
 
-  test("brings split weights as one model, and refuses them without all their files", async () => {
+  test("stores split weights as one model and rejects incomplete ones", async () => {
     const [first, second] = splitGguf(tinyModel(), 2) as [Buffer, Buffer];
     const config = registry.add("{}", "application/vnd.docker.container.image.v1+json");
     const layers = [first, second].map((part) => registry.add(part, layerType("model")));
     const publish = (chosen: unknown[]) =>
       registry.manifests.set("ns/m:v", JSON.stringify({ schemaVersion: 2, config, layers: chosen }));
     publish([layers[1]]);
-    await refused(400, /^invalid GGUF: it is split into 2 files, and 1 came/);
+    await refused(400, /^invalid GGUF: expected 2 split files, got 1/);
     publish([layers[1], layers[0]]);
-    await refused(400, /^invalid GGUF: file 1 of 2 says that it is 2 of 2/);
+    await refused(400, /^invalid GGUF: file 1 of 2 is marked as 2 of 2/);
     publish(layers);
     expect((await pull()).last).toEqual({ status: "success" });
     const shown = await server.ask<{ tensors: unknown[] }>("/api/show", { model: name() });
     expect(shown.tensors.length).toBe(tinyModel().tensors.length);
   });
 
-  test("removes what only the replaced manifest used", async () => {
+  test("removes blobs that only the replaced manifest used", async () => {
     registry.publish("ns/m:v", tiny);
     await pull();
     const before = await left("blobs");
@@ -146,7 +146,7 @@ describe("pull", () => {
     expect(after).not.toEqual(before);
   });
 
-  test("by two at once is one download, and both see it", async () => {
+  test("by two clients is one download, and both get its progress", async () => {
     const { digest } = registry.publish("ns/m:v", tiny);
     registry.answer = (request, response, path) => {
       if (!path.endsWith(digest) || request.headers["x-again"]) return false;
@@ -165,7 +165,7 @@ describe("pull", () => {
     expect(registry.requests.filter((line) => line.includes(digest)).length).toBe(1);
   });
 
-  test("by three at once of a blob that fails gives each one clear error", async () => {
+  test("by three clients of a blob that fails gives each of them one clear error", async () => {
     const { digest } = registry.publish("ns/m:v", tiny);
     registry.answer = (_, response, path) => {
       if (!path.endsWith(digest)) return false;
@@ -180,7 +180,7 @@ describe("pull", () => {
     expect((await pull()).last).toEqual({ status: "success" });
   });
 
-  test("by a client that leaves stops, and the next goes on", async () => {
+  test("stops when its client disconnects, and the next pull resumes it", async () => {
     const { digest } = registry.publish("ns/m:v", tiny);
     let held: ServerResponse | null = null;
     const asked = Promise.withResolvers<void>();
@@ -208,8 +208,8 @@ describe("pull", () => {
   });
 });
 
-describe("pull refuses", () => {
-  test("what is no name", async () => {
+describe("pull rejects", () => {
+  test("an invalid name", async () => {
     const ask = async (body: unknown) => {
       const response = await server.post("/api/pull", body);
       return [response.status, ((await response.json()) as { error: string }).error];
@@ -229,7 +229,7 @@ describe("pull refuses", () => {
     expect(registry.requests).toEqual([]);
   });
 
-  test("a model that is not there: 404, or a line of the stream", async () => {
+  test("an unknown model with 404 or a line of the stream", async () => {
     await refused(404, "pull model manifest: file does not exist");
   });
 
@@ -247,7 +247,7 @@ describe("pull refuses", () => {
     await refused(502, /it answered 500$/);
   });
 
-  test("more than fits on the disk, before any byte is fetched", async () => {
+  test("a model that does not fit on the disk, before it downloads a byte", async () => {
     const { manifest } = registry.publish("ns/m:v", tiny);
     const large = JSON.parse(manifest);
     large.layers[0].size = 2 ** 52;
@@ -290,13 +290,13 @@ describe("pull refuses", () => {
     ],
     ["more than any manifest", Buffer.alloc(5_000_000, " ")],
     ["invalid UTF-8", Buffer.from([0x7b, 0xff, 0x7d])],
-  ])("a manifest that is or has %s", async (_, manifest) => {
+  ])("a bad manifest: %s", async (_, manifest) => {
     registry.manifests.set("ns/m:v", manifest);
     await refused(502, / sent an invalid response: /);
     expect(registry.requests.some((line) => line.includes("/blobs/"))).toBe(false);
   });
 
-  test("a manifest whose digest is not what the registry says", async () => {
+  test("a manifest that does not match the registry's digest", async () => {
     const { manifest } = registry.publish("ns/m:v", tiny);
     registry.answer = (_, response, path) => {
       if (!path.includes("/manifests/")) return false;
@@ -307,7 +307,7 @@ describe("pull refuses", () => {
   });
 
   const bomb = gzipSync(Buffer.alloc(50_000_000));
-  test.each(["gzip", "zstd", "br"])("a packed manifest (%s), however small it looks", async (encoding) => {
+  test.each(["gzip", "zstd", "br"])("a compressed manifest (%s) of any size", async (encoding) => {
     registry.answer = (_, response) => {
       response.writeHead(200, { "content-encoding": encoding }).end(bomb);
       return true;
@@ -315,7 +315,7 @@ describe("pull refuses", () => {
     await refused(502, /packed manifest that was not asked for/);
   });
 
-  test("a blob with another content than its digest", async () => {
+  test("a blob that does not match its digest", async () => {
     const { digest } = registry.publish("ns/m:v", tiny);
     registry.blobs.set(digest, Buffer.alloc(tiny.length, 1));
     await refused(
@@ -332,7 +332,7 @@ describe("pull refuses", () => {
     await refused(502, /it announced$/);
   });
 
-  test("a blob that goes on and on", async () => {
+  test("an endless blob", async () => {
     const { digest } = registry.publish("ns/m:v", tiny);
     registry.answer = (_, response, path) => {
       if (!path.endsWith(digest)) return false;
@@ -346,7 +346,7 @@ describe("pull refuses", () => {
     await refused(502, /sent more than \d+ bytes/);
   });
 
-  test("weights that are no GGUF file, although their digest is right", async () => {
+  test("weights with the right digest that are not a GGUF file", async () => {
     registry.publish("ns/m:v", Buffer.from("these are no weights at all, only text"));
     await refused(400, /^invalid GGUF: /);
   });
@@ -376,7 +376,7 @@ describe("signing in", () => {
       return true;
     };
 
-  test("fetches a token where the registry says, once", async () => {
+  test("fetches a token once from the realm that the registry names", async () => {
     registry.publish("ns/m:v", tiny);
     registry.answer = wantsBearer(() => `http://${registry.host}/token`);
     expect((await pull()).last).toEqual({ status: "success" });
@@ -384,7 +384,7 @@ describe("signing in", () => {
     expect(registry.requests.filter((line) => line.startsWith("GET /token"))).toEqual([`GET ${token}`]);
   });
 
-  test("asks no other host for one", async () => {
+  test("does not fetch a token from another host", async () => {
     const other = await fakeRegistry();
     registry.publish("ns/m:v", tiny);
     registry.answer = wantsBearer(() => `http://${other.host}/token`);
@@ -393,7 +393,7 @@ describe("signing in", () => {
     await other.close();
   });
 
-  test("gives user and password only when asked, and only to the registry", async () => {
+  test("sends username and password only on request and only to the registry", async () => {
     const elsewhere = await fakeRegistry();
     const { digest } = registry.publish("ns/m:v", tiny);
     elsewhere.blobs.set(digest, tiny);
@@ -416,9 +416,9 @@ describe("signing in", () => {
   test.each([
     ["no challenge", {}],
     ["a challenge of another kind", { "www-authenticate": "Digest realm=x" }],
-    ["a realm that is none", { "www-authenticate": 'Bearer realm="nowhere"' }],
+    ["an invalid realm", { "www-authenticate": 'Bearer realm="nowhere"' }],
     ["no realm", { "www-authenticate": 'Bearer service="s"' }],
-  ])("says so when the registry gives %s", async (_, headers) => {
+  ])("reports a registry that sends %s", async (_, headers) => {
     registry.answer = (_request, response) => {
       response.writeHead(401, headers as Record<string, string>).end();
       return true;
@@ -479,7 +479,7 @@ describe("the model hub", () => {
     ["user/Tiny-1.0-GGUF:q8_0", "tiny-Q8_0.gguf"],
     ["user/Tiny-1.0-GGUF:Q8_0", "tiny-Q8_0.gguf"],
     ["user/Tiny-1.0-GGUF:tiny-Q8_0.gguf", "tiny-Q8_0.gguf"],
-  ])("gives %s the file %s, with the settings beside it", async (reference, file) => {
+  ])("pulls for %s the file %s with its settings", async (reference, file) => {
     expect((await pull({ model: name(reference) })).last).toEqual({ status: "success" });
     const digest = createHash("sha256")
       .update(quantisations[file] ?? "")
@@ -492,13 +492,13 @@ describe("the model hub", () => {
     });
   });
 
-  test("says in its own words, without addresses, which quantisation it lacks", async () => {
+  test("names the missing quantisation without URLs", async () => {
     await refused(502, /it answered 400: The specified tag is not available in the repository, see …$/, {
       model: name("user/Tiny-1.0-GGUF:Q2_K"),
     });
   });
 
-  test("opens gated models to a token of the credentials file, which goes nowhere else", async () => {
+  test("sends the token of the credentials file for gated models, and to no other host", async () => {
     const file = join(models, "..", `credentials-${registry.host.split(":")[1]}.json`);
     await writeFile(file, JSON.stringify({ [registry.host]: { token: "hub-token" } }), { mode: 0o600 });
     const knowing = await startServer({ env: { LOCALLM_CREDENTIALS: file } });
@@ -510,7 +510,7 @@ describe("the model hub", () => {
   });
 });
 
-describe("the registries that may be asked", () => {
+describe("the allowed registries", () => {
   test("are those of LOCALLM_REGISTRIES", async () => {
     const bound = await startServer({ env: { LOCALLM_REGISTRIES: `models.example,${registry.host}` } });
     registry.publish("ns/m:v", tiny);
@@ -538,7 +538,7 @@ describe("the registries that may be asked", () => {
   });
 });
 
-describe("push refuses", () => {
+describe("push rejects", () => {
   const push = async (body: unknown) => {
     const response = await server.post("/api/push", body);
     const got = [];
@@ -546,7 +546,7 @@ describe("push refuses", () => {
     return { status: response.status, last: got.at(-1) };
   };
 
-  test("what is no model of the store", async () => {
+  test("a model that is not in the store", async () => {
     expect(await push({})).toEqual({ status: 400, last: { error: "model is required" } });
     expect(await push({ model: "bad name!" })).toEqual({
       status: 400,
@@ -558,7 +558,7 @@ describe("push refuses", () => {
     });
   });
 
-  test("without credentials where the registry wants some", async () => {
+  test("missing credentials if the registry requires them", async () => {
     registry.publish("ns/m:v", tiny);
     await pull();
     registry.answer = (_, response) => {
@@ -570,7 +570,7 @@ describe("push refuses", () => {
     expect(await push({ model: name(), stream: false })).toEqual({ status: 401, last: { error } });
   });
 
-  test("to send a blob that does not match its digest", async () => {
+  test("a blob that does not match its digest", async () => {
     const { digest } = registry.publish("ns/m:v", tiny);
     await pull();
     const path = join(models, "blobs", digest.replace(":", "-"));

@@ -26,7 +26,7 @@ describe("many requests", () => {
   const explain = (server: ServerProcess) =>
     server.ask<Explained>("/api/ps?explain").then((view) => view.explain);
 
-  it("200 at once over two models and one place: all answered, in order, with as few loads as the rule gives", async () => {
+  it("200 concurrent requests for two models, one loaded at a time: answered in order, with as few loads as possible", async () => {
     await withServer({}, async (server) => {
       const answers = await crowd(server, [model, other], 200, short);
       expect(answers.filter(({ done }) => !done)).toEqual([]);
@@ -45,7 +45,7 @@ describe("many requests", () => {
     // Some twenty loads one after the other.
   }, 240_000);
 
-  it("two names of the same weights share one runner", async () => {
+  it("two names for the same weights share one runner", async () => {
     await withServer({ LOCALLM_MAX_LOADED_MODELS: "3" }, async (server) => {
       for (const name of [model, "alias:1", other])
         await server.ask("/api/generate", { model: name, prompt: "x", stream: false, options: short });
@@ -54,7 +54,7 @@ describe("many requests", () => {
     });
   });
 
-  it("the queue is bounded: what goes beyond gets 503 and is told when to come back", async () => {
+  it("requests beyond the queue limit get 503 with Retry-After", async () => {
     await withServer({ LOCALLM_MAX_QUEUE: "2" }, async (server) => {
       await server.ask("/api/generate", { model });
       const gone = new AbortController();
@@ -88,7 +88,7 @@ describe("many requests", () => {
     });
   });
 
-  it("clients that vanish at random leave no slot taken and no place in the queue", async () => {
+  it("clients that disconnect at random free their slots and queue places", async () => {
     await withServer({ LOCALLM_NUM_PARALLEL: "3" }, async (server) => {
       const { left, served } = await vanishing(server, model, 60, seeded(5));
       expect(left + served).toBe(60);
@@ -111,7 +111,7 @@ describe("many requests", () => {
     });
   });
 
-  it("a runner killed under 8 streams ends each with one clear line, and the next request loads again", async () => {
+  it("if a runner is killed, each of its 8 streams ends with one clear error, and the next request reloads the model", async () => {
     await withServer({ LOCALLM_NUM_PARALLEL: "8" }, async (server) => {
       const options = { num_predict: 100_000, temperature: 0, num_ctx: 2048 };
       const streams = await Promise.all(
@@ -143,7 +143,7 @@ describe("many requests", () => {
     });
   });
 
-  it("SIGTERM lets running answers end, refuses new ones and leaves no process behind", async () => {
+  it("SIGTERM lets running answers finish, rejects new requests and leaves no process behind", async () => {
     const server = await startServer({ models: store.folder });
     const options = { num_predict: 300, temperature: 0, num_ctx: 1024 };
     const running = lines(await server.post("/api/generate", { model, prompt: "1 2 3", options }));
@@ -164,7 +164,7 @@ describe("many requests", () => {
     expect(() => process.kill(pid, 0)).toThrow("ESRCH");
   });
 
-  it("a second signal ends at once, whatever runs", async () => {
+  it("a second signal stops the server immediately", async () => {
     const server = await startServer({ models: store.folder });
     const options = { num_predict: -1, temperature: 0 };
     const running = lines(
@@ -182,7 +182,7 @@ describe("many requests", () => {
     ).rejects.toThrow();
   });
 
-  it("kill -9 of the server ends its runners too", async () => {
+  it("kill -9 of the server also ends its runners", async () => {
     const server = await startServer({ models: store.folder });
     await server.ask("/api/generate", { model });
     const [{ pid } = { pid: 0 }] = (await explain(server)).loaded;

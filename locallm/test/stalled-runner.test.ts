@@ -49,7 +49,7 @@ describe("a runner that hangs", () => {
     };
   };
 
-  it("is noticed and ended; its requests fail by name, the next one loads again, /health tells", async () => {
+  it("is stopped; its requests get a clear error, the next request reloads the model, and /health reports it", async () => {
     const streaming = await generate({ num_predict: 4_000 }, true);
     const events = lines(streaming)[Symbol.asyncIterator]();
     await events.next();
@@ -88,7 +88,7 @@ describe("a runner that hangs", () => {
 const starter = await starterModelPath();
 
 describe.skipIf(starter === null)("a step that takes longer than the limit", () => {
-  it("is not taken for a runner that hangs", async () => {
+  it("is not mistaken for a hanging runner", async () => {
     const heartbeat = { everyMs: 50, questions: 30 };
     const load = loadOf(starter!, { numCtx: 1_024, numBatch: 1_024 });
     const runner = await startRunner(load, { heartbeat });

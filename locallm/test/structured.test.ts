@@ -8,7 +8,7 @@ import { askForCall } from "./tool-campaign.ts";
 
 const starter = await starterModelPath();
 
-describe("structured output of a model of random weights", () => {
+describe("structured output of a model with random weights", () => {
   let store: ModelStore;
   let server: ServerProcess;
   beforeAll(async () => {
@@ -20,7 +20,7 @@ describe("structured output of a model of random weights", () => {
     await store.remove();
   });
 
-  it("100 schemas: every answer parses, validates and ends by itself", async () => {
+  it("100 schemas: every answer parses, validates and ends on its own", async () => {
     const problems: string[] = [];
     for (const [seed, schema] of seededSchemas(100, 1).entries()) {
       const { problem } = await askForSchema(server, "small:a", schema, seed + 1);
@@ -29,7 +29,7 @@ describe("structured output of a model of random weights", () => {
     expect(problems).toEqual([]);
   });
 
-  it("costly schemas are answered or refused by name while others are answered", async () => {
+  it("costly schemas are answered or rejected with a clear error while other requests are answered", async () => {
     let attacking = true;
     const others = (async () => {
       let answers = 0;
@@ -54,7 +54,7 @@ describe("structured output of a model of random weights", () => {
     expect(await others).toBeGreaterThan(0);
   });
 
-  it("names what a grammar cannot keep to, and says how the answer violates it", async () => {
+  it("names schema keywords that a grammar cannot enforce, and how the answer violates them", async () => {
     const response = await server.post("/api/generate", {
       model: "small:a",
       prompt: "x",
@@ -73,7 +73,7 @@ describe("structured output of a model of random weights", () => {
     expect(await response.json()).toMatchObject({ format_violations: ["/ must not repeat an item"] });
   });
 
-  it("says nothing of an answer that keeps to what its grammar could not", async () => {
+  it("reports no violation if the answer satisfies keywords that its grammar cannot enforce", async () => {
     const response = await server.post("/api/generate", {
       model: "small:a",
       prompt: "x",
@@ -94,7 +94,7 @@ describe("structured output of a model of random weights", () => {
     expect(await response.json()).not.toHaveProperty("format_violations");
   });
 
-  it("100 hostile schemas are refused by name, and memory stays flat", async () => {
+  it("100 hostile schemas are rejected with clear errors, and memory stays flat", async () => {
     const { accepted, grownMib } = await refuseHostile(server, "small:a", 100);
     expect(accepted).toEqual([]);
     // Of it most is garbage; the proof shows with a bounded heap that none of it stays.
@@ -129,11 +129,11 @@ describe.skipIf(starter === null)("structured output of the starter model (needs
     },
   );
 
-  it.each(["required", "named"] as const)("a tool choice of %s is kept", async (kind) => {
+  it.each(["required", "named"] as const)("obeys the tool choice %s", async (kind) => {
     expect(await askForCall(server, "tools:1", kind, 1)).toEqual({ calls: 1, problem: null });
   });
 
-  it("tools are taken whatever their schemas say", async () => {
+  it("accepts tools with any schema", async () => {
     const parameters = [
       { type: "nope", properties: 5 },
       { type: "object", properties: { a: { type: "integer", minimum: 3, maximum: 1 } }, required: ["a"] },
@@ -157,7 +157,7 @@ describe.skipIf(starter === null)("structured output of the starter model (needs
     }
   });
 
-  it("every call that a model begins by itself is whole and valid", async () => {
+  it("every tool call that a model starts on its own is complete and valid", async () => {
     let calls = 0;
     for (const seed of [1, 2]) {
       const answer = await askForCall(server, "tools:1", "auto", seed);

@@ -1,5 +1,5 @@
-import { modelPurpose } from "../library/details.ts";
 import type { Model } from "../library/model.ts";
+import { modelPurpose } from "../library/model-details.ts";
 import type { Parts } from "./parts.ts";
 
 export type Capability = "completion" | "tools" | "insert" | "vision" | "embedding" | "thinking";

@@ -1,7 +1,7 @@
 import { createDialogue, type Dialogue, type DialogueTraits } from "../dialogue/dialogue.ts";
 import type { Templates } from "../dialogue/template-work.ts";
-import { headerOf, modelTemplate, type TemplateSource } from "../library/details.ts";
 import type { Model } from "../library/model.ts";
+import { headerOf, modelTemplate, type TemplateSource } from "../library/model-details.ts";
 import type { Store } from "../library/store.ts";
 import { LocallmError } from "../wire/errors.ts";
 

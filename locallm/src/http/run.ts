@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { PromptVocabulary } from "../dialogue/dialogue.ts";
 import type { SchemaThreads } from "../dialogue/grammar/schema-threads.ts";
-import { headerLengths, headerOf, modelPurpose } from "../library/details.ts";
 import type { Model } from "../library/model.ts";
+import { headerLengths, headerOf, modelPurpose } from "../library/model-details.ts";
 import type { Lease, LoadWish, RunnableModel } from "../scheduler/lease.ts";
 import { parseKeepAlive } from "../wire/duration.ts";
 import { LocallmError } from "../wire/errors.ts";

@@ -26,18 +26,18 @@ afterEach(async () => {
 });
 
 describe("importing a file", () => {
-  test("of the same disk copies nothing, and says how", async () => {
+  test("on the same disk copies no bytes and returns the method", async () => {
     const path = join(await newFolder(), "a.gguf");
     await writeFile(path, content);
     const method = await blobs.importFile(path, digest);
     const isSameFile = (await stat(path)).ino === (await stat(blobs.path(digest))).ino;
-    // Which of the two is the file system's to say: btrfs and XFS share blocks, ext4 and tmpfs only files.
+    // Depends on the file system: btrfs and XFS can share blocks, ext4 and tmpfs only hard links.
     expect([method, isSameFile]).toEqual(isSameFile ? ["hard link", true] : ["reflink", false]);
     expect(await readFile(blobs.path(digest))).toEqual(content);
     expect(await readdir(blobs.partialFolder)).toEqual([]);
   });
 
-  test.skipIf(!existsSync("/dev/shm"))("of another disk copies it (needs /dev/shm)", async () => {
+  test.skipIf(!existsSync("/dev/shm"))("on another disk copies it (needs /dev/shm)", async () => {
     const path = join(await newFolder("/dev/shm"), "a.gguf");
     await writeFile(path, content);
     await expect(link(path, join(await newFolder(), "a.gguf"))).rejects.toThrow("EXDEV");

@@ -7,12 +7,12 @@ import { type Digest, digestFromHex, digestHex, digestOf, parseDigest } from "./
 import { asWriteError, requireSpace } from "./disk-space.ts";
 import { makeFolder, moveDurably, writeDurably } from "./durable.ts";
 
-/** How an import put a file into the store: sharing its blocks, sharing the file, or by copying the bytes. */
+/** How an import put a file into the store: by sharing its blocks, by sharing its inode, or by copying its bytes. */
 export type ImportMethod = "reflink" | "hard link" | "copy";
 
 /**
- * Content-addressed files: `blobs/sha256-<64 hex>`, as Ollama lays them out. A blob appears whole or not at
- * all; whatever is not finished lies in `partial/`, which Ollama never looks into.
+ * Content-addressed files `blobs/sha256-<64 hex>` in Ollama's layout. Blobs appear atomically; unfinished files are
+ * kept in `partial/`, which Ollama ignores.
  */
 export class Blobs {
   readonly folder: string;
@@ -28,8 +28,8 @@ export class Blobs {
   }
 
   /**
-   * Two processes get the same text only if both see the same models folder on the same running system: a hash of the
-   * folder's device and inode and of the system's boot. Null if the folder does not exist yet.
+   * Identifies this models folder on this running system: a hash of the folder's device and inode and of the boot ID.
+   * Two processes get the same value only if they use the same folder. Null if the folder does not exist yet.
    */
   async identity(): Promise<string | null> {
     const found = await stat(dirname(this.folder), { bigint: true }).catch(() => null);
@@ -38,7 +38,7 @@ export class Blobs {
     return digestHex(digestOf([boot.trim(), found.dev, found.ino].join("\n")));
   }
 
-  /** Makes the folder for unfinished files, which lies on the same disk. */
+  /** Creates the folder for unfinished files, on the same disk as the blobs, and returns it. */
   async preparedFolder(): Promise<string> {
     try {
       await makeFolder(this.partialFolder);
@@ -48,7 +48,7 @@ export class Blobs {
     return this.partialFolder;
   }
 
-  /** Null where the blob is not in the store. */
+  /** Null if the blob is not in the store. */
   async size(digest: Digest): Promise<number | null> {
     try {
       const found = await stat(this.path(digest));
@@ -59,7 +59,7 @@ export class Blobs {
     }
   }
 
-  /** A small blob (configuration, template, licence) as text. Throws `blob_missing`, or `blob_too_large`. */
+  /** Reads a small blob (configuration, template, licence) as text. Throws `blob_missing` or `blob_too_large`. */
   async readText(digest: Digest, limitBytes = 8 * 1024 * 1024): Promise<string> {
     const size = await this.size(digest);
     if (size === null) throw new LocallmError("blob_missing", { digest });
@@ -67,7 +67,7 @@ export class Blobs {
     return await readFile(this.path(digest), "utf8");
   }
 
-  /** Stores a small blob; `isNew` is false where it already stood there. */
+  /** Stores a small blob; `isNew` is false if the store already had it. */
   async writeBytes(
     bytes: string | Uint8Array,
   ): Promise<{ digest: Digest; sizeBytes: number; isNew: boolean }> {
@@ -80,8 +80,8 @@ export class Blobs {
   }
 
   /**
-   * Stores a stream, hashing while it writes. With `expected` a different content is refused
-   * (`digest_mismatch`); nothing is left behind by a failure. `announcedBytes` must fit on the disk (`disk_full`).
+   * Stores a stream and hashes it while writing. Throws `digest_mismatch` if the content differs from `expected` and
+   * `disk_full` if `announcedBytes` do not fit on the disk. A failure leaves no files behind.
    */
   async writeStream(
     source: AsyncIterable<Uint8Array>,
@@ -116,17 +116,17 @@ export class Blobs {
     }
   }
 
-  /** Takes a finished, synced file of the same file system over; its content must have that digest. */
+  /** Moves a finished, synced file of the same file system into the store. Its content must have this digest. */
   async adopt(path: string, digest: Digest): Promise<void> {
     await moveDurably(path, this.path(digest));
   }
 
-  /** Brings a file in without copying its bytes where the file system can; `digest` is its content's. */
+  /** Imports a file, without copying its bytes if the file system allows. Its content must have this digest. */
   async importFile(path: string, digest: Digest): Promise<ImportMethod> {
     await makeFolder(this.partialFolder);
     const temporary = join(this.partialFolder, `new-${randomBytes(8).toString("hex")}`);
     try {
-      const method = await bring(path, temporary);
+      const method = await cloneLinkOrCopy(path, temporary);
       const file = await open(temporary, "r");
       try {
         await file.sync();
@@ -140,11 +140,11 @@ export class Blobs {
     }
   }
 
-  /** For a blob that somebody is about to name: its age as an unused one begins anew. Nobody else sees a change. */
+  /** Resets the age of an unused blob, so that it is not pruned before a manifest names it. */
   async renewAge(digest: Digest): Promise<void> {
     const path = this.path(digest);
     const found = await stat(path).catch(() => null);
-    // Where the file is another user's, its age stays.
+    // Fails harmlessly if the file belongs to another user.
     if (found !== null) await utimes(path, found.atime, found.mtime).catch(() => {});
   }
 
@@ -152,12 +152,12 @@ export class Blobs {
     await rm(this.path(digest), { force: true });
   }
 
-  /** Every blob of the store, without order. Files that are no blobs are left out. */
+  /** All blobs of the store, unordered. Skips files that are not blobs. */
   async list(): Promise<Digest[]> {
     return (await readFolder(this.folder)).map(parseDigest).filter((digest) => digest !== null);
   }
 
-  /** Reads the whole blob: true if its content is what its name says. */
+  /** Reads the whole blob and returns whether its content matches its digest. */
   async verify(digest: Digest, signal?: AbortSignal): Promise<boolean> {
     return (await hashFile(this.path(digest), signal)) === digest;
   }
@@ -201,7 +201,7 @@ export function isMissing(error: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
-async function bring(from: string, to: string): Promise<ImportMethod> {
+async function cloneLinkOrCopy(from: string, to: string): Promise<ImportMethod> {
   try {
     await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE_FORCE);
     return "reflink";

@@ -1,7 +1,7 @@
 import { goJson, type Layer } from "./manifest.ts";
 import type { ModelConfig } from "./model.ts";
 
-/** In the order in which Ollama writes them, so that equal models have equal digests. */
+/** In the order that Ollama writes, so that equal models have equal digests. */
 const fieldOrder = [
   "model_format",
   "model_family",
@@ -19,7 +19,7 @@ const fieldOrder = [
   "base_name",
 ] as const;
 
-/** The configuration blob of a model with these layers. */
+/** The content of the configuration blob of a model with these layers. */
 export function configBytes(fields: ModelConfig, layers: readonly Layer[]): string {
   const ordered: Record<string, unknown> = {};
   for (const field of fieldOrder) {

@@ -3,32 +3,32 @@ import { LocallmError } from "../wire/errors.ts";
 import { displayModelName, type ModelName, requireModelName } from "../wire/model-name.ts";
 import { checkOption, isOptionName } from "../wire/options.ts";
 import { configBytes } from "./config-blob.ts";
-import { detailsFromHeader, headerLengths } from "./details.ts";
 import { type Digest, requireDigest } from "./digest.ts";
 import type { GgufHeader } from "./gguf/header.ts";
 import { ggufKind } from "./gguf/rules.ts";
 import { joinHeaders, splitPlace } from "./gguf/split.ts";
 import { goJson, type Layer, mediaTypes } from "./manifest.ts";
 import type { Model, ModelConfig } from "./model.ts";
+import { detailsFromHeader, headerLengths } from "./model-details.ts";
 import type { Store } from "./store.ts";
 
 export interface CreateContext {
   store: Store;
-  /** Throws `template_invalid` where the text is no Go template. */
+  /** Throws `template_invalid` if the text is not a Go template. */
   checkTemplate(text: string): Promise<void>;
   onStatus(status: string): void;
 }
 
 /**
- * Makes a model of another one or of uploaded files, with what the request adds or replaces. Everything is checked
- * before the first layer is written; the name changes its meaning in one step at the end.
+ * Creates a model from another model or from uploaded files, with the request's additions and replacements. Checks
+ * everything before it writes the first layer; the manifest is written atomically at the end.
  */
 export async function createModel(
   name: ModelName,
   request: CreateRequest,
   context: CreateContext,
 ): Promise<void> {
-  refuseUnbuilt(request);
+  rejectUnsupported(request);
   const base = await readBase(request, context.store);
   const adapters = await readAdapters(request, base, context.store);
   if (request.template !== undefined) await context.checkTemplate(request.template);
@@ -60,7 +60,7 @@ export async function createModel(
   context.onStatus("success");
 }
 
-/** What the new model starts from. */
+/** The model or files that the new model is created from. */
 interface Base {
   layers: Layer[];
   config: ModelConfig;
@@ -68,11 +68,11 @@ interface Base {
   architecture: string;
 }
 
-function refuseUnbuilt(request: CreateRequest): void {
+function rejectUnsupported(request: CreateRequest): void {
   if (request.quantize !== undefined && request.quantize !== "") {
     throw new LocallmError("not_built_yet", {
       what: `quantize (${request.quantize.slice(0, 40)})`,
-      instead: "upload a file that is quantised already",
+      instead: "upload a file that is already quantised",
     });
   }
   const files = [...Object.entries(request.files ?? {}), ...Object.entries(request.adapters ?? {})];
@@ -85,7 +85,7 @@ function refuseUnbuilt(request: CreateRequest): void {
   }
 }
 
-/** Names only tell files apart, but a client that sends a way out of a folder means harm. */
+/** File names are only used as labels, but a path that leaves its folder is an attack or a mistake. */
 function checkFileName(path: string): void {
   const parts = path.split("/");
   if (
@@ -95,7 +95,7 @@ function checkFileName(path: string): void {
   ) {
     throw new LocallmError("invalid_field", {
       field: "files",
-      problem: "must be named by plain relative paths",
+      problem: "must use relative paths without .. as file names",
     });
   }
 }
@@ -104,7 +104,7 @@ async function readBase(request: CreateRequest, store: Store): Promise<Base> {
   const files = Object.values(request.files ?? {}).map(requireDigest);
   if (request.from !== undefined && request.from !== "") {
     if (files.length > 0) {
-      throw new LocallmError("invalid_field", { field: "files", problem: "cannot stand together with from" });
+      throw new LocallmError("invalid_field", { field: "files", problem: "cannot be combined with from" });
     }
     return await baseFromModel(request.from, store);
   }
@@ -138,7 +138,7 @@ async function baseFromFiles(files: Digest[], store: Store): Promise<Base> {
     if (kind === "adapter") {
       throw new LocallmError("invalid_field", {
         field: "files",
-        problem: "holds an adapter; it belongs in adapters",
+        problem: "contains an adapter; put it in adapters",
       });
     }
     if (kind === "projector") projectors.push({ ...layer, mediaType: mediaTypes.projector });
@@ -146,7 +146,7 @@ async function baseFromFiles(files: Digest[], store: Store): Promise<Base> {
   }
   if (weights.length === 0) throw new LocallmError("nothing_to_create_from", {});
   if (weights.length > 1 && weights.some(({ header }) => splitPlace(header).count === 1)) {
-    throw new LocallmError("invalid_field", { field: "files", problem: "holds more than one model" });
+    throw new LocallmError("invalid_field", { field: "files", problem: "contains more than one model" });
   }
   weights.sort((a, b) => splitPlace(a.header).index - splitPlace(b.header).index);
   const header = joinHeaders(weights.map((one) => one.header));
@@ -154,7 +154,7 @@ async function baseFromFiles(files: Digest[], store: Store): Promise<Base> {
   return { layers, config: configFields(header), params: {}, architecture: architecture(header) };
 }
 
-/** The configuration's fields for these weights. */
+/** Fields of the configuration blob for these weights. */
 export function configFields(header: GgufHeader): ModelConfig {
   const { contextLength, embeddingLength } = headerLengths(header);
   return {
@@ -176,10 +176,11 @@ async function readAdapters(request: CreateRequest, base: Base, store: Store): P
 }
 
 function adapterProblem(header: GgufHeader, baseArchitecture: string): string | null {
-  if (ggufKind(header) !== "adapter") return "must be a LoRA adapter, and this is another kind of GGUF file";
-  if (header.metadata.get("adapter.type") !== "lora") return "must be of the type lora";
+  if (ggufKind(header) !== "adapter")
+    return "must be a LoRA adapter, but the file is another kind of GGUF file";
+  if (header.metadata.get("adapter.type") !== "lora") return "must have adapter.type lora";
   if (architecture(header) !== baseArchitecture) {
-    return `is made for ${architecture(header)}, the model is ${baseArchitecture}`;
+    return `is for architecture ${architecture(header)}, but the model is ${baseArchitecture}`;
   }
   return null;
 }
@@ -196,7 +197,7 @@ function architecture(header: GgufHeader): string {
   return String(header.metadata.get("general.architecture") ?? "");
 }
 
-/** Known options with their types; Ollama's retired ones are taken and dropped, as Ollama does. */
+/** Checks options and their types. Drops options that Ollama has retired, as Ollama does. */
 function checkParameters(given: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   const params: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(given)) {
@@ -232,7 +233,7 @@ function checkMessages(messages: CreateRequest["messages"] = []) {
   });
 }
 
-/** The layers of the model to be, and what became of each. */
+/** The layers of the new model, and which of them are new in the store. */
 class Layers {
   list: Layer[];
   #context: CreateContext;

@@ -11,7 +11,7 @@ const nearDigest = fc.tuple(
   fc.string({ unit: fc.constantFrom(...hex, "A", "/", ".", "\0", "٣", "%"), minLength: 60, maxLength: 68 }),
 );
 
-test("whatever text is taken for a digest, its file lies in the blobs' folder", () => {
+test("every accepted digest has its path in the blobs folder", () => {
   fc.assert(
     fc.property(
       fc.oneof(
@@ -30,7 +30,7 @@ test("whatever text is taken for a digest, its file lies in the blobs' folder", 
   );
 });
 
-test("the digest of any bytes is one, in both spellings", () => {
+test("accepts the digest of any bytes in both spellings", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 20 }), (bytes) => {
       const digest = digestOf(bytes);

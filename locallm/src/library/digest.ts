@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { LocallmError } from "../wire/errors.ts";
 
 /**
- * `sha256:` and 64 lower-case hex digits. Only `parseDigest` and `digestOf` make one, so whatever holds a
- * Digest may be turned into a file name.
+ * `sha256:` and 64 lower-case hex digits. Only the functions below create one, so that every Digest is safe to use
+ * in a file name.
  */
 export type Digest = string & { readonly __digest: never };
 
-/** Accepts Ollama's two spellings, `sha256:…` and `sha256-…`. Null for anything else, upper-case included. */
+/** Accepts Ollama's two spellings `sha256:…` and `sha256-…`. Null for anything else, including upper case. */
 export function parseDigest(text: unknown): Digest | null {
   if (typeof text !== "string" || !/^sha256[:-][0-9a-f]{64}$/.test(text)) return null;
   return `sha256:${text.slice(7)}` as Digest;
@@ -23,7 +23,7 @@ export function digestOf(bytes: string | Uint8Array): Digest {
   return digestFromHex(createHash("sha256").update(bytes).digest("hex"));
 }
 
-/** `hex` must be the 64 digits of a hash that was just computed. */
+/** `hex` must be the 64 digits of a computed SHA-256 hash; it is not checked. */
 export function digestFromHex(hex: string): Digest {
   return `sha256:${hex}` as Digest;
 }

@@ -1,19 +1,19 @@
 import { statfs } from "node:fs/promises";
 import { LocallmError } from "../wire/errors.ts";
 
-/** Bytes that this process may still write below an existing folder. */
+/** Free disk space for this user, in bytes. The folder must exist. */
 export async function freeBytes(folder: string): Promise<number> {
   const found = await statfs(folder);
   return found.bavail * found.bsize;
 }
 
-/** Throws `disk_full` where less than `needBytes` is free. */
+/** Throws `disk_full` if less than `needBytes` is free. */
 export async function requireSpace(folder: string, needBytes: number): Promise<void> {
   const haveBytes = await freeBytes(folder);
   if (haveBytes < needBytes) throw new LocallmError("disk_full", { needBytes, haveBytes });
 }
 
-/** An error of a write below the models folder as ours: a full disk, or no right to write. Anything else is handed on. */
+/** Converts a write error in the models folder to `disk_full` or `models_unwritable`. Returns other errors unchanged. */
 export async function asWriteError(error: unknown, folder: string, needBytes: number): Promise<unknown> {
   const { code = "" } = error as NodeJS.ErrnoException;
   if (["EROFS", "EACCES", "EPERM"].includes(code))

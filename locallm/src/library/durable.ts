@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { asWriteError } from "./disk-space.ts";
 
 /**
- * Writes a whole file so that after a crash either the old content stands or the new one, never a mix:
- * temporary file in `temporaryFolder` (same file system), fsync, rename, fsync of the folder. Throws `disk_full` and
+ * Writes a file atomically and durably: temporary file in `temporaryFolder` (on the same file system), fsync, rename,
+ * fsync of the folder. After a crash the file has either its old or its new content. Throws `disk_full` and
  * `models_unwritable`.
  */
 export async function writeDurably(
@@ -30,7 +30,7 @@ export async function writeDurably(
   }
 }
 
-/** Moves a finished, already synced file into place and makes the move itself last. */
+/** Moves a synced file into place and syncs the folder, so that the move survives a crash. */
 export async function moveDurably(from: string, to: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     await makeFolder(dirname(to));
@@ -38,7 +38,7 @@ export async function moveDurably(from: string, to: string): Promise<void> {
       await rename(from, to);
       break;
     } catch (error) {
-      // Another process may remove the empty folder between the two steps (see removeEmptyFolders).
+      // Another process may have removed the empty folder in between (see removeEmptyFolders).
       if ((error as NodeJS.ErrnoException).code !== "ENOENT" || attempt === 5) throw error;
     }
   }
@@ -46,8 +46,8 @@ export async function moveDurably(from: string, to: string): Promise<void> {
 }
 
 /**
- * A folder and those above it. Node's own recursive way never ends where the system says of a new folder that its
- * parent is missing and the parent is there, as below /proc.
+ * Creates a folder and its parents. Node's recursive `mkdir` loops forever if the system reports ENOENT although the
+ * parent exists, as under /proc.
  */
 export async function makeFolder(folder: string): Promise<void> {
   try {
@@ -63,13 +63,13 @@ export async function makeFolder(folder: string): Promise<void> {
   }
 }
 
-/** It may stand already, or be the root, of which systems say many things. */
+/** Ignores the error if the folder exists. Its code does not tell: systems report various ones for the root folder. */
 async function acceptFolder(folder: string, error: unknown): Promise<void> {
-  const there = await stat(folder).catch(() => null);
-  if (there?.isDirectory() !== true) throw error;
+  const found = await stat(folder).catch(() => null);
+  if (found?.isDirectory() !== true) throw error;
 }
 
-/** Windows cannot open folders and needs no sync of them. */
+/** Does nothing on Windows, which cannot open folders and does not need to sync them. */
 export async function syncFolder(folder: string): Promise<void> {
   if (process.platform === "win32") return;
   const handle = await open(folder, "r");
@@ -80,7 +80,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Removes `folder` and its parents below `root` as long as they are empty. */
+/** Removes `folder` and its parents below `root` while they are empty. */
 export async function removeEmptyFolders(folder: string, root: string): Promise<void> {
   for (let current = folder; current.startsWith(root) && current !== root; current = dirname(current)) {
     try {

@@ -24,24 +24,24 @@ async function withTokens(items: string[]) {
   return path;
 }
 
-test("a vocabulary with a token twice is refused, as the engine takes its texts", async () => {
+test("rejects a vocabulary with a token that the engine reads as a duplicate", async () => {
   const many = Array.from({ length: 5000 }, (_, index) => `token ${index}`);
   const headers = new Headers();
   await headers.of(await withTokens([...many, "", ""]));
   await expect(headers.of(await withTokens([...many, "token 17"]))).rejects.toThrow(
-    "tokens 17 and 5000 are the same",
+    "tokens 17 and 5000 are identical",
   );
   await expect(headers.of(await withTokens([...many, "token 9\0x"]))).rejects.toThrow(
-    "tokens 9 and 5000 are the same",
+    "tokens 9 and 5000 are identical",
   );
 });
 
-test("begin and end of a text are known by their tokens", async () => {
+test("reads the texts of the BOS and EOS tokens", async () => {
   const path = await withTokens(["<s>", "</s>", "a", "b", "c", "d"]);
   expect(await new Headers().specialTokens(path)).toEqual({ bosText: "<s>", eosText: "</s>" });
 });
 
-test("the headers of 200 models are read once, however often a list reads them in order", async () => {
+test("reads the headers of 200 models once, even if they are listed repeatedly in order", async () => {
   const headers = new Headers();
   const bytes = ggufBytes(tinyModel());
   const paths = Array.from({ length: 200 }, (_, index) => join(folder, `listed-${index}.gguf`));

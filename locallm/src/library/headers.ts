@@ -8,22 +8,22 @@ import { checkModelRules, ggufKind } from "./gguf/rules.ts";
 import { joinHeaders, splitPlace } from "./gguf/split.ts";
 import { RecentlyUsed } from "./recently-used.ts";
 
-/** The texts that templates and tokenisers need from a vocabulary. */
+/** The vocabulary texts that templates and tokenisers need. */
 export interface SpecialTokens {
   bosText: string | null;
   eosText: string | null;
 }
 
-/** Lists read the headers of all models; one has some 100 KB. */
+/** Large enough for lists, which read the headers of all models. A header takes about 100 KB. */
 const capacity = 1024;
 
-/** GGUF headers of blobs, checked and kept: the gate that every file passes before native code sees it. */
+/** Reads, checks and caches GGUF headers. Every file must pass these checks before native code opens it. */
 export class Headers {
   #byPath = new RecentlyUsed<string, { stamp: string; header: Promise<GgufHeader> }>(capacity);
   #tokens = new WeakMap<GgufHeader, Promise<SpecialTokens>>();
   #joined = new WeakMap<GgufHeader, { headers: GgufHeader[]; joined: GgufHeader }>();
 
-  /** Throws `invalid_gguf` and `blob_missing`. Read once as long as the file stays the same. */
+  /** Throws `invalid_gguf` and `blob_missing`. Cached until the file changes. */
   async of(path: string): Promise<GgufHeader> {
     const found = await stat(path).catch((cause: unknown) => {
       const digest = parseDigest(basename(path));
@@ -38,7 +38,7 @@ export class Headers {
     return await header;
   }
 
-  /** Of weights that may be split into several files, given in order: the first one's header with all tensors. */
+  /** The header of weights in one or more files, given in order: the first file's header with the tensors of all files. */
   async ofWhole(paths: readonly string[]): Promise<GgufHeader> {
     const headers: GgufHeader[] = [];
     for (const path of paths) headers.push(await this.of(path));
@@ -65,7 +65,7 @@ export class Headers {
 
 async function checkedHeader(path: string): Promise<GgufHeader> {
   const header = await readGguf(path, { distinct: vocabulary });
-  // The later files of split weights hold tensors and nothing to check them by.
+  // Later files of a split model contain only tensors, none of the metadata that the rules check.
   if (ggufKind(header) !== "model" || splitPlace(header).index > 0) return header;
   checkModelRules(header);
   await requireDistinct(path, header.alike);
@@ -74,7 +74,7 @@ async function checkedHeader(path: string): Promise<GgufHeader> {
 
 const vocabulary = "tokenizer.ggml.tokens";
 
-/** The engine stops the process over a token that stands twice. Texts that only hash alike are let pass. */
+/** Rejects repeated tokens, because the engine aborts the process on them. Hash collisions are compared in full. */
 async function requireDistinct(path: string, alike: GgufHeader["alike"]): Promise<void> {
   if (alike.length === 0) return;
   const { picked } = await readGguf(path, {
@@ -83,11 +83,11 @@ async function requireDistinct(path: string, alike: GgufHeader["alike"]): Promis
   });
   for (const [first, second] of alike) {
     if (untilZero(picked.get(first)) !== untilZero(picked.get(second))) continue;
-    throw new LocallmError("invalid_gguf", { rule: `tokens ${first} and ${second} are the same` });
+    throw new LocallmError("invalid_gguf", { rule: `tokens ${first} and ${second} are identical` });
   }
 }
 
-/** As the engine takes a string. */
+/** The engine reads strings up to the first zero byte. */
 function untilZero(text = ""): string {
   return text.split("\0", 1)[0] ?? "";
 }

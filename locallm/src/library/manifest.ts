@@ -2,7 +2,7 @@ import { z } from "zod";
 import { LocallmError } from "../wire/errors.ts";
 import { type Digest, parseDigest } from "./digest.ts";
 
-/** A manifest names the files of a model: Docker's manifest version 2 with Ollama's layer types. */
+/** Lists the files of a model: Docker's manifest version 2 with Ollama's layer types. */
 export interface Manifest {
   config: Layer;
   layers: Layer[];
@@ -12,7 +12,7 @@ export interface Layer {
   mediaType: string;
   digest: Digest;
   sizeBytes: number;
-  /** The model name that the layer was taken from, as Ollama notes it. */
+  /** Name of the model that the layer was taken from, recorded as Ollama does. */
   from?: string;
   name?: string;
 }
@@ -25,7 +25,7 @@ export const mediaTypes = {
   projector: "application/vnd.ollama.image.projector",
   adapter: "application/vnd.ollama.image.adapter",
   template: "application/vnd.ollama.image.template",
-  /** What older versions called a template. */
+  /** Template type of older Ollama versions. */
   prompt: "application/vnd.ollama.image.prompt",
   system: "application/vnd.ollama.image.system",
   params: "application/vnd.ollama.image.params",
@@ -33,7 +33,7 @@ export const mediaTypes = {
   license: "application/vnd.ollama.image.license",
 } as const;
 
-/** A manifest larger than this is refused unread. */
+/** Larger manifests are rejected without being read. */
 export const manifestLimitBytes = 4 * 1024 * 1024;
 const maxLayers = 4096;
 
@@ -51,7 +51,7 @@ const manifestSchema = z.object({
   layers: z.array(layerSchema).max(maxLayers).nullish(),
 });
 
-/** Throws `invalid_manifest` with what is wrong with it. */
+/** Throws `invalid_manifest` with the reason. */
 export function parseManifest(bytes: Uint8Array): Manifest {
   if (bytes.length > manifestLimitBytes) throw invalid(`it is larger than ${manifestLimitBytes} bytes`);
   let json: unknown;
@@ -72,7 +72,7 @@ export function parseManifest(bytes: Uint8Array): Manifest {
   };
 }
 
-/** The bytes that Ollama writes for the same manifest, its line end included. */
+/** The exact bytes that Ollama writes for this manifest, including the final newline. */
 export function printManifest(manifest: Manifest): Buffer {
   const json = {
     schemaVersion: 2,
@@ -83,7 +83,7 @@ export function printManifest(manifest: Manifest): Buffer {
   return Buffer.from(`${goJson(json)}\n`);
 }
 
-/** JSON as Go's encoder prints it: `<`, `>`, `&` and the two line separators are escaped. */
+/** JSON as printed by Go's encoder, which escapes `<`, `>`, `&`, U+2028 and U+2029. */
 export function goJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,
@@ -91,7 +91,7 @@ export function goJson(value: unknown): string {
   );
 }
 
-/** Every blob that the manifest needs, each once. */
+/** All layers and the configuration, without duplicates. */
 export function manifestLayers(manifest: Manifest): Layer[] {
   const byDigest = new Map([...manifest.layers, manifest.config].map((layer) => [layer.digest, layer]));
   return [...byDigest.values()];
@@ -99,7 +99,7 @@ export function manifestLayers(manifest: Manifest): Layer[] {
 
 function toLayer(layer: z.infer<typeof layerSchema>, where: string): Layer {
   const digest = parseDigest(layer.digest);
-  if (digest === null) throw invalid(`${where}.digest is no sha256 digest`);
+  if (digest === null) throw invalid(`${where}.digest is not a sha256 digest`);
   return {
     mediaType: layer.mediaType,
     digest,

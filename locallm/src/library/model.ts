@@ -4,25 +4,25 @@ import type { ModelName } from "../wire/model-name.ts";
 import type { Blobs } from "./blob.ts";
 import { type Layer, type Manifest, mediaTypes } from "./manifest.ts";
 
-/** A model of the store: its manifest and what the small layers say. Immutable; big files stay on disk. */
+/** A model of the store: its manifest and the contents of its small layers. Immutable; large files stay on disk. */
 export interface Model {
   /** Spelled as on disk. */
   name: ModelName;
-  /** sha256 of the manifest file, 64 hex digits: `digest` of tags, ps and list. */
+  /** SHA-256 of the manifest file, 64 hex digits: the `digest` in tags, ps and list. */
   digest: string;
-  /** Layers and configuration together. */
+  /** Total size of the layers and the configuration. */
   sizeBytes: number;
   modifiedAt: Date;
   manifest: Manifest;
   config: ModelConfig;
-  /** The weights' blob; several for a split file; none for a model that lives elsewhere. */
+  /** The files of the weights: several if they are split, none for a remote model. */
   modelPaths: string[];
   projectorPaths: string[];
   adapterPaths: string[];
-  /** The Go template of the store; null means the weights' own Jinja template holds. */
+  /** The Go template layer; null: use the Jinja template in the weights. */
   template: string | null;
   system: string | null;
-  /** Options by name, as PARAMETER lines gave them; `stop` is a list. */
+  /** Options from PARAMETER lines, by name; `stop` is a list. */
   params: Readonly<Record<string, unknown>>;
   messages: readonly { role: string; content: string }[];
   licenses: string[];
@@ -45,13 +45,13 @@ const configSchema = z.object({
   embedding_length: z.number().int().nonnegative().optional(),
   base_name: text.optional(),
 });
-/** The configuration blob, by Ollama's field names. */
+/** The configuration blob, with Ollama's field names. */
 export type ModelConfig = z.infer<typeof configSchema>;
 
 const paramsSchema = z.record(z.string(), z.unknown());
 const messagesSchema = z.array(z.object({ role: z.string(), content: z.string().default("") }));
 
-/** Reads the small layers of a manifest. Throws `blob_missing`, `invalid_manifest` and what reading throws. */
+/** Reads the small layers of a manifest. Throws `blob_missing`, `invalid_manifest` and read errors. */
 export async function readModel(
   blobs: Blobs,
   found: { name: ModelName; digest: string; modifiedAt: Date; manifest: Manifest },
@@ -105,6 +105,6 @@ async function readJson<Value>(blobs: Blobs, layer: Layer, schema: z.ZodType<Val
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   throw new LocallmError("invalid_manifest", {
-    reason: `blob ${layer.digest} is no ${layer.mediaType}: ${parsed.error.issues[0]?.message ?? ""}`,
+    reason: `blob ${layer.digest} is not a valid ${layer.mediaType}: ${parsed.error.issues[0]?.message ?? ""}`,
   });
 }

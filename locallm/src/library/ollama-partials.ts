@@ -4,9 +4,9 @@ import { readFolder } from "./blob.ts";
 import type { Store } from "./store.ts";
 
 /**
- * What Ollama keeps of downloads that it has not finished: `blobs/sha256-<hex>-partial` and a record for each part,
- * `…-partial-<n>`. They are its own to go on with; we neither read nor write them, because Ollama's start throws
- * away those older than an hour and ours must last (`partial/`). One that rested for so long counts as left behind.
+ * Deletes Ollama's abandoned downloads: `blobs/sha256-<hex>-partial` and a record for each part, `…-partial-<n>`.
+ * A download untouched for an hour counts as abandoned; Ollama deletes such files at its start, too. locallm keeps its
+ * own unfinished downloads in `partial/`, because they must survive that.
  */
 export async function cleanOllamaPartials(
   store: Store,
@@ -19,7 +19,7 @@ export async function cleanOllamaPartials(
     const path = join(store.blobs.folder, name);
     const found = await stat(path).catch(() => null);
     if (found === null) continue;
-    // Blocks, not length: the file has its full length from the start.
+    // Count blocks, because the file has its full length from the start.
     const file = { path, sizeBytes: found.blocks * 512, restedMs: now.getTime() - found.mtimeMs };
     byBlob.set(blob, [...(byBlob.get(blob) ?? []), file]);
   }
@@ -35,7 +35,7 @@ export async function cleanOllamaPartials(
   return cleaned;
 }
 
-/** The blob that a file in `blobs/` is an unfinished download of; null where it is none. */
+/** The blob name if the file in `blobs/` is an unfinished Ollama download, else null. */
 export function ollamaPartialOf(fileName: string): string | null {
   return /^(sha256-[0-9a-f]{64})-partial(?:-\d+)?$/.exec(fileName)?.[1] ?? null;
 }

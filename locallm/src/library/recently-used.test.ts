@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RecentlyUsed } from "./recently-used.ts";
 
-test("keeps the values that were read or written last, and no other", () => {
+test("keeps only the most recently read or written values", () => {
   const step = fc.record({ kind: fc.constantFrom("get", "set", "delete"), key: fc.nat(12) });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 8 }), fc.array(step, { maxLength: 100 }), (capacity, steps) => {
       const kept = new RecentlyUsed<number, string>(capacity);
-      /** The newest key last. */
+      /** Keys, newest last. */
       let model: number[] = [];
       for (const { kind, key } of steps) {
         const isKnown = model.includes(key);

@@ -1,7 +1,7 @@
-/** Keeps the `capacity` values that were read or written last. */
+/** A cache of the `capacity` most recently read or written values. */
 export class RecentlyUsed<Key, Value> {
   readonly #capacity: number;
-  /** A Map lists its keys in the order in which they were set. */
+  /** A Map iterates in insertion order, so that the oldest key comes first. */
   readonly #values = new Map<Key, Value>();
 
   constructor(capacity: number) {

@@ -1,7 +1,7 @@
 import { displayModelName } from "../wire/model-name.ts";
-import { headerOf, modelDetails, modelTemplate } from "./details.ts";
 import { type GgufArray, type GgufHeader, type GgufScalar, readGguf } from "./gguf/header.ts";
 import type { Model } from "./model.ts";
+import { headerOf, modelDetails, modelTemplate } from "./model-details.ts";
 import type { Instruction } from "./modelfile/instruction.ts";
 import { printInstruction } from "./modelfile/print.ts";
 import type { Store } from "./store.ts";
@@ -12,7 +12,7 @@ export interface ShowOptions {
   readonly capabilities: readonly string[];
 }
 
-/** The body of `/api/show`, by Ollama's field names. */
+/** The body of `/api/show`, with Ollama's field names. */
 export async function showModel(store: Store, model: Model, options: ShowOptions) {
   const header = await headerOf(store, model);
   const shown =
@@ -43,10 +43,10 @@ export async function showModel(store: Store, model: Model, options: ShowOptions
   };
 }
 
-/** A whole vocabulary may come: the header was checked when the model was made. */
+/** Allows a whole vocabulary: the header has already passed the stricter limit. */
 const verboseBytes = 256 * 1024 * 1024;
 
-/** The Modelfile that makes this model again, on this machine. */
+/** A Modelfile that recreates this model on this machine. */
 export function printedModelfile(model: Model): string {
   const paths: Instruction[] = [
     ...[...model.modelPaths, ...model.projectorPaths].map((value) => ({ kind: "from" as const, value })),
@@ -82,7 +82,7 @@ export function printedModelfile(model: Model): string {
   return `${[...head, ...instructions.map(printInstruction)].join("\n")}\n`;
 }
 
-/** One line a value, names padded to 30 columns, texts in quotes. */
+/** One line per value, with names padded to 30 columns and strings in quotes. */
 export function printedParameters(params: Readonly<Record<string, unknown>>): string {
   return sortedParams(params)
     .map(
@@ -92,7 +92,7 @@ export function printedParameters(params: Readonly<Record<string, unknown>>): st
     .join("\n");
 }
 
-/** Lists give an entry for each item. */
+/** Lists become one entry per item. */
 function sortedParams(params: Readonly<Record<string, unknown>>): [string, unknown][] {
   return Object.entries(params)
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -9,9 +9,9 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ggufBytes, tinyModel } from "../../test/tiny-gguf.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { displayModelName, type ModelName, parseModelName } from "../wire/model-name.ts";
-import { modelDetails, modelPurpose } from "./details.ts";
 import { parseDigest } from "./digest.ts";
 import { parseManifest, printManifest } from "./manifest.ts";
+import { modelDetails, modelPurpose } from "./model-details.ts";
 import { Store } from "./store.ts";
 import { writeWeightsModel } from "./weights.ts";
 
@@ -27,7 +27,7 @@ const named = (text: string): ModelName => parseModelName(text) ?? expect.unreac
 const names = async () => (await store.list()).models.map(({ name }) => displayModelName(name)).sort();
 const blobs = async () => (await readdir(join(root, "blobs"))).sort();
 
-/** Puts a blob where Ollama would, and returns its descriptor. */
+/** Writes a blob as Ollama does and returns its descriptor. */
 async function blob(mediaType: string, content: string | Buffer) {
   const bytes = Buffer.from(content as Buffer);
   const hex = createHash("sha256").update(bytes).digest("hex");
@@ -68,8 +68,8 @@ async function ollamaModel(path: string, system = "Be brief.") {
   return { weights, layers, config };
 }
 
-describe("a store that Ollama wrote", () => {
-  test("is read as it is", async () => {
+describe("a store written by Ollama", () => {
+  test("is read correctly", async () => {
     const { weights, layers, config } = await ollamaModel("registry.ollama.ai/library/tiny/latest");
     const model = await store.require(named("tiny"));
     expect(model).toMatchObject({
@@ -95,7 +95,7 @@ describe("a store that Ollama wrote", () => {
     expect(await modelPurpose(store, model)).toBe("completion");
   });
 
-  test("gives back its manifests byte for byte when they are written again", async () => {
+  test("keeps its manifests byte for byte if they are rewritten", async () => {
     const text = await ollamaModel("h.example/ns/tiny/v1").then(() =>
       readFile(join(root, "manifests/h.example/ns/tiny/v1"), "utf8"),
     );
@@ -123,7 +123,7 @@ describe("a store that Ollama wrote", () => {
     },
   );
 
-  test("finds names in any case and keeps their spelling", async () => {
+  test("finds names ignoring case and keeps their spelling", async () => {
     await ollamaModel("Host.Example/Ns/Tiny/V1");
     expect(displayModelName((await store.require(named("host.example/ns/TINY:v1"))).name)).toBe(
       "Host.Example/Ns/Tiny:V1",
@@ -136,10 +136,10 @@ describe("a store that Ollama wrote", () => {
 describe("a damaged store", () => {
   test.each([
     ["an empty manifest", ""],
-    ["no JSON", "{"],
+    ["invalid JSON", "{"],
     ["no layers", '{"schemaVersion":2}'],
     [
-      "a digest that leaves the folder",
+      "a digest with a path out of the folder",
       '{"schemaVersion":2,"config":{"mediaType":"x","digest":"../../etc/passwd","size":1}}',
     ],
     [
@@ -160,14 +160,14 @@ describe("a damaged store", () => {
     await expect(store.require(named("bad"))).rejects.toBeInstanceOf(LocallmError);
   });
 
-  test("keeps the blobs that an unreadable manifest seems to name", async () => {
+  test("keeps blobs whose digests occur in an unreadable manifest", async () => {
     const { weights } = await ollamaModel("registry.ollama.ai/library/good/latest");
     await manifestFile("registry.ollama.ai/library/bad/latest", `{"layers":[{"digest":"${weights.digest}"`);
     await (await store.remove(named("good")))?.freeBlobs();
     expect(await blobs()).toEqual([weights.digest.replace(":", "-")]);
   });
 
-  test("can lose the broken name", async () => {
+  test("allows removing the broken model", async () => {
     await manifestFile("registry.ollama.ai/library/bad/latest", "");
     expect(await store.remove(named("bad"))).not.toBeNull();
     expect((await store.list()).broken).toEqual([]);
@@ -175,7 +175,7 @@ describe("a damaged store", () => {
 });
 
 describe("deleting", () => {
-  test("removes what only this model used, and empty folders", async () => {
+  test("removes blobs that only this model used, and empty folders", async () => {
     const first = await ollamaModel("registry.ollama.ai/library/a/latest", "first");
     await ollamaModel("registry.ollama.ai/library/b/latest", "second");
     const before = await blobs();
@@ -190,11 +190,11 @@ describe("deleting", () => {
     expect(await readdir(join(root, "manifests"))).toEqual([]);
   });
 
-  test("says when there is nothing", async () => {
+  test("returns null for an unknown model", async () => {
     expect(await store.remove(named("a"))).toBeNull();
   });
 
-  test("keeps a blob that a copy made meanwhile still names", async () => {
+  test("keeps a blob that a copy made in the meantime uses", async () => {
     const { layers } = await ollamaModel("registry.ollama.ai/library/a/latest");
     const copied = store.copy(named("a"), named("b"));
     const removed = await store.remove(named("a"));
@@ -208,7 +208,7 @@ describe("deleting", () => {
 });
 
 describe("writing", () => {
-  test("gives what Ollama reads: names, manifests and blobs", async () => {
+  test("produces names, manifests and blobs that Ollama can read", async () => {
     const weights = await store.blobs.writeBytes(ggufBytes(tinyModel()));
     await writeWeightsModel(store, named("Mine/tiny:v2"), [weights]);
     const text = await readFile(join(root, "manifests/registry.ollama.ai/Mine/tiny/v2"), "utf8");
@@ -244,7 +244,7 @@ describe("writing", () => {
     expect(await readdir(join(root, "partial"))).toEqual([]);
   });
 
-  test("refuses a manifest whose blobs are not there", async () => {
+  test("rejects a manifest with missing blobs", async () => {
     const { layers } = await ollamaModel("registry.ollama.ai/library/a/latest");
     const manifest = (await store.require(named("a"))).manifest;
     await rm(join(root, "blobs", String(layers[2]?.digest.replace(":", "-"))));
@@ -252,14 +252,14 @@ describe("writing", () => {
     expect(await store.find(named("b"))).toBeNull();
   });
 
-  test("sees what another process changed", async () => {
+  test("sees changes made by another process", async () => {
     await ollamaModel("registry.ollama.ai/library/a/latest", "one");
     expect((await store.require(named("a"))).system).toBe("one");
     await ollamaModel("registry.ollama.ai/library/a/latest", "another one");
     expect((await store.require(named("a"))).system).toBe("another one");
   });
 
-  test("keeps a stream out whose content has another digest", async () => {
+  test("rejects a stream whose content does not match its digest", async () => {
     async function* source() {
       yield Buffer.from("abc");
     }

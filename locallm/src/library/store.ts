@@ -16,7 +16,7 @@ import {
 } from "./manifest.ts";
 import { type Model, readModel } from "./model.ts";
 
-/** A manifest that cannot be used. It never hides the other models; `locallm doctor` deals with it. */
+/** A model whose manifest or small layers are unreadable. The other models stay listed; `locallm doctor` reports it. */
 export interface BrokenModel {
   name: ModelName;
   error: LocallmError;
@@ -24,14 +24,14 @@ export interface BrokenModel {
 
 export interface RemovedModel {
   name: ModelName;
-  /** Files that no model names any more; a loaded one may still be read. */
+  /** Files that no model uses any more; a loaded model may still be reading them. */
   unusedPaths: string[];
   freeBlobs(): Promise<void>;
 }
 
 /**
- * The models folder, in Ollama's layout: `manifests/<host>/<namespace>/<model>/<tag>` and `blobs/`. Ollama may
- * work on the same folder. Nothing is cached but what a file's identity, size and time vouch for.
+ * The models folder in Ollama's layout: `manifests/<host>/<namespace>/<model>/<tag>` and `blobs/`. Ollama may use the
+ * same folder, so cached values are used only while the file's inode, size and modification time are unchanged.
  */
 export class Store {
   readonly root: string;
@@ -46,20 +46,20 @@ export class Store {
     this.headers = new Headers();
   }
 
-  /** Null where there is no such model. Throws `invalid_manifest` or `blob_missing` where it is damaged. */
+  /** Null if the model does not exist. Throws `invalid_manifest` or `blob_missing` if it is damaged. */
   async find(name: ModelName): Promise<Model | null> {
     const spelled = await this.#spelling(name);
     return spelled === null ? null : await this.#read(spelled);
   }
 
-  /** As `find`, but throws `model_not_found`; `typed` is how the user wrote the name. */
+  /** Like `find`, but throws `model_not_found`. `typed` is the name as the user wrote it. */
   async require(name: ModelName, typed = displayModelName(name)): Promise<Model> {
     const model = await this.find(name);
     if (model === null) throw new LocallmError("model_not_found", { model: typed });
     return model;
   }
 
-  /** Every model, newest first, and apart from them what cannot be read. */
+  /** All models, newest first, and separately the unreadable ones. */
   async list(): Promise<{ models: Model[]; broken: BrokenModel[] }> {
     const models: Model[] = [];
     const broken: BrokenModel[] = [];
@@ -76,7 +76,7 @@ export class Store {
     return { models, broken };
   }
 
-  /** The names of all manifests, readable or not, spelled as on disk. */
+  /** Names of all manifests, readable or not, spelled as on disk. */
   async names(): Promise<ModelName[]> {
     const names: ModelName[] = [];
     for (const host of await readFolder(this.#manifestFolder)) {
@@ -93,14 +93,14 @@ export class Store {
   }
 
   /**
-   * Makes `name` mean `manifest`, at once and lastingly. Every blob of it must be there (`blob_missing`).
-   * Blobs that only the replaced manifest used are removed.
+   * Stores a manifest under a name, atomically and durably. Throws `blob_missing` if the store lacks one of its blobs.
+   * Removes blobs that only the replaced manifest used.
    */
   async write(name: ModelName, manifest: Manifest): Promise<void> {
     await this.writeBytes(name, printManifest(manifest));
   }
 
-  /** As `write`, for a manifest whose own bytes must stay: they have a digest elsewhere. */
+  /** Like `write`, for a manifest whose exact bytes must be kept because a registry knows them by their digest. */
   async writeBytes(name: ModelName, bytes: Uint8Array): Promise<void> {
     await this.#change(async () => {
       await this.requireBlobs(parseManifest(bytes));
@@ -111,7 +111,7 @@ export class Store {
     });
   }
 
-  /** A second name for the same manifest, byte for byte. Throws `model_not_found` and `blob_missing`. */
+  /** Copies the manifest, byte for byte, to a second name. Throws `model_not_found` and `blob_missing`. */
   async copy(source: ModelName, destination: ModelName, typed?: string): Promise<void> {
     await this.#change(async () => {
       const from = await this.#spelling(source);
@@ -128,8 +128,8 @@ export class Store {
   }
 
   /**
-   * Removes the name at once, so that no new request finds it. The blobs that only it named are removed by
-   * `freeBlobs`, when nobody reads them any more. Null where there was no such model.
+   * Removes the name, so that new requests do not find it. Call `freeBlobs` to remove the blobs that only it used, once
+   * no loaded model reads them. Null if the model did not exist.
    */
   async remove(name: ModelName): Promise<RemovedModel | null> {
     return await this.#change(async () => {
@@ -150,7 +150,7 @@ export class Store {
     });
   }
 
-  /** Every blob that some manifest names. From an unreadable manifest, whatever looks like a digest in it. */
+  /** All blobs named in manifests. For an unreadable manifest: everything in it that looks like a digest. */
   async usedDigests(): Promise<Set<Digest>> {
     const used = new Set<Digest>();
     for (const name of await this.names()) {
@@ -159,12 +159,12 @@ export class Store {
     return used;
   }
 
-  /** Where the manifest lies, by the spelling on disk. */
+  /** Path of the manifest, in the spelling on disk. */
   async manifestPath(name: ModelName): Promise<string> {
     return this.#path(await this.#spellingForWrite(name));
   }
 
-  /** The manifest's bytes as they lie on disk. Null where there is none. */
+  /** The manifest's bytes as stored on disk; null if it does not exist. */
   async manifestBytes(name: ModelName): Promise<Buffer | null> {
     const spelled = await this.#spelling(name);
     return spelled === null ? null : await readIfFile(this.#path(spelled));
@@ -189,7 +189,7 @@ export class Store {
     const cached = this.#models.get(path);
     if (cached?.stamp === stamp) return cached.model;
     if (found.size > manifestLimitBytes) {
-      throw new LocallmError("invalid_manifest", { reason: `it has ${found.size} bytes` });
+      throw new LocallmError("invalid_manifest", { reason: `it is larger than ${manifestLimitBytes} bytes` });
     }
     const bytes = await readIfFile(path);
     if (bytes === null) return null;
@@ -203,7 +203,7 @@ export class Store {
     return model;
   }
 
-  /** How an existing manifest spells the name (names are compared without case), or null. */
+  /** The spelling of the existing manifest (names are compared ignoring case), or null. */
   async #spelling(name: ModelName): Promise<ModelName | null> {
     const exact = await stat(this.#path(name)).catch(() => null);
     if (exact?.isFile()) return name;
@@ -211,7 +211,7 @@ export class Store {
     return (await stat(this.#path(spelled)).catch(() => null))?.isFile() ? spelled : null;
   }
 
-  /** Takes over the existing spelling part by part, as far as there is one. */
+  /** Uses the existing spelling of each part that exists. */
   async #spellingForWrite(name: ModelName): Promise<ModelName> {
     let folder = this.#manifestFolder;
     const spelled: Record<"host" | "namespace" | "model" | "tag", string> = { ...name };
@@ -234,7 +234,7 @@ export class Store {
       if (size === null) throw new LocallmError("blob_missing", { digest: layer.digest });
       if (size !== layer.sizeBytes) {
         throw new LocallmError("invalid_manifest", {
-          reason: `blob ${layer.digest} has ${size} bytes, the manifest says ${layer.sizeBytes}`,
+          reason: `blob ${layer.digest} has ${size} bytes instead of ${layer.sizeBytes}`,
         });
       }
     }
@@ -259,7 +259,7 @@ export class Store {
     }
   }
 
-  /** One change at a time, so that a delete cannot take a blob that a create is about to name. */
+  /** Runs one change at a time, so that a delete cannot remove a blob that a create is about to use. */
   async #change<Result>(change: () => Promise<Result>): Promise<Result> {
     const result = this.#lastChange.then(change);
     this.#lastChange = result.catch(() => {});
@@ -271,11 +271,11 @@ export class Store {
   }
 }
 
-/** Null unless the path is a regular file: opening a pipe would wait for its other end. */
+/** Null if the path is not a regular file. Opens without blocking, because opening a pipe would wait for its writer. */
 async function readIfFile(path: string): Promise<Buffer | null> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(
     (error: NodeJS.ErrnoException) => {
-      // ENXIO: a socket.
+      // ENXIO: the path is a socket.
       if (isMissing(error) || error.code === "ENXIO") return null;
       throw error;
     },

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ggufBytes, tinyModel } from "../../test/tiny-gguf.ts";
 import { requireModelName } from "../wire/model-name.ts";
-import { checkStore } from "./check.ts";
 import { cleanOllamaPartials } from "./ollama-partials.ts";
 import { Store } from "./store.ts";
+import { checkStore } from "./store-check.ts";
 import { pruneBlobs } from "./usage.ts";
 import { writeWeightsModel } from "./weights.ts";
 
@@ -20,7 +20,7 @@ afterEach(() => rm(store.root, { recursive: true }));
 const hour = 60 * 60_000;
 const inHours = (hours: number) => new Date(Date.now() + hours * hour);
 
-test("prune takes what no model has used for an hour, and nothing else", async () => {
+test("prune removes only blobs that no model has used for an hour", async () => {
   const used = await store.blobs.writeBytes(ggufBytes(tinyModel()));
   await writeWeightsModel(store, requireModelName("kept"), [used]);
   const before = await readdir(store.blobs.folder);
@@ -33,12 +33,12 @@ test("prune takes what no model has used for an hour, and nothing else", async (
   expect((await readdir(store.blobs.folder)).toSorted()).toEqual(before.toSorted());
 });
 
-test("an unused blob that a create is about to name counts as new", async () => {
+test("renewAge makes an unused blob count as new", async () => {
   const { digest } = await store.blobs.writeBytes("text");
   const path = store.blobs.path(digest);
   const before = await stat(path);
   let after = before;
-  // The clock of files moves in steps of some milliseconds.
+  // File timestamps have a resolution of a few milliseconds.
   for (let tries = 0; tries < 1_000 && after.ctimeMs === before.ctimeMs; tries++) {
     expect((await store.blobs.writeBytes("text")).isNew).toBe(false);
     after = await stat(path);
@@ -48,7 +48,7 @@ test("an unused blob that a create is about to name counts as new", async () => 
   expect(Math.round(after.mtimeMs)).toBe(Math.round(before.mtimeMs));
 });
 
-test("Ollama's unfinished downloads are no damage, and go when they have rested for an hour", async () => {
+test("Ollama's unfinished downloads are not reported as damage and are removed after an idle hour", async () => {
   const file = async (name: string, restedHours: number) => {
     const path = join(store.blobs.folder, name);
     await writeFile(path, name);

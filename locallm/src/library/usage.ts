@@ -4,7 +4,7 @@ import { manifestLayers } from "./manifest.ts";
 import type { Model } from "./model.ts";
 import type { Store } from "./store.ts";
 
-/** What a model takes on disk: alone, and together with others. */
+/** Disk space of a model: its own, and shared with other models. */
 export interface ModelUsage {
   model: Model;
   ownBytes: number;
@@ -13,13 +13,12 @@ export interface ModelUsage {
 
 export interface StoreUsage {
   models: ModelUsage[];
-  /** All blobs, each once. */
+  /** All blobs, each counted once. */
   blobBytes: number;
-  /** Blobs that no manifest names. */
+  /** Blobs that no manifest uses. */
   unused: { digest: Digest; sizeBytes: number; ageMs: number }[];
 }
 
-/** Where the disk went. */
 export async function storeUsage(store: Store, now: Date): Promise<StoreUsage> {
   const { models } = await store.list();
   const users = new Map<Digest, number>();
@@ -53,10 +52,10 @@ export async function storeUsage(store: Store, now: Date): Promise<StoreUsage> {
   return { models: usage, blobBytes, unused };
 }
 
-/** An upload waits this long for the create that names it; a blob that was just pulled, for its manifest. */
+/** Minimum age for pruning, so that uploads wait for their create request and pulled blobs for their manifest. */
 export const unusedPatienceMs = 60 * 60_000;
 
-/** Removes blobs that no manifest names and that have lain there for a while; with `dryRun` only counts them. */
+/** Removes blobs that no manifest has used for a while; with `dryRun` only counts them. */
 export async function pruneBlobs(
   store: Store,
   options: { dryRun: boolean; now: Date; patienceMs?: number },
@@ -64,7 +63,7 @@ export async function pruneBlobs(
   const { unused } = await storeUsage(store, options.now);
   const old = unused.filter(({ ageMs }) => ageMs >= (options.patienceMs ?? unusedPatienceMs));
   if (!options.dryRun) {
-    // A server may have named one meanwhile.
+    // A server may have started using one of them meanwhile.
     const used = await store.usedDigests();
     for (const { digest } of old) if (!used.has(digest)) await store.blobs.remove(digest);
   }

@@ -8,14 +8,14 @@ import type { Store } from "./store.ts";
 export interface WeightsBlob {
   digest: Digest;
   sizeBytes: number;
-  /** What its source is known by, kept in the layer. */
+  /** Name of its source, stored in the layer. */
   name?: string;
 }
 
 /**
- * Makes a model of GGUF blobs that lie in the store, one or all files of a split one in order, described by their
- * own metadata; their own chat template holds. Throws `invalid_gguf`, and then removes the blobs that no other
- * model uses.
+ * Creates a model from GGUF blobs in the store: one file, or all files of a split model in order. Its configuration and
+ * chat template come from the GGUF metadata. On an error such as `invalid_gguf` it removes blobs that no other model
+ * uses.
  */
 export async function writeWeightsModel(
   store: Store,

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import type { Needs } from "../gpu/placement.ts";
-import { headerLengths, headerValue } from "../library/details.ts";
 import type { GgufHeader } from "../library/gguf/header.ts";
+import { headerLengths, headerValue } from "../library/model-details.ts";
 import { RecentlyUsed } from "../library/recently-used.ts";
 import type { Store } from "../library/store.ts";
 import { type LoadRequest, type ModelInfo, onlyProcessor } from "../wire/inference/load.ts";

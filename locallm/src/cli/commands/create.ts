@@ -80,7 +80,7 @@ function refuseConversion({ quantize, draftQuantize, experimental }: Options): v
         ? `draft-quantize (${draftQuantize})`
         : experimental && "experimental";
   if (!what) return;
-  throw new LocallmError("not_built_yet", { what, instead: "give a GGUF file that is quantised already" });
+  throw new LocallmError("not_built_yet", { what, instead: "use a GGUF file that is already quantised" });
 }
 
 /** One name of a model, or files: what lies on disk under that text counts as files. */

@@ -7,10 +7,10 @@ import { type CommandConfig, readCommandConfig, readConfig, readGpuSettings } fr
 import { installEngine, unwritable } from "../../gpu/install.ts";
 import { devicesIn, type GpuSettings, inspectGpus } from "../../gpu/machine.ts";
 import { packagePlatform, processorPackage } from "../../gpu/packages.ts";
-import { checkStore } from "../../library/check.ts";
 import { freeBytes } from "../../library/disk-space.ts";
 import { makeFolder } from "../../library/durable.ts";
 import { Store } from "../../library/store.ts";
+import { checkStore } from "../../library/store-check.ts";
 import { versionAnswer } from "../../wire/api/answers.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { Client } from "../client.ts";
@@ -178,9 +178,9 @@ async function tellStore(config: CommandConfig, { repair = false, quick = false 
     "models",
     `${report.models} in ${config.modelsFolder}, ${report.blobs} files${free === null ? "" : `, ${humanBytes(free)} free`}`,
   );
-  for (const { what, remedy, isMended } of report.problems)
-    say(isMended ? "repaired" : "problem", `${what} → ${remedy}`);
-  return report.problems.filter(({ isMended }) => !isMended).length;
+  for (const { what, remedy, isRepaired } of report.problems)
+    say(isRepaired ? "repaired" : "problem", `${what} → ${remedy}`);
+  return report.problems.filter(({ isRepaired }) => !isRepaired).length;
 }
 
 function say(what: string, text: string): void {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { modelDetails } from "../../library/details.ts";
+import { modelDetails } from "../../library/model-details.ts";
 import type { ResidentView, SchedulerView } from "../../scheduler/lease.ts";
 import { parseModelName } from "../../wire/model-name.ts";
 import type { Parts } from "../parts.ts";

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import { modelDetails } from "../../library/details.ts";
 import type { Model } from "../../library/model.ts";
+import { modelDetails } from "../../library/model-details.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import { displayModelName } from "../../wire/model-name.ts";
 import { modelCapabilities } from "../capabilities.ts";

@@ -4,8 +4,8 @@ import { LocallmError } from "../../wire/errors.ts";
 const chunkBytes = 512 * 1024;
 
 /**
- * Reads a file from its start, forward only, in chunks. Callers `need(n)` bytes (awaiting the disk only when
- * the chunk is used up) and then take them synchronously.
+ * Reads a file sequentially in chunks. Callers await `need(n)`, which reads the disk only when the chunk is used up, and
+ * then take the bytes synchronously.
  */
 export class ForwardReader {
   readonly sizeBytes: number;
@@ -19,12 +19,12 @@ export class ForwardReader {
     this.sizeBytes = sizeBytes;
   }
 
-  /** Offset in the file of the next byte. */
+  /** File offset of the next byte. */
   get offset(): number {
     return this.#chunkStart + this.#at;
   }
 
-  /** Bytes that can be taken without another `need`. */
+  /** Number of bytes that can be taken without calling `need`. */
   get ready(): number {
     return this.#chunk.length - this.#at;
   }
@@ -75,7 +75,7 @@ export class ForwardReader {
     return this.#chunk.readBigUInt64LE(this.#advance(8));
   }
 
-  /** A view into the chunk: copy or decode it before the next `need`. */
+  /** Returns a view into the chunk: copy or decode it before the next `need`. */
   take(bytes: number): Buffer {
     const from = this.#advance(bytes);
     return this.#chunk.subarray(from, from + bytes);
@@ -106,7 +106,7 @@ export class ForwardReader {
     while (filled < bytes) {
       const { bytesRead } = await this.#file.read(chunk, filled, wanted - filled, start + filled);
       if (bytesRead === 0) {
-        throw new LocallmError("invalid_gguf", { rule: "the file became shorter while it was read" });
+        throw new LocallmError("invalid_gguf", { rule: "the file was truncated while being read" });
       }
       filled += bytesRead;
     }

@@ -34,8 +34,8 @@ async function ruleBrokenBy(bytes: Buffer): Promise<string> {
   return String((error as LocallmError).details["rule"]);
 }
 
-describe("a good file", () => {
-  test("gives its metadata, its tensors and where their data lies", async () => {
+describe("a valid file", () => {
+  test("returns its metadata, its tensors and their offsets", async () => {
     const header = await read(ggufBytes(tinyModel()));
     expect(header.metadata.get("general.architecture")).toBe("llama");
     expect(header.metadata.get("llama.block_count")).toBe(1);
@@ -51,7 +51,7 @@ describe("a good file", () => {
     checkModelRules(header);
   });
 
-  test("keeps long arrays out of memory unless they are asked for", async () => {
+  test("reads long arrays only on request", async () => {
     const bytes = ggufBytes(tinyModel());
     const skipped = (await read(bytes)).metadata.get("tokenizer.ggml.tokens");
     expect(skipped).toEqual({ itemType: "string", length: 6, items: null });
@@ -59,7 +59,7 @@ describe("a good file", () => {
     expect(all).toEqual({ itemType: "string", length: 6, items: ["<s>", "</s>", "a", "b", "é", "f"] });
   });
 
-  test("gives single strings of an array", async () => {
+  test("returns single strings of an array", async () => {
     const pick = { key: "tokenizer.ggml.tokens", indices: new Set([1, 4]) };
     const header = await read(ggufBytes(tinyModel()), { arrays: () => false, pick });
     expect([...header.picked]).toEqual([
@@ -68,7 +68,7 @@ describe("a good file", () => {
     ]);
   });
 
-  test("gives 32-bit floats as they were meant", async () => {
+  test("returns 32-bit floats as their shortest decimal", async () => {
     const header = await read(ggufBytes(withEntry(tinyModel(), "x.f", f32(0.1))));
     expect(header.metadata.get("x.f")).toBe(0.1);
     expect(header.metadata.get("llama.attention.layer_norm_rms_epsilon")).toBe(1e-5);
@@ -80,7 +80,7 @@ describe("a good file", () => {
     await check(ggufBytes(spec));
   });
 
-  test("reads across the borders of chunks", async () => {
+  test("reads values that cross chunk boundaries", async () => {
     const long = "x".repeat(300_000);
     let spec = tinyModel();
     for (const key of ["a", "b", "c", "d"]) spec = withEntry(spec, key, text(long + key));
@@ -95,7 +95,7 @@ describe("a good file", () => {
   });
 });
 
-test("no prefix of a header is taken for a file, and none breaks the reader", async () => {
+test("rejects every truncated header with invalid_gguf", async () => {
   const bytes = ggufBytes(tinyModel());
   const { dataOffset } = await read(bytes);
   for (let length = 0; length <= dataOffset; length++) {
@@ -103,7 +103,7 @@ test("no prefix of a header is taken for a file, and none breaks the reader", as
   }
 });
 
-describe("a hostile file is refused by name:", () => {
+describe("rejects a hostile file with", () => {
   const array = (of: "string" | "u8" | "u32", announced: bigint): Entry => ({
     kind: "array",
     of,
@@ -121,10 +121,10 @@ describe("a hostile file is refused by name:", () => {
     tinyModel({ tensors: [{ name: "t", type, shape, ...(offset === undefined ? {} : { offset }) }] });
 
   test.each<[string, Buffer, RegExp]>([
-    ["another magic", ggufBytes(tinyModel({ magic: "GGML" })), /begin with the letters GGUF/],
+    ["another magic", ggufBytes(tinyModel({ magic: "GGML" })), /start with the letters GGUF/],
     ["version 1", ggufBytes(tinyModel({ version: 1 })), /version 1 is not supported/],
     ["big-endian", ggufBytes(tinyModel({ version: 0x03000000 })), /big-endian/],
-    ["2^40 tensors", ggufBytes(tinyModel({ tensorCount: 2n ** 40n })), /announces 1099511627776 tensors/],
+    ["2^40 tensors", ggufBytes(tinyModel({ tensorCount: 2n ** 40n })), /declares 1099511627776 tensors/],
     ["2^63 metadata entries", ggufBytes(tinyModel({ entryCount: 2n ** 63n })), /metadata entries/],
     [
       "a string of 2^63 bytes",
@@ -154,7 +154,7 @@ describe("a hostile file is refused by name:", () => {
     ["an unknown type", ggufBytes(withEntry(tinyModel(), "x", raw([13, 0, 0, 0]))), /unknown type/],
     ["a bool of 2", ggufBytes(withEntry(tinyModel(), "x", raw([7, 0, 0, 0, 2]))), /bool with the value 2/],
     [
-      "a name twice",
+      "a repeated name",
       ggufBytes({
         ...tinyModel(),
         metadata: [
@@ -162,7 +162,7 @@ describe("a hostile file is refused by name:", () => {
           ["a", u32(1)],
         ],
       }),
-      /stands there twice/,
+      /occurs twice/,
     ],
     [
       "no architecture",
@@ -173,12 +173,12 @@ describe("a hostile file is refused by name:", () => {
     ["alignment 48", ggufBytes(withEntry(tinyModel(), "general.alignment", u32(48))), /power of two/],
     ["alignment 16", ggufBytes(withEntry(tinyModel(), "general.alignment", u32(16))), /power of two from 32/],
     [
-      "an epsilon below zero",
+      "a negative epsilon",
       ggufBytes(withEntry(tinyModel(), "llama.attention.layer_norm_rms_epsilon", f32(-1))),
       /must not be negative/,
     ],
     [
-      "a base that is no number",
+      "a NaN base",
       ggufBytes(withEntry(tinyModel(), "llama.rope.freq_base", f32(Number.NaN))),
       /must be a finite number/,
     ],
@@ -219,7 +219,7 @@ describe("a hostile file is refused by name:", () => {
     ["an unknown tensor type", ggufBytes(one(99, [32])), /unknown type 99/],
     ["a removed tensor type", ggufBytes(one(4, [32])), /unknown type 4/],
     ["half a block", ggufBytes(one(3, [16])), /multiple of 32/],
-    ["an offset past the end", ggufBytes(one(0, [32], 2n ** 40n)), /begins at 1099511627776/],
+    ["an offset past the end", ggufBytes(one(0, [32], 2n ** 40n)), /starts at 1099511627776/],
     [
       "overlapping tensors",
       ggufBytes(
@@ -233,7 +233,7 @@ describe("a hostile file is refused by name:", () => {
       /begins at 64/,
     ],
     [
-      "a tensor twice",
+      "a repeated tensor",
       ggufBytes(
         tinyModel({
           tensors: [
@@ -242,9 +242,9 @@ describe("a hostile file is refused by name:", () => {
           ],
         }),
       ),
-      /stands there twice/,
+      /occurs twice/,
     ],
-    ["data cut off", ggufBytes(tinyModel()).subarray(0, -64), /the file has/],
+    ["truncated data", ggufBytes(tinyModel()).subarray(0, -64), /the file has/],
   ])("%s", async (_, bytes, rule) => {
     expect(await ruleBrokenBy(bytes)).toMatch(rule);
   });

@@ -4,24 +4,24 @@ import { ForwardReader } from "./bytes.ts";
 import { tensorType } from "./quantisation.ts";
 
 /**
- * What may stand in a GGUF header. Real models keep far below; a file beyond them is refused before anything
- * is allocated for it.
+ * Limits of a GGUF header. Real models stay far below them. A file that exceeds one is rejected before memory is
+ * allocated for it.
  */
 export const ggufLimits = {
   stringBytes: 16 * 1024 * 1024,
   arrayLength: 64 * 1024 * 1024,
   metadataEntries: 65_536,
-  /** All metadata that is kept in memory, names and values together. */
+  /** Total size of the metadata kept in memory, names and values. */
   keptBytes: 24 * 1024 * 1024,
-  /** The whole header, skipped arrays included. */
+  /** Size of the whole header, including skipped arrays. */
   headerBytes: 1024 * 1024 * 1024,
   tensors: 131_072,
   dimensions: 4,
   nameBytes: 65_535,
-  /** ggml's own bound on a tensor's name, with its closing zero. */
+  /** ggml's limit for tensor names, including the terminating zero. */
   tensorNameBytes: 64,
   alignment: 1024 * 1024,
-  /** Strings in an array that is searched for repeats: a vocabulary. */
+  /** Maximum number of strings in the vocabulary, which is searched for duplicates. */
   distinctLength: 4 * 1024 * 1024,
 } as const;
 
@@ -38,10 +38,10 @@ export type GgufItemType =
   | "u64"
   | "i64"
   | "f64";
-/** 64-bit integers come as numbers, rounded above 2^53; 32-bit floats as the shortest decimal that gives them. */
+/** 64-bit integers are numbers, rounded above 2^53; 32-bit floats are the shortest decimal that maps to them. */
 export type GgufScalar = number | boolean | string;
 
-/** An array of the metadata. `items` is null when the caller did not ask for them. */
+/** A metadata array. `items` is null unless the caller requested them. */
 export interface GgufArray {
   itemType: GgufItemType;
   length: number;
@@ -53,7 +53,7 @@ export interface GgufTensor {
   /** ggml's name in capitals: `F32`, `Q4_K`. */
   type: string;
   shape: number[];
-  /** From the start of the file. */
+  /** Offset from the start of the file. */
   offsetBytes: number;
   sizeBytes: number;
 }
@@ -61,33 +61,33 @@ export interface GgufTensor {
 export interface GgufHeader {
   version: number;
   metadata: ReadonlyMap<string, GgufScalar | GgufArray>;
-  /** The type of each scalar entry, for readers that must tell an integer from a float. */
+  /** The type of each scalar entry, to tell integers from floats. */
   scalarTypes: ReadonlyMap<string, GgufItemType>;
-  /** What `pick` asked for, by index. */
+  /** The strings requested with `pick`, by index. */
   picked: ReadonlyMap<number, string>;
-  /** Places of strings in the `distinct` array that hash alike: surely equal but for one case in many thousands. */
+  /** Index pairs of strings with equal hashes in the `distinct` array: almost certainly duplicates. */
   alike: readonly (readonly [number, number])[];
   tensors: GgufTensor[];
   parameterCount: number;
-  /** Where tensor data begins. */
+  /** File offset of the tensor data. */
   dataOffset: number;
   sizeBytes: number;
 }
 
 export interface GgufReadOptions {
-  /** Which arrays to read: those of up to 5 items, all, or by name. The others keep only type and length. */
+  /** Which arrays to read: those with up to 5 items, all, or by name. Others keep only their type and length. */
   arrays?: "short" | "all" | ((key: string) => boolean);
-  /** Single strings out of one array, without reading the rest of it into memory. */
+  /** Reads single strings of one array without keeping the rest in memory. */
   pick?: { key: string; indices: ReadonlySet<number> };
-  /** An array of strings to look for repeats in. */
+  /** Name of a string array to search for duplicates. */
   distinct?: string;
-  /** In place of `ggufLimits.keptBytes`, for a file that passed once. */
+  /** Replaces `ggufLimits.keptBytes`, for a file that has already passed the check. */
   keptBytes?: number;
 }
 
 /**
- * Reads header, metadata and tensor table, bounded in memory and time whatever the file says. Throws
- * `invalid_gguf` naming the rule that the file breaks; never names a path.
+ * Reads header, metadata and tensor table within fixed limits of memory and time. Throws `invalid_gguf` with the rule
+ * that the file breaks; messages never contain a path.
  */
 export async function readGguf(path: string, options: GgufReadOptions = {}): Promise<GgufHeader> {
   const file = await open(path, "r");
@@ -154,7 +154,7 @@ class HeaderReader {
     const bytes = this.#bytes;
     if (bytes.sizeBytes < 24) throw broken(`a file of ${bytes.sizeBytes} bytes is too short`);
     await bytes.need(24);
-    if (bytes.take(4).toString("latin1") !== "GGUF") throw broken("it does not begin with the letters GGUF");
+    if (bytes.take(4).toString("latin1") !== "GGUF") throw broken("it does not start with the letters GGUF");
     const version = bytes.u32();
     if (version === 0x02000000 || version === 0x03000000) throw broken("big-endian files are not supported");
     if (version !== 2 && version !== 3) throw broken(`version ${version} is not supported, only 2 and 3`);
@@ -178,7 +178,7 @@ class HeaderReader {
     }
     const key = await this.#string(ggufLimits.nameBytes, "a metadata name");
     if (key === "") throw broken("a metadata entry has no name");
-    if (this.#metadata.has(key)) throw broken(`metadata "${printable(key)}" stands there twice`);
+    if (this.#metadata.has(key)) throw broken(`metadata "${printable(key)}" occurs twice`);
     await this.#bytes.need(4);
     const type = itemTypes[this.#bytes.u32()];
     if (type === undefined) throw broken(`metadata "${printable(key)}" has an unknown type`);
@@ -224,7 +224,7 @@ class HeaderReader {
     const length = count(bytes.u64(), ggufLimits.arrayLength, `items in "${printable(key)}"`);
     const least = length * (itemType === "string" ? 8 : itemBytes[itemType]);
     if (least > bytes.sizeBytes - bytes.offset) {
-      throw broken(`"${printable(key)}" announces ${length} items, more than the file holds`);
+      throw broken(`"${printable(key)}" declares ${length} items, more than fit in the file`);
     }
     const wanted =
       this.#arrays === "all" || (this.#arrays === "short" ? length <= shortArrayLength : this.#arrays(key));
@@ -276,7 +276,7 @@ class HeaderReader {
   #keep(bytes: number): void {
     this.#keptBytes += bytes;
     if (this.#keptBytes > this.#keptLimitBytes) {
-      throw broken(`its metadata takes more than ${this.#keptLimitBytes} bytes`);
+      throw broken(`its metadata exceeds ${this.#keptLimitBytes} bytes`);
     }
   }
 
@@ -289,7 +289,7 @@ class HeaderReader {
     let expectedOffset = 0;
     for (let index = 0; index < tensorCount; index++) {
       const name = await this.#string(ggufLimits.tensorNameBytes - 1, "a tensor's name");
-      if (names.has(name)) throw broken(`tensor "${printable(name)}" stands there twice`);
+      if (names.has(name)) throw broken(`tensor "${printable(name)}" occurs twice`);
       names.add(name);
       const { typeId, shape } = await this.#shape(name);
       await bytes.need(8);
@@ -306,10 +306,10 @@ class HeaderReader {
       if (!Number.isSafeInteger(elements) || sizeBytes > bytes.sizeBytes) {
         throw broken(`tensor "${printable(name)}" is larger than the file`);
       }
-      // The engine wants each tensor right behind the one before, padded; so none can overlap another.
+      // The engine requires each tensor to follow the previous one directly after padding, so that none can overlap.
       if (offset !== BigInt(expectedOffset)) {
         throw broken(
-          `tensor "${printable(name)}" begins at ${offset} and not at ${expectedOffset}, where the one before ends`,
+          `tensor "${printable(name)}" starts at ${offset} instead of ${expectedOffset}, the end of the previous tensor`,
         );
       }
       tensors.push({ name, type: type.name, shape, offsetBytes: expectedOffset, sizeBytes });
@@ -351,7 +351,7 @@ class HeaderReader {
 
   #alignment(): number {
     const value = this.#metadata.get("general.alignment") ?? 32;
-    // The engine wants tensors at multiples of 32.
+    // The engine requires tensors at multiples of 32.
     if (
       typeof value !== "number" ||
       value < 32 ||
@@ -372,8 +372,8 @@ function distinctLength(length: number, key: string): number {
 }
 
 /**
- * Two runs of FNV-1a, cut to what a number holds exactly. The engine takes a
- * string up to its first zero byte, and names an empty one by its place.
+ * Two runs of FNV-1a, truncated to 53 bits. The engine reads a string up to its first zero byte and names an empty one
+ * by its index, so the hash does the same.
  */
 function hash53(bytes: Uint8Array, index: number): number {
   if ((bytes[0] ?? 0) === 0) return -1 - index;
@@ -398,7 +398,7 @@ function alikePairs(hashes: Float64Array): [number, number][] {
 }
 
 function count(value: bigint, limit: number, what: string): number {
-  if (value > limit) throw broken(`it announces ${value} ${what}, more than ${limit}`);
+  if (value > limit) throw broken(`it declares ${value} ${what}, more than ${limit}`);
   return Number(value);
 }
 
@@ -406,7 +406,7 @@ function padded(offset: number, alignment: number): number {
   return Math.ceil(offset / alignment) * alignment;
 }
 
-/** 1e-5 stored in 32 bits reads as 0.000009999999747…; print what was meant. */
+/** 1e-5 stored in 32 bits reads as 0.000009999999747…; return the shortest equivalent decimal. */
 function shortestFloat(value: number): number {
   for (let digits = 6; digits < 9; digits++) {
     const shorter = Number(value.toPrecision(digits));

@@ -1,7 +1,7 @@
-/** Names and block sizes of ggml's tensor types, as in ggml.h of the llama.cpp release that we run. */
+/** Names and block sizes of ggml's tensor types, from ggml.h of the llama.cpp release that we use. */
 interface TensorType {
   name: string;
-  /** Elements in a block. */
+  /** Elements per block. */
   blockLength: number;
   blockBytes: number;
 }
@@ -52,7 +52,7 @@ export function tensorType(id: number): TensorType | undefined {
   return tensorTypes.get(id);
 }
 
-/** `general.file_type` → the quantisation's name, as llama.cpp's `llama_ftype` numbers them. */
+/** `general.file_type` → name of the quantisation, from llama.cpp's `llama_ftype`. */
 const fileTypes: Readonly<Record<number, string>> = {
   0: "F32",
   1: "F16",

@@ -1,7 +1,7 @@
 import { LocallmError } from "../../wire/errors.ts";
 import type { GgufArray, GgufHeader, GgufItemType, GgufScalar } from "./header.ts";
 
-/** What a GGUF file is for, by its own word (`general.type`) or its architecture. */
+/** What a GGUF file is for, according to its `general.type` or its architecture. */
 export type GgufKind = "model" | "adapter" | "projector" | "vocabulary";
 
 export function ggufKind(header: GgufHeader): GgufKind {
@@ -9,20 +9,20 @@ export function ggufKind(header: GgufHeader): GgufKind {
   if (type === "adapter") return "adapter";
   const architecture = header.metadata.get("general.architecture");
   if (type === "mmproj" || type === "projector" || architecture === "clip") return "projector";
-  // The first file of split weights may hold metadata alone.
+  // The first file of a split model may contain only metadata.
   return header.tensors.length === 0 && !header.metadata.has("split.count") ? "vocabulary" : "model";
 }
 
 /**
- * Rules that native code takes for granted: counts that it divides by, arrays that it indexes by one another's
- * length. Throws `invalid_gguf`. For weights only; adapters and projectors carry other keys.
+ * Checks what native code assumes without checking: counts that it divides by, arrays whose lengths must match. Throws
+ * `invalid_gguf`. For weights only; adapters and projectors have other keys.
  */
 export function checkModelRules(header: GgufHeader): void {
   const architecture = header.metadata.get("general.architecture");
   if (typeof architecture !== "string" || !/^[a-z0-9][a-z0-9_.-]{0,63}$/i.test(architecture)) {
     throw broken("general.architecture must be a short name");
   }
-  // State-space models have no attention heads, and say so with a 0.
+  // State-space models have no attention heads, which they express as 0.
   const isRecurrent = [...header.metadata.keys()].some((key) => /\.(ssm|wkv)\./.test(key));
   wholeNumber(header, `${architecture}.block_count`, { least: 1, most: 16_384 });
   wholeNumber(header, `${architecture}.embedding_length`, { least: 1, most: 1_048_576 });
@@ -40,7 +40,7 @@ export function checkModelRules(header: GgufHeader): void {
   checkVocabulary(header);
 }
 
-/** Numbers that the engine computes with: none may be infinite or none at all, some not below zero. */
+/** Checks the floats that the engine computes with: all must be finite, some must not be negative. */
 function checkFloats(header: GgufHeader, architecture: string): void {
   for (const [key, value] of header.metadata) {
     if (!key.startsWith(`${architecture}.`) || typeof value !== "number") continue;
@@ -55,7 +55,7 @@ interface Range {
   most: number;
 }
 
-/** Absent is for the engine to judge; layers may each have their own value (an array). */
+/** Accepts absent values, which the engine checks itself, and arrays with one value per layer. */
 function wholeNumber(header: GgufHeader, key: string, { least, most }: Range): void {
   const value = header.metadata.get(key);
   if (value === undefined) return;
@@ -66,7 +66,7 @@ function wholeNumber(header: GgufHeader, key: string, { least, most }: Range): v
       value.itemType === "f32" ||
       value.itemType === "f64"
     ) {
-      throw broken(`${key} must hold whole numbers`);
+      throw broken(`${key} must contain whole numbers`);
     }
     return;
   }
@@ -94,16 +94,16 @@ function checkVocabulary(header: GgufHeader): void {
       key !== "tokenizer.ggml.merges" &&
       (!isArray(tokens ?? 0) || value.length !== (tokens as GgufArray).length)
     ) {
-      throw broken(`${key} has ${value.length} items, unlike tokenizer.ggml.tokens`);
+      throw broken(`${key} has ${value.length} items, but tokenizer.ggml.tokens has another length`);
     }
   }
   if (tokens === undefined || !isArray(tokens)) return;
   for (const [key, value] of header.metadata) {
     if (!/^tokenizer\.ggml\.\w+_token_id$/.test(key)) continue;
     if (typeof value !== "number" || !Number.isInteger(value) || value < -1) {
-      throw broken(`${key} must be a token's number`);
+      throw broken(`${key} must be a token id`);
     }
-    // 2^32 - 1 is how some converters write "none".
+    // Some converters write 2^32 - 1 for "none".
     if (value >= tokens.length && value !== 0xffffffff) {
       throw broken(`${key} is ${value}, but there are ${tokens.length} tokens`);
     }

@@ -1,7 +1,7 @@
 import { LocallmError } from "../../wire/errors.ts";
 import type { GgufHeader } from "./header.ts";
 
-/** Which of how many files this one is, counted from 0; `{0, 1}` for a file that is whole. Throws `invalid_gguf`. */
+/** The file's index in a split model, counted from 0, and the number of files; `{0, 1}` if it is not split. Throws `invalid_gguf`. */
 export function splitPlace(header: GgufHeader): { index: number; count: number } {
   const index = header.metadata.get("split.no") ?? 0;
   const count = header.metadata.get("split.count") ?? 0;
@@ -12,13 +12,13 @@ export function splitPlace(header: GgufHeader): { index: number; count: number }
     Number.isInteger(index) &&
     index >= 0 &&
     index < Math.max(count, 1);
-  if (!isPlace) throw broken("split.no and split.count do not fit together");
+  if (!isPlace) throw broken("split.no and split.count are inconsistent");
   return { index, count: Math.max(count, 1) };
 }
 
 /**
- * One header for the whole model: the first file's with the tensors of all, which must be all there are, in order.
- * Throws `invalid_gguf` with what is missing.
+ * One header for a split model: the first file's header with the tensors of all files. The files must be complete and
+ * in order. Throws `invalid_gguf` with what is missing.
  */
 export function joinHeaders(headers: readonly GgufHeader[]): GgufHeader {
   const first = requireWhole(headers);
@@ -35,22 +35,22 @@ export function joinHeaders(headers: readonly GgufHeader[]): GgufHeader {
 
 function requireWhole(headers: readonly GgufHeader[]): GgufHeader {
   const [first] = headers;
-  if (first === undefined) throw broken("there is no file");
+  if (first === undefined) throw broken("no files were given");
   const { count } = splitPlace(first);
   if (count !== headers.length) {
-    throw broken(`it is split into ${count} files, and ${headers.length} came`);
+    throw broken(`expected ${count} split files, got ${headers.length}`);
   }
   for (const [expected, header] of headers.entries()) {
     const place = splitPlace(header);
     if (place.index !== expected || place.count !== count) {
-      throw broken(`file ${expected + 1} of ${count} says that it is ${place.index + 1} of ${place.count}`);
+      throw broken(`file ${expected + 1} of ${count} is marked as ${place.index + 1} of ${place.count}`);
     }
   }
   const tensors = headers.flatMap((header) => header.tensors.map(({ name }) => name));
-  if (new Set(tensors).size !== tensors.length) throw broken("a tensor stands in two of its files");
+  if (new Set(tensors).size !== tensors.length) throw broken("a tensor occurs in two of its files");
   const announced = first.metadata.get("split.tensors.count");
   if (count > 1 && announced !== undefined && announced !== tensors.length) {
-    throw broken(`its files hold ${tensors.length} tensors, and ${announced} were announced`);
+    throw broken(`its files contain ${tensors.length} tensors instead of ${announced}`);
   }
   return first;
 }

@@ -1,7 +1,7 @@
-/** One line of a Modelfile. Values are the plain text, without quotes. */
+/** One instruction of a Modelfile. Values are unquoted. */
 export type Instruction =
   | { kind: TextKind; value: string }
-  /** `line` is where the Modelfile has it, for errors. */
+  /** `line`: its line number in the Modelfile, for errors. */
   | { kind: "parameter"; name: string; value: string; line?: number }
   | { kind: "message"; role: MessageRole; value: string };
 
@@ -23,7 +23,7 @@ export const textKinds = [
 export const messageRoles = ["system", "user", "assistant"] as const;
 
 /**
- * A text that quotes cannot hold (one of its lines ends with `"""`) is written as a JSON string behind this word.
- * Ours; Ollama has no way to write such a text.
+ * Introduces a JSON string, for text that cannot be quoted because one of its lines ends with `"""`. A locallm
+ * extension: Ollama cannot express such text.
  */
 export const jsonMark = "\\json ";

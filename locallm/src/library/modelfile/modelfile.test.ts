@@ -4,7 +4,7 @@ import { type Instruction, messageRoles, textKinds } from "./instruction.ts";
 import { parseModelfile } from "./parse.ts";
 import { printModelfile } from "./print.ts";
 
-/** Without the lines of parameters. */
+/** Instructions without line numbers. */
 const parse = (text: string): Instruction[] =>
   parseModelfile(Buffer.from(text)).map((instruction) =>
     instruction.kind === "parameter"
@@ -13,7 +13,7 @@ const parse = (text: string): Instruction[] =>
   );
 
 describe("a Modelfile", () => {
-  test("has instructions in any case, comments and blank lines", () => {
+  test("may contain instructions in any case, comments and blank lines", () => {
     expect(
       parse("# from nothing\n\n  from llama3 \nParameter TEMPERATURE 0.5\r\nSYSTEM you # are\n"),
     ).toEqual([
@@ -23,7 +23,7 @@ describe("a Modelfile", () => {
     ]);
   });
 
-  test("takes quoted values, over several lines too", () => {
+  test("may contain quoted values, also over several lines", () => {
     const text =
       'FROM "a b.gguf"\nTEMPLATE """{{ .Prompt }}\n"quoted"\n"""  \nSYSTEM "two\nlines"\nLICENSE ""\n';
     expect(parse(text)).toEqual([
@@ -34,11 +34,11 @@ describe("a Modelfile", () => {
     ]);
   });
 
-  test("keeps blanks and line ends within quotes", () => {
+  test("keeps whitespace and line ends inside quotes", () => {
     expect(parse('FROM x\nSYSTEM "  a  \r\n b "')[1]).toEqual({ kind: "system", value: "  a  \r\n b " });
   });
 
-  test("has messages with a role, and parameters with a name", () => {
+  test("may contain messages with a role and parameters with a name", () => {
     expect(
       parse('FROM x\nMESSAGE user Hi there\nMESSAGE Assistant """Hello"""\nPARAMETER stop "</s>"').slice(1),
     ).toEqual([
@@ -49,9 +49,9 @@ describe("a Modelfile", () => {
   });
 
   test.each([
-    ["UTF-8 with its mark", Buffer.from("\ufeffFROM é")],
-    ["UTF-16, little end first", Buffer.from("\ufeffFROM é", "utf16le")],
-    ["UTF-16, big end first", Buffer.from("\ufeffFROM é", "utf16le").swap16()],
+    ["UTF-8 with a byte order mark", Buffer.from("\ufeffFROM é")],
+    ["UTF-16 little-endian", Buffer.from("\ufeffFROM é", "utf16le")],
+    ["UTF-16 big-endian", Buffer.from("\ufeffFROM é", "utf16le").swap16()],
   ])("may be %s", (_, bytes) => {
     expect(parseModelfile(bytes)).toEqual([{ kind: "from", value: "é" }]);
   });
@@ -62,21 +62,21 @@ describe("a Modelfile", () => {
     ["FROM x\n\nFORM y", "(line 3): command must be one of from,"],
     ["FROM x\nMESSAGE tool hi", "(line 2): message role must be one of system, user, assistant"],
     ["FROM x\nPARAMETER stop", "(line 2): PARAMETER needs a name and a value"],
-    ["FROM x\nSYSTEM", "(line 2): a value is missing"],
-    ['FROM x\nSYSTEM """a\nb\n', '(line 2): the """ that starts here is not closed'],
-    ['FROM x\nSYSTEM "a', '(line 2): the " that starts here is not closed'],
+    ["FROM x\nSYSTEM", "(line 2): the value is missing"],
+    ['FROM x\nSYSTEM """a\nb\n', '(line 2): the opening """ is not closed'],
+    ['FROM x\nSYSTEM "a', '(line 2): the opening " is not closed'],
     ["FROM x\nSYSTEM \\json {}", "(line 2): \\json needs a JSON string"],
-  ])("that is wrong says where: %j", (text, message) => {
+  ])("reports an error with its line: %j", (text, message) => {
     expect(() => parse(text)).toThrow(message);
   });
 
-  test("that is not UTF-8 is refused", () => {
+  test("must be valid UTF-8", () => {
     expect(() => parseModelfile(Buffer.from([0x46, 0xff]))).toThrow("not valid utf-8");
   });
 });
 
-describe("the printer", () => {
-  test("quotes as Ollama does: only what needs it", () => {
+describe("printModelfile", () => {
+  test("quotes only values that need it, like Ollama", () => {
     const instructions: Instruction[] = [
       { kind: "from", value: "smollm2:135m" },
       { kind: "template", value: "{{ .Prompt }}\n" },
@@ -114,7 +114,7 @@ describe("the printer", () => {
     fc.record({ kind: fc.constant("message" as const), role: fc.constantFrom(...messageRoles), value }),
   );
 
-  test("prints what parses back to the same instructions", () => {
+  test("prints text that parses back to the same instructions", () => {
     fc.assert(
       fc.property(fc.array(instruction), value, (rest, from) => {
         const instructions: Instruction[] = [{ kind: "from", value: from }, ...rest];

@@ -3,10 +3,7 @@ import { type Instruction, jsonMark, messageRoles, type TextKind, textKinds } fr
 
 export const modelfileLimitBytes = 16 * 1024 * 1024;
 
-/**
- * Reads a Modelfile: UTF-8 or UTF-16 with its mark. Throws `invalid_modelfile` with the line's number, or
- * with `no FROM line`.
- */
+/** Parses a Modelfile in UTF-8, or UTF-16 with a byte order mark. Throws `invalid_modelfile` with the line number. */
 export function parseModelfile(bytes: Uint8Array): Instruction[] {
   if (bytes.length > modelfileLimitBytes)
     throw invalid(1, `the Modelfile is larger than ${modelfileLimitBytes} bytes`);
@@ -50,17 +47,17 @@ function readMessage(rest: string, lines: Lines): Instruction {
   return { kind: "message", role, value: readValue(value, lines) };
 }
 
-/** A value starts on its instruction's line. A quoted one ends with the first line that ends with its quote. */
+/** Reads a value that starts on the instruction's line. A quoted value ends at the first line that ends with its quote. */
 function readValue(rest: string, lines: Lines): string {
   const begin = lines.number;
   if (rest.startsWith(jsonMark)) return readJson(rest.slice(jsonMark.length), begin);
   const quote = ['"""', '"'].find((one) => rest.startsWith(one));
   if (quote === undefined) {
     const value = trimEnd(rest);
-    if (value === "") throw invalid(begin, "a value is missing");
+    if (value === "") throw invalid(begin, "the value is missing");
     return value;
   }
-  // The closing quote is not the opening one: `"""` alone opens a text.
+  // The opening quote must not count as the closing one: `"""` alone opens a text.
   const first = trimEnd(rest);
   if (first.length >= 2 * quote.length && first.endsWith(quote))
     return first.slice(quote.length, -quote.length);
@@ -70,7 +67,7 @@ function readValue(rest: string, lines: Lines): string {
     if (last.endsWith(quote)) return [...parts, last].join("\n").slice(quote.length, -quote.length);
     parts.push(line);
   }
-  throw invalid(begin, `the ${quote} that starts here is not closed`);
+  throw invalid(begin, `the opening ${quote} is not closed`);
 }
 
 function readJson(text: string, line: number): string {
@@ -81,7 +78,7 @@ function readJson(text: string, line: number): string {
   throw invalid(line, `${jsonMark.trim()} needs a JSON string`);
 }
 
-/** Lines end with LF or CR LF; a CR LF within quotes is kept. */
+/** Lines end with LF or CRLF; a CRLF inside quotes is kept. */
 class Lines {
   number = 0;
   #text: string;
@@ -110,12 +107,12 @@ function isTextKind(kind: string): kind is TextKind {
   return (textKinds as readonly string[]).includes(kind);
 }
 
-/** ASCII blanks only: a text that begins with a no-break space keeps it. */
+/** Trims only ASCII whitespace, so that text may start with a no-break space. */
 function trimStart(text: string): string {
   return text.replace(/^[ \t\r\f\v]+/, "");
 }
 
-/** Not a regular expression: those look at each run of blanks anew from every one of its places. */
+/** Not a regular expression, because that takes quadratic time on long runs of blanks. */
 function trimEnd(text: string): string {
   let end = text.length;
   while (end > 0 && " \t\r\f\v".includes(text.charAt(end - 1))) end--;

@@ -1,6 +1,6 @@
 import { type Instruction, jsonMark } from "./instruction.ts";
 
-/** Text that `parseModelfile` reads back to the same instructions; quotes only where they are needed. */
+/** Prints instructions so that `parseModelfile` reads them back unchanged. Quotes values only if needed. */
 export function printModelfile(instructions: readonly Instruction[]): string {
   return instructions.map((instruction) => `${printInstruction(instruction)}\n`).join("");
 }
@@ -21,7 +21,7 @@ function printValue(value: string): string {
   const needsQuotes = value === "" || /^["\\ \t\r\f\v]|[ \t\r\f\v]$|\n/.test(value);
   if (!needsQuotes) return value;
   if (!value.includes('"')) return `"${value}"`;
-  // A line within the text that ends with the quote would end the text.
+  // A line that ends with the quote would end the text early.
   const endsEarly = /"""[ \t\r\f\v]*\n/.test(value);
   return endsEarly ? `${jsonMark}${JSON.stringify(value)}` : `"""${value}"""`;
 }

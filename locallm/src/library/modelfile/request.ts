@@ -4,9 +4,9 @@ import { isOptionName, optionRules, parseOptionText } from "../../wire/options.t
 import { retiredParameters } from "../create.ts";
 import type { Instruction } from "./instruction.ts";
 
-/** What a Modelfile asks of `/api/create`; files are still paths or names, which only the caller can tell apart. */
+/** The `/api/create` request that a Modelfile describes. FROM may be a path or a model name; the caller decides. */
 export interface ModelfileRequest {
-  /** Each FROM: a model's name or a path. */
+  /** The value of each FROM: a model name or a path. */
   from: string[];
   adapters: string[];
   fields: Partial<
@@ -15,11 +15,11 @@ export interface ModelfileRequest {
       "template" | "system" | "license" | "parameters" | "messages" | "renderer" | "parser" | "requires"
     >
   >;
-  /** Parameters that no longer have an effect: left out, and reported. */
+  /** Parameters that no longer have an effect: skipped, but reported. */
   retired: string[];
 }
 
-/** Throws `invalid_modelfile` with the line of an unknown parameter or of a value that it does not take. */
+/** Throws `invalid_modelfile` with the line of an unknown parameter or invalid value. */
 export function modelfileRequest(instructions: readonly Instruction[]): ModelfileRequest {
   const request: ModelfileRequest = { from: [], adapters: [], fields: {}, retired: [] };
   const parameters: Record<string, unknown> = {};
@@ -40,7 +40,7 @@ export function modelfileRequest(instructions: readonly Instruction[]): Modelfil
         messages.push({ role: instruction.role, content: instruction.value });
         break;
       case "draft":
-        throw new LocallmError("not_built_yet", { what: "DRAFT", instead: "leave the line out" });
+        throw new LocallmError("not_built_yet", { what: "DRAFT", instead: "remove the line" });
       case "parameter":
         try {
           addParameter(parameters, instruction, request.retired);
@@ -69,7 +69,7 @@ function addParameter(
   }
   if (!isOptionName(name)) throw new LocallmError("unknown_parameter", { name: name.slice(0, 80) });
   const parsed = parseOptionText(name, value);
-  // Each line of a list adds to it.
+  // Repeated lines extend a list.
   const isList = optionRules[name].type === "strings";
   const before = isList ? ((parameters[name] as string[] | undefined) ?? []) : [];
   parameters[name] = isList ? [...before, ...(parsed as string[])] : parsed;

@@ -1,5 +1,4 @@
 import { rm } from "node:fs/promises";
-import { headerOf } from "../../library/details.ts";
 import { type Digest, digestOf, parseDigest } from "../../library/digest.ts";
 import { requireSpace } from "../../library/disk-space.ts";
 import {
@@ -10,6 +9,7 @@ import {
   parseManifest,
 } from "../../library/manifest.ts";
 import { readModel } from "../../library/model.ts";
+import { headerOf } from "../../library/model-details.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import type { ModelName } from "../../wire/model-name.ts";
 import type { PullContext } from "../pull-context.ts";

@@ -4,7 +4,7 @@ import { mediaTypes } from "./manifest.ts";
 import type { Model } from "./model.ts";
 import type { Store } from "./store.ts";
 
-/** `details` of tags, ps and show, by Ollama's field names. */
+/** `details` of tags, ps and show, with Ollama's field names. */
 export interface ModelDetails {
   parent_model: string;
   format: string;
@@ -17,8 +17,8 @@ export interface ModelDetails {
 }
 
 /**
- * What a list says of a model. The configuration blob is believed where it speaks; stores made by others may
- * leave the lengths out, then the weights' header is read (once).
+ * A model's details for lists. They come from the configuration blob; stores written by other programs may omit the
+ * lengths, which then come from the cached header of the weights.
  */
 export async function modelDetails(store: Store, model: Model): Promise<ModelDetails> {
   const { config } = model;
@@ -38,7 +38,7 @@ export async function modelDetails(store: Store, model: Model): Promise<ModelDet
   };
 }
 
-/** What the weights are made for. */
+/** Whether the weights are for completion or embedding. */
 export async function modelPurpose(store: Store, model: Model): Promise<"completion" | "embedding"> {
   const header = await headerOf(store, model);
   return header !== null && headerValue(header, "pooling_type") !== undefined ? "embedding" : "completion";
@@ -49,7 +49,7 @@ export interface TemplateSource {
   text: string;
 }
 
-/** The store's Go template, else the Jinja one that the weights carry, else null. */
+/** The model's Go template, else the Jinja template in its weights, else null. */
 export function modelTemplate(model: Model, header: GgufHeader | null): TemplateSource | null {
   if (model.template !== null) return { language: "go", text: model.template };
   const own = header?.metadata.get("tokenizer.chat_template");
@@ -57,14 +57,14 @@ export function modelTemplate(model: Model, header: GgufHeader | null): Template
 }
 
 /**
- * The header of the weights, or null for a model without any; of a split file the first one's, with all tensors.
- * Throws `invalid_gguf`.
+ * The header of the weights, or null for a model without weights. For a split model: the first file's header with the
+ * tensors of all files. Throws `invalid_gguf`.
  */
 export async function headerOf(store: Store, model: Model): Promise<GgufHeader | null> {
   return model.modelPaths.length === 0 ? null : await store.headers.ofWhole(model.modelPaths);
 }
 
-/** The configuration's fields as the header gives them. */
+/** Fields of the configuration blob that come from the header. */
 export function detailsFromHeader(header: GgufHeader) {
   const architecture = header.metadata.get("general.architecture");
   const fileType = header.metadata.get("general.file_type");
@@ -87,12 +87,12 @@ export function headerLengths(header: GgufHeader): { contextLength?: number; emb
   };
 }
 
-/** A value of the model's own architecture: `context_length` → `llama.context_length`. */
+/** A metadata value with the architecture as prefix: `context_length` → `llama.context_length`. */
 export function headerValue(header: GgufHeader, key: string) {
   return header.metadata.get(`${String(header.metadata.get("general.architecture"))}.${key}`);
 }
 
-/** 134515008 → `134.52M`, as Ollama prints parameter counts. */
+/** 134515008 → `134.52M`, like Ollama. */
 export function humanCount(count: number): string {
   if (count >= 1e9) return `${trimmed(count / 1e9, 1)}B`;
   if (count >= 1e6) return `${trimmed(count / 1e6, 2)}M`;

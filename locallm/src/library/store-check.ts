@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { LocallmError } from "../wire/errors.ts";
 import { displayModelName } from "../wire/model-name.ts";
 import { readFolder } from "./blob.ts";
-import { headerOf } from "./details.ts";
 import { type Digest, parseDigest } from "./digest.ts";
 import { makeFolder } from "./durable.ts";
 import { manifestLayers } from "./manifest.ts";
+import { headerOf } from "./model-details.ts";
 import { ollamaPartialOf } from "./ollama-partials.ts";
 import type { Store } from "./store.ts";
 
@@ -14,7 +14,7 @@ export interface StoreProblem {
   what: string;
   /** What was done about it, or what the user can do. */
   remedy: string;
-  isMended: boolean;
+  isRepaired: boolean;
 }
 
 export interface StoreReport {
@@ -24,17 +24,17 @@ export interface StoreReport {
 }
 
 export interface CheckOptions {
-  /** Read every blob and compare it with its name; otherwise sizes alone. */
+  /** Read every blob and compare it with its digest; otherwise check only sizes. */
   readBlobs: boolean;
-  /** Take damaged blobs and manifests out of the way. */
+  /** Move damaged blobs and manifests to the folder `damaged`. */
   repair: boolean;
   onProgress?(text: string): void;
   signal?: AbortSignal;
 }
 
 /**
- * Looks at everything that a store promises: manifests that can be read, blobs that are there, whole and what their
- * names say, weights that pass the gate. Repairing never loses what could still be used.
+ * Checks that manifests are readable, that their blobs exist, have the right size and match their digests, and that
+ * weights are valid GGUF files. A repair moves damaged files away and deletes nothing.
  */
 export async function checkStore(store: Store, options: CheckOptions): Promise<StoreReport> {
   const problems: StoreProblem[] = [];
@@ -48,13 +48,13 @@ export async function checkStore(store: Store, options: CheckOptions): Promise<S
       problems.push({
         what: `${shown}: ${error.message}`,
         remedy: "moved to the folder `damaged`; pull the model again",
-        isMended: true,
+        isRepaired: true,
       });
     } else {
       problems.push({
         what: `${shown}: ${error.message}`,
         remedy: advice(shown, isManifest),
-        isMended: false,
+        isRepaired: false,
       });
     }
   }
@@ -70,24 +70,24 @@ export async function checkStore(store: Store, options: CheckOptions): Promise<S
       problems.push({
         what: `${shown}: blob ${layer.digest.slice(0, 19)} ${what}`,
         remedy: `locallm pull ${shown}, or create it again`,
-        isMended: false,
+        isRepaired: false,
       });
     }
     const rule = await headerOf(store, model).then(
       () => null,
       (error: unknown) =>
-        // Missing blobs are among the problems already.
+        // Missing blobs are reported above.
         error instanceof LocallmError && error.code !== "blob_missing" ? error.message : null,
     );
     if (rule !== null)
-      problems.push({ what: `${shown}: ${rule}`, remedy: `locallm rm ${shown}`, isMended: false });
+      problems.push({ what: `${shown}: ${rule}`, remedy: `locallm rm ${shown}`, isRepaired: false });
   }
   return { models: models.length, blobs: (await store.blobs.list()).length, problems };
 }
 
 function advice(shown: string, isManifest: boolean): string {
   return isManifest
-    ? "locallm doctor --repair moves it out of the way"
+    ? "locallm doctor --repair moves it to the folder `damaged`"
     : `locallm pull ${shown}, or locallm rm ${shown}`;
 }
 
@@ -105,7 +105,7 @@ async function damagedBlobs(
       problems.push({
         what: `blobs/${entry} is not a blob`,
         remedy: "delete the file unless you put it there",
-        isMended: false,
+        isRepaired: false,
       });
       continue;
     }
@@ -116,9 +116,13 @@ async function damagedBlobs(
     const what = `blob ${digest.slice(0, 19)} does not match its digest`;
     if (options.repair) {
       await setAside(store, store.blobs.path(digest), entry);
-      problems.push({ what, remedy: "moved to the folder `damaged`", isMended: true });
+      problems.push({ what, remedy: "moved to the folder `damaged`", isRepaired: true });
     } else {
-      problems.push({ what, remedy: "locallm doctor --repair moves it out of the way", isMended: false });
+      problems.push({
+        what,
+        remedy: "locallm doctor --repair moves it to the folder `damaged`",
+        isRepaired: false,
+      });
     }
   }
   return damaged;
