@@ -144,7 +144,7 @@ describe("rejects a hostile file with", () => {
     [
       "an array past the end",
       ggufBytes(withEntry(tinyModel(), "x", array("string", 2n ** 24n))),
-      /more than the file/,
+      /more than fit in the file/,
     ],
     [
       "nested arrays",
@@ -230,7 +230,7 @@ describe("rejects a hostile file with", () => {
           ],
         }),
       ),
-      /begins at 64/,
+      /starts at 64/,
     ],
     [
       "a repeated tensor",
