@@ -80,6 +80,8 @@ class SchemaWriter {
   readonly #emptiness = new Map<string, boolean>();
   readonly #open = new Set<string>();
   readonly #patterns = new Map<string, Language | null>();
+  /** Patterns that spent their share of the budget. */
+  readonly #costly = new Set<string>();
   readonly #strings = new Map<Shape, Language | null>();
   readonly #numbers = new Map<Shape, Language | null>();
   readonly #values = new Map<Shape, readonly unknown[]>();
@@ -347,17 +349,27 @@ class SchemaWriter {
   }
 
   #ambiguous(source: string): Language | null {
-    return this.#attempt(() => ambiguousLanguageOf(readExpression(source, this.#budget), this.#budget));
+    return this.#once(`?${source}`, (budget) => ambiguousLanguageOf(readExpression(source, budget), budget));
   }
 
   #once(key: string, make: (budget: Budget) => Language): Language | null {
     let language = this.#patterns.get(key);
     if (language === undefined) {
-      const budget = this.#budget.part(patternSteps);
-      language = this.#attempt(() => make(budget));
+      const source = key.slice(1);
+      language = this.#costly.has(source) ? null : this.#withinShare(source, make);
       this.#patterns.set(key, language);
     }
     return language;
+  }
+
+  #withinShare(source: string, make: (budget: Budget) => Language): Language | null {
+    try {
+      return this.#attempt(() => make(this.#budget.part(patternSteps)));
+    } catch (error) {
+      if (!(error instanceof BudgetSpent) || !error.isPart) throw error;
+      this.#costly.add(source);
+      return null;
+    }
   }
 
   /** Null where no automaton can do it. */
@@ -365,8 +377,7 @@ class SchemaWriter {
     try {
       return make();
     } catch (error) {
-      const isTooMuch = error instanceof ExpressionError || (error instanceof BudgetSpent && error.isPart);
-      if (isTooMuch) return null;
+      if (error instanceof ExpressionError) return null;
       throw error;
     }
   }
