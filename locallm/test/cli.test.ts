@@ -56,7 +56,7 @@ describe("create", () => {
     );
     const { code, out, err } = await locallm("create", "mine", "-f", file);
     expect({ code, out }).toEqual({ code: 0, out: "" });
-    expect(err).toContain("parameter low_vram no longer means anything");
+    expect(err).toContain("ignoring parameter low_vram: it is obsolete");
     expect(err).toMatch(/tiny\.gguf: (reflink|hard link|copy)\n/);
     expect(err).toMatch(/\nwriting manifest\nsuccess\n$/);
   });
@@ -472,7 +472,7 @@ describe("launch", () => {
   test("lists the programs it can start and rejects others", async () => {
     const asked = [locallm("launch"), locallm("launch", "notepad"), locallm("launch", "claude")] as const;
     const [{ code, out }, unknown, unspoken] = await Promise.all(asked);
-    expect([code, out]).toEqual([0, expect.stringMatching(/^NAME +PROGRAM +TO INSTALL IT\naider /)]);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^NAME +PROGRAM +INSTALL WITH\naider /)]);
     expect(unknown.err).toMatch(/^Error: unknown program notepad; locallm can launch: aider, codex, /);
     expect(unspoken.err).toMatch(/^Error: Anthropic's API.* not supported yet/);
   });
@@ -492,7 +492,7 @@ describe("launch", () => {
         PATH: `${bin}${delimiter}${process.env["PATH"]}`,
       };
       const without = await run(env, ["launch", "codex"]);
-      expect(without.err).toMatch(/^Error: --model is needed: no model here has what Codex needs \(tools\)/);
+      expect(without.err).toMatch(/^Error: --model is required: no local model has what Codex needs \(tools\)/);
 
       await writeFile(join(folder, "tools.gguf"), ggufBytes(loadableModel()));
       const file = await modelfile(
@@ -506,7 +506,7 @@ describe("launch", () => {
       const named = ["launch", "codex", "--model", "with-tools", "--", "exec", "two words"];
       const started = await run(env, named);
       expect(started.code).toBe(7);
-      expect(started.err).toMatch(/^Codex works with with-tools:latest\nIts window is \d+ tokens, /);
+      expect(started.err).toMatch(/^Codex works with with-tools:latest\nThe context window has \d+ tokens, /);
       expect(started.out).toBe(
         `k3y -c model_provider=locallm -c model_providers.locallm.name=locallm -c model_providers.locallm.base_url=${server.url}/v1 -c model_providers.locallm.wire_api=responses -c model_providers.locallm.env_key=LOCALLM_API_KEY -c model=with-tools:latest exec two words\n`,
       );

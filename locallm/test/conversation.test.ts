@@ -68,10 +68,10 @@ describe.skipIf(!hasTerminal)("a conversation on a terminal (needs script)", () 
     await type("y", /Error: "tiny" does not support thinking/);
     await type("/set nothink", /Set\./);
     await type("/save kept", /Saved as kept\./);
-    await type("/clear", /Forgotten\./);
+    await type("/clear", /Cleared the conversation\./);
     await type("/save empty", /Saved as empty\./);
     await type("/load nowhere", /Error: model 'nowhere' not found/);
-    await type("/load kept", /Talking to kept\./);
+    await type("/load kept", /Switched to kept\./);
     await keys("/bye\r", /$/);
     expect(await exited).toBe(0);
     const kept = await server.ask("/api/show", { model: "kept" });

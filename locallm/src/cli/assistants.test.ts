@@ -6,7 +6,7 @@ const wired = (name: string, url: string, apiKey: string | null = null) =>
   assistants[name]?.wiring({ url, apiKey, model }) ?? { environment: {}, parameters: [] };
 
 describe.each(Object.keys(assistants))("%s", (name) => {
-  it("is sent to the server that LOCALLM_HOST names, and nowhere else", () => {
+  it("uses only the server in LOCALLM_HOST", () => {
     const text = JSON.stringify(wired(name, "http://box.example:8080"));
     const addresses = text.match(/https?:\/\/[^\s"'\\]+/g) ?? [];
     expect(addresses.length).toBeGreaterThan(0);
@@ -14,7 +14,7 @@ describe.each(Object.keys(assistants))("%s", (name) => {
     expect(text).toContain(model);
   });
 
-  it("carries the key in its environment, never in its parameters", () => {
+  it("passes the key in the environment, never in the parameters", () => {
     const { environment, parameters } = wired(name, "http://127.0.0.1:1", "s3cret");
     expect(JSON.stringify(environment)).toContain("s3cret");
     expect(parameters.join(" ")).not.toContain("s3cret");
@@ -25,11 +25,11 @@ describe.each(Object.keys(assistants))("%s", (name) => {
 it.each([
   ["https://box.example/models", "https://box.example", "models/v1/chat/completions"],
   ["http://127.0.0.1:1", "http://127.0.0.1:1", "v1/chat/completions"],
-])("goose, which joins host and path itself, gets %s in two", (url, host, path) => {
+])("splits %s into host and path for goose", (url, host, path) => {
   expect(wired("goose", url).environment).toMatchObject({ OPENAI_HOST: host, OPENAI_BASE_PATH: path });
 });
 
-it("opencode's settings are whole JSON", () => {
+it("gives opencode valid JSON settings", () => {
   const { environment } = wired("opencode", "http://127.0.0.1:1");
   expect(JSON.parse(environment["OPENCODE_CONFIG_CONTENT"] ?? "")).toMatchObject({
     model: `locallm/${model}`,

@@ -1,28 +1,28 @@
-/** A program for coding that can work with a model of ours, and how it is told so, without a file of its own. */
+/** A coding assistant, and how to point it at a local model without changing its configuration files. */
 export interface Assistant {
   readonly title: string;
-  /** As it is started. */
+  /** The command that starts it. */
   readonly program: string;
   readonly install: string;
-  /** Whether it is of use only with a model that calls tools. */
+  /** Whether it needs a model that calls tools. */
   readonly needsTools: boolean;
   wiring(server: Wired): Wiring;
 }
 
 export interface Wired {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
   readonly apiKey: string | null;
   readonly model: string;
 }
 
-/** Variables for the program alone, and what stands in front of the user's own parameters. */
+/** Environment variables for the program, and parameters that precede the user's. */
 export interface Wiring {
   readonly environment: Readonly<Record<string, string>>;
   readonly parameters: readonly string[];
 }
 
-/** By the names that `locallm launch` takes; the program's documentation is the source of each. */
+/** By the names that `locallm launch` takes. Each entry follows the program's documentation. */
 export const assistants: Readonly<Record<string, Assistant>> = {
   aider: {
     title: "Aider",
@@ -53,7 +53,7 @@ export const assistants: Readonly<Record<string, Assistant>> = {
       ];
       return {
         environment: { ...(apiKey === null ? {} : { LOCALLM_API_KEY: apiKey }) },
-        // What is no TOML is taken as text, so nothing needs quotes that a shell could eat.
+        // Codex takes invalid TOML as text, so no value needs quotes that a shell would remove.
         parameters: settings.flatMap(([key, value]) => ["-c", `${key}=${value}`]),
       };
     },
@@ -85,7 +85,7 @@ export const assistants: Readonly<Record<string, Assistant>> = {
     wiring: ({ url, apiKey, model }) => {
       const settings = {
         model: `locallm/${model}`,
-        // Titles and summaries too stay on this machine.
+        // Also writes titles and summaries with the local model.
         small_model: `locallm/${model}`,
         provider: {
           locallm: {
@@ -111,5 +111,5 @@ export const assistants: Readonly<Record<string, Assistant>> = {
   },
 };
 
-/** Programs want a key even where the server wants none. */
+/** The programs require a key even if the server does not. */
 const anyKey = "locallm";

@@ -9,7 +9,7 @@ import type { ProgressLine } from "../wire/api/library.ts";
 import { checkBody } from "../wire/body.ts";
 import { LocallmError } from "../wire/errors.ts";
 
-/** What the server answered with: its own words, for people. */
+/** An error that the server returned, with the server's message. */
 export class ServerError extends Error {
   readonly status: number;
   constructor(status: number, message: string) {
@@ -21,12 +21,12 @@ export class ServerError extends Error {
 export interface CallOptions {
   method?: "GET" | "POST" | "DELETE" | "HEAD";
   body?: unknown;
-  /** A body that is sent as it comes; `sizeBytes` long. */
+  /** A body that is streamed; `sizeBytes` long. */
   stream?: { source: AsyncIterable<Uint8Array>; sizeBytes: number };
   signal?: AbortSignal;
 }
 
-/** The server that `LOCALLM_HOST` names. No time limits: a pull may take hours. */
+/** The server in `LOCALLM_HOST`. Has no timeout, because a pull may take hours. */
 export class Client {
   readonly url: string;
   readonly #apiKey: string | null;
@@ -36,7 +36,7 @@ export class Client {
     this.#apiKey = config.apiKey;
   }
 
-  /** What the path answers, checked. Throws `ServerError`, and `server_foreign` for what no locallm answers. */
+  /** Returns the validated answer. Throws `ServerError`, or `server_foreign` if the server is not locallm. */
   async json<Schema extends z.ZodObject>(
     path: string,
     schema: Schema,
@@ -45,32 +45,32 @@ export class Client {
     return this.#check(path, schema, await this.#text(path, await this.#call(path, options)));
   }
 
-  /** For a path that answers by its status alone. Otherwise as `json`. */
+  /** Like `json`, for a path whose answer has no body. */
   async done(path: string, options: CallOptions): Promise<void> {
     const text = await this.#text(path, await this.#call(path, options));
     if (text.trim() !== "") throw this.#foreign(path, "the answer should be empty");
   }
 
-  /** Before long work of our own: throws at once where no locallm answers. */
+  /** Throws if no locallm server answers. Call it before long local work. */
   async requireServer(): Promise<void> {
     await this.json("/api/version", versionAnswer);
   }
 
-  /** Whether the path answers with a status below 400, and the answer's headers. */
+  /** `exists`: the status is below 400. */
   async head(path: string): Promise<{ exists: boolean; headers: IncomingHttpHeaders }> {
     const response = await this.#send(path, { method: "HEAD" });
     response.resume();
     return { exists: (response.statusCode ?? 500) < 400, headers: response.headers };
   }
 
-  /** The lines of work that ends with success: create, pull, push. */
+  /** The progress lines of create, pull or push, up to the success line. */
   progress(path: string, body: unknown): AsyncGenerator<ProgressLine> {
     return this.lines(path, progressLine, ({ status }) => status === "success", { body });
   }
 
   /**
-   * The lines of a streamed answer, which must not end before one that is the last. A line that is an error is
-   * thrown; otherwise as `json`.
+   * The lines of a streamed answer. Throws error lines as `ServerError`, and `server_foreign` if the stream ends
+   * before its last line.
    */
   async *lines<Schema extends z.ZodObject>(
     path: string,
@@ -98,7 +98,7 @@ export class Client {
     if (rest.trim() !== "") yield rest;
   }
 
-  /** Throws `ServerError` for any status of 400 or more, `server_not_running` and `server_unreachable`. */
+  /** Throws `ServerError` for a status of 400 or more, `server_not_running` and `server_unreachable`. */
   async #call(path: string, options: CallOptions): Promise<IncomingMessage> {
     const response = await this.#send(path, options);
     const status = response.statusCode ?? 0;
@@ -142,7 +142,7 @@ export class Client {
     }
   }
 
-  /** A server that is away, or goes away in the middle of an answer, is no fault of the program's. */
+  /** Turns connection errors into `server_not_running` and `server_unreachable`. */
   #toOurs(error: Error): Error {
     const { code, message } = error as NodeJS.ErrnoException;
     if (error instanceof LocallmError || error.name === "AbortError" || error.name === "TimeoutError")
@@ -178,17 +178,17 @@ export class Client {
     if (stream === undefined) request.end(text);
     else {
       pipeline(Readable.from(stream.source), request).catch(reject);
-      // An answer before the body's end is a refusal: what is left of the body is not sent.
+      // An answer before the end of the body is an error: do not send the rest.
       request.once("response", (response) => response.once("end", () => request.destroy()));
     }
     return promise;
   }
 }
 
-/** Characters; a model's whole vocabulary is some millions. */
+/** In characters. A model's whole vocabulary is a few million. */
 const longestAnswer = 256 * 1024 * 1024;
 
-/** Undefined: it is no JSON. */
+/** Returns undefined if the text is not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -14,11 +14,11 @@ export interface ChatSettings {
   hideThinking: boolean;
   keepAlive: string | null;
   verbose: boolean;
-  /** On a terminal. */
+  /** Applies only on a terminal. */
   wordWrap: boolean;
 }
 
-/** `json` or a JSON schema. Throws `invalid_format` for anything else. */
+/** Reads `json` or a JSON schema. Throws `invalid_format` for anything else. */
 export function readFormat(text: string): unknown {
   if (text === "json") return text;
   try {
@@ -28,7 +28,7 @@ export function readFormat(text: string): unknown {
   throw new LocallmError("invalid_format", { detail: "" });
 }
 
-/** `true`, `false`, or a level of thinking, which the server checks. */
+/** Reads `true`, `false`, or a thinking level, which the server checks. */
 export function readSwitch(value: string | boolean): string | boolean {
   return value === "true" ? true : value === "false" ? false : value;
 }
@@ -38,7 +38,7 @@ interface Turn {
   content: string;
 }
 
-/** A conversation with a model. Every question carries what was said before, because the server keeps nothing. */
+/** A conversation with a model. Each question sends all earlier messages, because the server keeps none. */
 export class Conversation {
   settings: ChatSettings;
   turns: Turn[] = [];
@@ -53,7 +53,7 @@ export class Conversation {
     this.#spinner = new Spinner(output);
   }
 
-  /** Loads the model, so that its errors are shown before the first question. */
+  /** Loads the model, to report load errors before the first question. */
   async load(): Promise<void> {
     const { model, keepAlive, options } = this.settings;
     const body = { model, options, ...(keepAlive === null ? {} : { keep_alive: keepAlive }), stream: false };
@@ -65,7 +65,7 @@ export class Conversation {
     }
   }
 
-  /** Asks and writes the answer as it arrives. If the signal aborts, the part that arrived is kept. */
+  /** Asks and prints the answer as it arrives. On abort, keeps the part that arrived. */
   async ask(question: string, signal?: AbortSignal): Promise<void> {
     this.turns.push({ role: "user", content: question });
     let answer = "";
@@ -103,7 +103,7 @@ export class Conversation {
     const dropped = last?.truncated?.messages ?? 0;
     if (dropped > 0)
       this.#output.write(
-        `(The first ${dropped} messages were left out: they no longer fit the context window.)\n`,
+        `(The first ${dropped} messages were dropped because they no longer fit the context window.)\n`,
       );
     if (last?.done_reason === "length" && last.context_length !== undefined)
       this.#output.write(

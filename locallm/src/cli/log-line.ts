@@ -1,6 +1,6 @@
 /**
- * A line of the server's JSON log as people read it, or null if only a log wants it. A call is told in few words if it
- * changed something or failed; warnings and errors, and whatever LOCALLM_DEBUG adds, are told in full.
+ * Formats a line of the server's JSON log for a terminal; null if the terminal should not show it. Requests that
+ * changed something or failed become short lines; warnings, errors and LOCALLM_DEBUG lines keep all fields.
  */
 export function logLine(json: string): string | null {
   const { level, time: _time, msg, err, ...fields } = JSON.parse(json) as LogFields;

@@ -5,7 +5,7 @@ import { ServerError } from "./client.ts";
 import { asksVersion, tellVersion } from "./commands/version.ts";
 import { plain } from "./text.ts";
 
-/** Commander begins its errors with a small letter, ours do not. */
+/** Commander's errors start in lower case; ours do not. */
 const capitalErrors: OutputConfiguration = {
   outputError: (text, write) => write(text.replace(/^error: /, "Error: ")),
 };
@@ -14,10 +14,10 @@ const program = new Command("locallm")
   .configureOutput(capitalErrors)
   .description("Runs language models on this machine, behind Ollama's API and OpenAI's")
   .version(version, "-v, --version")
-  // Behind a verb -v is the verb's own.
+  // After a verb, -v is that verb's option.
   .enablePositionalOptions();
 
-/** Only the file of the verb that was typed is read: reading all of them takes longer than most verbs run. */
+/** Loads only the typed verb: loading all takes longer than most verbs run. */
 const verbs: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import("./commands/serve.ts")).serveCommand(),
   run: async () => (await import("./commands/run.ts")).runCommand(),
@@ -39,7 +39,7 @@ const verbs: Readonly<Record<string, () => Promise<Command>>> = {
   completion: async () => (await import("./commands/completion.ts")).completionCommand(),
 };
 
-/** Adds the verb that was typed; for help, an alias or an unknown verb adds all. */
+/** Adds the typed verb, or all verbs for help, an alias or an unknown verb. */
 async function addVerbs(asked: string): Promise<void> {
   const loaders = Object.hasOwn(verbs, asked) ? [verbs[asked]!] : Object.values(verbs);
   for (const command of await Promise.all(loaders.map((load) => load())))
@@ -49,7 +49,7 @@ async function addVerbs(asked: string): Promise<void> {
   program.addCommand(completeCommand(), { hidden: true });
 }
 
-// The reader of our output has closed it, as `head` does after some lines.
+// The reader of our output closed the pipe, as `head` does.
 for (const output of [process.stdout, process.stderr]) {
   output.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
@@ -65,7 +65,7 @@ try {
   }
 } catch (error) {
   const isOurs = error instanceof LocallmError || error instanceof ServerError;
-  // The system's own errors about files and folders are readable too.
+  // System call errors, such as ENOENT, are also readable without a stack.
   if (!isOurs && (error as NodeJS.ErrnoException).syscall === undefined) throw error;
   console.error(plain(`Error: ${(error as Error).message}`));
   if (error instanceof ServerError && error.status === 404) {

@@ -13,18 +13,18 @@ async function shown(reads: readonly string[]): Promise<string> {
   return out;
 }
 
-/** Terminals send a mark in one piece; only a key may end a read with Escape. Nor does a read end within a character. */
+/** A read never ends inside a character, nor right after a mark's Escape, so the test does not cut there. */
 const isAfterEscape = (text: string, cut: number) =>
   text.startsWith("\u001b[2", cut - 1) || /[\udc00-\udfff]/.test(text[cut] ?? "");
 
 const paste = (text: string) => `\u001b[200~${text}\u001b[201~`;
 
-test("a pasted text keeps its lines in one, what is typed around it stays as it is", async () => {
+test("joins the lines of pasted text and leaves typed text unchanged", async () => {
   expect(await shown([`a${paste("one\r\ntwo\rthree\n\nfour")}b\r`])).toBe("aone␤two␤three␤␤fourb\r");
   expect(await shown(["\u001b[A\r", paste(""), "x\u001b"])).toBe("\u001b[A\rx\u001b");
 });
 
-test("however the terminal's bytes are cut into reads, the same comes out", async () => {
+test("gives the same output for any split of the input into reads", async () => {
   const part = fc.oneof(
     fc.string({ unit: fc.constantFrom("a", "é", "中", "\r", "[2", "\u001b[A"), maxLength: 20 }),
     fc.string({ unit: fc.constantFrom("b", "\n", "~", "\u001b[20", "🙂"), maxLength: 20 }).map(paste),

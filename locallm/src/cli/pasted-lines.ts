@@ -1,18 +1,18 @@
 import { Transform, type TransformCallback } from "node:stream";
 
-/** Stands for a line end within a pasted text while the text is edited as one line. */
+/** Replaces line ends in pasted text, which is edited as one line. */
 export const lineEndSign = "␤";
 
 const start = "\u001b[200~";
 const end = "\u001b[201~";
 
-/** Asks a terminal to mark what is pasted, or to stop doing so (xterm's bracketed paste). */
+/** Turn xterm's bracketed paste mode on and off. */
 export const markPastes = "\u001b[?2004h";
 export const markNoPastes = "\u001b[?2004l";
 
 /**
- * A terminal's input in which line ends of pasted texts are `␤`, so that a text of several lines stays one message.
- * Handles marks that are split between two reads.
+ * Terminal input with the line ends of pasted text replaced by `␤`, so that several pasted lines are one message.
+ * Handles paste marks that are split between two reads.
  */
 export class PastedLines extends Transform {
   readonly isTTY = true;
@@ -26,13 +26,13 @@ export class PastedLines extends Transform {
     terminal.setEncoding("utf8").pipe(this);
   }
 
-  /** What readline calls to read key by key. */
+  /** Called by readline to read key by key. */
   setRawMode(isRaw: boolean): this {
     this.#terminal.setRawMode(isRaw);
     return this;
   }
 
-  /** Lets go of the terminal, so that the program can end. */
+  /** Releases the terminal, so that the process can exit. */
   close(): void {
     this.#terminal.unpipe(this);
     this.#terminal.pause();
@@ -60,12 +60,12 @@ export class PastedLines extends Transform {
   }
 
   #shown(text: string): string {
-    // One sign for CR LF, also where a read ends between the two: a lone LF behind a CR never comes from a terminal.
+    // CR LF counts as one line end.
     return this.#isPasting ? text.replace(/\r\n?|\n/g, lineEndSign) : text;
   }
 }
 
-/** How many characters at the end may begin `mark`. A lone Escape that is typed is a key. */
+/** How many characters at the end of `text` may be the start of `mark`. A lone Escape is a typed key. */
 function splitMark(text: string, mark: string): number {
   const shortest = mark === end ? 1 : 2;
   for (let length = Math.min(text.length, mark.length - 1); length >= shortest; length--)

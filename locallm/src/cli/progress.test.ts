@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Pace } from "./progress.ts";
 import { humanSeconds } from "./text.ts";
 
-test("speed and time left are those of the last seconds, not of what an earlier pull left", () => {
+test("computes speed and remaining time from the last seconds, without bytes from an earlier pull", () => {
   let nowMs = 0;
   const pace = new Pace(100e6, () => nowMs);
   expect(pace.after(50e6)).toBe("");
@@ -18,7 +18,7 @@ test("speed and time left are those of the last seconds, not of what an earlier 
   expect(pace.after(100e6)).toBe("");
 });
 
-test("a download that stands still says so", () => {
+test("shows when a download is stalled", () => {
   let nowMs = 0;
   const pace = new Pace(100, () => nowMs);
   pace.after(5);
@@ -32,6 +32,6 @@ test.each([
   [80, "1m20s"],
   [3600, "1h00m"],
   [90_000, "25h00m"],
-])("%d seconds are %s", (seconds, text) => {
+])("formats %d seconds as %s", (seconds, text) => {
   expect(humanSeconds(seconds)).toBe(text);
 });

@@ -2,7 +2,7 @@ import cliProgress, { type MultiBar, type SingleBar } from "cli-progress";
 import type { ProgressLine } from "../wire/api/library.ts";
 import { humanBytes, humanSeconds, plain } from "./text.ts";
 
-/** Shows how far a pull, push or create is: bars on a terminal, plain lines elsewhere. */
+/** Shows the progress of a pull, push or create: bars on a terminal, plain lines elsewhere. */
 export interface ProgressView {
   show(line: ProgressLine): void;
   end(): void;
@@ -39,7 +39,7 @@ class Lines implements ProgressView {
 class Bars implements ProgressView {
   #bars: MultiBar;
   #byDigest = new Map<string, { bar: SingleBar; pace: Pace }>();
-  /** Who ends the program gets the cursor back. */
+  /** Shows the cursor again when a signal ends the program. */
   readonly #interrupted = (signal: NodeJS.Signals) => {
     this.end();
     process.kill(process.pid, signal);
@@ -87,12 +87,12 @@ class Bars implements ProgressView {
 
 const endingSignals = ["SIGINT", "SIGTERM"] as const;
 
-/** How long back the speed is looked at. */
+/** The speed is an average over this time. */
 const windowMs = 5_000;
-/** Before it a speed would be chance. */
+/** A speed measured over less time would be noise. */
 const leastMs = 300;
 
-/** ` 12 MB/s 1m20s`: the speed of the last seconds, so that what an earlier pull left does not count, and the rest. */
+/** ` 12 MB/s 1m20s`: the speed over the last seconds, and the remaining time. Ignores bytes from an earlier pull. */
 export class Pace {
   readonly #totalBytes: number;
   readonly #now: () => number;

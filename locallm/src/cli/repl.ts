@@ -72,7 +72,7 @@ class Repl {
       process.stdout.write("\nPress Ctrl-D or type /bye to quit.\n");
       terminal.prompt();
     });
-    // The arrow keys offer no line that history does not keep.
+    // Keep lines out of the arrow keys' history too.
     terminal.on("history", (lines: string[]) => {
       if (!this.#keepsHistory) lines.shift();
     });
@@ -141,7 +141,7 @@ class Repl {
         break;
       case "/clear":
         this.#conversation.turns = [];
-        console.log("Forgotten.");
+        console.log("Cleared the conversation.");
         break;
       case "/set":
         this.#set(first, rest, text);
@@ -157,7 +157,7 @@ class Repl {
         await this.#client.json("/api/show", abilitiesAnswer, { body: { model: first } });
         settings.model = first;
         this.#conversation.turns = [];
-        console.log(plain(`Talking to ${first}.`));
+        console.log(plain(`Switched to ${first}.`));
         break;
       case "/save":
         if (first === "") {
@@ -267,7 +267,7 @@ class Repl {
   }
 }
 
-/** Lines as they are typed, including those typed while an answer is being written. */
+/** The lines that the user types, including those typed while an answer is printed. */
 class TypedLines {
   #terminal: Interface;
   #lines: string[] = [];
@@ -299,7 +299,7 @@ class TypedLines {
   }
 }
 
-/** The newest lines, oldest first. The file is cut to them, so that it does not grow without end. */
+/** Returns the newest lines, oldest first, and truncates the file to them. */
 async function readHistory(): Promise<string[]> {
   const saved = await readFile(historyPath, "utf8").catch(() => "");
   const lines = saved.split("\n").filter((line) => line !== "");

@@ -1,4 +1,4 @@
-/** A sign of life on a terminal while nothing else can be shown; elsewhere it shows nothing. */
+/** A spinner on a terminal; prints nothing elsewhere. */
 export class Spinner {
   readonly #output: NodeJS.WriteStream;
   #timer: NodeJS.Timeout | null = null;
@@ -7,7 +7,7 @@ export class Spinner {
     this.#output = output;
   }
 
-  /** Shows `text` if `stop` is not called soon. */
+  /** Shows `text` unless `stop` is called within one frame. */
   start(text: string): void {
     if (!this.#output.isTTY) return;
     let frame = 0;
@@ -16,7 +16,7 @@ export class Spinner {
     }, frameMs);
   }
 
-  /** Clears the line. May be called again and again. */
+  /** Clears the line. May be called repeatedly. */
   stop(): void {
     if (this.#timer === null) return;
     clearInterval(this.#timer);
@@ -26,6 +26,6 @@ export class Spinner {
 }
 
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-/** Also what a quick answer has before the first frame. */
+/** Also the delay before the first frame. */
 const frameMs = 120;
 const clearLine = "\r\u001b[K";

@@ -1,10 +1,10 @@
-/** For texts from outside: a terminal obeys control characters, so none reaches it but tab and line end. */
+/** Removes control characters except tab and line feed, so that foreign text cannot control the terminal. */
 export function plain(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern removes them
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, "");
 }
 
-/** 98362745 → `98 MB`, as Ollama prints sizes: thousands, one digit below ten. */
+/** 98362745 → `98 MB`, like Ollama: powers of 1000, one decimal below ten. */
 export function humanBytes(bytes: number): string {
   const units = ["B", "KB", "MB", "GB", "TB"];
   let value = bytes;
@@ -17,7 +17,7 @@ export function humanBytes(bytes: number): string {
   return `${value.toFixed(digits)} ${units[unit]}`;
 }
 
-/** What is left to wait: `24s`, `1m20s`, `3h05m`. */
+/** A duration: `24s`, `1m20s`, `3h05m`. */
 export function humanSeconds(seconds: number): string {
   const whole = Math.max(1, Math.ceil(seconds));
   const two = (value: number) => String(value).padStart(2, "0");
@@ -51,7 +51,7 @@ function humanDuration(ms: number): string {
   return `${count} ${word}${count === 1 ? "" : "s"}`;
 }
 
-/** Columns under their heads, four spaces between them. */
+/** Columns below their headings, separated by four spaces. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows].map((row) => row.map(plain));
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));

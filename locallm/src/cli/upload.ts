@@ -11,8 +11,8 @@ import type { Client } from "./client.ts";
 import type { ProgressView } from "./progress.ts";
 
 /**
- * The model files that a path in a Modelfile names; null if there is no such file or folder. Names that the server
- * would reject are rejected before anything is sent.
+ * The model files at a path from a Modelfile; null if there is no such file or folder. Rejects names that the server
+ * would reject, before anything is sent.
  */
 export async function modelFiles(path: string, folder: string): Promise<string[] | null> {
   const full = resolve(folder, path.replace(/^~(?=[\\/]|$)/, homedir()));
@@ -41,7 +41,7 @@ function requireGguf(path: string): string {
   });
 }
 
-/** The file; if it is one part of a split model, all parts. */
+/** The file, or all parts if it is part of a split model. */
 async function splitFiles(full: string, typed: string): Promise<string[]> {
   const names = splitFileNames(basename(full));
   if (names === null) throw unusable(typed, "the part numbers in its name are not consistent");
@@ -56,8 +56,8 @@ async function splitFiles(full: string, typed: string): Promise<string[]> {
 export type Brought = { digest: string; how: "already there" | "reflink" | "hard link" | "copy" | "upload" };
 
 /**
- * Brings a file to the server. If the server says that its models folder is ours, the file is put there without
- * copying its bytes where the file system can do that; otherwise it is uploaded and nothing is written here.
+ * Gives a file to the server. If the server uses the same models folder as we do, puts the file there, without copying
+ * its bytes if the file system supports that; otherwise uploads it and writes nothing locally.
  */
 export async function bringFile(
   path: string,

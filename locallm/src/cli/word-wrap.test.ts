@@ -7,7 +7,7 @@ function wrapped(pieces: readonly string[], columns = 20): string {
   return pieces.map((piece) => wrap.add(piece)).join("") + wrap.end();
 }
 
-test("breaks between words, and nowhere else", () => {
+test("breaks lines only between words", () => {
   expect(wrapped(["the quick brown fox jumps over the lazy dog"])).toBe(
     "the quick brown fox\njumps over the lazy\ndog",
   );
@@ -24,7 +24,7 @@ test("breaks between words, and nowhere else", () => {
   );
 });
 
-test("follows a window that is resized", () => {
+test("adapts to a resized window", () => {
   let columns = 40;
   const wrap = new WordWrap(() => columns);
   let out = wrap.add("the quick brown fox ");
@@ -33,7 +33,7 @@ test("follows a window that is resized", () => {
   expect(out).toBe("the quick brown fox\njumps over the lazy\ndog");
 });
 
-test("however the text is split, the same comes out, with no character lost or added but line ends", () => {
+test("gives the same output for any split of the text, and adds or removes only line ends", () => {
   const text = fc.string({
     unit: fc.constantFrom("a", "bc", " ", "\n", "word", "é", "\t", "中", "，", "🙂"),
     maxLength: 200,

@@ -1,24 +1,24 @@
 import { stripVTControlCharacters } from "node:util";
 
 /**
- * Breaks lines between words while a text streams in. A word is held back until it is known whether it fits; a word
- * longer than a line is left to the terminal. Beside an East Asian character a line may break without a space.
+ * Breaks lines between words while a text streams in. Holds each word back until it is known to fit; leaves words
+ * longer than a line to the terminal. Next to an East Asian character a line may break without a space.
  */
 export class WordWrap {
   readonly #columns: () => number;
   #column = 0;
-  /** The end of a word may still come. */
+  /** Spaces before `#word`, not yet written. */
   #spaces = "";
   #word = "";
-  /** Whether a line may break before the word though no space stands there. */
+  /** Whether a line may break before the word without a space. */
   #mayBreak = false;
 
-  /** `columns` is asked for each word, since a window can be resized. */
+  /** Calls `columns` for each word, because the window can be resized. */
   constructor(columns: () => number) {
     this.#columns = () => Math.max(columns(), 20);
   }
 
-  /** What can be written now. */
+  /** Returns the text that can be written now. */
   add(text: string): string {
     let out = "";
     for (const [piece] of text.matchAll(pieces)) {
@@ -46,7 +46,7 @@ export class WordWrap {
     return out;
   }
 
-  /** What was held back. */
+  /** Returns the text that was held back. */
   end(): string {
     const width = cells(this.#word);
     const columns = this.#columns();
@@ -57,7 +57,7 @@ export class WordWrap {
       width < columns &&
       this.#column + this.#spaces.length + width > columns;
     const text = breaks ? `\n${this.#word}` : this.#spaces + this.#word;
-    // A full line is left by the next character: until then its end may still become a break.
+    // A full line stays current until the next character, so a break may still follow it.
     const column = breaks ? width : this.#column + this.#spaces.length + width;
     this.#column = column === 0 ? 0 : ((column - 1) % columns) + 1;
     this.#spaces = "";
@@ -76,12 +76,12 @@ function isWide(piece: string): boolean {
   return /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\u3000-\u303f\uff00-\uff60]/u.test(piece);
 }
 
-/** Must not begin a line. */
+/** Characters that must not begin a line. */
 const closing = /^[、。，．：；！？）」』】》〉〕]/;
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/** Columns of a text: East Asian characters and emoji take two, marks that join others none. */
+/** The width in columns: East Asian characters and emoji take two, combining marks none. */
 function cells(text: string): number {
   let sum = 0;
   for (const { segment } of segmenter.segment(stripVTControlCharacters(text)))

@@ -2,7 +2,7 @@ import type { AnswerPiece } from "../dialogue/answer-piece.ts";
 import type { Constraint } from "../dialogue/constraint.ts";
 import type { SchemaThreads } from "../dialogue/grammar/schema-threads.ts";
 
-/** Checks a finished answer against those schemas that its grammar could not keep to whole. */
+/** Checks a finished answer against the schemas that its grammar could not fully enforce. */
 export class AnswerCheck {
   readonly #schemas: SchemaThreads;
   readonly #unchecked: Constraint["unchecked"] | null;
@@ -21,7 +21,7 @@ export class AnswerCheck {
       this.#calls.push({ name: piece.call.name, text: piece.call.text });
   }
 
-  /** One line for each fault. An answer that cannot be checked in time has one, too. */
+  /** One line per violation, or one line if the check took too long. */
   async violations(): Promise<readonly string[]> {
     const { format = null, tools } = this.#unchecked ?? {};
     const found: string[] = [];

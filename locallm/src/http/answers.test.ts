@@ -8,7 +8,7 @@ import { encode as encodeResponse } from "./openai/responses.ts";
 import type { Run } from "./run.ts";
 import type { TurnEvent } from "./run-turn.ts";
 
-/** Any text that a model can write, awkward in JSON and in event streams. */
+/** Text that a model can write and that is awkward in JSON and event streams. */
 const text = fc
   .array(
     fc.constantFrom(
@@ -81,7 +81,7 @@ async function joined(parts: AsyncIterable<string>): Promise<string> {
   return all;
 }
 
-/** The data of each event, as a client reads a stream: by lines, whatever the lines hold. */
+/** The data of each event, parsed line by line like a client does. */
 function eventData(stream: string): unknown[] {
   const lines = stream.split("\n").flatMap((line) => (line.startsWith("data: ") ? [line.slice(6)] : []));
   return lines.filter((line) => line !== "[DONE]").map((line) => JSON.parse(line) as unknown);
@@ -90,7 +90,7 @@ function eventData(stream: string): unknown[] {
 const law = (holds: (events: TurnEvent[]) => Promise<void>) =>
   fc.assert(fc.asyncProperty(answers, holds), { seed: 9, numRuns: 200 });
 
-describe("an answer read from its stream is the answer given whole", () => {
+describe("the streamed answer equals the unstreamed answer", () => {
   test("/api/chat", async () => {
     const run = { options: { num_ctx: 2048 }, typedName: 'm"\n', startedMs: 0 } as Run;
     interface Line {
@@ -172,7 +172,7 @@ describe("an answer read from its stream is the answer given whole", () => {
       const shown = (items: readonly Record<string, unknown>[]) => items.map(({ id: _, ...rest }) => rest);
       expect(shown(last.response!.output)).toEqual(shown(whole.response["output"] as never[]));
       expect(last.response!.usage).toEqual(whole.response["usage"]);
-      // Items end as the response holds them, and the deltas of each are its text.
+      // Each done item equals the item in the response, and its deltas add up to its text.
       const done = all.filter(({ type }) => type === "response.output_item.done");
       expect(done.map(({ item }) => item)).toEqual(last.response!.output);
       for (const [index, item] of last.response!.output.entries()) {

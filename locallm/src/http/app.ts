@@ -20,33 +20,33 @@ import { logRequest, logRequests } from "./request-log.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** `performance.now()` when its headers had come. */
+    /** `performance.now()` when the headers had arrived. */
     startedMs: number;
-    /** Aborted with `client_gone` when the connection closes before the answer is whole. */
+    /** Aborted with `client_gone` when the connection closes before the answer is complete. */
     clientGone: AbortSignal;
-    /** What its body takes of the memory for all bodies. */
+    /** The body's share of the memory for all bodies. */
     bodyShare: BodyShare;
-    /** An error that came after the first byte: the status says 200, the log must not. */
+    /** An error after the first byte. The status is already 200, so only the log shows the error. */
     lateError: unknown;
-    /** What a route adds to the request's log line. */
+    /** Fields that a route adds to the request's log line. */
     logFields: Record<string, unknown>;
   }
   interface FastifyContextConfig {
-    /** No log line, no metrics. */
+    /** Write no log line and no metrics. */
     quiet?: boolean;
   }
 }
 
-/** The whole HTTP face: defences, errors, log and every route. */
+/** The HTTP server: defences, errors, log and all routes. */
 export function createApp(parts: Parts): FastifyInstance {
   const app = Fastify({
     logger: false,
     genReqId: requestId,
     rewriteUrl: ({ url = "/" }) => withoutAuthority(url),
-    // Bodies are bounded in `receiveBody`; uploads of blobs have rules of their own.
+    // `receiveBody` limits bodies; blob uploads have their own limits.
     bodyLimit: Number.MAX_SAFE_INTEGER,
     requestTimeout: 0,
-    // A client that never ends its headers holds a socket; Node looks for such ones from time to time.
+    // Close connections whose headers never end.
     http: {
       headersTimeout: parts.settings.bodyLimits.timeoutMs,
       connectionsCheckingInterval: Math.min(parts.settings.bodyLimits.timeoutMs, 30_000),
@@ -54,7 +54,7 @@ export function createApp(parts: Parts): FastifyInstance {
     forceCloseConnections: "idle",
     clientErrorHandler: refuseBrokenRequest,
     frameworkErrors: (error, request, reply) => {
-      // No hook runs for what has no route that could be read.
+      // Fastify runs no hooks if it cannot parse the URL.
       begin(request, reply);
       logRequest(request, reply, parts);
       replyError(error, request, reply, parts);
@@ -78,7 +78,7 @@ export function createApp(parts: Parts): FastifyInstance {
     begin(request, reply);
     request.bodyShare = bodies.open();
     reply.raw.once("close", () => request.bodyShare.release());
-    // Every body is JSON or a blob, whatever it calls itself: curl says it sends a form.
+    // Ignore the Content-Type: the route decides between JSON and blob, and curl sends JSON as a form by default.
     if (request.headers["content-type"] !== undefined) request.headers["content-type"] = anyType;
   });
   logRequests(app, parts);
@@ -117,12 +117,12 @@ function replyError(thrown: unknown, request: FastifyRequest, reply: FastifyRepl
     requestId: request.id,
     retryAfterSeconds: () => parts.scheduler.retryAfterSeconds(),
   });
-  // What is left of a refused body would be read as the next request, unless somebody reads it away.
+  // Close the connection if the body was not read to its end; its rest would be parsed as the next request.
   if (!request.raw.complete && !request.raw.readableFlowing) reply.header("connection", "close");
   return reply.code(answer.status).headers(answer.headers).send(answer.body);
 }
 
-/** Errors that the HTTP layer raises before any of our code runs. */
+/** Translates errors that Fastify raises before our code runs. */
 function knownFastifyError(thrown: unknown): unknown {
   const code = (thrown as { code?: unknown } | null)?.code;
   if (code === "FST_ERR_BAD_URL")
@@ -132,7 +132,7 @@ function knownFastifyError(thrown: unknown): unknown {
 
 type MethodsOf = (path: string) => readonly string[];
 
-/** Which methods a path knows, for 405 and its Allow header. */
+/** The methods of each path, for 405 and its Allow header. */
 function collectRoutes(app: FastifyInstance): MethodsOf {
   const routes: { pattern: RegExp; methods: readonly string[] }[] = [];
   app.addHook("onRoute", ({ url, method }) => {
@@ -167,20 +167,20 @@ function watchClient(reply: FastifyReply): AbortSignal {
   return gone.signal;
 }
 
-/** The path of a request in the form that proxies use: `GET http://host/path`. */
+/** The path of a request that uses the absolute form of proxies: `GET http://host/path`. */
 function withoutAuthority(url: string): string {
   if (url.startsWith("/")) return url;
   const path = url.replace(/^https?:\/\/[^/?#]*/i, "");
   return path === "" ? "/" : path;
 }
 
-/** A client's own id is kept, so that its log and ours can be joined. */
+/** Keeps the client's request ID, so that its log can be matched with ours. */
 function requestId(request: { headers: IncomingMessage["headers"] }): string {
   const given = request.headers["x-request-id"];
   return typeof given === "string" && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID();
 }
 
-/** Answers what Node could not read as HTTP, where it still can. */
+/** Answers input that Node could not parse as HTTP, if the socket is still writable. */
 function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();

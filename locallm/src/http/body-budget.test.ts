@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { BodyBudget, type BodyShare } from "./body-budget.ts";
 
-test("holds no more than its total, refuses no small body, and gives everything back", () => {
+test("never exceeds its total, accepts every small body, and releases all shares", () => {
   const total = 1_000_000;
   const step = fc.record({ request: fc.nat(9), bytes: fc.oneof(fc.nat(65_536), fc.nat(3_000_000)) });
   fc.assert(

@@ -1,9 +1,9 @@
 import { LocallmError } from "../wire/errors.ts";
 
-/** What a body may hold without a share of the budget, so that ordinary requests are never refused for large ones. */
+/** Bodies up to this size do not count, so that large requests never crowd out ordinary ones. */
 const freeBytes = 64 * 1024;
 
-/** Memory for the bodies of all requests that are not yet answered. */
+/** Limits the memory for the bodies of all unanswered requests together. */
 export class BodyBudget {
   readonly #totalBytes: number;
   #usedBytes = 0;
@@ -30,9 +30,9 @@ export class BodyBudget {
   }
 }
 
-/** One request's part of the budget. */
+/** One request's share of the budget. */
 export interface BodyShare {
-  /** The body has `bodyBytes` now. Throws `bodies_full` if the budget cannot hold them. */
+  /** Sets the share to `bodyBytes`. Throws `bodies_full` if the budget is exhausted. */
   resize(bodyBytes: number): void;
   release(): void;
 }

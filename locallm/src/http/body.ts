@@ -9,11 +9,11 @@ import { parseJson } from "../wire/json.ts";
 import type { BodyShare } from "./body-budget.ts";
 
 export interface BodyLimits {
-  /** Of the body as sent, and of the unpacked body. */
+  /** Applies to the body as sent and to the decompressed body. */
   readonly maxBytes: number;
-  /** From the first byte to the last; the headers, too, have as long. */
+  /** From the first byte to the last; also the limit for the headers. */
   readonly timeoutMs: number;
-  /** Of the bodies of all requests that are not yet answered, together. */
+  /** For the bodies of all unanswered requests together. */
   readonly budgetBytes?: number;
 }
 
@@ -23,7 +23,7 @@ export const defaultBodyLimits: Required<BodyLimits> = {
   budgetBytes: 128 * 2 ** 20,
 };
 
-/** The request's JSON, checked. Fields that nobody reads are named in a header and in the log. */
+/** Returns the validated JSON body. Reports unknown fields in a header and in the log. */
 export function readBody<Schema extends z.ZodObject>(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -36,7 +36,7 @@ export function readBody<Schema extends z.ZodObject>(
   return body;
 }
 
-/** In a header, and in the request's line of the log. May be called more than once; the names add up. */
+/** Reports ignored fields in a header and in the request's log line. Repeated calls add names. */
 export function tellIgnored(reply: FastifyReply, names: readonly string[]): void {
   if (names.length === 0) return;
   const before = reply.getHeader(ignoredHeader);
@@ -51,7 +51,7 @@ export function tellIgnored(reply: FastifyReply, names: readonly string[]): void
 const ignoredHeader = "x-ignored-fields";
 const maxIgnoredShown = 20;
 
-/** Reads a whole body into memory, whatever its Content-Type says. */
+/** Reads the whole body into memory, for any Content-Type. */
 export async function receiveBody(
   request: FastifyRequest,
   payload: IncomingMessage,
@@ -66,7 +66,7 @@ export async function receiveBody(
   return unpacked;
 }
 
-/** Leaves the connection as it is when it gives up, so that the refusal can still be sent. */
+/** Keeps the connection open on failure, so that the error can still be sent. */
 function collect(payload: IncomingMessage, limits: BodyLimits, share: BodyShare): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

@@ -5,8 +5,8 @@ import type { Parts } from "./parts.ts";
 export type Capability = "completion" | "tools" | "insert" | "vision" | "embedding" | "thinking";
 
 /**
- * What the model can do: the purpose of its weights, and what its template supports. The latter is omitted if it is not
- * known before `late`.
+ * The model's capabilities: the purpose of its weights and what its template supports. Omits the template's part if
+ * it is not known before `late`.
  */
 export async function modelCapabilities(
   parts: Parts,

@@ -7,14 +7,14 @@ import { LocallmError } from "../wire/errors.ts";
 import { isOpenAiPath } from "./error-reply.ts";
 
 export interface DefenceSettings {
-  /** Bound to this machine only: then a foreign Host header is a browser tricked by DNS. */
+  /** Whether the server listens on loopback only. If so, a foreign Host header indicates DNS rebinding. */
   readonly loopbackOnly: boolean;
-  /** Lower-case origins; `*` stands for any text. */
+  /** Lower-case origins; `*` matches any text. */
   readonly origins: readonly string[];
   readonly apiKey: string | null;
 }
 
-/** Who may call: Host, Origin and key, before a body is read and before anything runs. */
+/** Checks Host, Origin and API key before the body is read. */
 export function guard(app: FastifyInstance, settings: DefenceSettings): void {
   const isAllowedOrigin = originRule(settings.origins);
   const isRightKey = keyRule(settings.apiKey);
@@ -32,7 +32,7 @@ export function guard(app: FastifyInstance, settings: DefenceSettings): void {
       reply.header("access-control-expose-headers", exposedHeaders);
     }
     if (request.method === "OPTIONS") return;
-    // The route too: the router reads an encoded path, and so would pass where the raw one is looked at alone.
+    // Check the matched route too: the router decodes the path, so an encoded path would pass the first check.
     const guarded = isGuarded(request.url) || isGuarded(request.routeOptions.url ?? "");
     if (guarded && !isRightKey(request.headers.authorization)) throw new LocallmError("invalid_api_key", {});
   });
@@ -50,14 +50,14 @@ export function guard(app: FastifyInstance, settings: DefenceSettings): void {
 
 const exposedHeaders = "x-request-id, x-ignored-fields, x-truncated, retry-after";
 
-/** Everything but the status line, so that a watchdog needs no key. */
+/** `/` and the health routes need no key, so that monitoring can use them. */
 function isGuarded(url: string): boolean {
   return url.startsWith("/api/") || isOpenAiPath(url);
 }
 
 /**
- * Whether a Host header names this machine. Anything else on a loopback listener is a page of another site
- * whose name was made to point here.
+ * Whether a Host header names this machine. On a loopback listener any other name means that a website made its name
+ * resolve to this machine (DNS rebinding).
  */
 function isLocalHost(header: string): boolean {
   if (header === "") return true;
@@ -76,12 +76,12 @@ const localSuffixes = [".local", ".internal"];
 function isLocalAddress(address: string): boolean {
   const text = address.toLowerCase();
   if (isLoopback(text) || text === "0.0.0.0" || text === "::") return true;
-  // Not link-local ones: clouds keep their metadata there.
+  // Link-local addresses are not allowed: cloud metadata services use them.
   if (/^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|f[cd])/.test(text)) return true;
   return Object.values(networkInterfaces()).some((list) => list?.some((own) => own.address === text));
 }
 
-/** Pages that this machine serves, desktop applications and browser extensions may call; other sites must be listed. */
+/** Allows pages from this machine, desktop applications and browser extensions; other sites must be listed. */
 function originRule(listed: readonly string[]): (origin: string) => boolean {
   const patterns = listed.map(
     (entry) =>

@@ -6,14 +6,14 @@ import type { Store } from "../library/store.ts";
 import { LocallmError } from "../wire/errors.ts";
 
 const capacity = 32;
-/** Lists need all models at once. */
+/** Large, because a list needs the traits of all models. */
 const traitsCapacity = 4096;
 const noTraits: DialogueTraits = { tools: false, thinking: false, insert: false };
 
-/** These errors do not go away, so lists do not try again. */
+/** Permanent errors: lists do not retry after them. */
 const templateErrors: ReadonlySet<string> = new Set(["template_invalid", "template_over_budget"]);
 
-/** For weights without a template: the messages, separated by blank lines. */
+/** The template for models without one: the messages, separated by blank lines. */
 const bare =
   "{% for message in messages %}{{ message.content }}{% if not loop.last %}\n\n{% endif %}{% endfor %}";
 
@@ -30,8 +30,8 @@ export class Dialogues {
   }
 
   /**
-   * With `template` (a request's own, in Go's language) in place of the model's. Throws `template_invalid` and
-   * `template_over_budget`, and what reading the model throws.
+   * `template` (from the request, a Go template) replaces the model's template. Throws `template_invalid`,
+   * `template_over_budget`, and the errors of reading the model.
    */
   async of(model: Model, template?: string): Promise<Dialogue> {
     if (template !== undefined) return await this.#read(model, { language: "go", text: template });
@@ -46,8 +46,8 @@ export class Dialogues {
   }
 
   /**
-   * What the model's template supports: nothing if it cannot be read, or is not read before `late`. Throws what
-   * reading the model throws.
+   * What the model's template supports; nothing if the template is invalid or not read before `late`. Throws the
+   * errors of reading the model.
    */
   async traits(model: Model, late?: Promise<void>): Promise<DialogueTraits> {
     const known = this.#traits.get(model.digest);

@@ -1,6 +1,6 @@
 import { LocallmError } from "../wire/errors.ts";
 
-/** Refuses more texts than an answer could hold: as JSON, no more than half a GB. */
+/** Rejects more texts than fit into an answer. V8's strings limit the JSON to half a GB. */
 export function checkCount(texts: number, embeddingLength: number): void {
   const most = Math.floor(mostNumbers / Math.max(1, embeddingLength));
   if (texts <= most) return;
@@ -12,12 +12,12 @@ export function checkCount(texts: number, embeddingLength: number): void {
 
 const mostNumbers = 2 ** 24;
 
-/** The first `dimensions` numbers; all of them where it is not given or larger. */
+/** The first `dimensions` numbers; all of them if it is missing or larger than the vector. */
 export function shorten(vector: Float32Array, dimensions: number | undefined): Float32Array {
   return dimensions === undefined ? vector : vector.subarray(0, dimensions);
 }
 
-/** Length 1; a zero vector stays as it is. */
+/** Scales to length 1. Leaves a zero vector unchanged. */
 export function normalise(vector: Float32Array): Float32Array {
   let sum = 0;
   for (const value of vector) sum += value * value;

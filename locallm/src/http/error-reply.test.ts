@@ -5,7 +5,7 @@ import { errorReply } from "./error-reply.ts";
 const context = (path: string) => ({ path, requestId: "r-1", retryAfterSeconds: () => 7 });
 
 describe("errorReply", () => {
-  it("has Ollama's shape below /api and OpenAI's below /v1", () => {
+  it("uses Ollama's shape under /api and OpenAI's under /v1", () => {
     const error = new LocallmError("model_not_found", { model: "x" });
     expect(errorReply(error, context("/api/chat"))).toEqual({
       status: 404,
@@ -26,7 +26,7 @@ describe("errorReply", () => {
     });
   });
 
-  it("says nothing of the inside of what nobody expected, only under which id the log has it", () => {
+  it("hides the details of unexpected errors and gives the request ID", () => {
     const thrown = new TypeError("cannot read /secret/path of undefined");
     for (const path of ["/api/generate", "/v1/completions", "/"]) {
       const { status, body } = errorReply(thrown, context(path));
@@ -50,13 +50,13 @@ describe("errorReply", () => {
       "invalid_request_error",
     ],
     [new LocallmError("model_too_large", { needed: "9 GiB", available: "8 GiB" }), 500, {}, "api_error"],
-  ])("gives $code its headers and OpenAI's type", (error, status, headers, type) => {
+  ])("sets headers and OpenAI's type for $code", (error, status, headers, type) => {
     const reply = errorReply(error, context("/v1/models"));
     expect([reply.status, reply.headers]).toEqual([status, headers]);
     expect(reply.body).toMatchObject({ error: { type } });
   });
 
-  it("names the field at fault for OpenAI", () => {
+  it("names the invalid field in OpenAI's param", () => {
     const error = new LocallmError("invalid_field", { field: "messages[0].role", problem: "is required" });
     expect(errorReply(error, context("/v1/x")).body).toMatchObject({
       error: { message: "messages[0].role is required", param: "messages[0].role" },

@@ -1,6 +1,6 @@
 import { LocallmError } from "../wire/errors.ts";
 
-/** What a client gets for an error: the only place that knows how each API spells one. */
+/** An error as an HTTP answer. Only this file knows the error formats of both APIs. */
 export interface ErrorReply {
   readonly status: number;
   readonly body: NativeErrorBody | OpenAiErrorBody;
@@ -21,13 +21,13 @@ interface OpenAiErrorBody {
 }
 
 export interface ErrorContext {
-  /** The request's path: below `/v1` errors have OpenAI's shape. */
+  /** The request's path: under `/v1` errors have OpenAI's shape. */
   readonly path: string;
   readonly requestId: string;
   readonly retryAfterSeconds: () => number;
 }
 
-/** Anything thrown becomes an answer; what is not one of our errors says nothing of its inside. */
+/** Turns anything thrown into an answer. Hides the details of errors that are not a `LocallmError`. */
 export function errorReply(thrown: unknown, context: ErrorContext): ErrorReply {
   const error =
     thrown instanceof LocallmError

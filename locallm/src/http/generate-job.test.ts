@@ -29,7 +29,7 @@ describe("generateJob", () => {
     [{ seed: 2 ** 63 }, { seed: 2 ** 31 }],
     [{ seed: -2 }, { seed: 1 }],
     [{ seed: -1 }, { seed: null }],
-  ])("hands %j on to the sampler", (options, sampling) => {
+  ])("passes %j to the sampler", (options, sampling) => {
     expect(job(options).sampling).toEqual({ ...job({}).sampling, ...sampling });
   });
 
@@ -39,7 +39,7 @@ describe("generateJob", () => {
     [{ num_keep: 0 }, { numKeep: 0 }],
     [{ deterministic: true }, { deterministic: true }],
     [{ stop: ["a", ""] }, { stop: ["a"] }],
-  ])("hands %j on to the engine", (options, fields) => {
+  ])("passes %j to the engine", (options, fields) => {
     expect(job(options)).toEqual({ ...job({}), ...fields });
   });
 
@@ -47,7 +47,7 @@ describe("generateJob", () => {
     expect(job({ stop: ["a"] }, { stop: ["<|end|>"] }).stop).toEqual(["a", "<|end|>"]);
   });
 
-  it("has Ollama's defaults where nothing is said", () => {
+  it("uses Ollama's defaults", () => {
     expect(job({})).toMatchObject({ numPredict: -1, numKeep: 4, stop: [], truncate: false, shift: false });
     expect(job({}).sampling).toEqual({
       ...{ temperature: 0.8, topK: 40, topP: 0.9, minP: 0, typicalP: 1, seed: null, logitBias: [] },

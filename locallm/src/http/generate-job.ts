@@ -1,17 +1,17 @@
 import type { GenerateJob } from "../wire/inference/generate.ts";
 import type { CompleteOptions } from "../wire/options.ts";
 
-/** What a request adds to its options. */
+/** What the route adds to the request's options. */
 export interface JobWish {
   readonly prompt: GenerateJob["prompt"];
   readonly numCtx: number;
-  /** Besides the options' own. */
+  /** Added to the stop strings of the options. */
   readonly stop?: readonly string[];
   readonly truncate?: boolean;
   readonly shift?: boolean;
   readonly grammar?: GenerateJob["grammar"];
   readonly wantContext?: boolean;
-  /** For readers that look for marks which the vocabulary holds as control tokens. */
+  /** Emit control tokens as text, for readers that search for them. */
   readonly renderSpecial?: boolean;
 }
 
@@ -52,7 +52,7 @@ export function generateJob(options: CompleteOptions, wish: JobWish): GenerateJo
   };
 }
 
-/** The engine's seeds have 32 bits: of a longer one both halves count. Seeds of 32 bits stay as they are. */
+/** The engine's seeds have 32 bits: combines both halves of a longer seed, and keeps a 32-bit seed. */
 function engineSeed(seed: number): number {
   const bits = BigInt.asUintN(64, BigInt(seed));
   return Number((bits >> 32n) ^ (bits & 0xffff_ffffn));

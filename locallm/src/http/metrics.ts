@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 
-/** Counters of one server, in a registry of their own: two servers in a process do not mix. */
+/** The metrics of one server, in their own registry, so that two servers in one process do not mix. */
 export interface Metrics {
   readonly registry: Registry;
   readonly requests: Counter<"route" | "status">;
@@ -32,18 +32,18 @@ export function createMetrics(): Metrics {
       labelNames: ["route", "status"] as const,
       registers,
     }),
-    promptTokens: counter("locallm_prompt_tokens_total", "Prompt tokens, reused ones included"),
-    cachedTokens: counter("locallm_cached_prompt_tokens_total", "Prompt tokens that a slot still held"),
+    promptTokens: counter("locallm_prompt_tokens_total", "Prompt tokens, including reused ones"),
+    cachedTokens: counter("locallm_cached_prompt_tokens_total", "Prompt tokens reused from a slot's cache"),
     generatedTokens: counter("locallm_generated_tokens_total", "Tokens generated"),
-    queueSeconds: seconds("locallm_queue_seconds", "From a request to its slot, load included"),
+    queueSeconds: seconds("locallm_queue_seconds", "Time a request waits for its slot, including model load"),
     loadSeconds: seconds("locallm_load_seconds", "Time to load a model"),
-    evictions: counter("locallm_evictions_total", "Times the model lost its place to another"),
+    evictions: counter("locallm_evictions_total", "Times the model was unloaded to make room for another"),
     waiting: gauge("locallm_queue_depth", "Requests waiting"),
-    slots: gauge("locallm_slots", "Parallel places of the loaded model"),
-    activeSlots: gauge("locallm_slots_active", "Of those, in use"),
+    slots: gauge("locallm_slots", "Slots of the loaded model"),
+    activeSlots: gauge("locallm_slots_active", "Slots of the loaded model in use"),
     modelBytes: new Gauge({
       name: "locallm_model_bytes",
-      help: "Memory of the loaded model, by the device on which it lies",
+      help: "Memory of the loaded model, by device",
       labelNames: ["model", "device"] as const,
       registers,
     }),

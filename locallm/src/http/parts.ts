@@ -9,7 +9,7 @@ import type { DefenceSettings } from "./defences.ts";
 import type { Dialogues } from "./dialogues.ts";
 import type { Metrics } from "./metrics.ts";
 
-/** What every route works with, joined once in `server.ts`. */
+/** The dependencies of the routes, assembled in `server.ts`. */
 export interface Parts {
   readonly version: string;
   readonly store: Store;
@@ -27,14 +27,14 @@ export interface Parts {
 interface HttpSettings {
   readonly defences: DefenceSettings;
   readonly bodyLimits: BodyLimits;
-  /** How long a model stays loaded where its request does not say. */
+  /** How long a model stays loaded if the request has no `keep_alive`. */
   readonly keepAliveMs: number;
-  /** `num_ctx` where neither request nor model says. */
+  /** `num_ctx` if neither the request nor the model sets it. */
   readonly contextLength: number;
   /** What `/api/generate` does with a plain prompt. */
   readonly generate: "raw" | "template";
-  /** Where the names of control tokens are read as these tokens: in templates, or in texts of clients, too. */
+  /** Whether names of control tokens become tokens only in templates, or also in clients' text. */
   readonly specialTokens: "template" | "everywhere";
-  /** What `/` adds to its line: why there is no model yet. Null: nothing. */
+  /** Text that `/` appends to its status line, such as why there is no model yet. */
   readonly notice: () => string | null;
 }

@@ -2,14 +2,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { LocallmError } from "../wire/errors.ts";
 import type { Parts } from "./parts.ts";
 
-/** One structured line a request, also for those whose client left. Never a prompt, an answer, a header or a query. */
+/** Logs one structured line per request, even if the client left. Never logs prompts, answers, headers or queries. */
 export function logRequests(app: FastifyInstance, parts: Parts): void {
   app.addHook("onRequest", async (request, reply) => {
     if (request.routeOptions.config.quiet !== true) logRequest(request, reply, parts);
   });
 }
 
-/** Its line, once it is over. */
+/** Logs a request after its end. */
 export function logRequest(request: FastifyRequest, reply: FastifyReply, parts: Parts): void {
   reply.raw.once("close", () => writeLine(request, reply, parts));
 }

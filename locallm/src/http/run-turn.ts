@@ -17,28 +17,28 @@ export type TurnEvent = AnswerPiece | TurnDone;
 export interface TurnDone {
   readonly kind: "done";
   readonly done: GenerateDone;
-  /** Of the answer's tokens, how many came as thinking. */
+  /** How many of the answer's tokens are thinking. */
   readonly thinkingTokens: number;
   readonly lease: Lease;
   readonly dropped: Dropped;
-  /** How the answer violates schemas that its grammar could not keep to whole. */
+  /** Violations of the schemas that the grammar could not fully enforce. */
   readonly violations: readonly string[];
 }
 
 export interface TurnWish {
   readonly turn: Turn;
-  /** Drop the oldest messages of a conversation that is too long, or reject it. */
+  /** If the conversation is too long: drop its oldest messages (true) or reject it. */
   readonly truncate: boolean;
-  /** On a full window drop the older half and go on, or stop. */
+  /** If the window is full: drop the older half and continue (true) or stop. */
   readonly shift: boolean;
-  /** Called before the first piece, while headers can still be set. */
+  /** Called before the first piece, when headers can still be set. */
   readonly onDropped?: (dropped: Dropped) => void;
 }
 
-/** One turn of a conversation, whatever API asked: render, fit, generate, read. Leaving the loop cancels. */
+/** Runs one turn for any API: render, fit, generate, parse. Leaving the loop cancels the generation. */
 export async function* runTurn(run: Run, dialogue: Dialogue, wish: TurnWish): AsyncGenerator<TurnEvent> {
   const { turn } = wish;
-  // Before any waiting: a schema that is wrong is refused at once.
+  // Before waiting for the model, so that an invalid schema fails at once.
   const constraint = await dialogue.constraint(turn, run.schemas);
   run.tellIgnored(constraint?.ignored ?? []);
   const check = new AnswerCheck(run.schemas, constraint);
@@ -66,7 +66,7 @@ export async function* runTurn(run: Run, dialogue: Dialogue, wish: TurnWish): As
       grammar: constraint?.grammar(fitted.text) ?? null,
     });
     let thinkingTokens = 0;
-    // Read, but held back by the reader until it knows what they are.
+    // Tokens that the reader holds back until it can classify them.
     let undecidedTokens = 0;
     for await (const event of lease.runner.generate(job, run.signal)) {
       const pieces = event.kind === "text" ? reader.push(event.text) : reader.end();
@@ -87,7 +87,7 @@ export async function* runTurn(run: Run, dialogue: Dialogue, wish: TurnWish): As
   }
 }
 
-/** Rejects what the model's template does not support. */
+/** Throws `unsupported_capability` if the model's template lacks what the turn needs. */
 export function requireTraits(run: Run, traits: DialogueTraits, turn: Turn): void {
   const lacks = (capability: string) =>
     new LocallmError("unsupported_capability", { model: run.typedName, capability });
@@ -95,7 +95,7 @@ export function requireTraits(run: Run, traits: DialogueTraits, turn: Turn): voi
   if (turn.think !== null && turn.think !== false && !traits.thinking) throw lacks("thinking");
 }
 
-/** The conversation as the model's maker begins it: its example messages, and its system text unless the client has one. */
+/** Prepends the model's example messages, and its system text unless the client sends one. */
 export function conversation(model: Model, messages: readonly Message[]): Message[] {
   const own =
     model.system !== null && messages[0]?.role !== "system"

@@ -12,17 +12,17 @@ import { type CompleteOptions, mergeOptions, modelOptions, parseOptions } from "
 import { tellIgnored } from "./body.ts";
 import type { Parts } from "./parts.ts";
 
-/** The fields that every request which runs a model shares. */
+/** The fields that all requests to run a model share. */
 export interface RunRequest {
   readonly model: string;
   readonly options?: Readonly<Record<string, unknown>> | undefined;
   readonly keep_alive?: unknown;
 }
 
-/** A request that found its model; nothing is loaded yet. */
+/** A request whose model was found but not yet loaded. */
 export interface Run {
   readonly model: Model;
-  /** As the client typed it: answers repeat it. */
+  /** The model name as the client wrote it, which answers repeat. */
   readonly typedName: string;
   readonly runnable: RunnableModel;
   readonly options: CompleteOptions;
@@ -31,19 +31,19 @@ export interface Run {
   /** `performance.now()` at the request's start. */
   readonly startedMs: number;
   readonly schemas: SchemaThreads;
-  /** Names fields that are not kept to, in a header and in the log. */
+  /** Reports fields that are not honoured, in a header and in the log. */
   tellIgnored(names: readonly string[]): void;
-  /** Waits for the model and a place in it. Release it when the answer is done. */
+  /** Waits for the model and a slot. Release the lease when the answer is done. */
   lease(uses?: "slot" | "load" | "visit"): Promise<Lease>;
-  /** What the model's template must know of its vocabulary. */
+  /** What the model's template needs from its vocabulary. */
   promptVocabulary(lease: Lease): PromptVocabulary;
-  /** Enters a finished generation into metrics and log. */
+  /** Adds a finished generation to the metrics and the log. */
   count(done: GenerateDone): void;
-  /** The same for embeddings; the tokens of all inputs. */
+  /** The same for embeddings. Returns the tokens of all inputs. */
   countEmbedded(tokens: readonly number[]): number;
 }
 
-/** Resolves the model, merges and checks the options: everything that can be refused before any waiting. */
+/** Resolves the model and validates the options: makes every check that needs no waiting. */
 export async function prepareRun(
   parts: Parts,
   request: FastifyRequest,
@@ -110,7 +110,7 @@ export async function prepareRun(
   };
 }
 
-/** Refuses weights that are not made for what is asked, before they are loaded. */
+/** Rejects a model whose weights do not fit the request, before it is loaded. */
 export async function requirePurpose(
   parts: Parts,
   run: Run,

@@ -5,13 +5,13 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { sendStream } from "./stream.ts";
 
 const line = `${"x".repeat(64 * 1024 - 1)}\n`;
-/** 64 MiB: more than any system keeps for one connection. */
+/** 64 MiB in all: more than the system buffers for one connection. */
 const lines = 1024;
 
 describe("sendStream", () => {
   let app: FastifyInstance;
   let socket: Socket;
-  /** What became of the source, and the most that lay in our memory when it was asked for more. */
+  /** State of the source, and the most unsent bytes in our memory when it was asked for more. */
   let seen: { asked: number; unsentBytes: number; ended: boolean; response: ServerResponse | null };
   let patienceMs: number | undefined;
 
@@ -45,7 +45,7 @@ describe("sendStream", () => {
   });
 
   const url = () => `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
-  /** Asks, and reads nothing until told. */
+  /** Sends the request and reads nothing until the test does. */
   const ask = () => {
     socket = connect(Number(new URL(url()).port), "127.0.0.1").pause();
     socket.write("GET /stream HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
@@ -53,10 +53,10 @@ describe("sendStream", () => {
   const wide = { timeout: 15_000 };
   const isHeldBack = () => expect(seen.response?.writableNeedDrain).toBe(true);
 
-  it("holds back the source of a slow reader, keeps next to nothing of it, and gives it all in the end", async () => {
+  it("pauses the source for a slow reader, buffers little, and delivers everything", async () => {
     ask();
     await vi.waitFor(isHeldBack, wide);
-    // A kilobyte now and then, as a slow reader takes it.
+    // Read like a slow client, one kilobyte at a time.
     for (let kilobyte = 0; kilobyte < 20; kilobyte++) socket.read(1024);
     await vi.waitFor(isHeldBack, wide);
     expect(seen.asked).toBeLessThan(lines - 1);
@@ -80,7 +80,7 @@ describe("sendStream", () => {
     expect(seen.asked).toBeLessThan(lines);
   });
 
-  it("ends it, too, when its reader stands still for too long", async () => {
+  it("ends the source when its reader stops reading for too long", async () => {
     patienceMs = 50;
     ask();
     await vi.waitFor(() => expect(seen.ended).toBe(true), wide);

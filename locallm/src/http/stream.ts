@@ -3,13 +3,13 @@ import type { FastifyReply } from "fastify";
 
 export interface StreamFormat {
   readonly contentType: string;
-  /** The last thing written when the source fails after the first byte. */
+  /** Formats the last line when the source fails after the first byte. */
   readonly lateError: (error: unknown) => string;
 }
 
 /**
- * Writes a stream of finished lines, one write each. Nothing is sent before the first line exists, so that an
- * early failure still gets its own status. A reader that is slow holds back the source.
+ * Writes a stream of finished lines, one write each. Sends nothing before the first line exists, so that an early
+ * error still gets its own status. A slow reader pauses the source.
  */
 export async function sendStream(
   reply: FastifyReply,
@@ -40,7 +40,7 @@ export async function sendStream(
   }
 }
 
-/** Until the reader has taken what was written, or is gone; one that takes nothing for long counts as gone. */
+/** Waits until the reader has received the written data or disconnects. Disconnects it after `patienceMs`. */
 function drained(response: ServerResponse, patienceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -55,7 +55,7 @@ function drained(response: ServerResponse, patienceMs: number): Promise<void> {
 }
 
 /**
- * A reader that stands still holds a slot. But what it reads shows here only when the system's buffers for the
- * connection, some megabytes, are a third empty: at 1 KB/s after 26 minutes.
+ * A reader that stops reading occupies a slot. The limit is long because reading becomes visible here only when the
+ * system's buffers for the connection, a few megabytes, are a third empty: at 1 KB/s after 26 minutes.
  */
 const longestPauseMs = 40 * 60_000;

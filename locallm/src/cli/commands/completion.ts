@@ -11,7 +11,7 @@ import { plain } from "../text.ts";
 export function completionCommand(): Command {
   const shells = Object.keys(scripts);
   return new Command("completion")
-    .description("print a script that completes command lines")
+    .description("print a shell completion script")
     .addArgument(new Argument("<shell>").choices(shells))
     .addHelpText("after", `\n${hints}`)
     .action((shell: keyof typeof scripts) => {
@@ -19,17 +19,17 @@ export function completionCommand(): Command {
     });
 }
 
-const hints = `For this shell alone, and for all to come:
+const hints = `For the current shell, and for all new shells:
   bash        source <(locallm completion bash)
               locallm completion bash > ~/.local/share/bash-completion/completions/locallm
   zsh         source <(locallm completion zsh)
-              locallm completion zsh > a folder of $fpath, as the file _locallm
+              locallm completion zsh > FOLDER/_locallm (a folder in $fpath)
   fish        locallm completion fish | source
               locallm completion fish > ~/.config/fish/completions/locallm.fish
   powershell  locallm completion powershell | Out-String | Invoke-Expression
-              the same line in $PROFILE`;
+              add the same line to $PROFILE`;
 
-/** What the scripts call at each press of the tab key. It never says an error: nobody could read it there. */
+/** Called by the scripts on each press of Tab. Prints no errors, because they would garble the prompt. */
 export function completeCommand(): Command {
   return new Command("__complete")
     .argument("<line>")
@@ -42,7 +42,7 @@ export function completeCommand(): Command {
     });
 }
 
-/** The running server's, else those of the store on this machine. */
+/** From the running server, or from the local store if no server answers. */
 async function modelNames(): Promise<string[]> {
   const config = readCommandConfig();
   return await servedNames(config).catch(() => storedNames(config));
@@ -54,7 +54,7 @@ async function servedNames(config: CommandConfig): Promise<string[]> {
   return models.map(({ name }) => name);
 }
 
-/** Somebody waits with a finger on the key. */
+/** Short, because the user is waiting for the completion. */
 const patienceMs = 1_000;
 
 async function storedNames(config: CommandConfig): Promise<string[]> {

@@ -5,7 +5,7 @@ import { plain } from "../text.ts";
 
 export function cpCommand(): Command {
   return new Command("cp")
-    .description("give a model a second name")
+    .description("copy a model to a new name")
     .argument("<source>")
     .argument("<destination>")
     .action(async (source: string, destination: string) => {

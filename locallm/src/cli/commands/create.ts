@@ -19,12 +19,12 @@ interface Options {
 
 export function createCommand(): Command {
   return new Command("create")
-    .description("make a model from a Modelfile")
+    .description("create a model from a Modelfile")
     .argument("<model>")
-    .option("-f, --file <path>", "the Modelfile", "Modelfile")
+    .option("-f, --file <path>", "path of the Modelfile", "Modelfile")
     .option("-q, --quantize <level>", "not supported yet")
     .option("--draft-quantize <level>", "not supported yet")
-    .option("--experimental", "not supported: models are made of GGUF files")
+    .option("--experimental", "not supported: models are created from GGUF files")
     .action(async (model: string, options: Options) => {
       await create(model, options, readCommandConfig());
     });
@@ -38,8 +38,7 @@ async function create(model: string, options: Options, config: CommandConfig): P
   const { from, adapters, fields, retired } = modelfileRequest(
     parseModelfile(await readModelfile(options.file)),
   );
-  for (const name of retired)
-    console.error(plain(`parameter ${name} no longer means anything; it is left out`));
+  for (const name of retired) console.error(plain(`ignoring parameter ${name}: it is obsolete`));
   const base = await readBase(from, folder);
   await client.requireServer();
   const adapterFiles: string[] = [];
@@ -71,7 +70,7 @@ async function create(model: string, options: Options, config: CommandConfig): P
   }
 }
 
-/** Files are taken as they are; what would change them is refused by its name. */
+/** Files are stored unchanged: rejects options that would convert them. */
 function refuseConversion({ quantize, draftQuantize, experimental }: Options): void {
   const what =
     quantize !== undefined
@@ -83,7 +82,7 @@ function refuseConversion({ quantize, draftQuantize, experimental }: Options): v
   throw new LocallmError("not_built_yet", { what, instead: "use a GGUF file that is already quantised" });
 }
 
-/** One name of a model, or files: what lies on disk under that text counts as files. */
+/** A model name or files. If a file exists at that path, it counts as a file. */
 async function readBase(
   from: readonly string[],
   folder: string,
@@ -106,7 +105,7 @@ async function readModelfile(path: string): Promise<Uint8Array> {
   });
   try {
     const { size } = await file.stat();
-    // A pipe (`-f /dev/stdin`) has no size; what is read is bounded all the same.
+    // A pipe (`-f /dev/stdin`) has no size; `parseModelfile` checks the limit again.
     if (size > modelfileLimitBytes)
       throw new LocallmError("file_unusable", { path, reason: "it is too large" });
     return await file.readFile();

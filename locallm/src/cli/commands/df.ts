@@ -9,7 +9,7 @@ import { displayModelName } from "../../wire/model-name.ts";
 import { humanBytes, table } from "../text.ts";
 
 export function dfCommand(): Command {
-  return new Command("df").description("say where the disk went").action(async () => {
+  return new Command("df").description("show the disk usage of the models").action(async () => {
     const store = new Store(readCommandConfig().modelsFolder);
     const { models, blobBytes, unused } = await storeUsage(store, new Date());
     const rows = models
@@ -24,8 +24,8 @@ export function dfCommand(): Command {
     const ollamas = await cleanOllamaPartials(store, { dryRun: true, now: new Date() });
     const partialBytes = own.sizeBytes + ollamas.sizeBytes;
     const unusedBytes = unused.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-    console.log(`\nAll blobs: ${humanBytes(blobBytes)}, of which no model uses ${humanBytes(unusedBytes)}.`);
-    console.log(`Unfinished downloads that nobody works on: ${humanBytes(partialBytes)}.`);
+    console.log(`\nAll blobs: ${humanBytes(blobBytes)}; unused by any model: ${humanBytes(unusedBytes)}.`);
+    console.log(`Abandoned downloads: ${humanBytes(partialBytes)}.`);
     if (unusedBytes + partialBytes > 0) console.log("`locallm prune` removes both.");
     const free = await freeBytes(store.root).catch(() => null);
     if (free !== null) console.log(`Free on this disk: ${humanBytes(free)}.`);

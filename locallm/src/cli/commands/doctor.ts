@@ -26,7 +26,7 @@ export function doctorCommand(): Command {
   return new Command("doctor")
     .description("check engine, memory, GPU, server and model store")
     .option("--repair", "move damaged files out of the model store")
-    .option("--quick", "skip reading every file")
+    .option("--quick", "do not verify the files' digests")
     .option("--install [backend]", "download the engine for this machine's GPU (cuda, vulkan or metal)")
     .action(async (options: Options) => {
       const config = { ...readCommandConfig(), ...readGpuSettings() };
@@ -71,7 +71,7 @@ async function tellMachine(): Promise<void> {
   say("memory", `${humanBytes(freemem())} free of ${humanBytes(totalmem())}`);
 }
 
-/** The package does not export its package.json, so it is searched for in the folders that Node would search. */
+/** Searches Node's module folders itself, because the package does not export its package.json. */
 async function engineVersion(): Promise<string | null> {
   const name = processorPackage();
   for (const folder of createRequire(import.meta.url).resolve.paths(name) ?? []) {
@@ -81,7 +81,7 @@ async function engineVersion(): Promise<string | null> {
   return null;
 }
 
-/** Reports the GPUs of the system, what the engine uses of them, and how to change that. */
+/** Reports the system's GPUs, which of them the engine uses, and how to change that. */
 async function tellGpus(config: GpuSettings): Promise<void> {
   const found = await inspectGpus(config);
   say("GPU", found.hardware.map(({ name }) => name).join(", ") || "none found");
@@ -94,7 +94,7 @@ async function tellGpus(config: GpuSettings): Promise<void> {
     );
   }
   if (found.choice.backend !== null && found.devices.length === 0 && found.problem === null)
-    say("device", "the engine finds none; models run on the processor");
+    say("device", "the engine found no GPU; models run on the processor");
   if (found.problem !== null)
     say("problem", `cannot use ${found.choice.backend}: ${found.problem} → ${remedyFor(found.problem)}`);
   const build = found.toFetch;
@@ -141,10 +141,10 @@ async function install(config: GpuSettings, wanted: string | true): Promise<void
     process.exitCode = 1;
     console.log(plain(`Downloaded, but not usable: ${problem} → ${remedyFor(problem)}`));
   } else if (devices.length === 0) {
-    console.log("Downloaded; it finds no GPU.");
+    console.log("Downloaded, but it found no GPU.");
   } else {
     const seen = devices.map(({ name, description }) => `${name}, ${description}`).join("; ");
-    console.log(plain(`Downloaded; it finds ${seen}. Restart a running server to use it.`));
+    console.log(plain(`Downloaded; it found ${seen}. Restart the server to use it.`));
   }
 }
 

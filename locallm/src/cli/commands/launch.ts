@@ -17,11 +17,11 @@ interface Options {
 
 export function launchCommand(): Command {
   return new Command("launch")
-    .description("start a program for coding that works with a model here; without a name, list them")
+    .description("start a coding assistant that uses a local model; without a name, list the assistants")
     .addArgument(new Argument("[program]").choices(Object.keys(assistants)).argParser(String))
-    .argument("[parameters...]", "its own parameters, after --")
-    .option("--model <model>", "the model; by default the newest here that fits")
-    .option("--config", "print variables and command line, start nothing")
+    .argument("[parameters...]", "the assistant's own parameters, after --")
+    .option("--model <model>", "the model (default: the newest suitable one)")
+    .option("--config", "print the variables and the command line without starting anything")
     .addHelpText("after", "\nExample: locallm launch codex --model qwen3:8b -- exec 'explain this folder'")
     .action(async (name: string | undefined, parameters: string[], options: Options) => {
       if (name === undefined) console.log(list());
@@ -31,7 +31,7 @@ export function launchCommand(): Command {
 
 function list(): string {
   const rows = Object.entries(assistants).map(([name, { title, install }]) => [name, title, install]);
-  return table(["NAME", "PROGRAM", "TO INSTALL IT"], rows);
+  return table(["NAME", "PROGRAM", "INSTALL WITH"], rows);
 }
 
 function assistantNamed(name: string): Assistant {
@@ -64,7 +64,7 @@ async function launch(assistant: Assistant, given: string[], options: Options): 
   process.exitCode = await start(assistant, wiring);
 }
 
-/** Throws `unsupported_capability` where it cannot do what the program asks of it. */
+/** Throws `unsupported_capability` if the model cannot do what the program needs. */
 async function fetched(reference: string, assistant: Assistant, client: Client): Promise<string> {
   const { name, capabilities } = await present(reference, client, readCommandConfig(), false);
   const needed = neededBy(assistant);
@@ -83,7 +83,7 @@ async function newestFor(assistant: Assistant, client: Client): Promise<string> 
     if (shown?.capabilities.includes(needed)) return name;
   }
   const field = "--model";
-  const problem = `is needed: no model here has what ${assistant.title} needs (${needed})`;
+  const problem = `is required: no local model has what ${assistant.title} needs (${needed})`;
   throw new LocallmError("invalid_field", { field, problem });
 }
 
@@ -91,10 +91,10 @@ function neededBy({ needsTools }: Assistant): string {
   return needsTools ? "tools" : "completion";
 }
 
-/** What these programs say before the first question takes 10,000 tokens and more. */
+/** The system prompts of these programs take 10,000 tokens and more. */
 const usefulWindow = 32_768;
 
-/** Loads the model too, so that what is wrong with it is said here. Aider asks for its own window each time. */
+/** Also loads the model, to report load errors here. Aider requests its own context window each time. */
 async function warnOfSmallWindow(
   { needsTools, title }: Assistant,
   model: string,
@@ -106,11 +106,11 @@ async function warnOfSmallWindow(
   const loaded = models.find(({ name }) => name === model)?.context_length;
   if (loaded === undefined || loaded >= usefulWindow) return;
   console.error(
-    `Its window is ${loaded} tokens, and ${title} needs about ${usefulWindow}: start the server with LOCALLM_CONTEXT_LENGTH=${usefulWindow}`,
+    `The context window has ${loaded} tokens, but ${title} needs about ${usefulWindow}. Start the server with LOCALLM_CONTEXT_LENGTH=${usefulWindow}.`,
   );
 }
 
-/** For a shell to read: POSIX, or PowerShell on Windows. */
+/** As a shell script: POSIX, or PowerShell on Windows. */
 function asScript(program: string, { environment, parameters }: Wiring): string {
   const isWindows = process.platform === "win32";
   const quoted = (text: string) => `'${text.replaceAll("'", isWindows ? "''" : "'\\''")}'`;
@@ -121,17 +121,17 @@ function asScript(program: string, { environment, parameters }: Wiring): string 
   return [...variables, [program, ...parameters.map(bare)].join(" ")].join("\n");
 }
 
-/** The program's exit code. The terminal is its own while it runs. */
+/** Runs the program on this terminal and returns its exit code. */
 async function start({ program, install }: Assistant, { environment, parameters }: Wiring): Promise<number> {
-  // npm's programs are scripts of the shell on Windows.
+  // On Windows, npm installs programs as shell scripts.
   const [first, ...before] =
     process.platform === "win32" ? ["cmd.exe", "/d", "/s", "/c", program] : [program];
   const child = spawn(first ?? program, [...before, ...parameters], {
     stdio: "inherit",
-    // biome-ignore lint/style/noProcessEnv: handed on whole, not read
+    // biome-ignore lint/style/noProcessEnv: passed to the child, not read
     env: { ...process.env, ...environment },
   });
-  // Ctrl-C reaches it by itself, and what it means there is its own affair.
+  // The terminal sends Ctrl-C to the child too, which decides what to do with it.
   process.on("SIGINT", () => {});
   for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, () => child.kill(signal));
   return await new Promise<number>((resolve, reject) => {

@@ -8,13 +8,13 @@ export function listCommand(): Command {
   return new Command("list")
     .alias("ls")
     .description("list the models on this machine")
-    .argument("[prefix]", "only names that begin so")
+    .argument("[prefix]", "list only names with this prefix")
     .action(async (prefix: string | undefined) => {
       console.log(await listModels(new Client(readCommandConfig()), prefix));
     });
 }
 
-/** A table of the models whose names begin so; damaged ones are named on standard error. */
+/** A table of the models whose names start with `prefix`. Prints damaged models to standard error. */
 export async function listModels(client: Client, prefix = ""): Promise<string> {
   const { models, damaged = [] } = await client.json("/api/tags", tagsAnswer);
   for (const { name, error } of damaged) console.error(plain(`${name} is damaged: ${error}`));

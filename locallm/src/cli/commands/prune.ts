@@ -9,8 +9,8 @@ import { humanBytes } from "../text.ts";
 export function pruneCommand(): Command {
   return new Command("prune")
     .description("remove unfinished downloads and files that no model uses")
-    .option("--dry-run", "only say what would go")
-    .option("--all", "also files younger than an hour, which a create may still want")
+    .option("--dry-run", "show what would be removed, without removing it")
+    .option("--all", "also remove files younger than an hour, which a running create may need")
     .action(async ({ dryRun = false, all = false }: { dryRun?: boolean; all?: boolean }) => {
       const store = new Store(readCommandConfig().modelsFolder);
       const blobs = await pruneBlobs(store, { dryRun, now: new Date(), ...(all ? { patienceMs: 0 } : {}) });

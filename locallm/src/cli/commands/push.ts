@@ -5,9 +5,9 @@ import { progressView } from "../progress.ts";
 
 export function pushCommand(): Command {
   return new Command("push")
-    .description("send a model to the registry that its name says")
+    .description("upload a model to the registry in its name")
     .argument("<model>")
-    .option("--insecure", "allow plain http")
+    .option("--insecure", "allow unencrypted HTTP")
     .action(async (model: string, { insecure = false }: { insecure?: boolean }) => {
       const view = progressView(process.stderr);
       try {

@@ -5,7 +5,7 @@ import { plain } from "../text.ts";
 
 export function rmCommand(): Command {
   return new Command("rm")
-    .description("remove models; what is answering ends in peace first")
+    .description("remove models; running answers finish first")
     .argument("<model...>")
     .action(async (models: string[]) => {
       const client = new Client(readCommandConfig());

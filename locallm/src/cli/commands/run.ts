@@ -20,18 +20,18 @@ interface Options {
 
 export function runCommand(): Command {
   return new Command("run")
-    .description("talk to a model; fetches it first if it is not here")
+    .description("chat with a model; downloads it first if it is missing")
     .argument("[model]")
-    .argument("[prompt...]", "one question; without it, and on a terminal, a conversation")
+    .argument("[prompt...]", "a single question; without it, on a terminal, start a conversation")
     .option("--keepalive <duration>", "how long the model stays loaded")
-    .option("--verbose", "figures after each answer")
-    .option("--insecure", "allow plain http when the model is fetched")
+    .option("--verbose", "show timings after each answer")
+    .option("--insecure", "allow unencrypted HTTP when downloading the model")
     .option("--format <format>", "json, or a JSON schema")
     .option("--think [level]", "true, false, low, medium or high")
-    .option("--hidethinking", "do not show what the model thinks")
+    .option("--hidethinking", "hide the model's thinking")
     .option("--nowordwrap", "do not wrap lines between words on a terminal")
-    .option("--truncate <boolean>", "embedding models: false refuses a text that is too long")
-    .option("--dimensions <count>", "embedding models: how many numbers of the vector")
+    .option("--truncate <boolean>", "embedding models: false rejects a text that is too long")
+    .option("--dimensions <count>", "embedding models: length of the vector")
     .action(async (first: string | undefined, rest: string[], given: Options, command: Command) => {
       const { model, words, options } = modelFirst(first, rest, given);
       if (model === undefined) command.error("Error: missing required argument 'model'");
@@ -39,7 +39,7 @@ export function runCommand(): Command {
     });
 }
 
-/** `run --think smollm2 hello`: what follows --think is a level, or else the model. */
+/** `run --think smollm2 hello`: if the word after --think is not a level, it is the model. */
 function modelFirst(first: string | undefined, rest: string[], options: Options) {
   const { think } = options;
   if (typeof think !== "string" || thinkLevels.has(think)) return { model: first, words: rest, options };
@@ -81,7 +81,7 @@ function settings(model: string, options: Options): ChatSettings {
   };
 }
 
-/** The name under which the model stands in the store and what it can do; it is fetched where it is missing. */
+/** The model's name in the store and its capabilities. Downloads the model if it is missing. */
 export async function present(reference: string, client: Client, config: CommandConfig, insecure: boolean) {
   const wanted = await source(reference);
   const { name } = wanted;
@@ -104,7 +104,7 @@ async function printEmbedding(
   const body = {
     model,
     input,
-    // What is no boolean or no number goes to the server, which says so.
+    // The server rejects anything that is not a boolean or a number.
     ...(truncate === undefined ? {} : { truncate: readSwitch(truncate) }),
     ...(dimensions === undefined ? {} : { dimensions: Number(dimensions) || dimensions }),
   };

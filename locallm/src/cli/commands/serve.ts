@@ -11,12 +11,11 @@ export function serveCommand(): Command {
   return new Command("serve")
     .alias("start")
     .description("start the server")
-    .option("--starter-model", "download a small model first if there is none")
+    .option("--starter-model", "download a small model first if the store is empty")
     .addOption(
-      new Option(
-        "--log-format <format>",
-        "how to log; by default text on a terminal, json elsewhere",
-      ).choices(["text", "json"]),
+      new Option("--log-format <format>", "log format (default: text on a terminal, json elsewhere)").choices(
+        ["text", "json"],
+      ),
     )
     .addHelpText("after", `\nEnvironment variables:\n${settingsTable()}`)
     .action(async ({ starterModel = false, logFormat }: Options) => {
@@ -30,16 +29,16 @@ interface Options {
   readonly logFormat?: "text" | "json";
 }
 
-/** Sent over the channel to a program that started us as a child. */
+/** Sent over the IPC channel to a parent process. */
 interface Ready {
   readonly url: string;
   readonly model: string | null;
 }
 
 async function serve(config: Config, wantsStarter: boolean, isText: boolean): Promise<void> {
-  // Loaded here, because the other verbs start faster without the server's modules.
+  // Imported here so that the other verbs start faster.
   const { createServer } = await import("../../server.ts");
-  // The server keeps running when nobody reads its output.
+  // The server keeps running when its output is closed.
   for (const output of [process.stdout, process.stderr])
     output.removeAllListeners("error").on("error", () => {});
   const server = await createServer(config, isText ? { logTo: textLog } : {});
@@ -87,11 +86,11 @@ async function fetchStarter(server: Server, signal: AbortSignal): Promise<string
   return null;
 }
 
-/** A line before the first byte, and one at each quarter. */
+/** Prints a line before the first byte, and one at each quarter. */
 function starterLines() {
   let told = 0;
   return ({ total, completed }: ProgressLine) => {
-    // Manifests and other small files are not worth a line.
+    // No lines for manifests and other small files.
     if (total === undefined || total < 1e6) return;
     if (told === 0) console.log("No model yet: downloading a small one to start with …");
     const quarter = 1 + Math.floor((4 * (completed ?? 0)) / total);
@@ -101,7 +100,7 @@ function starterLines() {
   };
 }
 
-/** The first signal lets requests finish, the second ends at once. The end of the parent process counts as a signal. */
+/** The first signal lets requests finish, the second exits at once. The end of the parent process counts as a signal. */
 function stopOnSignals(server: Server, stopping: AbortController): void {
   const stop = (reason: string) => {
     if (stopping.signal.aborted) process.exit(130);

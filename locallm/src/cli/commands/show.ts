@@ -7,13 +7,13 @@ import { plain } from "../text.ts";
 const parts = ["license", "modelfile", "parameters", "template", "system"] as const;
 
 export function showCommand(): Command {
-  const command = new Command("show").description("tell everything about a model").argument("<model>");
-  for (const part of parts) command.option(`--${part}`, `only its ${part}`);
-  command.option("-v, --verbose", "metadata and tensors too");
+  const command = new Command("show").description("show information about a model").argument("<model>");
+  for (const part of parts) command.option(`--${part}`, `show only the ${part}`);
+  command.option("-v, --verbose", "also show metadata and tensors");
   return command.action(async (model: string, options: Record<string, boolean | undefined>) => {
     const chosen = parts.filter((part) => options[part]);
     if (chosen.length > 1)
-      command.error("Error: only one of --license, --modelfile, --parameters, --template, --system");
+      command.error("Error: use only one of --license, --modelfile, --parameters, --template, --system");
     const verbose = options["verbose"] === true;
     const shown = await new Client(readCommandConfig()).json("/api/show", showAnswer, {
       body: { model, verbose },
@@ -23,7 +23,7 @@ export function showCommand(): Command {
   });
 }
 
-/** What people want to know first about a model. */
+/** The most important facts about a model, in sections. */
 export function overview(shown: ShowAnswer, verbose: boolean): string {
   const { details, model_info: info = {} } = shown;
   const sections: [string, string[][]][] = [

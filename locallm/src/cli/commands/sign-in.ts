@@ -2,25 +2,25 @@ import { Command } from "commander";
 import { readCommandConfig } from "../../config.ts";
 import { LocallmError } from "../../wire/errors.ts";
 
-/** Ollama's verb for an account with its vendor. Here nobody has one; registries know people by a file. */
+/** Ollama signs in to ollama.com. locallm has no accounts; credentials for registries are in a file. */
 export function signInCommand(): Command {
   return new Command("signin")
-    .description("there are no accounts: says where registries' passwords and tokens stand")
+    .description("locallm has no accounts: explains where to put registry credentials")
     .action(() => {
       const { credentialsFile: file } = readCommandConfig();
       throw new LocallmError("no_accounts", {
-        instead: `for a registry that wants to know you, write {"HOST": {"token": "…"}} or {"HOST": {"username": "…", "password": "…"}} into ${file} and let nobody else read it (chmod 600)`,
+        instead: `for a registry that requires credentials, write {"HOST": {"token": "…"}} or {"HOST": {"username": "…", "password": "…"}} to ${file} and make it readable only by you (chmod 600)`,
       });
     });
 }
 
 export function signOutCommand(): Command {
   return new Command("signout")
-    .description("there are no accounts: says how a registry is forgotten")
+    .description("locallm has no accounts: explains how to remove registry credentials")
     .action(() => {
       const { credentialsFile: file } = readCommandConfig();
       throw new LocallmError("no_accounts", {
-        instead: `to forget a registry, remove its entry from ${file}`,
+        instead: `to remove a registry's credentials, delete its entry from ${file}`,
       });
     });
 }

@@ -5,7 +5,7 @@ import { Client } from "../client.ts";
 
 export function stopCommand(): Command {
   return new Command("stop")
-    .description("unload a model when it has answered")
+    .description("unload a model after its running answers")
     .argument("<model>")
     .action(async (model: string) => {
       const client = new Client(readCommandConfig());

@@ -5,12 +5,12 @@ import { LocallmError } from "../../wire/errors.ts";
 import { Client } from "../client.ts";
 import { plain } from "../text.ts";
 
-/** `-v` alone or `--version` alone, which look at the server too. */
+/** `-v` or `--version` as the only parameter, which also checks the server. */
 export function asksVersion(parameters: readonly string[]): boolean {
   return parameters.length === 1 && ["-v", "--version"].includes(parameters[0] ?? "");
 }
 
-/** Our version on standard output; on standard error a warning where the server has another, or none answers. */
+/** Prints our version, and a warning on standard error if the server has another version or does not answer. */
 export async function tellVersion(): Promise<void> {
   console.log(version);
   const client = new Client(readCommandConfig());

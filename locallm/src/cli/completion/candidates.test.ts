@@ -53,7 +53,7 @@ test.each<[string, string[] | "files"]>([
   expect(await values(line)).toEqual(expected);
 });
 
-test("models are asked for only where one may stand", async () => {
+test("fetches model names only where the command line takes a model", async () => {
   const asked = vi.fn(models);
   for (const line of ["locallm r", "locallm run --k", "locallm create x"])
     await candidatesFor(program, line, asked);

@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from "commander";
 
-/** What may stand at the end of a line; `files` lets the shell complete a path. */
+/** Completions for the last word; `files` makes the shell complete a path. */
 export type Candidates = "files" | readonly Candidate[];
 
 export interface Candidate {
@@ -9,8 +9,8 @@ export interface Candidate {
 }
 
 /**
- * What may come next in a command line that is written up to the cursor. `models` is called only where a model
- * may stand.
+ * The completions at the end of `line`, the command line up to the cursor. Calls `models` only where the command
+ * line takes a model.
  */
 export async function candidatesFor(
   program: Command,
@@ -19,7 +19,7 @@ export async function candidatesFor(
 ): Promise<Candidates> {
   const words = line.trimStart().split(/\s+/);
   const current = words.pop() ?? "";
-  // The first is locallm itself, behind variables that are set for it alone.
+  // Skip leading NAME=value assignments and the word `locallm`.
   const given = words.slice(words.findIndex((word) => !/^\w+=/.test(word)) + 1);
   const candidates = await whatFits(program, given, current, models);
   return candidates === "files" ? candidates : candidates.filter(({ value }) => value.startsWith(current));
@@ -68,7 +68,7 @@ async function argumentValues(
   return isModel ? plain(await models()) : [];
 }
 
-/** `-f <path>`: a file; `--think [level]`: what its choices say. */
+/** `-f <path>`: files; `--think [level]`: the option's choices. */
 function valuesOf(option: Option): Candidates {
   if (option.argChoices !== undefined) return plain(option.argChoices);
   return /<path>|<file>/.test(option.flags) ? "files" : [];

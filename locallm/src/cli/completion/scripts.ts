@@ -1,10 +1,10 @@
 /**
- * What a shell runs to complete `locallm`. Each hands the line up to the cursor to `locallm __complete`, which
- * answers with a candidate a line, its meaning behind a tab, or with `:files`.
+ * The completion script of each shell. Each passes the line up to the cursor to `locallm __complete`, which prints
+ * one candidate per line, followed by a tab and its meaning, or `:files`.
  */
 export const scripts = {
-  // Without the package bash-completion. Bash breaks words at the colon of model:tag and at =, so what stands
-  // in front of the last of them is not replaced.
+  // Does not need the bash-completion package. Bash splits words at the colon of model:tag and at =, so only the
+  // text after the last of them is replaced.
   bash: `# source <(locallm completion bash)
 _locallm() {
   local line=\${COMP_LINE:0:COMP_POINT} value meaning

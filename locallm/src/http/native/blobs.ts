@@ -5,20 +5,20 @@ import { modelsFolderHeader } from "../../wire/api/library.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import type { Parts } from "../parts.ts";
 
-/** `HEAD` and `POST /api/blobs/:digest`: files for create, of any size, checked against their digest. */
+/** `HEAD` and `POST /api/blobs/:digest`: files of any size for create, verified against their digest. */
 export function blobRoutes(app: FastifyInstance, parts: Parts): void {
   app.head("/api/blobs/:digest", async (request, reply) => {
     const { digest } = request.params as { digest: string };
     const { blobs } = parts.store;
     const sizeBytes = await blobs.size(requireDigest(digest));
-    // Lets a command line on this machine see whether its models folder is the server's.
+    // Lets the CLI detect that it shares the models folder with the server.
     const identity = await blobs.identity();
     if (identity !== null) reply.header(modelsFolderHeader, identity);
     if (sizeBytes === null) return reply.code(404).send();
     return reply.code(200).header("content-length", sizeBytes).send();
   });
 
-  // Uploads are gigabytes: they are not read into memory as other bodies are.
+  // Uploads are gigabytes, so they are streamed to disk, not read into memory like other bodies.
   void app.register(async (uploads) => {
     uploads.removeAllContentTypeParsers();
     uploads.addContentTypeParser("*", (_request, payload, done) => done(null, payload));
@@ -42,7 +42,7 @@ export function blobRoutes(app: FastifyInstance, parts: Parts): void {
   });
 }
 
-/** A client that sends nothing for so long is gone, even if its connection stands. */
+/** An upload that receives no byte for this long is ended, even if its connection is open. */
 const idleMs = 60_000;
 
 async function* watched(raw: IncomingMessage): AsyncGenerator<Buffer> {
@@ -56,7 +56,7 @@ async function* watched(raw: IncomingMessage): AsyncGenerator<Buffer> {
   };
   rearm();
   try {
-    // Whoever stops reading still has to answer on this connection.
+    // Keep the connection open when reading stops early; the error is still sent on it.
     for await (const chunk of raw.iterator({ destroyOnReturn: false })) {
       rearm();
       yield chunk as Buffer;
@@ -66,7 +66,7 @@ async function* watched(raw: IncomingMessage): AsyncGenerator<Buffer> {
   }
 }
 
-/** A client that is still sending would meet a closed connection before it reads why: for a while its bytes are taken. */
+/** Discards the rest of the body for up to 10 s. Otherwise a client still sending would lose the error message. */
 function readAway(raw: IncomingMessage): void {
   if (raw.complete) return;
   const timer = setTimeout(() => raw.socket.destroy(), 10_000).unref();

@@ -13,7 +13,7 @@ import { loadOrUnload } from "./load.ts";
 import { ndjson } from "./ndjson.ts";
 import { refuseImages, refuseLogprobs } from "./refusals.ts";
 
-/** `POST /api/chat`: the model's own template over the client's whole history. */
+/** `POST /api/chat`: the client's whole history, rendered with the model's template. */
 export function chatRoute(app: FastifyInstance, parts: Parts): void {
   app.post("/api/chat", async (request, reply) => {
     const body = readBody(request, reply, chatRequest);
@@ -71,7 +71,7 @@ function finalFields(run: Run, { done, lease, dropped, violations }: DoneEvent):
   };
 }
 
-/** What does not change from token to token is made once. A tool call comes whole, in a line of its own. */
+/** Builds the constant part of the lines once. A tool call is sent whole, in its own line. */
 export async function* encode(run: Run, events: AsyncIterable<TurnEvent>): AsyncGenerator<string> {
   const head = `{"model":${JSON.stringify(run.typedName)},"created_at":"`;
   const line = (fields: string) =>

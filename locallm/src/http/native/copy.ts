@@ -5,7 +5,7 @@ import { parseModelName, requireModelName } from "../../wire/model-name.ts";
 import { readBody } from "../body.ts";
 import type { Parts } from "../parts.ts";
 
-/** `POST /api/copy`: a second name for the same files; 200 with an empty body. */
+/** `POST /api/copy`: adds a name for the same files. Answers 200 with an empty body. */
 export function copyRoute(app: FastifyInstance, parts: Parts): void {
   app.post("/api/copy", async (request, reply) => {
     const body = readBody(request, reply, copyRequest);

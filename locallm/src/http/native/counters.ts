@@ -3,7 +3,7 @@ import type { GenerateDone } from "../../wire/inference/generate.ts";
 import type { Run } from "../run.ts";
 import type { Dropped } from "../run-turn.ts";
 
-/** What every final chunk carries: all of it always, zeros included. Durations are integer nanoseconds. */
+/** The counters of every final chunk, always all of them, including zeros. Durations are integer nanoseconds. */
 export interface Counters {
   readonly total_duration: number;
   readonly load_duration: number;
@@ -24,7 +24,7 @@ export function counters(run: Run, lease: Lease, done: GenerateDone): Counters {
   };
 }
 
-/** Fields of ours that clients of Ollama do not know, each only if it says something. */
+/** Fields that Ollama does not have. Each is present only if it applies. */
 export function extras(
   run: Run,
   lease: Lease,
@@ -42,17 +42,17 @@ export function extras(
   };
 }
 
-/** Null where the answer has none. */
+/** The field is null if the answer has no violations. */
 export function violationsField(violations: readonly string[]): Record<string, unknown> {
   return violations.length === 0 ? {} : { format_violations: violations };
 }
 
-/** Never 0: clients divide by it. */
+/** At least 1, because clients divide by it. */
 export function nanoseconds(ms: number): number {
   return Math.max(1, Math.round(ms * 1e6));
 }
 
-/** It is smaller than what was asked for, or it ended the answer. */
+/** Whether the window is smaller than requested or ended the answer. */
 function isWindowWorthTelling(run: Run, lease: Lease, done: GenerateDone): boolean {
   const isFull = done.reason === "length" && done.promptTokens + done.evalTokens >= lease.numCtx;
   return isFull || lease.numCtx < run.options.num_ctx;

@@ -7,7 +7,7 @@ import { readBody } from "../body.ts";
 import type { Parts } from "../parts.ts";
 import { sendProgress } from "./progress.ts";
 
-/** `POST /api/create`: a model from another one or from uploaded blobs. */
+/** `POST /api/create`: creates a model from another model or from uploaded blobs. */
 export function createRoute(app: FastifyInstance, parts: Parts): void {
   app.post("/api/create", async (request, reply) => {
     const body = readBody(request, reply, createRequest);

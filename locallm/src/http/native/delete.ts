@@ -6,8 +6,8 @@ import { readBody } from "../body.ts";
 import type { Parts } from "../parts.ts";
 
 /**
- * `DELETE /api/delete`: the name goes at once, so that nobody new comes; who still runs the model ends in peace;
- * then the files go that no other model uses.
+ * `DELETE /api/delete`: removes the name first, so that no new request finds the model; lets running requests finish;
+ * then deletes the files that no other model uses.
  */
 export function deleteRoute(app: FastifyInstance, parts: Parts): void {
   app.delete("/api/delete", async (request, reply) => {

@@ -10,7 +10,7 @@ import type { Parts } from "../parts.ts";
 import type { Run } from "../run.ts";
 import { conversation, requireTraits } from "../run-turn.ts";
 
-/** A request's prompt, for a model that is loaded. */
+/** A request's prompt for a loaded model. */
 export interface ReadyPrompt {
   readonly prompt: GenerateJob["prompt"];
   readonly grammar: GenerateJob["grammar"];
@@ -20,8 +20,8 @@ export interface ReadyPrompt {
 }
 
 /**
- * How a request's prompt reaches the model: as it was sent, unless `system`, `template` or `suffix` stands in the
- * request, or the server was told to do as Ollama does. Refuses at once what the model cannot do.
+ * Prepares the prompt: raw, unless the request has `system`, `template` or `suffix`, or the server is configured to
+ * use the template like Ollama. Throws at once if the model lacks a capability that the request needs.
  */
 export async function generatePrompt(
   parts: Parts,
@@ -74,7 +74,7 @@ async function templatedPrompt(parts: Parts, run: Run, body: GenerateRequest) {
   };
 }
 
-/** A template that fails is the request's fault where the request brought it. */
+/** If the request's own template fails, blames the request. */
 async function rendered(body: GenerateRequest, rendering: Promise<PromptText>): Promise<PromptText> {
   try {
     return await rendering;
@@ -89,12 +89,12 @@ async function rendered(body: GenerateRequest, rendering: Promise<PromptText>): 
   }
 }
 
-/** The tokens of an earlier answer go before the text. */
+/** Puts the tokens of an earlier answer before the text. */
 function inFront(context: readonly number[] | undefined, text: PromptText): GenerateJob["prompt"] {
   return context === undefined || context.length === 0 ? text : [context, text];
 }
 
-/** A conversation of one message; with `context` the model's own beginning stands in there already. */
+/** A conversation of one message. A `context` already contains the model's system text and example messages. */
 function firstMessages(run: Run, body: GenerateRequest) {
   const system = body.system === undefined ? [] : [{ role: "system", content: body.system }];
   const messages = [...system, { role: "user", content: body.prompt ?? "" }];

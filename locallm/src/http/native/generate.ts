@@ -43,7 +43,7 @@ async function* generate(
   run: Run,
   body: GenerateRequest,
   ready: (lease: Lease) => Promise<ReadyPrompt>,
-  /** Called before the first piece: the last moment for a header. */
+  /** Called before the first piece, when headers can still be set. */
   onCut: (tokens: number) => void,
 ): AsyncGenerator<Piece> {
   const lease = await run.lease();
@@ -82,7 +82,7 @@ async function* generate(
   }
 }
 
-/** What does not change from token to token is made once. */
+/** Builds the constant part of the lines once. */
 async function* encode(run: Run, pieces: AsyncIterable<Piece>): AsyncGenerator<string> {
   const head = `{"model":${JSON.stringify(run.typedName)},"created_at":"`;
   for await (const piece of pieces) {

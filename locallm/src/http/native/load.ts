@@ -1,7 +1,7 @@
 import type { Parts } from "../parts.ts";
 import type { Run } from "../run.ts";
 
-/** An empty prompt loads the model, or with `keep_alive: 0` lets it go; `fields` is what the route answers with. */
+/** An empty prompt loads the model, or unloads it with `keep_alive: 0`. `fields` are the route's answer fields. */
 export async function loadOrUnload<Fields extends object>(parts: Parts, run: Run, fields: Fields) {
   const unload = run.keepAliveMs === 0;
   if (unload) parts.scheduler.expire(run.runnable);

@@ -2,7 +2,7 @@ import type { FastifyRequest } from "fastify";
 import { errorReply } from "../error-reply.ts";
 import type { StreamFormat } from "../stream.ts";
 
-/** One JSON object a line; a failure after the first line is a line of its own, the last. */
+/** One JSON object per line. An error after the first line becomes the last line. */
 export function ndjson(request: FastifyRequest): StreamFormat {
   return {
     contentType: "application/x-ndjson",

@@ -3,10 +3,10 @@ import type { ProgressLine } from "../../wire/api/library.ts";
 import { sendStream } from "../stream.ts";
 import { ndjson } from "./ndjson.ts";
 
-/** Work that tells how far it is; create, pull and push. */
+/** Work that reports its progress: create, pull and push. */
 export type Work = (onProgress: (line: ProgressLine) => void, signal: AbortSignal) => Promise<void>;
 
-/** Streams the lines of some work, or with `stream: false` answers once at its end. */
+/** Streams the progress lines, or with `stream: false` answers once at the end. */
 export async function sendProgress(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -21,7 +21,7 @@ export async function sendProgress(
   return reply;
 }
 
-/** Between two writes: a person cannot read faster, and a pull reports thousands of times a second. */
+/** The pause between two writes. A pull reports progress thousands of times a second. */
 const pauseMs = 60;
 
 async function* progressLines(work: Work, signal: AbortSignal): AsyncGenerator<string> {
@@ -47,7 +47,7 @@ async function* progressLines(work: Work, signal: AbortSignal): AsyncGenerator<s
   await finished;
 }
 
-/** Lines not sent yet. Of one layer's progress only the newest is kept, so a slow reader costs no memory. */
+/** Unsent lines. Keeps only the newest line of each layer, so that a slow reader costs no memory. */
 class PendingLines {
   #lines: ProgressLine[] = [];
   #wake: (() => void) | null = null;

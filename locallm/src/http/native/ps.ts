@@ -4,7 +4,7 @@ import type { ResidentView, SchedulerView } from "../../scheduler/lease.ts";
 import { parseModelName } from "../../wire/model-name.ts";
 import type { Parts } from "../parts.ts";
 
-/** `GET /api/ps`: loaded models, longest remaining first; `?explain` adds why each thing happened. */
+/** `GET /api/ps`: loaded models, longest remaining first; `?explain` adds the queue and the scheduler's reasons. */
 export function psRoute(app: FastifyInstance, parts: Parts): void {
   app.get("/api/ps", async (request) => {
     const view = parts.scheduler.view();
@@ -32,7 +32,7 @@ async function entry(parts: Parts, resident: ResidentView) {
   };
 }
 
-/** Ollama's `details` here know no lengths. A model that was deleted while loaded has none at all. */
+/** As in Ollama, without lengths. Empty for a model that was deleted while loaded. */
 async function details(parts: Parts, name: string) {
   const parsed = parseModelName(name);
   const stored = parsed === null ? null : await parts.store.find(parsed).catch(() => null);
@@ -41,7 +41,7 @@ async function details(parts: Parts, name: string) {
   return rest;
 }
 
-/** Ours: `CPU`, or the GPUs with their layers. */
+/** `CPU`, or the GPUs with their layers. Ollama has no such field. */
 export function deviceText({ devices }: Pick<ResidentView, "devices">): string {
   if (devices.length === 0) return "CPU";
   return devices
@@ -49,7 +49,7 @@ export function deviceText({ devices }: Pick<ResidentView, "devices">): string {
     .join(", ");
 }
 
-/** Ollama's way to say "never": a date that no client will see. */
+/** Ollama also reports "never" as a distant date. */
 const forEverMs = Date.UTC(2300, 0, 1);
 
 function explanation(view: SchedulerView) {

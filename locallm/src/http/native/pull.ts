@@ -5,7 +5,7 @@ import { readBody } from "../body.ts";
 import type { Parts } from "../parts.ts";
 import { sendProgress } from "./progress.ts";
 
-/** `POST /api/pull`: a model from a registry or another source, with its progress. */
+/** `POST /api/pull`: downloads a model from a registry or another source, and reports progress. */
 export function pullRoute(app: FastifyInstance, parts: Parts): void {
   app.post("/api/pull", async (request, reply) => {
     const body = readBody(request, reply, transferRequest);

@@ -5,7 +5,7 @@ import { readBody } from "../body.ts";
 import type { Parts } from "../parts.ts";
 import { sendProgress } from "./progress.ts";
 
-/** `POST /api/push`: a model of the store to the registry that its name says. */
+/** `POST /api/push`: uploads a model to the registry in its name. */
 export function pushRoute(app: FastifyInstance, parts: Parts): void {
   app.post("/api/push", async (request, reply) => {
     const body = readBody(request, reply, transferRequest);

@@ -1,7 +1,7 @@
 import { LocallmError } from "../../wire/errors.ts";
 import type { Run } from "../run.ts";
 
-/** Fields that the API knows and this server does not do yet: refused, never silently ignored. */
+/** Rejects `logprobs`, which is not supported yet, instead of silently ignoring it. */
 export function refuseLogprobs(body: {
   readonly logprobs?: boolean | undefined;
   readonly top_logprobs?: number | undefined;

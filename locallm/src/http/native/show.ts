@@ -8,7 +8,7 @@ import { modelCapabilities } from "../capabilities.ts";
 import type { Parts } from "../parts.ts";
 import { deviceText } from "./ps.ts";
 
-/** `POST /api/show`: everything that is known of a model. */
+/** `POST /api/show`: all information about a model. */
 export function showRoute(app: FastifyInstance, parts: Parts): void {
   app.post("/api/show", async (request, reply) => {
     const body = readBody(request, reply, showRequest);
@@ -23,7 +23,7 @@ export function showRoute(app: FastifyInstance, parts: Parts): void {
   });
 }
 
-/** Ours: while the model is loaded, where it runs and why there. */
+/** While the model is loaded: its device and the reason. Ollama has no such field. */
 function whereLoaded(parts: Parts, model: Model) {
   const name = displayModelName(model.name);
   const resident = parts.scheduler

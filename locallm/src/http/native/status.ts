@@ -3,7 +3,7 @@ import type { ResidentView } from "../../scheduler/lease.ts";
 import type { Metrics } from "../metrics.ts";
 import type { Parts } from "../parts.ts";
 
-/** The routes that say how the server itself does. */
+/** Status, health and metrics of the server. */
 export function statusRoutes(app: FastifyInstance, parts: Parts): void {
   app.get("/", async (_, reply) => {
     const notice = parts.settings.notice();
@@ -12,7 +12,7 @@ export function statusRoutes(app: FastifyInstance, parts: Parts): void {
 
   app.get("/api/version", async () => ({ version: parts.version }));
 
-  /** `live`: the server answers. `ready`: it would take a request now, and every loaded model's process responds. */
+  /** `live`: the server answers. `ready`: it accepts requests, and the process of every loaded model responds. */
   app.get("/health", { config: { quiet: true } }, async (_, reply) => {
     const { residents, waiting } = parts.scheduler.view();
     const accepts = parts.scheduler.accepts();

@@ -6,7 +6,7 @@ import { displayModelName } from "../../wire/model-name.ts";
 import { modelCapabilities } from "../capabilities.ts";
 import type { Parts } from "../parts.ts";
 
-/** `GET /api/tags`: every model, newest first. Damaged ones are in `damaged`, which Ollama does not have. */
+/** `GET /api/tags`: all models, newest first. Lists damaged models in `damaged`, a field that Ollama does not have. */
 export function tagsRoute(app: FastifyInstance, parts: Parts): void {
   app.get("/api/tags", async (request) => {
     const { models, broken } = await parts.store.list();
@@ -30,7 +30,7 @@ export function tagsRoute(app: FastifyInstance, parts: Parts): void {
   });
 }
 
-/** How long a list waits for templates. The capabilities of the others are in the next list. */
+/** How long a list waits for templates. Later lists have the capabilities of the remaining models. */
 const longestMs = 500;
 
 async function entry(parts: Parts, model: Model, late: Promise<void>) {

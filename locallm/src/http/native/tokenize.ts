@@ -4,7 +4,7 @@ import { readBody } from "../body.ts";
 import type { Parts } from "../parts.ts";
 import { prepareRun } from "../run.ts";
 
-/** `POST /api/tokenize` and `/api/detokenize`: not Ollama's; the field names are llama-server's. */
+/** `POST /api/tokenize` and `/api/detokenize`. Ollama has neither; the field names are llama-server's. */
 export function tokenizeRoutes(app: FastifyInstance, parts: Parts): void {
   app.post("/api/tokenize", async (request, reply) => {
     const body = readBody(request, reply, tokenizeRequest);

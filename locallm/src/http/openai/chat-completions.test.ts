@@ -60,7 +60,7 @@ async function stream(events: TurnEvent[], withUsage = false) {
 }
 
 describe("chat.completion.chunk", () => {
-  test("role first, then pieces as they came, the finish alone, one id and one time", async () => {
+  test("sends the role, the pieces, then the finish reason, with one id and one time", async () => {
     const chunks = await stream(answer);
     expect(new Set(chunks.map(({ id, created, model }) => `${id} ${created} ${model}`))).toEqual(
       new Set(['chatcmpl-1 7 m"x']),
@@ -80,7 +80,7 @@ describe("chat.completion.chunk", () => {
     expect(chunks.map(({ choices }) => choices[0]!.finish_reason).slice(-2)).toEqual([null, "tool_calls"]);
   });
 
-  test("usage is a chunk of its own without choices, when asked for", async () => {
+  test("sends the requested usage in a chunk without choices", async () => {
     expect((await stream(answer, true)).at(-1)).toMatchObject({
       choices: [],
       usage: { prompt_tokens: 10, completion_tokens: 3, total_tokens: 13 },
@@ -89,7 +89,7 @@ describe("chat.completion.chunk", () => {
     expect((await stream(answer)).some((chunk) => chunk.usage !== undefined)).toBe(false);
   });
 
-  test("an answer without a word has its role and its finish", async () => {
+  test("sends role and finish reason for an empty answer", async () => {
     expect((await stream([ended("length")])).map(({ choices }) => choices[0])).toEqual([
       { index: 0, delta: { role: "assistant", content: "" }, finish_reason: null },
       { index: 0, delta: {}, finish_reason: "length" },
@@ -97,7 +97,7 @@ describe("chat.completion.chunk", () => {
   });
 });
 
-test("the whole answer is the stream put together", async () => {
+test("the unstreamed answer equals the joined stream", async () => {
   const whole = await wholeAnswer(head, from(answer));
   expect(whole.choices[0]).toEqual({
     index: 0,

@@ -11,11 +11,11 @@ import { requestTurn } from "./request-turn.ts";
 import { refuse, samplingOptions } from "./sampling.ts";
 import { done, event, fingerprint, newId, sse } from "./sse.ts";
 
-/** `POST /v1/chat/completions`, streamed and not. */
+/** `POST /v1/chat/completions`, streamed or whole. */
 export function chatCompletionsRoute(app: FastifyInstance, parts: Parts): void {
   app.post("/v1/chat/completions", async (request, reply) => {
     const body = readBody(request, reply, chatCompletionsRequest);
-    refuse("n", (body.n ?? 1) > 1, ": one choice an answer");
+    refuse("n", (body.n ?? 1) > 1, ": only one choice per answer");
     refuse("logprobs", body.logprobs === true);
     refuse("top_logprobs", (body.top_logprobs ?? 0) > 0);
     const asked = requestTurn(body);
@@ -48,7 +48,7 @@ function answerHead(run: Run): AnswerHead {
   return { id: newId("chatcmpl-"), created: Math.floor(Date.now() / 1000), model: run.typedName };
 }
 
-/** One event per piece; what does not change from token to token is written once. */
+/** One event per piece. Builds the constant part of the events once. */
 export async function* encode(
   head: AnswerHead,
   events: AsyncIterable<TurnEvent>,
@@ -58,7 +58,7 @@ export async function* encode(
     ...head,
     object: "chat.completion.chunk",
     system_fingerprint: fingerprint,
-    // As at OpenAI: where usage is asked for, every chunk before has it as null.
+    // Like OpenAI: if usage is requested, all earlier chunks have `usage: null`.
     ...(withUsage ? { usage: null } : {}),
   };
   const start = `data: ${JSON.stringify(base).slice(0, -1)},"choices":[{"index":0,"delta":`;
@@ -139,10 +139,10 @@ export async function wholeAnswer(head: AnswerHead, events: AsyncIterable<TurnEv
       }
     }
   }
-  throw new Error("the answer ended without its end");
+  throw new Error("the answer ended without its final event");
 }
 
-/** A call that the length cut is `length`, as at OpenAI: its arguments are not whole. */
+/** Like OpenAI, a tool call cut by the length limit is `length`: its arguments are incomplete. */
 function finishReason(ended: GenerateDone, called: boolean): "stop" | "length" | "tool_calls" {
   return ended.reason === "length" ? "length" : called ? "tool_calls" : "stop";
 }

@@ -13,12 +13,12 @@ import { type AnswerHead, usageOf } from "./chat-completions.ts";
 import { refuse, samplingOptions } from "./sampling.ts";
 import { done, event, fingerprint, newId, sse } from "./sse.ts";
 
-/** `POST /v1/completions`: the prompt as it is, no template, unless there is a `suffix` for one that knows it. */
+/** `POST /v1/completions`: the raw prompt. Only a `suffix` uses the model's template. */
 export function completionsRoute(app: FastifyInstance, parts: Parts): void {
   app.post("/v1/completions", async (request, reply) => {
     const body = readBody(request, reply, completionsRequest);
-    refuse("n", (body.n ?? 1) > 1, ": one choice a prompt");
-    refuse("best_of", (body.best_of ?? 1) > 1, ": one choice a prompt");
+    refuse("n", (body.n ?? 1) > 1, ": only one choice per prompt");
+    refuse("best_of", (body.best_of ?? 1) > 1, ": only one choice per prompt");
     refuse("logprobs", body.logprobs !== undefined);
     const run = await prepareRun(parts, request, reply, { ...body, options: samplingOptions(body) });
     await requirePurpose(parts, run, "completion", "generate");
@@ -37,7 +37,7 @@ type Piece =
   | { readonly kind: "text"; readonly index: number; readonly text: string }
   | { readonly kind: "done"; readonly index: number; readonly done: GenerateDone };
 
-/** Several prompts are answered one after the other, in a place that is held once. */
+/** Answers several prompts one after the other, in the same slot. */
 async function* complete(
   run: Run,
   body: CompletionsRequest,

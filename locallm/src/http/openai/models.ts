@@ -3,7 +3,7 @@ import type { Model } from "../../library/model.ts";
 import { displayModelName, requireModelName } from "../../wire/model-name.ts";
 import type { Parts } from "../parts.ts";
 
-/** `GET /v1/models` and `/v1/models/{id}`; an id may hold slashes. */
+/** `GET /v1/models` and `/v1/models/{id}`; an id may contain slashes. */
 export function modelRoutes(app: FastifyInstance, parts: Parts): void {
   app.get("/v1/models", async () => {
     const { models } = await parts.store.list();

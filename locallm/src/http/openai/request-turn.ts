@@ -3,7 +3,7 @@ import type { Think } from "../../wire/api/message.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import type { ChatCompletionsMessage, ChatCompletionsRequest } from "../../wire/openai/chat-completions.ts";
 
-/** OpenAI's messages, tools and wishes as one turn. */
+/** Converts an OpenAI request to a turn. */
 export function requestTurn(body: ChatCompletionsRequest): Turn {
   const given = body.messages ?? [];
   if (given.length === 0) throw new LocallmError("messages_empty", {});
@@ -62,7 +62,7 @@ function turnCall(call: WireCall, index: number) {
   };
 }
 
-/** What is no JSON object, because a model once wrote it so, goes back to the model as it was. */
+/** Passes arguments that are not a JSON object back to the model unchanged, because a model wrote them. */
 export function argumentsOf(text: string): Record<string, unknown> {
   if (text.trim() === "") return {};
   try {
@@ -73,7 +73,7 @@ export function argumentsOf(text: string): Record<string, unknown> {
   return { arguments: text };
 }
 
-/** OpenAI names the call that a result answers; many templates want the function's name. */
+/** OpenAI's results refer to a call's id, but many templates need the function's name. */
 function toolName(message: ChatCompletionsMessage, before: readonly ChatCompletionsMessage[]) {
   const calls = before.flatMap(({ tool_calls }) => tool_calls ?? []);
   const name = calls.findLast(({ id }) => id === message.tool_call_id)?.function.name ?? message.name;

@@ -7,14 +7,14 @@ export type ResponseEvent = { readonly type: string } & Record<string, unknown>;
 type Item = { id: string; type: string; status: string } & Record<string, unknown>;
 
 /**
- * Builds one response object piece by piece and says each step as the events of OpenAI's streaming: items
- * (reasoning, message, function call) open, grow and close one after the other.
+ * Builds one response object piece by piece and returns OpenAI's streaming events for each step. Items (reasoning,
+ * message, function call) open, grow and close one after the other.
  */
 export class ResponseBuilder {
   readonly #now: () => number;
   readonly #response: { status: string; output: Item[] } & Record<string, unknown>;
   #sequence = 0;
-  /** The text item that is growing. */
+  /** The open text item. */
   #open: { item: Item; text: string; kind: "content" | "thinking" } | null = null;
 
   constructor(model: string, echoed: Record<string, unknown>, now: () => number) {

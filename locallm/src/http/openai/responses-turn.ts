@@ -3,7 +3,7 @@ import { LocallmError } from "../../wire/errors.ts";
 import type { ResponsesItem, ResponsesRequest } from "../../wire/openai/responses.ts";
 import { argumentsOf, thinkOf } from "./request-turn.ts";
 
-/** A response's input items, instructions and tools as one turn. */
+/** Converts input items, instructions and tools to a turn. */
 export function responsesTurn(body: ResponsesRequest): Turn {
   const system = body.instructions === undefined ? [] : [{ role: "system", content: body.instructions }];
   const items = typeof body.input === "string" ? [{ role: "user", content: body.input }] : body.input;
@@ -66,7 +66,7 @@ function itemMessage(item: ResponsesItem, items: readonly ResponsesItem[], index
   }
 }
 
-/** What the model did in one turn stands in several items: its thinking, its words, its calls. */
+/** Joins the items of one turn (thinking, text, calls) into one message. */
 function joined(messages: readonly Message[]): Message[] {
   const all: Message[] = [];
   for (const message of messages) {
@@ -108,7 +108,7 @@ function functionTool(tool: NonNullable<ResponsesRequest["tools"]>[number], inde
   if (tool.type !== "function")
     throw new LocallmError("unsupported_parameter", {
       field: `tools[${index}].type`,
-      hint: `: "${tool.type.slice(0, 60)}"; only functions are`,
+      hint: `: "${tool.type.slice(0, 60)}"; only functions are supported`,
     });
   if (tool.name === undefined)
     throw new LocallmError("invalid_field", { field: `tools[${index}].name`, problem: "is required" });

@@ -11,7 +11,7 @@ import { ResponseBuilder, type ResponseEvent } from "./response-builder.ts";
 import { responsesTurn } from "./responses-turn.ts";
 import { refuse, samplingOptions } from "./sampling.ts";
 
-/** `POST /v1/responses`, without a memory: each request carries its whole conversation. */
+/** `POST /v1/responses`, stateless: each request contains the whole conversation. */
 export function responsesRoute(app: FastifyInstance, parts: Parts): void {
   app.post("/v1/responses", async (request, reply) => {
     const body = readBody(request, reply, responsesRequest);
@@ -55,7 +55,7 @@ export function responsesRoute(app: FastifyInstance, parts: Parts): void {
   });
 }
 
-/** What a response says of its own request. */
+/** The request fields that a response repeats. */
 function echoed(
   body: ResponsesRequest,
   options: { readonly temperature: number; readonly top_p: number },
@@ -81,7 +81,7 @@ export async function* encode(
 ): AsyncGenerator<string> {
   const write = (all: readonly ResponseEvent[]) =>
     all.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
-  // Held until the model speaks: an error before that still has its own status.
+  // Held back until the first token, so that an earlier error still gets its own status.
   let begun = write(builder.begin());
   for await (const piece of events) {
     const text = write(builder.take(piece));

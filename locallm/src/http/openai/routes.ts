@@ -6,7 +6,7 @@ import { embeddingsRoute } from "./embeddings.ts";
 import { modelRoutes } from "./models.ts";
 import { responsesRoute } from "./responses.ts";
 
-/** Everything below `/v1`, in OpenAI's shape. */
+/** All routes under `/v1`. */
 export function openAiRoutes(app: FastifyInstance, parts: Parts): void {
   chatCompletionsRoute(app, parts);
   completionsRoute(app, parts);

@@ -2,8 +2,8 @@ import { LocallmError } from "../../wire/errors.ts";
 import type { SamplingFields } from "../../wire/openai/chat-completions.ts";
 
 /**
- * OpenAI's sampling fields as native options. What is absent stays absent, so that the model's own parameters
- * hold; `options` is the native extension and comes first.
+ * OpenAI's sampling fields as native options. Omits absent fields, so that the model's parameters apply. The native
+ * extension `options` takes precedence.
  */
 export function samplingOptions(body: SamplingFields, maxTokens = body.max_tokens): Record<string, unknown> {
   const stop = body.stop === undefined ? undefined : [body.stop].flat();
@@ -23,7 +23,7 @@ export function samplingOptions(body: SamplingFields, maxTokens = body.max_token
   return { ...body.options, ...Object.fromEntries(set) };
 }
 
-/** Refuses by name what would change the answer if it were ignored. */
+/** Rejects a field that would change the answer if it were ignored. */
 export function refuse(field: string, isAsked: boolean, hint = ""): void {
   if (isAsked) throw new LocallmError("unsupported_parameter", { field, hint });
 }

@@ -3,7 +3,7 @@ import type { FastifyRequest } from "fastify";
 import { errorReply } from "../error-reply.ts";
 import type { StreamFormat } from "../stream.ts";
 
-/** Server-sent events. A failure after the first event is an event of its own, the last: no `[DONE]` follows. */
+/** Server-sent events. An error after the first event becomes the last event, without `[DONE]`. */
 export function sse(request: FastifyRequest): StreamFormat {
   return {
     contentType: "text/event-stream; charset=utf-8",
@@ -18,10 +18,10 @@ export function event(data: unknown): string {
 
 export const done = "data: [DONE]\n\n";
 
-/** 128 random bits: ids of different answers do not meet. */
+/** 128 random bits, so that ids are unique. */
 export function newId(prefix: string): string {
   return `${prefix}${randomBytes(16).toString("hex")}`;
 }
 
-/** What `system_fingerprint` says: answers of one version come from one kind of engine. */
+/** The constant `system_fingerprint`. */
 export const fingerprint = "fp_locallm";
