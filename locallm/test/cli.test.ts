@@ -184,7 +184,7 @@ describe("the lists", () => {
       expect.stringMatching(/ ago$/),
     ]);
     expect((await locallm("ls", "SENT")).out.trim().split("\n").length).toBe(2);
-    // What would stop a server's start stops nobody who asks one that runs.
+    // Settings that would stop a server from starting do not affect clients.
     const env = { LOCALLM_HOST: server.url, HTTPS_PROXY: "socks5://127.0.0.1:1080", LOCALLM_KEEP_ALIVE: "x" };
     expect((await run(env, ["ps"])).out.trim()).toMatch(/^NAME +ID +SIZE +PROCESSOR +CONTEXT +UNTIL$/);
   });
@@ -233,7 +233,7 @@ describe("cp, rm and stop", () => {
   });
 });
 
-// On an address of this machine that is not loopback, where nobody listens.
+// A non-loopback address of this machine without a listener.
 const lanAddress = Object.values(networkInterfaces())
   .flat()
   .find((one) => one?.family === "IPv4" && !one.internal)?.address;
@@ -306,7 +306,7 @@ test("control characters in a model's output do not reach the terminal", async (
   }
 });
 
-// Nobody may make files there, root neither.
+// Not even root may create files there.
 test.skipIf(process.platform !== "linux")(
   "a read-only models folder is reported, even during an upload, and everything else still works",
   async () => {
@@ -346,7 +346,7 @@ test("a command ends without an error if its output is closed, as by head", asyn
 });
 
 test("without a server every command says how to start one", async () => {
-  // A file is not read for minutes before.
+  // The check comes before reading a large file.
   const verbs = [["list"], ["show", "x"], ["rm", "x"], ["pull", join(folder, "tiny.gguf")]];
   for (const said of await Promise.all(verbs.map((args) => run({ LOCALLM_HOST: "127.0.0.1:1" }, args)))) {
     expect(said).toEqual({
@@ -477,7 +477,7 @@ describe("launch", () => {
     expect(unspoken.err).toMatch(/^Error: Anthropic's API.* not supported yet/);
   });
 
-  // The folder of tests holds a program in Codex's place that tells how it was started.
+  // A fake codex program in the test folder reports how it was started.
   test.skipIf(process.platform === "win32")(
     "starts a program configured for a model that supports tools",
     async () => {
@@ -492,7 +492,9 @@ describe("launch", () => {
         PATH: `${bin}${delimiter}${process.env["PATH"]}`,
       };
       const without = await run(env, ["launch", "codex"]);
-      expect(without.err).toMatch(/^Error: --model is required: no local model has what Codex needs \(tools\)/);
+      expect(without.err).toMatch(
+        /^Error: --model is required: no local model has what Codex needs \(tools\)/,
+      );
 
       await writeFile(join(folder, "tools.gguf"), ggufBytes(loadableModel()));
       const file = await modelfile(

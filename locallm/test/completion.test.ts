@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 const has = (program: string, ...args: string[]) => spawnSync(program, args).error === undefined;
 
-/** Starts with nobody's own settings, reads what is typed as a terminal. */
+/** Start without user settings, and read input like a terminal. */
 const interactive = {
   bash: { start: "bash --noprofile --norc -i", load: "source <(locallm completion bash)" },
   zsh: {
@@ -40,7 +40,7 @@ describe("completion in real shells", () => {
       HOME: folder,
       TERM: "dumb",
       NODE_COMPILE_CACHE: join(tmpdir(), "locallm-compile-cache"),
-      // No server is there: the names come from the store.
+      // No server is running, so the names come from the store.
       LOCALLM_HOST: "127.0.0.1:1",
       LOCALLM_MODELS: store.folder,
     };
@@ -71,7 +71,7 @@ describe("completion in real shells", () => {
           shown = "";
           child.stdin.write(`${typed}\t`);
           await until(`${typed} is completed`, () => shown.includes(completed));
-          // Empties the line.
+          // Clears the line.
           child.stdin.write("\x15");
         }
         shown = "";

@@ -17,7 +17,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Starts a server, looks at it, stops it. */
+/** Starts a server, runs the check, and stops it. */
 async function withServer<Result>(
   env: Record<string, string>,
   look: (server: ServerProcess) => Promise<Result>,
@@ -82,7 +82,7 @@ describe("LOCALLM_HOST", () => {
     });
   });
 
-  // Addresses that no machine has: where it would listen is said, and nothing is opened.
+  // These addresses are not available here, so a hook reports where the server would listen.
   it.each([
     ["192.0.2.1", "192.0.2.1, port 11434"],
     ["192.0.2.1:8080", "192.0.2.1, port 8080"],
@@ -187,7 +187,7 @@ describe("LOCALLM_API_KEY", () => {
           code: "invalid_api_key",
         });
       }
-      // No model is there: the list is empty, not null.
+      // Without models the list is empty, not null.
       const models = await ask("/v1/models", "Bearer s3cret");
       expect([models.status, models.json()]).toEqual([200, { object: "list", data: [] }]);
       expect((await ask("/api/tags", "bearer s3cret")).status).toBe(200);
@@ -228,7 +228,7 @@ describe("with a model", () => {
     return Date.parse(models[0]!.expires_at) - Date.now();
   };
 
-  it("the defaults: its address and folders, one slot, one model, 2048 tokens, 5 minutes, raw prompts, a quiet log", async () => {
+  it("has the documented defaults for address, folders, slots, models, window, keep-alive, prompts and log", async () => {
     const home = join(folder, "home");
     await mkdir(join(home, ".locallm"), { recursive: true });
     await symlink(store.folder, join(home, ".locallm", "models"));
@@ -282,7 +282,7 @@ describe("with a model", () => {
       LOCALLM_MAX_QUEUE: "7",
       LOCALLM_DEBUG: "1",
       LOCALLM_INTEL_GPU: "1",
-      // The runner gets what was read, not what was typed.
+      // The runner receives the parsed value, not the text.
       CUDA_VISIBLE_DEVICES: " 1 ",
       GGML_VK_VISIBLE_DEVICES: "2 ",
       LOCALLM_ENGINES: join(store.folder, "no-engines"),
@@ -330,7 +330,7 @@ describe("with a model", () => {
       await isLogged("the load", (line) => {
         return line["level"] === "debug" && line["what"] === "load" && line["model"] === model;
       });
-      // However much is logged, no prompt is, and no secret.
+      // Even the debug log contains no prompts and no secrets.
       await server.ask("/api/generate", { ...body, prompt: "the hidden word", system: "never told" });
       await until("it is in the log", () => {
         const requests = server.log.filter((line) => line["route"] === "/api/generate");
@@ -342,8 +342,8 @@ describe("with a model", () => {
 });
 
 /**
- * A module for a process whose own port may be taken on this machine: it says which address the process asks the
- * system for, and lets it have a free port there.
+ * A module that reports which address the process requests, and gives it a free port there, because the requested port
+ * may be in use on this machine.
  */
 const onAnotherPort = `data:text/javascript,${encodeURIComponent(`
   import { Server } from "node:net";
@@ -354,7 +354,7 @@ const onAnotherPort = `data:text/javascript,${encodeURIComponent(`
   };
 `)}`;
 
-/** What the server said at its start that it goes by. */
+/** The settings that the server logged at startup. */
 function settingsOf(server: ServerProcess): unknown {
   return server.log.find((line) => line["msg"] === "settings")?.["settings"];
 }

@@ -106,7 +106,7 @@ describe.skipIf(!hasTerminal)("a conversation on a terminal (needs script)", () 
     await first.type('second line"""', /\n/);
     await first.type("\u001b[200~pasted one\r\npasted two\r\n\u001b[201~and typed", /\n/);
     await first.type("/save lines", /Saved/);
-    // Ctrl-C empties the line and stays.
+    // Ctrl-C clears the line without quitting.
     await first.keys("half a li\u0003", /Press Ctrl-D or type \/bye[\s\S]*>>> /);
     await first.type("/set nohistory", /Set\./);
     await first.type("/show nowhere", /Cannot show nowhere/);
@@ -122,7 +122,7 @@ describe.skipIf(!hasTerminal)("a conversation on a terminal (needs script)", () 
 
     const second = terminal(["run", "tiny"], environment());
     await second.keys("", />>> /);
-    // Arrow up twice: the line before the last one that was to be remembered.
+    // Arrow up twice recalls the second newest line in the history.
     await second.keys("\u001b[A", /\/set nohistory/);
     await second.keys("\u001b[A", /\/save lines/);
     await second.keys("\r", /Saved as lines\.[\s\S]*>>> /);
@@ -137,13 +137,13 @@ describe.skipIf(!hasTerminal)("a conversation on a terminal (needs script)", () 
     await keys("hello\r", /hello\r*\n[\s\S]*"/);
     await keys("\u0003", />>> /);
     expect(shown()).not.toContain("Ctrl-D");
-    await type("/clear", /Forgotten/);
+    await type("/clear", /Cleared the conversation/);
     await type("/set parameter num_ctx 64", /Set\./);
     await type(
       "hello",
       /\(The answer stopped because the context window of 64 tokens is full\. .* num_ctx 128\)/,
     );
-    await type("/clear", /Forgotten/);
+    await type("/clear", /Cleared the conversation/);
     await type("/set noformat", /Set\./);
     await type("/set parameter num_predict 1", /Set\./);
     await type("again", /\n/);
@@ -171,7 +171,7 @@ describe.skipIf(!hasTerminal)("a conversation on a terminal (needs script)", () 
     };
     const { keys, exited } = terminal(["pull", `${host.url}/fetched.gguf`], environment());
     await keys("", /pulling [0-9a-f]{12} +\d+% .*█.* [\d.]+ [KM]B\/[\d.]+ MB [\d.]+ [KM]B\/s \d+s/);
-    // The bars hide the cursor; who leaves them gets it back.
+    // The bars hide the cursor; leaving them shows it again.
     await keys("\u0003", /\[\?25h/);
     expect(await exited).toBe(130);
   });

@@ -420,7 +420,7 @@ describe("the log", () => {
 
 describe("the command line", () => {
   it("prints every setting", async () => {
-    // Ollama's other name for serve.
+    // Ollama's alias for serve.
     const help = launch(["start", "--help"]);
     await help.exited;
     expect(help.stdout()).toMatch(/LOCALLM_HOST .*127\.0\.0\.1:11434/);

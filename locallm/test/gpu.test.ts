@@ -30,8 +30,8 @@ describe.skipIf(engines === null)("a Vulkan device (needs libvulkan1 and mesa-vu
     await store?.remove();
   });
 
-  // Loading is enough to see where a model lies. What a first step takes there, the proof `vulkan` says: the software
-  // driver compiles its programs for half a minute.
+  // Loading is enough to see the placement. The proof `vulkan` also generates, which takes long: the software driver
+  // compiles its shaders for half a minute.
   const load = async (more: object) =>
     await server.ask("/api/generate", { model, stream: false, options: { ...options, ...more } });
 

@@ -486,7 +486,7 @@ test("a LoRA adapter changes the output of its model only", async () => {
   expect(await say("base")).toEqual(plain);
   expect((await server.ask("/api/show", { model: "tuned" }))["modelfile"]).toContain("\nADAPTER ");
 
-  // What passed when the model was made may have changed since: the gate looks again before each load.
+  // The file may have changed since the model was created, so the gate checks it again before each load.
   await writeFile(join(models, "blobs", digestOf(adapter).replace(":", "-")), adapter.subarray(0, -64));
   const changed = await answer(await server.post("/api/generate", { model: "tuned", prompt: "hello" }));
   expect(changed).toMatchObject({ status: 400, body: { error: expect.stringMatching(/^invalid GGUF: /) } });
@@ -584,7 +584,7 @@ describe.skipIf(starter === null)("with the starter model", () => {
       }),
     );
     await stream.next();
-    // The weights belong to both names: they go with the second.
+    // Both names use the weights, so deleting the second removes them.
     await remove("busy", own);
     const removed = remove(starterName, own);
     let last: Record<string, unknown> = {};

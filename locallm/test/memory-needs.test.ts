@@ -47,7 +47,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const sum = (sizes: ModelInfo["sizeBytes"]) => sizes.weights + sizes.context + sizes.compute;
 
-/** Measures a load, then loads: the engine must allocate what the dry load said, and no more than is ample. */
+/** Measures a load, then loads: the engine must allocate what the dry load reported, with limited slack. */
 async function expectMeasured(path: string, more: Partial<LoadRequest>): Promise<void> {
   const load = { ...base, ...more, modelPath: path };
   const measured = await measureLoad(load);
@@ -58,7 +58,7 @@ async function expectMeasured(path: string, more: Partial<LoadRequest>): Promise
   expect(ampleBytes(await readGguf(path), load)).toBeGreaterThanOrEqual(sum(runner.info.sizeBytes));
 }
 
-describe("a dry load measures what the engine then allocates", () => {
+describe("a dry load measures the memory that the engine then allocates", () => {
   it.each<[string, Partial<LoadRequest>]>([
     ["llama", { numCtx: 300 }],
     ["llama", { numCtx: 8192, slots: 3, kvCacheType: "q8_0" }],
@@ -86,7 +86,7 @@ describe("a dry load measures what the engine then allocates", () => {
   });
 });
 
-describe("the needs of a model", () => {
+describe("the memory needs of a model", () => {
   const model = (path: string): RunnableModel => ({
     name: "m",
     digest: "",

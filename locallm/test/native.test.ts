@@ -235,7 +235,7 @@ describe("the native API", () => {
       expect(gone).toMatchObject({ done: true, done_reason: "unload" });
       const isEmpty = async () => (await server.ask<{ models: [] }>("/api/ps")).models.length === 0;
       await until("it is unloaded", isEmpty);
-      // Behind an answer, too.
+      // Also after an answer.
       await generate({ prompt: "x", keep_alive: keepAlive });
       await until("it is unloaded again", isEmpty);
     });
@@ -286,9 +286,9 @@ describe("the native API", () => {
       expect(answer["prompt_eval_count"]).toBe(tokens.length);
       const raw = await generate({ prompt, raw: true });
       expect(raw["response"]).toBe(answer["response"]);
-      // Ollama gives none either: there is nothing to go on from.
+      // Like Ollama: there is no context to continue from.
       expect([answer["context"], raw["context"]]).toEqual([expect.any(Array), undefined]);
-      // As Ollama's own client asks, which leaves no field out.
+      // Ollama's own client sends all fields.
       const empty = { suffix: "", system: "", template: "", context: [], format: "", images: [] };
       for (const raw of [false, true])
         expect(await generate({ prompt, raw, ...empty })).toMatchObject({
@@ -333,7 +333,7 @@ describe("the native API", () => {
     it("generates nothing with num_predict 0, and obeys stop", async () => {
       const nothing = await generate({ prompt: "x", options: { num_predict: 0 } });
       expect(nothing).toMatchObject({ response: "", done_reason: "length", eval_count: 0 });
-      // Every counter is there, zeros included.
+      // All counters are present, including zeros.
       for (const name of [
         ...["total_duration", "load_duration", "prompt_eval_duration", "eval_duration"],
         ...["prompt_eval_count", "eval_count"],
@@ -408,7 +408,7 @@ describe("the native API", () => {
         });
         return response;
       };
-      /** Drawn from all tokens, nearly evenly: what an option changes shows. */
+      /** Nearly uniform sampling over all tokens makes the effect of each option visible. */
       const drawn = { temperature: 2, top_k: 0, top_p: 1, seed: 7 };
       const plain = await answer(drawn);
       const likeliest = await answer({ temperature: 0 });
@@ -457,7 +457,7 @@ describe("the native API", () => {
       expect(await cached({ deterministic: true })).toBeUndefined();
     });
 
-    it("names ignored options in a header and answers", async () => {
+    it("answers and lists ignored options in a header", async () => {
       const response = await server.post("/api/generate", {
         model,
         prompt: "x",
@@ -497,7 +497,7 @@ describe("the native API", () => {
       const streamed = await server.post("/api/generate", { model, prompt, truncate: true, options });
       expect(streamed.headers.get("x-truncated")).toBe(response.headers.get("x-truncated"));
       expect((await collect(streamed)).at(-1)).toMatchObject({ truncated });
-      // Of the head num_keep tokens stay.
+      // The first num_keep tokens stay.
       const { tokens: ids } = await server.ask<{ tokens: number[] }>("/api/tokenize", {
         model,
         content: prompt,
@@ -512,7 +512,7 @@ describe("the native API", () => {
       const options = { temperature: 0, num_ctx: 64, num_predict: 120 };
       const full = await generate({ prompt: "Count: 1, 2, 3, 4,", options });
       expect(full).toMatchObject({ done_reason: "length" });
-      // The last token is never read by the model, so it takes no place in the window.
+      // The last token is never fed to the model, so it takes no space in the window.
       expect(Number(full["prompt_eval_count"]) + Number(full["eval_count"])).toBeLessThanOrEqual(65);
       const shifted = await generate({ prompt: "Count: 1, 2, 3, 4,", shift: true, options });
       expect(shifted).toMatchObject({ eval_count: 120, shifted_count: expect.any(Number) });
@@ -756,7 +756,7 @@ describe("the native API", () => {
       expect(after("load_seconds_sum", loaded)).toBeGreaterThan(0);
       expect([after("slots", labels), after("slots", loaded)]).toEqual([0, 1]);
       expect(after("model_bytes", `${loaded},device="CPU"`)).toBeGreaterThan(100_000);
-      // A model that goes for another reason is not evicted.
+      // Other unloads do not count as evictions.
       await server.ask("/api/generate", { model: "small:b", keep_alive: 0 });
       await until("it is gone", async () => (await metricsOf(server))("slots", loaded) === 0);
       const [then, now] = [after, await metricsOf(server)];
@@ -805,7 +805,7 @@ describe("the native API", () => {
     expect(code).toBe(500);
     const text = /^model requires more memory \((\S+) GiB\) than is available \((\S+) GiB\)$/;
     const [, needed, available] = text.exec(String(message)) ?? [];
-    // For every token of the window 128 bytes of keys and values in two layers, and 2 for each of a batch of 512.
+    // Each token of the window takes 128 bytes of keys and values in two layers, and 2 bytes per row of a batch of 512.
     expect(Number(needed)).toBeGreaterThanOrEqual(2560);
     expect(Number(needed)).toBeLessThan(2560 * 1.05);
     expect(Number(available)).toBeLessThan(Number(needed));
@@ -813,7 +813,7 @@ describe("the native API", () => {
     expect(explain.decisions.filter((one) => one.model === "wide:1")).toMatchObject([{ what: "fail" }]);
   });
 
-  it("a model that the engine refuses fails everybody who asks, names no path, and rests before another try", async () => {
+  it("fails all requests for a model that the engine rejects, without a path, and pauses before a retry", async () => {
     const answers = await Promise.all(
       [1, 2, 3].map(() => status("/api/generate", { model: "broken:1", prompt: "x" })),
     );

@@ -290,7 +290,7 @@ describe("the OpenAI API", () => {
         { param: "encoding_format" },
       ],
       [
-        "a memory",
+        "a previous response",
         "/v1/responses",
         { model, input: "x", previous_response_id: "resp_1" },
         400,
@@ -460,7 +460,7 @@ describe("the OpenAI API", () => {
       }
     });
 
-    it("a logit bias moves the choice", async () => {
+    it("a logit bias changes the answer", async () => {
       const first = (await ask({ max_tokens: 1 })).choices[0]!.message.content!;
       const { tokens } = await server.ask<{ tokens: number[] }>("/api/tokenize", {
         model,
@@ -506,7 +506,7 @@ describe("the OpenAI API", () => {
       }
     });
 
-    it("a named tool is called once", async () => {
+    it("calls a named tool once", async () => {
       const answer = await ask({
         ...withTools,
         seed: 4,
@@ -517,7 +517,7 @@ describe("the OpenAI API", () => {
       ]);
     });
 
-    it("none calls nothing", async () => {
+    it("calls no tool with tool_choice none", async () => {
       const answer = await ask({ ...withTools, max_tokens: 5, tool_choice: "none" });
       expect(answer.choices[0]!.message.tool_calls).toBeUndefined();
     });

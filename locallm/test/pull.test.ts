@@ -41,7 +41,7 @@ async function pull(body: Record<string, unknown> = {}, from = server) {
   return { status: response.status, lines: got, last: got.at(-1) ?? {} };
 }
 
-/** One JSON answer is a line as well. */
+/** A single JSON answer counts as one line. */
 async function* linesOf(response: Response) {
   if (response.headers.get("content-type")?.includes("ndjson")) yield* lines(response);
   else yield (await response.json()) as Record<string, unknown>;
@@ -49,7 +49,7 @@ async function* linesOf(response: Response) {
 
 const left = async (folder: string) => await readdir(join(models, folder)).catch(() => []);
 
-/** Says no, streamed and not, with nothing left on disk and the server alive. */
+/** Expects the error, streamed and unstreamed, with no files left and the server still running. */
 async function refused(status: number, error: string | RegExp, body: Record<string, unknown> = {}) {
   const streamed = await pull(body);
   expect(streamed.last["error"]).toMatch(error);
@@ -303,7 +303,7 @@ describe("pull rejects", () => {
       response.writeHead(200, { "docker-content-digest": good }).end(manifest);
       return true;
     };
-    await refused(502, /another digest than it says/);
+    await refused(502, /does not match its digest/);
   });
 
   const bomb = gzipSync(Buffer.alloc(50_000_000));
@@ -312,7 +312,7 @@ describe("pull rejects", () => {
       response.writeHead(200, { "content-encoding": encoding }).end(bomb);
       return true;
     };
-    await refused(502, /packed manifest that was not asked for/);
+    await refused(502, /compressed manifest, which was not requested/);
   });
 
   test("a blob that does not match its digest", async () => {
@@ -388,7 +388,7 @@ describe("signing in", () => {
     const other = await fakeRegistry();
     registry.publish("ns/m:v", tiny);
     registry.answer = wantsBearer(() => `http://${other.host}/token`);
-    await refused(502, /asks to sign in at another host/, { username: "me", password: "secret" });
+    await refused(502, /sign-in URL is on another host/, { username: "me", password: "secret" });
     expect(other.requests).toEqual([]);
     await other.close();
   });
@@ -428,8 +428,8 @@ describe("signing in", () => {
 });
 
 describe("the model hub", () => {
-  // As the hub answers: the tag is a quantisation in any case or a file's name, `latest` is its own choice, settings
-  // that lie beside the files are layers, and blobs lie at signed addresses of another host.
+  // Imitates the hub: the tag is a quantisation in any case or a file name, the hub chooses `latest`, settings files
+  // are layers, and blobs are at signed URLs on another host.
   const quantisations: Record<string, Buffer> = {
     "tiny-Q4_K_M.gguf": tiny,
     "tiny-Q8_0.gguf": ggufBytes(tinyModel({ version: 2 })),

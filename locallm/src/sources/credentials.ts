@@ -2,7 +2,7 @@ import { open } from "node:fs/promises";
 import { z } from "zod";
 import { LocallmError } from "../wire/errors.ts";
 
-/** What a registry or another source is told about who asks. */
+/** Credentials for a registry or another source. */
 export type Credentials = { username: string; password: string } | { token: string };
 
 const printable = z.string().regex(/^[\x21-\x7e]{1,8192}$/, "must be printable ASCII without spaces");
@@ -20,8 +20,8 @@ const limitBytes = 1024 * 1024;
 
 /**
  * `{"registry.example": {"username": "…", "password": "…"}, "models.example:5000": {"token": "…"}}`, by host as
- * references name it. Read anew for each pull, so that a change needs no restart. A file that others may read is
- * refused. What stands here goes over https or to this machine; `"insecure": true` lets it go over plain http.
+ * written in references. Read again for each pull, so that a change needs no restart. Rejects a file that other users
+ * may read. Sends credentials only over HTTPS or loopback; `"insecure": true` also allows unencrypted HTTP.
  */
 export class CredentialsFile {
   readonly #path: string;
@@ -30,7 +30,7 @@ export class CredentialsFile {
     this.#path = path;
   }
 
-  /** Null where the file or the host's entry is missing. Throws `credentials_unusable`. */
+  /** Null if the file or the host's entry is missing. Throws `credentials_unusable`. */
   async of(host: string, { encrypted }: { encrypted: boolean }): Promise<Credentials | null> {
     const entries = await this.#read();
     const key = Object.keys(entries).find((name) => name.toLowerCase() === host.toLowerCase());
@@ -45,9 +45,9 @@ export class CredentialsFile {
       const file = await open(this.#path, "r");
       try {
         const { size, mode } = await file.stat();
-        // Windows has no such bits.
+        // Windows has no permission bits.
         if (process.platform !== "win32" && (mode & 0o077) !== 0)
-          throw unusable("others than its owner may read it; chmod 600 it");
+          throw unusable("other users may read it; run chmod 600 on it");
         if (size > limitBytes) throw unusable(`it is larger than ${limitBytes} bytes`);
         text = await file.readFile("utf8");
       } finally {
@@ -69,7 +69,7 @@ export function authorizationOf(credentials: Credentials): string {
   return `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString("base64")}`;
 }
 
-/** What is wrong is told by host and field, never by value. */
+/** Errors name the host and the field, never the value. */
 function parse(text: string): z.output<typeof fileSchema> {
   let json: unknown;
   try {

@@ -4,15 +4,15 @@ import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { type Digest, digestFromHex } from "../library/digest.ts";
 
-/** Below it a thread costs more than it saves. */
+/** For smaller files a thread costs more than it saves. */
 const threadFromBytes = 16 * 1024 * 1024;
-/** What a thread is told at once, at least. */
+/** The thread is notified at most once per this many bytes. */
 const stepBytes = 1024 * 1024;
 
 /**
- * sha256 of a file that is still being written, from the start as far as it is whole; of a large one in a thread of
- * its own, so that the last byte's arrival is nearly the end. The bytes are read back from the file: what is hashed
- * is what lies there.
+ * sha256 of a file while it is being written, over the bytes before the first gap. Hashes a large file in its own
+ * thread, so that the digest is ready shortly after the last byte. Reads the bytes back from the file, so that the
+ * digest covers what is on disk.
  */
 export class FileHash {
   readonly #path: string;
@@ -26,7 +26,7 @@ export class FileHash {
     this.#sizeBytes = sizeBytes;
   }
 
-  /** The file is whole up to there. Fewer bytes than before: it is written anew. */
+  /** The file has no gap before `wholeBytes`. A smaller value than before means that it is being rewritten. */
   advance(wholeBytes: number): void {
     if (wholeBytes < this.#toldBytes) this.startOver();
     this.#wholeBytes = wholeBytes;
@@ -37,14 +37,14 @@ export class FileHash {
     this.#thread.read(wholeBytes);
   }
 
-  /** What was there counts no longer. */
+  /** Discards the hash so far. */
   startOver(): void {
     this.close();
     this.#toldBytes = 0;
     this.#wholeBytes = 0;
   }
 
-  /** Of all that is whole. */
+  /** The digest of all bytes before the first gap. */
   async digest(signal: AbortSignal): Promise<Digest> {
     if (this.#thread !== null) return digestFromHex(await this.#thread.digest(signal));
     const reading = new ReadHash(this.#path);
@@ -69,7 +69,7 @@ class HashThread {
   readonly #answer: Promise<string>;
 
   constructor(path: string) {
-    // As source it runs as it is; published, both are JavaScript.
+    // The source is TypeScript, the published package JavaScript.
     const file = import.meta.url.endsWith(".ts") ? "./hash-thread.ts" : "./hash-thread.js";
     this.#worker = new Worker(fileURLToPath(new URL(file, import.meta.url)), {
       name: "locallm hash",
@@ -112,7 +112,7 @@ class HashThread {
   }
 }
 
-/** Reads a file further and further; blocks while it does. */
+/** Hashes a growing file. Blocks while it reads. */
 export class ReadHash {
   readonly #file: number;
   readonly #hash: Hash = createHash("sha256");

@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { type HashOrder, ReadHash } from "./file-hash.ts";
 
-/** The other side of `FileHash`: reads and hashes as far as it is told, answers once with the digest. */
+/** The thread of `FileHash`: hashes the file up to the given position and posts the digest once. */
 let hash: ReadHash | null = null;
 parentPort?.on("message", (order: HashOrder) => {
   if (order === "digest") {

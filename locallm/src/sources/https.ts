@@ -1,12 +1,12 @@
 import { requireSpace } from "../library/disk-space.ts";
 import { type WeightsBlob, writeWeightsModel } from "../library/weights.ts";
 import { displayModelName } from "../wire/model-name.ts";
-import { weightsKeys } from "./present.ts";
 import type { PullContext } from "./pull-context.ts";
 import { fileNameOf, type Reference, splitFileNames } from "./reference.ts";
 import { fetchBlob, findFile, forgetFile, type RemoteFile } from "./remote-file.ts";
+import { weightsKeys } from "./weights-keys.ts";
 
-/** Pulls a GGUF file from anywhere on the web; of a split one every file, found by the numbers in their names. */
+/** Pulls a GGUF file from a URL. For a split model, pulls all parts, whose URLs follow from the numbers in the name. */
 export async function pullFromUrl(
   reference: Reference & { source: "https" },
   context: PullContext,

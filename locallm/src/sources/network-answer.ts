@@ -1,7 +1,7 @@
 import { LocallmError } from "../wire/errors.ts";
 import type { NetworkResponse } from "./network.ts";
 
-/** Reads a small answer. Throws `source_failed` beyond the limit, so that no answer can fill the memory. */
+/** Reads a small answer. Throws `source_failed` if it exceeds the limit, so that no answer can exhaust memory. */
 export async function readBody(response: NetworkResponse, limitBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
@@ -27,8 +27,8 @@ export async function readBody(response: NetworkResponse, limitBytes: number): P
 }
 
 /**
- * `it answered 413: blob too large`: an error status with its reason, if the body has the usual shape. The model hub
- * lists its quantisations this way.
+ * `it answered 413: blob too large`: the error status, and the reason if the body has the usual shape. The model hub
+ * lists available quantisations in such errors.
  */
 export async function readRefusal(response: NetworkResponse): Promise<string> {
   const words = response.status < 500 ? await readWords(response) : null;
@@ -42,7 +42,7 @@ async function readWords(response: NetworkResponse): Promise<string | null> {
     const { error, errors } = body as { error?: unknown; errors?: { message?: unknown }[] };
     const words = error ?? errors?.[0]?.message;
     if (typeof words !== "string") return null;
-    // Addresses may hold secrets.
+    // URLs may contain secrets.
     return words
       .replace(/\w+:\/\/\S+/g, "…")
       .replace(/\s+/g, " ")
@@ -52,7 +52,7 @@ async function readWords(response: NetworkResponse): Promise<string | null> {
   }
 }
 
-/** Whether the same request may do better a moment later: the server failed, is busy or timed out. */
+/** Whether a retry may succeed: the server failed, is busy or timed out. */
 export function mayPass(status: number): boolean {
   return status >= 500 || status === 408 || status === 425 || status === 429;
 }

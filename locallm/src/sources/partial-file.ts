@@ -10,13 +10,13 @@ interface Part extends ByteRange {
   completedBytes: number;
 }
 
-/** Of one part in `done`. */
+/** The size of one part's entry in `done`. */
 const entryBytes = 8;
 
 /**
  * An unfinished download on disk: `data` (sparse until complete), `state.json` (key, size, part length, the system's
- * boot) and `done` (how many bytes of each part are written, 8 bytes a part). After a power failure the notes may be
- * ahead of the data; the digest shows it.
+ * boot) and `done` (the bytes written of each part, 8 bytes per part). After a power failure `done` may be ahead of
+ * the data; the digest reveals that.
  */
 export class PartialFile {
   readonly parts: Part[];
@@ -31,7 +31,7 @@ export class PartialFile {
     let partBytes = usualPartBytes(sizeBytes, limits);
     const state = await readState(folder);
     const boot = await bootMark();
-    // Without a digest nothing shows what a power failure lost, so such a file is resumed only after a killed process.
+    // Without a digest, data lost in a power failure goes unnoticed, so such a file is resumed only in the same boot.
     const isSafe = request.expected !== null || state?.boot === boot;
     const usable = state !== null && isSafe && state.key === key && state.sizeBytes === sizeBytes;
     if (usable) {
@@ -82,7 +82,7 @@ export class PartialFile {
     await this.#note(index);
   }
 
-  /** Drops all parts for one that spans the whole file. */
+  /** Replaces all parts with one that spans the whole file. */
   async startOver(): Promise<void> {
     this.parts.splice(0, this.parts.length, { start: 0, end: this.#sizeBytes, completedBytes: 0 });
     this.#noted = [0];
@@ -104,7 +104,7 @@ export class PartialFile {
     await this.#done.close();
   }
 
-  /** How many bytes from the start have no gap. */
+  /** The number of bytes before the first gap. */
   #wholeBytes(): number {
     let end = 0;
     for (const part of this.parts) {
@@ -124,13 +124,13 @@ export class PartialFile {
   }
 }
 
-/** Parts small enough that the hash, which needs the bytes in order, is never far behind. */
+/** Small parts, because the hash needs the bytes in order and must not fall far behind. */
 function usualPartBytes(sizeBytes: number, { parts, partMinBytes, partMaxBytes }: TransferLimits): number {
   const even = Math.ceil(sizeBytes / (8 * parts));
   return Math.max(1, Math.min(Math.max(even, partMinBytes), partMaxBytes, sizeBytes));
 }
 
-/** Writes all pieces, also if the system takes fewer bytes at once. Returns how many bytes that are. */
+/** Writes all pieces, even if the system accepts fewer bytes per call. Returns the number of bytes. */
 async function writeAll(file: FileHandle, pieces: Buffer[], position: number): Promise<number> {
   const sizeBytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
   let left = pieces;
@@ -147,7 +147,7 @@ async function writeAll(file: FileHandle, pieces: Buffer[], position: number): P
   return sizeBytes;
 }
 
-/** Changes with each boot on Linux; constant on other systems. */
+/** Identifies the boot on Linux; constant on other systems. */
 async function bootMark(): Promise<string> {
   return await readFile("/proc/sys/kernel/random/boot_id", "utf8").catch(() => "");
 }
@@ -163,12 +163,12 @@ async function readState(folder: string) {
   }
 }
 
-/** Whether the folder has notes to resume from. */
+/** Whether the folder has a state to resume from. */
 export async function hasState(folder: string): Promise<boolean> {
   return (await stat(join(folder, "state.json")).catch(() => null)) !== null;
 }
 
-/** How far another process is with the download in that folder. */
+/** The completed bytes of another process's download in that folder. */
 export async function completedBytes(folder: string): Promise<number> {
   const notes = await readFile(join(folder, "done")).catch(() => Buffer.alloc(0));
   let sum = 0;

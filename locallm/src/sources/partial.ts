@@ -6,9 +6,9 @@ import { type Digest, digestHex } from "../library/digest.ts";
 import { makeFolder } from "../library/durable.ts";
 
 /**
- * Unfinished downloads: one folder each, `partial/<64 hex>.<owner>/`. Only its owner writes in it; when the owner
- * is dead, whoever renames the folder to its own name goes on where it stopped. A rename has one winner, so
- * nobody needs a lock that could outlive its holder.
+ * Unfinished downloads, one folder each: `partial/<64 hex>.<owner>/`. Only the owning process writes to it. If the
+ * owner is dead, another process takes over by renaming the folder to its own name. Only one rename can succeed, so no
+ * lock file is needed that could outlive its owner.
  */
 export class Partials {
   readonly folder: string;
@@ -19,8 +19,8 @@ export class Partials {
   }
 
   /**
-   * A folder of this process for that content: its own, or one that a dead process left, or a new one.
-   * Returns the living owner instead, where another process is at work on it.
+   * Returns this process's folder for the content: its existing one, one left by a dead process, or a new one.
+   * Returns `busyFolder` if another living process is downloading the content.
    */
   async claim(digest: Digest): Promise<{ folder: string } | { busyFolder: string }> {
     const mine = join(this.folder, `${digestHex(digest)}.${await this.#owner()}`);
@@ -51,7 +51,7 @@ export class Partials {
     }
   }
 
-  /** A process that was killed right after its file was taken leaves a folder with notes and nothing to go on with. */
+  /** Removes folders without data, which a process leaves if it is killed right after its file moved to the store. */
   async #removeShells(): Promise<void> {
     for (const name of await readFolder(this.folder)) {
       const path = join(this.folder, name);
@@ -64,7 +64,7 @@ export class Partials {
     }
   }
 
-  /** Removes what dead processes left. Returns the bytes that it freed, or with `dryRun` would free. */
+  /** Removes the downloads of dead processes. Returns the freed bytes, or with `dryRun` the bytes it would free. */
   async clean({ dryRun }: { dryRun: boolean }): Promise<{ folders: number; sizeBytes: number }> {
     let folders = 0;
     let sizeBytes = 0;
@@ -72,7 +72,7 @@ export class Partials {
       const path = join(this.folder, name);
       const isDownload = /^[0-9a-f]{64}\./.test(name);
       if (isDownload && (await isAlive(path, name.slice(65)))) continue;
-      // A file being written right now is young; one that a crash left is not.
+      // A young file may be being written right now; an old one was left by a crash.
       if (!isDownload && (await ageMs(path)) < foreignPatienceMs) continue;
       folders += 1;
       sizeBytes += await diskBytes(path);
@@ -87,7 +87,7 @@ export class Partials {
   }
 }
 
-/** How long another machine's download (a shared folder) may rest before it counts as left behind. */
+/** A download of another machine (in a shared folder) counts as abandoned after this time without a write. */
 const foreignPatienceMs = 10 * 60_000;
 
 async function isAlive(path: string, owner: string): Promise<boolean> {
@@ -100,7 +100,7 @@ async function isAlive(path: string, owner: string): Promise<boolean> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
   }
-  // The number may belong to another process by now.
+  // The process ID may have been reused.
   return (await startTime(id)) === started;
 }
 

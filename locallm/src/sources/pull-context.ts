@@ -4,18 +4,18 @@ import type { Credentials } from "./credentials.ts";
 import type { Network } from "./network.ts";
 import type { Transfers } from "./transfers.ts";
 
-/** What every source works with. */
+/** What every source needs for a pull. */
 export interface PullContext {
   store: Store;
   network: Network;
   transfers: Transfers;
-  /** Plain http to any host. */
+  /** Allow unencrypted HTTP to any host. */
   insecure: boolean;
-  /** Who asks there; null: anybody. Throws `credentials_unusable`. */
+  /** Null means anonymous. Throws `credentials_unusable`. */
   credentialsOf(url: URL): Promise<Credentials | null>;
   /** Throws `registry_not_allowed`. */
   requireAllowed(host: string): void;
-  /** Ollama's words where it has some: `pulling manifest`, `pulling 941f309b54ca`, …, `success`. */
+  /** Uses Ollama's status texts where they exist: `pulling manifest`, `pulling 941f309b54ca`, …, `success`. */
   onProgress(line: ProgressLine): void;
   signal: AbortSignal;
 }

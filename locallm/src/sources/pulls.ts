@@ -19,23 +19,23 @@ import { Transfers } from "./transfers.ts";
 
 export interface PullSettings {
   network: NetworkSettings;
-  /** Hosts that may be asked; null: any. */
+  /** Allowed hosts; null allows any. */
   registries: readonly string[] | null;
-  /** Null: nobody is known anywhere. */
+  /** Null: all requests are anonymous. */
   credentials: CredentialsFile | null;
   limits?: Partial<TransferLimits>;
 }
 
 export interface PullOptions {
   insecure: boolean;
-  /** The request's own; null: what the credentials file says. */
+  /** From the request; null uses the credentials file. */
   credentials: Credentials | null;
 }
 
-/** A pull that was found in order and waits to be started. */
+/** A validated pull or push that has not started yet. */
 export type PullTask = (onProgress: (line: ProgressLine) => void, signal: AbortSignal) => Promise<void>;
 
-/** Every way in which a model comes from elsewhere, by what its reference looks like. */
+/** Pulls from every kind of source, chosen by the reference, and pushes. */
 export class Pulls {
   readonly network: Network;
   readonly store: Store;
@@ -50,8 +50,8 @@ export class Pulls {
   }
 
   /**
-   * Whatever `parseReference` knows. Throws at once `invalid_model_name`, `insecure_protocol` and
-   * `registry_not_allowed`; the task throws what the way there throws.
+   * Takes every reference that `parseReference` accepts. Throws `invalid_model_name`, `insecure_protocol` and
+   * `registry_not_allowed` at once; the task throws the errors of the source.
    */
   prepare(text: string, options: PullOptions): PullTask {
     const reference = parseReference(text);
@@ -85,7 +85,7 @@ export class Pulls {
     }
   }
 
-  /** A push of a model of the store to the registry that its name says. Throws as `prepare` does. */
+  /** Prepares a push of a stored model to the registry in its name. Throws like `prepare`. */
   preparePush(name: ModelName, options: PullOptions): PullTask {
     const registry = this.#registry(name, options);
     return async (onProgress, signal) => {
@@ -126,7 +126,7 @@ export class Pulls {
     throw new LocallmError("insecure_protocol", {});
   }
 
-  /** People have been lured to registries that look like another; the first pull from each is said. */
+  /** Whether no stored model is from this registry. The pull then reports the host, as a warning about lookalikes. */
   async #isNew(name: ModelName): Promise<boolean> {
     if (isDefaultHost(name)) return false;
     const host = name.host.toLowerCase();

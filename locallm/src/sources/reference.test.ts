@@ -16,12 +16,12 @@ describe("a reference", () => {
     ["pypi:LLM.Thing==1.2.3", "pypi", "llm.thing:latest"],
     ["npm:tiny-model", "npm", "tiny-model:latest"],
     ["npm:@scope/tiny-model@1.2.3", "npm", "scope/tiny-model:latest"],
-  ])("%s is of %s and stands in the store as %s", (text, source, name) => {
+  ])("parses %s as source %s, stored as %s", (text, source, name) => {
     const reference = parseReference(text);
     expect([reference.source, displayModelName(reference.name)]).toEqual([source, name]);
   });
 
-  test("tells the file's address, digest, package and version", () => {
+  test("has the file's URL and digest, or the package and version", () => {
     const digest = `sha256:${"ab".repeat(32)}`;
     expect(parseReference(`https://h.example/x/m.gguf?a=b#sha256=${"AB".repeat(32)}`)).toMatchObject({
       url: new URL("https://h.example/x/m.gguf?a=b"),
@@ -51,7 +51,7 @@ describe("a reference", () => {
     "pypi:a b",
     "pypi:a==--index",
     "pypi:a @ https://x",
-  ])("%s is none", (text) => {
+  ])("rejects %s", (text) => {
     expect(() => parseReference(text)).toThrow(expect.objectContaining({ code: "invalid_model_name" }));
   });
 });
@@ -65,12 +65,12 @@ test.each([
   ["phi-2.gguf", "phi-2:latest"],
   ["q4_0.gguf", "q4_0:latest"],
   [`${"x".repeat(81)}.gguf`, null],
-])("the file %s is named %s", (fileName, name) => {
+])("derives from the file name %s the model name %s", (fileName, name) => {
   const found = modelNameOfFile(fileName);
   expect(found === null ? null : displayModelName(found)).toBe(name);
 });
 
-test("the files of a split one are found by its number", () => {
+test("lists the files of a split model from the number in one name", () => {
   expect(splitFileNames("m.gguf")).toEqual(["m.gguf"]);
   expect(splitFileNames("m-00002-of-00003.gguf")).toEqual([
     "m-00001-of-00003.gguf",

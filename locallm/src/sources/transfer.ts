@@ -5,32 +5,32 @@ import type { NetworkResponse } from "./network.ts";
 import { mayPass, readRefusal } from "./network-answer.ts";
 import type { PartialFile } from "./partial-file.ts";
 
-/** Both bounds in bytes; the last byte is `end - 1`. */
+/** In bytes; `end` is exclusive. */
 export interface ByteRange {
   start: number;
   end: number;
 }
 
 export interface TransferRequest {
-  /** The source, for error messages. */
+  /** The source's host, for error messages. */
   host: string;
-  /** Names the download: the content's digest if known, otherwise a digest of its address. */
+  /** Identifies the download: the content's digest if known, otherwise a digest of its URL. */
   key: Digest;
-  /** The digest that the content must have; null if the source does not tell it. */
+  /** The required digest; null if the source does not publish one. */
   expected: Digest | null;
   sizeBytes: number;
-  /** Requests a range, or the whole file; called for each part and each try. */
+  /** Requests a range, or the whole file for null. Called for each part and each try. */
   open(range: ByteRange | null, signal: AbortSignal): Promise<NetworkResponse>;
   onProgress?(completedBytes: number): void;
-  /** Whether another process has finished the same download; asked while one is at work. */
+  /** Whether another process has finished the same download. Polled while another process is downloading. */
   isDone(): Promise<boolean>;
-  /** Takes the complete, verified file. Whatever it leaves in the folder is removed. */
+  /** Receives the complete, verified file. Anything left in the folder afterwards is removed. */
   finish(path: string, digest: Digest): Promise<void>;
   signal: AbortSignal;
 }
 
 export interface TransferLimits {
-  /** Parts that are downloaded at once. */
+  /** The number of parallel downloads of parts. */
   parts: number;
   partMinBytes: number;
   partMaxBytes: number;
@@ -38,9 +38,9 @@ export interface TransferLimits {
   stallMs: number;
   /** Failures or stalls in a row, without progress between them, before the transfer gives up. */
   tries: number;
-  /** Before the second try; doubles with each further one. */
+  /** The delay before the second try. Doubles with each further try. */
   retryDelayMs: number;
-  /** How often to look whether another process is done. */
+  /** The interval for polling another process's download. */
   waitMs: number;
 }
 
@@ -48,10 +48,10 @@ export interface TransferLimits {
 class RangesIgnored extends Error {}
 class Stalled extends Error {}
 
-/** A write takes a trip through the thread pool: few large ones are cheaper than many small ones. */
+/** Each write goes through the thread pool, so few large writes are cheaper than many small ones. */
 const writeBytes = 512 * 1024;
 
-/** One download into a partial file, in parts at once. */
+/** One download into a partial file, in parallel parts. */
 export class Transfer {
   #request: TransferRequest;
   #file: PartialFile;
@@ -95,7 +95,7 @@ export class Transfer {
     }
   }
 
-  /** Downloads one part to its end, trying again as long as bytes keep coming. */
+  /** Downloads one part, retrying as long as bytes arrive. */
   async #part(index: number, mode: { whole: boolean }): Promise<void> {
     let failures = 0;
     let best = this.#bytes(index);
@@ -107,7 +107,8 @@ export class Transfer {
         if (this.#signal.aborted) throw error;
         if (!isWorthAnotherTry(error)) throw error instanceof HttpStatus ? this.#toSourceError(error) : error;
         const now = this.#bytes(index);
-        // A busy source may delay or refuse one part while others move; any other failure counts for its part alone.
+        // A busy source may delay or reject one part while others progress, so progress of any part resets its failures.
+        // After other errors only progress of the same part does.
         const isBusy = error instanceof Stalled || error instanceof HttpStatus;
         const moved = isBusy ? now.all > best.all : now.part > best.part;
         best = { part: Math.max(now.part, best.part), all: Math.max(now.all, best.all) };
@@ -145,7 +146,7 @@ export class Transfer {
     let timer = setTimeout(() => {}, 0);
     const alive = () => {
       clearTimeout(timer);
-      timer = setTimeout(() => watch.abort(new Stalled("no byte came")), this.#limits.stallMs);
+      timer = setTimeout(() => watch.abort(new Stalled("no byte arrived")), this.#limits.stallMs);
     };
     alive();
     try {
@@ -164,7 +165,7 @@ export class Transfer {
     }
   }
 
-  /** Gathers chunks into writes of a useful size. When the connection breaks, gathered chunks are still written. */
+  /** Combines chunks into larger writes. Also writes the collected chunks when the connection breaks. */
   async #receive(
     index: number,
     response: NetworkResponse,
@@ -226,7 +227,7 @@ async function checkAnswer(
   throw new HttpStatus(response.status, await readRefusal(response));
 }
 
-/** An error status. */
+/** The source answered with an error status. */
 class HttpStatus extends Error {
   readonly status: number;
   constructor(status: number, message: string) {
@@ -240,7 +241,7 @@ function isWorthAnotherTry(error: unknown): boolean {
   if (error instanceof HttpStatus) return mayPass(error.status);
   if (error instanceof LocallmError) return error.code === "source_unreachable";
   const { code, syscall } = error as NodeJS.ErrnoException;
-  // Errors of the local disk have a system call too; network errors have these codes.
+  // Disk errors also have `syscall`; these codes are network errors.
   return syscall === undefined || /^(ECONN|EPIPE|ETIMEDOUT|EHOST|ENET)/.test(code ?? "");
 }
 

@@ -115,7 +115,7 @@ function fetcher(limits: Partial<TransferLimits> = {}) {
 const left = () => readdir(join(folder, "partial")).catch(() => []);
 
 describe("a transfer", () => {
-  test("fetches ranges at once and ends with the whole file", async () => {
+  test("downloads ranges in parallel and assembles the whole file", async () => {
     await serve((_, response, range) => send(response, range));
     const { fetch, taken, progress } = fetcher();
     await fetch();
@@ -127,7 +127,7 @@ describe("a transfer", () => {
     expect(await left()).toEqual([]);
   });
 
-  test("goes on in the middle when connections break, fetching hardly a byte twice", async () => {
+  test("resumes in the middle when connections break, and hardly downloads a byte twice", async () => {
     let calls = 0;
     await serve((_, response, range) => send(response, range, ++calls <= 8 ? 90_000 : undefined));
     const { fetch, taken } = fetcher();
@@ -136,7 +136,7 @@ describe("a transfer", () => {
     expect(sentBytes).toBeLessThan(content.length * 1.05);
   });
 
-  test("asks again for a part that stalls, and for that part alone", async () => {
+  test("requests only the stalled part again", async () => {
     let stalled = 0;
     await serve((_, response, range) => {
       if (range?.start === 0 && stalled++ < 2)
@@ -152,7 +152,7 @@ describe("a transfer", () => {
     expect(sentBytes).toBe(content.length);
   });
 
-  test("gives up a source that sends nothing, and says how to go on; a byte begins the count anew", async () => {
+  test("gives up on a silent source and explains how to resume; a byte resets the count", async () => {
     await serve((_, response) => response.writeHead(200).flushHeaders());
     const silent = fetcher({ parts: 1, partMinBytes: content.length, stallMs: 100 });
     await expect(silent.fetch()).rejects.toMatchObject({
@@ -169,7 +169,7 @@ describe("a transfer", () => {
       calls += 1;
       const { start, end } = range ?? { start: 0, end: 0 };
       response.writeHead(206, { "content-range": `bytes ${start}-${end - 1}/${content.length}` });
-      // Every second request brings a piece, and none of them an end.
+      // Every second request sends a piece; none of them ends.
       if (calls % 2 === 0) response.write(content.subarray(start, Math.min(start + 250_000, end)));
       else response.flushHeaders();
     });
@@ -179,7 +179,7 @@ describe("a transfer", () => {
     expect(calls).toBeGreaterThan(quick.tries ?? 0);
   });
 
-  test("passes over 5xx, and gives up after as many tries as it was told", async () => {
+  test("retries after 5xx, and gives up after the configured number of tries", async () => {
     let calls = 0;
     await serve((_, response, range) => {
       if (calls++ < 3) response.writeHead(503).end();
@@ -196,14 +196,14 @@ describe("a transfer", () => {
     expect(requests.length).toBe(3);
   });
 
-  test("takes one stream where the server knows no ranges", async () => {
+  test("downloads in one stream if the server does not support ranges", async () => {
     await serve((_, response) => send(response, null));
     const { fetch, taken } = fetcher();
     await fetch();
     expect(taken).toEqual([content]);
   });
 
-  test("starts such a stream over when it breaks, and hashes what lies in the file", async () => {
+  test("restarts such a stream when it breaks, and hashes what the file contains", async () => {
     let calls = 0;
     await serve((_, response) => send(response, null, ++calls < 7 ? 300_000 : undefined));
     const { fetch, taken } = fetcher({ tries: 9 });
@@ -215,12 +215,12 @@ describe("a transfer", () => {
     ["404", (_, response) => response.writeHead(404).end(), "source_failed"],
     ["413", (_, response) => response.writeHead(413).end(), "source_failed"],
     [
-      "another range than asked",
+      "a different range than requested",
       (_, response) => response.writeHead(206, { "content-range": `bytes 7-9/${content.length}` }).end("abc"),
       "source_failed",
     ],
     [
-      "another total",
+      "a different total",
       (_, response, range) =>
         response
           .writeHead(206, { "content-range": `bytes ${range?.start}-${(range?.end ?? 0) - 1}/5` })
@@ -228,7 +228,7 @@ describe("a transfer", () => {
       "size_mismatch",
     ],
     [
-      "another length",
+      "a different length",
       (_, response) => response.writeHead(200, { "content-length": 3 }).end("abc"),
       "size_mismatch",
     ],
@@ -249,7 +249,7 @@ describe("a transfer", () => {
     expect(taken).toEqual([]);
   });
 
-  test("refuses content with another digest, and leaves nothing behind", async () => {
+  test("rejects content with a wrong digest, and leaves no files", async () => {
     await serve((_, response, range) => send(response, range));
     const { fetch, taken } = fetcher();
     await expect(fetch({ digest: digestOf("else") })).rejects.toMatchObject({ code: "download_damaged" });
@@ -257,7 +257,7 @@ describe("a transfer", () => {
     expect(await left()).toEqual([]);
   });
 
-  test("asks for no byte when the disk is too small", async () => {
+  test("requests no byte when the disk is too small", async () => {
     await serve((_, response, range) => send(response, range));
     const { fetch } = fetcher();
     await expect(fetch({ sizeBytes: 2 ** 52 })).rejects.toMatchObject({ code: "disk_full" });
@@ -267,7 +267,7 @@ describe("a transfer", () => {
 
 describe("a resumed file that turns out damaged", () => {
   async function damagedHalf() {
-    // Its first part comes, the others do not.
+    // Only the first part arrives.
     await serve((_, response, range) => {
       if (range?.start === 0) send(response, range);
       else setTimeout(() => response.writeHead(404).end(), 200);
@@ -292,7 +292,7 @@ describe("a resumed file that turns out damaged", () => {
     expect(requests.filter((range) => range.startsWith("bytes=0-"))).toHaveLength(1);
   });
 
-  test("is left alone if another process has finished it meanwhile", async () => {
+  test("is not downloaded again if another process has finished it meanwhile", async () => {
     await damagedHalf();
     const { fetch, taken } = fetcher();
     let asked = 0;
@@ -303,7 +303,7 @@ describe("a resumed file that turns out damaged", () => {
 });
 
 describe("sharing", () => {
-  test("two requests share one download; one that leaves does not end it", async () => {
+  test("two requests share one download; cancelling one does not end it", async () => {
     await serve((_, response, range) => void setTimeout(() => send(response, range), 30));
     const { fetch, taken } = fetcher();
     const leaver = new AbortController();
@@ -316,7 +316,7 @@ describe("sharing", () => {
     expect(sentBytes).toBe(content.length);
   });
 
-  test("a request that comes when everybody else has just left starts anew and ends well", async () => {
+  test("a request that arrives just after all others were cancelled starts again and succeeds", async () => {
     let isHolding = true;
     const asked = Promise.withResolvers<void>();
     await serve((_, response, range) => {
@@ -334,7 +334,7 @@ describe("sharing", () => {
     expect(taken).toEqual([content]);
   });
 
-  test("a download that fails keeps what it has, and the next goes on from there", async () => {
+  test("a failed download keeps its bytes, and the next one resumes", async () => {
     const second = Promise.withResolvers<void>();
     await serve((_, response, range) => {
       const start = range?.start ?? 0;
@@ -353,7 +353,7 @@ describe("sharing", () => {
     expect(sentBytes).toBeLessThan(content.length * 1.05);
   });
 
-  test("three requests for a file that fails get one clear error each", async () => {
+  test("three requests for a failing file each get one clear error", async () => {
     await serve((_, response) => response.writeHead(501).end());
     const { fetch } = fetcher();
     const results = await Promise.allSettled([fetch(), fetch(), fetch()]);
@@ -363,12 +363,12 @@ describe("sharing", () => {
   });
 });
 
-test("a large file is hashed in a thread as it comes, also when it comes twice", async () => {
+test("hashes a large file in a thread while it downloads, even if the download restarts", async () => {
   const large = randomBytes(20_000_000);
   let wholeCalls = 0;
   await serve((_, response, range) => {
     response.writeHead(200, { "content-length": large.length });
-    // Without ranges a broken answer is asked for from the start again, and may differ.
+    // Without ranges, a broken answer is requested from the start again, and may differ.
     if (range === null && ++wholeCalls === 1)
       response.write(Buffer.alloc(9_000_000), () => response.destroy());
     else response.end(large);
@@ -379,8 +379,8 @@ test("a large file is hashed in a thread as it comes, also when it comes twice",
   expect(wholeCalls).toBe(2);
 });
 
-describe("what a dead process left", () => {
-  /** A partial folder as a killed process leaves it: `parts` of the file done, the notes say which. */
+describe("a dead process's download", () => {
+  /** Creates a partial folder as a killed process leaves it, with `parts` of the file done. */
   async function leave(owner: string, damage: boolean) {
     const name = join(folder, "partial", `${digest.slice(7)}.${owner}`);
     await mkdir(name, { recursive: true });
@@ -398,7 +398,7 @@ describe("what a dead process left", () => {
   }
   const dead = `${hostname().replace(/[^A-Za-z0-9-]/g, "-")}.999999999.1`;
 
-  test("is taken over and gone on with", async () => {
+  test("is taken over and resumed", async () => {
     await leave(dead, false);
     await serve((_, response, range) => send(response, range));
     const { fetch, taken } = fetcher();
@@ -408,7 +408,7 @@ describe("what a dead process left", () => {
     expect(await left()).toEqual([]);
   });
 
-  test("is fetched anew after a start of the machine where no digest would tell that it is damaged", async () => {
+  test("without a digest is downloaded again after a reboot", async () => {
     await leave(dead, true);
     await serve((_, response, range) => send(response, range));
     const { fetch, taken } = fetcher();
@@ -417,7 +417,7 @@ describe("what a dead process left", () => {
     expect(sentBytes).toBe(1_000_000);
   });
 
-  test("is fetched anew when it turns out damaged", async () => {
+  test("is downloaded again if it is damaged", async () => {
     await leave(dead, true);
     await serve((_, response, range) => send(response, range));
     const { fetch, taken } = fetcher();
@@ -426,7 +426,7 @@ describe("what a dead process left", () => {
     expect(sentBytes).toBe(1_600_000);
   });
 
-  test("goes with the next download where its file was taken already", async () => {
+  test("is removed by the next download if its file already moved to the store", async () => {
     await leave(dead, false);
     await rm(join(folder, "partial", `${digest.slice(7)}.${dead}`, "data"));
     const other = `${"a".repeat(64)}.${dead}`;
@@ -436,7 +436,7 @@ describe("what a dead process left", () => {
     expect(await left()).toEqual([]);
   });
 
-  test("counts for clean; a living process's does not", async () => {
+  test("is removed by clean; a living process's download is kept", async () => {
     await leave(dead, false);
     const { partials } = fetcher();
     const started = (await readFile(`/proc/${process.pid}/stat`, "latin1").catch(() => ") 0"))

@@ -18,7 +18,7 @@ const usualLimits: TransferLimits = {
   waitMs: 250,
 };
 
-/** One transfer that several requests wait for. */
+/** A transfer that several requests share. */
 interface SharedTransfer {
   promise: Promise<void>;
   stop: AbortController;
@@ -27,9 +27,9 @@ interface SharedTransfer {
 }
 
 /**
- * Downloads into `partial/`, several ranges at once, hashed on the way; a download that a killed process left is
- * resumed. Requests for the same content share one download, which stops when the last of them leaves. A file that
- * is damaged after a resume is downloaded once more from the start.
+ * Downloads into `partial/`, several ranges in parallel, hashing as it goes. Resumes the download of a killed process.
+ * Requests for the same content share one download, which stops when the last of them is cancelled. A file that is
+ * damaged after a resume is downloaded once more from the start.
  */
 export class Transfers {
   #partials: Partials;
@@ -45,7 +45,7 @@ export class Transfers {
   async fetch(request: TransferRequest): Promise<void> {
     request.signal.throwIfAborted();
     let shared = this.#running.get(request.key);
-    // Everybody has left this one; it is stopping and still uses its folder.
+    // All its requests were cancelled; it is stopping but still uses its folder.
     while (shared?.stop.signal.aborted) {
       await shared.promise.catch(() => {});
       request.signal.throwIfAborted();
@@ -99,7 +99,7 @@ export class Transfers {
       try {
         found = await new Transfer(request, state, this.#limits).run();
       } catch (error) {
-        // A source that announces a wrong size is not resumed.
+        // Do not resume if the source reports a different size.
         const isWrongSize = error instanceof LocallmError && error.code === "size_mismatch";
         if (isWrongSize) await rm(folder, { recursive: true, force: true });
         throw error;
@@ -114,7 +114,7 @@ export class Transfers {
         await request.finish(join(folder, "data"), found);
         break;
       } catch (error) {
-        // A complete file is kept if it is not the cause, as when the disk cannot hold it unpacked.
+        // Keep the complete file if it is not the cause, for example if the disk is too full to unpack it.
         if (!(error instanceof LocallmError) || error.code === "disk_full") throw error;
         await rm(folder, { recursive: true, force: true });
         if (!resumed || error.code !== "download_damaged") throw error;

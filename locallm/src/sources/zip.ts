@@ -9,8 +9,8 @@ export interface ZipMember {
 }
 
 /**
- * Calls `use` with the members of a zip file whose names pass; the file is closed afterwards. Only the directory at
- * its end is read, member by member, so that neither its size nor its promises matter.
+ * Calls `use` with the selected members of a zip file, then closes the file. Reads the directory member by member, so
+ * that a large or false directory cannot exhaust memory.
  */
 export async function withZip<Result>(
   path: string,

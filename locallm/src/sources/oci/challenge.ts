@@ -1,9 +1,9 @@
-/** What a registry's 401 asks for. */
+/** The authentication that a registry's 401 requests. */
 export type Challenge =
   | { scheme: "basic" }
   | { scheme: "bearer"; realm: string; service: string | null; scope: string | null };
 
-/** Reads a WWW-Authenticate header; null where it asks for something that we cannot give. */
+/** Parses a WWW-Authenticate header; null if it requests an unsupported scheme. */
 export function parseChallenge(header: string | undefined): Challenge | null {
   if (header === undefined || header.length > 4096) return null;
   const [, scheme = "", rest = ""] = /^\s*([A-Za-z]+)\s*(.*)$/s.exec(header) ?? [];

@@ -16,8 +16,8 @@ import type { PullContext } from "../pull-context.ts";
 import type { Registry } from "./registry.ts";
 
 /**
- * Pulls a model from a registry: manifest, then each missing blob, everything checked before the name means it. What
- * arrived whole stays when the network fails, so that the next pull goes on; what is wrong goes at once.
+ * Pulls a model from a registry: the manifest, then each missing blob. Verifies everything before the name refers to
+ * it. Keeps complete blobs when the network fails, so that the next pull resumes; removes invalid blobs at once.
  */
 export async function pullFromRegistry(
   registry: Registry,
@@ -52,7 +52,7 @@ async function fetchManifest(registry: Registry, name: ModelName, signal: AbortS
   if (announced !== null && announced !== digestOf(bytes)) {
     throw new LocallmError("source_failed", {
       host: registry.host,
-      reason: "its manifest has another digest than it says",
+      reason: "its manifest does not match its digest",
     });
   }
   let manifest: Manifest;
@@ -62,14 +62,14 @@ async function fetchManifest(registry: Registry, name: ModelName, signal: AbortS
     const reason = cause instanceof LocallmError ? String(cause.details["reason"]) : "it cannot be read";
     throw new LocallmError(
       "source_failed",
-      { host: registry.host, reason: `its manifest is wrong: ${reason}` },
+      { host: registry.host, reason: `its manifest is invalid: ${reason}` },
       { cause },
     );
   }
   if (!manifest.layers.some(({ mediaType }) => mediaType === mediaTypes.model)) {
     throw new LocallmError("source_failed", {
       host: registry.host,
-      reason: "what it has by that name is no model",
+      reason: "the content with that name is not a model",
     });
   }
   return { bytes, manifest };
@@ -114,7 +114,7 @@ async function pullLayer(
   onProgress({ status, digest, total, completed: total });
 }
 
-/** The gate: the weights' header and every small layer are read as a request would read them. */
+/** Validates the model by reading the weights' header and all small layers, as a request does. */
 async function checkModel(name: ModelName, manifest: Manifest, { store }: PullContext): Promise<void> {
   const model = await readModel(store.blobs, { name, digest: "", modifiedAt: new Date(0), manifest });
   await headerOf(store, model);

@@ -11,13 +11,13 @@ import { LocallmError } from "../../wire/errors.ts";
 import { requireModelName } from "../../wire/model-name.ts";
 import { Pulls } from "../pulls.ts";
 
-/** What becomes of the chunk of that number, from 1; true: it is taken. */
+/** Handles the chunk with that number, from 1. Returns true to accept it. */
 type Chunk = (number: number, response: ServerResponse, request: IncomingMessage) => boolean;
 
 let takeChunk: Chunk = () => true;
-/** Whether the registry still knows of an upload that broke off. */
+/** Whether the registry remembers an interrupted upload. */
 let remembers = true;
-/** How often the registry is away: when it is asked how much arrived, and when the upload ends. */
+/** How often the registry is unavailable for status requests and for the end of the upload. */
 let away = { states: 0, ends: 0 };
 let requests: string[] = [];
 let server: Server;
@@ -78,20 +78,23 @@ async function push(): Promise<unknown> {
 
 const count = (method: string) => requests.filter((one) => one === method).length;
 
-describe("a chunk that the registry refuses", () => {
-  test.each([400, 403, 404, 413, 416])("with %d ends the push at once, in its own words", async (status) => {
-    takeChunk = (_, response, request) => {
-      const body = '{"errors":[{"code":"DENIED","message":"the quota is used up"}]}';
-      request.resume().on("end", () => response.writeHead(status).end(body));
-      return false;
-    };
-    const error = await push();
-    expect(error).toBeInstanceOf(LocallmError);
-    expect((error as LocallmError).message).toContain(`it answered ${status}: the quota is used up`);
-    expect([count("PATCH"), count("POST")]).toEqual([1, 1]);
-  });
+describe("a chunk that the registry rejects", () => {
+  test.each([400, 403, 404, 413, 416])(
+    "with %d ends the push at once with the registry's message",
+    async (status) => {
+      takeChunk = (_, response, request) => {
+        const body = '{"errors":[{"code":"DENIED","message":"the quota is used up"}]}';
+        request.resume().on("end", () => response.writeHead(status).end(body));
+        return false;
+      };
+      const error = await push();
+      expect(error).toBeInstanceOf(LocallmError);
+      expect((error as LocallmError).message).toContain(`it answered ${status}: the quota is used up`);
+      expect([count("PATCH"), count("POST")]).toEqual([1, 1]);
+    },
+  );
 
-  test.each([408, 425, 429, 503])("with %d, which passes by, is sent again", async (status) => {
+  test.each([408, 425, 429, 503])("with the temporary status %d is sent again", async (status) => {
     takeChunk = (number, response, request) => {
       if (number > 2) return true;
       request.resume().on("end", () => response.writeHead(status).end());
@@ -102,7 +105,7 @@ describe("a chunk that the registry refuses", () => {
     expect(count("PATCH")).toBe(4);
   });
 
-  test("after a break, because the registry lost track of the upload, goes into a new one", async () => {
+  test("after an interruption, because the registry lost the upload, is sent in a new upload", async () => {
     remembers = false;
     takeChunk = (number, response) => {
       if (number > 1) return true;
@@ -114,7 +117,7 @@ describe("a chunk that the registry refuses", () => {
   });
 });
 
-test("a registry that is away for a while, between chunks and at the end, is waited for", async () => {
+test("waits for a registry that is unavailable between chunks and at the end", async () => {
   away = { states: 5, ends: 4 };
   takeChunk = (number, response) => {
     if (number > 1) return true;

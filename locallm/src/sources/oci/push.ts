@@ -8,29 +8,29 @@ import { LocallmError } from "../../wire/errors.ts";
 import { displayModelName, type ModelName, parseModelName } from "../../wire/model-name.ts";
 import type { NetworkResponse } from "../network.ts";
 import { mayPass, readRefusal } from "../network-answer.ts";
-import { patiently } from "../patience.ts";
+import { withRetries } from "../retry.ts";
 import type { Registry } from "./registry.ts";
 
 export interface PushContext {
   store: Store;
   onProgress(line: ProgressLine): void;
   signal: AbortSignal;
-  /** Before the second try of a chunk; doubles with each, up to 16 s. */
+  /** The delay before the second try of a chunk. Doubles with each further try, up to 16 s. */
   retryDelayMs?: number;
 }
 
 const chunkBytes = 64 * 1024 * 1024;
-/** In a row, without a byte that the registry kept: many, since registries keep whole chunks only. */
+/** Failures in a row without progress. High, because registries keep only whole chunks. */
 const tries = 10;
-/** Of an upload's end, which may each take long. */
+/** Tries to end an upload, each of which may take long. */
 const closingTries = 5;
 const longestDelayMs = 16_000;
-/** Some registries lose track of an upload whose chunk broke off: it begins anew, as a whole. */
+/** Uploads of one blob. Some registries lose an upload when a chunk is interrupted; it is then restarted. */
 const uploads = 20;
-/** Before it answers the end of an upload a registry may hash all of it, or move it to where it keeps it. */
+/** How long a registry may take to end an upload: it may hash or move the whole blob first. */
 const closingMs = 5 * 60_000;
 
-/** Pushes a model: the blobs that the registry lacks, each verified before a byte of it leaves, then the manifest. */
+/** Pushes a model: the blobs that the registry lacks, each verified before the upload, then the manifest. */
 export async function pushToRegistry(
   registry: Registry,
   name: ModelName,
@@ -51,7 +51,7 @@ export async function pushToRegistry(
     body: () => bytes,
     signal,
   };
-  const answer = await patiently(() => registry.send(`manifests/${name.tag}`, request, "push"), signal);
+  const answer = await withRetries(() => registry.send(`manifests/${name.tag}`, request, "push"), signal);
   await finish(answer, registry, [200, 201, 202]);
   onProgress({ status: "success" });
 }
@@ -80,12 +80,12 @@ async function pushLayer(
 
 async function isThere(registry: Registry, digest: Digest, signal: AbortSignal): Promise<boolean> {
   const request = { method: "HEAD" as const, signal };
-  const answer = await patiently(() => registry.send(`blobs/${digest}`, request, "push"), signal);
+  const answer = await withRetries(() => registry.send(`blobs/${digest}`, request, "push"), signal);
   await finish(answer, registry, [200, 404]);
   return answer.status === 200;
 }
 
-/** Null where the registry took the blob from another of its repositories. */
+/** Null if the registry copied the blob from another of its repositories. */
 async function beginUpload(
   registry: Registry,
   layer: Layer,
@@ -99,12 +99,12 @@ async function beginUpload(
       : "";
   const request = { method: "POST" as const, signal };
   const path = `blobs/uploads/${mount}`;
-  const answer = await patiently(() => registry.send(path, request, "push"), signal);
+  const answer = await withRetries(() => registry.send(path, request, "push"), signal);
   await finish(answer, registry, [201, 202]);
   return answer.status === 201 ? null : locationOf(answer, registry);
 }
 
-/** Sends the blob, and begins a new upload where the registry lost track of a broken one. */
+/** Uploads the blob, and starts a new upload if the registry lost an interrupted one. */
 async function upload(
   registry: Registry,
   layer: Layer,
@@ -125,7 +125,7 @@ async function upload(
   }
 }
 
-/** What a registry answers that lost track of an upload after a break. In one that never broke it is final. */
+/** The registry lost an interrupted upload. The same statuses are final for an upload without an interruption. */
 class LostTrack extends LocallmError<"source_failed"> {}
 const lostStatuses = [400, 404, 405, 410, 416];
 
@@ -187,7 +187,7 @@ async function uploadChunks(
   }
 }
 
-/** Before the next attempt. Throws what no further one would mend, and `push_stopped` behind the last. */
+/** Waits before the next try. Throws permanent errors, and `push_stopped` after the last try. */
 async function pause(
   error: unknown,
   { failures, most }: { failures: number; most: number },
@@ -208,7 +208,7 @@ interface UploadState {
   readonly completed: number;
 }
 
-/** After a broken chunk the registry says how much of it arrived. */
+/** Asks the registry how much of an interrupted chunk arrived. */
 async function uploadState(
   registry: Registry,
   { location, completed: before }: UploadState,
@@ -217,7 +217,7 @@ async function uploadState(
   const answer = await registry.send(location, { method: "GET", signal }, "push");
   await finish(answer, registry, [204], true);
   const [, last] = /^(?:bytes=)?0-(\d+)$/.exec(answer.headers["range"] ?? "") ?? [];
-  // Of nothing, too, registries say 0-0.
+  // Registries also report 0-0 for an empty upload.
   const completed = last === undefined ? before : last === "0" ? 0 : Number(last) + 1;
   return {
     location: answer.headers.location === undefined ? location : locationOf(answer, registry),
@@ -244,12 +244,12 @@ function locationOf(answer: NetworkResponse, registry: Registry): URL {
   } catch {
     throw new LocallmError("source_failed", {
       host: registry.host,
-      reason: "it does not say where to upload",
+      reason: "it did not return an upload location",
     });
   }
 }
 
-/** Throws where the status is none of those: with the registry's own words, `LostTrack` where it may be that. */
+/** Throws the registry's message if the status is not expected; `LostTrack` if the upload may be lost. */
 async function finish(
   answer: NetworkResponse,
   registry: Registry,

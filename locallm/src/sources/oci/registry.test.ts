@@ -20,7 +20,7 @@ async function serve(answer: RequestListener): Promise<number> {
 
 const { signal } = new AbortController();
 
-// 127.0.0.1 plays a public host, 127.0.0.2 a private one at which nobody listens.
+// 127.0.0.1 acts as a public host, 127.0.0.2 as a private one without a listener.
 describe("a public registry", () => {
   const moved = new Set<string>();
   afterEach(() => moved.clear());
@@ -37,7 +37,7 @@ describe("a public registry", () => {
     return new Registry(requireModelName(`${host}/ns/m`), options);
   }
 
-  test("cannot lead to a private address by a name that changes its meaning after the redirect", async () => {
+  test("cannot reach a private address through a name that resolves differently after the redirect", async () => {
     const files = await serve((_, response) => response.setHeader("connection", "close").end("ok"));
     const port = await serve((_, response) =>
       response.writeHead(307, { location: `http://files.example:${files}/blob` }).end(),
@@ -51,7 +51,7 @@ describe("a public registry", () => {
     await expect(asked.blob(digest, null, signal)).rejects.toMatchObject({ code: "connection_refused" });
   });
 
-  test("cannot have an upload sent to a private address", async () => {
+  test("cannot direct an upload to a private address", async () => {
     const port = await serve((_, response) => response.writeHead(202).end());
     const asked = registry(`public.example:${port}`);
     const begun = await asked.send("blobs/uploads/", { method: "POST", signal }, "push");

@@ -6,15 +6,15 @@ import type { ModelName } from "../../wire/model-name.ts";
 import { authorizationOf, type Credentials } from "../credentials.ts";
 import type { Network, NetworkRequest, NetworkResponse } from "../network.ts";
 import { readBody, readRefusal } from "../network-answer.ts";
-import { patiently } from "../patience.ts";
+import { withRetries } from "../retry.ts";
 import type { ByteRange } from "../transfer.ts";
 import { type Challenge, parseChallenge } from "./challenge.ts";
 
 export interface RegistryOptions {
   network: Network;
-  /** Plain http, and no care for redirects from https to it. */
+  /** Allow unencrypted HTTP, and redirects from HTTPS to it. */
   insecure: boolean;
-  /** Asked for when the registry wants to know. */
+  /** Called when the registry requests authentication. */
   credentialsOf(url: URL): Promise<Credentials | null>;
 }
 
@@ -23,17 +23,17 @@ export type RegistryRequest = Omit<NetworkRequest, "insecure" | "body"> & {
 };
 
 /**
- * One repository of a registry that speaks Docker's version 2 protocol (Ollama's, OCI's, the model hub's). Credentials
- * go to the registry's own host alone; a token may be asked for there only.
+ * A repository in a registry with Docker's version 2 protocol (Ollama's, OCI's, the model hub's). Sends credentials
+ * only to the registry's own host, and requests tokens only there.
  */
 export class Registry {
   readonly #base: URL;
   readonly #repository: string;
   readonly #options: RegistryOptions;
   #authorization: string | null = null;
-  /** What a public registry tells us of other places must be public too, however much later we go there. */
+  /** URLs from a public registry must be public too, no matter when they are used. */
   #isPublic = false;
-  /** Where blobs really lie, once a redirect told. */
+  /** The redirect targets of blobs. */
   readonly #direct = new Map<Digest, URL>();
 
   constructor(name: ModelName, options: RegistryOptions) {
@@ -50,14 +50,14 @@ export class Registry {
     return this.#base.host;
   }
 
-  /** Null where the registry has no such manifest. */
+  /** Null if the registry has no such manifest. */
   async manifest(
     tag: string,
     signal: AbortSignal,
   ): Promise<{ bytes: Buffer; announcedDigest: string | null } | null> {
     const accept = `${mediaTypes.manifest}, ${mediaTypes.ociManifest}`;
     const request = { headers: { accept }, signal };
-    const response = await patiently(() => this.send(`manifests/${tag}`, request, "pull"), signal);
+    const response = await withRetries(() => this.send(`manifests/${tag}`, request, "pull"), signal);
     if (response.status === 404) {
       response.body.destroy();
       return null;
@@ -68,14 +68,14 @@ export class Registry {
       response.headers["content-encoding"] !== "identity"
     ) {
       response.body.destroy();
-      throw this.#failed("it sent a packed manifest that was not asked for");
+      throw this.#failed("it sent a compressed manifest, which was not requested");
     }
     const bytes = await readBody(response, manifestLimitBytes);
     const announced = response.headers["docker-content-digest"];
     return { bytes, announcedDigest: typeof announced === "string" ? announced : null };
   }
 
-  /** A blob or a range of it, from wherever the registry keeps it. Any status is handed back. */
+  /** A blob or a range of it, following redirects. Returns any status. */
   async blob(digest: Digest, range: ByteRange | null, signal: AbortSignal): Promise<NetworkResponse> {
     const headers: Record<string, string> =
       range === null ? {} : { range: `bytes=${range.start}-${range.end - 1}` };
@@ -88,7 +88,7 @@ export class Registry {
         fromPublic: this.#isPublic,
       });
       if (response.status < 400) return response;
-      // Such addresses expire; the registry gives a new one.
+      // The redirect target has expired; the registry gives a new one.
       response.body.destroy();
       this.#direct.delete(digest);
     }
@@ -98,7 +98,7 @@ export class Registry {
     return response;
   }
 
-  /** Any request to this repository; signs in when asked to, once. A body is asked for anew with each try. */
+  /** Sends a request to this repository, and authenticates once if required. Requests the body again for each try. */
   async send(
     path: string | URL,
     request: RegistryRequest,
@@ -129,7 +129,7 @@ export class Registry {
     const { insecure, network } = this.#options;
     const credentials = await this.#options.credentialsOf(this.#base);
     const own = credentials === null ? null : authorizationOf(credentials);
-    // A token is what a sign-in would give; some registries, the model hub's among them, name no place to sign in at.
+    // A configured token is sent as is. Some registries, such as the model hub's, have no sign-in URL.
     if (own !== null && credentials !== null && "token" in credentials) return own;
     if (challenge === null || (challenge.scheme === "basic" && own === null)) {
       throw this.#unauthorized(action);
@@ -151,16 +151,16 @@ export class Registry {
     return `Bearer ${readToken(await readBody(response, 64 * 1024)) ?? this.#noToken()}`;
   }
 
-  /** A realm elsewhere would get our credentials and give us its tokens: it is not even asked. */
+  /** Rejects a realm on another host, which would receive our credentials. */
   #realm(realm: string): URL {
     let url: URL;
     try {
       url = new URL(realm);
     } catch {
-      throw this.#failed("it asks to sign in at an address that is none");
+      throw this.#failed("its sign-in URL is invalid");
     }
     if (url.host !== this.#base.host || url.protocol !== this.#base.protocol) {
-      throw this.#failed(`it asks to sign in at another host (${url.host.slice(0, 200)})`);
+      throw this.#failed(`its sign-in URL is on another host (${url.host.slice(0, 200)})`);
     }
     return url;
   }
@@ -183,7 +183,7 @@ export class Registry {
   }
 
   #noToken(): never {
-    throw this.#failed("its sign-in gave no token");
+    throw this.#failed("its sign-in returned no token");
   }
 
   #failed(reason: string): LocallmError {
@@ -201,7 +201,7 @@ function readToken(bytes: Buffer): string | null {
   }
 }
 
-/** What may stand in a name is more than what an address can be: `a:b`, `1.2.3.4.5`, `host:99999`. */
+/** Throws for hosts that are valid in a model name but not in a URL: `a:b`, `1.2.3.4.5`, `host:99999`. */
 function baseOf(name: ModelName, insecure: boolean): URL {
   const base = URL.parse(`${schemeOf(name, insecure)}://${name.host}`);
   if (base === null) throw new LocallmError("invalid_model_name", {});

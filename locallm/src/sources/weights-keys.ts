@@ -3,8 +3,8 @@ import type { Store } from "../library/store.ts";
 import type { ModelName } from "../wire/model-name.ts";
 
 /**
- * What the weights of a model of the store came from: the key of each one's download, which its layer carries as its
- * name. So a source that tells no digest of its content is known again. Empty where there is no such model.
+ * The download keys of a stored model's weights, which its layers carry as their names. They identify a model whose
+ * source publishes no digest. Empty if the store has no such model.
  */
 export async function weightsKeys(store: Store, name: ModelName): Promise<(string | undefined)[]> {
   const model = await store.find(name).catch(() => null);

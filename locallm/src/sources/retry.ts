@@ -6,8 +6,8 @@ import { mayPass } from "./network-answer.ts";
 const tries = 3;
 const firstDelayMs = 250;
 
-/** A small request that may be sent again: a server that fails, or cannot be reached, is asked a few times. */
-export async function patiently(
+/** Sends a small, repeatable request up to three times if the server fails or is unreachable. */
+export async function withRetries(
   ask: () => Promise<NetworkResponse>,
   signal: AbortSignal,
 ): Promise<NetworkResponse> {
