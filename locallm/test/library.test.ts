@@ -205,7 +205,12 @@ describe("create", () => {
     ["neither from nor files", { model: "m" }, 400, "neither 'from' or 'files' was specified"],
     ["an unknown model", { model: "m", from: "nowhere" }, 404, "model 'nowhere' not found"],
     ["a bad name in from", { model: "m", from: "a b" }, 400, "invalid model name"],
-    ["a missing blob", { model: "m", files: { "a.gguf": bad } }, 400, new RegExp(`^blob ${bad} is not here`)],
+    [
+      "a missing blob",
+      { model: "m", files: { "a.gguf": bad } },
+      400,
+      new RegExp(`^blob ${bad} not found; upload it`),
+    ],
     [
       "a malformed digest",
       { model: "m", files: { "a.gguf": "sha256:../../x" } },

@@ -9,7 +9,7 @@ export interface Waiter {
   readonly numCtx: number;
   /** Smallest acceptable context length; less than `numCtx` for a visit. */
   readonly minCtx: number;
-  /** The request's value, or 0 if the model was told to expire meanwhile. */
+  /** The request's value, or 0 if the model was expired while it waited. */
   keepAliveMs: number;
   readonly sinceMs: number;
   /** Order of arrival across all lines. */

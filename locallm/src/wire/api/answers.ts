@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { optional } from "../body.ts";
 
-/** What our own command line reads of the server's answers. Fields that it does not read are not looked at. */
+/** The parts of the server's answers that the command line reads. Other fields are not checked. */
 
 const date = z.string().refine((text) => !Number.isNaN(Date.parse(text)), "must be a date");
 const capabilities = optional(z.array(z.string())).transform((given) => given ?? []);
@@ -47,10 +47,10 @@ export const showAnswer = z.object({
 
 export type ShowAnswer = z.output<typeof showAnswer>;
 
-/** Of `/api/show`, where no more than this is asked. */
+/** The part of the `/api/show` answer that the command line reads. */
 export const abilitiesAnswer = z.object({ details: z.looseObject({}), capabilities });
 
-/** One line of create, pull and push. */
+/** One progress line of create, pull or push. */
 export const progressLine = z.object({
   status: z.string(),
   digest: optional(z.string()),
@@ -58,7 +58,7 @@ export const progressLine = z.object({
   completed: count,
 });
 
-/** One line of a chat; also a chat or generate that answers at once. */
+/** One line of a streamed chat, or the whole answer of chat or generate without streaming. */
 export const chatLine = z.object({
   message: optional(z.object({ content: optional(z.string()), thinking: optional(z.string()) })),
   done: z.boolean(),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { given, optional } from "../body.ts";
 import { message, think, tool } from "./message.ts";
 
-/** What every request that runs a model may carry. `keep_alive` and `options` are checked where they are read. */
+/** Fields common to all requests that run a model. `keep_alive` and `options` are checked where they are read. */
 const running = {
   model: z.string(),
   keep_alive: optional(z.unknown()),
@@ -44,7 +44,7 @@ export const embedRequest = z.object({
   dimensions: optional(z.int().min(1)),
 });
 
-/** The older route: one text, one vector that is not normalised. */
+/** The older route: one text, one vector, not normalised. */
 export const embeddingsRequest = z.object({ ...running, prompt: optional(z.string()) });
 
 export const tokenizeRequest = z.object({

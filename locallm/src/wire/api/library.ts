@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { optional } from "../body.ts";
 
-/** `name` is what older clients call `model`. */
+/** Older clients send `name` instead of `model`. */
 const named = { model: optional(z.string()), name: optional(z.string()) };
 const digestsByFile = optional(z.record(z.string().max(1024), z.string().max(256)));
 
@@ -33,7 +33,7 @@ export const copyRequest = z.object({ source: z.string(), destination: z.string(
 
 export const deleteRequest = z.object(named);
 
-/** Of a pull and of a push. */
+/** Body of a pull or push. */
 export const transferRequest = z.object({
   ...named,
   insecure: optional(z.boolean()),
@@ -44,10 +44,10 @@ export const transferRequest = z.object({
 
 export type CreateRequest = z.output<typeof createRequest>;
 
-/** Ours: the identity of the server's models folder, in answers to `HEAD /api/blobs/:digest`. */
+/** locallm only: identifies the server's models folder, in answers to `HEAD /api/blobs/:digest`. */
 export const modelsFolderHeader = "x-models-folder";
 
-/** One line of create, pull and push. */
+/** One progress line of create, pull or push. */
 export interface ProgressLine {
   status: string;
   digest?: string;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { optional } from "../body.ts";
 
-/** A function that a model asked for. */
+/** A function call requested by a model. */
 const toolCall = z.object({
   id: optional(z.string()),
   function: z.object({
@@ -11,7 +11,7 @@ const toolCall = z.object({
   }),
 });
 
-/** Roles that templates know: `developer` is gpt-oss's, `control` Granite's, `function` an older name for `tool`. */
+/** Roles that templates support: `developer` for gpt-oss, `control` for Granite, `function` as an older name for `tool`. */
 const roles = ["system", "user", "assistant", "tool", "developer", "control", "function"];
 
 /** One message of a conversation. Templates print its role next to control tokens, so only known roles are accepted. */
@@ -25,7 +25,7 @@ export const message = z.object({
   tool_call_id: optional(z.string()),
 });
 
-/** A function that the model may ask for. `parameters` is a JSON schema. */
+/** A function that the model may call. `parameters` is a JSON schema. */
 export const tool = z.object({
   type: optional(z.string()).transform((type) => type ?? "function"),
   function: z.looseObject({

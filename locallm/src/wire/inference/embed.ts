@@ -7,8 +7,8 @@ export interface EmbedJob {
 }
 
 export interface Embeddings {
-  /** One for each input, as the model pools it, not normalised. */
+  /** One vector per input, pooled by the model, not normalised. */
   readonly vectors: readonly Float32Array[];
-  /** Tokens evaluated, for each input. */
+  /** Number of evaluated tokens for each input. */
   readonly tokens: readonly number[];
 }

@@ -1,5 +1,5 @@
 export interface Sampling {
-  /** 0: always the likeliest token. */
+  /** 0: always the most likely token. */
   readonly temperature: number;
   /** 0: off. */
   readonly topK: number;
@@ -15,7 +15,7 @@ export interface Sampling {
   readonly mirostatTau: number;
   readonly mirostatEta: number;
   readonly logitBias: readonly { readonly token: number; readonly bias: number }[];
-  /** null: a random one for each request. */
+  /** null: a random seed for each request. */
   readonly seed: number | null;
 }
 
@@ -36,35 +36,35 @@ export const defaultSampling: Sampling = {
   seed: null,
 };
 
-/** A GBNF grammar. With `lazy` it binds from the first trigger on; the text before it is free. */
+/** A GBNF grammar. With `lazy` it applies from the first trigger on; the text before that is unconstrained. */
 export interface Grammar {
   readonly gbnf: string;
   readonly root?: string;
   readonly lazy?: {
-    /** Anywhere in the text. The grammar begins with the word itself. */
+    /** Triggers anywhere in the text. The grammar starts with the word itself. */
     readonly words?: readonly string[];
-    /** At the start of the answer only, whatever blanks stand before and within it; the grammar begins with it. */
+    /** Triggers only at the start of the answer, ignoring whitespace before and inside it. The grammar starts with it. */
     readonly start?: string;
   };
 }
 
-/** One text in pieces. No control token is read across the border of two pieces. */
+/** One text in pieces. Control tokens are not recognised across a boundary of pieces. */
 export interface PiecedText {
   readonly pieces: readonly string[];
 }
 
-/** Text whose control tokens are read as such. */
+/** Text in which control tokens are recognised. */
 export type PromptText = string | PiecedText;
 
-/** The tokens of a longer text are counted only up to the window. */
+/** Counting the tokens of a longer text stops at the window. */
 export const countedChars = 262_144;
 
-/** Whether a text of this many characters cannot fit a window, whatever its tokens are. */
+/** Whether a text of this many characters cannot fit the window even with the longest tokens. */
 export function surelyTooLong(chars: number, window: number, longestToken: number | null): boolean {
   return longestToken !== null && chars > countedChars && chars > window * longestToken;
 }
 
-/** Characters of all texts of a prompt. */
+/** Total characters of a prompt's texts. */
 export function promptChars(prompt: Prompt): number {
   if (typeof prompt === "string") return prompt.length;
   if ("pieces" in prompt) return prompt.pieces.reduce((sum, { length }) => sum + length, 0);
@@ -76,7 +76,7 @@ export function promptChars(prompt: Prompt): number {
   return chars;
 }
 
-/** Numbers are token ids, taken as they are. */
+/** Numbers are token ids, used as is. */
 export type Prompt = PromptText | readonly number[] | readonly (PromptText | readonly number[])[];
 
 export interface GenerateJob {
@@ -87,18 +87,18 @@ export interface GenerateJob {
   readonly stop: readonly string[];
   /** -1: until the model stops or the window is full. 0: only the prompt is evaluated. */
   readonly numPredict: number;
-  /** Tokens at the head that a cut or a shift keeps; -1: the whole prompt. */
+  /** Tokens at the start that truncation and shifting keep; -1: the whole prompt. */
   readonly numKeep: number;
   /** If the prompt exceeds the window: cut its middle and report it (true), or reject it. */
   readonly truncate: boolean;
   /** If the window is full: drop the older half of what may be dropped and continue (true), or stop with "length". */
   readonly shift: boolean;
-  /** Bit-equal whatever else runs: the prompt is computed anew, in steps that no other job shares. */
+  /** Bit-identical output regardless of other jobs: computes the whole prompt, in steps not shared with other jobs. */
   readonly deterministic: boolean;
   readonly grammar: Grammar | null;
-  /** Whether the done event has the token ids of prompt and answer. */
+  /** Whether the done event includes the token ids of prompt and answer. */
   readonly wantContext: boolean;
-  /** Whether control tokens are rendered as text; by default they give none. */
+  /** Whether control tokens appear in the text; by default they are omitted. */
   readonly renderSpecial?: boolean;
 }
 
@@ -107,7 +107,7 @@ export type GenerateEvent =
       readonly kind: "text";
       readonly text: string;
       readonly tokens: number;
-      /** Only with the first text, and only if the prompt was cut. */
+      /** Only with the first text, and only if the prompt was truncated. */
       readonly truncatedTokens?: number;
     }
   | GenerateDone;
@@ -118,14 +118,14 @@ export interface GenerateDone {
   /** The stop string that fired; null if the model or the length ended the answer. */
   readonly stopString: string | null;
   readonly promptTokens: number;
-  /** How many of those were taken from a cache. */
+  /** How many of them came from the cache. */
   readonly cachedTokens: number;
   readonly promptNs: number;
   readonly evalTokens: number;
   readonly evalNs: number;
-  /** Prompt tokens that were cut to fit the window. */
+  /** Prompt tokens dropped to fit the window. */
   readonly truncatedTokens: number;
-  /** Tokens that shifts dropped while generating. */
+  /** Tokens dropped by shifts during generation. */
   readonly shiftedTokens: number;
   readonly context: readonly number[] | null;
 }

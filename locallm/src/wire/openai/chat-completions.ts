@@ -13,7 +13,7 @@ const part = z.discriminatedUnion("type", [
 const toolCall = z.object({
   id: optional(z.string()),
   type: optional(z.string()),
-  /** `arguments` is JSON in a string, and may be what a model wrote: not always JSON. */
+  /** `arguments` is a JSON string, but may be invalid if a model wrote it. */
   function: z.object({ name: z.string(), arguments: optional(z.string()) }),
 });
 
@@ -57,7 +57,7 @@ export const reasoningEffort = z.enum(["none", "minimal", "low", "medium", "high
 
 const isSeed = (value: number) => Number.isInteger(value) && Math.abs(value) <= 2 ** 63;
 
-/** Sampling fields that chat/completions and completions share. Ranges are OpenAI's own. */
+/** Sampling fields common to chat/completions and completions, with OpenAI's ranges. */
 export const samplingFields = {
   temperature: optional(z.number().min(0).max(2)),
   top_p: optional(z.number().min(0).max(1)),
@@ -70,7 +70,7 @@ export const samplingFields = {
   stream: optional(z.boolean()),
   stream_options: optional(z.object({ include_usage: optional(z.boolean()) })),
   n: optional(z.int().min(1)),
-  /** Ours, as in the native API. */
+  /** locallm only, as in the native API. */
   options: optional(z.record(z.string(), z.unknown())),
   keep_alive: optional(z.unknown()),
 };

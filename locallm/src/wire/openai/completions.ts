@@ -4,7 +4,7 @@ import { samplingFields } from "./chat-completions.ts";
 
 const tokens = z.array(z.int().min(0)).min(1);
 
-/** A text, a list of texts, a list of tokens, or a list of those. */
+/** A text, a list of texts, a list of tokens, or a list of token lists. */
 const prompt = z.union([
   z.string(),
   tokens,
@@ -27,14 +27,14 @@ export const embeddingsRequest = z.object({
   input: z.union([z.string(), tokens, z.array(z.string()).max(2048), z.array(tokens).max(2048)]),
   encoding_format: optional(z.enum(["float", "base64"])),
   dimensions: optional(z.int().min(1)),
-  /** Ours, as in the native API. */
+  /** locallm only, as in the native API. */
   options: optional(z.record(z.string(), z.unknown())),
   keep_alive: optional(z.unknown()),
 });
 
 export type CompletionsRequest = z.output<typeof completionsRequest>;
 
-/** A list of tokens is one input, a list of lists several. */
+/** A list of tokens is one input; a list of lists is several inputs. */
 export function inputList(given: string | number[] | string[] | number[][]): (string | number[])[] {
   if (typeof given === "string") return [given];
   if (given.length > 0 && given.every((item) => typeof item === "number")) return [given as number[]];

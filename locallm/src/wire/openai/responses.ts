@@ -5,7 +5,7 @@ import { reasoningEffort } from "./chat-completions.ts";
 const part = z.looseObject({ type: z.string(), text: optional(z.string()), refusal: optional(z.string()) });
 const content = z.union([z.string(), z.array(part)]);
 
-/** Kept loose: clients send back whole items of earlier responses. `type` absent means a message. */
+/** Not strict, because clients send back whole items of earlier responses. Without `type` it is a message. */
 const item = z.looseObject({
   type: optional(z.string()),
   role: optional(z.string()),
@@ -53,7 +53,7 @@ export const responsesRequest = z.object({
   conversation: optional(z.unknown()),
   background: optional(z.boolean()),
   top_logprobs: optional(z.int()),
-  /** Ours, as in the native API. */
+  /** locallm only, as in the native API. */
   options: optional(z.record(z.string(), z.unknown())),
   keep_alive: optional(z.unknown()),
 });
