@@ -86,6 +86,28 @@ describe("a dry load measures the memory that the engine then allocates", () => 
   });
 });
 
+it("a window of millions of tokens is extrapolated from shorter ones", async () => {
+  const path = join(folder, "wide");
+  await writeFile(path, smallLlama(4, 10_000_000));
+  const memory = new MemoryNeeds({
+    store: new Store(folder),
+    measure: measureLoad,
+    hasGpu: true,
+    availableBytes: () => 0,
+  });
+  const runnable = {
+    name: "m",
+    digest: "",
+    modelPath: path,
+    weights: path,
+    adapters: [],
+    trainContext: null,
+  };
+  const { total } = await memory.of(runnable, { ...base, numCtx: 300_000 });
+  const measured = await measureLoad({ ...base, modelPath: path, numCtx: 300_000 });
+  expect(total / sum(measured!)).toBeCloseTo(1, 2);
+});
+
 describe("the memory needs of a model", () => {
   const model = (path: string): RunnableModel => ({
     name: "m",

@@ -25,6 +25,8 @@ export interface MemoryNeedsParts {
 }
 
 const keptMeasurements = 256;
+/** Tokens. */
+const longWindow = 65_536;
 /** Multiple of the weights' size to assume if the dry load returned nothing; the real load has the final say. */
 const unmeasuredFactor = 1.2;
 
@@ -50,7 +52,7 @@ export class MemoryNeeds {
     const isAmple = !hasGpu && 2 * ample <= availableBytes();
     const sizes = isAmple
       ? spread(header, ample)
-      : ((await this.#measure(model, load)) ?? spread(header, unmeasuredFactor * weightsBytes(header)));
+      : ((await this.#measureAny(model, load)) ?? spread(header, unmeasuredFactor * weightsBytes(header)));
     const adapters = await Promise.all(model.adapters.map(async ({ path }) => (await stat(path)).size));
     const compute = sizes.compute + adapters.reduce((sum, bytes) => sum + bytes, 0);
     return {
@@ -59,6 +61,20 @@ export class MemoryNeeds {
       compute,
       total: sizes.weights + sizes.context + compute,
     };
+  }
+
+  /**
+   * Beyond `longWindow` the window is extrapolated from two shorter ones: memory grows linearly there, and even a dry
+   * load keeps a record for each token of the window.
+   */
+  async #measureAny(model: RunnableModel, load: MeasuredLoad): Promise<Sizes | null> {
+    if (load.numCtx <= longWindow) return await this.#measure(model, load);
+    const half = await this.#measure(model, { ...load, numCtx: longWindow / 2 });
+    const whole = await this.#measure(model, { ...load, numCtx: longWindow });
+    if (half === null || whole === null) return null;
+    const further = (load.numCtx - longWindow) / (longWindow / 2);
+    const grow = (part: "context" | "compute") => whole[part] + further * (whole[part] - half[part]);
+    return { weights: whole.weights, context: grow("context"), compute: grow("compute") };
   }
 
   async #measure(model: RunnableModel, load: MeasuredLoad): Promise<Sizes | null> {
