@@ -423,7 +423,7 @@ describe("signing in", () => {
       response.writeHead(401, headers as Record<string, string>).end();
       return true;
     };
-    await refused(502, /rejected the credentials|sign in at an address that is none/);
+    await refused(502, /rejected the credentials|sign-in URL is invalid/);
   });
 });
 
