@@ -1,3 +1,4 @@
+import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { installEngine } from "../src/gpu/install.ts";
@@ -17,6 +18,7 @@ export async function vulkanEngines(): Promise<string | null> {
   const folder = join(cache, "locallm-test", "engines");
   const build = enginePackages(process.platform, process.arch).find(({ backend }) => backend === "vulkan");
   if (build === undefined) return null;
+  await mkdir(folder, { recursive: true });
   const libraries =
     installedBackends(folder).vulkan ?? (await installEngine(folder, build, () => {}).catch(() => null));
   if (libraries === null) return null;

@@ -22,9 +22,6 @@ export interface Library extends Functions {
  * opened and asked how well it fits, 11 ms together.
  */
 export function openLibrary(folder: string = platformFolder(), processorFile: string | null = null): Library {
-  // koffi takes no settings once it has opened a library, so a second call must not try.
-  if (koffi.config()["sync_stack_size"] !== stackBytes)
-    koffi.config({ sync_stack_size: stackBytes, async_stack_size: stackBytes });
   const functions = declareFunctions(open(folder, "llama"), open(folder, "ggml"), layout);
   const version = functions.llama_version();
   checkLayout(functions, version);
@@ -39,6 +36,8 @@ export function openLibrary(folder: string = platformFolder(), processorFile: st
  * default of 128 KiB a run of 1,000 equal letters ended the process, with this stack a run of over 32,768.
  */
 const stackBytes = 16 * 1024 * 1024;
+// Set when this module is loaded: koffi takes no settings once any library is open.
+koffi.config({ sync_stack_size: stackBytes, async_stack_size: stackBytes });
 
 function findProcessorFile(): string | null {
   try {
