@@ -53,8 +53,8 @@ export class Slots {
   readonly #slots: readonly Slot[];
   readonly #waiting: { readonly id: number; readonly job: GenerateJob }[] = [];
   #events: SlotEvent[] = [];
-  /** What another thread computes now. */
-  #aside: readonly Part[] = [];
+  /** The parts of the current step, until they are committed: messages can arrive before that, also in a quick step. */
+  #current: readonly Part[] = [];
   #running: Promise<void> | null = null;
   #isAsked = false;
   #turns = 0;
@@ -84,10 +84,10 @@ export class Slots {
     if (waiting >= 0) this.#waiting.splice(waiting, 1);
     const slot = this.#slots.find((candidate) => candidate.id === id);
     if (slot === undefined) return;
-    if (this.#aside.some((part) => part.slot === slot)) {
+    if (this.#current.some((part) => part.slot === slot)) {
       slot.isCancelled = true;
       // A step that others wait for is short: to abort it would make them compute it again.
-      if (!this.#aside.some((part) => part.slot.isGenerating)) this.#context.abort();
+      if (!this.#current.some((part) => part.slot.isGenerating)) this.#context.abort();
     } else {
       slot.release();
     }
@@ -185,7 +185,9 @@ export class Slots {
     const parts = this.#plan();
     if (parts.length === 0) return;
     const outputs = this.#fill(parts);
+    this.#current = parts;
     const failure = await this.#compute(parts);
+    this.#current = [];
     for (const [index, part] of parts.entries()) this.#commit(part, outputs[index]!, failure);
   }
 
@@ -261,7 +263,6 @@ export class Slots {
     const isQuick = rows === parts.length && this.#stepNs < slowStepNs;
     let computed: Computed;
     try {
-      if (!isQuick) this.#aside = parts;
       const outcome = isQuick ? context.step() : await context.stepAside();
       computed =
         outcome === "no_room"
@@ -270,7 +271,6 @@ export class Slots {
     } catch (error) {
       computed = decodeFailure(error);
     }
-    this.#aside = [];
     const endNs = makers.now();
     threads.end(endNs / 1e6);
     if (computed === "done") {
