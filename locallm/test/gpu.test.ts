@@ -54,7 +54,7 @@ describe.skipIf(engines === null)("a Vulkan device (needs libvulkan1 and mesa-vu
       });
       const metrics = await (await fetch(`${server.url}/metrics`)).text();
       expect(metrics).toContain(`locallm_model_bytes{model="${model}",device="Vulkan0"} ${onDevice}\n`);
-      const why = "window 256, on Vulkan0 (all 3 layers fit)";
+      const why = "context length 256, on Vulkan0 (all 3 layers fit)";
       await until("the log says so", () =>
         server.log.some((line) => line["what"] === "ready" && line["why"] === why),
       );
