@@ -2,6 +2,7 @@ import { createDialogue, type Dialogue, type DialogueTraits } from "../dialogue/
 import type { Templates } from "../dialogue/template-work.ts";
 import type { Model } from "../library/model.ts";
 import { headerOf, modelTemplate, type TemplateSource } from "../library/model-details.ts";
+import { RecentlyUsed } from "../library/recently-used.ts";
 import type { Store } from "../library/store.ts";
 import { LocallmError } from "../wire/errors.ts";
 
@@ -21,8 +22,8 @@ const bare =
 export class Dialogues {
   readonly #store: Store;
   readonly #templates: Templates;
-  readonly #byDigest = new Map<string, Promise<Dialogue>>();
-  readonly #traits = new Map<string, DialogueTraits>();
+  readonly #byDigest = new RecentlyUsed<string, Promise<Dialogue>>(capacity);
+  readonly #traits = new RecentlyUsed<string, DialogueTraits>(traitsCapacity);
 
   constructor(store: Store, templates: Templates) {
     this.#store = store;
@@ -39,8 +40,6 @@ export class Dialogues {
     if (known !== undefined) return await known;
     const reading = this.#read(model, null);
     this.#byDigest.set(model.digest, reading);
-    const oldest = this.#byDigest.keys().next().value;
-    if (this.#byDigest.size > capacity && oldest !== undefined) this.#byDigest.delete(oldest);
     reading.catch(() => this.#byDigest.delete(model.digest));
     return await reading;
   }
@@ -66,7 +65,6 @@ export class Dialogues {
         throw error;
       },
     );
-    if (this.#traits.size >= traitsCapacity) this.#traits.clear();
     this.#traits.set(model.digest, traits);
     return traits;
   }
