@@ -1,4 +1,5 @@
-import { goJson, type Layer } from "./manifest.ts";
+import { goJson } from "../wire/go-json.ts";
+import type { Layer } from "./manifest.ts";
 import type { ModelConfig } from "./model.ts";
 
 /** In the order that Ollama writes, so that equal models have equal digests. */

@@ -1,5 +1,6 @@
 import type { CreateRequest } from "../wire/api/library.ts";
 import { LocallmError } from "../wire/errors.ts";
+import { goJson } from "../wire/go-json.ts";
 import { displayModelName, type ModelName, requireModelName } from "../wire/model-name.ts";
 import { checkOption, isOptionName } from "../wire/options.ts";
 import { configBytes } from "./config-blob.ts";
@@ -7,7 +8,7 @@ import { type Digest, requireDigest } from "./digest.ts";
 import type { GgufHeader } from "./gguf/header.ts";
 import { ggufKind } from "./gguf/rules.ts";
 import { joinHeaders, splitPlace } from "./gguf/split.ts";
-import { goJson, type Layer, mediaTypes } from "./manifest.ts";
+import { type Layer, mediaTypes } from "./manifest.ts";
 import type { Model, ModelConfig } from "./model.ts";
 import { detailsFromHeader, headerLengths } from "./model-details.ts";
 import type { Store } from "./store.ts";

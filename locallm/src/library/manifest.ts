@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { LocallmError } from "../wire/errors.ts";
+import { goJson } from "../wire/go-json.ts";
 import { type Digest, parseDigest } from "./digest.ts";
 
 /** Lists the files of a model: Docker's manifest version 2 with Ollama's layer types. */
@@ -81,14 +82,6 @@ export function printManifest(manifest: Manifest): Buffer {
     layers: manifest.layers.map(printLayer),
   };
   return Buffer.from(`${goJson(json)}\n`);
-}
-
-/** JSON as printed by Go's encoder, which escapes `<`, `>`, `&`, U+2028 and U+2029. */
-export function goJson(value: unknown): string {
-  return JSON.stringify(value).replace(
-    /[<>&\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
 }
 
 /** All layers and the configuration, without duplicates. */

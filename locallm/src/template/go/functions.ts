@@ -1,3 +1,4 @@
+import { goEscaped } from "../../wire/go-json.ts";
 import { TemplateError } from "../limits.ts";
 import { isPrintable, printed, sprint, sprintf, sprintln } from "./format.ts";
 import { GoFloat, type GoMap, GoStruct, type GoValue, isTrue, sortedKeys, typeName } from "./value.ts";
@@ -144,11 +145,8 @@ function plain(value: GoValue): unknown {
 }
 
 /** As Go's encoder writes JSON: maps by key, and `<`, `>`, `&` escaped. */
-export function goJson(value: GoValue): string {
-  return toJson(value).replace(
-    /[<>&\u2028\u2029]/g,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+function goJson(value: GoValue): string {
+  return goEscaped(toJson(value));
 }
 
 function toJson(value: GoValue): string {
