@@ -81,7 +81,7 @@ function load(library: Library, request: LoadRequest, events: EngineEvents, allo
   const threadCount =
     request.numThread === null ? new SharedThreads(physicalCores()) : fixedThreads(request.numThread);
   const threads = threadCount.most;
-  const threadpool = library.newThreadpool(threads, poll, library.processorFile);
+  const threadpool = library.newThreadpool(threads, poll);
   const window = Math.max(1, Math.min(request.numCtx, model.trainContext));
   const { vocabulary, canGenerate } = model;
   const makeEmbedder = (pool: Threadpool | null) =>

@@ -1,6 +1,5 @@
 import koffi, { type LibraryHandle, type TypeObject } from "koffi";
 import type { ContextParams, layout as Layout, ModelParams } from "./layout-0.5.0.ts";
-import { newThreadpool, type Threadpool } from "./threadpool.ts";
 
 /** An address in the library's memory; null is C's NULL. */
 export type Pointer = bigint;
@@ -139,8 +138,6 @@ export interface Functions {
   ): Pointer;
   /** `ggml_threadpool_params_default`. */
   defaultThreadpoolParams(threads: number): Record<string, unknown>;
-  /** Null if the backend has none. */
-  newThreadpool(threads: number, poll: number, processorFile: string | null): Threadpool | null;
 }
 
 /** In koffi's syntax: the type of the result, then those of the parameters. */
@@ -253,7 +250,5 @@ export function declareFunctions(
       return { freeBytes: Number(free[0]), totalBytes: Number(total[0]) };
     },
     defaultThreadpoolParams: (threads) => defaultThreadpoolParams(threads) as Record<string, unknown>,
-    newThreadpool: (threads, poll, processorFile) =>
-      newThreadpool(ggml, layout, { ...defaultThreadpoolParams(threads), poll }, processorFile),
   };
 }

@@ -6,6 +6,7 @@ import { LocallmError } from "../../wire/errors.ts";
 import { declareFunctions, type Functions } from "./functions.ts";
 import { layout } from "./layout-0.5.0.ts";
 import { packagePlatform, processorPackage } from "./release.ts";
+import { newThreadpool, type Threadpool } from "./threadpool.ts";
 
 /** llama.cpp's shared libraries, opened and checked. */
 export interface Library extends Functions {
@@ -13,6 +14,8 @@ export interface Library extends Functions {
   readonly version: string;
   /** The file that was picked for this processor; null if the system does not report it. */
   readonly processorFile: string | null;
+  /** Null if the processor's library has no pools. `poll`: how long idle threads spin, 0 to 100. */
+  newThreadpool(threads: number, poll: number): Threadpool | null;
 }
 
 /**
@@ -22,13 +25,24 @@ export interface Library extends Functions {
  * opened and asked how well it fits, 11 ms together.
  */
 export function openLibrary(folder: string = platformFolder(), processorFile: string | null = null): Library {
-  const functions = declareFunctions(open(folder, "llama"), open(folder, "ggml"), layout);
+  const ggml = open(folder, "ggml");
+  const functions = declareFunctions(open(folder, "llama"), ggml, layout);
   const version = functions.llama_version();
   checkLayout(functions, version);
   if (processorFile === null || functions.ggml_backend_load(processorFile) === null)
     functions.ggml_backend_load_all_from_path(folder);
   functions.llama_backend_init();
-  return { ...functions, folder, version, processorFile: findProcessorFile() };
+  const usedFile = findProcessorFile();
+  return {
+    ...functions,
+    folder,
+    version,
+    processorFile: usedFile,
+    newThreadpool(threads, poll) {
+      const params = { ...functions.defaultThreadpoolParams(threads), poll };
+      return newThreadpool(ggml, layout, params, usedFile);
+    },
+  };
 }
 
 /**
