@@ -19,6 +19,16 @@ export class ExpressionError extends Error {
   override readonly name = "ExpressionError";
 }
 
+/** Null if the work throws ExpressionError. */
+export function attempt<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof ExpressionError) return null;
+    throw error;
+  }
+}
+
 /** Throws ExpressionError. */
 export function readExpression(source: string, budget: Budget): Expression {
   return new ExpressionReader(source, budget).read();

@@ -107,6 +107,13 @@ function classChar(code: number): string {
   return code <= 0xffff ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8)}`;
 }
 
+/** One character out of some ranges, as JSON shows it outside of strings. */
+export function plainChars(ranges: readonly CharRange[]): string {
+  const [only] = ranges;
+  if (ranges.length === 1 && only!.from === only!.to) return literal(String.fromCodePoint(only!.from));
+  return charClass(ranges);
+}
+
 /** `body` from `least` to `most` times. */
 export function repeat(body: string, least: number, most: number): string {
   if (most === 0) return '""';

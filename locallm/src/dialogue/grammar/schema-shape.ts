@@ -1,6 +1,7 @@
 import type { Budget } from "./budget.ts";
 import { isObject, type SchemaDocument, type SchemaObject } from "./schema-document.ts";
 import { SchemaError, schemaLimits } from "./schema-error.ts";
+import { wordAt } from "./schema-path.ts";
 
 /** A schema that a value must satisfy, or (not `positive`) must not. */
 export interface Conjunct {
@@ -249,7 +250,7 @@ class Expansion {
   #require(branch: Branch, schema: SchemaObject, path: string): boolean {
     for (const word of Object.keys(schema))
       if (!known.has(word) && !describing.has(word) && !word.startsWith("x-"))
-        this.#ignored.add(join(path, word));
+        this.#ignored.add(wordAt(path, word));
     if (schema["nullable"] !== true) return this.#requireWords(branch, schema, path);
     const isNull: Action = ({ shape }) => narrow(shape, types.null);
     return this.#choose(branch, [(next) => this.#requireWords(next, schema, path), isNull], path);
@@ -260,7 +261,7 @@ class Expansion {
     const hasOthers =
       schema["unevaluatedProperties"] !== undefined || schema["unevaluatedItems"] !== undefined;
     if (hasOthers && schema !== this.#top) shape.othersUncertain = true;
-    const at = (word: string) => join(path, word);
+    const at = (word: string) => wordAt(path, word);
     const and = (part: unknown, word: string, positive = true): Conjunct => ({
       schema: part,
       positive,
@@ -519,7 +520,7 @@ class Expansion {
 
   /** A choice of the ways to violate one word of the schema. */
   #negate(branch: Branch, schema: SchemaObject, path: string): boolean {
-    const at = (word: string) => join(path, word);
+    const at = (word: string) => wordAt(path, word);
     const part = (inner: unknown, word: string, positive = false): Conjunct => ({
       schema: inner,
       positive,
@@ -690,10 +691,6 @@ class Expansion {
     this.#wrong(at(word), "must be an object");
     return {};
   }
-}
-
-function join(path: string, word: string): string {
-  return path === "" ? word : `${path}.${word}`;
 }
 
 function topOf({ schema, positive }: Conjunct): unknown {

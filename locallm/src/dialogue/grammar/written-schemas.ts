@@ -1,5 +1,5 @@
 import { Budget, BudgetSpent } from "./budget.ts";
-import { ExpressionError, readExpression } from "./expression.ts";
+import { attempt, readExpression } from "./expression.ts";
 import { Rules } from "./gbnf.ts";
 import { anyObject } from "./json-rules.ts";
 import { type Language, languageOf } from "./language.ts";
@@ -75,15 +75,6 @@ function testPattern(pattern: string, text: string): boolean | null {
     return new RegExp(pattern, "u").test(text);
   } catch {
     return null;
-  }
-}
-
-function attempt<T>(work: () => T): T | null {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof ExpressionError) return null;
-    throw error;
   }
 }
 

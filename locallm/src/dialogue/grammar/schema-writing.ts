@@ -1,0 +1,23 @@
+import type { Budget } from "./budget.ts";
+import type { Rules } from "./gbnf.ts";
+import type { PatternLanguages } from "./pattern-languages.ts";
+import type { Conjuncts, Shape, Shapes } from "./schema-shape.ts";
+
+/** What the writers of strings, numbers, arrays and objects share while one schema is written. */
+export interface SchemaWriting {
+  readonly rules: Rules;
+  readonly budget: Budget;
+  readonly patterns: PatternLanguages;
+  /** Paths of words that the grammar does not enforce. */
+  readonly ignored: Set<string>;
+  /** The rule for the values that satisfy all of these; any value if there are none. */
+  item(conjuncts: Conjuncts): string;
+  /** Whether nothing satisfies all of these. */
+  isEmpty(conjuncts: Conjuncts): boolean;
+  shapesOf(conjuncts: Conjuncts): Shapes;
+  /** Bits of the types that have values in this shape. */
+  typesOf(shape: Shape, conjuncts: Conjuncts): number;
+  /** The values of an enumeration that satisfy the schemas' other words. */
+  valuesOf(shape: Shape, conjuncts: Conjuncts): readonly unknown[];
+  satisfies(value: unknown, schema: unknown): boolean;
+}
