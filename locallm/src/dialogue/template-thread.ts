@@ -1,31 +1,17 @@
-import { parentPort } from "node:worker_threads";
 import { TemplateError, TemplateRefusal } from "../template/limits.ts";
-import type { ThreadReport } from "./template-threads.ts";
-import { type TemplateTask, TemplateWorker } from "./template-work.ts";
+import type { TemplateFault } from "./template-threads.ts";
+import { TemplateWorker } from "./template-work.ts";
+import { doTasks } from "./thread-tasks.ts";
 
-// Runs in the threads of `TemplateThreads`: one task after another, each answered by one report.
-
-type Outcome = ThreadReport extends infer Each
-  ? Each extends unknown
-    ? Omit<Each, "processorMs">
-    : never
-  : never;
+// Runs in the threads of `TemplateThreads`.
 
 const worker = new TemplateWorker();
-
-function report(outcome: Outcome): void {
-  const { user, system } = process.threadCpuUsage();
-  parentPort?.postMessage({ ...outcome, processorMs: (user + system) / 1000 });
-}
-
-parentPort?.on("message", (task: TemplateTask) => {
-  try {
-    report({ kind: "done", result: worker.do(task) });
-  } catch (error) {
-    if (error instanceof TemplateRefusal) report({ kind: "refused", problem: error.message });
-    else if (error instanceof TemplateError) report({ kind: "failed", problem: error.message });
-    else if (error instanceof RangeError) report({ kind: "failed", problem: "is nested or grows too deep" });
-    else throw error;
-  }
-});
-report({ kind: "ready" });
+doTasks(
+  (task: Parameters<TemplateWorker["do"]>[0]) => worker.do(task),
+  (error): TemplateFault | null => {
+    if (error instanceof TemplateRefusal) return { kind: "refused", problem: error.message };
+    if (error instanceof TemplateError) return { kind: "failed", problem: error.message };
+    if (error instanceof RangeError) return { kind: "failed", problem: "is nested or grows too deep" };
+    return null;
+  },
+);

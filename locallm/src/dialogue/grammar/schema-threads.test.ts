@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { SchemaThreads } from "./schema-threads.ts";
+import { SchemaThreads, schemaThreadBudget } from "./schema-threads.ts";
 
 describe("schemas read in a thread", () => {
-  const threads = new SchemaThreads();
+  const threads = new SchemaThreads({ ...schemaThreadBudget, processorMs: 1000 });
   afterAll(() => threads.close());
 
   const large = (word: string) => ({
@@ -24,6 +24,20 @@ describe("schemas read in a thread", () => {
   it("are refused by name", async () => {
     const schema = { ...large("e"), type: "integer" };
     await expect(threads.write([{ schema, lenient: false }])).rejects.toThrow("the schema allows nothing");
+  });
+
+  it("do not wait for an answer whose check takes long", async () => {
+    const costly = { type: "string", pattern: "^((a+)+)\\1b$" };
+    const checked: string[] = [];
+    const check = async () => {
+      expect(await threads.check(costly, JSON.stringify("a".repeat(40)))).toBeNull();
+      checked.push("costly");
+    };
+    const costlyCheck = check();
+    await threads.write([{ schema: large("f"), lenient: false }]);
+    checked.push("ordinary");
+    await costlyCheck;
+    expect(checked).toEqual(["ordinary", "costly"]);
   });
 
   it("check a finished answer", async () => {

@@ -1,5 +1,4 @@
-import { fileURLToPath } from "node:url";
-import { Worker } from "node:worker_threads";
+import { BudgetedThreads, type ThreadBudget } from "../budgeted-threads.ts";
 import {
   BudgetSpent,
   SchemaError,
@@ -8,43 +7,46 @@ import {
   writeSchemas,
 } from "./written-schemas.ts";
 
-/** docs/locallm/limits.md names these numbers. */
+/** docs/locallm/limits.md names these numbers and those of `schemaThreadBudget`. */
 export const schemaBudget = {
-  /** What is read on the spot: some milliseconds. Everything larger goes to a thread. */
+  /** A schema that takes no more steps than these, some milliseconds, is read without a thread. */
   quickSteps: 15_000,
   steps: 1_500_000,
-  /** By the clock; then the thread is ended. */
-  taskMs: 8000,
-  /** A thread without work is ended. */
-  idleMs: 10_000,
-  memoryMb: 256,
-  /** Tasks that wait; a further one is refused. */
-  waiting: 64,
+  /** Tasks for threads, waiting or running; a further one fails. */
+  tasks: 64,
   /** Characters of schemas whose grammars are kept. */
   keptChars: 2 << 20,
 } as const;
+
+export const schemaThreadBudget: ThreadBudget = {
+  quickThreads: 1,
+  slowThreads: 1,
+  quickMs: 200,
+  processorMs: 4000,
+  memoryMb: 256,
+  idleMs: 10_000,
+};
 
 export type SchemaTask =
   | { readonly kind: "write"; readonly wishes: readonly SchemaWish[] }
   | { readonly kind: "check"; readonly schema: unknown; readonly text: string };
 
-export type SchemaReport =
-  | { readonly kind: "written"; readonly written: WrittenSchemas }
-  | { readonly kind: "checked"; readonly faults: readonly string[] }
-  | { readonly kind: "spent" }
-  | { readonly kind: "refused"; readonly problem: string };
+export type SchemaFault = { readonly kind: "spent" } | { readonly kind: "refused"; readonly problem: string };
 
-/** Reads schemas: small ones on the spot, others one at a time in a thread that is ended when it takes too long. */
+/** Reads schemas: small ones at once, others in threads that are ended when they take too long. */
 export class SchemaThreads {
+  readonly #threads: BudgetedThreads<SchemaTask, WrittenSchemas | readonly string[], SchemaFault>;
   /** By the text of the schemas. Oldest first. */
   readonly #known = new Map<string, WrittenSchemas>();
   #knownChars = 0;
-  #worker: Worker | null = null;
-  #last: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
-  #idleTimer: NodeJS.Timeout | undefined;
+  #tasks = 0;
 
-  /** Null where it takes too long. Throws SchemaError. */
+  constructor(budget: ThreadBudget = schemaThreadBudget) {
+    const module = new URL("schema-thread", import.meta.url);
+    this.#threads = new BudgetedThreads({ module, name: "locallm schemas", budget });
+  }
+
+  /** Null if it takes too long. Throws SchemaError. */
   async write(wishes: readonly SchemaWish[]): Promise<WrittenSchemas | null> {
     const key = textOf(wishes);
     const known = this.#known.get(key);
@@ -54,16 +56,14 @@ export class SchemaThreads {
     return written;
   }
 
-  /** What a finished answer lacks; null where that takes too long to find out. */
+  /** What is wrong with a finished answer; null if finding out takes too long. */
   async check(schema: unknown, text: string): Promise<readonly string[] | null> {
-    const report = await this.#inThread({ kind: "check", schema, text });
-    return report.kind === "checked" ? report.faults : null;
+    const outcome = await this.#inThread({ kind: "check", schema, text });
+    return outcome?.kind === "done" ? (outcome.result as readonly string[]) : null;
   }
 
   close(): void {
-    clearTimeout(this.#idleTimer);
-    void this.#worker?.terminate();
-    this.#worker = null;
+    this.#threads.close();
   }
 
   async #write(wishes: readonly SchemaWish[]): Promise<WrittenSchemas | null> {
@@ -72,9 +72,11 @@ export class SchemaThreads {
     } catch (error) {
       if (!(error instanceof BudgetSpent)) throw error;
     }
-    const report = await this.#inThread({ kind: "write", wishes });
-    if (report.kind === "written") return report.written;
-    if (report.kind === "refused") throw new SchemaError("", report.problem, true);
+    const outcome = await this.#inThread({ kind: "write", wishes });
+    if (outcome?.kind === "done") return outcome.result as WrittenSchemas;
+    if (outcome?.kind === "not_sent") throw new SchemaError("", "is nested too deep");
+    if (outcome?.kind === "failed" && outcome.fault.kind === "refused")
+      throw new SchemaError("", outcome.fault.problem, true);
     return null;
   }
 
@@ -88,48 +90,15 @@ export class SchemaThreads {
     }
   }
 
-  async #inThread(task: SchemaTask): Promise<SchemaReport> {
-    if (this.#waiting >= schemaBudget.waiting) return { kind: "spent" };
-    this.#waiting += 1;
-    const turn = this.#last.then(() => this.#run(task));
-    this.#last = turn.catch(() => {});
+  async #inThread(task: SchemaTask) {
+    if (this.#tasks >= schemaBudget.tasks) return null;
+    this.#tasks += 1;
     try {
-      return await turn;
+      return await this.#threads.run(task);
     } finally {
-      this.#waiting -= 1;
+      this.#tasks -= 1;
     }
   }
-
-  async #run(task: SchemaTask): Promise<SchemaReport> {
-    clearTimeout(this.#idleTimer);
-    this.#worker ??= newWorker();
-    const worker = this.#worker;
-    const { promise, resolve } = Promise.withResolvers<SchemaReport | null>();
-    const answered = (report: SchemaReport) => resolve(report);
-    const lost = () => resolve(null);
-    const timer = setTimeout(lost, schemaBudget.taskMs);
-    worker.on("message", answered).on("error", lost).on("exit", lost).ref();
-    worker.postMessage(task);
-    const report = await promise;
-    clearTimeout(timer);
-    worker.off("message", answered).off("error", lost).off("exit", lost).unref();
-    if (report === null) {
-      worker.on("error", () => {});
-      this.close();
-      return { kind: "spent" };
-    }
-    this.#idleTimer = setTimeout(() => this.close(), schemaBudget.idleMs).unref();
-    return report;
-  }
-}
-
-function newWorker(): Worker {
-  // As source it runs as it is; published, both are JavaScript.
-  const file = import.meta.url.endsWith(".ts") ? "./schema-thread.ts" : "./schema-thread.js";
-  return new Worker(fileURLToPath(new URL(file, import.meta.url)), {
-    name: "locallm schemas",
-    resourceLimits: { maxOldGenerationSizeMb: schemaBudget.memoryMb, maxYoungGenerationSizeMb: 32 },
-  });
 }
 
 function textOf(wishes: readonly SchemaWish[]): string {

@@ -1,0 +1,33 @@
+import { parentPort } from "node:worker_threads";
+import type { ThreadReport } from "./budgeted-threads.ts";
+
+/**
+ * Runs in the threads of `BudgetedThreads`: one task after another, each answered by one report. `faultOf` returns
+ * null for errors that are not expected; they end the thread.
+ */
+export function doTasks<Task, Result, Fault>(
+  work: (task: Task) => Result,
+  faultOf: (error: unknown) => Fault | null,
+): void {
+  const report = (outcome: Outcome<Result, Fault>) => {
+    const { user, system } = process.threadCpuUsage();
+    parentPort?.postMessage({ ...outcome, processorMs: (user + system) / 1000 });
+  };
+  parentPort?.on("message", (task: Task) => {
+    try {
+      report({ kind: "done", result: work(task) });
+    } catch (error) {
+      const fault = faultOf(error);
+      if (fault === null) throw error;
+      report({ kind: "failed", fault });
+    }
+  });
+  report({ kind: "ready" });
+}
+
+type Outcome<Result, Fault> =
+  ThreadReport<Result, Fault> extends infer Each
+    ? Each extends unknown
+      ? Omit<Each, "processorMs">
+      : never
+    : never;
