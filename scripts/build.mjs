@@ -1,5 +1,5 @@
 // What runs for users: each package's src/ as plain JavaScript in its dist/, types replaced by blanks, so that
-// lines and columns stay those of the source. Only what changed is written; where all is right it costs some
+// lines and columns stay those of the source; lists (.tsv, .txt) as they are. Only what changed is written; where all is right it costs some
 // milliseconds. Then the console, likewise.
 //   node scripts/build.mjs             all packages and the console
 //   node scripts/build.mjs locallm     the packages in these folders, with declarations (before npm pack)
@@ -22,6 +22,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const packages = ["locallm", "dataq/contract", "dataq/client", "dataq/service"];
 const named = process.argv.slice(2);
+/** Lists that a module reads from its own folder. */
+const dataFile = /\.(?:tsv|txt)$/;
 const { stripTypeScriptTypes } = nodeModule;
 const scriptMs = statSync(fileURLToPath(import.meta.url)).mtimeMs;
 
@@ -48,27 +50,31 @@ function compile(folder) {
   const to = join(folder, "dist");
   const wanted = new Set();
   for (const name of readdirSync(from, { recursive: true })) {
-    if (!name.endsWith(".ts") || name.endsWith(".test.ts")) continue;
+    const isData = dataFile.test(name);
+    if (!isData && (!name.endsWith(".ts") || name.endsWith(".test.ts"))) continue;
     const target = name.replace(/\.ts$/, ".js");
     wanted.add(target);
-    compileFile(join(from, name), join(to, target));
+    compileFile(join(from, name), join(to, target), isData ? (text) => text : plainScript);
   }
   for (const name of readdirSync(to, { recursive: true }))
-    if (name.endsWith(".js") && !wanted.has(name)) rmSync(join(to, name));
+    if ((name.endsWith(".js") || dataFile.test(name)) && !wanted.has(name)) rmSync(join(to, name));
 }
 
 /** A built file carries its source's time; it is right when it was made after this script last changed. */
-function compileFile(source, target) {
+function compileFile(source, target, compiled) {
   const sourceMs = Math.floor(statSync(source).mtimeMs);
   const made = statSync(target, { throwIfNoEntry: false });
   if (made !== undefined && made.mtimeMs === sourceMs && made.ctimeMs > scriptMs) return;
-  const text = stripTypeScriptTypes(readFileSync(source, "utf8"));
   const fresh = `${target}.${process.pid}`;
   mkdirSync(dirname(target), { recursive: true });
-  const script = text.replaceAll(/((?:from |import |import\()"\.[^"\n]*)\.ts"/g, '$1.js"');
+  const script = compiled(readFileSync(source, "utf8"));
   writeFileSync(fresh, script, { mode: script.startsWith("#!") ? 0o755 : 0o644 });
   utimesSync(fresh, sourceMs / 1000, sourceMs / 1000);
   renameSync(fresh, target);
+}
+
+function plainScript(text) {
+  return stripTypeScriptTypes(text).replaceAll(/((?:from |import |import\()"\.[^"\n]*)\.ts"/g, '$1.js"');
 }
 
 /** Declarations for users of the package; `import "./x.ts"` becomes `"./x.js"`, which older compilers need. */

@@ -1,0 +1,240 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { type ArticleNumber, readArticleNumber } from "../question/law-reference.ts";
+
+/** What an everyday word stands for in the law. */
+export interface Expansion {
+  /** The everyday word as the lexicon has it; `A+B` where a question must have both. */
+  readonly word: string;
+  /** The law's words for it, as they stand in the articles of `places`. */
+  readonly terms: readonly string[];
+  /** How close the terms are to the word, compared with the word itself (1). */
+  readonly weight: number;
+  /** The articles that the terms were taken from. */
+  readonly places: readonly LawPlace[];
+  /** The charge or cause of action that the word names. */
+  readonly cause?: string;
+}
+
+export interface LawPlace {
+  /** As `lawKey` writes it: 民法典, 刑法. */
+  readonly law: string;
+  readonly article: ArticleNumber;
+}
+
+/** An everyday word that stands in a question. */
+export interface FoundWord {
+  readonly word: string;
+  /** Where it starts, in UTF-16 units; of `A+B` where A starts. */
+  readonly at: number;
+  readonly expansions: readonly Expansion[];
+}
+
+/** A charge of the Criminal Law or a cause of action (案由). */
+export interface Cause {
+  readonly name: string;
+  readonly kind: "crime" | "civil";
+  readonly places: readonly LawPlace[];
+  /** Earlier names, and parts of the name that judgments use alone. */
+  readonly otherNames: readonly string[];
+  readonly everydayWords: readonly string[];
+}
+
+/** A line of one of the word lists. */
+export interface WordRow {
+  readonly file: string;
+  readonly words: readonly string[];
+  readonly terms: readonly string[];
+  readonly closeness: Closeness;
+  readonly places: readonly LawPlace[];
+}
+
+/** `same`: the law's word for the same thing. `near`: one of its meanings. `topic`: what the law says about it. */
+export const weights = { same: 0.8, near: 0.5, topic: 0.3 } as const;
+export type Closeness = keyof typeof weights;
+
+/** The bridge from people's words to the law's. The data stands in the files beside this one; all is read once. */
+export class Lexicon {
+  readonly rows: readonly WordRow[];
+  readonly causes: readonly Cause[];
+  /** Words that only ask, longest first: 怎么办, 能不能. */
+  readonly askingWords: readonly string[];
+  readonly #expansions = new Map<string, Expansion[]>();
+  readonly #causes = new Map<string, Cause>();
+  /** Words in one piece by their first character, longest first. */
+  readonly #starts = new Map<string, string[]>();
+  readonly #pairs: (readonly [string, string])[] = [];
+  readonly #asking: RegExp;
+
+  constructor(folder: URL) {
+    this.rows = readdirSync(new URL("words/", folder))
+      .sort()
+      .flatMap((file) => readTable(new URL(`words/${file}`, folder)).map((row) => wordRow(file, row)));
+    this.causes = [
+      ...readTable(new URL("crimes.tsv", folder)).map((row) => cause("crime", row)),
+      ...readTable(new URL("causes.tsv", folder)).map((row) => cause("civil", row)),
+    ];
+    this.askingWords = readLines(new URL("asking.txt", folder)).sort((a, b) => b.length - a.length);
+    const [phrases, particles] = [1, 0].map((isPhrase) =>
+      this.askingWords.filter((word) => Number(word.length > 1) === isPhrase).join("|"),
+    );
+    // One character asks only at the end of a clause: 吧 in 网吧 is part of a word.
+    this.#asking = new RegExp(`${phrases}|(?:${particles})(?=[\\s\\p{P}]|$)`, "gu");
+    for (const row of this.rows) for (const word of row.words) this.#add({ ...row, word });
+    for (const each of this.causes) this.#addCause(each);
+    for (const word of this.#expansions.keys()) this.#addStart(word);
+    for (const words of this.#starts.values()) words.sort((a, b) => b.length - a.length);
+  }
+
+  /** What a word stands for; nothing for a word that the lexicon lacks. */
+  expand(word: string): readonly Expansion[] {
+    return this.#expansions.get(word) ?? [];
+  }
+
+  /**
+   * The everyday words of a question in NFKC and simplified characters: the longest at each place, which hides the
+   * shorter ones in it, and the pairs whose two words stand anywhere. A segmenter cuts such words wrongly, so the
+   * question is read as it is.
+   */
+  recognise(question: string): FoundWord[] {
+    const found: FoundWord[] = [];
+    const text = question.toLowerCase();
+    for (let at = 0; at < text.length; ) {
+      const word = this.#starts.get(text.charAt(at))?.find((each) => text.startsWith(each, at));
+      if (word !== undefined) found.push({ word, at, expansions: this.expand(word) });
+      at += word?.length ?? 1;
+    }
+    for (const [first, second] of this.#pairs) {
+      const at = text.indexOf(first);
+      if (at < 0 || !text.includes(second)) continue;
+      const word = `${first}+${second}`;
+      found.push({ word, at, expansions: this.expand(word) });
+    }
+    return found;
+  }
+
+  /** Articles of a charge or cause of action, by its name or one of its other names, with or without 罪 and 纠纷. */
+  articlesOf(name: string): readonly LawPlace[] {
+    return this.cause(name)?.places ?? [];
+  }
+
+  cause(name: string): Cause | undefined {
+    return this.#causes.get(causeKey(name));
+  }
+
+  /** Charges and causes of action that a question speaks of, in everyday words or by name; the first named first. */
+  causesIn(question: string): Cause[] {
+    const names = this.recognise(question)
+      .sort((a, b) => a.at - b.at)
+      .flatMap(({ expansions }) => expansions.flatMap(({ cause: name }) => name ?? []));
+    return [...new Set(names)].map((name) => this.cause(name) as Cause);
+  }
+
+  /** The question with a space in the place of words that only ask. */
+  withoutAsking(question: string): string {
+    return question.replace(this.#asking, " ").replace(/\s+/gu, " ").trim();
+  }
+
+  #add(row: Pick<WordRow, "terms" | "closeness" | "places"> & { word: string; cause?: string }): void {
+    const { word, terms, closeness, places } = row;
+    const list = this.#expansions.get(word) ?? [];
+    list.push({
+      word,
+      terms,
+      weight: weights[closeness],
+      places,
+      ...(row.cause !== undefined && { cause: row.cause }),
+    });
+    this.#expansions.set(word, list);
+  }
+
+  #addCause(each: Cause): void {
+    const { name, otherNames, everydayWords, places } = each;
+    const names = [name, ...otherNames].map((other) => other.normalize("NFKC"));
+    for (const other of names)
+      if (!this.#causes.has(causeKey(other))) this.#causes.set(causeKey(other), each);
+    const terms = [withoutEnding(name.normalize("NFKC"))];
+    for (const word of new Set(names.flatMap((other) => [other, withoutEnding(other)])))
+      if (this.cause(word) === each) this.#add({ word, terms, closeness: "same", places, cause: name });
+    for (const word of everydayWords) this.#add({ word, terms, closeness: "near", places, cause: name });
+  }
+
+  #addStart(word: string): void {
+    const [first, second] = word.split("+");
+    if (first !== undefined && second !== undefined) {
+      this.#pairs.push([first, second]);
+      return;
+    }
+    const start = word.charAt(0);
+    const words = this.#starts.get(start) ?? [];
+    words.push(word);
+    this.#starts.set(start, words);
+  }
+}
+
+/** The lexicon that comes with the product. */
+export const lexicon = new Lexicon(new URL("./", import.meta.url));
+
+function wordRow(file: string, [words, terms, closeness, places]: readonly string[]): WordRow {
+  return {
+    file,
+    words: list(words),
+    terms: list(terms),
+    closeness: closeness as Closeness,
+    places: readPlaces(places),
+  };
+}
+
+function cause(kind: Cause["kind"], [name, places, otherNames, everydayWords]: readonly string[]): Cause {
+  return {
+    name: name as string,
+    kind,
+    places: readPlaces(places),
+    otherNames: list(otherNames),
+    everydayWords: list(everydayWords),
+  };
+}
+
+/** 劳动合同法 38 85; 刑法 133之一. */
+function readPlaces(text = ""): LawPlace[] {
+  if (text === "") return [];
+  return text
+    .split(";")
+    .map((part) => part.trim().split(/\s+/))
+    .flatMap(([law, ...numbers]) =>
+      numbers.map((number) => ({ law: law as string, article: articleNumber(number) })),
+    );
+}
+
+function articleNumber(text: string): ArticleNumber {
+  const [number, sub] = text.split("之");
+  const found = readArticleNumber(`第${number}条${sub === undefined ? "" : `之${sub}`}`);
+  if (found === undefined) throw new Error(`${text} is not the number of an article`);
+  return found;
+}
+
+function list(cell = ""): string[] {
+  return cell === "" ? [] : cell.split("|");
+}
+
+/** Rows of a table without its heading; columns are separated by tabs. */
+function readTable(file: URL): string[][] {
+  return readLines(file)
+    .slice(1)
+    .map((line) => line.split("\t"));
+}
+
+/** Lines that are neither empty nor a comment (`#`). */
+function readLines(file: URL): string[] {
+  return readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"));
+}
+
+/** One form of a name: 走私、贩卖、运输、制造毒品罪 and 走私贩卖运输制造毒品 are one charge. */
+function causeKey(name: string): string {
+  return withoutEnding(name.normalize("NFKC").replace(/[、,()\s]/gu, ""));
+}
+
+function withoutEnding(name: string): string {
+  return name.replace(/(?:罪|纠纷)$/u, "");
+}
