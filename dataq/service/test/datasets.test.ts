@@ -3,9 +3,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { chinaDate } from "@dataq/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findDue, refreshDataset, refreshDue } from "../src/background/refresh/refresh.ts";
 import type { Database } from "../src/database/database.ts";
+import { datasetBody } from "../src/importer/dataset-body.ts";
 import { findDataset, listDatasets, removeDataset, restoreDataset } from "../src/importer/datasets.ts";
 import type { ImportOptions } from "../src/importer/import-file.ts";
 import { fetchOrigin } from "../src/importer/origin/origin.ts";
@@ -114,6 +116,58 @@ describe("the rows of a data set", () => {
   });
 });
 
+describe("the publisher of a data set", () => {
+  const shown = async (name: string) => {
+    const { imports } = datasetBody(await setOf(name)) as { imports: object[] };
+    return imports[0];
+  };
+  const sourcesOf = async (prefix: string) => {
+    index.forget(journals);
+    const found: { name: string; retrieved_at: string }[] = [];
+    for await (const body of index.documents(journals)) {
+      const { name, source } = body as { name: string; source: { name: string; retrieved_at: string } };
+      if (name.startsWith(prefix)) found.push(source);
+    }
+    return found;
+  };
+
+  test("is named where the README or the rows name it, with the day on which the file was taken", async () => {
+    const rows = ["DOAJ", "DOAJ", "国家新闻出版署"].map((source, n) =>
+      JSON.stringify({ title: `Stated ${n}`, issn: `9000-000${n}`, source }),
+    );
+    const path = write("stated.jsonl", list(...rows));
+    write(
+      "README.md",
+      "Taken on 2026-03-04.\n\n| file | origin | licence |\n|---|---|---|\n| stated | DOAJ list | ODbL |\n",
+    );
+    await bring(journals, path);
+    rmSync(join(files, "README.md"));
+    expect(await shown("stated")).toMatchObject({
+      publisher: "DOAJ list; 国家新闻出版署",
+      licence: "ODbL",
+    });
+    for (const { retrieved_at } of await sourcesOf("Stated"))
+      expect(retrieved_at).toBe("2026-03-04T00:00:00+08:00");
+    await bring(journals, write("unstated.jsonl", journal(1_500)));
+    expect(await shown("unstated")).toMatchObject({
+      publisher: "The operator of this service",
+      licence: null,
+    });
+  });
+
+  test("states its day as long as the file is the one that was stated", async () => {
+    const dataset = "dated";
+    pages.set("/dated.jsonl", list(journal(1_600, "Dated")));
+    pages.set("/more.jsonl", list(journal(1_601, "Dated more")));
+    await bring(journals, `${base}/dated.jsonl`, { dataset, retrieved: "2026-01-31" });
+    await bring(journals, `${base}/more.jsonl`, { dataset, update: true, retrieved: "2026-02-28" });
+    pages.set("/more.jsonl", list(journal(1_602, "Dated more")));
+    await refreshDataset(needs(), { target: journals, name: dataset });
+    const days = (await sourcesOf("Dated")).map(({ retrieved_at }) => retrieved_at.slice(0, 10)).sort();
+    expect(days).toEqual(["2026-01-31", chinaDate(new Date())]);
+  });
+});
+
 describe("a data set", () => {
   test("is replaced by another file of the same name, and by the same file with other options", async () => {
     const options = { dataset: "replaced" };
@@ -184,6 +238,45 @@ describe("a data set", () => {
     index.forget(target.corpus);
     expect(await index.state(target.corpus)).toBeUndefined();
     expect(await restoreDataset(database, index, target, "last")).toEqual({ served: 1 });
+  });
+});
+
+describe("lists of words", () => {
+  const lexicon = findTarget("lexicon");
+  const word = (...words: string[]) => list(...words.map((each) => JSON.stringify({ word: each })));
+  const words = async () => [...(await index.words())];
+
+  test("are data sets: what is removed leaves the dictionary and is found as before", async () => {
+    await bring(lexicon.name, write("good.jsonl", word("合同纠纷", "立案")));
+    const report = await bring(lexicon.name, write("bad.jsonl", word("条还款", "立案", "超过四个字的词语")));
+    expect(report).toMatchObject({ records: 3, size: 5 });
+    expect(await words()).toEqual(["合同纠纷", "条还款", "立案"].sort());
+    const cut = async () => (await index.newestAnalyser()).queryTerms("借条还款");
+    const hidden = await cut();
+    expect(hidden).toEqual(["借", "条还款"]);
+    await removeDataset(database, index, lexicon, "bad");
+    expect(await words()).toEqual(["合同纠纷", "立案"]);
+    expect(await cut()).toEqual(["借条", "还款"]);
+    await restoreDataset(database, index, lexicon, "bad");
+    expect(await cut()).toEqual(hidden);
+    await removeDataset(database, index, lexicon, "bad");
+    await removeDataset(database, index, lexicon, "good");
+    expect(await words()).toEqual([]);
+  });
+
+  test("of an older version become a data set that can be removed", async () => {
+    await database.pool.query(
+      `delete from dataset_fold where name = 'lexicon';
+       insert into search_lexicon (version, words) values ('words-1+old', '{诉讼时效,管辖}')`,
+    );
+    const due = await findDue(database, new Date());
+    expect(due.isFoldPending).toBe(true);
+    await refreshDue(needs(), due);
+    expect(await findDataset(database, index, "earlier-words", lexicon.name)).toMatchObject({ served: 2 });
+    expect(await words()).toEqual(["管辖", "诉讼时效"]);
+    await removeDataset(database, index, lexicon, "earlier-words");
+    expect(await words()).toEqual([]);
+    expect((await findDue(database, new Date())).isFoldPending).toBe(false);
   });
 });
 

@@ -292,7 +292,7 @@ test("a rebuild that is cut off between datasets leaves one dictionary", async (
     ["two", 20],
   ] as const)
     await index.refresh(corpus, each(documents.slice(from, from + 20)), { dataset, mode: "replace" });
-  await index.addWords(["本院立案后"]);
+  await index.setWords(["立案后"]);
   const dictionaries = async () => {
     const found = await database.pool.query<{ analysis: string }>(
       `select distinct s.analysis from search_corpus c join search_snapshot_segment p on p.snapshot = c.snapshot

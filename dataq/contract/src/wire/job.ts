@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { date } from "../provenance.ts";
 import type { Received } from "./answer.ts";
 import { moment } from "./moment.ts";
 
@@ -72,6 +73,7 @@ export const newImport = z.strictObject({
   source: z.string().trim().min(1).max(200).optional().meta({ description: "Publisher" }),
   kind: z.enum(["official", "licensed", "third_party"]).optional(),
   licence: z.string().trim().min(1).max(200).optional(),
+  retrieved: date.optional().meta({ description: "Day on which the file was taken from its publisher" }),
   table: z.string().trim().min(1).max(200).optional().meta({ description: "Which table of an SQLite file" }),
   accept_versions: z.boolean().optional().meta({
     description: "Serve the file's versions of laws even if they drop more than a tenth of a law's articles",

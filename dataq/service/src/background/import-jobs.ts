@@ -28,6 +28,7 @@ export interface ImportWishes {
   readonly source?: string | undefined;
   readonly kind?: string | undefined;
   readonly licence?: string | undefined;
+  readonly retrieved?: string | undefined;
   readonly table?: string | undefined;
   readonly accept_versions?: boolean | undefined;
 }

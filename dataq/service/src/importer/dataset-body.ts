@@ -1,5 +1,5 @@
 import type { Dataset } from "./datasets.ts";
-import type { RunState } from "./runs.ts";
+import { licenceOf, publisherOf, type RunState } from "./runs.ts";
 
 /** A data set as the command line and the management API give it. */
 export function datasetBody(set: Dataset): object {
@@ -26,14 +26,15 @@ export function datasetBody(set: Dataset): object {
   };
 }
 
-function importBody({ origin, sha256, options, updated_at, rows, bad_rows, done }: RunState): object {
+function importBody(run: RunState): object {
+  const { origin, sha256, options, updated_at, rows, bad_rows, done } = run;
   return {
     origin,
     sha256,
     mode: options.mode,
-    publisher: options.source,
+    publisher: publisherOf(run),
     kind: options.kind,
-    licence: options.licence,
+    licence: licenceOf(run),
     at: updated_at,
     rows,
     refused: bad_rows,

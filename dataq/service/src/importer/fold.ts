@@ -8,13 +8,12 @@ export interface Fold {
   readonly name: string;
   /** Where the packs' records are kept. */
   readonly corpora: readonly string[];
-  /** Where the result is served. An older version made it without keeping the packs. */
-  readonly makes: string;
-  /**
-   * `isFirst`: nothing was folded with this version's packs before. Returns what the operator should know of, such as
-   * what is held back.
-   */
-  run(index: PostingIndex, options: FoldOptions & { readonly isFirst: boolean }): Promise<readonly Message[]>;
+  /** A query that has rows where an older version made the result without keeping the packs. */
+  readonly servedBefore: string;
+  /** Makes packs of what an older version made without keeping them; before the first run. */
+  adopt(index: PostingIndex): Promise<void>;
+  /** Returns what the operator should know of, such as what is held back. */
+  run(index: PostingIndex, options: FoldOptions): Promise<readonly Message[]>;
 }
 
 export interface FoldOptions {
@@ -32,10 +31,14 @@ export async function foldChanged(
   const turn = await database.connect();
   try {
     await lock(turn, "corpus", `fold ${fold.name}`);
-    const { madeFrom, last, isPending } = await stateOf(database, fold);
+    let { madeFrom, last, isPending } = await stateOf(database, fold);
     if (!isPending) return [];
+    if (last === null) {
+      await fold.adopt(index);
+      ({ madeFrom } = await stateOf(database, fold));
+    }
     for (const corpus of fold.corpora) index.forget(corpus);
-    const notes = await fold.run(index, { ...options, isFirst: last === null });
+    const notes = await fold.run(index, options);
     await database.pool.query(
       `insert into dataset_fold (name, made_from) values ($1, $2)
        on conflict (name) do update set made_from = excluded.made_from`,
@@ -54,14 +57,14 @@ export async function isFoldPending(database: Database, fold: Fold): Promise<boo
 /** The snapshots of the packs that serve, and those that were folded last. */
 async function stateOf(
   database: Database,
-  { name, corpora, makes }: Fold,
+  { name, corpora, servedBefore }: Fold,
 ): Promise<{ madeFrom: string; last: string | null; isPending: boolean }> {
   const found = await database.pool.query<{ made_from: string; last: string | null; is_served: boolean }>(
     `select coalesce(string_agg(corpus || '=' || snapshot, ' ' order by corpus), '') as made_from,
             (select made_from from dataset_fold where name = $2) as last,
-            exists (select from search_corpus where corpus = $3) as is_served
+            exists (${servedBefore}) as is_served
        from search_corpus where corpus = any($1)`,
-    [corpora, name, makes],
+    [corpora, name],
   );
   const { made_from, last, is_served } = found.rows[0]!;
   const isPending = last === null ? made_from !== "" || is_served : made_from !== last;

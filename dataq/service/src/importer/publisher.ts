@@ -1,22 +1,31 @@
 import { open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { day } from "./field.ts";
 
-/** Who published records, and on which terms. */
+/** Who published records, on which terms, and when they were taken from there. */
 export interface Publisher {
   readonly name: string;
   readonly url: string | null;
   readonly licence: string | null;
+  /** Null where nothing states it. */
+  readonly retrievedAt: Date | null;
 }
 
 /** Where nobody says who published the records: they are those of whoever imports them. */
-export const operator: Publisher = { name: "The operator of this service", url: null, licence: null };
+export const operator: Publisher = {
+  name: "The operator of this service",
+  url: null,
+  licence: null,
+  retrievedAt: null,
+};
 
 /**
  * The publishers of a file as the README.md beside it states them, in a table with the columns `file` and `origin`, and
- * perhaps `licence`: `owner/name @commit` on GitHub, `PyPI name version`, or words; several with semicolons between.
+ * perhaps `licence` and `retrieved`: `owner/name @commit` on GitHub, `PyPI name version`, or words; several with
+ * semicolons between. Without the column `retrieved`, the day stands in a sentence of the README.
  */
 export async function publishersBeside(path: string): Promise<readonly Publisher[]> {
-  const text = await beginningOf(join(dirname(path), "README.md"));
+  const text = await startOfFile(join(dirname(path), "README.md"));
   const wanted = basename(path);
   let columns: readonly string[] = [];
   for (const line of text.split("\n")) {
@@ -30,17 +39,28 @@ export async function publishersBeside(path: string): Promise<readonly Publisher
     const cell = (name: string) => cells[columns.indexOf(name)] ?? "";
     const file = cell("file").replace(/[`*()\s]/g, "");
     if (file !== "" && (wanted === file || wanted.startsWith(`${file}.`)))
-      return publishersIn(cell("origin"), cell("licence") || cell("license"));
+      return publishersIn(
+        cell("origin"),
+        cell("licence") || cell("license"),
+        dayIn(cell("retrieved")) ?? dayOfRetrieval(text),
+      );
   }
   return [];
 }
 
-/** What a row says of its own source: a name, or an object with name, url and licence. */
+/** What a row says of its own source: a name, or an object with name, url, licence and retrieved_at. */
 export function publisherOfRow(own: unknown, stated: readonly Publisher[]): Publisher | undefined {
+  const retrievedAt = stated[0]?.retrievedAt ?? null;
   if (typeof own === "object" && own !== null) {
-    const { name, url, licence } = own as Readonly<Record<string, unknown>>;
+    const { name, url, licence, retrieved_at } = own as Readonly<Record<string, unknown>>;
     const said = shortText(name);
-    return said === null ? undefined : { name: said, url: shortText(url), licence: shortText(licence) };
+    if (said === null) return undefined;
+    return {
+      name: said,
+      url: shortText(url),
+      licence: shortText(licence),
+      retrievedAt: momentIn(retrieved_at) ?? retrievedAt,
+    };
   }
   const name = shortText(own);
   if (name === null) return undefined;
@@ -50,6 +70,7 @@ export function publisherOfRow(own: unknown, stated: readonly Publisher[]): Publ
       name,
       url: null,
       licence: null,
+      retrievedAt,
     }
   );
 }
@@ -63,10 +84,11 @@ export function together(publishers: readonly Publisher[]): Publisher {
     name: publishers.map(({ name }) => name).join("; "),
     url: first.url,
     licence: licences.join("; ") || null,
+    retrievedAt: first.retrievedAt,
   };
 }
 
-function publishersIn(origin: string, licence: string): readonly Publisher[] {
+function publishersIn(origin: string, licence: string, day: string | null): readonly Publisher[] {
   const origins = partsOf(origin, ";");
   const licences = [partsOf(licence, ";"), partsOf(licence, ";,")].find(
     (list) => list.length === origins.length,
@@ -75,7 +97,45 @@ function publishersIn(origin: string, licence: string): readonly Publisher[] {
     name: nameIn(part),
     url: addressIn(part),
     licence: licences?.[place] ?? (licence || null),
+    retrievedAt: day === null ? null : beginningOf(day),
   }));
+}
+
+/** The day on which the files were taken from their origins, where exactly one sentence of the README gives one. */
+function dayOfRetrieval(readme: string): string | null {
+  const sentences = readme
+    .split("\n")
+    .filter((line) => !line.trimStart().startsWith("|"))
+    .flatMap((line) => line.split(/(?<=[.。;；])\s*(?!\d)/))
+    .filter((sentence) =>
+      /\b(?:taken|retrieved|downloaded|fetched|collected)\b|取自|取得|获取|下载|采集/i.test(sentence),
+    );
+  const days = new Set(
+    sentences.flatMap((sentence) => sentence.match(new RegExp(anyDay, "g")) ?? []).map(dayIn),
+  );
+  const [day = null] = days;
+  return days.size === 1 ? day : null;
+}
+
+const anyDay = /\d{4}-\d{1,2}-\d{1,2}|\d{4}年\d{1,2}月\d{1,2}日/;
+
+function dayIn(text: string): string | null {
+  return day({ day: anyDay.exec(text)?.[0] }, "day");
+}
+
+/** A day alone counts from its beginning in China. */
+export function beginningOf(day: string): Date {
+  return new Date(`${day}T00:00:00+08:00`);
+}
+
+function momentIn(value: unknown): Date | null {
+  if (typeof value !== "string") return null;
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(value)) {
+    const only = dayIn(value);
+    return only === null ? null : beginningOf(only);
+  }
+  const time = new Date(value);
+  return Number.isNaN(time.getTime()) ? null : time;
 }
 
 /** Parts between separators that do not stand in brackets. */
@@ -113,7 +173,7 @@ function shortText(value: unknown): string | null {
 }
 
 /** A README is read as far as a table would stand in it; a file that is none is no answer. */
-async function beginningOf(path: string): Promise<string> {
+async function startOfFile(path: string): Promise<string> {
   const file = await open(path).catch(() => undefined);
   if (file === undefined) return "";
   try {

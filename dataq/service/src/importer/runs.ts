@@ -78,6 +78,10 @@ select target, dataset, case when target in ('divisions', 'holidays', 'company_n
  group by target, dataset;
 `,
   },
+  {
+    name: "importer/4-publishers",
+    up: "alter table import_run add column publishers jsonb",
+  },
 ];
 
 /** What an operator asked of an import, and what every refresh repeats. */
@@ -93,6 +97,7 @@ export const plainOptions: RunOptions = {
   source: null,
   kind: "third_party",
   licence: null,
+  retrieved: null,
   table: null,
   acceptVersions: false,
 };
@@ -114,6 +119,13 @@ export interface RunCounts {
   /** Rows that belong to another target. */
   readonly passedOver: number;
   readonly duplicateIds: readonly string[];
+  readonly publishers: readonly RunPublisher[];
+}
+
+/** A publisher that records of the run name as their source. */
+export interface RunPublisher {
+  readonly name: string;
+  readonly licence: string | null;
 }
 
 /** One run of an import or a build, recorded while it runs. */
@@ -165,11 +177,11 @@ export class Run {
 
   /** On the connection of the switch, so that a run is done exactly when its records serve. */
   async finish(client: Pick<ClientBase, "query">, counts: RunCounts): Promise<void> {
-    const { rows, records, badRows, passedOver, duplicateIds } = counts;
+    const { rows, records, badRows, passedOver, duplicateIds, publishers } = counts;
     await client.query(
       `update import_run set state = 'done', done = $2, total = $2, rows = $3, bad_rows = $4, passed_over = $5,
-              duplicate_ids = $6, message = null, said = null, updated_at = now() where id = $1`,
-      [this.id, records, rows, badRows, passedOver, duplicateIds.map(storable)],
+              duplicate_ids = $6, publishers = $7, message = null, said = null, updated_at = now() where id = $1`,
+      [this.id, records, rows, badRows, passedOver, duplicateIds.map(storable), stored(publishers)],
     );
   }
 
@@ -182,8 +194,8 @@ export class Run {
 }
 
 /** A message may quote a row, and PostgreSQL stores neither half a code point nor NUL. */
-function stored(said: Message): string {
-  return JSON.stringify(said, (_, value: unknown) => (typeof value === "string" ? storable(value) : value));
+function stored(value: Message | readonly RunPublisher[]): string {
+  return JSON.stringify(value, (_, inner: unknown) => (typeof inner === "string" ? storable(inner) : inner));
 }
 
 function storable(text: string): string {
@@ -205,6 +217,8 @@ export interface RunState {
   readonly bad_rows: number;
   readonly passed_over: number;
   readonly duplicate_ids: readonly string[];
+  /** Null of a run that was made before they were kept. */
+  readonly publishers: readonly RunPublisher[] | null;
   /** In English, also if this version does not know `said`. */
   readonly message: string | null;
   readonly said: Message | null;
@@ -212,7 +226,17 @@ export interface RunState {
 }
 
 const columns = `id, target, dataset, origin, sha256, options, state, done, total, rows, bad_rows, passed_over,
-  duplicate_ids, message, said, updated_at`;
+  duplicate_ids, publishers, message, said, updated_at`;
+
+/** Who published the records of a run: as they say themselves, or as the operator said. Null where neither is known. */
+export function publisherOf({ options, publishers }: RunState): string | null {
+  return publishers?.map(({ name }) => name).join("; ") || options.source;
+}
+
+export function licenceOf({ options, publishers }: RunState): string | null {
+  const stated = new Set((publishers ?? []).flatMap(({ licence }) => licence ?? []));
+  return [...stated].join("; ") || options.licence;
+}
 
 /** The last run of every data set. */
 export async function lastRuns(database: Database): Promise<RunState[]> {

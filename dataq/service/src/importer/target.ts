@@ -17,6 +17,8 @@ interface AnyTarget {
   readonly fill?: Fill;
   /** Set if the served records are made from all data sets together. */
   readonly fold?: Fold;
+  /** Where folded records serve; the corpus of its name if left out. */
+  readonly servedIn?: string;
 }
 
 export interface RowTarget extends AnyTarget {

@@ -2,7 +2,7 @@ import type { Database } from "../database/database.ts";
 import type { Fold } from "../importer/fold.ts";
 import { ImportError } from "../importer/import-error.ts";
 import { type ImportOptions, type ImportReport, importFile } from "../importer/import-file.ts";
-import { importLexicon, lexiconName } from "../importer/import-lexicon.ts";
+import { lexiconTarget } from "../importer/lexicon.ts";
 import type { LocalFile } from "../importer/origin/origin.ts";
 import { referenceTargets } from "../importer/reference.ts";
 import type { Target } from "../importer/target.ts";
@@ -13,6 +13,7 @@ import { registry } from "./registry.ts";
 export const targets: readonly Target[] = [
   ...Object.values(registry).map((parts) => parts.import),
   ...referenceTargets,
+  lexiconTarget,
 ];
 
 /** What is made from the records of several data sets together. */
@@ -21,7 +22,7 @@ export const folds: readonly Fold[] = [
 ];
 
 /** Names that `dataq import` takes. */
-export const importNames: readonly string[] = [...targets.map(({ name }) => name), lexiconName];
+export const importNames: readonly string[] = [...targets.map(({ name }) => name)];
 
 /** Throws where nothing of that name can be imported. */
 export function findTarget(name: string): Target {
@@ -38,7 +39,5 @@ export async function importAny(
   file: LocalFile,
   options: ImportOptions,
 ): Promise<ImportReport> {
-  return name === lexiconName
-    ? importLexicon(database, index, file, options)
-    : importFile(database, index, findTarget(name), file, options);
+  return importFile(database, index, findTarget(name), file, options);
 }

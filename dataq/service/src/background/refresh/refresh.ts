@@ -87,7 +87,7 @@ export async function refreshDataset(needs: RefreshNeeds, dataset: DatasetName):
       progress(`${target}: ${name} is unchanged.`);
       return;
     }
-    const steps = files.map((file, place) => ({ file, terms: (series[place] as RunState).options }));
+    const steps = files.map((file, place) => ({ file, terms: termsOf(series[place] as RunState, file) }));
     await importSeries(database, index, findTarget(target), dataset, steps, tellingOf(needs));
     progress(`${target}: ${name} was imported again.`);
   } catch (error) {
@@ -124,6 +124,11 @@ async function fileOf(
   // A changed local file is not imported on its own: nobody asked for the change.
   if (!isRemote(origin) && file.sha256 !== sha256) throw new ImportError("file_changed", { origin });
   return file;
+}
+
+/** The options of a run for its file of today. The day that was stated for another content does not hold for a new one. */
+function termsOf({ options, sha256 }: RunState, file: LocalFile): RunState["options"] {
+  return file.sha256 === sha256 ? options : { ...options, retrieved: null };
 }
 
 function tellingOf({ progress, signal }: RefreshNeeds) {

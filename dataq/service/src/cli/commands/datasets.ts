@@ -11,6 +11,7 @@ import {
   restoreDataset,
 } from "../../importer/datasets.ts";
 import { say } from "../../importer/message.ts";
+import { licenceOf, publisherOf } from "../../importer/runs.ts";
 import { findTarget } from "../../operations/imports.ts";
 import { PostingIndex } from "../../search/postings/posting-index.ts";
 import { withOwnDatabase } from "../own-database.ts";
@@ -100,7 +101,7 @@ function tableOf(all: readonly Dataset[]): string {
     style: { head: [], border: [] },
   });
   for (const set of all) {
-    const terms = set.runs[0]?.options;
+    const first = set.runs[0];
     table.push([
       set.name,
       set.target,
@@ -108,8 +109,8 @@ function tableOf(all: readonly Dataset[]): string {
       set.rows === null ? "?" : count(set.rows),
       count(set.refused),
       count(set.duplicates),
-      terms?.source ?? "",
-      terms?.kind ?? "",
+      (first && publisherOf(first)) ?? "",
+      first?.options.kind ?? "",
       dayOf(set.changedAt),
     ]);
   }
@@ -136,8 +137,8 @@ function linesOf(set: Dataset): string[] {
         ]
       : []),
     ...set.runs.map(
-      ({ origin, options, updated_at }) =>
-        `${options.mode === "replace" ? "Imported" : "Updated"} ${dayOf(updated_at)} from ${origin}; publisher ${options.source ?? "as in the file"}, ${options.kind}, licence ${options.licence ?? "not stated"}`,
+      (run) =>
+        `${run.options.mode === "replace" ? "Imported" : "Updated"} ${dayOf(run.updated_at)} from ${run.origin}; publisher ${publisherOf(run) ?? "not known"}, ${run.options.kind}, licence ${licenceOf(run) ?? "not stated"}`,
     ),
     ...(set.nextRefreshAt === null ? [] : [`Next refresh: ${dayOf(set.nextRefreshAt)}`]),
     ...(past === null

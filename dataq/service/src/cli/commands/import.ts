@@ -1,6 +1,7 @@
 import { join } from "node:path";
-import { sourceKinds } from "@dataq/contract";
-import { Command, Option } from "commander";
+import { chinaDate, sourceKinds } from "@dataq/contract";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { day } from "../../importer/field.ts";
 import { ImportError, saidOf } from "../../importer/import-error.ts";
 import type { ImportReport } from "../../importer/import-file.ts";
 import { inEnglish } from "../../importer/message.ts";
@@ -23,6 +24,7 @@ interface Options {
   readonly source?: string;
   readonly kind?: PublisherTerms["kind"];
   readonly licence?: string;
+  readonly retrieved?: string;
   readonly json?: boolean;
 }
 
@@ -51,8 +53,16 @@ export function importCommand(): Command {
       ),
     )
     .option("--licence <name>", "licence, for every record's source")
+    .option("--retrieved <date>", "day on which the file was taken from its publisher", dayOption)
     .option("--json", "print the report as JSON")
     .action(runImport);
+}
+
+function dayOption(text: string): string {
+  const value = day({ text }, "text");
+  if (value === null) throw new InvalidArgumentError("Use a date such as 2026-01-31.");
+  if (value > chinaDate(new Date())) throw new InvalidArgumentError("The date is in the future.");
+  return value;
 }
 
 async function runImport(target: string, origin: string, options: Options): Promise<void> {

@@ -4,7 +4,11 @@ import type { Row } from "./row.ts";
 export interface CsvLimits {
   /** Characters of a row; a row that is longer, or a quote that stays open so long, is refused. */
   readonly longestRow: number;
+  /** Characters of a cell. */
+  readonly longestCell: number;
 }
+
+const plainLimits: CsvLimits = { longestRow: 16 << 20, longestCell: 4 << 20 };
 
 /**
  * CSV as in RFC 4180, with a header row; comma, semicolon or tab, whichever the header has most of. What cannot be
@@ -12,12 +16,14 @@ export interface CsvLimits {
  */
 export async function* readCsv(
   chunks: AsyncIterable<Uint8Array>,
-  limits: CsvLimits = { longestRow: 16 << 20 },
+  limits: Partial<CsvLimits> = {},
 ): AsyncGenerator<Row> {
   let header: string[] | undefined;
-  for await (const record of records(chunks, limits)) {
+  for await (const record of records(chunks, { ...plainLimits, ...limits })) {
     if ("problem" in record) {
-      yield record;
+      yield { line: record.line, problem: withColumn(record.problem, header) };
+      // Without its header no row can be understood: the next one would be taken for it.
+      if (header === undefined) return;
       continue;
     }
     const { line, cells } = record;
@@ -36,6 +42,13 @@ export async function* readCsv(
     }
     yield { line, fields: Object.fromEntries(header.map((name, index) => [name, cells[index] as string])) };
   }
+}
+
+/** Names the cell of a problem by its column, too. */
+function withColumn({ code, values }: Message, header: readonly string[] | undefined): Message {
+  const { cell } = values;
+  const column = typeof cell === "number" ? header?.[cell - 1] : undefined;
+  return column === undefined ? { code, values } : say(code, { ...values, cell: `${cell} (${column})` });
 }
 
 type Record =
@@ -67,9 +80,11 @@ type Read =
   | "end";
 
 /** One record from the beginning of the text. */
-function readRecord(text: string, separator: string, isEnded: boolean, { longestRow }: CsvLimits): Read {
+function readRecord(text: string, separator: string, isEnded: boolean, limits: CsvLimits): Read {
   if (text === "") return isEnded ? "end" : "more";
+  const { longestRow, longestCell } = limits;
   const cells: string[] = [];
+  let tooLong: Message | undefined;
   const plain = separator === "\t" ? /[^\t\n]*/y : separator === ";" ? /[^;\n]*/y : /[^,\n]*/y;
   /** The text ends here; that is a fault where it is the file's end, or where too much of it is here already. */
   const unfinished = (problem: Message): Read =>
@@ -93,7 +108,13 @@ function readRecord(text: string, separator: string, isEnded: boolean, { longest
       cells.push(value.endsWith("\r") ? value.slice(0, -1) : value);
     }
     if (end > longestRow) return { problem: say("row_too_long"), length: lineLength(text) };
-    if (text[end] !== separator) return { cells, length: Math.min(end + 1, text.length) };
+    if (cells.at(-1)!.length > longestCell)
+      tooLong ??= say("row_cell_too_long", { cell: cells.length, limit: longestCell });
+    if (text[end] !== separator) {
+      const length = Math.min(end + 1, text.length);
+      // The whole record is passed: lines inside a quoted cell are not rows.
+      return tooLong === undefined ? { cells, length } : { problem: tooLong, length };
+    }
     at = end + 1;
   }
 }

@@ -35,7 +35,11 @@ export async function* utf8Of(
   for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
     const chunk = next.value;
     if (isDecided) yield out(chunk);
-    else if (waiting.length === 0 && !(isFirst && hasMark(chunk)) && chunk.every((byte) => byte < 0x80))
+    else if (
+      waiting.length === 0 &&
+      !(isFirst && wideEncodingOf(chunk) !== undefined) &&
+      chunk.every((byte) => byte < 0x80)
+    )
       yield chunk;
     else {
       // Copied, because a stream may reuse its buffer.
@@ -51,12 +55,15 @@ export async function* utf8Of(
 
 const sampleBytes = 256 << 10;
 
-function hasMark(bytes: Uint8Array): boolean {
-  return (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+/** Of a text that begins with the byte order mark of UTF-16. */
+export function wideEncodingOf(bytes: Uint8Array): "UTF-16LE" | "UTF-16BE" | undefined {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return "UTF-16LE";
+  return bytes[0] === 0xfe && bytes[1] === 0xff ? "UTF-16BE" : undefined;
 }
 
 function encodingOf(sample: Uint8Array): Encoding | undefined {
-  if (hasMark(sample)) return sample[0] === 0xff ? "UTF-16LE" : "UTF-16BE";
+  const wide = wideEncodingOf(sample);
+  if (wide !== undefined) return wide;
   if (isText("utf-8", sample)) return "UTF-8";
   if (isText("gb18030", sample) && commonShare(sample) >= leastCommonShare) return "GB18030";
   // One bad line in a file of UTF-8 is refused by itself.

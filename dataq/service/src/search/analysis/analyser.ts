@@ -13,7 +13,7 @@ export class Analyser {
 
   constructor(version: string = plainAnalysis, words: readonly string[] = []) {
     this.#jieba = Jieba.withDict(dict);
-    const extra = words.filter((word) => addedWord.test(word));
+    const extra = words.filter(isAddable);
     if (extra.length > 0) {
       this.#jieba.loadDict(Buffer.from(extra.map((word) => `${word} ${wordFrequency}\n`).join("")));
     }
@@ -93,7 +93,10 @@ export const runGap = 1;
 /** The rules with jieba's own dictionary and no further words. */
 export const plainAnalysis = "words-1";
 /** Longer words would hide their parts: of a word, only parts of two and three characters are indexed. */
-const addedWord = /^\p{Script=Han}{2,4}$/u;
+export function isAddable(word: string): boolean {
+  return /^\p{Script=Han}{2,4}$/u.test(word);
+}
+
 const wordFrequency = 50;
 const longestTerm = 64;
 /** Particles that nearly every sentence has. */

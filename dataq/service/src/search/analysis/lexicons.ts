@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Pool } from "pg";
-import { Analyser, plainAnalysis } from "./analyser.ts";
+import { Analyser, isAddable, plainAnalysis } from "./analyser.ts";
 
 /**
  * Analysers by version. Words that an import brings make a new version; a corpus keeps the version that its
@@ -31,17 +31,22 @@ export class Lexicons {
     return found.rows[0]?.version ?? plainAnalysis;
   }
 
-  /** Adds words to the newest version and returns the version that holds them. */
-  async add(words: readonly string[]): Promise<string> {
-    const before = await this.#words(await this.newest());
-    const all = [...new Set([...before, ...words])].sort();
+  /** The words of the newest version. */
+  async words(): Promise<readonly string[]> {
+    return this.#words(await this.newest());
+  }
+
+  /** Makes these words the newest version. The same words are the same version, however often they come and go. */
+  async set(words: readonly string[]): Promise<{ readonly version: string; readonly words: number }> {
+    const all = [...new Set(words)].filter(isAddable).sort();
     const hash = createHash("sha256").update(all.join("\n")).digest("hex").slice(0, 12);
-    const version = `${plainAnalysis}+${hash}`;
+    const version = all.length === 0 ? plainAnalysis : `${plainAnalysis}+${hash}`;
     await this.#pool.query(
-      "insert into search_lexicon (version, words) values ($1, $2) on conflict do nothing",
+      `insert into search_lexicon (version, words, created_at) values ($1, $2, clock_timestamp())
+       on conflict (version) do update set created_at = excluded.created_at`,
       [version, all],
     );
-    return version;
+    return { version, words: all.length };
   }
 
   async #make(version: string): Promise<Analyser> {

@@ -98,9 +98,14 @@ export class PostingIndex implements SearchIndex {
     }
   }
 
-  /** Adds words to the dictionary and returns its new version. */
-  addWords(words: readonly string[]): Promise<string> {
-    return this.#lexicons.add(words);
+  /** Makes these the words of the dictionary beside jieba's own. Returns its version and how many of them count. */
+  setWords(words: readonly string[]): Promise<{ readonly version: string; readonly words: number }> {
+    return this.#lexicons.set(words);
+  }
+
+  /** The words of the newest dictionary. */
+  words(): Promise<readonly string[]> {
+    return this.#lexicons.words();
   }
 
   /** The analyser of the corpus's documents, to cut its queries with. */
@@ -109,9 +114,14 @@ export class PostingIndex implements SearchIndex {
     return open === undefined ? undefined : this.#lexicons.analyser(open.analysis);
   }
 
+  /** The analyser that new corpora are cut with. */
+  async newestAnalyser(): Promise<Analyser> {
+    return this.#lexicons.analyser(await this.#lexicons.newest());
+  }
+
   /** Reads what serves and loads its dictionaries, so that the first question does not wait for them. */
   async warm(): Promise<void> {
-    await this.#lexicons.analyser(await this.#lexicons.newest());
+    await this.newestAnalyser();
     for (const { corpus } of await this.corpora()) await this.analyser(corpus);
   }
 
@@ -134,7 +144,7 @@ export class PostingIndex implements SearchIndex {
     }
     const client = await this.#database.connect();
     try {
-      const analyser = await this.#lexicons.analyser(await this.#lexicons.newest());
+      const analyser = await this.newestAnalyser();
       const { size } = await rebuild(client, corpus, document, analyser, options.signal);
       this.#snapshots.forget(corpus);
       return size;

@@ -50,6 +50,7 @@ export async function buildLegalIndex(
       badRows: 0,
       passedOver: 0,
       duplicateIds: [],
+      publishers: [],
     });
     return { size, real };
   } catch (error) {

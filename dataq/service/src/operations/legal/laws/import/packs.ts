@@ -21,9 +21,9 @@ export function packDocument(pack: LawPack | CataloguePack): IndexDocument {
 export const lawFold: Fold = {
   name: "laws",
   corpora: [lawPacksCorpus, cataloguePacksCorpus],
-  makes: lawArticlesCorpus,
-  async run(index, { isFirst, signal, progress }) {
-    if (isFirst) await adoptOlderStore(index, { laws: lawPacksCorpus, catalogue: cataloguePacksCorpus });
+  servedBefore: `select from search_corpus where corpus = '${lawArticlesCorpus}'`,
+  adopt: (index) => adoptOlderStore(index, { laws: lawPacksCorpus, catalogue: cataloguePacksCorpus }),
+  async run(index, { signal, progress }) {
     const versions = await packsIn<LawPack>(index, lawPacksCorpus);
     const catalogue = await packsIn<CataloguePack>(index, cataloguePacksCorpus);
     const { articles, entries, heldBack } = foldLaws(versions, catalogue);
