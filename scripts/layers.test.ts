@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -64,4 +64,57 @@ describe("the linter", () => {
     expect(found).toContain("locallm/src/http/c.ts lint/style/noProcessEnv");
     expect(found).not.toContain("locallm/src/config.ts lint/style/noProcessEnv");
   });
+});
+
+interface Override {
+  readonly includes: readonly string[];
+  readonly linter?: {
+    readonly rules?: {
+      readonly style?: {
+        readonly noRestrictedImports?: {
+          readonly options?: { readonly patterns: readonly { readonly group: readonly string[] }[] };
+        };
+      };
+    };
+  };
+}
+
+/** For each folder the folders that the linter lets it import, and those that ARCHITECTURE.md says. */
+function layersOf(source: string) {
+  const folders = readdirSync(join(root, source), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+  const { overrides } = JSON.parse(readFileSync(join(root, "biome.json"), "utf8")) as {
+    overrides: readonly Override[];
+  };
+  const linted = new Map<string, string[]>();
+  for (const { includes, linter } of overrides) {
+    const rule = linter?.rules?.style?.noRestrictedImports;
+    if (rule?.options === undefined) continue;
+    const refused = rule.options.patterns.flatMap(({ group }) => group);
+    const allowed = (own: string) =>
+      folders.filter((name) => name !== own && !refused.includes(`**/${name}/**`)).sort();
+    for (const path of includes)
+      for (const own of folders) if (path === `${source}/${own}/**`) linted.set(own, allowed(own));
+  }
+  const documented = new Map<string, string[]>();
+  const page = readFileSync(join(root, "ARCHITECTURE.md"), "utf8");
+  const [, table = ""] = page.split(`| ${source.replace("/src", "")} `);
+  for (const line of table.split("\n").slice(2)) {
+    const [, names, text] = line.split("|");
+    if (names === undefined || text === undefined) break;
+    const named = (cell: string) => [...cell.matchAll(/`([a-z]+)`/g)].map(([, name]) => name!);
+    const above = [...documented.keys()].filter((name) => !named(text).includes(name));
+    const allowed = text.includes("everything above except")
+      ? above
+      : named(text).filter((name) => folders.includes(name));
+    for (const own of named(names)) documented.set(own, allowed.toSorted());
+  }
+  return { folders, linted, documented };
+}
+
+it.each(["locallm/src", "dataq/service/src"])("ARCHITECTURE.md and the linter agree on %s", (source) => {
+  const { folders, linted, documented } = layersOf(source);
+  expect([...documented.keys()].sort()).toEqual(folders.sort());
+  for (const [own, allowed] of documented) expect(linted.get(own), own).toEqual(allowed);
 });

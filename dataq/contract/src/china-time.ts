@@ -1,3 +1,7 @@
+/**
+ * How far China is ahead of UTC, as PostgreSQL writes an interval. China has had no daylight saving time since 1991.
+ */
+export const chinaOffset = "08:00";
 const OFFSET_MS = 8 * 3_600_000;
 const DAY_MS = 86_400_000;
 
@@ -11,9 +15,15 @@ export function chinaMonth(at: Date): string {
   return chinaInstant(at).slice(0, 7);
 }
 
-/** RFC 3339 in China's time, which has no daylight saving. */
+/** RFC 3339 in China's time zone. */
 export function chinaInstant(at: Date): string {
-  return `${new Date(at.getTime() + OFFSET_MS).toISOString().slice(0, 19)}+08:00`;
+  const there = new Date(at.getTime() + OFFSET_MS).toISOString();
+  return instantInChina(there.slice(0, 10), there.slice(11, 19));
+}
+
+/** RFC 3339 of a date (YYYY-MM-DD) and a time (hh:mm:ss) in China. */
+export function instantInChina(date: string, time: string): string {
+  return `${date}T${time}+${chinaOffset}`;
 }
 
 /** Until the next midnight in China. */

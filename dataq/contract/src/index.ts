@@ -1,6 +1,13 @@
 export type { Bilingual } from "./bilingual.ts";
 export { findOperation, type OperationName, operations } from "./catalog.ts";
-export { chinaDate, chinaInstant, chinaMonth, untilChinaMidnightMs } from "./china-time.ts";
+export {
+  chinaDate,
+  chinaInstant,
+  chinaMonth,
+  chinaOffset,
+  instantInChina,
+  untilChinaMidnightMs,
+} from "./china-time.ts";
 export {
   type Envelope,
   type ErrorBody,

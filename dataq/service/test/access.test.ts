@@ -1,4 +1,4 @@
-import { routes as contractRoutes } from "@dataq/contract/wire";
+import { consoleRoutes, routes as contractRoutes, type Route } from "@dataq/contract/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Action, actions } from "../src/accounts/principal.ts";
 import { type Role, rights, roles, type Scope, scopes } from "../src/accounts/scope.ts";
@@ -58,11 +58,21 @@ test("every route of the running service has a row in the table, and every row a
   );
 });
 
-test("the contract calls those routes public that need no key", () => {
-  for (const { method, path, access } of Object.values(contractRoutes)) {
-    const row = routeAccess[`${method} ${path.replace(/\{(\w+)\}/g, ":$1")}`];
-    expect(row?.access === "public", `${method} ${path}`).toBe(access === "public");
+test("the contract has every route, and says what each needs", () => {
+  const known = new Map<string, Route["access"]>();
+  for (const { method, path, access } of [
+    ...Object.values<Route>(contractRoutes),
+    ...Object.values<Route>(consoleRoutes),
+  ])
+    known.set(`${method} ${path.replace(/\{(\w+)\}/g, ":$1")}`, access);
+  for (const [route, { access }] of Object.entries(routeAccess)) {
+    // Pages, sign-in by better-auth, and what the model server answers.
+    if (/ \/(?:console(?:\/\*|\/auth\/\*|\/api\/models\/\w+)?)?$/.test(route)) continue;
+    const needs = access === "public" ? "public" : access === "visitor" ? "session" : "key";
+    expect(known.get(route), route).toBe(needs);
+    known.delete(route);
   }
+  expect([...known.keys()]).toEqual([]);
 });
 
 test("every actor gets into the routes that the table allows, and into no other", async () => {

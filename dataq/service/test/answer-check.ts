@@ -1,6 +1,14 @@
 import { envelopeSchema, errorBody, errors, findOperation } from "@dataq/contract";
-import { dryRun, errorCodesOf, findRoute, type Route } from "@dataq/contract/wire";
+import { consoleRoutes, dryRun, errorCodesOf, type Route, routes } from "@dataq/contract/wire";
 import { z } from "zod";
+
+/** Literal paths come before those with parameters. */
+const patterns = [...Object.values<Route>(routes), ...Object.values<Route>(consoleRoutes)]
+  .sort((a, b) => Number(a.path.includes("{")) - Number(b.path.includes("{")))
+  .map((route) => {
+    const source = route.path.replace(/[.+*]/g, "\\$&").replace(/\{[^}]+\}/g, "[^/]+");
+    return { route, pattern: new RegExp(`^${source}/?$`) };
+  });
 
 /** One exchange with the service. */
 export interface Exchange {
@@ -13,12 +21,13 @@ export interface Exchange {
 }
 
 /**
- * Throws where an answer is not what the contract says of its route. Every call of a live test goes through here, so
- * that no field can be added, lost or renamed on one side alone.
+ * Throws if an answer does not match the contract. Every call of a live test passes through here, so no field can be
+ * added, lost or renamed on one side alone.
  */
 export function checkAnswer(exchange: Exchange, options: { readonly hasRealRecords: boolean }): void {
   const { method, path, status, type, text } = exchange;
-  const route = findRoute(method, path.split("?", 1)[0]!);
+  const [plain = ""] = path.split("?", 1);
+  const route = patterns.find((one) => one.route.method === method && one.pattern.test(plain))?.route;
   if (!route || status === 404 || status === 405) return;
   const failed = (reason: string) =>
     new Error(

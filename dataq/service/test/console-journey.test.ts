@@ -64,8 +64,22 @@ describe.skipIf(!chromiumPath)("a customer's journey, in Debian's chromium", () 
     await page.getByLabel("Email").fill(email);
     await page.getByLabel("Password").fill("correct horse battery");
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByText("Your email address is not verified yet.").waitFor();
-    // Trying to come in sends it again.
+    await page.getByText("or the address is not verified yet").waitFor();
+    // A sign-in attempt sends it again.
+    expect((await box.next(email)).link).toContain("/console/verify#token=");
+  });
+
+  test("a sign-in does not say whether an unverified address is known", async () => {
+    const signIn = async (address: string, password: string) => {
+      const body = { email: address, password };
+      const headers = { "x-console": "1" };
+      const answer = await service.call("/console/auth/sign-in/email", { key: null, body, headers });
+      return { status: answer.status, body: answer.body, cookies: answer.headers.getSetCookie() };
+    };
+    const unknown = await signIn("nobody@example.com", "correct horse battery");
+    expect(unknown).toMatchObject({ status: 401, body: { code: "INVALID_EMAIL_OR_PASSWORD" }, cookies: [] });
+    expect(await signIn(email, "correct horse battery")).toEqual(unknown);
+    expect(await signIn(email, "another long password")).toEqual(unknown);
     expect((await box.next(email)).link).toContain("/console/verify#token=");
   });
 
@@ -82,7 +96,7 @@ describe.skipIf(!chromiumPath)("a customer's journey, in Debian's chromium", () 
     });
     expect(again.headers.getSetCookie().join()).not.toContain("session_token=");
 
-    expect(await person()).toMatchObject({ isVerified: true, isApproved: false, accountId: null });
+    expect(await person()).toMatchObject({ is_verified: true, is_approved: false, account_id: null });
     await service.call(`/console/api/people/${(await person()).id}/approve`, { body: {} });
     await visit(page, "/");
     await page.getByRole("heading", { name: "Hello, Wang Fang" }).waitFor();
@@ -123,9 +137,9 @@ describe.skipIf(!chromiumPath)("a customer's journey, in Debian's chromium", () 
   });
 
   test("explains an empty balance, and a voucher tops it up", async () => {
-    const { accountId } = await person();
+    const { account_id } = await person();
     const taken = { tokens: -1_995_000, reason: "test" };
-    await service.call(`/admin/v1/accounts/${accountId}/adjust`, { body: taken });
+    await service.call(`/admin/v1/accounts/${account_id}/adjust`, { body: taken });
     await visit(page, "/");
     await page.getByText("Your balance is used up").waitFor();
     await visit(page, "/playground?operation=research_paper_search");
@@ -141,7 +155,7 @@ describe.skipIf(!chromiumPath)("a customer's journey, in Debian's chromium", () 
     await page.getByText("50,000 tokens (¥1.00) were added.").waitFor();
     const { data } = (await service.call("/admin/v1/vouchers?state=redeemed")).body;
     expect(data).toEqual([
-      expect.objectContaining({ batch: "journey", tokens: 50_000, redeemed_by: accountId }),
+      expect.objectContaining({ batch: "journey", tokens: 50_000, redeemed_by: account_id }),
     ]);
     expect(JSON.stringify(data)).not.toContain(body.codes[0]);
 

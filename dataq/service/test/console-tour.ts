@@ -592,16 +592,18 @@ async function asSession(at: Page, path: string, change: object): Promise<void> 
   await visit(at, path);
 }
 
-const waitingPerson = (isVerified: boolean) => ({
+const waitingPerson = (is_verified: boolean) => ({
   id: "user_1",
   name: "Zhao",
   email: "zhao@example.com",
   role: "customer",
-  accountId: null,
-  isVerified,
-  isApproved: false,
-  twoFactor: false,
-  isLocal: false,
+  account_id: null,
+  member_role: null,
+  accounts: [],
+  is_verified,
+  is_approved: false,
+  two_factor: false,
+  is_local: false,
 });
 
 async function ask(at: Page): Promise<void> {
@@ -648,11 +650,11 @@ export async function makePast(service: ServiceProcess): Promise<{ requestId: st
 
 /** Signs somebody up over the wire and gives their cookie. */
 export async function signUp(url: string, email: string, name: string): Promise<string> {
-  const { headers } = await callUrl(`${url}/console/auth/sign-up/email`, {
-    body: { name, email, password: "correct horse battery" },
-    headers: { "x-console": "1" },
-  });
-  return sessionOf(headers);
+  const password = "correct horse battery";
+  const send = (path: string, body: object) =>
+    callUrl(`${url}/console/auth/${path}`, { body, headers: { "x-console": "1" } });
+  await send("sign-up/email", { name, email, password });
+  return sessionOf((await send("sign-in/email", { email, password })).headers);
 }
 
 /** Somebody who signed up and has nothing left. */

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ServiceProcess, startService } from "./service-process.ts";
+import { callUrl, type ServiceProcess, startService } from "./service-process.ts";
 
 let service: ServiceProcess;
 
 beforeAll(async () => {
-  service = await startService();
+  // Each visitor has an address of their own, because sign-ups and sign-ins are limited per address.
+  service = await startService({ env: { DATAQ_TRUSTED_PROXIES: "127.0.0.1" } });
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
@@ -12,25 +13,25 @@ const own = { "x-console": "1", "content-type": "application/json" };
 
 /** A browser's part in a session: it sends what it was given. */
 class Visitor {
+  static #count = 0;
+  readonly address = `203.0.113.${++Visitor.#count}`;
   cookie = "";
 
   async call(path: string, body?: unknown, headers: Record<string, string> = own, method?: string) {
-    const response = await fetch(service.url + path, {
-      method: method ?? (body === undefined ? "GET" : "POST"),
-      headers: { ...headers, ...(this.cookie && { cookie: this.cookie }) },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      redirect: "manual",
+    const answer = await callUrl(service.url + path, {
+      ...(method !== undefined && { method }),
+      body,
+      headers: { "x-forwarded-for": this.address, ...headers, ...(this.cookie && { cookie: this.cookie }) },
     });
-    for (const line of response.headers.getSetCookie()) this.cookie = line.split(";", 1)[0]!;
-    const text = await response.text();
-    // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
-    const answer: any =
-      response.headers.get("content-type")?.includes("json") && text ? JSON.parse(text) : text;
-    return { status: response.status, headers: response.headers, body: answer };
+    for (const line of answer.headers.getSetCookie()) this.cookie = line.split(";", 1)[0]!;
+    return { ...answer, body: answer.body ?? answer.text };
   }
 
-  signUp(email: string, name = "Li Wei") {
-    return this.call("/console/auth/sign-up/email", { name, email, password: "correct horse battery" });
+  /** Signs up, then signs in, as the console does. */
+  async signUp(email: string, name = "Li Wei") {
+    const password = "correct horse battery";
+    await this.call("/console/auth/sign-up/email", { name, email, password });
+    return this.call("/console/auth/sign-in/email", { email, password });
   }
 }
 
@@ -94,7 +95,7 @@ describe("the startup link", () => {
     const owner = new Visitor();
     expect((await owner.call("/console/auth/local-link/enter", { token })).status).toBe(200);
     const { body } = await owner.call("/console/api/session");
-    expect(body.user).toMatchObject({ isLocal: true, role: "admin" });
+    expect(body.user).toMatchObject({ is_local: true, role: "admin" });
     expect((await owner.call("/admin/v1/accounts")).status).toBe(200);
 
     const second = await new Visitor().call("/console/auth/local-link/enter", { token });
@@ -177,10 +178,10 @@ describe("sessions", () => {
       email: "two@example.com",
       password: "correct horse battery",
     });
-    const { body: list } = await here.call("/console/api/sessions");
+    const { data: list } = (await here.call("/console/api/sessions")).body;
     expect(list).toHaveLength(2);
     expect(JSON.stringify(list)).not.toContain(there.cookie.split("=")[1]!.slice(0, 20));
-    const other = list.find((session: { isCurrent: boolean }) => !session.isCurrent);
+    const other = list.find((session: { is_current: boolean }) => !session.is_current);
     const stranger = new Visitor();
     await stranger.signUp("stranger@example.com");
     const path = `/console/api/sessions/${other.id}`;
@@ -224,6 +225,17 @@ describe("pages of other sites", () => {
     expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
     expect(answer.headers.get("access-control-allow-origin")).toBeNull();
   });
+});
+
+test("limits sign-ups from one address, whether or not they name a known address", async () => {
+  const visitor = new Visitor();
+  const statuses: number[] = [];
+  for (let i = 0; i < 12; i++) {
+    const email = i % 2 === 0 ? "li@example.com" : `new${i}@example.com`;
+    const wish = { name: "Li", email, password: "another long password" };
+    statuses.push((await visitor.call("/console/auth/sign-up/email", wish)).status);
+  }
+  expect(statuses).toEqual([...Array<number>(10).fill(200), 429, 429]);
 });
 
 describe("passwords", () => {

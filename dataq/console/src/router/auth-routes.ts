@@ -11,7 +11,7 @@ const auth = createRoute({
   beforeLoad: async ({ context, location }) => {
     const { user } = await context.client.ensureQueryData(sessionQuery);
     const isForAll = location.pathname === "/enter" || location.pathname === "/join";
-    if (user?.accountId && !isForAll) throw redirect({ to: "/" });
+    if (user?.account_id && !isForAll) throw redirect({ to: "/" });
   },
 });
 

@@ -11,6 +11,6 @@ export const shellRoute = createRoute({
   beforeLoad: async ({ context, location }) => {
     const { user } = await context.client.ensureQueryData(sessionQuery);
     if (!user) throw redirect({ to: "/sign-in", search: { next: location.href } });
-    if (!user.accountId) throw redirect({ to: "/pending" });
+    if (!user.account_id) throw redirect({ to: "/pending" });
   },
 });

@@ -38,7 +38,7 @@ import { Skeleton } from "../ui/states.tsx";
 /** The navigation of signed-in users. */
 export function Shell() {
   const { data: session } = useQuery(sessionQuery);
-  return session?.user?.accountId ? <Surroundings /> : <Left />;
+  return session?.user?.account_id ? <Surroundings /> : <Left />;
 }
 
 /** Reloads the page when the session has ended elsewhere or the user has left the account. */
@@ -208,7 +208,7 @@ function Way() {
         <ul>
           <Step to="/settings" icon={<Settings className={icon} aria-hidden />} name={t.pages.settings} />
         </ul>
-        <Person name={user.name} email={user.isLocal ? t.shell.local : user.email} />
+        <Person name={user.name} email={user.is_local ? t.shell.local : user.email} />
       </div>
     </>
   );

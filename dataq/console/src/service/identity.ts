@@ -39,7 +39,7 @@ export const stopTwoFactor = (password: string) => post("/two-factor/disable", {
 export const proveCode = (code: string) => post("/two-factor/verify-totp", { code });
 export const proveBackupCode = (code: string) => post("/two-factor/verify-backup-code", { code });
 
-export const listSessions = () => call<readonly OpenSession[]>("/console/api/sessions");
+export const listSessions = () => call<{ data: readonly OpenSession[] }>("/console/api/sessions");
 export const endSession = (id: string) =>
   call(`/console/api/sessions/${encodeURIComponent(id)}`, { method: "DELETE" });
 export const endOtherSessions = () => post("/revoke-other-sessions");

@@ -1,3 +1,4 @@
+import { chinaDate } from "@dataq/contract";
 import type { Balance, Entry, Price, RequestDetail, RequestRow, UsageRow } from "@dataq/contract/wire";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { call } from "./call.ts";
@@ -76,7 +77,7 @@ export function redeemVoucher(code: string): Promise<{ tokens: number; balance: 
 
 /** The day in China, as billing counts it, `back` days before today. */
 export function chinaDay(back = 0, now = Date.now()): string {
-  return new Date(now + 8 * 3_600_000 - back * 86_400_000).toISOString().slice(0, 10);
+  return chinaDate(new Date(now - back * 86_400_000));
 }
 
 export function cursor(value: string, rest: Readonly<Record<string, string>>): URLSearchParams {

@@ -8,6 +8,11 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 });
 
+/** Whether people must open a link in an email before they can sign in. */
+export function verifiesAddresses(session: Session | undefined): boolean {
+  return session?.mode === "hosted" && session.mail;
+}
+
 /** The signed-in user. Pages inside the shell always have one. */
 export function useSignedIn(): SignedIn {
   const { data } = useQuery(sessionQuery);

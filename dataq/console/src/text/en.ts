@@ -85,7 +85,6 @@ export const en = {
     invalid_token: "This link was already used or has expired.",
     token_expired: "This link has expired.",
     link_used: "This link was already used or has expired.",
-    email_not_verified: "Your email address is not verified yet.",
     signup_closed: "Sign-up is closed on this service.",
     too_many_attempts: "Too many attempts. Try again later.",
     invalid_origin: "This page was opened at a different address than the service. Reload it.",
@@ -133,6 +132,8 @@ export const en = {
     ],
     foot: "This page contacts no other host.",
     signInTitle: "Sign in",
+    wrongOrUnverified:
+      "Incorrect email or password, or the address is not verified yet. If you have just signed up, open the link in our email first.",
     signInLocal: "If you run this service yourself, use the link that it printed at startup.",
     signIn: "Sign in",
     signUpTitle: "Create an account",

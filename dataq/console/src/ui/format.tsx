@@ -1,3 +1,4 @@
+import { chinaInstant } from "@dataq/contract";
 import { createContext, type ReactNode, useContext, useMemo } from "react";
 import { type Language, useLook } from "./look.ts";
 
@@ -17,7 +18,7 @@ export interface Format {
 export const TOKENS_PER_YUAN = 50_000;
 
 /**
- * Both languages write numbers the same way, and days are China's, which has had no summer time since 1991. So
+ * Both languages write numbers the same way, and days are China's, which has no daylight saving time. So
  * nothing here needs the browser's tables of languages, which take longer to open than the rest of a first page.
  */
 export function makeFormat(language: Language): Format {
@@ -31,7 +32,7 @@ export function makeFormat(language: Language): Format {
     percent: (share) => `${grouped(share * 100, 0, 1)}%`,
     moment: (iso) => {
       if (iso === null || iso === undefined) return "–";
-      const inChina = new Date(new Date(iso).getTime() + 8 * 3_600_000).toISOString();
+      const inChina = chinaInstant(new Date(iso));
       return `${inChina.slice(0, 10)} ${inChina.slice(11, 19)}`;
     },
     day: (iso) => iso.slice(0, 10),

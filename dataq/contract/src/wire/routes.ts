@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { ErrorCode } from "../errors.ts";
 import { account, balance, ownAccount, redeemed, redemption } from "./account.ts";
 import {
   accountsQuery,
@@ -41,29 +40,7 @@ import {
 import { changedMember, createdInvitation, memberList, memberRole, newInvitation } from "./member.ts";
 import { listOf, pageOf } from "./page.ts";
 import { estimate } from "./query.ts";
-
-/** A route of the public API: what it takes, what it answers, and how it refuses. */
-export interface Route {
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** With its parameters in braces: `/v1/keys/{id}`. */
-  readonly path: string;
-  readonly summary: string;
-  readonly tag: "data" | "account" | "keys" | "members" | "catalog" | "admin" | "service";
-  /** `public` needs no key. */
-  readonly access: "public" | "key";
-  readonly query?: z.ZodObject;
-  /** Absent for `/v1/data/…`, whose body depends on the operation. */
-  readonly body?: z.ZodType;
-  /** An empty body means `{}`. */
-  readonly isBodyOptional?: true;
-  readonly status: 200 | 201 | 202 | 204 | 302;
-  /** JSON of this schema; a media type; or nothing. */
-  readonly answer?: z.ZodType | MediaType | readonly MediaType[];
-  /** Errors beside those that every such route can return (`errorCodesOf`). */
-  readonly errors?: readonly ErrorCode[];
-}
-
-type MediaType = "text/csv" | "application/x-ndjson" | "text/plain" | "text/html";
+import type { Route } from "./route.ts";
 
 const data = { tag: "data", access: "key", method: "POST", status: 200 } as const;
 const read = { access: "key", method: "GET", status: 200 } as const;
@@ -580,45 +557,3 @@ export const routes = {
     answer: connectorTrial,
   },
 } as const satisfies Record<string, Route>;
-
-/** Every error that a route can return: its own, and those of all routes like it. */
-export function errorCodesOf(route: Route): readonly ErrorCode[] {
-  const takesBody = route.method === "POST" || route.method === "PATCH";
-  const codes: ErrorCode[] = [
-    ...(takesBody ? (["invalid_json", "body_too_large", "unsupported_media_type"] as const) : []),
-    ...(route.path.includes("{") ? (["not_found"] as const) : []),
-    ...(route.access === "key"
-      ? ([
-          "missing_api_key",
-          "invalid_api_key",
-          "ambiguous_credentials",
-          "key_in_url",
-          "scope_denied",
-          "grant_denied",
-          "live_key_required",
-          "ip_denied",
-          "foreign_page",
-          "rate_limited",
-        ] as const)
-      : []),
-    ...(route.errors ?? []),
-    "invalid_params",
-    "host_not_allowed",
-    "internal_error",
-    "unavailable",
-  ];
-  return [...new Set(codes)];
-}
-
-/** The route that answers a method and a path, if one does. */
-export function findRoute(method: string, path: string): Route | undefined {
-  return patterns.find(({ route, pattern }) => route.method === method && pattern.test(path))?.route;
-}
-
-const patterns = Object.values(routes as Record<string, Route>)
-  // A literal path comes before one with parameters.
-  .sort((a, b) => Number(a.path.includes("{")) - Number(b.path.includes("{")))
-  .map((route) => {
-    const source = route.path.replace(/[.+*]/g, "\\$&").replace(/\{[^}]+\}/g, "[^/]+");
-    return { route, pattern: new RegExp(`^${source}/?$`) };
-  });

@@ -10,13 +10,13 @@ export const person = z.strictObject({
   id: z.string(),
   name: z.string(),
   email: z.string(),
-  accountId: z.string().nullable(),
+  account_id: z.string().nullable(),
   role: role.nullable(),
-  isVerified: z.boolean(),
-  isApproved: z.boolean(),
-  isLocal: z.boolean(),
-  twoFactor: z.boolean(),
-  createdAt: moment,
+  is_verified: z.boolean(),
+  is_approved: z.boolean(),
+  is_local: z.boolean(),
+  two_factor: z.boolean(),
+  created_at: moment,
 });
 export type Person = Received<typeof person>;
 
@@ -26,15 +26,15 @@ const signedIn = z.strictObject({
   name: z.string(),
   email: z.string(),
   /** The account that they act for, and their role in it. */
-  accountId: z.string().nullable(),
-  memberRole: role.nullable(),
+  account_id: z.string().nullable(),
+  member_role: role.nullable(),
   accounts: z.array(z.strictObject({ id: z.string(), name: z.string(), role })),
   role: z.enum(accountRoles),
-  isVerified: z.boolean(),
-  isApproved: z.boolean(),
-  /** The owner of this machine: no password, in by the link that the start prints. */
-  isLocal: z.boolean(),
-  twoFactor: z.boolean(),
+  is_verified: z.boolean(),
+  is_approved: z.boolean(),
+  /** The owner of this machine. They have no password and sign in with the link that the start prints. */
+  is_local: z.boolean(),
+  two_factor: z.boolean(),
 });
 export type SignedIn = Received<typeof signedIn>;
 
@@ -53,14 +53,15 @@ export type Session = Received<typeof session>;
 /** A browser that is signed in. */
 export const openSession = z.strictObject({
   id: z.string(),
-  createdAt: moment,
-  updatedAt: moment,
-  ipAddress: z.string().nullable(),
-  userAgent: z.string().nullable(),
-  isCurrent: z.boolean(),
+  created_at: moment,
+  updated_at: moment,
+  ip_address: z.string().nullable(),
+  user_agent: z.string().nullable(),
+  is_current: z.boolean(),
 });
 export type OpenSession = Received<typeof openSession>;
 
 export const invitationToken = z.strictObject({ token: z.string().min(1).max(200) });
 export const chosenAccount = z.strictObject({ account_id: z.string().min(1).max(64) });
+export const approved = z.strictObject({ status: z.literal("approved") });
 export const resetLink = z.strictObject({ link: z.string() });

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { carriersOf, findCarrier, type Params } from "@dataq/contract";
+import { carriersOf, findCarrier, instantInChina, type Params } from "@dataq/contract";
 import { z } from "zod";
 import type { Found, Vendor } from "./vendor.ts";
 
@@ -153,8 +153,8 @@ const finer: Readonly<Record<string, string>> = { "1001": "0", "1002": "0", "100
 
 /** Converts 2024-03-01 12:30:00, which is China time. */
 function instant(text: string): string | null {
-  const found = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})$/.exec(text);
-  return found === null ? null : `${found[1]}T${found[2]}+08:00`;
+  const [, date, time] = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})$/.exec(text) ?? [];
+  return date === undefined || time === undefined ? null : instantInChina(date, time);
 }
 
 function withoutPhones(text: string): string {

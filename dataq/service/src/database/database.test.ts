@@ -75,11 +75,15 @@ test("services that start at once on one database migrate it once", async () => 
 });
 
 test("a wait for a connection that is too long, and a connection that ends in mid-query, have codes", async () => {
-  const narrow = await openDatabase({ folder, progress: () => {}, poolSize: 1, connectionWaitMs: 50 });
+  const narrow = await openDatabase({ folder, progress: () => {}, poolSize: 1 });
   try {
     const only = await narrow.pool.connect();
+    // Nobody gives the only connection back, so any wait is too long.
+    const patience = narrow.pool.options.connectionTimeoutMillis;
+    narrow.pool.options.connectionTimeoutMillis = 1;
     await expect(narrow.pool.query("select 1")).rejects.toMatchObject({ code: "ETIMEDOUT" });
     await expect(narrow.pool.connect()).rejects.toMatchObject({ code: "ETIMEDOUT" });
+    narrow.pool.options.connectionTimeoutMillis = patience;
     const { pid } = (await only.query("select pg_backend_pid() as pid")).rows[0];
     const asked = only.query("select pg_sleep(60)").catch((error: unknown) => error);
     await database.pool.query("select pg_terminate_backend($1)", [pid]);

@@ -34,8 +34,6 @@ export interface DatabaseOptions {
   readonly url?: string | undefined;
   readonly folder: string;
   readonly poolSize?: number;
-  /** How long a statement waits for a connection before it fails with ETIMEDOUT. */
-  readonly connectionWaitMs?: number;
   readonly applicationName?: string;
   /** Receives one line for each slow step. */
   readonly progress: (line: string) => void;
@@ -50,8 +48,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const config: pg.ClientConfig = {
     ...(embedded ? serviceConnection(embedded.connection) : { connectionString: options.url }),
     application_name: options.applicationName ?? "dataq",
-    // In a burst statements wait for a connection instead of failing.
-    connectionTimeoutMillis: options.connectionWaitMs ?? 30_000,
+    // In a burst statements wait for a connection instead of failing. In the end they fail with ETIMEDOUT.
+    connectionTimeoutMillis: 30_000,
     types: { getTypeParser: parserOf },
     // Without it a request waits forever for a host that disappeared.
     keepAlive: true,

@@ -52,7 +52,7 @@ export function createAuth(options: AuthOptions) {
       enabled: true,
       minPasswordLength: 10,
       maxPasswordLength: 128,
-      // Then the answer of a sign-up is the same for an address that is known; see http/console/sign-in.ts.
+      // The answer to a sign-up is the same whether or not the address is known. The console then signs in.
       autoSignIn: false,
       requireEmailVerification: options.wantsVerification && options.send !== undefined,
       revokeSessionsOnPasswordReset: true,

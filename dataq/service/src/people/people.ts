@@ -71,11 +71,6 @@ export class People {
     return this.#options.smtpUrl !== undefined;
   }
 
-  /** Whether somebody must open a letter before they can sign in. */
-  get verifiesAddresses(): boolean {
-    return this.#options.mode === "hosted" && this.sendsMail;
-  }
-
   async #openAuth(): Promise<Auth> {
     const { createAuth } = await import("./auth.ts");
     const { mode, smtpUrl, onWarning } = this.#options;

@@ -1,3 +1,4 @@
+import { chinaOffset } from "@dataq/contract";
 import type { Sent, UsageGroup, usageRow } from "@dataq/contract/wire";
 import type { Database } from "../database/database.ts";
 
@@ -16,8 +17,8 @@ export async function readUsage(
   const names = range.groups.join(", ");
   const found = await database.pool.query<UsageRow>(
     `with bounds as (
-       select $2::date::timestamp at time zone 'UTC' - interval '8 hours' as low,
-              ($3::date + 1)::timestamp at time zone 'UTC' - interval '8 hours' as high
+       select $2::date::timestamp at time zone 'UTC' - $4::interval as low,
+              ($3::date + 1)::timestamp at time zone 'UTC' - $4::interval as high
      ), money as (
        select h.request_id as id, h.at, h.operation, h.key_id, h.cached,
               (select -sum(tokens) from entry e where e.request_id = h.request_id) as tokens
@@ -31,7 +32,7 @@ export async function readUsage(
               c.status >= 400 as is_failed, m.id is not null as is_held, c.id as call_id
        from money m full join calls c using (id)
      ), counted as (
-       select to_char(at at time zone 'UTC' + interval '8 hours', 'YYYY-MM-DD') as day, operation, key, cached, tokens, is_failed
+       select to_char(at at time zone 'UTC' + $4::interval, 'YYYY-MM-DD') as day, operation, key, cached, tokens, is_failed
        from joined, bounds where at >= low and at < high
          -- A call of the edge hours whose hold is on the other day is counted there.
          and (is_held or not exists (select from entry e where e.request_id = call_id))
@@ -40,7 +41,7 @@ export async function readUsage(
             (count(*) filter (where cached and tokens > 0))::int as cached_calls,
             (count(*) filter (where is_failed))::int as failed_calls, coalesce(sum(tokens), 0)::bigint as tokens
      from counted ${names ? `group by ${names} order by ${names}` : ""}`,
-    [accountId, range.from, range.to],
+    [accountId, range.from, range.to, chinaOffset],
   );
   return found.rows;
 }

@@ -158,7 +158,7 @@ function People() {
           <Table
             label={t.accounts.people}
             step={100}
-            rows={[...data].sort((a, b) => Number(a.isApproved) - Number(b.isApproved))}
+            rows={[...data].sort((a, b) => Number(a.is_approved) - Number(b.is_approved))}
             keyOf={({ id }) => id}
             columns={[
               {
@@ -174,10 +174,10 @@ function People() {
               {
                 name: t.keys.state,
                 cell: (person) => (
-                  <Badge tone={person.accountId ? "good" : "warn"}>
-                    {person.accountId
+                  <Badge tone={person.account_id ? "good" : "warn"}>
+                    {person.account_id
                       ? t.accounts.in
-                      : person.isApproved
+                      : person.is_approved
                         ? t.accounts.unverified
                         : t.accounts.waiting}
                   </Badge>
@@ -187,14 +187,14 @@ function People() {
                 name: t.accounts.since,
                 isExtra: true,
                 className: "tabular whitespace-nowrap",
-                cell: (person) => format.moment(person.createdAt),
+                cell: (person) => format.moment(person.created_at),
               },
               {
                 name: t.actions,
                 isWide: true,
                 cell: (person) => (
                   <span className="flex gap-1.5">
-                    {!person.accountId && (
+                    {!person.account_id && (
                       <Button size="small" kind="primary" onClick={() => void approve(person.id)}>
                         {t.accounts.approve}
                       </Button>

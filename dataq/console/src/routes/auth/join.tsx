@@ -61,7 +61,7 @@ export function Join() {
           >
             {t.auth.joinAsOther}
           </button>
-          {session.user.accountId && (
+          {session.user.account_id && (
             <Link to="/" className={`${linkClass} self-start`}>
               {t.auth.joinNot}
             </Link>

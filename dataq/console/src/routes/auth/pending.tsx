@@ -18,7 +18,7 @@ export function Pending() {
   // Nobody is signed in before verification, so the previous page passes the address.
   const signedUpAs = useRouterState({ select: ({ location }) => location.state.signedUpAs });
   const email = user?.email ?? signedUpAs;
-  const wantsMail = !user?.isVerified;
+  const wantsMail = !user?.is_verified;
   return (
     <>
       <h1 className="text-2xl font-semibold">{wantsMail ? t.auth.pendingMail : t.auth.pendingApproval}</h1>
@@ -30,13 +30,13 @@ export function Pending() {
           : t.auth.pendingApprovalAbout}
       </p>
       {keptInvitation() && <p className="mt-1.5 text-soft">{t.auth.pendingInvited}</p>}
-      {user?.accountId && (
+      {user?.account_id && (
         <div className="mt-5">
           <Notice tone="good" title={t.auth.verified} />
         </div>
       )}
       <div className="mt-6 flex flex-wrap gap-2">
-        {user?.accountId ? (
+        {user?.account_id ? (
           <Link to="/" className={buttonClass("primary")}>
             {t.auth.goOn}
           </Link>

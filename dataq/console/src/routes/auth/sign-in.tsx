@@ -1,8 +1,9 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useRouter, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
+import { ServiceError } from "../../service/call.ts";
 import { proveBackupCode, proveCode, signIn } from "../../service/identity.ts";
-import { sessionQuery } from "../../service/session.ts";
+import { sessionQuery, verifiesAddresses } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { AuthForm, linkClass } from "./form.tsx";
@@ -56,7 +57,10 @@ export function SignIn() {
       about={session?.mode === "local" ? t.auth.signInLocal : undefined}
       action={t.auth.signIn}
       onSend={async ({ email = "", password = "" }) => {
-        const { twoFactorRedirect } = await signIn(email, password);
+        const { twoFactorRedirect } = await signIn(email, password).catch((error: unknown) => {
+          const isWrong = error instanceof ServiceError && error.code === "invalid_email_or_password";
+          throw isWrong && verifiesAddresses(session) ? new Error(t.auth.wrongOrUnverified) : error;
+        });
         if (twoFactorRedirect) setStep("code");
         else await finish();
       }}

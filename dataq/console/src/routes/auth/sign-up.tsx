@@ -2,8 +2,8 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { ServiceError } from "../../service/call.ts";
-import { signUp } from "../../service/identity.ts";
-import { sessionQuery } from "../../service/session.ts";
+import { signIn, signUp } from "../../service/identity.ts";
+import { sessionQuery, verifiesAddresses } from "../../service/session.ts";
 import { useText } from "../../text/text.tsx";
 import { buttonClass } from "../../ui/button.tsx";
 import { Field, Input } from "../../ui/field.tsx";
@@ -43,6 +43,8 @@ export function SignUp() {
         setProblem("");
         try {
           await signUp(name.trim(), email.trim(), password);
+          // The answer never says whether the address was known. Signing in shows it to whoever has the password.
+          if (!verifiesAddresses(session)) await signIn(email.trim(), password);
         } catch (error) {
           if (error instanceof ServiceError && error.code.includes("password"))
             return setProblem(explain(error, t).title);
@@ -50,11 +52,8 @@ export function SignUp() {
         }
         client.clear();
         const { user } = await client.fetchQuery({ ...sessionQuery, staleTime: 0 });
-        // Where no letter verifies the address, a new user is signed in; nobody else learns that it is taken.
-        if (!user && !(session?.mode === "hosted" && session.mail))
-          return setProblem(t.errors.invalid_email_or_password);
         if (user && isInvited) await navigate({ to: "/join" });
-        else if (user?.accountId) await navigate({ to: "/" });
+        else if (user?.account_id) await navigate({ to: "/" });
         else await navigate({ to: "/pending", state: { signedUpAs: email.trim() } });
       }}
       foot={

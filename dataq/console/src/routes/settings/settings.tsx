@@ -28,7 +28,7 @@ export function Settings() {
   const { theme, language } = useLook();
   return (
     <>
-      <PageHead title={t.pages.settings} about={user.isLocal ? t.settings.local : user.email} />
+      <PageHead title={t.pages.settings} about={user.is_local ? t.settings.local : user.email} />
       <div className="grid items-start gap-5 lg:grid-cols-2">
         <div className="flex min-w-0 flex-col gap-5">
           <Panel title={t.settings.profile}>
@@ -54,7 +54,7 @@ export function Settings() {
               </Field>
             </SettingForm>
           </Panel>
-          {user.isLocal ? (
+          {user.is_local ? (
             <Notice title={t.settings.localPassword}>{t.settings.localPasswordAbout}</Notice>
           ) : (
             <>
@@ -81,7 +81,7 @@ export function Settings() {
                   <NewPassword label={t.auth.newPassword} />
                 </SettingForm>
               </Panel>
-              <TwoFactor isOn={user.twoFactor} />
+              <TwoFactor isOn={user.two_factor} />
             </>
           )}
           <Sessions />
@@ -148,7 +148,7 @@ function Sessions() {
       about={t.settings.sessionsAbout}
       isFlush
       actions={
-        (query.data?.length ?? 0) > 1 && (
+        (query.data?.data.length ?? 0) > 1 && (
           <Button size="small" kind="danger" onClick={() => void end(endOtherSessions())}>
             {t.settings.endOthers}
           </Button>
@@ -156,22 +156,22 @@ function Sessions() {
       }
     >
       <Loaded query={query}>
-        {(sessions) => (
+        {({ data: sessions }) => (
           <ul className="divide-y divide-line">
             {sessions.map((session) => (
               <li key={session.id} className="flex items-center justify-between gap-3 px-4 py-3 sm:px-5">
                 <span className="min-w-0">
                   <span className="flex items-center gap-2">
                     <span className="truncate">
-                      {browserOf(session.userAgent) || t.settings.unknownBrowser}
+                      {browserOf(session.user_agent) || t.settings.unknownBrowser}
                     </span>
-                    {session.isCurrent && <Badge tone="good">{t.settings.current}</Badge>}
+                    {session.is_current && <Badge tone="good">{t.settings.current}</Badge>}
                   </span>
                   <span className="tabular block truncate text-xs text-faint">
-                    {session.ipAddress ?? "–"} · {t.settings.since(format.moment(session.createdAt))}
+                    {session.ip_address ?? "–"} · {t.settings.since(format.moment(session.created_at))}
                   </span>
                 </span>
-                {!session.isCurrent && (
+                {!session.is_current && (
                   <Button size="small" kind="danger" onClick={() => void end(endSession(session.id))}>
                     {t.settings.end}
                   </Button>

@@ -31,7 +31,7 @@ export function Team() {
   const query = useQuery(membersQuery);
   const [made, setMade] = useState<{ readonly email: string; readonly link: string } | null>(null);
   const [going, setGoing] = useState<{ readonly id: string; readonly name: string } | null>(null);
-  const isOwner = user.memberRole === "owner";
+  const isOwner = user.member_role === "owner";
   const change = async (changing: Promise<unknown>) => {
     try {
       await changing;
@@ -71,7 +71,7 @@ export function Team() {
                   ) : (
                     <Badge>{t.team.roles[role]}</Badge>
                   )}
-                  {(id === user.id ? members.length > 1 && !user.isLocal : isOwner) && (
+                  {(id === user.id ? members.length > 1 && !user.is_local : isOwner) && (
                     <Button size="small" kind="danger" onClick={() => setGoing({ id, name })}>
                       {id === user.id ? t.team.leave : t.team.remove}
                     </Button>
@@ -185,7 +185,7 @@ function isMachineOwner(email: string): boolean {
 export function ActingFor() {
   const t = useText();
   const say = useToast();
-  const { accounts, accountId } = useSignedIn();
+  const { accounts, account_id } = useSignedIn();
   if (accounts.length < 2) return null;
   // Every page shows data of the account, so everything reloads.
   const change = (id: string) =>
@@ -199,7 +199,7 @@ export function ActingFor() {
         {(attributes) => (
           <Select
             {...attributes}
-            value={accountId ?? ""}
+            value={account_id ?? ""}
             onChange={(event) => void change(event.target.value)}
           >
             {accounts.map(({ id, name, role }) => (

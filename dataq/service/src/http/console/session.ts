@@ -1,9 +1,12 @@
 import { Failure } from "@dataq/contract";
 import {
+  type approved,
   chosenAccount,
+  type consoleRoutes,
   invitationToken,
   type openSession,
   type person,
+  type resetLink,
   type Sent,
   type session,
 } from "@dataq/contract/wire";
@@ -11,7 +14,7 @@ import type { FastifyInstance } from "fastify";
 import { assertMayGrant, grantOf } from "../../accounts/principal.ts";
 import type { Role } from "../../accounts/scope.ts";
 import { acceptInvitation, accountsOf, actFor } from "../../people/members.ts";
-import type { SignedIn } from "../../people/people.ts";
+import type { Person, SignedIn } from "../../people/people.ts";
 import { check, readJson } from "../body.ts";
 import { authorOf, principalOf, visitorOf } from "../caller.ts";
 import { headersOf } from "../credentials.ts";
@@ -37,20 +40,24 @@ export function addSessionRoutes(app: FastifyInstance, parts: HttpParts, setting
       mail: people.sendsMail,
       models: settings.locallm !== undefined && signedIn !== undefined && isOperator(signedIn),
       user: signedIn
-        ? { ...personBody(signedIn), accounts: await accountsOf(database, signedIn.person.id) }
+        ? { ...userBody(signedIn), accounts: await accountsOf(database, signedIn.person.id) }
         : null,
     };
   });
 
-  app.get("/console/api/sessions", async (request): Promise<Sent<typeof openSession>[]> => {
-    const { person, sessionId } = visitorOf(request);
-    const found = await database.pool.query<Omit<Sent<typeof openSession>, "isCurrent">>(
-      `select "id", "createdAt", "updatedAt", "ipAddress", "userAgent" from people."session"
-       where "userId" = $1 and "expiresAt" > $2 order by "updatedAt" desc limit 100`,
-      [person.id, parts.clock()],
-    );
-    return found.rows.map((row) => ({ ...row, isCurrent: row.id === sessionId }));
-  });
+  app.get(
+    "/console/api/sessions",
+    async (request): Promise<Sent<typeof consoleRoutes.listSessions.answer>> => {
+      const { person, sessionId } = visitorOf(request);
+      const found = await database.pool.query<Omit<Sent<typeof openSession>, "is_current">>(
+        `select "id", "createdAt" as created_at, "updatedAt" as updated_at, "ipAddress" as ip_address,
+           "userAgent" as user_agent
+         from people."session" where "userId" = $1 and "expiresAt" > $2 order by "updatedAt" desc limit 100`,
+        [person.id, parts.clock()],
+      );
+      return { data: found.rows.map((row) => ({ ...row, is_current: row.id === sessionId })) };
+    },
+  );
 
   app.delete<{ Params: { id: string } }>("/console/api/sessions/:id", async (request, reply) => {
     const { person } = visitorOf(request);
@@ -62,34 +69,40 @@ export function addSessionRoutes(app: FastifyInstance, parts: HttpParts, setting
     return reply.code(204).send();
   });
 
-  app.post("/console/api/join", async (request) => {
+  app.post("/console/api/join", async (request): Promise<Sent<typeof chosenAccount>> => {
     const { person } = visitorOf(request);
     const { token } = check(invitationToken, readJson(request));
     return { account_id: await acceptInvitation(database, token, person, authorOf(parts, request)) };
   });
 
-  app.post("/console/api/account", async (request) => {
+  app.post("/console/api/account", async (request): Promise<Sent<typeof chosenAccount>> => {
     const { person } = visitorOf(request);
     const { account_id } = check(chosenAccount, readJson(request));
     await actFor(database, person.id, account_id);
     return { account_id };
   });
 
-  app.get("/console/api/people", async (): Promise<{ data: Sent<typeof person>[] }> => {
-    return { data: await people.list(500) };
+  app.get("/console/api/people", async (): Promise<Sent<typeof consoleRoutes.listPeople.answer>> => {
+    return { data: (await people.list(500)).map(personBody) };
   });
 
-  app.post<{ Params: { id: string } }>("/console/api/people/:id/approve", async (request) => {
-    await people.approve(request.params.id, authorOf(parts, request));
-    return { status: "approved" };
-  });
+  app.post<{ Params: { id: string } }>(
+    "/console/api/people/:id/approve",
+    async (request): Promise<Sent<typeof approved>> => {
+      await people.approve(request.params.id, authorOf(parts, request));
+      return { status: "approved" };
+    },
+  );
 
-  app.post<{ Params: { id: string } }>("/console/api/people/:id/reset-link", async (request, reply) => {
-    reply.header("cache-control", "no-store");
-    const principal = principalOf(request);
-    const permit = (role: Role) => assertMayGrant(principal, grantOf(role, "admin"), "id");
-    return { link: await people.makeResetLink(request.params.id, authorOf(parts, request), permit) };
-  });
+  app.post<{ Params: { id: string } }>(
+    "/console/api/people/:id/reset-link",
+    async (request, reply): Promise<Sent<typeof resetLink>> => {
+      reply.header("cache-control", "no-store");
+      const principal = principalOf(request);
+      const permit = (role: Role) => assertMayGrant(principal, grantOf(role, "admin"), "id");
+      return { link: await people.makeResetLink(request.params.id, authorOf(parts, request), permit) };
+    },
+  );
 }
 
 /** The operator pages are for owners of an admin account. */
@@ -97,18 +110,22 @@ function isOperator({ person, account }: SignedIn): boolean {
   return account?.role === "admin" && person.role === "owner";
 }
 
-function personBody(signedIn: SignedIn): Omit<NonNullable<Sent<typeof session>["user"]>, "accounts"> {
-  const { id, name, email, accountId, role, isVerified, isApproved, isLocal, twoFactor } = signedIn.person;
+function userBody(signedIn: SignedIn): Omit<NonNullable<Sent<typeof session>["user"]>, "accounts"> {
+  const { role: member_role, created_at: _, ...own } = personBody(signedIn.person);
+  return { ...own, member_role, role: isOperator(signedIn) ? "admin" : "customer" };
+}
+
+function personBody(one: Person): Sent<typeof person> {
   return {
-    id,
-    name,
-    email,
-    accountId,
-    isVerified,
-    isApproved,
-    isLocal,
-    twoFactor,
-    role: isOperator(signedIn) ? "admin" : "customer",
-    memberRole: role,
+    id: one.id,
+    name: one.name,
+    email: one.email,
+    account_id: one.accountId,
+    role: one.role,
+    is_verified: one.isVerified,
+    is_approved: one.isApproved,
+    is_local: one.isLocal,
+    two_factor: one.twoFactor,
+    created_at: one.createdAt,
   };
 }

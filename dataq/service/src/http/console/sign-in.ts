@@ -2,7 +2,6 @@ import { Failure } from "@dataq/contract";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { writeAudit } from "../../accounts/audit.ts";
 import { ADDRESS_HEADER, AUTH_PATH, INNER_ORIGIN } from "../../people/auth-names.ts";
-import type { People } from "../../people/people.ts";
 import { authorOf } from "../caller.ts";
 import { headersOf } from "../credentials.ts";
 import type { HttpParts } from "../parts.ts";
@@ -21,9 +20,7 @@ export function addSignInRoutes(
       const auth = await parts.people.auth();
       const answer = await auth.handler(innerRequest(request));
       if (doors.has(request.params["*"])) await noteSignIn(parts, request, answer);
-      const isSignUp = request.params["*"] === "sign-up/email" && answer.status === 200;
-      const session = isSignUp ? await signInAfter(parts.people, request) : undefined;
-      await sendAnswer(request, reply, answer, session);
+      await sendAnswer(request, reply, await maskUnverified(answer));
       return reply;
     },
   });
@@ -38,17 +35,18 @@ const doors: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Signs in with what was just used to sign up. The answer does not say whether the address was known before: whoever has
- * its password is signed in as that person. Where letters verify addresses, nobody is signed in before that.
+ * The right password of an unverified address gets the same error as a wrong one. Otherwise somebody could sign up with
+ * an address, sign in, and learn from the error whether the address was known before.
  */
-async function signInAfter(people: People, request: FastifyRequest): Promise<Headers | undefined> {
-  if (people.verifiesAddresses) return undefined;
-  const { email, password } = JSON.parse(String(request.body)) as { email: string; password: string };
-  const { api } = await people.auth();
-  const { headers } = innerRequest(request);
-  const answer = await api.signInEmail({ body: { email, password }, headers, asResponse: true });
-  return answer.status === 200 ? answer.headers : undefined;
+async function maskUnverified(answer: Response): Promise<Response> {
+  if (answer.status !== 403) return answer;
+  const { code } = (await answer.clone().json()) as { code?: string };
+  if (code !== "EMAIL_NOT_VERIFIED") return answer;
+  return Response.json(wrongPassword, { status: 401 });
 }
+
+/** better-auth's own error. */
+const wrongPassword = { message: "Invalid email or password", code: "INVALID_EMAIL_OR_PASSWORD" };
 
 /** Writes sign-ins to the audit log. Of failed ones only the route: what was typed may be a password. */
 async function noteSignIn(
@@ -87,19 +85,14 @@ function innerRequest(request: FastifyRequest): Request {
   });
 }
 
-async function sendAnswer(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  answer: Response,
-  session = answer.headers,
-): Promise<void> {
+async function sendAnswer(request: FastifyRequest, reply: FastifyReply, answer: Response): Promise<void> {
   if (answer.status === 429) {
     const waitS = Number(answer.headers.get("x-retry-after")) || 60;
     throw new Failure("rate_limited", { retry_after: waitS });
   }
   if (answer.status >= 500) throw new Failure("internal_error", {}, new Error(await answer.text()));
   const isSecure = request.headers["x-forwarded-proto"] === "https" || request.protocol === "https";
-  for (const cookie of session.getSetCookie())
+  for (const cookie of answer.headers.getSetCookie())
     reply.header("set-cookie", isSecure ? `${cookie}; Secure` : cookie);
   reply.code(answer.status).header("cache-control", "no-store");
   reply.type(answer.headers.get("content-type") ?? "application/json");

@@ -1,4 +1,4 @@
-import { chinaDate, type Params, platforms } from "@dataq/contract";
+import { chinaDate, instantInChina, type Params, platforms } from "@dataq/contract";
 import { asSample } from "../../../sample/provenance.ts";
 import { Random } from "../../../sample/random.ts";
 import { otherDay, sampleDay } from "../../../sample/series.ts";
@@ -81,7 +81,7 @@ export function hotRank(platform: string, date: string) {
       label: place < 3 ? "热" : random.chance(0.15) ? "新" : null,
       category: null,
       url: null,
-      first_seen_at: `${date}T${String(random.whole(0, 23)).padStart(2, "0")}:00:00+08:00`,
+      first_seen_at: instantInChina(date, `${String(random.whole(0, 23)).padStart(2, "0")}:00:00`),
       peak_rank: random.whole(1, place + 1),
       is_ad: false,
       is_pinned: false,

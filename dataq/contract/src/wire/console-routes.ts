@@ -1,0 +1,89 @@
+import { listOf } from "./page.ts";
+import type { Route } from "./route.ts";
+import {
+  approved,
+  chosenAccount,
+  invitationToken,
+  openSession,
+  person,
+  resetLink,
+  session,
+} from "./session.ts";
+
+const own = { tag: "console", access: "session" } as const;
+const admin = { tag: "console", access: "key" } as const;
+
+/**
+ * What the console needs besides the public API. Not in OpenAPI, because only the console's own pages may call most of
+ * them. Sign-in is better-auth's, and `/console/api/models/…` answers as the model server does.
+ */
+export const consoleRoutes = {
+  getSession: {
+    tag: "console",
+    access: "public",
+    method: "GET",
+    path: "/console/api/session",
+    summary: "Get who is signed in",
+    status: 200,
+    answer: session,
+  },
+  listSessions: {
+    ...own,
+    method: "GET",
+    path: "/console/api/sessions",
+    summary: "List the browsers where this person is signed in",
+    status: 200,
+    answer: listOf(openSession),
+  },
+  endSession: {
+    ...own,
+    method: "DELETE",
+    path: "/console/api/sessions/{id}",
+    summary: "Sign out another browser",
+    status: 204,
+  },
+  joinAccount: {
+    ...own,
+    method: "POST",
+    path: "/console/api/join",
+    summary: "Accept an invitation",
+    body: invitationToken,
+    status: 200,
+    answer: chosenAccount,
+    errors: ["invalid_invitation"],
+  },
+  chooseAccount: {
+    ...own,
+    method: "POST",
+    path: "/console/api/account",
+    summary: "Act for another account",
+    body: chosenAccount,
+    status: 200,
+    answer: chosenAccount,
+    errors: ["not_found"],
+  },
+  listPeople: {
+    ...admin,
+    method: "GET",
+    path: "/console/api/people",
+    summary: "List who signed up, newest first",
+    status: 200,
+    answer: listOf(person),
+  },
+  approvePerson: {
+    ...admin,
+    method: "POST",
+    path: "/console/api/people/{id}/approve",
+    summary: "Approve a person",
+    status: 200,
+    answer: approved,
+  },
+  createResetLink: {
+    ...admin,
+    method: "POST",
+    path: "/console/api/people/{id}/reset-link",
+    summary: "Create a link that sets a new password",
+    status: 200,
+    answer: resetLink,
+  },
+} as const satisfies Record<string, Route>;

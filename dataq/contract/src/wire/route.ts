@@ -1,0 +1,55 @@
+import type { z } from "zod";
+import type { ErrorCode } from "../errors.ts";
+
+/** A route: what it takes, what it answers, and how it refuses. */
+export interface Route {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** With its parameters in braces: `/v1/keys/{id}`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly tag: "data" | "account" | "keys" | "members" | "catalog" | "admin" | "service" | "console";
+  /** `public` needs nothing; `session` somebody who is signed in at the console, with or without an account. */
+  readonly access: "public" | "key" | "session";
+  readonly query?: z.ZodObject;
+  /** Absent for `/v1/data/…`, whose body depends on the operation. */
+  readonly body?: z.ZodType;
+  /** An empty body means `{}`. */
+  readonly isBodyOptional?: true;
+  readonly status: 200 | 201 | 202 | 204 | 302;
+  /** JSON of this schema; a media type; or nothing. */
+  readonly answer?: z.ZodType | MediaType | readonly MediaType[];
+  /** Errors beside those that every such route can return (`errorCodesOf`). */
+  readonly errors?: readonly ErrorCode[];
+}
+
+type MediaType = "text/csv" | "application/x-ndjson" | "text/plain" | "text/html";
+
+/** Every error that a route can return: its own, and those of all routes like it. */
+export function errorCodesOf(route: Route): readonly ErrorCode[] {
+  const takesBody = route.method === "POST" || route.method === "PATCH";
+  const codes: ErrorCode[] = [
+    ...(takesBody ? (["invalid_json", "body_too_large", "unsupported_media_type"] as const) : []),
+    ...(route.path.includes("{") ? (["not_found"] as const) : []),
+    ...(route.access === "key"
+      ? ([
+          "missing_api_key",
+          "invalid_api_key",
+          "ambiguous_credentials",
+          "key_in_url",
+          "scope_denied",
+          "grant_denied",
+          "live_key_required",
+          "ip_denied",
+          "foreign_page",
+          "rate_limited",
+        ] as const)
+      : []),
+    ...(route.access === "session" ? (["missing_api_key", "foreign_page"] as const) : []),
+    ...(route.errors ?? []),
+    "invalid_params",
+    "host_not_allowed",
+    "internal_error",
+    "unavailable",
+  ];
+  return [...new Set(codes)];
+}
