@@ -1,31 +1,38 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 
 /**
  * The proofs at full size: `npm run proof` for all, `npm run proof -- <part> …` for some, `-- --list` for their
- * names. Each part prints its table. A run of all takes up where an earlier one at the same commit stopped;
- * a part that is named runs again. docs/proof.md keeps the tables.
+ * names, `npm run proof -- <part> --option …` for one with options of its own. Each part prints its table. A run of all
+ * takes up where an earlier one at the same commit stopped; a part that is named runs again. docs/proof.md keeps the
+ * tables.
  */
 interface Proof {
   readonly title: string;
   /** `folder` is the part's own at this commit: a long one keeps there what is done and takes it up again. */
-  run(print: (line: string) => void, folder: string): Promise<void>;
+  run(print: (line: string) => void, folder: string, args: readonly string[]): Promise<void>;
 }
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const parts = findParts();
 
-const { values, positionals } = parseArgs({ options: { list: { type: "boolean" } }, allowPositionals: true });
+const args = process.argv.slice(2);
+const place = args.findIndex((arg) => arg.startsWith("-"));
+const positionals = place === -1 ? args : args.slice(0, place);
+const options = place === -1 ? [] : args.slice(place);
+if (options[0] === "--list") {
+  for (const name of parts.keys()) console.log(name);
+  process.exit(0);
+}
 const unknown = positionals.filter((name) => !parts.has(name));
 if (unknown.length > 0) {
   console.error(`No proof is called ${unknown.join(", ")}. There are: ${[...parts.keys()].join(", ")}.`);
   process.exit(2);
 }
-if (values.list) {
-  for (const name of parts.keys()) console.log(name);
-  process.exit(0);
+if (options.length > 0 && positionals.length !== 1) {
+  console.error(`Name one proof before ${options[0]}.`);
+  process.exit(2);
 }
 
 const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], { cwd: root, encoding: "utf8" }).trim();
@@ -62,8 +69,8 @@ async function prove(name: string, path: string): Promise<void> {
     const proof = (await import(path)) as Proof;
     print(`\n## ${proof.title}\n\n\`npm run proof -- ${name}\`, at ${commit}\n`);
     mkdirSync(`${results}/${name}`, { recursive: true });
-    await proof.run(print, `${results}/${name}`);
-    writeFileSync(`${results}/${name}.md`, `${lines.join("\n")}\n`);
+    await proof.run(print, `${results}/${name}`, options);
+    if (options.length === 0) writeFileSync(`${results}/${name}.md`, `${lines.join("\n")}\n`);
   } catch (error) {
     console.error(`FAILED: ${name}`, error);
     process.exitCode = 1;

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { figuresOf, meanOf } from "../proof/judged/figures.ts";
 import type { Database } from "../src/database/database.ts";
 import { createSources } from "../src/operations/sources.ts";
 import { PostingIndex } from "../src/search/postings/posting-index.ts";
@@ -67,3 +68,28 @@ test.skipIf(!hasPacks)(
     expect(missed.length, missed.join("\n")).toBeLessThanOrEqual(3);
   },
 );
+
+test("figures of a ranking count the first ten results only", () => {
+  const right = new Set(["a", "b"]);
+  expect(figuresOf(["a", "b", "x"], right)).toEqual({
+    success1: 1,
+    success5: 1,
+    reciprocalRank: 1,
+    ndcg10: 1,
+  });
+  const third = figuresOf(["x", "y", "a"], right);
+  expect(third).toMatchObject({ success1: 0, success5: 1, reciprocalRank: 1 / 3 });
+  // One of two right records at place 3: (1 / log2 4) / (1 / log2 2 + 1 / log2 3).
+  expect(third.ndcg10).toBeCloseTo(0.3066, 4);
+  const tenOthers = Array.from({ length: 10 }, (_, place) => `x${place}`);
+  const none = { success1: 0, success5: 0, reciprocalRank: 0, ndcg10: 0 };
+  expect(figuresOf([...tenOthers, "a"], right)).toEqual(none);
+  expect(figuresOf([], right)).toEqual(none);
+  expect(figuresOf([...tenOthers.slice(0, 5), "a"], right)).toMatchObject({
+    success5: 0,
+    reciprocalRank: 1 / 6,
+  });
+  const many = new Set([...tenOthers, "a", "b"]);
+  expect(figuresOf(tenOthers, many).ndcg10).toBeCloseTo(1, 10);
+  expect(meanOf([third, figuresOf([], right)]).success5).toBe(0.5);
+});

@@ -1,0 +1,131 @@
+import { parseArgs } from "node:util";
+import { Failure } from "@dataq/contract";
+import { lawArticlesCorpus } from "../src/operations/legal/laws/corpus.ts";
+import { createSources } from "../src/operations/sources.ts";
+import { WrittenRecord } from "../src/sources/written-record.ts";
+import { makeDataFolder, openFolder, removeDataFolder } from "../test/data-folder.ts";
+import { depth, type Figures, figuresOf, meanOf } from "./judged/figures.ts";
+import { idOf, importRecords } from "./judged/held-records.ts";
+import { type Half, type JudgedQuestion, readJudged } from "./judged/judged-questions.ts";
+import { bm25OfPairs, type Engine, fts5Trigram } from "./judged/plain-engines.ts";
+import { readStard } from "./judged/stard.ts";
+
+export const title = "dataq: judged questions, beside SQLite FTS5 trigram and plain BM25";
+
+const now = new Date("2026-11-22T04:00:00Z");
+const halves = ["dev", "test"] as const;
+
+/**
+ * Needs TEST_DATA. Asks the judged questions of both halves, or of one with `--half dev` or `--half test`. `--show`
+ * also lists what the dev half misses. `--stard FILE` asks the questions of STARD's queries.json instead.
+ */
+export async function run(
+  print: (line: string) => void,
+  _: string,
+  args: readonly string[] = [],
+): Promise<void> {
+  const asked = optionsOf(args);
+  const from = process.env["TEST_DATA"];
+  if (from === undefined) return print("Skipped: TEST_DATA names no folder with the packs.");
+  const folder = await makeDataFolder("tables");
+  const database = await openFolder(folder);
+  try {
+    const { index, held } = await importRecords(database, folder, from);
+    const sources = createSources({ index, samples: false });
+    const engines = {
+      dataq: ({ corpus, query }: JudgedQuestion) => askDataq(sources.find(corpus), query),
+      "BM25, pairs of characters": askPlain(held, bm25OfPairs),
+      "SQLite FTS5, trigram": askPlain(held, fts5Trigram),
+    };
+    const sets =
+      asked.stard === undefined
+        ? asked.halves.map((half) => [half, readJudged(half, held)] as const)
+        : [["STARD", readStard(asked.stard, new Set(held.get(lawArticlesCorpus)?.map(idOf)))] as const];
+    print("| questions | kind | engine | success@1 | success@5 | MRR@10 | nDCG@10 |");
+    print("| --- | --- | --- | --: | --: | --: | --: |");
+    const missed: string[] = [];
+    for (const [name, questions] of sets) {
+      for (const kind of new Set(questions.map((question) => question.kind))) {
+        const ofKind = questions.filter((question) => question.kind === kind);
+        for (const [engine, ask] of Object.entries(engines)) {
+          const figures: Figures[] = [];
+          for (const question of ofKind) {
+            const found = await ask(question);
+            figures.push(figuresOf(found, question.right));
+            if (name !== "dev" || engine !== "dataq" || isEnough(kind, figures.at(-1) as Figures)) continue;
+            missed.push(
+              `${kind} | ${question.query} | ${found.slice(0, 5).join(" ")} | ${listed(question.right)}`,
+            );
+          }
+          print(row(`${name}, ${ofKind.length}`, kind, engine, meanOf(figures)));
+        }
+      }
+    }
+    if (!asked.show) return;
+    print("\nMissed by dataq in the dev half: kind | question | first five | right\n");
+    for (const line of missed) print(line);
+  } finally {
+    await database.close();
+    await removeDataFolder(folder);
+  }
+}
+
+function optionsOf(args: readonly string[]): { halves: readonly Half[]; show: boolean; stard?: string } {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { half: { type: "string" }, show: { type: "boolean" }, stard: { type: "string" } },
+  });
+  const chosen = halves.filter((half) => values.half === undefined || values.half === half);
+  if (chosen.length === 0) throw new Error(`--half must be dev or test, not ${values.half}.`);
+  if (values.show && !chosen.includes("dev"))
+    throw new Error(
+      "--show lists the dev half only. Nobody looks at the test half while the search is tuned.",
+    );
+  return { halves: chosen, show: values.show === true, ...(values.stard && { stard: values.stard }) };
+}
+
+type Source = ReturnType<ReturnType<typeof createSources>["find"]>;
+
+/** A question that the service refuses finds nothing. */
+async function askDataq(source: Source, query: string): Promise<string[]> {
+  const context = { signal: AbortSignal.timeout(60_000), now, sandbox: false };
+  try {
+    const answer = await source?.run({ query }, { page: 1, pageSize: depth }, context);
+    return (answer?.records ?? []).map((record) => {
+      const fields = record instanceof WrittenRecord ? record.parse() : record;
+      return (fields as { id: string }).id;
+    });
+  } catch (error) {
+    if (error instanceof Failure) return [];
+    throw error;
+  }
+}
+
+/** An engine for each corpus, made when the first question asks for it. */
+function askPlain(
+  held: Awaited<ReturnType<typeof importRecords>>["held"],
+  make: (records: Parameters<typeof bm25OfPairs>[0]) => Engine,
+): (question: JudgedQuestion) => string[] {
+  const made = new Map<string, Engine>();
+  return ({ corpus, query }) => {
+    const engine = made.get(corpus) ?? make(held.get(corpus) ?? []);
+    made.set(corpus, engine);
+    return engine(query, depth);
+  };
+}
+
+/** A question that names an article must find it first. Any other must find a right record among the first five. */
+function isEnough(kind: string, { success1, success5 }: Figures): boolean {
+  return (kind === "notation" ? success1 : success5) === 1;
+}
+
+function listed(right: ReadonlySet<string>): string {
+  const few = [...right].slice(0, 8).join(" ");
+  return right.size > 8 ? `${few} and ${right.size - 8} others` : few;
+}
+
+function row(questions: string, kind: string, engine: string, figures: Figures): string {
+  const percent = (share: number) => `${Math.round(share * 100)} %`;
+  const { success1, success5, reciprocalRank, ndcg10 } = figures;
+  return `| ${questions} | ${kind} | ${engine} | ${percent(success1)} | ${percent(success5)} | ${reciprocalRank.toFixed(2)} | ${ndcg10.toFixed(2)} |`;
+}
