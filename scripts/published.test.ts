@@ -1,0 +1,75 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const temporary = mkdtempSync(join(tmpdir(), "published-"));
+afterAll(() => rmSync(temporary, { recursive: true }));
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly private?: boolean;
+  readonly license?: string;
+  readonly files?: readonly string[];
+  readonly scripts?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly workspaces?: readonly string[];
+}
+
+function manifestOf(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")) as Manifest;
+}
+
+const workspaces = manifestOf(".").workspaces!.map((folder) => ({ folder, manifest: manifestOf(folder) }));
+const published = workspaces.filter(({ manifest }) => manifest.private !== true);
+
+it("publishes the products, the client and the contract, and each depends on published packages only", () => {
+  const versions = new Map(published.map(({ manifest }) => [manifest.name, manifest.version]));
+  expect([...versions.keys()].sort()).toEqual(["@dataq/contract", "dataq", "dataq-client", "locallm"]);
+  const ours = new Set(workspaces.map(({ manifest }) => manifest.name));
+  for (const { manifest } of published) {
+    expect(manifest).toMatchObject({ license: "MIT", files: expect.arrayContaining(["dist"]) });
+    // `npm pack` works straight after `npm start`: it installs what it needs.
+    expect(manifest.scripts?.["prepack"], manifest.name).toMatch(/^node \S*scripts\/install\.mjs && /);
+    for (const [name, version] of Object.entries(manifest.dependencies ?? {}))
+      if (ours.has(name)) expect(version, `${manifest.name} needs ${name}`).toBe(versions.get(name));
+  }
+});
+
+/** Unpacks the tarball of a package as npm would install it. */
+function install(folder: string, name: string): string {
+  const args = ["pack", "--silent", "--pack-destination", temporary];
+  execFileSync("npm", args, { cwd: join(root, folder), stdio: "pipe" });
+  const tarball = readdirSync(temporary).find((file) => file.endsWith(".tgz"))!;
+  const target = join(temporary, "node_modules", name);
+  mkdirSync(target, { recursive: true });
+  execFileSync("tar", ["-xzf", join(temporary, tarball), "-C", target, "--strip-components=1"]);
+  rmSync(join(temporary, tarball));
+  return target;
+}
+
+// locallm and the client have package tests of their own, in which npm installs them; `npm run proof -- package`
+// installs these two from their tarballs with npm.
+it("packs the service and the contract, and they run from what was packed", () => {
+  install("dataq/contract", "@dataq/contract");
+  const service = install("dataq/service", "dataq");
+  for (const name of Object.keys(manifestOf("dataq/service").dependencies!)) {
+    if (name === "@dataq/contract") continue;
+    const target = join(temporary, "node_modules", name);
+    const nested = join(root, "dataq/service/node_modules", name);
+    mkdirSync(dirname(target), { recursive: true });
+    symlinkSync(existsSync(nested) ? nested : join(root, "node_modules", name), target);
+  }
+  const files = readdirSync(service, { recursive: true, encoding: "utf8" });
+  expect(files).toEqual(expect.arrayContaining(["LICENSE", "README.md", "console/index.html"]));
+  expect(files.filter((file) => /\.test\.|^(?:src|test|proof)\b/.test(file))).toEqual([]);
+  const run = (...args: string[]) =>
+    execFileSync(process.execPath, args, { cwd: temporary, encoding: "utf8", env: { HOME: temporary } });
+  expect(run(join(service, "dist/cli/dataq.js"), "serve", "--help")).toContain("start the service");
+  const program = 'import { routes } from "@dataq/contract/wire"; console.log(routes.query.path)';
+  expect(run("--input-type=module", "--eval", program)).toBe("/v1/data/query\n");
+});
