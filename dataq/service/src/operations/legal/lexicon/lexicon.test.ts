@@ -12,7 +12,7 @@ const crimes = lexicon.causes.filter(({ kind }) => kind === "crime");
 
 describe("the lexicon's data", () => {
   it("has the size that was promised", () => {
-    expect(everydayWords.size).toBeGreaterThan(400);
+    expect(everydayWords.size).toBeGreaterThan(4_000);
     expect(crimes.length).toBe(483);
     expect(lexicon.askingWords.length).toBeGreaterThan(100);
   });
@@ -27,7 +27,7 @@ describe("the lexicon's data", () => {
 
   it("writes every word in the form that questions are read in", () => {
     const all = [
-      ...lexicon.rows.flatMap(({ words, terms }) => [...words, ...terms]),
+      ...lexicon.rows.flatMap(({ words }) => words),
       ...lexicon.causes.flatMap(({ everydayWords: words }) => words),
       ...lexicon.askingWords,
     ];
