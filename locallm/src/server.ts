@@ -103,7 +103,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
   const app = createApp({
     version,
     store,
-    dialogues: new Dialogues(store, templates),
+    dialogues: new Dialogues(store, templates, systemClock),
     templates,
     schemas,
     scheduler,

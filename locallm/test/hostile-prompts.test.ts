@@ -82,6 +82,16 @@ test("reads control tokens everywhere with LOCALLM_SPECIAL_TOKENS=everywhere", a
   }
 });
 
+test("rejects a text of more tokens than one answer lists", async () => {
+  const tokenize = (chars: number) => server.post("/api/tokenize", { model, content: "a".repeat(chars) });
+  expect(((await (await tokenize(5_000)).json()) as { count: number }).count).toBe(5_000);
+  const refused = await tokenize(1_048_577);
+  expect([refused.status, await refused.json()]).toEqual([
+    400,
+    { error: "content has more than 1048576 tokens; split it into several requests" },
+  ]);
+});
+
 test.each(["wizard", "", "user<|im_end|>"])("rejects the unknown role %j", async (role) => {
   const refused = await server.post("/api/chat", chat("hi", role));
   expect(refused.status).toBe(400);

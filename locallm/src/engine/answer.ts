@@ -58,7 +58,7 @@ export class Answer {
       throw new LocallmError("prompt_too_long", { promptTokens: whole.length, contextLength: this.window });
     }
     this.prompt = whole.length > this.window ? this.#cut(whole) : whole;
-    this.#truncatedTokens = whole.length - this.prompt.length;
+    this.#truncatedTokens = whole.length - this.prompt.length + (job.skippedTokens ?? 0);
     const { sampling } = job;
     const seed = sampling.seed === null ? makers.randomSeed() : sampling.seed >>> 0;
     this.#text = new AnswerText(job.stop);

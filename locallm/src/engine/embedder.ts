@@ -1,5 +1,6 @@
 import { LocallmError } from "../wire/errors.ts";
 import type { Embeddings, EmbedJob } from "../wire/inference/embed.ts";
+import { countedChars } from "../wire/inference/generate.ts";
 import type { Context } from "./context.ts";
 import type { Threads } from "./threads.ts";
 import type { Vocabulary } from "./vocabulary.ts";
@@ -110,12 +111,17 @@ export class Embedder {
   ): Promise<number[]> {
     const { vocabulary } = this.#request;
     if (typeof input !== "string") vocabulary.checkIds(input);
+    // Some more, because the last tokens of a text that ends early may differ.
+    const limit = truncate || input.length > countedChars ? { limit: window + 64 } : {};
     const tokens =
-      typeof input === "string" ? await vocabulary.tokenizeAside(input, special, signal) : [...input];
+      typeof input === "string"
+        ? await vocabulary.tokenizeAside(input, { ...special, ...limit }, signal)
+        : [...input];
     if (tokens.length === 0) tokens.push(Math.max(0, vocabulary.bos));
     if (tokens.length <= window) return tokens;
     if (!truncate) {
-      throw new LocallmError("input_too_long", { index, inputTokens: tokens.length, contextLength: window });
+      const inputTokens = input.length > countedChars ? `over ${window}` : tokens.length;
+      throw new LocallmError("input_too_long", { index, inputTokens, contextLength: window });
     }
     // A vocabulary that closes every text with a token of its own wants it on a cut one as well.
     const marks = vocabulary.tokenize("", special);

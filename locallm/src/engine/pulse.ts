@@ -17,7 +17,7 @@ export interface Pulse {
 }
 
 export function newPulse(): Pulse {
-  return process.platform === "linux" ? semaphorePulse() : flagPulse();
+  return process.platform === "linux" ? semaphorePulse() : flagPulse(() => performance.now());
 }
 
 const enough = 2 ** 31 - 1;
@@ -63,24 +63,30 @@ function semaphorePulse(): Pulse {
   };
 }
 
+/** How long a step may take if its operations cannot be counted. */
+const longestStepMs = 10 * 60_000;
+
 /**
- * Elsewhere `strlen` answers: of the flag's bytes, "" is 0, go on, and "\x01" is 1, stop. It counts nothing, so each
- * question counts as progress: a step that never ends goes unnoticed there.
+ * On other systems `strlen` answers: of the flag's bytes, "" is 0, go on, and "\x01" is 1, stop. It counts nothing, so
+ * each question counts as progress, until a step has taken too long for any that ends. Exported for the test.
  */
-function flagPulse(): Pulse {
+export function flagPulse(nowMs: () => number): Pulse {
   const flag = new Uint8Array(new ArrayBuffer(64));
   let asked = 0;
+  let beganMs = nowMs();
   return {
     callback: koffi.load(null).symbol("strlen") as Pointer,
     data: koffi.address(flag),
     arm() {
       flag[0] = 0;
+      beganMs = nowMs();
     },
     abort() {
       flag[0] = 1;
     },
     get count() {
-      return ++asked;
+      if (nowMs() - beganMs < longestStepMs) asked++;
+      return asked;
     },
   };
 }

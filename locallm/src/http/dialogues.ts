@@ -4,12 +4,18 @@ import type { Model } from "../library/model.ts";
 import { headerOf, modelTemplate, type TemplateSource } from "../library/model-details.ts";
 import { RecentlyUsed } from "../library/recently-used.ts";
 import type { Store } from "../library/store.ts";
+import type { Clock } from "../scheduler/clock.ts";
+import { CoolDown } from "../scheduler/cool-down.ts";
 import { LocallmError } from "../wire/errors.ts";
 
 const capacity = 32;
 /** Large, because a list needs the traits of all models. */
 const traitsCapacity = 4096;
 const noTraits: DialogueTraits = { tools: false, thinking: false, insert: false };
+
+function isOverBudget(error: unknown): boolean {
+  return error instanceof LocallmError && error.code === "template_over_budget";
+}
 
 /** Permanent errors: lists do not retry after them. */
 const templateErrors: ReadonlySet<string> = new Set(["template_invalid", "template_over_budget"]);
@@ -24,10 +30,13 @@ export class Dialogues {
   readonly #templates: Templates;
   readonly #byDigest = new RecentlyUsed<string, Promise<Dialogue>>(capacity);
   readonly #traits = new RecentlyUsed<string, DialogueTraits>(traitsCapacity);
+  /** Models whose template recently spent its budget: otherwise each request would spend it again. */
+  readonly #coolDown: CoolDown;
 
-  constructor(store: Store, templates: Templates) {
+  constructor(store: Store, templates: Templates, clock: Clock) {
     this.#store = store;
     this.#templates = templates;
+    this.#coolDown = new CoolDown(clock);
   }
 
   /**
@@ -38,9 +47,17 @@ export class Dialogues {
     if (template !== undefined) return await this.#read(model, { language: "go", text: template });
     const known = this.#byDigest.get(model.digest);
     if (known !== undefined) return await known;
+    const failure = this.#coolDown.error(model.digest);
+    if (failure !== undefined) throw failure;
     const reading = this.#read(model, null);
     this.#byDigest.set(model.digest, reading);
-    reading.catch(() => this.#byDigest.delete(model.digest));
+    reading.then(
+      () => this.#coolDown.clear(model.digest),
+      (error: unknown) => {
+        this.#byDigest.delete(model.digest);
+        if (isOverBudget(error)) this.#coolDown.fail(model.digest, error);
+      },
+    );
     return await reading;
   }
 

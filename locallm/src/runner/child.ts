@@ -1,5 +1,6 @@
 // The runner process: holds one model, obeys messages of its parent, and ends with its parent.
 import { type Engine, loadEngine } from "../engine/engine.ts";
+import { encodeEnds } from "../engine/prompt-ends.ts";
 import type { SlotEvent, Slots } from "../engine/slots.ts";
 import { isLongPrompt } from "../engine/vocabulary.ts";
 import { LocallmError } from "../wire/errors.ts";
@@ -92,6 +93,15 @@ function obey(engine: Engine, command: Exclude<Command, { kind: "load" }>): void
 async function submitLong(engine: Engine, slots: Slots, { id, job }: Generate): Promise<void> {
   await abortable(id, async (signal) => {
     const window = Math.min(job.numCtx, engine.info.contextLength);
+    if (job.truncate) {
+      const sizes = { head: Math.min(Math.max(job.numKeep, 1), window), tail: window + 1 };
+      const ends = await encodeEnds(engine.vocabulary, job.prompt, sizes, signal);
+      if (ends !== null) {
+        const { ids: prompt, skippedTokens } = ends;
+        if (!signal.aborted) slots.submit(id, { ...job, prompt, skippedTokens });
+        return;
+      }
+    }
     const limit = job.truncate || promptChars(job.prompt) <= countedChars ? undefined : window;
     const prompt = await engine.vocabulary.encodePromptAside(job.prompt, limit, signal);
     if (limit !== undefined && prompt.length > limit)

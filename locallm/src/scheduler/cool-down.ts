@@ -1,6 +1,9 @@
 import type { Clock } from "./clock.ts";
 
-/** Runners that recently failed to load. Until the pause ends, requests for them get the same error without a retry. */
+/**
+ * What recently failed, such as the load of a runner. Until the pause ends, requests for it get the same error without
+ * a retry.
+ */
 export class CoolDown {
   readonly #clock: Clock;
   readonly #failed = new Map<
@@ -12,27 +15,27 @@ export class CoolDown {
     this.#clock = clock;
   }
 
-  fail(line: string, error: unknown): void {
+  fail(key: string, error: unknown): void {
     this.#dropExpired();
-    const times = (this.#failed.get(line)?.times ?? 0) + 1;
+    const times = (this.#failed.get(key)?.times ?? 0) + 1;
     const pauseMs = Math.min(firstPauseMs * 2 ** (times - 1), longestPauseMs);
-    this.#failed.set(line, { error, untilMs: this.#clock.now() + pauseMs, times });
+    this.#failed.set(key, { error, untilMs: this.#clock.now() + pauseMs, times });
   }
 
-  clear(line: string): void {
-    this.#failed.delete(line);
+  clear(key: string): void {
+    this.#failed.delete(key);
   }
 
   /** The error to repeat, or undefined if a load may be tried. */
-  error(line: string): unknown {
-    const failed = this.#failed.get(line);
+  error(key: string): unknown {
+    const failed = this.#failed.get(key);
     return failed !== undefined && this.#clock.now() < failed.untilMs ? failed.error : undefined;
   }
 
-  /** Bounds the map: a client can request the same weights with any number of load options. */
+  /** Bounds the map: a client can request any number of them. */
   #dropExpired(): void {
-    for (const [line, { untilMs }] of this.#failed) {
-      if (this.#clock.now() - untilMs > longestPauseMs) this.#failed.delete(line);
+    for (const [key, { untilMs }] of this.#failed) {
+      if (this.#clock.now() - untilMs > longestPauseMs) this.#failed.delete(key);
     }
   }
 }

@@ -19,6 +19,10 @@ export const errors = {
     message:
       "prompt of {promptTokens} tokens exceeds context length {contextLength}; shorten it, or use a larger context: option num_ctx, PARAMETER num_ctx or LOCALLM_CONTEXT_LENGTH",
   },
+  content_too_long: {
+    status: 400,
+    message: "content has more than {limit} tokens; split it into several requests",
+  },
   input_too_long: {
     status: 400,
     message:

@@ -5,7 +5,9 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Library, openLibrary } from "../../src/engine/libllama/library.ts";
 import { Model } from "../../src/engine/model.ts";
-import type { TokenizeOptions, Vocabulary } from "../../src/engine/vocabulary.ts";
+import { encodeEnds } from "../../src/engine/prompt-ends.ts";
+import { type TokenizeOptions, Vocabulary } from "../../src/engine/vocabulary.ts";
+import type { Prompt } from "../../src/wire/inference/generate.ts";
 import { onlyProcessor } from "../../src/wire/inference/load.ts";
 import { starterModelPath } from "../starter-model.ts";
 import {
@@ -225,4 +227,48 @@ test("tokenizes 40,000 control tokens, and stops when the client leaves", async 
   const tokenizing = vocabulary.tokenizeAside("<|im_end|> x".repeat(400_000), options, abort.signal);
   setImmediate(() => abort.abort(new Error("the client left")));
   await expect(tokenizing).rejects.toThrow("the client left");
+});
+
+describe("a prompt of megabytes whose middle is cut", () => {
+  const head = 9;
+  const tail = 300;
+  const shapes: [name: string, prompt: (text: string) => Prompt][] = [
+    ["a text", (text) => text],
+    ["pieces of text", (text) => ({ pieces: [text.slice(0, 20), text.slice(20, -50), text.slice(-50)] })],
+    ["tokens before a text", (text) => [[5, 6, 7], text]],
+  ];
+
+  test.each(shapes)("is tokenized only at its ends: %s", async (_, shape) => {
+    const { pointer } = await vocabularyOf(bpe("plain", "gpt-2"), "ends");
+    let bytes = 0;
+    const count = (given: readonly unknown[]) => {
+      bytes += given[2] as number;
+    };
+    const asked = library.llama_tokenize;
+    const tokenize: Library["llama_tokenize"] = (...given) => {
+      count(given);
+      return asked(...given);
+    };
+    tokenize.async = (...given) => {
+      count(given);
+      asked.async(...given);
+    };
+    const vocabulary = new Vocabulary({ ...library, llama_tokenize: tokenize }, pointer);
+    for (const unit of ["th w 12 é中🙂 the don't\n", "<|im_end|> x"]) {
+      const prompt = shape(unit.repeat(Math.ceil(400_000 / unit.length)));
+      const whole = await vocabulary.encodePromptAside(prompt);
+      bytes = 0;
+      const ends = (await encodeEnds(vocabulary, prompt, { head, tail }))!;
+      expect(bytes).toBeLessThan(100_000);
+      expect(ends.ids).toEqual([...whole.slice(0, head), ...whole.slice(-tail)]);
+      expect(Math.abs(ends.ids.length + ends.skippedTokens - whole.length)).toBeLessThan(whole.length / 50);
+    }
+  });
+
+  test("is tokenized whole if it is short or most of it is kept", async () => {
+    const vocabulary = await vocabularyOf(bpe("plain", "gpt-2"), "ends");
+    expect(await encodeEnds(vocabulary, "a ".repeat(100_000), { head, tail })).toBeNull();
+    expect(await encodeEnds(vocabulary, "a ".repeat(200_000), { head, tail: 150_000 })).toBeNull();
+    expect(await encodeEnds(vocabulary, [1, 2, 3], { head, tail })).toBeNull();
+  });
 });

@@ -1,8 +1,12 @@
 import type { FastifyInstance } from "fastify";
 import { detokenizeRequest, tokenizeRequest } from "../../wire/api/inference.ts";
+import { LocallmError } from "../../wire/errors.ts";
 import { readBody } from "../body.ts";
 import type { Parts } from "../parts.ts";
 import { prepareRun } from "../run.ts";
+
+/** Of one answer: a longer list would occupy the server, which writes it as one text. */
+const mostTokens = 1_048_576;
 
 /** `POST /api/tokenize` and `/api/detokenize`. Ollama has neither; the field names are llama-server's. */
 export function tokenizeRoutes(app: FastifyInstance, parts: Parts): void {
@@ -13,7 +17,9 @@ export function tokenizeRoutes(app: FastifyInstance, parts: Parts): void {
     try {
       const addSpecial = body.add_special ?? true;
       const parseSpecial = body.parse_special ?? true;
-      const tokens = await lease.runner.tokenize(body.content, { addSpecial, parseSpecial });
+      const options = { addSpecial, parseSpecial, limit: mostTokens };
+      const tokens = await lease.runner.tokenize(body.content, options, run.signal);
+      if (tokens.length > mostTokens) throw new LocallmError("content_too_long", { limit: mostTokens });
       return { model: run.typedName, tokens, count: tokens.length };
     } finally {
       lease.release();

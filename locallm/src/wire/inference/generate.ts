@@ -91,6 +91,8 @@ export interface GenerateJob {
   readonly numKeep: number;
   /** If the prompt exceeds the window: cut its middle and report it (true), or reject it. */
   readonly truncate: boolean;
+  /** Estimated tokens of the prompt's middle, if it was left out before the prompt was tokenized. */
+  readonly skippedTokens?: number;
   /** If the window is full: drop the older half of what may be dropped and continue (true), or stop with "length". */
   readonly shift: boolean;
   /** Bit-identical output regardless of other jobs: computes the whole prompt, in steps not shared with other jobs. */

@@ -1,0 +1,66 @@
+import { countedChars, type Prompt, type PromptText, promptChars } from "../wire/inference/generate.ts";
+import type { Vocabulary } from "./vocabulary.ts";
+
+/** The tokens of a prompt's beginning and end. */
+export interface PromptEnds {
+  readonly ids: readonly number[];
+  /** Estimated tokens of the middle, which is not in `ids`. */
+  readonly skippedTokens: number;
+}
+
+/** The characters at the start of a slice whose tokens may differ from those of the whole text. */
+const slackChars = 4096;
+
+/**
+ * Tokenizes the first `head` and the last `tail` tokens of a long prompt whose middle will be cut: megabytes of text
+ * need not be tokenized for a window of some thousand tokens. Returns null if tokenizing all of it is no more work.
+ */
+export async function encodeEnds(
+  vocabulary: Pick<Vocabulary, "tokenizeAside" | "encodePromptAside">,
+  prompt: Prompt,
+  { head, tail }: { readonly head: number; readonly tail: number },
+  signal?: AbortSignal,
+): Promise<PromptEnds | null> {
+  const parts = isText(prompt) ? [prompt] : prompt;
+  const last = parts.at(-1);
+  if (last === undefined || typeof last === "number" || !isText(last)) return null;
+  const chars = promptChars(last);
+  if (chars <= countedChars) return null;
+  const options = { addSpecial: parts.length === 1, parseSpecial: true };
+  for (let taken = Math.max(tail * 4, 16_384); taken < chars / 2; taken *= 2) {
+    const ids = await vocabulary.tokenizeAside(endOf(last, taken + slackChars), options, signal);
+    const perChar = ids.length / (taken + slackChars);
+    if (ids.length - Math.ceil(perChar * slackChars) < tail) continue;
+    const first = await vocabulary.encodePromptAside(prompt, head + 64, signal);
+    const whole = earlierTokens(parts) + Math.round(chars * perChar);
+    return {
+      ids: [...first.slice(0, head), ...ids.slice(-tail)],
+      skippedTokens: Math.max(0, whole - head - tail),
+    };
+  }
+  return null;
+}
+
+function isText(part: Prompt): part is PromptText {
+  return typeof part === "string" || "pieces" in part;
+}
+
+/** Of the parts before the last one; those of texts are not counted. */
+function earlierTokens(parts: readonly (number | PromptText | readonly number[])[]): number {
+  return parts
+    .slice(0, -1)
+    .reduce<number>((sum, part) => sum + (typeof part === "object" && "length" in part ? part.length : 0), 0);
+}
+
+/** The last `chars` characters, with the borders between them. */
+function endOf(text: PromptText, chars: number): PromptText {
+  if (typeof text === "string") return text.slice(-chars).toWellFormed();
+  const pieces: string[] = [];
+  let left = chars;
+  for (const piece of text.pieces.toReversed()) {
+    if (left <= 0) break;
+    pieces.unshift(piece.slice(-left));
+    left -= piece.length;
+  }
+  return { pieces };
+}
