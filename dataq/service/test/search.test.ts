@@ -7,7 +7,7 @@ import { courtTerm, judgmentDocument } from "../src/operations/legal/cases/corpu
 import { sampleJudgment } from "../src/operations/legal/cases/sample/judgments.ts";
 import { documentOf } from "../src/operations/registry.ts";
 import { journalDocument } from "../src/operations/research/journal-search/corpus.ts";
-import { Analyser, runs } from "../src/search/analysis/analyser.ts";
+import { Analyser, analysisRules, runs } from "../src/search/analysis/analyser.ts";
 import { keyedDocument } from "../src/search/keyed-document.ts";
 import { PostingIndex } from "../src/search/postings/posting-index.ts";
 import type { IndexDocument, Query } from "../src/search/search-index.ts";
@@ -50,7 +50,9 @@ describe("on 300 judgments", () => {
   const analyser = new Analyser();
   /** The same analysis, read document by document: what the index must agree with. */
   const termSets = documents.map(({ texts, terms }) => {
-    const words = texts.flatMap(({ text }) => analyser.documentTerms(text));
+    const words = texts.flatMap(({ text, isLong }) =>
+      analyser.documentTerms(text, { withPairs: isLong !== true }),
+    );
     return new Set([...words, ...terms]);
   });
   const plainTexts = documents.map(({ texts }) => texts.map(({ text }) => runs(text).join(" ")));
@@ -72,9 +74,7 @@ describe("on 300 judgments", () => {
       : query.any.some((part) => holds(part, place));
   }
 
-  const term = fc
-    .constantFrom(...vocabulary, "没有的词")
-    .map((text): Query => ({ term: text, scored: true }));
+  const term = fc.constantFrom(...vocabulary, "没有的词").map((text): Query => ({ term: text }));
   const query = fc.oneof(
     term,
     fc.array(term, { minLength: 1, maxLength: 3 }).map((all): Query => ({ all })),
@@ -82,6 +82,71 @@ describe("on 300 judgments", () => {
     fc.tuple(term, term).map(([a, b]): Query => ({ all: [a, { not: b }] })),
     fc.array(term, { minLength: 2, maxLength: 4 }).map((of): Query => ({ atLeast: 2, of })),
   );
+
+  const wording = (text: string) => ({ terms: [text], weight: 1 });
+  const concept = fc.array(fc.constantFrom(...vocabulary, "没有的词"), { minLength: 1, maxLength: 3 });
+  const asked = fc.array(concept, { minLength: 1, maxLength: 4 });
+
+  test("any word finds, and what has every known concept stands first", async () => {
+    await fc.assert(
+      fc.asyncProperty(asked, fc.integer({ min: 1, max: 40 }), async (concepts, size) => {
+        const wanted = {
+          alternatives: [concepts.map((words) => words.map(wording))],
+          hints: [],
+          priors: [],
+          exact: [],
+        };
+        const hasAny = (place: number, words: readonly string[]) =>
+          words.some((word) => termSets[place]?.has(word));
+        const places = judgments.map((_, place) => place);
+        const known = concepts.filter((words) => places.some((place) => hasAny(place, words)));
+        const complete = places.filter(
+          (place) => known.length > 0 && known.every((words) => hasAny(place, words)),
+        );
+        const any = places.filter((place) => concepts.some((words) => hasAny(place, words)));
+        const ids: string[] = [];
+        for (let offset = 0; offset <= any.length; offset += size) {
+          const found = await index.search(
+            "test:cases",
+            { query: { all: [] }, wanted },
+            { offset, limit: size },
+          );
+          expect(found).toMatchObject({ total: any.length, complete: complete.length });
+          expect(found?.unknown.size).toBe(concepts.length - known.length);
+          ids.push(...(found?.hits ?? []).map(({ body }) => (body.parse() as { id: string }).id));
+        }
+        const idsAt = (list: readonly number[]) => list.map((place) => judgments[place]!.id).sort();
+        expect(ids.toSorted()).toEqual(idsAt(any));
+        expect(ids.slice(0, complete.length).sort()).toEqual(idsAt(complete));
+      }),
+      { seed: 14, numRuns: 40 },
+    );
+  });
+
+  test("a document that is dead, filtered out or outside the dates is not found by any word", async () => {
+    const corpus = "test:any";
+    const dated = documents.slice(0, 40).map((document, place) => ({ ...document, id: `d${place}` }));
+    await index.refresh(corpus, each(dated), { dataset: "a", mode: "replace" });
+    await index.refresh(corpus, each([{ ...dated[0]!, texts: [], terms: [] }]), {
+      dataset: "a",
+      mode: "update",
+    });
+    const wanted = {
+      alternatives: [[[wording("本院")], [wording("没有的词")]]],
+      hints: [wording("法院")],
+      priors: [],
+      exact: [],
+    };
+    const page = { offset: 0, limit: 100 };
+    const found = await index.search(corpus, { query: { all: [] }, wanted }, page);
+    expect(found?.total).toBe(39);
+    const types = dated.slice(1).filter(({ terms }) => terms.includes("t:civil")).length;
+    const civil = await index.search(corpus, { query: { term: "t:civil" }, wanted }, page);
+    expect(civil?.total).toBe(types);
+    const dates = { from: "2022-01-01", to: "2022-12-31" };
+    const within = dated.slice(1).filter(({ date }) => date?.startsWith("2022")).length;
+    expect((await index.search(corpus, { query: { all: [] }, wanted, dates }, page))?.total).toBe(within);
+  });
 
   test("the set found is that of a scan with the same analysis, and the total is exact", async () => {
     await fc.assert(
@@ -130,7 +195,7 @@ describe("on 300 judgments", () => {
         for (const id of found) expect(having.map((judgment) => judgment.id)).toContain(id);
         if (found.has(judgments[place]!.id)) shorter++;
         const apart = await idsOf("test:cases", {
-          all: phrase.map(({ term }) => ({ term, scored: true })),
+          all: phrase.map(({ term }) => ({ term })),
         });
         expect(found.size).toBeLessThanOrEqual(apart.length);
       }),
@@ -163,14 +228,14 @@ describe("on 300 judgments", () => {
     const court = judgments.find(({ court_name }) => court_name.endsWith("区人民法院"))?.court_name ?? "";
     const district = /([^市盟州]+?)区人民法院$/.exec(court)?.[1];
     for (const name of [court, `${district}区人民法院`, `${district}法院`]) {
-      expect(await idsOf("test:cases", { term: courtTerm(name), scored: false })).not.toEqual([]);
+      expect(await idsOf("test:cases", { term: courtTerm(name) })).not.toEqual([]);
     }
   });
 
   test("every word of two characters in a title finds its judgment", async () => {
     for (const { id, cause_of_action } of judgments.slice(0, 20)) {
       const words = analyser.documentTerms(cause_of_action).filter((word) => [...word].length === 2);
-      for (const word of words) expect(await idsOf("test:cases", { term: word, scored: true })).toContain(id);
+      for (const word of words) expect(await idsOf("test:cases", { term: word })).toContain(id);
     }
   });
 });
@@ -182,7 +247,7 @@ test("a page of an older snapshot stays as it was after a refresh", async () => 
     dataset: "d",
     mode: "replace",
   });
-  const query: Query = { term: "k:x", scored: false };
+  const query: Query = { term: "k:x" };
   const before = await index.search("test:snap", { query }, { offset: 0, limit: 1 });
   await index.refresh("test:snap", each([keyed("c", "x")]), { dataset: "d", mode: "replace" });
   const snapshot = before?.index.snapshot as string;
@@ -199,7 +264,7 @@ test("a page of an older snapshot stays as it was after a refresh", async () => 
 });
 
 test("an update replaces the same ids, other datasets stay", async () => {
-  const query: Query = { term: "k:y", scored: false };
+  const query: Query = { term: "k:y" };
   await index.refresh("test:update", each([keyed("a", "y"), keyed("b", "y")]), {
     dataset: "one",
     mode: "replace",
@@ -211,11 +276,11 @@ test("an update replaces the same ids, other datasets stay", async () => {
   });
   expect(size).toBe(4);
   expect((await idsOf("test:update", query)).sort()).toEqual(["b", "c", "d"]);
-  expect(await idsOf("test:update", { term: "k:z", scored: false })).toEqual(["a"]);
+  expect(await idsOf("test:update", { term: "k:z" })).toEqual(["a"]);
 });
 
 test("what fills a corpus makes way for what is imported, from its end, and the size stays", async () => {
-  const every: Query = { term: "k:f", scored: false };
+  const every: Query = { term: "k:f" };
   const documentsOf = (name: string, count: number) =>
     each(Array.from({ length: count }, (_, number) => keyed(`${name}${number}`, "f")));
   const fill = { dataset: "fill", upTo: 5 };
@@ -235,7 +300,7 @@ test("what fills a corpus makes way for what is imported, from its end, and the 
 });
 
 describe("a record that stands in two datasets", () => {
-  const every: Query = { term: "k:two", scored: false };
+  const every: Query = { term: "k:two" };
   const put = (corpus: string, dataset: string, ...ids: string[]) =>
     index.refresh(corpus, each(ids.map((id) => keyed(id, "two"))), { dataset, mode: "replace" });
 
@@ -339,7 +404,7 @@ test("of one id twice in a dataset the last counts", async () => {
     },
   );
   expect(size).toBe(2);
-  expect(await idsOf("test:twice", { term: "k:1", scored: false })).toEqual(["b"]);
+  expect(await idsOf("test:twice", { term: "k:1" })).toEqual(["b"]);
 });
 
 test("a refresh that fails leaves the old data serving", async () => {
@@ -351,9 +416,9 @@ test("a refresh that fails leaves the old data serving", async () => {
   await expect(index.refresh("test:fail", broken(), { dataset: "d", mode: "replace" })).rejects.toThrow(
     "broke off",
   );
-  expect(await idsOf("test:fail", { term: "k:x", scored: false })).toEqual(["a"]);
+  expect(await idsOf("test:fail", { term: "k:x" })).toEqual(["a"]);
   await index.refresh("test:fail", each([keyed("c", "x")]), { dataset: "d", mode: "replace" });
-  expect(await idsOf("test:fail", { term: "k:x", scored: false })).toEqual(["c"]);
+  expect(await idsOf("test:fail", { term: "k:x" })).toEqual(["c"]);
 });
 
 test("an index is due 30 days after its refresh, not before, and is then refreshed", async () => {
@@ -366,7 +431,27 @@ test("an index is due 30 days after its refresh, not before, and is then refresh
   expect(await dueCorpora(database, inDays(0.1))).toContain(laws);
   await refreshCorpus({ database, index, dataFolder: folder, progress: () => {} }, laws);
   expect(await dueCorpora(database, inDays(29.9))).not.toContain(laws);
-  expect(await idsOf(laws, { term: "k:x", scored: false })).toEqual(["a"]);
+  expect(await idsOf(laws, { term: "k:x" })).toEqual(["a"]);
+});
+
+test("an index of older rules is still found in, and is due at once for those of today", async () => {
+  const corpus = "legal_cases#sample";
+  await index.setWords(["立案后"]);
+  await index.refresh(corpus, each(documents.slice(0, 20)), { dataset: "old", mode: "replace" });
+  await index.rebuild(corpus, documentOf(corpus));
+  await database.pool.query(
+    "update search_segment set analysis = replace(analysis, $2, 'words-1') where corpus = $1",
+    [corpus, analysisRules],
+  );
+  const old = new PostingIndex(database);
+  expect(await dueCorpora(database, new Date(0))).toContain(corpus);
+  expect(await old.search(corpus, { query: { term: "原告" } }, { offset: 0, limit: 1 })).toMatchObject({
+    hits: [{}],
+  });
+  expect((await old.analyser(corpus))?.queryTerms("本院立案后")).toEqual(["本院", "立案后"]);
+  await refreshCorpus({ database, index: old, dataFolder: folder, progress: () => {} }, corpus);
+  expect(await dueCorpora(database, new Date(0))).not.toContain(corpus);
+  expect((await old.analyser(corpus))?.version).toMatch(`${analysisRules}+`);
 });
 
 test("a service whose clock stands 31 days ahead refreshes an index by itself, in its thread", async () => {
@@ -395,7 +480,7 @@ test("a service whose clock stands 31 days ahead refreshes an index by itself, i
 test("merging the segments changes no answer", async () => {
   const parts = [documents.slice(0, 40), documents.slice(30, 60), documents.slice(60, 80)];
   for (const part of parts) await index.refresh("legal_cases", each(part), { dataset: "m", mode: "update" });
-  const query: Query = { term: "合同", scored: true };
+  const query: Query = { term: "合同" };
   const before = await idsOf("legal_cases", query);
   expect(await index.rebuild("legal_cases", judgmentDocument)).toBe(80);
   expect((await idsOf("legal_cases", query)).sort()).toEqual(before.sort());

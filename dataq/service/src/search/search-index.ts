@@ -20,14 +20,22 @@ export interface SearchIndex {
 /** A record as the index sees it. */
 export interface IndexDocument {
   readonly id: string;
-  /** Running text. A word's frequency counts `weight` times, at least 1. */
-  readonly texts: readonly { readonly text: string; readonly weight: number }[];
+  /** Running text. */
+  readonly texts: readonly IndexText[];
   /** Exact terms with their prefix (`c:`, `k:`, …), for filters and look-ups; not scored. */
   readonly terms: readonly string[];
   /** YYYY-MM-DD; newer stands first among equal scores, and date ranges are read from it. */
   readonly date: string | null;
   /** What is given back: the record of the operation. */
   readonly body: object;
+}
+
+export interface IndexText {
+  readonly text: string;
+  /** How many times the frequency of a word counts, at least 1. */
+  readonly weight: number;
+  /** Indexed by words alone: pairs of characters would double the index. */
+  readonly isLong?: true;
 }
 
 /** Makes a document of a record that a corpus keeps. */
@@ -72,20 +80,48 @@ export interface RefreshReport {
   readonly size: number;
 }
 
-/** What must hold of a document. Leaves are terms; scored leaves add to the rank. */
+/** What must hold of a document. Leaves are terms. */
 export type Query =
-  | { readonly term: string; readonly scored: boolean }
+  | { readonly term: string }
   | { readonly all: readonly Query[] }
   | { readonly any: readonly Query[] }
   | { readonly atLeast: number; readonly of: readonly Query[] }
   | { readonly not: Query }
-  /** Terms at these distances from each other; all are scored. */
+  /** Terms at these distances from each other. */
   | { readonly phrase: readonly { readonly term: string; readonly at: number }[] };
 
 export interface Question {
+  /** What a document must have. */
   readonly query: Query;
-  /** Inclusive, YYYY-MM-DD; a document without date is in no range. */
-  readonly dates?: { readonly from?: string; readonly to?: string };
+  /** What it should have; without it, whatever has the query is found, unranked. */
+  readonly wanted?: Wanted;
+  /** Inclusive, YYYY-MM-DD; a document without date is in no range. `none`: only documents without date. */
+  readonly dates?: { readonly from?: string; readonly to?: string } | "none";
+}
+
+/**
+ * What is asked in words. Documents with an exact term stand first, then those that have every concept of an
+ * alternative, then those that have any of the words.
+ */
+export interface Wanted {
+  readonly alternatives: readonly (readonly Concept[])[];
+  /** Further wordings that find and rank, and that a document may lack. */
+  readonly hints: readonly Wording[];
+  /** Wordings that raise a document and find none. */
+  readonly priors: readonly Wording[];
+  /** Exact terms, each an answer by itself. */
+  readonly exact: readonly string[];
+}
+
+/** One thing that is asked for, in the wordings that it may have. Of those that a document has, the best counts. */
+export type Concept = readonly Wording[];
+
+export interface Wording {
+  readonly terms: readonly string[];
+  /** Compared with 1 for the words of the question. */
+  readonly weight: number;
+  /** The weight is the score, whatever the frequency of the term and the length of the document. */
+  readonly isFlat?: true;
 }
 
 export interface SearchPage {
@@ -103,8 +139,12 @@ export interface SearchPage {
 
 export interface Found {
   readonly hits: readonly Hit[];
-  /** Exact. */
+  /** Exact. Where very many documents have all that is asked for, they alone count. */
   readonly total: number;
+  /** How many of them have all that is asked for. */
+  readonly complete: number;
+  /** Concepts that no document has in any wording. */
+  readonly unknown: ReadonlySet<Concept>;
   readonly index: IndexState;
 }
 

@@ -1,7 +1,8 @@
 import type { IndexState } from "@dataq/contract";
-import type { Analyser } from "./analysis/analyser.ts";
+import { type Analyser, isHan } from "./analysis/analyser.ts";
+import { otherForms, slipsOf } from "./analysis/english.ts";
 import type { PostingIndex } from "./postings/posting-index.ts";
-import type { Found, Hit, Query, Question, SearchPage } from "./search-index.ts";
+import type { Concept, Found, Hit, Query, Question, SearchPage, Wanted, Wording } from "./search-index.ts";
 
 /** A question of words alone. */
 export function wordsOnly(text: string): TextQuestion {
@@ -12,30 +13,52 @@ export function wordsOnly(text: string): TextQuestion {
 export interface TextQuestion {
   /** Every one must hold. */
   readonly filters: readonly Query[];
-  /** Alternatives (OR) of words that must all be there. One empty text: filters alone. */
+  /** Alternatives (OR) of words. One empty text: filters alone. */
   readonly alternatives: readonly string[];
-  /** Words in quotes: they must stand together as written, and are never relaxed. */
+  /** Words in quotes: they must stand together as written. */
   readonly phrases: readonly string[];
   /** What must not stand there. */
   readonly without: readonly string[];
-  readonly dates?: Question["dates"];
+  readonly dates?: { readonly from?: string; readonly to?: string };
   /** Exact terms that are an answer by themselves and rank above matches of words. */
   readonly exact?: readonly string[];
+  /** What words of the question mean. */
+  readonly meanings?: readonly Meaning[];
+  /** Raise the rank of what has them, and find none. */
+  readonly priors?: readonly Wording[];
 }
+
+/** What a word of the question means in the texts. */
+export interface Meaning {
+  /** As it stands in the question. A word that does not stand there in one piece adds its other wordings alone. */
+  readonly word: string;
+  readonly others: readonly OtherWording[];
+}
+
+/** Words of the texts, or exact terms. */
+export type OtherWording =
+  | { readonly text: string; readonly weight: number }
+  | { readonly term: string; readonly score: number };
 
 export interface TextFound {
   readonly hits: readonly Hit[];
   readonly total: number;
   readonly index: IndexState;
-  /** True when not all words were found together and fewer were asked for. */
+  /** True when no record has all that was asked for. */
   readonly relaxed: boolean;
+  /** Words of the question that no record has. */
+  readonly notFound: readonly string[];
+  /** English words that no record has, and what was searched instead. */
+  readonly corrected: readonly { readonly word: string; readonly instead: string }[];
+  /** Records without date that the range left out. */
+  readonly undated: number;
   /** Words to mark in the texts. */
   readonly words: readonly string[];
 }
 
 /**
- * All words; failing that, all their parts; failing that, at least half of them. The last two say `relaxed`.
- * Undefined when the corpus is empty; `no_words` when the question has nothing to search for.
+ * Finds what has any of the words; what has all of them stands first. Undefined when the corpus is empty; `no_words` when
+ * the question has nothing to search for.
  */
 export async function searchText(
   index: PostingIndex,
@@ -45,72 +68,230 @@ export async function searchText(
 ): Promise<TextFound | "no_words" | undefined> {
   const analyser = await index.analyser(corpus, page.snapshot);
   if (analyser === undefined) return undefined;
-  const alternatives = question.alternatives.map((text) => analyser.queryTerms(text));
+  const { exact = [], dates } = question;
   const phraseOf = (text: string) => analyser.phraseTerms(text);
   const phrases = question.phrases.map(phraseOf).filter(isSomething);
   const without = question.without.map(phraseOf).filter(isSomething);
-  const words = [
-    ...alternatives.flat(),
-    ...question.phrases.map((text) => text.normalize("NFKC").toLowerCase()),
-    ...phrases.flat().map(({ term }) => term),
-  ];
   const fixed: Query[] = [
     ...question.filters,
     ...phrases.map((phrase) => ({ phrase })),
     ...without.map((phrase) => ({ not: { phrase } })),
   ];
-  const isAsked =
-    fixed.length > 0 ||
-    question.dates !== undefined ||
-    (question.exact ?? []).length > 0 ||
-    alternatives.some(isSomething);
-  if (!isAsked) return "no_words";
-  const ask = (query: Query): Promise<Found | undefined> =>
+  const asked = read(question, analyser, phrases);
+  const hasWords = asked.some(({ concepts }) => concepts.length > 0);
+  if (fixed.length === 0 && dates === undefined && exact.length === 0 && !hasWords) return "no_words";
+  const wanted: Wanted | undefined =
+    hasWords || exact.length > 0 ? wantedOf(asked, question, analyser) : undefined;
+  const ask = (asking: Wanted | undefined, range: Question["dates"], limit = page.limit) =>
     index.search(
       corpus,
-      { query: { all: [...fixed, query] }, ...(question.dates && { dates: question.dates }) },
-      page,
+      {
+        query: { all: fixed },
+        ...(asking !== undefined && { wanted: asking }),
+        ...(range !== undefined && { dates: range }),
+      },
+      { ...page, limit },
     );
-  let last: Found | undefined;
-  for (const { query, isRelaxed } of attempts(alternatives, question.exact ?? [], analyser)) {
-    last = await ask(query);
-    if (last === undefined) return undefined;
-    if (last.total > 0) return { ...last, relaxed: isRelaxed, words };
+  let asking = wanted;
+  let found = await ask(asking, dates);
+  if (found === undefined) return undefined;
+  const unknown = found.unknown;
+  const corrected = await corrections(index, corpus, asked, unknown, page.snapshot);
+  if (wanted !== undefined && corrected.size > 0) {
+    asking = withCorrections(wanted, corrected);
+    found = (await ask(asking, dates)) as Found;
   }
-  return last === undefined ? undefined : { ...last, relaxed: false, words };
-}
-
-/** One after the other: most questions need no second one, and its words are cut for nothing. */
-function* attempts(
-  alternatives: readonly string[][],
-  exact: readonly string[],
-  analyser: Analyser,
-): Generator<{ query: Query; isRelaxed: boolean }> {
-  const withWords = alternatives.filter(isSomething);
-  // Without a word, filters alone decide; an exact term must not become "everything".
-  const asked = withWords.length === 0 && exact.length === 0 ? [[]] : withWords;
-  yield {
-    query: anyOf([...asked.map((words) => ({ all: words.map(scored) })), ...exact.map(scored)]),
-    isRelaxed: false,
+  const isUndatedPossible = dates !== undefined && (await index.hasUndated(corpus, page.snapshot));
+  const undated = isUndatedPossible ? ((await ask(asking, "none", 0))?.total ?? 0) : 0;
+  const words = asked.flatMap((each) => each.words);
+  return {
+    hits: found.hits,
+    total: found.total,
+    index: found.index,
+    relaxed: found.total > 0 && (found.complete === 0 || unknown.size > 0),
+    notFound: [
+      ...new Set(
+        asked.flatMap(({ concepts }) =>
+          concepts.flatMap(({ word, concept }) =>
+            unknown.has(concept) && !corrected.has(concept) ? [word] : [],
+          ),
+        ),
+      ),
+    ],
+    corrected: asked.flatMap(({ concepts }) =>
+      concepts.flatMap(({ word, concept }) =>
+        (corrected.get(concept) ?? []).slice(0, 1).map((instead) => ({ word, instead })),
+      ),
+    ),
+    undated,
+    words: [
+      ...new Set([
+        ...words,
+        ...question.phrases.map((text) => text.normalize("NFKC").toLowerCase()),
+        ...phrases.flat().map(({ term }) => term),
+        ...[...corrected.values()].flat(),
+      ]),
+    ],
   };
-  const only = alternatives.length === 1 ? (alternatives[0] as string[]) : [];
-  if (only.some((word) => analyser.parts(word).length > 1)) {
-    const parts = [...new Set(only.flatMap((word) => analyser.parts(word)))];
-    yield { query: { all: parts.map(scored) }, isRelaxed: true };
-  }
-  if (only.length > 1) {
-    yield { query: { atLeast: Math.ceil(only.length / 2), of: only.map(scored) }, isRelaxed: true };
-  }
 }
 
-function anyOf(queries: readonly Query[]): Query {
-  return queries.length === 1 ? (queries[0] as Query) : { any: queries };
+/** An alternative of the question as it is searched. */
+interface Asked {
+  readonly text: string;
+  readonly concepts: readonly { readonly word: string; readonly concept: Concept }[];
+  /** Single characters beside longer words: they say too little for a record to need them. */
+  readonly characters: readonly string[];
+  /** To mark in the texts. */
+  readonly words: readonly string[];
+}
+
+function read(
+  { alternatives, meanings = [] }: TextQuestion,
+  analyser: Analyser,
+  phrases: readonly (readonly { readonly term: string }[])[],
+): Asked[] {
+  const quoted = phrases.map((phrase) => ({
+    word: phrase.map(({ term }) => term).join(""),
+    concept: [{ terms: phrase.map(({ term }) => term), weight: 1 }],
+  }));
+  return alternatives.map((text) => {
+    const parts = split(text, meanings);
+    const concepts = parts.flatMap(({ text: part, meaning }) =>
+      meaning === undefined
+        ? plainConcepts(part, analyser)
+        : [{ word: part, concept: conceptOf(part, meaning, analyser) }],
+    );
+    const all = distinct(concepts);
+    const hasLonger = all.some(({ word }) => !isCharacter(word));
+    const own = hasLonger ? all.filter(({ word }) => !isCharacter(word)) : all;
+    const characters = hasLonger ? all.map(({ word }) => word).filter(isCharacter) : [];
+    const words = own.flatMap(({ concept }) => concept.flatMap(({ terms }) => terms)).filter(isWord);
+    return { text, concepts: [...own, ...quoted], characters, words };
+  });
+}
+
+/** The text in pieces: words that have a meaning, and what stands between them. */
+function split(
+  text: string,
+  meanings: readonly Meaning[],
+): { readonly text: string; readonly meaning?: Meaning }[] {
+  const pieces: { text: string; meaning?: Meaning }[] = [];
+  let plainFrom = 0;
+  for (let at = 0; at < text.length; ) {
+    const meaning = meanings
+      .filter(({ word }) => text.startsWith(word, at))
+      .sort((a, b) => b.word.length - a.word.length)[0];
+    if (meaning === undefined || meaning.word === "") {
+      at++;
+      continue;
+    }
+    if (at > plainFrom) pieces.push({ text: text.slice(plainFrom, at) });
+    pieces.push({ text: meaning.word, meaning });
+    at += meaning.word.length;
+    plainFrom = at;
+  }
+  if (plainFrom < text.length) pieces.push({ text: text.slice(plainFrom) });
+  return pieces;
+}
+
+/** Each word by itself. */
+function plainConcepts(text: string, analyser: Analyser): Asked["concepts"] {
+  return analyser.queryTerms(text).map((word) => ({
+    word,
+    concept: [
+      { terms: [word], weight: 1 },
+      ...otherForms(word).map((form) => ({ terms: [form], weight: otherFormWeight })),
+    ],
+  }));
+}
+
+function conceptOf(word: string, { others }: Meaning, analyser: Analyser): Concept {
+  const own = analyser.queryTerms(word);
+  const wordings = others
+    .map((other) => wordingOf(other, analyser))
+    .filter(({ terms }) => isSomething(terms));
+  return [...(own.length === 0 ? [] : [{ terms: own, weight: 1 }]), ...wordings];
+}
+
+function wordingOf(other: OtherWording, analyser: Analyser): Wording {
+  return "term" in other
+    ? { terms: [other.term], weight: other.score, isFlat: true }
+    : { terms: analyser.queryTerms(other.text), weight: other.weight };
+}
+
+function wantedOf(asked: readonly Asked[], question: TextQuestion, analyser: Analyser): Wanted {
+  const { meanings = [], exact = [], priors = [] } = question;
+  const texts = asked.map(({ text }) => text);
+  const known = new Set(asked.flatMap(({ concepts }) => concepts.map(({ word }) => word)));
+  const pairs = texts.flatMap((text) => analyser.queryPairs(text)).filter((pair) => !known.has(pair));
+  const apart = meanings.filter(({ word }) => !texts.some((text) => text.includes(word)));
+  return {
+    alternatives: asked.map(({ concepts }) => concepts.map(({ concept }) => concept)).filter(isSomething),
+    hints: [
+      ...[...new Set([...pairs, ...asked.flatMap(({ characters }) => characters)])].map((pair) => ({
+        terms: [pair],
+        weight: pairWeight * (pair.length / 2),
+      })),
+      ...apart
+        .flatMap(({ others }) => others.map((other) => wordingOf(other, analyser)))
+        .filter(({ terms }) => isSomething(terms)),
+    ],
+    priors,
+    exact,
+  };
+}
+
+/** For English words that no record has: those one slip away that records have, most frequent first. */
+async function corrections(
+  index: PostingIndex,
+  corpus: string,
+  asked: readonly Asked[],
+  unknown: ReadonlySet<Concept>,
+  snapshot: string | undefined,
+): Promise<Map<Concept, readonly string[]>> {
+  const found = new Map<Concept, readonly string[]>();
+  const candidates = asked
+    .flatMap(({ concepts }) => concepts)
+    .filter(({ concept }) => unknown.has(concept))
+    .slice(0, mostCorrected);
+  for (const { word, concept } of candidates) {
+    const slips = slipsOf(word);
+    if (slips.length === 0) continue;
+    const near = await index.mostFrequent(corpus, slips, 2, snapshot);
+    if (near.length > 0) found.set(concept, near);
+  }
+  return found;
+}
+
+function withCorrections(wanted: Wanted, corrected: ReadonlyMap<Concept, readonly string[]>): Wanted {
+  return {
+    ...wanted,
+    alternatives: wanted.alternatives.map((concepts) =>
+      concepts.map((concept) => [
+        ...concept,
+        ...(corrected.get(concept) ?? []).map((word) => ({ terms: [word], weight: otherFormWeight })),
+      ]),
+    ),
+  };
+}
+
+function distinct(concepts: Asked["concepts"]): Asked["concepts"] {
+  return [...new Map(concepts.map((each) => [each.word, each])).values()];
+}
+
+const otherFormWeight = 0.9;
+const pairWeight = 0.25;
+const mostCorrected = 3;
+
+function isCharacter(word: string): boolean {
+  return word.length === 1 && isHan(word);
 }
 
 function isSomething(list: readonly unknown[]): boolean {
   return list.length > 0;
 }
 
-function scored(term: string): Query {
-  return { term, scored: true };
+/** Exact terms have a prefix. */
+function isWord(term: string): boolean {
+  return !/^\p{L}:/u.test(term);
 }

@@ -21,7 +21,7 @@ export class KeyedRecords {
 
   /** Records with any of the keys, the newest first. */
   async find(keys: readonly string[], limit: number): Promise<object[]> {
-    const query = { any: keys.map((key) => ({ term: keyTerm(key), scored: false })) };
+    const query = { any: keys.map((key) => ({ term: keyTerm(key) })) };
     const found = await this.#index.search(this.#corpus, { query }, { offset: 0, limit });
     return (found?.hits ?? []).map(({ body }) => body.parse());
   }

@@ -18,10 +18,20 @@ export function listAnswer(
     records: found.hits.map(render),
     total: found.total,
     totalRelation: "eq",
-    warnings: found.relaxed ? [...warnings, relaxedWarning] : warnings,
+    warnings: [...warnings, ...warningsOf(found)],
     index: found.index,
     ...(found.relaxed && { relaxed: true }),
   };
 }
 
-const relaxedWarning = "Not all words were found together; these results hold only some of them.";
+function warningsOf({ relaxed, notFound, corrected, undated, total }: TextFound): string[] {
+  const warnings = corrected.map(({ word, instead }) => `No record has ${word}; ${instead} was searched.`);
+  if (notFound.length > 0 && total > 0)
+    warnings.push(`No record has ${notFound.join(", ")}; the other words were searched.`);
+  else if (relaxed && corrected.length === 0) warnings.push("No record has all the words; these have some.");
+  if (undated > 0) {
+    const records = undated === 1 ? "1 record without a date was" : `${undated} records without a date were`;
+    warnings.push(`${records} left out by the date filter.`);
+  }
+  return warnings;
+}

@@ -1,4 +1,5 @@
 import { Failure, type Params } from "@dataq/contract";
+import { simplified } from "../search/analysis/script.ts";
 import { highlight } from "../search/highlight.ts";
 import type { PostingIndex } from "../search/postings/posting-index.ts";
 import type { Hit, SearchPage } from "../search/search-index.ts";
@@ -65,7 +66,18 @@ export class SearchSource implements OptionalSource {
     return (await this.#index.state(this.#corpus))?.snapshot ?? "none";
   }
 
-  async run(params: Params, page: Page, context: SourceContext): Promise<Answer> {
+  /** In one script and width: equal questions are looked up alike. */
+  normalised(params: Params): Params {
+    return Object.fromEntries(
+      Object.entries(params).map(([name, value]) => [
+        name,
+        simplified(value.normalize("NFKC")).replace(/\s+/g, " ").trim(),
+      ]),
+    );
+  }
+
+  async run(asked: Params, page: Page, context: SourceContext): Promise<Answer> {
+    const params = this.normalised(asked);
     const read = await this.#searching.read(params, this.#index, this.#corpus);
     const { question, warnings, notHeld, render = this.#searching.render } = read;
     const generated = this.#generated;

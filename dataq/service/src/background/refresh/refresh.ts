@@ -16,6 +16,7 @@ import { fetchOrigin, isRemote, type LocalFile } from "../../importer/origin/ori
 import type { RunState } from "../../importer/runs.ts";
 import { findTarget, folds } from "../../operations/imports.ts";
 import { documentOf } from "../../operations/registry.ts";
+import { analysisRules } from "../../search/analysis/analyser.ts";
 import type { PostingIndex } from "../../search/postings/posting-index.ts";
 
 export interface RefreshNeeds {
@@ -43,13 +44,19 @@ export async function findDue(database: Database, now: Date): Promise<Due> {
   };
 }
 
-/** Corpora whose 30 days are over. */
+/** Corpora whose 30 days are over, and those that were indexed by older rules. */
 export async function dueCorpora(database: Database, now: Date): Promise<string[]> {
-  const found = await database.pool.query<{ corpus: string }>(
-    "select corpus from search_corpus where next_refresh_at <= $1 and corpus not like '%#%' order by corpus",
-    [now],
+  const found = await database.pool.query<{ corpus: string; isLate: boolean; isOld: boolean }>(
+    `select corpus, coalesce(next_refresh_at <= $1 and corpus not like '%#%', false) as "isLate", exists (
+         select from search_snapshot_segment p join search_segment s on s.id = p.segment
+          where p.snapshot = c.snapshot and split_part(s.analysis, '+', 1) <> $2) as "isOld"
+       from search_corpus c order by corpus`,
+    [now, analysisRules],
   );
-  return found.rows.map(({ corpus }) => corpus);
+  // Records that are only looked up are indexed alike by all rules.
+  return found.rows
+    .filter(({ corpus, isLate, isOld }) => isLate || (isOld && documentOf(corpus) !== undefined))
+    .map(({ corpus }) => corpus);
 }
 
 /** A failure is reported, keeps the old data, and does not stop the rest. */

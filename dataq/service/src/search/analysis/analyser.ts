@@ -1,17 +1,19 @@
 import { Jieba } from "@node-rs/jieba";
 import { dict } from "@node-rs/jieba/dict.js";
+import { simplified } from "./script.ts";
 
 /**
  * Cuts texts into terms. Documents are cut into words and their parts (民间借贷 → 民间, 借贷, 民间借贷), queries
- * into words only, so that a query's word is found wherever it is a word or a part of one. Both without guessing
- * of unknown words: a guess depends on the neighbours, and then a name found in one sentence is lost in another.
+ * into words only, so that a query's word is found wherever it is a word or a part of one. Neither guesses unknown
+ * words: a guess depends on the neighbours, and then a name found in one sentence is lost in another. Pairs of
+ * neighbouring characters stand beside the words, so that a word that was cut wrongly is still found.
  */
 export class Analyser {
   /** Names the rules and the dictionary; an index built under another name must be built anew. */
   readonly version: string;
   readonly #jieba: Jieba;
 
-  constructor(version: string = plainAnalysis, words: readonly string[] = []) {
+  constructor(version: string = analysisRules, words: readonly string[] = []) {
     this.#jieba = Jieba.withDict(dict);
     const extra = words.filter(isAddable);
     if (extra.length > 0) {
@@ -21,20 +23,21 @@ export class Analyser {
   }
 
   /** Terms of a document's text, in order, with repeats. */
-  documentTerms(text: string): string[] {
-    return runs(text).flatMap((run) => this.runTerms(run));
+  documentTerms(text: string, options?: CutOptions): string[] {
+    return runs(text).flatMap((run) => this.runTerms(run, options));
   }
 
   /** Terms of one run of `runs`; equal runs have equal terms, so that a builder may remember them. */
-  runTerms(run: string): string[] {
-    return this.runPlaces(run).map(({ term }) => term);
+  runTerms(run: string, options?: CutOptions): string[] {
+    return this.runPlaces(run, options).map(({ term }) => term);
   }
 
-  /** The same with the place of each in the run. Those of one word stand together: its parts, then itself. */
-  runPlaces(run: string): Place[] {
+  /** The same with the place of each in the run; the places of one term ascend. */
+  runPlaces(run: string, { withPairs = false }: CutOptions = {}): Place[] {
     if (!isHan(run)) return [{ term: run, at: 0 }];
     const cut = this.#jieba.cutForSearch(run, false);
     const places: Place[] = [];
+    const pairAt = new Uint8Array(run.length);
     let next = 0;
     let begin = 0;
     for (const word of this.#jieba.cut(run, false)) {
@@ -46,8 +49,14 @@ export class Analyser {
         at = term.length === length ? word.indexOf(term, at + 1) : word.indexOf(term);
         length = term.length;
         places.push({ term, at: begin + at });
+        if (length === 2) pairAt[begin + at] = 1;
       }
       begin += word.length;
+    }
+    if (withPairs) {
+      for (let at = 0; at + 1 < run.length; at++)
+        if (pairAt[at] === 0) places.push({ term: run.slice(at, at + 2), at });
+      places.sort((a, b) => a.at - b.at);
     }
     return places.filter(({ term }) => isIndexed(term));
   }
@@ -73,12 +82,17 @@ export class Analyser {
     return [...new Set(words.filter(isIndexed))];
   }
 
-  /** The smaller words that a query word is made of, for a second try. */
-  parts(word: string): string[] {
-    if (!isHan(word)) return [word];
-    const parts = this.#jieba.cutForSearch(word, false).filter((part) => part !== word && isIndexed(part));
-    return parts.length > 0 ? parts : [...word];
+  /** The pairs of neighbouring characters of a query: parts of its words, and what joins two of them. */
+  queryPairs(text: string): string[] {
+    const pairs = runs(text).flatMap((run) =>
+      isHan(run) ? Array.from({ length: run.length - 1 }, (_, at) => run.slice(at, at + 2)) : [],
+    );
+    return [...new Set(pairs)];
   }
+}
+
+export interface CutOptions {
+  readonly withPairs?: boolean;
 }
 
 /** A term and where it stands, counted in UTF-16 units. */
@@ -90,8 +104,11 @@ export interface Place {
 /** Between two runs stands at least one character that is in none. */
 export const runGap = 1;
 
-/** The rules with jieba's own dictionary and no further words. */
-export const plainAnalysis = "words-1";
+/**
+ * Names the rules by which documents are cut and their exact terms are made. It is also the version of jieba's own
+ * dictionary without further words. An index that was built by other rules is rebuilt after the start.
+ */
+export const analysisRules = "words-2";
 /** Longer words would hide their parts: of a word, only parts of two and three characters are indexed. */
 export function isAddable(word: string): boolean {
   return /^\p{Script=Han}{2,4}$/u.test(word);
@@ -102,14 +119,14 @@ const longestTerm = 64;
 /** Particles that nearly every sentence has. */
 const ignored = new Set(["的", "了"]);
 
-/** Runs of Chinese characters, and words of other letters and digits, in one form (NFKC, lower case). */
+/** Runs of Chinese characters, and words of other letters and digits, in one form (NFKC, lower case, simplified). */
 export function runs(text: string): string[] {
   const form = text.normalize("NFKC").toLowerCase();
   return (form.match(/\p{Script=Han}+|[\p{L}\p{N}]+/gu) ?? []).flatMap((run) =>
     /^\p{Script=Han}+$/u.test(run) || !/\p{Script=Han}/u.test(run)
-      ? [run.slice(0, isHan(run) ? undefined : longestTerm)]
+      ? [isHan(run) ? simplified(run) : run.slice(0, longestTerm)]
       : (run.match(/\p{Script=Han}+|[^\p{Script=Han}]+/gu) ?? []).map((part) =>
-          isHan(part) ? part : part.slice(0, longestTerm),
+          isHan(part) ? simplified(part) : part.slice(0, longestTerm),
         ),
   );
 }
@@ -118,6 +135,6 @@ function isIndexed(word: string): boolean {
   return !ignored.has(word);
 }
 
-function isHan(run: string): boolean {
+export function isHan(run: string): boolean {
   return /^\p{Script=Han}/u.test(run);
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Pool } from "pg";
-import { Analyser, isAddable, plainAnalysis } from "./analyser.ts";
+import { Analyser, analysisRules, isAddable } from "./analyser.ts";
 
 /**
  * Analysers by version. Words that an import brings make a new version; a corpus keeps the version that its
@@ -28,7 +28,7 @@ export class Lexicons {
     const found = await this.#pool.query<{ version: string }>(
       "select version from search_lexicon order by created_at desc limit 1",
     );
-    return found.rows[0]?.version ?? plainAnalysis;
+    return withRules(found.rows[0]?.version);
   }
 
   /** The words of the newest version. */
@@ -40,7 +40,7 @@ export class Lexicons {
   async set(words: readonly string[]): Promise<{ readonly version: string; readonly words: number }> {
     const all = [...new Set(words)].filter(isAddable).sort();
     const hash = createHash("sha256").update(all.join("\n")).digest("hex").slice(0, 12);
-    const version = all.length === 0 ? plainAnalysis : `${plainAnalysis}+${hash}`;
+    const version = all.length === 0 ? analysisRules : `${analysisRules}+${hash}`;
     await this.#pool.query(
       `insert into search_lexicon (version, words, created_at) values ($1, $2, clock_timestamp())
        on conflict (version) do update set created_at = excluded.created_at`,
@@ -54,13 +54,20 @@ export class Lexicons {
   }
 
   async #words(version: string): Promise<string[]> {
-    if (version === plainAnalysis) return [];
+    const [, hash] = version.split("+");
+    if (hash === undefined) return [];
     const found = await this.#pool.query<{ words: string[] }>(
-      "select words from search_lexicon where version = $1",
-      [version],
+      "select words from search_lexicon where split_part(version, '+', 2) = $1",
+      [hash],
     );
     const row = found.rows[0];
     if (row === undefined) throw new Error(`The index names the lexicon ${version}, which is not stored.`);
     return row.words;
   }
+}
+
+/** A dictionary that was imported under older rules is used with the present ones. */
+function withRules(version = analysisRules): string {
+  const [, hash] = version.split("+");
+  return hash === undefined ? analysisRules : `${analysisRules}+${hash}`;
 }

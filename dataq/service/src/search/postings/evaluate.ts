@@ -4,7 +4,7 @@ import type { Postings } from "./codec.ts";
 import type { OpenSegment } from "./open-segment.ts";
 import { type PhraseWord, withPhrase } from "./phrase.ts";
 import { dateNumber } from "./segment-builder.ts";
-import { intersect, lowerBound, subtract, type Take, unite, within } from "./sets.ts";
+import { intersect, subtract, type Take, unite, within } from "./sets.ts";
 
 /** What a segment has of the terms of a question. */
 export interface SegmentTerms {
@@ -29,14 +29,6 @@ export function phraseTermsOf(query: Query): string[] {
   return partsOf(query).flatMap(phraseTermsOf);
 }
 
-/** Terms that add to the rank; what a document must not have adds nothing. */
-export function scoredTermsOf(query: Query): string[] {
-  if ("term" in query) return query.scored ? [query.term] : [];
-  if ("not" in query) return [];
-  if ("phrase" in query) return termsOf(query);
-  return [...new Set(partsOf(query).flatMap(scoredTermsOf))];
-}
-
 function partsOf(
   query: Extract<Query, { all: unknown } | { any: unknown } | { of: unknown }>,
 ): readonly Query[] {
@@ -46,14 +38,15 @@ function partsOf(
 
 /** Ordinals of the segment's living documents that answer the question, ascending. */
 export function matching(
-  question: Question,
+  question: Pick<Question, "query" | "dates">,
   segment: OpenSegment,
   terms: SegmentTerms,
   take: Take,
 ): Uint32Array {
   let set = evaluate(question.query, segment.documents, terms, take);
   const { dates } = question;
-  if (dates !== undefined) {
+  if (dates === "none") set = between(set, segment.dates, 0, 0, take);
+  else if (dates !== undefined) {
     const from = dates.from === undefined ? 1 : dateNumber(dates.from);
     const to = dates.to === undefined ? 99_999_999 : dateNumber(dates.to);
     set = between(set, segment.dates, from, to, take);
@@ -119,64 +112,6 @@ function phrased(phrase: Extract<Query, { phrase: unknown }>["phrase"], terms: S
       );
 }
 
-/**
- * Okapi BM25 of the matching documents, in their order, added to the zeros of `out`. `documentsWithTerm` counts over all segments, so that the
- * rank does not depend on how documents are spread over them.
- */
-export function addScores(
-  matches: Uint32Array,
-  terms: readonly string[],
-  segment: OpenSegment,
-  { postings }: SegmentTerms,
-  statistics: Statistics,
-  out: Float64Array,
-): void {
-  for (const term of terms) {
-    const block = postings.get(term);
-    if (block === undefined) continue;
-    const withTerm = statistics.documentsWithTerm.get(term) ?? 0;
-    const idf = Math.log(1 + (statistics.documents - withTerm + 0.5) / (withTerm + 0.5));
-    const worth = idf * (k1 + 1);
-    const { norms } = segment;
-    const { ordinals, frequencies, dense } = block;
-    if (dense !== undefined) {
-      for (let i = 0; i < matches.length; i++) {
-        const ordinal = matches[i] as number;
-        // Where it is not, this adds 0.
-        const frequency = dense[ordinal] as number;
-        out[i] = (out[i] as number) + (worth * frequency) / (frequency + (norms[ordinal] as number));
-      }
-      continue;
-    }
-    // Where nearly every posting is a match, walking is quicker than leaping.
-    const isNear = ordinals.length < 8 * matches.length;
-    let at = 0;
-    for (let i = 0; i < matches.length; i++) {
-      const ordinal = matches[i] as number;
-      if (isNear) while ((ordinals[at] as number) < ordinal) at++;
-      else at = lowerBound(ordinals, ordinal, at);
-      if (at >= ordinals.length) break;
-      if (ordinals[at] !== ordinal) continue;
-      const frequency = frequencies[at] as number;
-      out[i] = (out[i] as number) + (worth * frequency) / (frequency + (norms[ordinal] as number));
-    }
-  }
-}
-
-/** What BM25 sets against a term's frequency, by document: longer ones must have a word more often. */
-export function normsOf(lengths: Uint32Array, meanLength: number): Float32Array {
-  const norms = new Float32Array(lengths.length);
-  for (let i = 0; i < norms.length; i++) norms[i] = k1 * (1 - b + (b * (lengths[i] as number)) / meanLength);
-  return norms;
-}
-
-export interface Statistics {
-  readonly documents: number;
-  readonly documentsWithTerm: ReadonlyMap<string, number>;
-}
-
-const k1 = 1.2;
-const b = 0.75;
 const nothing = new Uint32Array(0);
 
 function everything(documents: number): Uint32Array {

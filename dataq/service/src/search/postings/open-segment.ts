@@ -8,6 +8,8 @@ export interface OpenSegment {
   /** What BM25 sets against the frequency of a term; see `normsOf`. */
   readonly norms: Float32Array;
   readonly dates: Int32Array;
+  /** Whether every document has a date. */
+  readonly isDated: boolean;
   readonly dead: BitSet | null;
 }
 

@@ -3,6 +3,7 @@ import type { Database } from "../../database/database.ts";
 import type { Analyser } from "../analysis/analyser.ts";
 import { Lexicons } from "../analysis/lexicons.ts";
 import type {
+  Concept,
   Found,
   Hit,
   IndexDocument,
@@ -14,23 +15,26 @@ import type {
   SearchPage,
 } from "../search-index.ts";
 import type { DocumentPlace, StoredBody } from "../stored-body.ts";
+import type { Statistics } from "./bm25.ts";
 import { Bodies, unpackBody } from "./bodies.ts";
 import { type Postings, readBlock } from "./codec.ts";
-import {
-  addScores,
-  matching,
-  phraseTermsOf,
-  type SegmentTerms,
-  type Statistics,
-  scoredTermsOf,
-  termsOf,
-} from "./evaluate.ts";
+import { matching, phraseTermsOf, type SegmentTerms, termsOf } from "./evaluate.ts";
 import type { OpenSegment, OpenSnapshot } from "./open-segment.ts";
 import { Recent } from "./recent.ts";
 import { bodiesAt, rebuild, refresh } from "./refresh.ts";
 import { Scratch } from "./scratch.ts";
+import type { Take } from "./sets.ts";
 import { Snapshots } from "./snapshots.ts";
 import { type Ranked, Top } from "./top.ts";
+import {
+  completeQuery,
+  completeScore,
+  enoughComplete,
+  scoresOf,
+  shownScore,
+  unknownConcepts,
+  wantedTerms,
+} from "./wanted.ts";
 
 /** Posting blocks in PostgreSQL: the terms of a question come in one statement, the page's documents in another. */
 export class PostingIndex implements SearchIndex {
@@ -58,14 +62,14 @@ export class PostingIndex implements SearchIndex {
     if (snapshot === undefined) return undefined;
     const without = page.datasets?.without;
     const read = without === undefined ? snapshot : withoutDataset(snapshot, without);
-    const { total, ranked } = await this.#rank(read, question, page);
+    const { total, complete, unknown, ranked } = await this.#rank(read, question, page);
     const hits = await this.#read(read, ranked.slice(page.offset));
-    return { hits, total, index: stateOf(read) };
+    return { hits, total, complete, unknown, index: stateOf(read) };
   }
 
   /** How many living documents have all these terms. */
   async count(corpus: string, terms: readonly string[]): Promise<number> {
-    const query = { all: terms.map((term) => ({ term, scored: false })) };
+    const query = { all: terms.map((term) => ({ term })) };
     return (await this.search(corpus, { query }, { offset: 0, limit: 0 }))?.total ?? 0;
   }
 
@@ -80,6 +84,30 @@ export class PostingIndex implements SearchIndex {
       values: [prefix, `${prefix}\u{10ffff}`, snapshot.segments.map(({ id }) => id)],
     });
     return found.rows.map(({ term }) => term);
+  }
+
+  /** Of these terms, those that most documents have, most frequent first. */
+  async mostFrequent(
+    corpus: string,
+    terms: readonly string[],
+    count: number,
+    wanted?: string,
+  ): Promise<string[]> {
+    const snapshot = await this.#snapshots.open(corpus, wanted);
+    if (snapshot === undefined) return [];
+    const found = await this.#pool.query<{ term: string }>({
+      name: "search-most-frequent",
+      text: `select term from search_posting where term = any($1) and segment = any($2)
+              group by term order by sum(documents) desc, term limit $3`,
+      values: [terms, snapshot.segments.map(({ id }) => id), count],
+    });
+    return found.rows.map(({ term }) => term);
+  }
+
+  /** Whether a document of the corpus has no date. */
+  async hasUndated(corpus: string, wanted?: string): Promise<boolean> {
+    const snapshot = await this.#snapshots.open(corpus, wanted);
+    return snapshot?.segments.some(({ isDated }) => !isDated) ?? false;
   }
 
   async refresh(
@@ -251,27 +279,60 @@ export class PostingIndex implements SearchIndex {
     return kept?.analysis ?? this.#lexicons.newest();
   }
 
-  async #rank(snapshot: OpenSnapshot, question: Question, { offset, limit, datasets }: SearchPage) {
-    const terms = [...new Set(termsOf(question.query))];
-    const scored = scoredTermsOf(question.query);
+  async #rank(
+    snapshot: OpenSnapshot,
+    question: Question,
+    { offset, limit, datasets }: SearchPage,
+  ): Promise<{
+    total: number;
+    complete: number;
+    unknown: ReadonlySet<Concept>;
+    ranked: readonly Ranked[];
+  }> {
+    const { wanted } = question;
+    const scored = wanted === undefined ? [] : [...new Set(wantedTerms(wanted))];
+    const terms = [...new Set([...termsOf(question.query), ...scored])];
     const [postings, places] = await Promise.all([
       this.#postings(snapshot, terms),
       this.#places(snapshot, [...new Set(phraseTermsOf(question.query))]),
     ]);
+    // Nothing is awaited from here on: the scratch memory is this question's.
+    this.#scratch.reset();
+    const { take } = this.#scratch;
     const bySegment = postings.map((found, place) => ({ postings: found, places: places[place]! }));
     const statistics = statisticsOf(snapshot, scored, bySegment);
+    const unknown = wanted === undefined ? new Set<Concept>() : unknownConcepts(wanted, statistics);
+    const wholeQuery = wanted && completeQuery(wanted, unknown);
+    const whole = snapshot.segments.map((segment, place) => {
+      if (wanted !== undefined && wholeQuery === undefined) return noOrdinals;
+      const query = wholeQuery === undefined ? question.query : { all: [question.query, wholeQuery] };
+      return matching({ ...question, query }, segment, bySegment[place] as SegmentTerms, take);
+    });
+    const complete = whole.reduce((sum, ordinals) => sum + ordinals.length, 0);
+    const isEnough = wanted === undefined || complete >= enoughComplete;
     const top = new Top(offset + limit);
     let total = 0;
     for (const [place, segment] of snapshot.segments.entries()) {
-      const found = bySegment[place] as SegmentTerms;
-      this.#scratch.reset();
-      const matches = matching(question, segment, found, this.#scratch.take);
-      total += matches.length;
-      const values = this.#scratch.scores(matches.length);
-      addScores(matches, scored, segment, found, statistics, values);
-      top.offerAll(values, segment.dates, place, matches, segment.dataset === datasets?.last);
+      const own = bySegment[place] as SegmentTerms;
+      const all = whole[place] as Uint32Array;
+      const isLast = segment.dataset === datasets?.last;
+      const rank = (ordinals: Uint32Array, scores: Float64Array) => {
+        total += ordinals.length;
+        top.offerAll(scores, segment.dates, place, ordinals, isLast);
+      };
+      if (wanted === undefined) rank(all, this.#scratch.scores("sum", all.length));
+      else if (isEnough) rank(all, scoresOf(wanted, segment, own.postings, statistics, all, this.#scratch));
+      else {
+        const may = matching(question, segment, own, take);
+        // Walking through the blocks is quicker than looking up each document where all of them count.
+        const matches = may.length === segment.documents ? undefined : may;
+        const scores = scoresOf(wanted, segment, own.postings, statistics, matches, this.#scratch);
+        const { ordinals, length } = raise(may, all, scores, take);
+        rank(ordinals, scores.subarray(0, length));
+      }
     }
-    return { total, ranked: top.ranked() };
+    const ranked = top.ranked().map((hit) => ({ ...hit, score: shownScore(hit.score) }));
+    return { total, complete: wanted === undefined ? total : complete, unknown, ranked };
   }
 
   async #postings(snapshot: OpenSnapshot, terms: readonly string[]): Promise<Map<string, Postings>[]> {
@@ -338,6 +399,32 @@ export class PostingIndex implements SearchIndex {
   }
 }
 
+/**
+ * Of `may`, those that have a score, and their scores moved to the front. The `complete` ones, which are some of them, are
+ * raised above the others.
+ */
+function raise(
+  may: Uint32Array,
+  complete: Uint32Array,
+  scores: Float64Array,
+  take: Take,
+): { ordinals: Uint32Array; length: number } {
+  const ordinals = take(may.length);
+  let length = 0;
+  let next = 0;
+  for (let i = 0; i < may.length; i++) {
+    const ordinal = may[i] as number;
+    const isComplete = complete[next] === ordinal;
+    if (isComplete) next++;
+    const score = scores[i] as number;
+    if (score === 0 && !isComplete) continue;
+    ordinals[length] = ordinal;
+    scores[length++] = isComplete ? score + completeScore : score;
+  }
+  return { ordinals: ordinals.subarray(0, length), length };
+}
+
+const noOrdinals = new Uint32Array(0);
 const scanRows = 500;
 const blockBytes = 64 << 20;
 

@@ -144,8 +144,8 @@ test("scratch memory never overlaps until it is reset, however much is taken", (
         expect(array.length).toBe(lengths[place]);
         expect(array.every((each) => each === place)).toBe(true);
       });
-      scratch.scores(10).fill(1);
-      expect(scratch.scores(100_000).every((score) => score === 0)).toBe(true);
+      scratch.scores("a", 10).fill(1);
+      expect(scratch.scores("a", 100_000).every((score) => score === 0)).toBe(true);
     }),
     { seed: 8, numRuns: 20 },
   );

@@ -5,7 +5,7 @@
 export class Scratch {
   #ordinals = new Uint32Array(firstLength);
   #used = 0;
-  #scores = new Float64Array(firstLength);
+  readonly #scores = new Map<string, Float64Array>();
 
   reset(): void {
     this.#used = 0;
@@ -23,10 +23,14 @@ export class Scratch {
     return taken;
   };
 
-  /** Zeros; one at a time. */
-  scores(length: number): Float64Array {
-    if (length > this.#scores.length) this.#scores = new Float64Array(2 * length);
-    return this.#scores.subarray(0, length).fill(0);
+  /** Zeros; one at a time of each name. */
+  scores(name: string, length: number): Float64Array {
+    let scores = this.#scores.get(name);
+    if (scores === undefined || length > scores.length) {
+      scores = new Float64Array(Math.max(firstLength, 2 * length));
+      this.#scores.set(name, scores);
+    }
+    return scores.subarray(0, length).fill(0);
   }
 }
 

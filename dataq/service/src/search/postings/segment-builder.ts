@@ -15,6 +15,7 @@ export class SegmentBuilder {
   #counts = new Uint16Array(1 << 12);
   /** Term ids and places by turns, of runs seen before: judgments repeat their phrases, and cutting is the dearest step. */
   #knownRuns = new Map<string, Uint32Array>();
+  #knownRunsWithPairs = new Map<string, Uint32Array>();
   readonly #lengths: number[] = [];
   readonly #dates: number[] = [];
   #tokens = 0;
@@ -33,9 +34,9 @@ export class SegmentBuilder {
     const touched: number[] = [];
     let length = 0;
     let begin = 0;
-    for (const { text, weight } of document.texts) {
+    for (const { text, weight, isLong = false } of document.texts) {
       for (const run of runs(text)) {
-        const places = this.#placesOfRun(run);
+        const places = this.#placesOfRun(run, !isLong);
         length += places.length / 2;
         for (let i = 0; i < places.length; i += 2) {
           const id = places[i] as number;
@@ -74,10 +75,11 @@ export class SegmentBuilder {
     };
   }
 
-  #placesOfRun(run: string): Uint32Array {
-    const known = this.#knownRuns.get(run);
+  #placesOfRun(run: string, withPairs: boolean): Uint32Array {
+    const knownRuns = withPairs ? this.#knownRunsWithPairs : this.#knownRuns;
+    const known = knownRuns.get(run);
     if (known !== undefined) return known;
-    const found = this.#analyser.runPlaces(run);
+    const found = this.#analyser.runPlaces(run, { withPairs });
     const places = new Uint32Array(2 * found.length);
     for (const [i, { term, at }] of found.entries()) {
       const id = this.#idOfTerm(term);
@@ -85,8 +87,8 @@ export class SegmentBuilder {
       places[2 * i] = id;
       places[2 * i + 1] = at;
     }
-    if (this.#knownRuns.size >= mostKnownRuns) this.#knownRuns = new Map();
-    this.#knownRuns.set(run, places);
+    if (knownRuns.size >= mostKnownRuns) knownRuns.clear();
+    knownRuns.set(run, places);
     return places;
   }
 

@@ -1,8 +1,8 @@
 import { Failure } from "@dataq/contract";
 import type { Database } from "../../database/database.ts";
-import { plainAnalysis } from "../analysis/analyser.ts";
+import { analysisRules } from "../analysis/analyser.ts";
 import { BitSet } from "./bitset.ts";
-import { normsOf } from "./evaluate.ts";
+import { normsOf } from "./bm25.ts";
 import type { OpenSnapshot } from "./open-segment.ts";
 
 /**
@@ -107,15 +107,19 @@ export class Snapshots {
     const documents = rows.reduce((sum, row) => sum + row.documents, 0);
     const tokens = rows.reduce((sum, row) => sum + row.tokens, 0);
     const meanLength = Math.max(1, tokens / Math.max(1, documents));
-    const segments = rows.map((row) => ({
-      id: row.id,
-      dataset: row.dataset,
-      documents: row.documents,
-      norms: normsOf(new Uint32Array(aligned(row.lengths)), meanLength),
-      dates: new Int32Array(aligned(row.dates)),
-      dead: row.dead === null ? null : new BitSet(row.dead),
-    }));
-    return { ...head, id, size: first.size, segments, analysis: first.analysis ?? plainAnalysis };
+    const segments = rows.map((row) => {
+      const dates = new Int32Array(aligned(row.dates));
+      return {
+        id: row.id,
+        dataset: row.dataset,
+        documents: row.documents,
+        norms: normsOf(new Uint32Array(aligned(row.lengths)), meanLength),
+        dates,
+        isDated: !dates.includes(0),
+        dead: row.dead === null ? null : new BitSet(row.dead),
+      };
+    });
+    return { ...head, id, size: first.size, segments, analysis: first.analysis ?? analysisRules };
   }
 }
 

@@ -34,7 +34,7 @@ export function judgmentDocument(record: JudgmentRecord): IndexDocument {
     texts: [
       { text: record.title, weight: 3 },
       { text: record.cause_of_action ?? "", weight: 3 },
-      { text: record.full_text, weight: 1 },
+      { text: record.full_text, weight: 1, isLong: true },
     ],
     terms: [
       ...courtTerms(record.court_name),

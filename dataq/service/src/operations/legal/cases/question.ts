@@ -85,7 +85,9 @@ function tokens(text: string): Token[] {
   });
 }
 
-const caseNumber = /[(〔[]\s*\d{4}\s*[)〕\]]\s*[\p{Script=Han}A-Za-z0-9]{2,20}?\d+号/gu;
+/** With brackets around the year, or without. */
+const caseNumber =
+  /(?:[(〔[]\s*\d{4}\s*[)〕\]]\s*|(?<!\d)(?:19|20)\d{2}\s*年?\s*(?=\p{Script=Han}))(?!年)[\p{Script=Han}A-Za-z0-9]{2,20}?(?<=[初终再申执辖抗更特督破行赔保监撤恢协他异复减假医字第][\p{Script=Han}第]*?)\d+(?:-\d+)?号/gu;
 const quotedLaw =
   /《[^《》]{2,60}》(?:\s*第[零〇一二三四五六七八九十百千0-9]+条(?:之[一二三四五六七八九十]+)?)?/g;
 
@@ -155,5 +157,5 @@ function wrongField(what: string, fix: string, fixZh: string): Failure {
 }
 
 function exact(term: string): Query {
-  return { term, scored: false };
+  return { term };
 }

@@ -27,7 +27,7 @@ export class LawCatalogSource implements OptionalSource {
   async run(_params: Params, _page: Page, context: SourceContext): Promise<Answer> {
     const found = await this.#index.search(
       this.#corpus,
-      { query: { term: everyLaw, scored: false } },
+      { query: { term: everyLaw } },
       { offset: 0, limit: mostLaws },
     );
     const laws = (found?.hits ?? []).map(({ body }) => body.parse() as StoredLaw);

@@ -113,7 +113,7 @@ function isFullName(text: string): boolean {
 }
 
 function exact(term: string): Query {
-  return { term, scored: false };
+  return { term };
 }
 
 function textOf(article: StoredArticle): string {

@@ -23,7 +23,7 @@ export const journals: Searching = {
 
 function byNumber(term: string): ReadQuestion {
   return {
-    question: { ...wordsOnly(""), filters: [{ term, scored: false }] },
+    question: { ...wordsOnly(""), filters: [{ term }] },
     warnings: [],
     notHeld: "No journal with this number is held.",
   };

@@ -11,7 +11,7 @@ export const papers: Searching = {
     const question = wordsOnly(doi === undefined ? text : "");
     if (doi !== undefined) {
       return {
-        question: { ...question, filters: [{ term: doiTerm(doi), scored: false }] },
+        question: { ...question, filters: [{ term: doiTerm(doi) }] },
         warnings: [],
         notHeld: "No paper with this DOI is held.",
       };

@@ -11,7 +11,7 @@ export const patents: Searching = {
     if (number !== undefined && !("wrongCheck" in number)) {
       const term = patentNumberTerm("application" in number ? number.application : number.publication);
       return {
-        question: { ...wordsOnly(""), filters: [{ term, scored: false }] },
+        question: { ...wordsOnly(""), filters: [{ term }] },
         warnings: [],
         notHeld: "No patent with this number is held.",
       };

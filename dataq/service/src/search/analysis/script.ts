@@ -1,0 +1,36 @@
+import { Converter } from "opencc-js/t2cn";
+
+const convert = Converter({ from: "twp", to: "cn" });
+
+const firstHan = 0x4e00;
+const lastHan = 0x9fff;
+/** They have a simplified form for some of their meanings, and stand in simplified texts for the others. */
+const inBothScripts = "乾著瞭藉徵於餘夥覆摺鍾麽蘋讎";
+
+/**
+ * Characters that only traditional texts have. A character that simplified texts have too, such as 著 in 著作权, does not
+ * make a text traditional.
+ */
+const onlyTraditional = findOnlyTraditional();
+
+/** A text in simplified characters. The words of Taiwan become those of the mainland: 軟體 → 软件. */
+export function simplified(text: string): string {
+  for (let at = 0; at < text.length; at++)
+    if (onlyTraditional[text.charCodeAt(at)] === 1) return convert(text);
+  return text;
+}
+
+function findOnlyTraditional(): Uint8Array {
+  const marks = new Uint8Array(1 << 16);
+  const results = new Set<string>();
+  for (let code = firstHan; code <= lastHan; code++) {
+    const character = String.fromCharCode(code);
+    const result = convert(character);
+    // 埠 alone would be read as the port of a computer: 端口.
+    if (result === character || result.length !== 1) continue;
+    marks[code] = 1;
+    results.add(result);
+  }
+  for (const character of [...results, ...inBothScripts]) marks[character.charCodeAt(0)] = 0;
+  return marks;
+}

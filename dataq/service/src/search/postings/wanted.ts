@@ -1,0 +1,149 @@
+import type { Concept, Query, Wanted, Wording } from "../search-index.ts";
+import { addFlat, addScores, idfOf, type Statistics } from "./bm25.ts";
+import type { Postings } from "./codec.ts";
+import type { OpenSegment } from "./open-segment.ts";
+import type { Scratch } from "./scratch.ts";
+
+/** Every term that is read for it. */
+export function wantedTerms(wanted: Wanted): string[] {
+  const wordings = [...wanted.alternatives.flat(2), ...wanted.hints, ...wanted.priors];
+  return [...wordings.flatMap(({ terms }) => terms), ...wanted.exact];
+}
+
+/** Concepts that no document has in any wording: they are left out, so that they do not spoil the others. */
+export function unknownConcepts({ alternatives }: Wanted, { documentsWithTerm }: Statistics): Set<Concept> {
+  const isKnown = ({ terms }: Wording) => terms.every((term) => (documentsWithTerm.get(term) ?? 0) > 0);
+  return new Set(alternatives.flat().filter((concept) => !concept.some(isKnown)));
+}
+
+/** Documents that have an exact term, or every known concept of an alternative. Undefined where none can. */
+export function completeQuery(wanted: Wanted, unknown: ReadonlySet<Concept>): Query | undefined {
+  const whole = wanted.alternatives
+    .map((concepts) => concepts.filter((concept) => !unknown.has(concept)))
+    .filter((concepts) => concepts.length > 0)
+    .map((concepts): Query => ({ all: concepts.map(conceptQuery) }));
+  const ways = [...whole, ...wanted.exact.map((term) => ({ term }))];
+  return ways.length === 0 ? undefined : anyOf(ways);
+}
+
+/** How many documents must be complete so that the others are not looked for. */
+export const enoughComplete = 1_000;
+
+/**
+ * Ranks documents, by their places in `matches` or by ordinal where every document counts. A document that has nothing of
+ * what is wanted has 0.
+ */
+export function scoresOf(
+  wanted: Wanted,
+  segment: OpenSegment,
+  postings: ReadonlyMap<string, Postings>,
+  statistics: Statistics,
+  matches: Uint32Array | undefined,
+  scratch: Scratch,
+): Float64Array {
+  const length = matches?.length ?? segment.documents;
+  const out = scratch.scores("sum", length);
+  const covered = scratch.scores("covered", length);
+  const add = (wording: Wording, into: Float64Array) =>
+    addWording(wording, segment, postings, statistics, matches, into, scratch);
+  const concepts = wanted.alternatives.flat();
+  let mass = 0;
+  for (const concept of concepts) {
+    const best = scratch.scores("best", length);
+    const worth = massOf(concept, statistics);
+    mass += worth;
+    for (const [place, wording] of concept.entries()) {
+      if (place === 0) {
+        add(wording, best);
+        continue;
+      }
+      const other = scratch.scores("other", length);
+      add(wording, other);
+      for (let i = 0; i < length; i++)
+        if ((other[i] as number) > (best[i] as number)) best[i] = other[i] as number;
+    }
+    for (let i = 0; i < length; i++) {
+      const score = best[i] as number;
+      if (score === 0) continue;
+      out[i] = (out[i] as number) + score;
+      covered[i] = (covered[i] as number) + worth;
+    }
+  }
+  if (concepts.length > 1)
+    for (let i = 0; i < length; i++) {
+      const share = (covered[i] as number) / mass;
+      out[i] = (out[i] as number) * (leastShare + (1 - leastShare) * share);
+    }
+  for (const hint of wanted.hints) add(hint, out);
+  if (wanted.priors.length > 0) {
+    const raised = scratch.scores("other", length);
+    for (const prior of wanted.priors) add(prior, raised);
+    for (let i = 0; i < length; i++)
+      if ((out[i] as number) > 0) out[i] = (out[i] as number) + (raised[i] as number);
+  }
+  for (const term of wanted.exact) {
+    const block = postings.get(term);
+    if (block !== undefined) addFlat(block, exactScore, matches, out);
+  }
+  return out;
+}
+
+/** Added to the score of those that stand first, and taken off before it is shown. */
+export const completeScore = 10_000;
+const exactScore = 100_000;
+
+/** A score as it is shown. */
+export function shownScore(score: number): number {
+  return score % completeScore;
+}
+
+/** What a document keeps of its score that has hardly anything of what is asked for. */
+const leastShare = 0.4;
+
+function addWording(
+  { terms, weight, isFlat }: Wording,
+  segment: OpenSegment,
+  postings: ReadonlyMap<string, Postings>,
+  statistics: Statistics,
+  matches: Uint32Array | undefined,
+  out: Float64Array,
+  scratch: Scratch,
+): void {
+  const share = weight / Math.sqrt(terms.length);
+  const addTerm = (term: string, into: Float64Array) => {
+    const block = postings.get(term);
+    if (block === undefined) return;
+    if (isFlat) addFlat(block, weight / terms.length, matches, into);
+    else addScores(block, share * idfOf(term, statistics), segment, matches, into);
+  };
+  if (terms.length === 1) {
+    addTerm(terms[0] as string, out);
+    return;
+  }
+  const sum = scratch.scores("part", out.length);
+  const had = scratch.scores("had", out.length);
+  for (const term of terms) {
+    addTerm(term, sum);
+    const block = postings.get(term);
+    if (block !== undefined) addFlat(block, 1 / terms.length, matches, had);
+  }
+  // Two words of a phrase of three are worth less than two thirds.
+  for (let i = 0; i < out.length; i++) out[i] = (out[i] as number) + (sum[i] as number) * (had[i] as number);
+}
+
+function massOf(concept: Concept, statistics: Statistics): number {
+  const first = concept[0]?.terms ?? [];
+  return Math.max(1, ...first.map((term) => idfOf(term, statistics)));
+}
+
+function conceptQuery(concept: Concept): Query {
+  return anyOf(
+    concept.map(({ terms }) =>
+      terms.length === 1 ? { term: terms[0] as string } : { all: terms.map((term) => ({ term })) },
+    ),
+  );
+}
+
+function anyOf(queries: readonly Query[]): Query {
+  return queries.length === 1 ? (queries[0] as Query) : { any: queries };
+}
