@@ -111,7 +111,10 @@ function welcome(): void {
   const dataq = ready.get("dataq");
   if (locallm === undefined || dataq === undefined) return;
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
-  const generate = JSON.stringify({ model: locallm.model ?? "<model>", prompt: "The capital of France is" });
+  const chat = JSON.stringify({
+    model: locallm.model ?? "<model>",
+    messages: [{ role: "user", content: "What is the capital of France?" }],
+  });
   const query = JSON.stringify({ operation: "legal_laws", params: { query: "民法典 第五百七十七条" } });
   const talk =
     locallm.model == null
@@ -122,7 +125,7 @@ Both products run (ready after ${seconds} s). Ctrl-C stops them.
 
 locallm, the model server: ${locallm.url}
   talk     ${talk}
-  ask      curl ${locallm.url}/api/generate -d '${generate}'
+  ask      curl ${locallm.url}/api/chat -d '${chat}'
 
 dataq, the data service: ${dataq.url}
   console  ${dataq.console}

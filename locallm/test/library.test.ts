@@ -564,6 +564,16 @@ describe.skipIf(starter === null)("with the starter model", () => {
     await rm(root, { recursive: true, force: true });
   });
 
+  test("it answers a simple question with the right word", async () => {
+    const { message } = (await own.ask("/api/chat", {
+      model: starterName,
+      messages: [{ role: "user", content: "What is the capital of France?" }],
+      stream: false,
+      options: { num_predict: 12 },
+    })) as { message: { content: string } };
+    expect(message.content).toContain("Paris");
+  });
+
   test("a model created from it is listed and used like any other", async () => {
     await create(
       { model: "pirate", from: starterName, system: "You are a pirate.", parameters: { num_predict: 3 } },

