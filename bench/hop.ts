@@ -104,11 +104,11 @@ function job(round: number): GenerateJob {
 
 function engineWay(load: LoadRequest): Way {
   let hear: (events: readonly SlotEvent[]) => void = () => {};
-  const engine: Engine = loadEngine(load, {
-    onProgress() {},
-    onLog() {},
-    onStep: (events) => hear(events),
-  });
+  const engine: Engine = loadEngine(
+    load,
+    { onProgress() {}, onLog() {}, onStep: (events) => hear(events) },
+    null,
+  );
   async function* texts(round: number) {
     const arrived: SlotEvent[] = [];
     let wake = () => {};

@@ -19,6 +19,9 @@ describe("readConfig", () => {
       contextLength: 2048,
       flashAttention: "auto",
       kvCacheType: "f16",
+      cacheRamBytes: null,
+      cacheDiskBytes: 0,
+      cacheFolder: join(homedir(), ".locallm/conversations"),
       generate: "raw",
       specialTokens: "template",
       intelGpu: false,
@@ -83,6 +86,13 @@ describe("readConfig", () => {
     ["LOCALLM_FLASH_ATTENTION", "off", "flashAttention", "off"],
     ["LOCALLM_FLASH_ATTENTION", "1", "flashAttention", "on"],
     ["LOCALLM_KV_CACHE_TYPE", "q8_0", "kvCacheType", "q8_0"],
+    ["LOCALLM_CACHE_RAM", "0", "cacheRamBytes", 0],
+    ["LOCALLM_CACHE_RAM", "AUTO", "cacheRamBytes", null],
+    ["LOCALLM_CACHE_RAM", "1.5GiB", "cacheRamBytes", 1.5 * 2 ** 30],
+    ["LOCALLM_CACHE_RAM", "500 mb", "cacheRamBytes", 500e6],
+    ["LOCALLM_CACHE_DISK", "20g", "cacheDiskBytes", 20e9],
+    ["LOCALLM_CACHE_DISK", "4096", "cacheDiskBytes", 4096],
+    ["LOCALLM_CACHE_FOLDER", "/var/cache/locallm", "cacheFolder", "/var/cache/locallm"],
     ["LOCALLM_GENERATE", "template", "generate", "template"],
     ["LOCALLM_INTEL_GPU", "1", "intelGpu", true],
     ["CUDA_VISIBLE_DEVICES", "0,2", "cudaVisibleDevices", "0,2"],
@@ -120,6 +130,12 @@ describe("readConfig", () => {
     ["LOCALLM_CONTEXT_LENGTH", "0"],
     ["LOCALLM_FLASH_ATTENTION", "sometimes"],
     ["LOCALLM_KV_CACHE_TYPE", "q2"],
+    ["LOCALLM_CACHE_RAM", "much"],
+    ["LOCALLM_CACHE_RAM", "-1"],
+    ["LOCALLM_CACHE_RAM", "1e9"],
+    ["LOCALLM_CACHE_RAM", "9999999TiB"],
+    ["LOCALLM_CACHE_DISK", "auto"],
+    ["LOCALLM_CACHE_DISK", "10%"],
     ["LOCALLM_GENERATE", "both"],
     ["LOCALLM_INTEL_GPU", "arc"],
     ["CUDA_VISIBLE_DEVICES", "the first"],
@@ -133,6 +149,14 @@ describe("readConfig", () => {
   it("never prints a key that it refuses, or a proxy with its password", () => {
     expect(() => readConfig({ LOCALLM_API_KEY: "two words" })).not.toThrow(/two words/);
     expect(() => readConfig({ HTTP_PROXY: "ftp://me:secret@p" })).not.toThrow(/secret/);
+  });
+
+  it("refuses conversations on disk without memory for them", () => {
+    const both = { LOCALLM_CACHE_RAM: "0", LOCALLM_CACHE_DISK: "1GB" };
+    expect(() => readConfig(both)).toThrow('LOCALLM_CACHE_DISK="1GB": needs memory');
+    expect(readConfig({ LOCALLM_CACHE_RAM: "0", LOCALLM_CACHE_DISK: "0" })).toMatchObject({
+      cacheRamBytes: 0,
+    });
   });
 
   it("refuses a quantised cache without flash attention: no model could be loaded with it", () => {

@@ -29,6 +29,11 @@ export interface Config extends CommandConfig, GpuSettings {
   readonly contextLength: number;
   readonly flashAttention: "auto" | "on" | "off";
   readonly kvCacheType: "f16" | "q8_0" | "q4_0";
+  /** Memory for conversations that another one took the slot of, in bytes; null: a share of the free memory. */
+  readonly cacheRamBytes: number | null;
+  /** Disk space for them, in bytes; 0: they are not written. */
+  readonly cacheDiskBytes: number;
+  readonly cacheFolder: string;
   /** Whether `/api/generate` uses a plain prompt as is or applies the model's template. */
   readonly generate: "raw" | "template";
   /** Where control tokens are recognised: only in the template, or also in messages. */
@@ -83,6 +88,13 @@ export const settings: readonly Setting[] = [
   setting("LOCALLM_FLASH_ATTENTION", "auto", "auto, on or off"),
   setting("LOCALLM_KV_CACHE_TYPE", "f16", "f16, q8_0 or q4_0"),
   setting(
+    "LOCALLM_CACHE_RAM",
+    "auto",
+    "memory for conversations that lost their slot, such as 2GiB; 0 keeps none; auto: an eighth of the free memory, up to 8GiB",
+  ),
+  setting("LOCALLM_CACHE_DISK", "0", "disk space for them, so that they survive a restart; 0 writes none"),
+  setting("LOCALLM_CACHE_FOLDER", "~/.locallm/conversations", "where they are written"),
+  setting(
     "LOCALLM_REGISTRIES",
     "",
     "hosts that models may be pulled from, comma-separated; empty allows any",
@@ -114,6 +126,7 @@ export function readConfig(environment: Environment = process.env): Config {
     return checked(variable, trimmed(environment[variable]) ?? "", parseProxy);
   };
   const flashAttention = read("LOCALLM_FLASH_ATTENTION", parseFlashAttention);
+  const cacheRamBytes = read("LOCALLM_CACHE_RAM", parseCacheRam);
 
   return {
     ...readCommandConfig(environment),
@@ -128,6 +141,9 @@ export function readConfig(environment: Environment = process.env): Config {
     contextLength: read("LOCALLM_CONTEXT_LENGTH", integerBetween(1, 2 ** 31 - 1)),
     flashAttention,
     kvCacheType: read("LOCALLM_KV_CACHE_TYPE", (text) => parseKvCacheType(text, flashAttention)),
+    cacheRamBytes,
+    cacheDiskBytes: read("LOCALLM_CACHE_DISK", (text) => parseCacheDisk(text, cacheRamBytes)),
+    cacheFolder: read("LOCALLM_CACHE_FOLDER", parsePath),
     generate: read("LOCALLM_GENERATE", oneOf("raw", "template")),
     specialTokens: read("LOCALLM_SPECIAL_TOKENS", oneOf("template", "everywhere")),
     registries: read("LOCALLM_REGISTRIES", parseRegistries),
@@ -279,6 +295,34 @@ function parseKvCacheType(
   if (flashAttention === "off" && type !== "f16" && !(type instanceof Problem))
     return new Problem("needs flash attention, which LOCALLM_FLASH_ATTENTION turns off");
   return type;
+}
+
+function parseCacheRam(text: string): number | null | Problem {
+  if (text.toLowerCase() === "auto") return null;
+  return parseSize(text) ?? new Problem("must be a size such as 2GiB or 500MB, 0 or auto");
+}
+
+/** The limit of `LOCALLM_CACHE_RAM=auto`. */
+export function automaticCacheBytes(availableBytes: number): number {
+  return Math.min(Math.floor(availableBytes / 8), 8 * 2 ** 30);
+}
+
+function parseCacheDisk(text: string, cacheRamBytes: Config["cacheRamBytes"]): number | Problem {
+  const bytes = parseSize(text);
+  if (bytes === null) return new Problem("must be a size such as 20GiB or 500MB, or 0");
+  // What goes to the disk goes through memory.
+  if (bytes > 0 && cacheRamBytes === 0)
+    return new Problem("needs memory, which LOCALLM_CACHE_RAM=0 turns off");
+  return bytes;
+}
+
+/** A number of bytes, or with a unit: powers of 1000 (`KB`, `MB` …) or of 1024 (`KiB`, `MiB` …). Null if it is neither. */
+function parseSize(text: string): number | null {
+  const [, number, unit = ""] = /^(\d{1,15}(?:\.\d{1,6})?) ?(?:([KMGT]i?)?B?)$/i.exec(text) ?? [];
+  if (number === undefined) return null;
+  const power = " KMGT".indexOf(unit.charAt(0).toUpperCase() || " ");
+  const bytes = Math.floor(Number(number) * (unit.length === 2 ? 1024 : 1000) ** power);
+  return Number.isSafeInteger(bytes) ? bytes : null;
 }
 
 /** A number, an NVIDIA device ID, or one of CUDA's words for no device. */

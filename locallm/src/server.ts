@@ -1,6 +1,16 @@
+import { chmod } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import pino, { type Logger } from "pino";
-import { baseUrl, type Config, type HostAddress, readConfig, shownConfig } from "./config.ts";
+import {
+  automaticCacheBytes,
+  baseUrl,
+  type Config,
+  type HostAddress,
+  readConfig,
+  shownConfig,
+} from "./config.ts";
+import { KeptConversations } from "./conversations/conversations.ts";
+import { StateFiles } from "./conversations/state-files.ts";
 import { SchemaThreads } from "./dialogue/grammar/schema-threads.ts";
 import { TemplateThreads } from "./dialogue/template-threads.ts";
 import { Accelerator } from "./gpu/accelerator.ts";
@@ -63,13 +73,16 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
   await makeModelsFolder(config.modelsFolder);
   const store = new Store(config.modelsFolder);
   const metrics = createMetrics();
+  const conversations = await openConversations(config, log);
+  /** Kept conversations make way for a model. */
+  const loadableBytes = () => availableBytes() + conversations.memoryBytes;
   const backend = machineBackend(config);
   const accelerator = new Accelerator(backend, (folder) => devicesIn(folder, config), config);
   const memoryNeeds = new MemoryNeeds({
     store,
     measure: measureLoad,
     hasGpu: backend.folder !== null,
-    availableBytes,
+    availableBytes: loadableBytes,
   });
   const scheduler = createScheduler(
     {
@@ -83,10 +96,11 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     },
     {
       clock: systemClock,
-      startRunner: parts.startRunner ?? rememberingStart(),
+      startRunner: keepingStart(parts.startRunner ?? rememberingStart(), conversations),
       needs: (model, load) => memoryNeeds.of(model, load),
       place: (needs, wish) => accelerator.place(needs, wish),
-      availableBytes,
+      availableBytes: loadableBytes,
+      makeRoom: (bytes) => conversations.makeRoom(bytes),
       onDecision: (decision) => record(decision, metrics, log),
       onLog: (model, line) => log.debug({ model, line }, "engine"),
     },
@@ -107,6 +121,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     templates,
     schemas,
     scheduler,
+    conversations,
     pulls,
     settings: {
       defences: {
@@ -147,7 +162,9 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
   };
 
   async function close(deadlineMs: number): Promise<void> {
+    conversations.closing();
     await scheduler.close(deadlineMs);
+    await conversations.close();
     templates.close();
     schemas.close();
     pulls.close();
@@ -156,6 +173,34 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     systemClock.after(lastBytesMs, () => app.server.closeAllConnections());
     await closed;
   }
+}
+
+/** The limit is taken at the start, so that it does not move. Throws `invalid_setting` if the folder cannot be used. */
+async function openConversations(config: Config, log: Logger): Promise<KeptConversations> {
+  const memoryBytes = config.cacheRamBytes ?? automaticCacheBytes(availableBytes());
+  const limits = { memoryBytes, availableBytes };
+  const { cacheFolder: folder, cacheDiskBytes: limitBytes } = config;
+  if (limitBytes === 0) return new KeptConversations(limits);
+  try {
+    await makeFolder(folder);
+    await chmod(folder, 0o700);
+    const onProblem = (problem: string, error: unknown) => log.warn({ err: error }, problem);
+    return new KeptConversations(
+      limits,
+      await StateFiles.open({ folder, limitBytes, now: () => new Date(), onProblem }),
+    );
+  } catch (cause) {
+    const problem = `the folder cannot be used (${(cause as NodeJS.ErrnoException).code})`;
+    throw new LocallmError(
+      "invalid_setting",
+      { variable: "LOCALLM_CACHE_FOLDER", value: JSON.stringify(folder), problem },
+      { cause },
+    );
+  }
+}
+
+function keepingStart(start: StartRunner, conversations: KeptConversations): StartRunner {
+  return (load, more) => start(load, { ...more, conversations });
 }
 
 /** Settings for requests to registries and other sources. Throws `invalid_setting` if the certificates are unreadable. */

@@ -1,7 +1,9 @@
 import koffi from "koffi";
 import { LocallmError } from "../wire/errors.ts";
+import type { StatePart } from "../wire/inference/kept-state.ts";
 import { Batch, check } from "./batch.ts";
-import type { Functions, Pointer } from "./libllama/functions.ts";
+import type { SharedMemory } from "./kept/shared-memory.ts";
+import type { CopyState, Functions, Pointer } from "./libllama/functions.ts";
 import type { Threadpool } from "./libllama/threadpool.ts";
 import { newPulse, type Pulse } from "./pulse.ts";
 
@@ -22,9 +24,10 @@ type ContextFunctions = Pick<
   | "llama_memory_seq_rm"
   | "llama_memory_seq_cp"
   | "llama_memory_seq_add"
-  | "llama_state_seq_get_size"
-  | "llama_state_seq_get_data"
-  | "llama_state_seq_set_data"
+  | "llama_state_seq_get_size_ext"
+  | "llama_state_seq_get_data_ext"
+  | "llama_state_seq_set_data_ext"
+  | "llama_memory_seq_pos_max"
   | "llama_memory_can_shift"
   | "llama_attach_threadpool"
   | "llama_set_n_threads"
@@ -47,7 +50,13 @@ export interface ContextRequest {
   /** -1: the model's own. */
   readonly pooling: number;
   readonly unified: boolean;
+  /** Whether the cache can drop the end of a sequence; else only all of it. */
+  readonly canCut: boolean;
 }
+
+/** What the library copies of a state. */
+const wholeState = 0;
+const uncuttablePart = 1;
 
 const flashAttention = { auto: -1, on: 1, off: 0 };
 const mostBufferedBytes = 4 * 2 ** 20;
@@ -62,6 +71,7 @@ export class Context {
   /** Rows of one step at most. */
   readonly capacity: number;
   readonly canShift: boolean;
+  readonly canCut: boolean;
   readonly #sequences: number;
   readonly #memory: Pointer | null;
   readonly #compute: Functions["llama_decode"];
@@ -73,6 +83,7 @@ export class Context {
   constructor(library: ContextFunctions, model: Pointer, request: ContextRequest) {
     this.#library = library;
     this.#sequences = request.sequences;
+    this.canCut = request.canCut;
     this.#threads = request.threads;
     this.#threadpool = request.threadpool;
     const pointer = library.llama_init_from_model(model, {
@@ -193,7 +204,7 @@ export class Context {
     const library = this.#library;
     if (this.#memory === null) return false;
     library.llama_memory_seq_rm(this.#memory, target, -1, -1);
-    const size = Number(library.llama_state_seq_get_size(this.pointer, source));
+    const size = this.stateBytes(source);
     // Once a copy waits for the next step, later ones must wait too: they may read or overwrite what it copies.
     if (size > mostBufferedBytes || this.#copiesWait) {
       library.llama_memory_seq_cp(this.#memory, source, target, -1, -1);
@@ -201,8 +212,67 @@ export class Context {
       return true;
     }
     const held = new Uint8Array(size);
-    const got = Number(library.llama_state_seq_get_data(this.pointer, held, size, source));
-    return got > 0 && Number(library.llama_state_seq_set_data(this.pointer, held, got, target)) > 0;
+    const got = Number(library.llama_state_seq_get_data_ext(this.pointer, held, size, source, wholeState));
+    if (got === 0) return false;
+    return Number(library.llama_state_seq_set_data_ext(this.pointer, held, got, target, wholeState)) > 0;
+  }
+
+  /** Size of all that a sequence holds. */
+  stateBytes(sequence: number): number {
+    check("sequence", sequence, this.#sequences);
+    return Number(this.#library.llama_state_seq_get_size_ext(this.pointer, sequence, wholeState));
+  }
+
+  /** Copies all that a sequence holds. False: its size is another, or a copy into it still waits for a step. */
+  async saveState(sequence: number, memory: SharedMemory, part: StatePart): Promise<boolean> {
+    if (this.#copiesWait || this.stateBytes(sequence) !== part.bytes) return false;
+    return await this.#copyState(this.#library.llama_state_seq_get_data_ext, sequence, memory, part);
+  }
+
+  /** Replaces all that a sequence holds. False: it was rejected, and the sequence may hold anything. */
+  async loadState(sequence: number, memory: SharedMemory, part: StatePart): Promise<boolean> {
+    check("sequence", sequence, this.#sequences);
+    return await this.#copyState(this.#library.llama_state_seq_set_data_ext, sequence, memory, part);
+  }
+
+  /** On another thread: it may be gigabytes. */
+  #copyState(copy: CopyState, sequence: number, memory: SharedMemory, part: StatePart): Promise<boolean> {
+    const address = memory.address(part.offset, part.bytes);
+    return new Promise((resolve, reject) => {
+      copy.async(this.pointer, address, part.bytes, sequence, wholeState, (error, bytes) => {
+        if (error) reject(error);
+        else resolve(Number(bytes) === part.bytes);
+      });
+    });
+  }
+
+  /** -1 if the sequence is empty. */
+  lastPosition(sequence: number): number {
+    check("sequence", sequence, this.#sequences);
+    return this.#memory === null ? -1 : this.#library.llama_memory_seq_pos_max(this.#memory, sequence);
+  }
+
+  /** The part of a sequence's state that cannot be cut; null if there is none. */
+  checkpoint(sequence: number): Uint8Array | null {
+    check("sequence", sequence, this.#sequences);
+    const library = this.#library;
+    const size = Number(library.llama_state_seq_get_size_ext(this.pointer, sequence, uncuttablePart));
+    const bytes = new Uint8Array(size);
+    const got = Number(
+      library.llama_state_seq_get_data_ext(this.pointer, bytes, size, sequence, uncuttablePart),
+    );
+    return got === size && size > 0 ? bytes : null;
+  }
+
+  /** Goes back to a checkpoint of the sequence's first `tokens`. False: it was rejected. */
+  goBack(sequence: number, bytes: Uint8Array): boolean {
+    check("sequence", sequence, this.#sequences);
+    const { length } = bytes;
+    const library = this.#library;
+    return (
+      Number(library.llama_state_seq_set_data_ext(this.pointer, bytes, length, sequence, uncuttablePart)) ===
+      length
+    );
   }
 
   /** Drops the positions [from, to) and moves what follows into their place. */

@@ -4,6 +4,8 @@ import { Allocation } from "./allocation.ts";
 import { Context } from "./context.ts";
 import { Embedder } from "./embedder.ts";
 import { Grammars } from "./grammar.ts";
+import { KeptStates, type StateKeeper } from "./kept/kept-states.ts";
+import { hasSharedMemory } from "./kept/shared-memory.ts";
 import { listDevices } from "./libllama/devices.ts";
 import { type Library, openLibrary } from "./libllama/library.ts";
 import { hearLog } from "./libllama/log.ts";
@@ -19,6 +21,8 @@ export interface Engine {
   readonly vocabulary: Vocabulary;
   /** Null for a model that only makes vectors. */
   readonly slots: Slots | null;
+  /** Null if nothing is kept. */
+  readonly kept: KeptStates | null;
   /** Made on the first call, since it has its own context. */
   embedder(): Embedder;
   /** A number for each loop that computes steps: the same one twice means that the loop hangs. */
@@ -37,8 +41,14 @@ const embedSequences = 64;
 /** How long waiting threads spin for the next step, 0 to 100; see docs/decisions/0004. */
 const poll = 50;
 
+/** Keeps the states of conversations. `group`: what a state and a load must have in common. */
+export interface Keeping {
+  readonly group: string;
+  readonly keeper: StateKeeper;
+}
+
 /** Blocks until the model is loaded. Throws `engine_missing`, `engine_mismatch` or `model_load_failed`. */
-export function loadEngine(request: LoadRequest, events: EngineEvents): Engine {
+export function loadEngine(request: LoadRequest, events: EngineEvents, keeping: Keeping | null): Engine {
   const library = openLibrary(request.placement.library ?? undefined, request.processorFile);
   const allocation = new Allocation();
   return hearLog(
@@ -47,7 +57,7 @@ export function loadEngine(request: LoadRequest, events: EngineEvents): Engine {
       allocation.hear(line);
       events.onLog(line);
     },
-    () => load(library, request, events, allocation),
+    () => load(library, request, events, allocation, keeping),
   );
 }
 
@@ -76,7 +86,13 @@ export function measureEngine(request: LoadRequest): ModelInfo["sizeBytes"] {
   );
 }
 
-function load(library: Library, request: LoadRequest, events: EngineEvents, allocation: Allocation): Engine {
+function load(
+  library: Library,
+  request: LoadRequest,
+  events: EngineEvents,
+  allocation: Allocation,
+  keeping: Keeping | null,
+): Engine {
   const model = Model.load(library, request, events.onProgress);
   const threadCount =
     request.numThread === null ? new SharedThreads(physicalCores()) : fixedThreads(request.numThread);
@@ -88,13 +104,19 @@ function load(library: Library, request: LoadRequest, events: EngineEvents, allo
     newEmbedder(library, model, request, window, threadCount, pool);
 
   let slots: Slots | null = null;
+  let kept: KeptStates | null = null;
   let embedder: Embedder | null = null;
   let contextLength = window;
   if (canGenerate) {
     const context = newSlotsContext(library, model, request, window, threads, threadpool);
     contextLength = Math.min(context.contextPerSequence, model.trainContext);
+    if (keeping !== null && hasSharedMemory()) {
+      const { group, keeper } = keeping;
+      kept = new KeptStates(context, keeper, group, model.dependsOnWindow ? contextLength : 0);
+    }
     slots = new Slots({
       context,
+      kept,
       slots: request.slots,
       threads: threadCount,
       onStep: events.onStep,
@@ -116,6 +138,7 @@ function load(library: Library, request: LoadRequest, events: EngineEvents, allo
   return {
     vocabulary,
     slots,
+    kept,
     embedder() {
       if (pooling === "rank")
         throw new LocallmError("decode_failed", { reason: "a ranking model makes no vectors" });
@@ -193,6 +216,7 @@ function newSlotsContext(
     embeddings: false,
     pooling: 0,
     unified: false,
+    canCut: model.canCut,
   });
   model.applyAdapters(context.pointer);
   if (request.placement.devices.length > 0) warmUp(context);
@@ -239,6 +263,7 @@ function newEmbedder(
     pooling:
       model.pooling === null || model.pooling === "none" ? poolingValue("mean") : poolingValue(model.pooling),
     unified: true,
+    canCut: model.canCut,
   });
   model.applyAdapters(context.pointer);
   return new Embedder({

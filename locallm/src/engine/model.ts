@@ -96,6 +96,17 @@ export class Model {
     return causal && !embedder && this.#library.llama_model_has_decoder(this.pointer);
   }
 
+  /** Whether a cache of it can be cut: a recurrent state has no beginning that could be left. */
+  get canCut(): boolean {
+    const { pointer } = this;
+    return !this.#library.llama_model_is_recurrent(pointer) && !this.#library.llama_model_is_hybrid(pointer);
+  }
+
+  /** Whether its positions are scaled by the length of the window, so that its caches fit no other window. */
+  get dependsOnWindow(): boolean {
+    return this.#metadata("rope.scaling.original_context_length") !== null;
+  }
+
   applyAdapters(context: Pointer): void {
     if (this.adapters.length === 0) return;
     const status = this.#library.llama_set_adapters_lora(

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Part, type Plannable, planStep } from "./plan.ts";
+import { checkpointTail, lastAlone, type Part, type Plannable, planStep } from "./plan.ts";
 
 type Planned = { -readonly [Key in keyof Plannable]: Plannable[Key] };
 
@@ -16,7 +16,7 @@ const slot = (changes: Partial<Planned> = {}): Planned => ({
 const prompt = (length: number, changes: Partial<Planned> = {}) =>
   slot({ pending: Array.from({ length }, (_, index) => index), ...changes });
 const answer = (changes: Partial<Planned> = {}) => slot({ isGenerating: true, ...changes });
-const budget = { rows: 512, sharedPromptRows: 64 };
+const budget = { rows: 512, sharedPromptRows: 64, tail: lastAlone };
 const rowsOf = (parts: readonly Part<Planned>[]) => parts.map(({ slot, tokens }) => [slot.index, tokens]);
 
 /** Up to 16 slots in any state. */
@@ -48,7 +48,7 @@ describe("planStep", () => {
         (slots, numBatch, sharedPromptRows) => {
           // As in the engine: at least one row for each slot.
           const rows = Math.max(numBatch, slots.length);
-          const parts = planStep(slots, { rows, sharedPromptRows });
+          const parts = planStep(slots, { rows, sharedPromptRows, tail: lastAlone });
           expect(parts.reduce((sum, { tokens }) => sum + tokens, 0)).toBeLessThanOrEqual(rows);
           expect(parts.length > 0).toBe(slots.some(({ pending }) => pending.length > 0));
           for (const { slot, tokens, outputs } of parts) {
@@ -72,7 +72,7 @@ describe("planStep", () => {
         const all = slots.reduce((sum, { pending }) => sum + pending.length, 0);
         let computed = 0;
         for (let turn = 10; ; turn++) {
-          const parts = planStep(slots, { rows, sharedPromptRows: 64 });
+          const parts = planStep(slots, { rows, sharedPromptRows: 64, tail: lastAlone });
           if (parts.length === 0) break;
           for (const { slot, tokens } of parts) {
             computed += tokens;
@@ -121,6 +121,14 @@ describe("planStep", () => {
     ] as const)
       expect(rowsOf(planStep([prompt(length)], budget))).toEqual([[0, first]]);
     expect(rowsOf(planStep([prompt(1)], budget))).toEqual([[0, 1]]);
+  });
+
+  it("computes the last tokens of a prompt in a step of their own where the cache cannot be cut", () => {
+    const steps = (length: number) => rowsOf(planStep([prompt(length)], { ...budget, tail: checkpointTail }));
+    expect(steps(31)).toEqual([[0, 31]]);
+    expect(steps(32)).toEqual([[0, 16]]);
+    expect(steps(512)).toEqual([[0, 496]]);
+    expect(steps(600)).toEqual([[0, 512]]);
   });
 
   it("takes a slot that must be alone and the others in turns", () => {

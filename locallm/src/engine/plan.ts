@@ -16,17 +16,31 @@ export interface Budget {
   readonly rows: number;
   /** Rows of prompts in a step that also computes answers. */
   readonly sharedPromptRows: number;
+  /** The end of a prompt that is computed in a step of its own. */
+  readonly tail: Tail;
+}
+
+interface Tail {
+  readonly tokens: number;
+  /** Only of parts with at least so many tokens. */
+  readonly from: number;
 }
 
 /** A second prompt joins a step only with at least this many tokens, or with all that it has left. */
 const leastPart = 32;
 
 /**
- * From so many rows on the processor's flash attention computes in another way, and the outputs differ visibly. The
+ * From 64 rows on the processor's flash attention computes in another way, and the outputs differ visibly. The
  * last token of a long prompt is therefore computed alone, as it is when the same prompt comes again and all others
  * are cached: else a repeat with a seed would often differ. It costs one row.
  */
-const bigBatch = 64;
+export const lastAlone: Tail = { tokens: 1, from: 64 };
+
+/**
+ * A cache that cannot be cut is remembered as it is before the prompt's last tokens: these often differ in the next
+ * turn, where templates end a prompt with the beginning of an answer.
+ */
+export const checkpointTail: Tail = { tokens: 16, from: 32 };
 
 /**
  * Plans the next step: one token of each answer and, in the same batch, as many tokens of prompts as the budget
@@ -53,8 +67,8 @@ export function planStep<Planned extends Plannable>(
     const room = limit - rows;
     const least = index === 0 ? 1 : Math.min(leastPart, slot.pending.length);
     if (room < least) break;
-    const isBigAndLast = slot.pending.length <= room && slot.pending.length >= bigBatch;
-    add(slot, isBigAndLast ? slot.pending.length - 1 : Math.min(room, slot.pending.length));
+    const hasTail = slot.pending.length <= room && slot.pending.length >= budget.tail.from;
+    add(slot, hasTail ? slot.pending.length - budget.tail.tokens : Math.min(room, slot.pending.length));
   }
   // The engine computes sequences together only if their numbers follow one another.
   return parts.sort((a, b) => a.slot.index - b.slot.index);

@@ -36,7 +36,7 @@ export function headFrom<Slot extends Neighbour>(
   return from === null ? null : { from, tokens };
 }
 
-export function commonLength(a: readonly number[], b: readonly number[]): number {
+export function commonLength(a: ArrayLike<number>, b: ArrayLike<number>): number {
   const end = Math.min(a.length, b.length);
   let length = 0;
   while (length < end && a[length] === b[length]) length++;

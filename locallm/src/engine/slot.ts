@@ -1,5 +1,13 @@
 import type { Answer } from "./answer.ts";
 
+/** The state of a cache's first tokens. */
+export interface Checkpoint {
+  readonly tokens: number;
+  readonly bytes: Uint8Array;
+}
+
+const mostCheckpoints = 3;
+
 /** A sequence of the context: the tokens that its cache holds, and the job that it answers. */
 export class Slot {
   readonly index: number;
@@ -16,6 +24,14 @@ export class Slot {
   isCancelled = false;
   /** Its reader is slow: it keeps its place and computes nothing. */
   isPaused = false;
+  /** How many of the cached tokens the last job's prompt had; more than all of them if it was not computed whole. */
+  promptTokens = 0;
+  /** Tokens were cut out of the cache's middle, so what it holds is no longer what these tokens alone give. */
+  isShifted = false;
+  /** Earlier states, for kinds of memory that cannot be cut. */
+  checkpoints: readonly Checkpoint[] = [];
+  /** The number of the kept state that this conversation was restored from; -1: none. */
+  restoredFrom = -1;
   /** Numbers that grow: when the job came, and when its rows were last computed. */
   arrived = 0;
   served = 0;
@@ -61,9 +77,30 @@ export class Slot {
     this.arrived = arrived;
   }
 
+  /** The cache holds these tokens, restored from a kept state. */
+  holds(tokens: Int32Array, promptTokens: number): void {
+    this.cached.length = tokens.length;
+    for (let index = 0; index < tokens.length; index++) this.cached[index] = tokens[index]!;
+    this.promptTokens = promptTokens;
+    this.isShifted = false;
+  }
+
+  /** The cache holds nothing. */
+  empty(): void {
+    this.cached.length = 0;
+    this.checkpoints = [];
+    this.promptTokens = 0;
+    this.isShifted = false;
+    this.restoredFrom = -1;
+  }
+
   /** The cache holds the prompt's first `cachedTokens` tokens; the others are pending. */
   resume(cachedTokens: number): void {
+    if (cachedTokens === 0) this.empty();
+    if (cachedTokens < this.promptTokens - 1) this.restoredFrom = -1;
     this.cached.length = cachedTokens;
+    this.checkpoints = this.checkpoints.filter(({ tokens }) => tokens <= cachedTokens);
+    this.promptTokens = this.answer.prompt.length;
     this.#pending = this.answer.prompt.slice(cachedTokens);
     this.answer.begin(cachedTokens);
   }
@@ -76,6 +113,12 @@ export class Slot {
     if (this.#pending.length === 0) this.#isGenerating = true;
   }
 
+  /** The cache's state as it is now; null: it has none that would have to be remembered. */
+  remember(bytes: Uint8Array | null): void {
+    if (bytes === null) return;
+    this.checkpoints = [...this.checkpoints, { tokens: this.cached.length, bytes }].slice(-mostCheckpoints);
+  }
+
   /** The answer's next token, which the next step computes. */
   push(token: number): void {
     this.#pending = [token];
@@ -84,6 +127,7 @@ export class Slot {
   /** A step was aborted: the cache holds only the first `kept` tokens, and the others are pending again. */
   rollBack(kept: number): void {
     this.#pending = [...this.cached.splice(kept), ...this.#pending];
+    if (kept === 0) this.checkpoints = [];
   }
 
   release(): void {

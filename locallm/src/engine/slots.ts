@@ -2,8 +2,9 @@ import { LocallmError } from "../wire/errors.ts";
 import type { GenerateDone, GenerateJob } from "../wire/inference/generate.ts";
 import { Answer, type AnswerMakers } from "./answer.ts";
 import type { Context } from "./context.ts";
-import { type Part, planStep } from "./plan.ts";
-import { headFrom, reusable } from "./prefix.ts";
+import type { KeptStates } from "./kept/kept-states.ts";
+import { checkpointTail, lastAlone, type Part, planStep } from "./plan.ts";
+import { commonLength, headFrom, reusable } from "./prefix.ts";
 import { Slot } from "./slot.ts";
 import type { Threads } from "./threads.ts";
 
@@ -22,6 +23,8 @@ export interface SlotsRequest {
   readonly context: Context;
   readonly slots: number;
   readonly threads: Threads;
+  /** Null: what a slot's cache holds is gone when another conversation takes the slot. */
+  readonly kept: KeptStates | null;
   /** All events of one step in one call. */
   readonly onStep: (events: readonly SlotEvent[]) => void;
   /** Resolves once the process has read its messages. */
@@ -55,6 +58,8 @@ export class Slots {
   #events: SlotEvent[] = [];
   /** The parts of the current step, until they are committed: messages can arrive before that, also in a quick step. */
   #current: readonly Part[] = [];
+  /** The slot whose cache is being replaced. */
+  #switching: Slot | null = null;
   #running: Promise<void> | null = null;
   #isAsked = false;
   #turns = 0;
@@ -69,7 +74,7 @@ export class Slots {
     this.#request = request;
     this.#context = request.context;
     this.#slots = Array.from({ length: request.slots }, (_, index) => new Slot(index));
-    this.#canCopy = request.slots > 1;
+    this.#canCopy = request.slots > 1 && request.context.canCut;
   }
 
   submit(id: number, job: GenerateJob): void {
@@ -84,7 +89,9 @@ export class Slots {
     if (waiting >= 0) this.#waiting.splice(waiting, 1);
     const slot = this.#slots.find((candidate) => candidate.id === id);
     if (slot === undefined) return;
-    if (this.#current.some((part) => part.slot === slot)) {
+    if (this.#switching === slot) {
+      slot.isCancelled = true;
+    } else if (this.#current.some((part) => part.slot === slot)) {
       slot.isCancelled = true;
       // A step that others wait for is short: to abort it would make them compute it again.
       if (!this.#current.some((part) => part.slot.isGenerating)) this.#context.abort();
@@ -133,7 +140,7 @@ export class Slots {
   async #run(): Promise<void> {
     while (this.#hasWork()) {
       this.#isAsked = false;
-      this.#admit();
+      await this.#admit();
       await this.#step();
       if (this.#events.length > 0) {
         this.#request.onStep(this.#events);
@@ -157,28 +164,74 @@ export class Slots {
   }
 
   /** Gives free slots to waiting jobs, to each the slot whose cache has most of its prompt. */
-  #admit(): void {
+  async #admit(): Promise<void> {
     while (this.#waiting.length > 0 && this.#slots.some((slot) => slot.isFree)) {
       const { id, job } = this.#waiting.shift()!;
       try {
-        this.#place(id, new Answer(this.#request.makers, job, this.#context.contextPerSequence));
+        await this.#place(id, new Answer(this.#request.makers, job, this.#context.contextPerSequence));
       } catch (error) {
         this.#fail(id, error);
       }
     }
   }
 
-  #place(id: number, answer: Answer): void {
+  /**
+   * If a kept state has clearly more of the prompt than any slot, the oldest slot gets that. What a slot's cache held
+   * of another conversation is kept first. Both happen here, between two steps, and others wait so long.
+   */
+  async #place(id: number, answer: Answer): Promise<void> {
+    const { prompt, job } = answer;
+    const { kept } = this.#request;
     const free = this.#slots.filter((slot) => slot.isFree);
     const shares = free.map((slot) => ({
       slot,
-      tokens: answer.job.deterministic ? 0 : reusable(slot.cached, answer.prompt),
+      tokens: job.deterministic ? 0 : this.#reusable(slot, prompt),
     }));
     const best = shares.reduce((a, b) => (b.tokens > a.tokens ? b : a));
     const oldest = shares.reduce((a, b) => (b.slot.arrived < a.slot.arrived ? b : a));
-    const { slot, tokens } = best.tokens >= answer.prompt.length * worthwhileShare ? best : oldest;
+    const found = job.deterministic ? null : (kept?.find(prompt, best.tokens) ?? null);
+    const isOwn = found === null && best.tokens >= prompt.length * worthwhileShare;
+    const { slot, tokens } = isOwn ? best : oldest;
     slot.begin(id, answer, ++this.#arrivals);
-    slot.resume(this.#context.truncate(slot.index, tokens) ? tokens : 0);
+    let reused = tokens;
+    if (kept !== null) {
+      this.#switching = slot;
+      try {
+        if (kept.isWorthKeeping(slot, found === null ? tokens : 0)) await kept.keep(slot);
+        if (found !== null) reused = (await kept.restore(found, slot)) ? found.tokens : 0;
+      } finally {
+        this.#switching = null;
+      }
+    }
+    slot.resume(this.#cut(slot, reused) ? reused : 0);
+    if (slot.isCancelled) slot.release();
+  }
+
+  /** How many tokens of a prompt a slot's cache can keep. */
+  #reusable(slot: Slot, prompt: readonly number[]): number {
+    if (this.#context.canCut) return reusable(slot.cached, prompt);
+    const common = Math.min(commonLength(slot.cached, prompt), prompt.length - 1);
+    const states = [slot.cached.length, ...slot.checkpoints.map(({ tokens }) => tokens)];
+    return Math.max(0, ...states.filter((tokens) => tokens <= common));
+  }
+
+  /** Cuts a slot's cache to its first `tokens`. False: it is empty. */
+  #cut(slot: Slot, tokens: number): boolean {
+    const context = this.#context;
+    const isWhole = context.canCut || tokens === 0 || tokens === slot.cached.length;
+    const checkpoint = slot.checkpoints.find((one) => one.tokens === tokens);
+    if (isWhole || (checkpoint !== undefined && context.goBack(slot.index, checkpoint.bytes)))
+      return context.truncate(slot.index, tokens);
+    context.truncate(slot.index, 0);
+    return false;
+  }
+
+  /** Keeps what the slots hold, before the process ends. Nothing may be running. */
+  async keepAll(): Promise<void> {
+    const { kept } = this.#request;
+    if (kept === null || this.#slots.some((slot) => !slot.isFree)) return;
+    await this.#running;
+    for (const slot of this.#slots) if (kept.isWorthKeeping(slot, 0)) await kept.keep(slot);
   }
 
   async #step(): Promise<void> {
@@ -200,6 +253,7 @@ export class Slots {
       {
         rows: this.#context.capacity,
         sharedPromptRows: Math.max(leastSharedRows, Math.floor(sharedPromptNs / this.#promptTokenNs / 8) * 8),
+        tail: this.#context.canCut ? lastAlone : checkpointTail,
       },
     );
     const [first] = parts;
@@ -233,6 +287,7 @@ export class Slots {
     const isCopied = this.#context.copy(from.index, slot.index);
     const kept = this.#context.truncate(slot.index, isCopied ? tokens : 0) && isCopied ? tokens : 0;
     this.#canCopy = kept > 0;
+    slot.isShifted ||= from.isShifted;
     for (let index = slot.cached.length; index < kept; index++) slot.cached.push(from.cached[index]!);
     slot.resume(kept);
   }
@@ -285,6 +340,8 @@ export class Slots {
     if (computed === "done") {
       const wasGenerating = slot.isGenerating;
       slot.commit(tokens);
+      if (!wasGenerating && slot.pending.length === checkpointTail.tokens && !this.#context.canCut)
+        slot.remember(this.#context.checkpoint(slot.index));
       if (slot.isCancelled) slot.release();
       else if (!wasGenerating && slot.isGenerating) this.#begin(slot, outputs);
       else for (const output of outputs) this.#take(slot, output);
@@ -335,6 +392,7 @@ export class Slots {
     const dropped = Math.max(1, Math.floor((cached.length - keep) / 2));
     this.#context.cutOut(slot.index, keep, keep + dropped);
     cached.splice(keep, dropped);
+    slot.isShifted = true;
     answer.shifted(dropped);
     return true;
   }
@@ -347,7 +405,7 @@ export class Slots {
   /** Empties the slot: after a failure its cache may hold anything. */
   #drop(slot: Slot): void {
     this.#context.truncate(slot.index, 0);
-    slot.cached.length = 0;
+    slot.empty();
     slot.release();
   }
 

@@ -14,6 +14,9 @@ export interface Metrics {
   readonly slots: Gauge<"model">;
   readonly activeSlots: Gauge<"model">;
   readonly modelBytes: Gauge<"model" | "device">;
+  readonly conversations: Gauge<"where">;
+  readonly conversationBytes: Gauge<"where">;
+  readonly conversationLimitBytes: Gauge<"where">;
 }
 
 export function createMetrics(): Metrics {
@@ -22,6 +25,8 @@ export function createMetrics(): Metrics {
   const byModel = ["model"] as const;
   const counter = (name: string, help: string) => new Counter({ name, help, labelNames: byModel, registers });
   const gauge = (name: string, help: string) => new Gauge({ name, help, labelNames: byModel, registers });
+  const byPlace = (name: string, help: string) =>
+    new Gauge({ name, help, labelNames: ["where"] as const, registers });
   const seconds = (name: string, help: string) =>
     new Histogram({ name, help, labelNames: byModel, registers, buckets: secondBuckets });
   return {
@@ -33,7 +38,7 @@ export function createMetrics(): Metrics {
       registers,
     }),
     promptTokens: counter("locallm_prompt_tokens_total", "Prompt tokens, including reused ones"),
-    cachedTokens: counter("locallm_cached_prompt_tokens_total", "Prompt tokens reused from a slot's cache"),
+    cachedTokens: counter("locallm_cached_prompt_tokens_total", "Prompt tokens reused from a cache"),
     generatedTokens: counter("locallm_generated_tokens_total", "Tokens generated"),
     queueSeconds: seconds("locallm_queue_seconds", "Time a request waits for its slot, including model load"),
     loadSeconds: seconds("locallm_load_seconds", "Time to load a model"),
@@ -47,6 +52,12 @@ export function createMetrics(): Metrics {
       labelNames: ["model", "device"] as const,
       registers,
     }),
+    conversations: byPlace(
+      "locallm_conversations",
+      "Conversations kept without a slot, in memory or on disk",
+    ),
+    conversationBytes: byPlace("locallm_conversation_bytes", "Size of the kept conversations"),
+    conversationLimitBytes: byPlace("locallm_conversation_limit_bytes", "Limit of that size"),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { ConversationsView } from "../conversations/conversations.ts";
 import type { SchemaThreads } from "../dialogue/grammar/schema-threads.ts";
 import type { Templates } from "../dialogue/template-work.ts";
 import type { Store } from "../library/store.ts";
@@ -17,6 +18,7 @@ export interface Parts {
   readonly templates: Templates;
   readonly schemas: SchemaThreads;
   readonly scheduler: Scheduler;
+  readonly conversations: { view(): ConversationsView };
   readonly pulls: Pulls;
   readonly settings: HttpSettings;
   readonly log: Logger;

@@ -9,17 +9,20 @@ import { countedChars, promptChars } from "../wire/inference/generate.ts";
 import type { LoadRequest } from "../wire/inference/load.ts";
 import { Gathering } from "./gathering.ts";
 import { type Command, type Report, sendError } from "./protocol.ts";
+import { StatePlaces } from "./state-places.ts";
 
 let engine: Engine | null = null;
 /** Work that a cancel ends: texts being tokenized, and vectors. */
 const aborts = new Map<number, AbortController>();
+const places = new StatePlaces(report);
+let isClosing = false;
 const gathering = new Gathering(reportSteps, () => performance.now());
 
 process.on("disconnect", end);
 // Ctrl-C in a terminal signals the whole process group, but the server decides when its runners end.
 process.on("SIGINT", () => {});
 process.on("message", (command: Command) => {
-  if (command.kind === "load") load(command.load);
+  if (command.kind === "load") load(command.load, command.group);
   else if (engine !== null) obey(engine, command);
 });
 
@@ -30,18 +33,22 @@ function end(): never {
   process.exit(0);
 }
 
-function load(request: LoadRequest): void {
+function load(request: LoadRequest, group: string | null): void {
   let told = 0;
   try {
-    engine = loadEngine(request, {
-      onProgress(fraction) {
-        if (fraction < 1 && fraction - told < 0.01) return;
-        told = fraction;
-        report({ kind: "loading", fraction });
+    engine = loadEngine(
+      request,
+      {
+        onProgress(fraction) {
+          if (fraction < 1 && fraction - told < 0.01) return;
+          told = fraction;
+          report({ kind: "loading", fraction });
+        },
+        onLog: (line) => process.stderr.write(`${line}\n`),
+        onStep: (events) => gathering.add(events),
       },
-      onLog: (line) => process.stderr.write(`${line}\n`),
-      onStep: (events) => gathering.add(events),
-    });
+      group === null ? null : { group, keeper: places },
+    );
     report({ kind: "ready", info: engine.info });
   } catch (error) {
     report({ kind: "rejected", error: sendError(error) });
@@ -84,9 +91,23 @@ function obey(engine: Engine, command: Exclude<Command, { kind: "load" }>): void
     case "ask":
       report({ kind: "progress", loops: engine.progress() });
       break;
+    case "reserved":
+      places.answer(command.id, command.state);
+      break;
+    case "state":
+      engine.kept?.place(command.id, command.entry);
+      break;
     case "close":
-      end();
+      void close(engine);
   }
+}
+
+/** What the slots hold is handed to the server first, which says `close` again when it has all. */
+async function close({ slots, kept }: Engine): Promise<void> {
+  if (isClosing || kept === null) end();
+  isClosing = true;
+  await slots?.keepAll().catch(() => {});
+  report({ kind: "closing" });
 }
 
 /** Others may come in front of it meanwhile; a cancelled one is forgotten. */

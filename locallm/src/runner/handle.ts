@@ -1,5 +1,6 @@
 import type { Embeddings, EmbedJob } from "../wire/inference/embed.ts";
 import type { GenerateEvent, GenerateJob, PromptText } from "../wire/inference/generate.ts";
+import type { KeptEntry } from "../wire/inference/kept-state.ts";
 import type { LoadRequest, ModelInfo } from "../wire/inference/load.ts";
 import type { HeartbeatLimits } from "./heartbeat.ts";
 
@@ -24,8 +25,35 @@ export interface RunnerStart {
   readonly onProgress?: (fraction: number) => void;
   /** The engine's own log, line by line. */
   readonly onLog?: (line: string) => void;
+  /** Where the states of its conversations are kept; by default nowhere. */
+  readonly conversations?: Conversations;
   /** When a loaded runner counts as stalled; by default `heartbeatLimits`. */
   readonly heartbeat?: HeartbeatLimits;
+}
+
+/** The states of all runners' conversations. They outlive the runner. */
+export interface Conversations {
+  /**
+   * For one runner. `moved` is told each change of a state that fits the load; null: it is gone. Returns null if this
+   * load's states could not be told from others'.
+   */
+  open(load: LoadRequest, moved: (id: number, entry: KeptEntry | null) => void): Shelf | null;
+}
+
+/** What a runner may do with the states of its group. */
+export interface Shelf {
+  readonly group: string;
+  /** The states that fit the load, as they are now. */
+  entries(): readonly KeptEntry[];
+  /** The number of a place for so many bytes; null: there is none. */
+  reserve(bytes: number): number | null;
+  /** The place is filled: `path` opens its memory as long as the runner lives. */
+  keep(id: number, path: string, replaced: readonly number[]): void;
+  used(id: number): void;
+  release(id: number): void;
+  damaged(id: number): void;
+  /** The runner has ended. */
+  close(): void;
 }
 
 /**

@@ -11,13 +11,13 @@ import {
   surelyTooLong,
 } from "../wire/inference/generate.ts";
 import type { LoadRequest, ModelInfo } from "../wire/inference/load.ts";
-import type { Runner, RunnerExit, RunnerStart } from "./handle.ts";
+import type { Runner, RunnerExit, RunnerStart, Shelf } from "./handle.ts";
 import { Heartbeat, heartbeatLimits } from "./heartbeat.ts";
 import { JobStream } from "./job-stream.ts";
 import { type Command, type Report, receiveError } from "./protocol.ts";
 
 const keptLogLines = 40;
-/** A runner that was asked to end is killed after so long. */
+/** A runner that was asked to end is killed when it has done nothing about that for so long. */
 const closeMs = 2_000;
 
 interface Call {
@@ -36,6 +36,9 @@ export class RunnerProcess implements Runner {
   readonly #onProgress: ((fraction: number) => void) | undefined;
   readonly #heartbeat: Heartbeat;
   readonly #everyMs: number;
+  readonly #conversations: RunnerStart["conversations"];
+  #shelf: Shelf | null = null;
+  #killing: NodeJS.Timeout | null = null;
   #asking: NodeJS.Timeout | null = null;
   #info: ModelInfo | null = null;
   #loading: Call | null = null;
@@ -45,12 +48,13 @@ export class RunnerProcess implements Runner {
   #isStalled = false;
   #gone: LocallmError | null = null;
 
-  constructor(child: ChildProcess, start: Pick<RunnerStart, "onProgress" | "onLog" | "heartbeat">) {
+  constructor(child: ChildProcess, start: Omit<RunnerStart, "env" | "signal">) {
     const limits = start.heartbeat ?? heartbeatLimits;
     this.#heartbeat = new Heartbeat(limits);
     this.#everyMs = limits.everyMs;
     this.#child = child;
     this.#onProgress = start.onProgress;
+    this.#conversations = start.conversations;
     this.pid = child.pid ?? -1;
     this.exited = new Promise((resolve) => {
       const settle = (code: number | null, signal: NodeJS.Signals | null) => {
@@ -92,15 +96,19 @@ export class RunnerProcess implements Runner {
       void this.kill();
     };
     signal?.addEventListener("abort", abort, { once: true });
+    const shelf = this.#conversations?.open(load, (id, entry) => this.#send({ kind: "state", id, entry }));
+    this.#shelf = shelf ?? null;
     try {
       await new Promise<void>((resolve, reject) => {
         this.#loading = { answer: () => resolve(), fail: reject };
         if (this.#gone !== null) reject(this.#gone);
-        else this.#send({ kind: "load", load });
+        else this.#send({ kind: "load", load, group: shelf?.group ?? null });
+        for (const entry of shelf?.entries() ?? []) this.#send({ kind: "state", id: entry.id, entry });
       });
       // Only after the load: it blocks the runner, and has its own limit.
       this.#asking = setInterval(() => this.#ask(), this.#everyMs).unref();
     } catch (error) {
+      shelf?.close();
       void this.kill();
       throw error;
     } finally {
@@ -171,8 +179,8 @@ export class RunnerProcess implements Runner {
     this.#asked = true;
     this.#closing = true;
     this.#send({ kind: "close" });
-    const timer = setTimeout(() => this.#child.kill("SIGKILL"), closeMs);
-    return this.exited.finally(() => clearTimeout(timer));
+    this.#killing = setTimeout(() => this.#child.kill("SIGKILL"), closeMs);
+    return this.exited;
   }
 
   kill(): Promise<RunnerExit> {
@@ -242,6 +250,30 @@ export class RunnerProcess implements Runner {
         this.#calls.get(report.id)?.fail(error);
         break;
       }
+      case "reserve":
+        this.#killing?.refresh();
+        this.#send({
+          kind: "reserved",
+          id: report.id,
+          state: this.#shelf?.reserve(report.bytes) ?? null,
+        });
+        break;
+      case "kept":
+        this.#killing?.refresh();
+        this.#shelf?.keep(report.state, `/proc/${this.pid}/fd/${report.fd}`, report.replaced);
+        break;
+      case "used":
+        this.#shelf?.used(report.state);
+        break;
+      case "released":
+        this.#shelf?.release(report.state);
+        break;
+      case "damaged":
+        this.#shelf?.damaged(report.state);
+        break;
+      case "closing":
+        this.#send({ kind: "close" });
+        break;
       case "loading":
         this.#onProgress?.(report.fraction);
         break;
@@ -258,6 +290,8 @@ export class RunnerProcess implements Runner {
   }
 
   #end(code: number | null, signal: NodeJS.Signals | null): void {
+    if (this.#killing !== null) clearTimeout(this.#killing);
+    this.#shelf?.close();
     if (this.#closing) this.#fail(new LocallmError("shutting_down", {}));
     if (this.#isStalled) this.#fail(this.#stalled());
     const status = signal ?? (code === null ? "it could not be started" : `exit code ${code}`);

@@ -1,6 +1,7 @@
 import { type ErrorCode, LocallmError } from "../wire/errors.ts";
 import type { EmbedJob } from "../wire/inference/embed.ts";
 import type { GenerateDone, GenerateJob, PromptText } from "../wire/inference/generate.ts";
+import type { KeptEntry } from "../wire/inference/kept-state.ts";
 import type { LoadRequest, ModelInfo } from "../wire/inference/load.ts";
 
 /** An error as it is sent through the pipe. */
@@ -9,9 +10,16 @@ export interface SentError {
   readonly details: Readonly<Record<string, string | number>>;
 }
 
-/** From server to runner. `id` is the server's number for a call. `load` comes first, once. */
+/**
+ * From server to runner. `id` is the server's number for a call. `load` comes first, once. `group`: what kept states and
+ * this load must have in common; null: nothing is kept.
+ */
 export type Command =
-  | { readonly kind: "load"; readonly load: LoadRequest }
+  | { readonly kind: "load"; readonly load: LoadRequest; readonly group: string | null }
+  /** The answer to `reserve`. */
+  | { readonly kind: "reserved"; readonly id: number; readonly state: number | null }
+  /** Where a kept state is now; null: it is gone. */
+  | { readonly kind: "state"; readonly id: number; readonly entry: KeptEntry | null }
   | { readonly kind: "generate"; readonly id: number; readonly job: GenerateJob }
   | { readonly kind: "embed"; readonly id: number; readonly job: EmbedJob }
   | {
@@ -26,6 +34,7 @@ export type Command =
   | { readonly kind: "cancel" | "pause" | "resume"; readonly id: number }
   /** Asks for `progress`. */
   | { readonly kind: "ask" }
+  /** Keeps what the slots hold, and ends. */
   | { readonly kind: "close" };
 
 /** From runner to server. `steps`: what one or more steps gave, in order; `truncated` comes with a job's first text. */
@@ -49,6 +58,18 @@ export type Report =
       readonly length: number;
       readonly tokens: readonly number[];
     }
+  /** Asks for a place for the state of a conversation. */
+  | { readonly kind: "reserve"; readonly id: number; readonly bytes: number }
+  /** The state is in shared memory, under this descriptor of the runner. */
+  | {
+      readonly kind: "kept";
+      readonly state: number;
+      readonly fd: number;
+      readonly replaced: readonly number[];
+    }
+  | { readonly kind: "used" | "released" | "damaged"; readonly state: number }
+  /** All that the slots held is kept; the runner ends when the server says so again. */
+  | { readonly kind: "closing" }
   | { readonly kind: "tokens"; readonly id: number; readonly tokens: readonly number[] }
   | { readonly kind: "text"; readonly id: number; readonly text: string };
 

@@ -65,7 +65,7 @@ async function loadOnce(
   parts: SchedulerParts,
   resident: Resident,
   { model, load }: LeaseRequest,
-  { placement }: Choice,
+  { placement, hostBytes }: Choice,
 ): Promise<Runner> {
   const stalled = new AbortController();
   let cancelTimer = () => {};
@@ -76,6 +76,7 @@ async function loadOnce(
   };
   progressed();
   try {
+    parts.makeRoom?.(hostBytes);
     return await parts.startRunner(
       {
         modelPath: model.modelPath,

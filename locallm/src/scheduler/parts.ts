@@ -25,8 +25,10 @@ export interface SchedulerParts {
   readonly needs: (model: RunnableModel, load: MeasuredLoad) => Promise<Needs>;
   /** Chooses devices by their free memory. */
   readonly place: (needs: Needs, wish: PlacementWish) => Promise<Choice>;
-  /** Available host memory in bytes. */
+  /** Host memory that a load can have, in bytes. */
   readonly availableBytes: () => number;
+  /** Gives up kept conversations until so much host memory is free. */
+  readonly makeRoom?: (bytes: number) => void;
   readonly onDecision?: (decision: Decision) => void;
   readonly onLog?: (model: string, line: string) => void;
 }

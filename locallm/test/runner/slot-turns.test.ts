@@ -42,6 +42,7 @@ beforeEach(() => {
     embeddings: false,
     pooling: 0,
     unified: false,
+    canCut: true,
   });
   const threads = {
     most: 1,
@@ -54,6 +55,7 @@ beforeEach(() => {
   const { vocabulary } = model;
   slots = new Slots({
     context,
+    kept: null,
     slots: 1,
     threads,
     onStep(step) {

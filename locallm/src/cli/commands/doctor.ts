@@ -1,9 +1,16 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { availableParallelism, freemem, totalmem } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
-import { type CommandConfig, readCommandConfig, readConfig, readGpuSettings } from "../../config.ts";
+import {
+  automaticCacheBytes,
+  type CommandConfig,
+  type Config,
+  readCommandConfig,
+  readConfig,
+  readGpuSettings,
+} from "../../config.ts";
 import { installEngine, unwritable } from "../../gpu/install.ts";
 import { devicesIn, type GpuSettings, inspectGpus } from "../../gpu/machine.ts";
 import { packagePlatform, processorPackage } from "../../gpu/packages.ts";
@@ -34,8 +41,9 @@ export function doctorCommand(): Command {
         await install(config, options.install);
         return;
       }
-      const settingsProblems = tellSettings();
+      const { config: serverConfig, problems: settingsProblems } = readSettings();
       await tellMachine();
+      if (serverConfig !== null) await tellConversations(serverConfig);
       await tellGpus(config);
       await tellServer(config);
       const problems = settingsProblems + (await tellStore(config, options));
@@ -48,15 +56,30 @@ export function doctorCommand(): Command {
 }
 
 /** Reports settings that would stop the server from starting. */
-function tellSettings(): number {
+function readSettings(): { config: Config | null; problems: number } {
   try {
-    readConfig();
-    return 0;
+    return { config: readConfig(), problems: 0 };
   } catch (error) {
     if (!(error instanceof LocallmError)) throw error;
     say("settings", error.message);
-    return 1;
+    return { config: null, problems: 1 };
   }
+}
+
+/** How much memory and disk space the server may use for conversations that lost their slot. */
+async function tellConversations({ cacheRamBytes, cacheDiskBytes, cacheFolder }: Config): Promise<void> {
+  const memoryBytes = cacheRamBytes ?? automaticCacheBytes(freemem());
+  const memory = memoryBytes === 0 ? "none kept in memory" : `up to ${humanBytes(memoryBytes)} of memory`;
+  if (cacheDiskBytes === 0) {
+    say("conversations", `${memory}, none on disk`);
+    return;
+  }
+  const sizes = await readdir(cacheFolder)
+    .then((names) => Promise.all(names.map(async (name) => (await stat(join(cacheFolder, name))).size)))
+    .catch(() => []);
+  const usedBytes = sizes.reduce((sum, size) => sum + size, 0);
+  const disk = `${humanBytes(usedBytes)} of ${humanBytes(cacheDiskBytes)} on disk, in ${cacheFolder}`;
+  say("conversations", `${memory}; ${disk}`);
 }
 
 async function tellMachine(): Promise<void> {

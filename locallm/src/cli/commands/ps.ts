@@ -6,7 +6,7 @@ import { humanBytes, humanTime, table } from "../text.ts";
 
 export function psCommand(): Command {
   return new Command("ps").description("list the loaded models").action(async () => {
-    const { models } = await new Client(readCommandConfig()).json("/api/ps", psAnswer);
+    const { models, explain } = await new Client(readCommandConfig()).json("/api/ps?explain", psAnswer);
     const now = new Date();
     const rows = models.map((model) => [
       model.name,
@@ -17,7 +17,17 @@ export function psCommand(): Command {
       humanTime(new Date(model.expires_at), now),
     ]);
     console.log(table(["NAME", "ID", "SIZE", "PROCESSOR", "CONTEXT", "UNTIL"], rows));
+    for (const [where, kept] of Object.entries(explain?.conversations ?? {}))
+      if (kept !== null && kept.count > 0) console.log(keptLine(where, kept));
   });
+}
+
+/** `3 conversations kept in memory: 104 MB of 2.8 GB` */
+function keptLine(where: string, kept: { count: number; bytes: number; limit_bytes: number }): string {
+  const conversations = kept.count === 1 ? "conversation" : "conversations";
+  const place = where === "disk" ? "on disk" : "in memory";
+  const sizes = `${humanBytes(kept.bytes)} of ${humanBytes(kept.limit_bytes)}`;
+  return `${kept.count} ${conversations} kept ${place}: ${sizes}`;
 }
 
 function processor({ size, size_vram: onGpu }: { size: number; size_vram: number }): string {

@@ -36,6 +36,20 @@ export interface Tokenize {
   async(...given: [...TokenizeArguments, done: (error: unknown, count: number) => void]): void;
 }
 
+type CopyStateArguments = [
+  context: Pointer,
+  bytes: Uint8Array | Pointer,
+  size: number,
+  seq: number,
+  flags: number,
+];
+
+/** Returns the number of copied bytes; 0 if it failed. */
+export interface CopyState {
+  (...given: CopyStateArguments): number | bigint;
+  async(...given: [...CopyStateArguments, done: (error: unknown, bytes: number | bigint) => void]): void;
+}
+
 /** The functions that we call, by their C names. A pointer is null where the library says NULL. */
 export interface Functions {
   ggml_backend_load_all_from_path(folder: string): void;
@@ -67,6 +81,10 @@ export interface Functions {
   llama_model_n_embd_out(model: Pointer): number;
   llama_model_size(model: Pointer): number;
   llama_model_has_decoder(model: Pointer): boolean;
+  /** It has a state in place of a cache. */
+  llama_model_is_recurrent(model: Pointer): boolean;
+  /** It has both. */
+  llama_model_is_hybrid(model: Pointer): boolean;
   llama_model_desc(model: Pointer, buffer: Buffer, size: number): number;
   llama_model_meta_val_str(model: Pointer, key: string, buffer: Buffer, size: number): number;
   llama_adapter_lora_init(model: Pointer, path: string): Pointer | null;
@@ -102,9 +120,12 @@ export interface Functions {
   llama_memory_clear(memory: Pointer, data: boolean): void;
   llama_memory_seq_rm(memory: Pointer, seq: number, from: number, to: number): boolean;
   llama_memory_seq_cp(memory: Pointer, source: number, target: number, from: number, to: number): void;
-  llama_state_seq_get_size(context: Pointer, seq: number): number | bigint;
-  llama_state_seq_get_data(context: Pointer, bytes: Uint8Array, size: number, seq: number): number | bigint;
-  llama_state_seq_set_data(context: Pointer, bytes: Uint8Array, size: number, seq: number): number | bigint;
+  /** `flags` 1: only the part that cannot be cut. */
+  llama_state_seq_get_size_ext(context: Pointer, seq: number, flags: number): number | bigint;
+  llama_state_seq_get_data_ext: CopyState;
+  llama_state_seq_set_data_ext: CopyState;
+  /** -1 if the sequence is empty. */
+  llama_memory_seq_pos_max(memory: Pointer, seq: number): number;
   llama_memory_seq_add(memory: Pointer, seq: number, from: number, to: number, delta: number): void;
   llama_memory_can_shift(memory: Pointer): boolean;
   llama_set_n_threads(context: Pointer, threads: number, threadsBatch: number): void;
@@ -162,6 +183,8 @@ function signatures(layout: typeof Layout): Record<string, (TypeObject | string)
     llama_model_n_embd_out: ["int32_t", "void *"],
     llama_model_size: ["uint64_t", "void *"],
     llama_model_has_decoder: ["bool", "void *"],
+    llama_model_is_recurrent: ["bool", "void *"],
+    llama_model_is_hybrid: ["bool", "void *"],
     llama_model_desc: ["int32_t", "void *", "void *", "size_t"],
     llama_model_meta_val_str: ["int32_t", "void *", "str", "void *", "size_t"],
     llama_adapter_lora_init: ["void *", "void *", "str"],
@@ -182,9 +205,10 @@ function signatures(layout: typeof Layout): Record<string, (TypeObject | string)
     llama_memory_clear: ["void", "void *", "bool"],
     llama_memory_seq_rm: ["bool", "void *", "int32_t", "int32_t", "int32_t"],
     llama_memory_seq_cp: ["void", "void *", "int32_t", "int32_t", "int32_t", "int32_t"],
-    llama_state_seq_get_size: ["size_t", "void *", "int32_t"],
-    llama_state_seq_get_data: ["size_t", "void *", "void *", "size_t", "int32_t"],
-    llama_state_seq_set_data: ["size_t", "void *", "void *", "size_t", "int32_t"],
+    llama_state_seq_get_size_ext: ["size_t", "void *", "int32_t", "uint32_t"],
+    llama_state_seq_get_data_ext: ["size_t", "void *", "void *", "size_t", "int32_t", "uint32_t"],
+    llama_state_seq_set_data_ext: ["size_t", "void *", "void *", "size_t", "int32_t", "uint32_t"],
+    llama_memory_seq_pos_max: ["int32_t", "void *", "int32_t"],
     llama_memory_seq_add: ["void", "void *", "int32_t", "int32_t", "int32_t", "int32_t"],
     llama_memory_can_shift: ["bool", "void *"],
     llama_set_n_threads: ["void", "void *", "int32_t", "int32_t"],

@@ -4,7 +4,7 @@ import type { ResidentView, SchedulerView } from "../../scheduler/lease.ts";
 import { parseModelName } from "../../wire/model-name.ts";
 import type { Parts } from "../parts.ts";
 
-/** `GET /api/ps`: loaded models, longest remaining first; `?explain` adds the queue and the scheduler's reasons. */
+/** `GET /api/ps`: loaded models, longest remaining first; `?explain` adds the queue, the scheduler's reasons and the kept conversations. */
 export function psRoute(app: FastifyInstance, parts: Parts): void {
   app.get("/api/ps", async (request) => {
     const view = parts.scheduler.view();
@@ -13,7 +13,7 @@ export function psRoute(app: FastifyInstance, parts: Parts): void {
     const models = await Promise.all(shown.map((resident) => entry(parts, resident)));
     const { explain } = request.query as { explain?: string };
     if (explain === undefined || explain === "false" || explain === "0") return { models };
-    return { models, explain: explanation(view) };
+    return { models, explain: { ...explanation(view), conversations: kept(parts) } };
   });
 }
 
@@ -51,6 +51,13 @@ export function deviceText({ devices }: Pick<ResidentView, "devices">): string {
 
 /** Ollama also reports "never" as a distant date. */
 const forEverMs = Date.UTC(2300, 0, 1);
+
+/** Conversations that another one took the slot of. */
+function kept({ conversations }: Parts) {
+  const { memory, disk } = conversations.view();
+  const shown = ({ count, bytes, limitBytes }: typeof memory) => ({ count, bytes, limit_bytes: limitBytes });
+  return { memory: shown(memory), disk: disk === null ? null : shown(disk) };
+}
 
 function explanation(view: SchedulerView) {
   return {

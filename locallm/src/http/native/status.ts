@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import type { ConversationsView } from "../../conversations/conversations.ts";
 import type { ResidentView } from "../../scheduler/lease.ts";
 import type { Metrics } from "../metrics.ts";
 import type { Parts } from "../parts.ts";
@@ -39,8 +40,17 @@ export function statusRoutes(app: FastifyInstance, parts: Parts): void {
       metrics.activeSlots.set({ model: resident.model.name }, resident.activeSlots);
       setModelBytes(metrics, resident);
     }
+    setConversations(metrics, parts.conversations.view());
     return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
   });
+}
+
+function setConversations(metrics: Metrics, { memory, disk }: ConversationsView): void {
+  for (const [where, { count, bytes, limitBytes }] of Object.entries({ memory, ...(disk && { disk }) })) {
+    metrics.conversations.set({ where }, count);
+    metrics.conversationBytes.set({ where }, bytes);
+    metrics.conversationLimitBytes.set({ where }, limitBytes);
+  }
 }
 
 const running = "locallm is running";

@@ -14,6 +14,8 @@ export const tagsAnswer = z.object({
   damaged: optional(z.array(z.object({ name: z.string(), error: z.string() }))),
 });
 
+const keptAnswer = z.object({ count: z.number(), bytes: z.number(), limit_bytes: z.number() });
+
 export const psAnswer = z.object({
   models: z.array(
     z.object({
@@ -24,6 +26,9 @@ export const psAnswer = z.object({
       context_length: count,
       expires_at: date,
     }),
+  ),
+  explain: optional(
+    z.object({ conversations: optional(z.object({ memory: keptAnswer, disk: keptAnswer.nullable() })) }),
   ),
 });
 

@@ -1,0 +1,181 @@
+import { createHash } from "node:crypto";
+import { type FileHandle, open, readdir, rename, rm, stat, utimes } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  checksumAt,
+  checksumEnd,
+  decodeHead,
+  headBytes,
+  headerBytes,
+  layOut,
+} from "../wire/inference/kept-state.ts";
+
+export interface StateFile {
+  readonly path: string;
+  readonly group: string;
+  readonly bytes: number;
+}
+
+export interface StateFilesRequest {
+  readonly folder: string;
+  readonly limitBytes: number;
+  readonly now: () => Date;
+  /** Told once for each failure; the conversation is then only kept in memory. */
+  readonly onProblem: (problem: string, error: unknown) => void;
+}
+
+const chunkBytes = 2 ** 20;
+const stateFile = /^[0-9a-f]{64}\.state$/;
+const partialFile = /^[0-9a-f]{64}\.(\d+)\.partial$/;
+
+/**
+ * States on disk: one private file each, named by the hash of what it belongs to, with a checksum that the runner
+ * verifies before it restores it. A file has its final name only when it is complete and synced.
+ */
+export class StateFiles {
+  readonly limitBytes: number;
+  /** What was there at the start, least recently used first. */
+  readonly found: readonly StateFile[];
+  readonly #request: StateFilesRequest;
+  #bytes = 0;
+
+  private constructor(request: StateFilesRequest, found: readonly StateFile[]) {
+    this.#request = request;
+    this.limitBytes = request.limitBytes;
+    this.found = found;
+    this.#bytes = found.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  /** Removes what a killed server left over, damaged files, and the oldest ones beyond the limit. The folder must exist. */
+  static async open(request: StateFilesRequest): Promise<StateFiles> {
+    const { folder, limitBytes } = request;
+    const whole: { file: StateFile; usedMs: number }[] = [];
+    for (const name of await readdir(folder)) {
+      const path = join(folder, name);
+      const writer = partialFile.exec(name)?.[1];
+      if (writer !== undefined && !isRunning(Number(writer))) await rm(path, { force: true });
+      if (!stateFile.test(name)) continue;
+      const found = await look(path, name.slice(0, 64)).catch(() => null);
+      if (found === null) await rm(path, { force: true });
+      else whole.push(found);
+    }
+    whole.sort((a, b) => b.usedMs - a.usedMs);
+    const kept: StateFile[] = [];
+    let bytes = 0;
+    for (const { file } of whole) {
+      if (bytes + file.bytes <= limitBytes) {
+        bytes += file.bytes;
+        kept.unshift(file);
+      } else await rm(file.path, { force: true });
+    }
+    return new StateFiles(request, kept);
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Copies a state from memory. Null if it does not fit, could not be written, or is no longer wanted. */
+  async write(memory: number, bytes: number, isWanted: () => boolean): Promise<StateFile | null> {
+    if (this.#bytes + bytes > this.limitBytes) return null;
+    let temporary: string | null = null;
+    // An own descriptor: the memory's may be closed meanwhile.
+    const from = await open(`/proc/self/fd/${memory}`, "r").catch(() => null);
+    if (from === null) return null;
+    try {
+      const state = await readHead(from);
+      if (state === null) return null;
+      const path = join(this.#request.folder, `${state.name}.state`);
+      temporary = join(this.#request.folder, `${state.name}.${process.pid}.partial`);
+      const to = await open(temporary, "w", 0o600);
+      try {
+        if (!(await copyWithChecksum(from, to, bytes, isWanted))) return null;
+        await to.datasync();
+      } finally {
+        await to.close();
+      }
+      const replacedBytes = await stat(path).then(
+        ({ size }) => size,
+        () => 0,
+      );
+      await rename(temporary, path);
+      temporary = null;
+      this.#bytes += bytes - replacedBytes;
+      return { path, group: state.group, bytes };
+    } catch (error) {
+      this.#request.onProblem("cannot write a conversation to disk", error);
+      return null;
+    } finally {
+      await from.close();
+      if (temporary !== null) await rm(temporary, { force: true }).catch(() => {});
+    }
+  }
+
+  /** The order in which files are removed survives a restart. */
+  used({ path }: StateFile): void {
+    const now = this.#request.now();
+    utimes(path, now, now).catch(() => {});
+  }
+
+  remove({ path, bytes }: StateFile): void {
+    this.#bytes -= bytes;
+    rm(path, { force: true }).catch((error) =>
+      this.#request.onProblem("cannot remove a conversation from disk", error),
+    );
+  }
+}
+
+/** False: it is no longer wanted. */
+async function copyWithChecksum(
+  from: FileHandle,
+  to: FileHandle,
+  bytes: number,
+  isWanted: () => boolean,
+): Promise<boolean> {
+  const hash = createHash("sha256");
+  const chunk = Buffer.alloc(chunkBytes);
+  for (let at = 0; at < bytes; at += chunkBytes) {
+    if (!isWanted()) return false;
+    const length = Math.min(chunkBytes, bytes - at);
+    const { bytesRead } = await from.read(chunk, 0, length, at);
+    if (bytesRead !== length) throw new Error("the memory is shorter than the state");
+    const part = chunk.subarray(0, length);
+    if (at === 0) hash.update(part.subarray(0, checksumAt)).update(part.subarray(checksumEnd));
+    else hash.update(part);
+    await to.write(part, 0, length, at);
+  }
+  await to.write(hash.digest(), 0, checksumEnd - checksumAt, checksumAt);
+  return true;
+}
+
+async function look(path: string, name: string): Promise<{ file: StateFile; usedMs: number } | null> {
+  const handle = await open(path, "r");
+  try {
+    const { size, mtimeMs } = await handle.stat();
+    const state = await readHead(handle);
+    if (state?.name !== name || layOut(state.tokens.length, state.parts).totalBytes !== size) return null;
+    return { file: { path, group: state.group, bytes: size }, usedMs: mtimeMs };
+  } finally {
+    await handle.close();
+  }
+}
+
+async function readHead(handle: FileHandle) {
+  const header = Buffer.alloc(headerBytes);
+  if ((await handle.read(header, 0, headerBytes, 0)).bytesRead !== headerBytes) return null;
+  const length = headBytes(header);
+  if (length === null) return null;
+  const head = Buffer.alloc(length);
+  const { bytesRead } = await handle.read(head, 0, length, 0);
+  return bytesRead === length ? decodeHead(head) : null;
+}
+
+function isRunning(pid: number): boolean {
+  if (pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}

@@ -1,0 +1,310 @@
+import { closeSync, openSync, readSync } from "node:fs";
+import { open } from "node:fs/promises";
+import {
+  checksumAt,
+  checksumEnd,
+  decodeHead,
+  encodeHead,
+  headBytes,
+  headerBytes,
+  type KeptEntry,
+  type KeptState,
+  layOut,
+} from "../../wire/inference/kept-state.ts";
+import type { Context } from "../context.ts";
+import { commonLength } from "../prefix.ts";
+import type { Slot } from "../slot.ts";
+import { SharedMemory } from "./shared-memory.ts";
+
+/** Decides how much is kept, and holds it when this process has ended: the server. */
+export interface StateKeeper {
+  /** The number of a place of so many bytes; null: there is none. */
+  reserve(bytes: number): Promise<number | null>;
+  /** The place is filled, and `replaced` are older versions of the same conversation. */
+  kept(id: number, fd: number, replaced: readonly number[]): void;
+  /** It was restored and is still kept. */
+  used(id: number): void;
+  /** The place is not needed: nothing was written, or a slot has the conversation again. */
+  release(id: number): void;
+  /** It cannot be restored. */
+  damaged(id: number): void;
+}
+
+/** A state that this process knows of. */
+interface Known {
+  readonly id: number;
+  readonly state: KeptState;
+  path: string;
+  isOnDisk: boolean;
+  /** Our own descriptor, until the keeper has one. */
+  fd: number | null;
+}
+
+/** A state that has the beginning of a prompt. */
+export interface Found {
+  readonly known: Known;
+  /** Prompt tokens that need not be computed. */
+  readonly tokens: number;
+}
+
+/** Restoring, and saving what is in the slot, take about 1/100 of the time of computing the same tokens. */
+const worthwhileShare = 1 / 64;
+/** Shorter beginnings are computed again: that takes as long as the calls. */
+const leastTokens = 32;
+const chunkBytes = 4 * 2 ** 20;
+
+/**
+ * What the slots' caches held of conversations that other ones took their place of. A state lies in shared memory or
+ * on disk and belongs to the keeper; this is the index by tokens.
+ */
+export class KeptStates {
+  readonly #context: Context;
+  readonly #keeper: StateKeeper;
+  readonly #group: string;
+  /** 0 if states of other windows fit, too. */
+  readonly #window: number;
+  readonly #known = new Map<number, Known>();
+
+  constructor(context: Context, keeper: StateKeeper, group: string, window: number) {
+    this.#context = context;
+    this.#keeper = keeper;
+    this.#group = group;
+    this.#window = window;
+  }
+
+  /** A state is at this place now; null: nowhere any more. */
+  place(id: number, entry: KeptEntry | null): void {
+    const known = this.#known.get(id);
+    if (known?.fd != null) {
+      closeSync(known.fd);
+      known.fd = null;
+    }
+    if (entry === null) {
+      this.#known.delete(id);
+    } else if (known !== undefined) {
+      known.path = entry.path;
+      known.isOnDisk = entry.isOnDisk;
+    } else {
+      const state = readState(entry.path);
+      const fits = state?.group === this.#group && (state.window === 0 || state.window === this.#window);
+      if (state !== null && fits && state.tokens.length <= this.#context.contextPerSequence)
+        this.#known.set(id, { ...entry, state, fd: null });
+    }
+  }
+
+  /** The state that has most of a prompt, if that is worth more than the `had` tokens that a slot has. */
+  find(prompt: readonly number[], had: number): Found | null {
+    let best: Found | null = null;
+    for (const known of this.#known.values()) {
+      const tokens = this.#usable(known.state, prompt);
+      const least = Math.max(leastTokens, known.state.tokens.length * worthwhileShare);
+      if (tokens >= had + least && tokens > (best?.tokens ?? 0)) best = { known, tokens };
+    }
+    return best;
+  }
+
+  #usable({ tokens, parts }: KeptState, prompt: readonly number[]): number {
+    const common = Math.min(commonLength(tokens, prompt), prompt.length - 1);
+    if (this.#context.canCut) return common;
+    return Math.max(0, ...parts.map((part) => part.tokens).filter((length) => length <= common));
+  }
+
+  /**
+   * Whether a slot's cache should be kept before it is cut to its first `tokens`. It need not be if only its last
+   * answer is dropped: clients render answers in their own way, so that is how a conversation continues.
+   */
+  isWorthKeeping(slot: Slot, tokens: number): boolean {
+    const { cached } = slot;
+    if (slot.isShifted || tokens >= Math.min(slot.promptTokens, cached.length)) return false;
+    return cached.length - tokens >= Math.max(leastTokens, cached.length * worthwhileShare);
+  }
+
+  /** Keeps what a slot's cache holds. Never throws: what cannot be kept is computed again. */
+  async keep(slot: Slot): Promise<void> {
+    const context = this.#context;
+    const same = this.#holding(slot.cached);
+    if (same !== null) {
+      this.#keeper.used(same.id);
+      return;
+    }
+    const checkpoints = slot.checkpoints.filter(({ tokens }) => tokens <= slot.cached.length);
+    const { parts, totalBytes } = layOut(slot.cached.length, [
+      { tokens: slot.cached.length, bytes: context.stateBytes(slot.index) },
+      ...checkpoints.map(({ tokens, bytes }) => ({ tokens, bytes: bytes.length })),
+    ]);
+    const id = await this.#keeper.reserve(totalBytes);
+    if (id === null) return;
+    const tokens = Int32Array.from(slot.cached);
+    const state: KeptState = {
+      group: this.#group,
+      window: this.#window,
+      name: await nameOf(this.#group, this.#window, tokens),
+      tokens,
+      promptTokens: Math.min(slot.promptTokens, tokens.length),
+      parts,
+    };
+    const memory = await this.#write(state, slot);
+    if (memory === null) {
+      this.#keeper.release(id);
+      return;
+    }
+    const replaced = [...this.#known.values()].filter(
+      (known) => known.id === slot.restoredFrom || isBeginning(known.state.tokens, tokens),
+    );
+    for (const known of replaced) this.place(known.id, null);
+    this.#known.set(id, {
+      id,
+      state,
+      path: `/proc/self/fd/${memory.fd}`,
+      isOnDisk: false,
+      fd: memory.fd,
+    });
+    this.#keeper.kept(
+      id,
+      memory.fd,
+      replaced.map((known) => known.id),
+    );
+  }
+
+  async #write(state: KeptState, slot: Slot): Promise<SharedMemory | null> {
+    let memory: SharedMemory;
+    try {
+      memory = SharedMemory.create(layOut(state.tokens.length, state.parts).totalBytes);
+    } catch {
+      return null;
+    }
+    const head = encodeHead(state);
+    memory.view(0, head.length).set(head);
+    const [whole, ...others] = state.parts;
+    for (const [index, part] of others.entries())
+      memory.view(part.offset, part.bytes).set(slot.checkpoints[index]!.bytes);
+    const isWritten = await this.#context.saveState(slot.index, memory, whole!).catch(() => false);
+    if (isWritten) memory.unmap();
+    else memory.close();
+    return isWritten ? memory : null;
+  }
+
+  #holding(cached: readonly number[]): Known | null {
+    for (const known of this.#known.values()) {
+      if (commonLength(cached, known.state.tokens) === cached.length) return known;
+    }
+    return null;
+  }
+
+  /** Fills a slot's cache. False: it could not be restored, and the slot is empty. */
+  async restore({ known, tokens }: Found, slot: Slot): Promise<boolean> {
+    const { state, id } = known;
+    const memory = known.isOnDisk ? await verifiedCopy(known) : openKept(known);
+    const isRestored = memory !== null && (await this.#load(state, memory, tokens, slot).catch(() => false));
+    memory?.close();
+    if (!isRestored) {
+      this.place(id, null);
+      this.#keeper.damaged(id);
+      return false;
+    }
+    slot.restoredFrom = id;
+    // The conversation continues in the slot. A prompt that only begins like it leaves it where it is.
+    if (tokens < state.promptTokens - 1) {
+      this.#keeper.used(id);
+    } else {
+      if (!known.isOnDisk) this.place(id, null);
+      this.#keeper.release(id);
+    }
+    return true;
+  }
+
+  async #load(state: KeptState, memory: SharedMemory, tokens: number, slot: Slot): Promise<boolean> {
+    const context = this.#context;
+    const [whole, ...others] = state.parts;
+    if (!(await context.loadState(slot.index, memory, whole!))) return false;
+    if (context.lastPosition(slot.index) !== state.tokens.length - 1) return false;
+    slot.holds(state.tokens, state.promptTokens);
+    slot.checkpoints = others.map((part) => ({
+      tokens: part.tokens,
+      bytes: Uint8Array.from(memory.view(part.offset, part.bytes)),
+    }));
+    return tokens <= slot.cached.length;
+  }
+}
+
+/** Whether the path is still that state: its descriptor may have been closed and its number used again. */
+function openKept({ path, state }: Known): SharedMemory | null {
+  try {
+    const memory = SharedMemory.open(path);
+    const head = encodeHead(state);
+    if (memory.bytes >= head.length && isSameHead(memory.view(0, head.length), head)) return memory;
+    memory.close();
+  } catch {}
+  return null;
+}
+
+/** Header and tokens are equal, whatever the checksum. */
+function isSameHead(bytes: Uint8Array, head: Buffer): boolean {
+  const found = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return (
+    found.subarray(0, checksumAt).equals(head.subarray(0, checksumAt)) &&
+    found.subarray(checksumEnd).equals(head.subarray(checksumEnd))
+  );
+}
+
+/** Reads a file into memory of our own, where nothing can change it any more, and compares its checksum. */
+async function verifiedCopy({ path, state }: Known): Promise<SharedMemory | null> {
+  const { createHash } = await import("node:crypto");
+  const { totalBytes } = layOut(state.tokens.length, state.parts);
+  const head = encodeHead(state);
+  let memory: SharedMemory | null = null;
+  try {
+    memory = SharedMemory.create(totalBytes);
+    const file = await open(path, "r");
+    try {
+      for (let at = 0; at < totalBytes; at += chunkBytes) {
+        const length = Math.min(chunkBytes, totalBytes - at);
+        const { bytesRead } = await file.read(memory.view(at, length), 0, length, at);
+        if (bytesRead !== length) throw new Error("too short");
+      }
+    } finally {
+      await file.close();
+    }
+    const hash = createHash("sha256").update(memory.view(0, checksumAt));
+    for (let at = checksumEnd; at < totalBytes; at += chunkBytes) {
+      hash.update(memory.view(at, Math.min(chunkBytes, totalBytes - at)));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const expected = memory.view(checksumAt, checksumEnd - checksumAt);
+    if (hash.digest().equals(expected) && isSameHead(memory.view(0, head.length), head)) return memory;
+  } catch {}
+  memory?.close();
+  return null;
+}
+
+/** Null if it is gone or damaged. */
+function readState(path: string): KeptState | null {
+  let fd: number;
+  try {
+    fd = openSync(path, "r");
+  } catch {
+    return null;
+  }
+  try {
+    const header = Buffer.alloc(headerBytes);
+    if (readSync(fd, header, 0, headerBytes, 0) !== headerBytes) return null;
+    const length = headBytes(header);
+    if (length === null) return null;
+    const head = Buffer.alloc(length);
+    if (readSync(fd, head, 0, length, 0) !== length) return null;
+    return decodeHead(head);
+  } catch {
+    return null;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+async function nameOf(group: string, window: number, tokens: Int32Array): Promise<string> {
+  const { createHash } = await import("node:crypto");
+  return createHash("sha256").update(`${group} ${window} `).update(tokens).digest("hex");
+}
+
+function isBeginning(beginning: Int32Array, tokens: Int32Array): boolean {
+  return beginning.length <= tokens.length && commonLength(beginning, tokens) === beginning.length;
+}
