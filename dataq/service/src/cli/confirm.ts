@@ -6,6 +6,11 @@ export async function confirm(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim());
+  } catch (error) {
+    // Ctrl+C and Ctrl+D mean no.
+    if ((error as Error).name !== "AbortError") throw error;
+    process.stderr.write("\n");
+    return false;
   } finally {
     terminal.close();
   }

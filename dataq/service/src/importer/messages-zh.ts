@@ -21,6 +21,8 @@ export const messagesZh: Record<keyof typeof messages, string> = {
   dataset_restored: "已恢复 {name}，现有 {served} 条记录。",
   would_shrink:
     "数据集 {name} 现有 {before} 条记录，替换后只剩 {after} 条。确认替换请加 --yes；7 天内可以恢复。",
+  shrink_question:
+    "数据集 {name} 现有 {before} 条记录，替换后只剩 {after} 条；原有的 {before} 条 7 天内可以恢复。是否替换？",
   no_dataset: "找不到数据集 {name}。可用 dataq datasets list 查看全部数据集。",
   which_operation: "有多个名为 {name} 的数据集。请用 --operation 指定其一：{targets}。",
   nothing_to_restore: "没有可恢复的内容：{name} 在最近 {days} 天内没有被替换或删除。",

@@ -19,6 +19,8 @@ export const messages = {
   dataset_restored: "{name} was restored and serves {served} records.",
   would_shrink:
     "The data set {name} serves {before} records and would have {after}. Pass --yes to replace it; it can then be restored for 7 days.",
+  shrink_question:
+    "The data set {name} serves {before} records and would have {after}. The {before} can be restored for 7 days. Replace the data set?",
   no_dataset: "Data set {name} not found. See dataq datasets list.",
   which_operation: "Several data sets have the name {name}. Pass --operation with one of {targets}.",
   nothing_to_restore: "Nothing to restore: {name} was neither replaced nor removed in the last {days} days.",

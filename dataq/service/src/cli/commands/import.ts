@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { chinaDate, sourceKinds } from "@dataq/contract";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { day } from "../../importer/field.ts";
-import { ImportError, saidOf } from "../../importer/import-error.ts";
+import { ImportError } from "../../importer/import-error.ts";
 import type { ImportReport } from "../../importer/import-file.ts";
-import { inEnglish } from "../../importer/message.ts";
+import { inEnglish, say } from "../../importer/message.ts";
 import { fetchOrigin } from "../../importer/origin/origin.ts";
 import type { PublisherTerms } from "../../importer/provenance.ts";
 import { importAny, importNames } from "../../operations/imports.ts";
@@ -78,8 +78,8 @@ async function runImport(target: string, origin: string, options: Options): Prom
       try {
         return await attempt(options.yes === true);
       } catch (error) {
-        if (!(error instanceof ImportError) || saidOf(error).code !== "would_shrink") throw error;
-        if (!(await confirm(`${inEnglish(saidOf(error))} Replace it now?`))) throw error;
+        if (!(error instanceof ImportError) || error.said.code !== "would_shrink") throw error;
+        if (!(await confirm(inEnglish(say("shrink_question", error.said.values))))) throw error;
         return attempt(true);
       }
     }),
