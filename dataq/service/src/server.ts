@@ -178,7 +178,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     allowOrigins(app, config.origins);
     compressAnswers(app);
     addQueryRoutes(app, parts);
-    addAccountRoutes(app, parts);
+    addAccountRoutes(app, { ...parts, index });
     addKeyRoutes(app, parts);
     addMemberRoutes(app, parts);
     addLedgerRoutes(app, parts);

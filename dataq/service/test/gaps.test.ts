@@ -152,6 +152,19 @@ test("real judgments stand before generated ones of equal rank; an answer with a
   expect(chargeFor(quoted, alone, true)).toEqual({ tokens: 0, reason: "sample" });
 });
 
+test("what only generated judgments have is not held: free", async () => {
+  // The generated judgments beside the real ones have courts and years that no real one has.
+  const [, , { court_name, judgment_date }] = recordsOf(
+    await ask("legal_cases", { query: "date:2000..2026" }),
+  ) as unknown as [unknown, unknown, { court_name: string; judgment_date: string }];
+  for (const question of [`court:${court_name} 望远镜`, `date:${judgment_date.slice(0, 4)} 望远镜`])
+    expect(await ask("legal_cases", { query: question }), question).toMatchObject({
+      outcome: "empty",
+      notHeld: true,
+    });
+  expect(await index.newestDay("legal_cases", [legalIndexFill.dataset])).toBe("2019-05-07");
+});
+
 test("with samples off the generated judgments are left out, also of the index's size", async () => {
   const all = await ask("legal_cases", { query: "date:2000..2026" }, false);
   expect(all).toMatchObject({ total: 2, index: { size: 2 } });

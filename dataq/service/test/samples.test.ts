@@ -269,16 +269,24 @@ describe("a live key on a new installation", () => {
     const get = (path: string) => service.call(path, { key: null });
     for (const entry of (await get("/v1/catalog")).body.data) expect(entry.data).toBe("sample");
     for (const price of (await get("/v1/pricing")).body.data) expect(price.data).toBe("sample");
-    for (const state of (await get("/v1/status")).body.data.operations) expect(state.data).toBe("sample");
+    for (const state of (await get("/v1/status")).body.data.operations) {
+      expect(state).toMatchObject({ data: "sample", newest_day: null });
+      expect(state.generated).toBe(state.index?.size ?? 0);
+    }
     const llms = (await get("/llms.txt")).text;
     const page = (await get("/docs")).text;
     const { schemas } = (await get("/openapi.json")).body.components;
     for (const { name } of operations) {
+      const { example } = (await get(`/v1/catalog/${name}`)).body;
+      expect(schemas[`${name}.request`].examples[0].params).toEqual(example.params);
       const line = llms.split("\n").find((each) => each.startsWith(`- [${name}]`));
       expect(line).toMatch(/samples only/i);
       expect(schemas[`${name}.request`].description).toMatch(/samples only/i);
       const section = page.slice(page.indexOf(`<h2 id="${name}">`));
       expect(section.slice(0, section.indexOf("<pre>"))).toMatch(/samples only/i);
+      expect(section.slice(section.indexOf("<pre>"))).toContain(
+        `"params":${JSON.stringify(example.params)}}`,
+      );
     }
   });
 });
@@ -293,6 +301,7 @@ test("with an import the operation costs its price, and says so everywhere", asy
       type: "invention",
       legal_status: "granted",
       legal_status_text: "授权",
+      application_date: "2024-02-29",
     })}\n`,
   );
   await importFileInto(service.folder, "research_patent_search", file);
@@ -306,7 +315,20 @@ test("with an import the operation costs its price, and says so everywhere", asy
   expect(body.sample).toBeUndefined();
   const entry = (await service.call("/v1/catalog/research_patent_search")).body;
   expect(entry).toMatchObject({ data: "imported", samples: expect.any(Array) });
-  expect((await service.call("/llms.txt")).text).toMatch(/research_patent_search\].*500 tokens\.\n/);
+  expect((await service.call("/llms.txt")).text).toMatch(
+    /research_patent_search\].*500 tokens\. Imported records, the newest of 2024-02-29\.\n/,
+  );
+  const get = async (path: string) => (await service.call(path, { key: null })).body;
+  const imported = { data: "imported", newest_day: "2024-02-29" };
+  const { data: prices } = await get("/v1/pricing");
+  const { operations: states } = (await get("/v1/status")).data;
+  const { data: entries } = await get("/v1/catalog");
+  const isPatents = ({ operation }: { operation: string }) => operation === "research_patent_search";
+  for (const list of [prices, states, entries]) expect(list.find(isPatents)).toMatchObject(imported);
+  expect(states.find(isPatents)).toMatchObject({ index: { size: 1 }, generated: 0 });
+  const { schemas } = (await get("/openapi.json")).components;
+  expect(schemas["research_patent_search.request"].description).toContain("the newest of 2024-02-29");
+  expect((await service.call("/docs")).text).toContain("已导入真实数据，最新日期 2024-02-29");
 }, 60_000);
 
 test("hosted: live keys get no samples unless the operator turns them on; test keys do", async () => {

@@ -456,6 +456,7 @@ export const en = {
     free: "free",
     listPrice: (tokens: string) => `${tokens} tokens with real data`,
     building: (progress: string) => `building ${progress}`,
+    generated: (count: string) => `of these ${count} generated`,
     newest: (day: string) => `newest ${day}`,
     overdue: "refresh overdue",
     records: (count: string) => `${count} records`,

@@ -434,6 +434,7 @@ export const zh: Text = {
     free: "免费",
     listPrice: (tokens) => `真实数据 ${tokens} 点数`,
     building: (progress) => `构建中 ${progress}`,
+    generated: (count) => `其中生成的样例 ${count} 条`,
     newest: (day) => `最新 ${day}`,
     overdue: "更新逾期",
     records: (count) => `${count} 条`,

@@ -10,6 +10,10 @@ export const dataKinds = ["connector", "imported", "sample", "none"] as const;
 const dataKind = z.enum(dataKinds).meta({
   description: "What answers live keys: a connector, imported records, generated samples (free), or nothing",
 });
+const newestDay = z.iso
+  .date()
+  .nullable()
+  .meta({ description: "Day of the newest imported record; null where records have no day" });
 const jsonSchema = z.record(z.string(), z.unknown());
 
 /** An operation as `/v1/catalog` describes it. */
@@ -31,6 +35,7 @@ export const catalogEntry = z.strictObject({
     .strictObject({ params: z.record(z.string(), z.string()) })
     .meta({ description: "Finds a record on a new installation" }),
   data: dataKind,
+  newest_day: newestDay,
   needs: bilingual.meta({ description: "What an operator connects or imports for it" }),
   samples: z
     .array(z.strictObject({ params: z.record(z.string(), z.string()) }))
@@ -73,7 +78,7 @@ export const price = z.strictObject({
 export type Price = Received<typeof price>;
 
 export const pricing = z.strictObject({
-  data: z.array(price.extend({ data: dataKind })),
+  data: z.array(price.extend({ data: dataKind, newest_day: newestDay })),
   currency: z.literal("CNY"),
   tokens_per_cny: z.number().int(),
 });
@@ -84,11 +89,12 @@ export const status = z.strictObject({
     z.strictObject({
       operation: z.string(),
       data: dataKind,
-      newest_day: z.iso
-        .date()
-        .nullable()
-        .meta({ description: "Day of the newest imported record; null where records have no day" }),
+      newest_day: newestDay,
       index: indexState.nullable(),
+      generated: z
+        .number()
+        .int()
+        .meta({ description: "Generated records in the index; imported ones stand before them" }),
       building: z
         .strictObject({ done: z.number().int(), total: z.number().int().nullable(), text: z.string() })
         .nullable(),

@@ -21,6 +21,9 @@ export function Freshness({
         {t.pricing.dataKinds[state.data as keyof typeof t.pricing.dataKinds] ?? state.data}
       </Badge>
       {state.index && <span className="tabular">{t.pricing.records(format.number(state.index.size))}</span>}
+      {state.data === "imported" && state.generated > 0 && (
+        <span className="tabular">{t.pricing.generated(format.number(state.generated))}</span>
+      )}
       {state.newest_day && <span className="tabular">{t.pricing.newest(state.newest_day)}</span>}
       {state.index?.refreshed_at && (
         <span title={format.moment(state.index.refreshed_at)}>{format.ago(state.index.refreshed_at)}</span>

@@ -7,10 +7,11 @@ import {
   recordSchema,
 } from "@dataq/contract";
 import type { CatalogEntry, olderCapabilities as capabilities, Sent } from "@dataq/contract/wire";
-import { notice, type TermsOf } from "./terms.ts";
+import { exampleOf, notice, type TermsOf } from "./terms.ts";
 
 export function catalogEntry(operation: Operation, more: MoreChoices, termsOf: TermsOf): CatalogEntry {
-  const { tokens, cachedTokens, data, samples } = termsOf(operation);
+  const terms = termsOf(operation);
+  const { tokens, cachedTokens, data, newestDay, samples } = terms;
   return {
     operation: operation.name,
     domain: operation.domain,
@@ -23,9 +24,9 @@ export function catalogEntry(operation: Operation, more: MoreChoices, termsOf: T
     paged: operation.paged,
     price: { tokens, cached_tokens: cachedTokens },
     cache_seconds: operation.cacheS,
-    // The example of an operation that has samples only must be one of them.
-    example: { params: data === "sample" ? (samples[0] ?? operation.example) : operation.example },
+    example: { params: exampleOf(operation, terms) },
     data,
+    newest_day: newestDay,
     needs: operation.needs,
     samples: samples.map((params) => ({ params })),
   };
@@ -64,5 +65,5 @@ export function olderCapabilities(termsOf: TermsOf): Sent<typeof capabilities> {
 function describedWith(operation: Operation, termsOf: TermsOf): string {
   const { en, zh } = operation.description;
   const known = notice(termsOf(operation));
-  return known === undefined ? `${en} ${zh}` : `${en} ${zh} ${known.en}. ${known.zh}。`;
+  return `${en} ${zh} ${known.en}. ${known.zh}。`;
 }

@@ -1,12 +1,17 @@
 import { type Operation, operations, paramsSchema, tokensPerCny } from "@dataq/contract";
-import { notice, type TermsOf } from "./terms.ts";
+import { exampleOf, notice, type TermsOf } from "./terms.ts";
 
 /** An introduction for agents, in the form of https://llmstxt.org. Links are relative to the service. */
 export function llmsText(termsOf: TermsOf): string {
   const list: readonly Operation[] = operations;
   const [first] = list as readonly [Operation, ...Operation[]];
   const domains = [...new Set(list.map(({ domain }) => domain))];
-  const body = JSON.stringify({ operation: first.name, params: first.example, page: 1, page_size: 20 });
+  const body = JSON.stringify({
+    operation: first.name,
+    params: exampleOf(first, termsOf(first)),
+    page: 1,
+    page_size: 20,
+  });
   return `# dataq
 
 > A paid data query service over Chinese sources: ${domains.join(", ")}. One endpoint, ${list.length} operations, JSON answers whose records name their source. You pay per call in tokens (1 CNY buys ${number(tokensPerCny)}); failed calls are free.
@@ -39,7 +44,7 @@ ${list.map((operation) => line(operation, termsOf)).join("\n")}
 - [Tool definitions](/v1/catalog?format=openai-tools): the operations as functions that a model can call
 - [Reference for people](/docs): parameters, fields, routes and errors
 - [Prices](/v1/pricing): current and announced
-- [Data status](/v1/status): which data is imported, which is sample, and how old it is
+- [Data status](/v1/status): what answers each operation (a vendor, imported records, samples), and how old it is
 `;
 }
 
@@ -53,10 +58,9 @@ function line(operation: Operation, termsOf: TermsOf): string {
   const params = names.length === 0 ? "No parameters" : `Parameters: ${names.join(", ")}`;
   const terms = termsOf(operation);
   const { tokens, cachedTokens } = terms;
-  const known = notice(terms);
   const price = `${number(tokens)} tokens${cachedTokens === null ? "" : ` (repeated: ${number(cachedTokens)})`}`;
   const paged = operation.paged ? "; paged" : "";
-  return `- [${operation.name}](/v1/catalog/${operation.name}): ${operation.description.en} ${params}${paged}; ${price}.${known === undefined ? "" : ` ${known.en}.`}`;
+  return `- [${operation.name}](/v1/catalog/${operation.name}): ${operation.description.en} ${params}${paged}; ${price}. ${notice(terms).en}.`;
 }
 
 function number(value: number): string {

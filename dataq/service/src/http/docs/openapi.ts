@@ -11,7 +11,7 @@ import {
 } from "@dataq/contract";
 import { answerBody, dryRun, errorCodesOf, type Route, requestBody, routes } from "@dataq/contract/wire";
 import { z } from "zod";
-import { notice, type TermsOf } from "./terms.ts";
+import { exampleOf, notice, type TermsOf } from "./terms.ts";
 
 /** The whole public API as OpenAPI 3.1, made from the contract. */
 export function openApi(more: MoreChoices, termsOf: TermsOf): JsonSchema {
@@ -153,12 +153,12 @@ function headers(name: string): object[] {
 const wholeNumber = { type: ["integer", "string", "null"] };
 
 function requestSchema(operation: Operation, more: MoreChoices, termsOf: TermsOf): JsonSchema {
-  const known = notice(termsOf(operation));
+  const terms = termsOf(operation);
   const params = paramsSchema(operation, more);
   const isNeeded = Array.isArray(params["required"]) && params["required"].length > 0;
   return {
     type: "object",
-    description: `${operation.description.en}${known === undefined ? "" : ` ${known.en}.`}`,
+    description: `${operation.description.en} ${notice(terms).en}.`,
     properties: {
       domain: { const: operation.domain },
       operation: { const: operation.name },
@@ -185,7 +185,7 @@ function requestSchema(operation: Operation, more: MoreChoices, termsOf: TermsOf
     },
     required: ["operation", ...(isNeeded ? ["params"] : [])],
     additionalProperties: false,
-    examples: [{ operation: operation.name, params: operation.example }],
+    examples: [{ operation: operation.name, params: exampleOf(operation, terms) }],
   };
 }
 

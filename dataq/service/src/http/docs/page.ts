@@ -1,6 +1,6 @@
 import { errors, type Operation, operations, paramsSchema } from "@dataq/contract";
 import { type Route, routes } from "@dataq/contract/wire";
-import { notice, type TermsOf } from "./terms.ts";
+import { exampleOf, notice, type Terms, type TermsOf } from "./terms.ts";
 
 /** The reference as one page without scripts: every operation, route and error. */
 export function docsPage(termsOf: TermsOf): string {
@@ -37,7 +37,7 @@ function section(operation: Operation, termsOf: TermsOf): string {
   const terms = termsOf(operation);
   const { tokens, cachedTokens } = terms;
   const known = notice(terms);
-  const body = JSON.stringify({ operation: operation.name, params: operation.example });
+  const body = JSON.stringify({ operation: operation.name, params: exampleOf(operation, terms) });
   const schema = paramsSchema(operation) as {
     properties?: Record<string, { description?: string }>;
     required?: string[];
@@ -49,13 +49,20 @@ function section(operation: Operation, termsOf: TermsOf): string {
   const cached = cachedTokens === null ? "" : `, ${cachedTokens} for a cached answer`;
   return `<h2 id="${operation.name}">${operation.name}</h2>
 <p>${escaped(operation.description.en)}<br><span lang="zh">${escaped(operation.description.zh)}</span></p>
-${known === undefined ? "" : `<p><strong>${known.en}.</strong> <span lang="zh">${known.zh}。</span></p>`}
+<p><strong>${known.en}.</strong> <span lang="zh">${known.zh}。</span></p>
+${sampleValues(terms)}
 <p>${tokens} tokens${cached}. ${operation.paged ? "Paged." : "Not paged."}</p>
 ${rows.length === 0 ? "<p>No parameters.</p>" : `<table><tr><th>parameter</th><th>required</th><th>meaning</th></tr>${rows.join("")}</table>`}
 <pre>curl -X POST /v1/data/query -H 'Authorization: Bearer &lt;API_KEY&gt;' -H 'Content-Type: application/json' -d '${escaped(body)}'</pre>
 <p>Fields: ${Object.keys(operation.record.shape)
     .map((name) => `<code>${name}</code>`)
     .join(" ")}</p>`;
+}
+
+function sampleValues({ data, samples }: Terms): string {
+  const values = samples.map((params) => Object.values(params).join(" ")).filter((value) => value !== "");
+  if (data !== "sample" || values.length === 0) return "";
+  return `<p>Samples: ${values.map((value) => `<code>${escaped(value)}</code>`).join(" ")}</p>`;
 }
 
 function escaped(text: string): string {

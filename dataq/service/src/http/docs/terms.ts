@@ -6,18 +6,30 @@ export interface Terms {
   readonly tokens: number;
   readonly cachedTokens: number | null;
   readonly data: DataKind;
+  /** Of the imported records, as far as they have days. */
+  readonly newestDay: string | null;
   readonly samples: readonly Params[];
 }
 
 export type TermsOf = (operation: Operation) => Terms;
 
-/** What a caller has to know before the call; undefined where real data answers. */
-export function notice({ data }: Terms): Bilingual | undefined {
+/** What answers on this service, so that a caller knows it before the call. */
+export function notice({ data, newestDay }: Terms): Bilingual {
+  if (data === "connector")
+    return { en: "Answered by the operator's data vendor", zh: "由服务方接入的数据供应商实时返回" };
+  if (data === "imported")
+    return newestDay === null
+      ? { en: "Imported records", zh: "已导入真实数据" }
+      : { en: `Imported records, the newest of ${newestDay}`, zh: `已导入真实数据，最新日期 ${newestDay}` };
   if (data === "sample")
     return {
       en: "Generated samples only on this service, free of charge",
       zh: "本服务仅有生成的样例，免费",
     };
-  if (data === "none") return { en: "Not available on this service", zh: "本服务未提供" };
-  return undefined;
+  return { en: "Not available on this service", zh: "本服务未提供" };
+}
+
+/** The example of an operation that has samples only must be one of them. */
+export function exampleOf({ example }: Operation, { data, samples }: Terms): Params {
+  return data === "sample" ? (samples[0] ?? example) : example;
 }

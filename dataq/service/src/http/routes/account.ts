@@ -14,6 +14,7 @@ import { inTransaction } from "../../database/transaction.ts";
 import { inForceAt } from "../../ledger/price.ts";
 import { readWallet } from "../../ledger/wallet.ts";
 import { limitsOf } from "../../limits/tier.ts";
+import type { PostingIndex } from "../../search/postings/posting-index.ts";
 import { check, readJson } from "../body.ts";
 import { authorOf, principalOf } from "../caller.ts";
 import type { HttpParts } from "../parts.ts";
@@ -21,7 +22,10 @@ import { answeredBy } from "./catalog.ts";
 import { keyBody } from "./keys.ts";
 
 /** The account's own data. These routes never cost tokens, and work with an empty balance. */
-export function addAccountRoutes(app: FastifyInstance, parts: HttpParts): void {
+export function addAccountRoutes(
+  app: FastifyInstance,
+  parts: HttpParts & { readonly index: PostingIndex },
+): void {
   app.get("/v1/balance", async (request): Promise<Sent<typeof balance>> => {
     return balanceBody(parts, principalOf(request).account.id);
   });
@@ -67,14 +71,18 @@ export function addAccountRoutes(app: FastifyInstance, parts: HttpParts): void {
     );
     return {
       data: await Promise.all(
-        current.map(async (version) => ({
-          operation: version.operation,
-          tokens: version.tokens,
-          cached_tokens: version.cachedTokens,
-          version: version.version,
-          effective_from: version.effectiveFrom,
-          data: (await answeredBy(parts, version.operation)).data,
-        })),
+        current.map(async (version) => {
+          const { data, newestDay } = await answeredBy(parts, version.operation);
+          return {
+            operation: version.operation,
+            tokens: version.tokens,
+            cached_tokens: version.cachedTokens,
+            version: version.version,
+            effective_from: version.effectiveFrom,
+            data,
+            newest_day: newestDay,
+          };
+        }),
       ),
       currency: "CNY",
       tokens_per_cny: tokensPerCny,

@@ -3,6 +3,8 @@ import type { CatalogEntry, Sent, status } from "@dataq/contract/wire";
 import type { FastifyInstance } from "fastify";
 import { lastRuns } from "../../importer/runs.ts";
 import { archivedPlatforms } from "../../operations/content/hot-rank/platform.ts";
+import { findTarget } from "../../operations/imports.ts";
+import { sampleCorpus } from "../../operations/sample-corpora.ts";
 import type { PostingIndex } from "../../search/postings/posting-index.ts";
 import { catalogEntry, modelTools, olderCapabilities } from "../docs/catalog.ts";
 import { llmsText } from "../docs/llms.ts";
@@ -17,16 +19,16 @@ export function addCatalogRoutes(
   parts: Pick<HttpParts, "database" | "pipeline" | "clock"> & { readonly index: PostingIndex },
 ): void {
   let made: { readonly of: string; readonly offer: Offer } | undefined;
-  /** Made anew only when an import brings another platform or real data, or another price is in force. */
+  /** Made anew only when an import brings another platform, day or real data, or another price is in force. */
   const offer = async (): Promise<Offer> => {
     const platform = await archivedPlatforms(parts.index);
     const terms = new Map<string, Terms>();
     const known: unknown[] = [...platform];
     for (const { name } of operations) {
       const { tokens, cachedTokens, version } = await parts.pipeline.prices.find(name, parts.clock());
-      const { data, samples } = await answeredBy(parts, name);
-      terms.set(name, { tokens, cachedTokens, data, samples });
-      known.push(version, data);
+      const answered = await answeredBy(parts, name);
+      terms.set(name, { tokens, cachedTokens, ...answered });
+      known.push(version, answered.data, answered.newestDay);
     }
     const of = known.join();
     if (made?.of !== of) made = { of, offer: offerWith({ platform }, ({ name }) => terms.get(name)!) };
@@ -101,30 +103,44 @@ function offerWith(more: MoreChoices, termsOf: TermsOf): Offer {
 
 /** What answers live keys, and what the samples know. */
 export async function answeredBy(
-  { pipeline }: Pick<HttpParts, "pipeline">,
+  { pipeline, index }: Pick<HttpParts, "pipeline"> & { readonly index: PostingIndex },
   operation: string,
-): Promise<Pick<Terms, "data" | "samples">> {
+): Promise<Pick<Terms, "data" | "newestDay" | "samples">> {
   const source = pipeline.sources.find(operation);
-  if (source === undefined) return { data: "none", samples: [] };
-  return { data: (await source.answeredBy?.()) ?? "imported", samples: source.samples ?? [] };
+  if (source === undefined) return { data: "none", newestDay: null, samples: [] };
+  const data = (await source.answeredBy?.()) ?? "imported";
+  return {
+    data,
+    newestDay: data === "imported" ? await index.newestDay(operation, generatedDatasets(operation)) : null,
+    samples: source.samples ?? [],
+  };
+}
+
+/** The data sets of generated records that fill an operation's index up. */
+function generatedDatasets(operation: string): readonly string[] {
+  const { fill } = findTarget(operation);
+  return fill === undefined ? [] : [fill.dataset];
 }
 
 /** Every operation with what answers it, the index behind it, if it has one, and what is being built. */
 async function statusOf(
   parts: Pick<HttpParts, "database" | "pipeline"> & { readonly index: PostingIndex },
 ): Promise<Sent<typeof status>> {
-  const states = new Map((await parts.index.corpora()).map(({ corpus, ...state }) => [corpus, state]));
   const running = (await lastRuns(parts.database)).filter(({ state }) => state === "running");
   const now = Date.now();
   const stateOf = async (name: string) => {
-    const { data } = await answeredBy(parts, name);
-    const state = states.get(name) ?? states.get(`${name}#sample`);
+    const { data, newestDay } = await answeredBy(parts, name);
+    // What answers: the operation's own index, which generated records may fill, or its samples apart.
+    const own = data === "imported" || data === "sample" ? await parts.index.state(name) : undefined;
+    const state = own ?? (data === "sample" ? await parts.index.state(sampleCorpus(name)) : undefined);
+    const real = own === undefined ? 0 : await parts.index.size(name, generatedDatasets(name));
     const run = running.find(({ target }) => target === name);
     return {
       operation: name,
       data,
-      newest_day: data === "imported" ? await parts.index.newestDay(name) : null,
+      newest_day: newestDay,
       index: state ?? null,
+      generated: (state?.size ?? 0) - real,
       building: run === undefined ? null : buildingOf(run.done, run.total),
       // A refresh that is overdue by a day tells an operator that the schedule does not run.
       overdue: state?.next_refresh_at ? Date.parse(state.next_refresh_at) + 86_400_000 < now : false,

@@ -67,10 +67,10 @@ export class PostingIndex implements SearchIndex {
     return { hits, total, complete, unknown, index: stateOf(read) };
   }
 
-  /** How many living documents have all these terms. */
-  async count(corpus: string, terms: readonly string[]): Promise<number> {
+  /** How many living documents have all these terms, without those of one dataset. */
+  async count(corpus: string, terms: readonly string[], without?: string): Promise<number> {
     const query = { all: terms.map((term) => ({ term })) };
-    return (await this.search(corpus, { query }, { offset: 0, limit: 0 }))?.total ?? 0;
+    return (await this.search(corpus, { query }, countedWithout(without)))?.total ?? 0;
   }
 
   /** Terms of the corpus that begin with a prefix; for short lists, such as all platforms. */
@@ -202,10 +202,11 @@ export class PostingIndex implements SearchIndex {
     return livingOf(snapshot?.segments.filter((segment) => !without.includes(segment.dataset)) ?? []);
   }
 
-  /** The day of the newest document, as far as documents have days; null where none has. */
-  async newestDay(corpus: string): Promise<string | null> {
+  /** The day of the newest document that is not of these datasets; null where no document has a day. */
+  async newestDay(corpus: string, without: readonly string[]): Promise<string | null> {
     const snapshot = await this.#snapshots.open(corpus);
-    const dates = snapshot?.segments.flatMap(({ dates, dead }) =>
+    const segments = snapshot?.segments.filter(({ dataset }) => !without.includes(dataset));
+    const dates = segments?.map(({ dates, dead }) =>
       dates.reduce((newest, date, ordinal) => (date > newest && !dead?.has(ordinal) ? date : newest), 0),
     );
     const newest = String(Math.max(0, ...(dates ?? [])));
@@ -425,6 +426,11 @@ function raise(
 }
 
 const noOrdinals = new Uint32Array(0);
+
+export function countedWithout(dataset: string | undefined): SearchPage {
+  return { offset: 0, limit: 0, ...(dataset !== undefined && { datasets: { without: dataset } }) };
+}
+
 const scanRows = 500;
 const blockBytes = 64 << 20;
 

@@ -1,8 +1,8 @@
 import type { Params } from "@dataq/contract";
-import type { PostingIndex } from "../../../search/postings/posting-index.ts";
+import { countedWithout, type PostingIndex } from "../../../search/postings/posting-index.ts";
 import type { TextQuestion } from "../../../search/text-search.ts";
 import type { ReadQuestion, Searching } from "../../../sources/search-source.ts";
-import { caseNumberPrefix, courtPrefix, type JudgmentRecord } from "./corpus.ts";
+import { caseNumberPrefix, courtPrefix, type JudgmentRecord, legalIndexFill } from "./corpus.ts";
 import { readCaseQuestion } from "./question.ts";
 
 /** Judgments by words and fields. */
@@ -17,7 +17,7 @@ async function read(params: Params, index: PostingIndex, corpus: string): Promis
   return { ...asked, notHeld: () => notHeld(asked.question, index, corpus) };
 }
 
-/** The year, court or case of a question that found nothing, where no judgment of it is held. */
+/** The year, court or case of a question that found nothing, where no real judgment of it is held. */
 async function notHeld(
   { dates, filters }: TextQuestion,
   index: PostingIndex,
@@ -26,13 +26,15 @@ async function notHeld(
   for (const filter of filters) {
     if (!("term" in filter)) continue;
     const [, what] = lookUps.find(([prefix]) => filter.term.startsWith(prefix)) ?? [];
-    if (what !== undefined && (await index.count(corpus, [filter.term])) === 0)
+    if (what !== undefined && (await index.count(corpus, [filter.term], generated)) === 0)
       return `No judgment of this ${what} is held.`;
   }
   if (dates === undefined) return undefined;
-  const found = await index.search(corpus, { query: { all: [] }, dates }, { offset: 0, limit: 0 });
+  const found = await index.search(corpus, { query: { all: [] }, dates }, countedWithout(generated));
   return found?.total === 0 ? `No judgment of ${dates.from ?? ""}..${dates.to ?? ""} is held.` : undefined;
 }
+
+const generated = legalIndexFill.dataset;
 
 const lookUps = [
   [courtPrefix, "court"],

@@ -15,11 +15,27 @@ test.each([
   ["民诉法第十条第二款", "民事诉讼法", 10, null, ""],
   ["民法典 第五百七十七条 违约", "民法典", 577, null, "违约"],
   ["第十二条", null, 12, null, ""],
+  ["刑法 133之一", "刑法", 133, 1, ""],
+  ["刑法133 之 1", "刑法", 133, 1, ""],
+  ["刑法第133之一", "刑法", 133, 1, ""],
+  ["《刑法》133之一", "刑法", 133, 1, ""],
+  ["《刑法》第一百三十三之一", "刑法", 133, 1, ""],
+  ["刑法一百三十三之一", "刑法", 133, 1, ""],
+  ["民法典第五百七十七", "民法典", 577, null, ""],
+  ["刑法二百六十四", "刑法", 264, null, ""],
 ])("%s names law %s, article %s", (text, law, number, sub, rest) => {
   expect(readLawReference(text)).toEqual({ law, article: { number, sub }, rest });
 });
 
-test.each(["违约责任", "合同纠纷 2018", "借款 100", "第几条"])("%s names no article", (text) => {
+test.each([
+  "违约责任",
+  "合同纠纷 2018",
+  "借款 100",
+  "第几条",
+  "刑法修正案十一",
+  "民法典婚姻家庭编解释二",
+  "法院三年之一",
+])("%s names no article", (text) => {
   expect(readLawReference(text)).toEqual({ law: null, article: null, rest: text });
 });
 

@@ -14,13 +14,19 @@ export interface LawReference {
   readonly rest: string;
 }
 
-const number = "[0-9]{1,4}|[零〇一二两三四五六七八九十百千]{1,9}";
+const inWords = "[零〇一二两三四五六七八九十百千]{1,9}";
+const number = `[0-9]{1,4}|${inWords}`;
 const article = `第?\\s*(${number})\\s*条(?:\\s*之\\s*(${number}))?(?:第?(?:${number})款)?(?:第?\\(?(?:${number})\\)?项)?`;
 const quoted = /^\s*《([^《》]{1,60})》/;
 const articlePattern = new RegExp(article);
 const wholeArticle = new RegExp(`^${article}$`);
-/** 民法典577, 民法典 第577: digits straight behind a name. */
-const bareNumber = /^(.*?\D)\s*第?\s*([0-9]{1,4})\s*$/;
+/**
+ * 民法典577, 刑法 133之一, 民法典第五百七十七: a number straight behind a name, without 条. One in words needs 第, or a unit
+ * behind a law or code: 修正案十一 and 解释二 are names.
+ */
+const bareNumber = new RegExp(
+  `^(.*?[^0-9第\\s])\\s*(?:第?\\s*([0-9]{1,4})|第\\s*(${inWords})|(?<=法|典)\\s*(?=[^之]*[十百千])(${inWords}))(?:\\s*之\\s*(${number}))?\\s*$`,
+);
 const lawEnding =
   /(?:法|法典|条例|规定|办法|规则|解释|决定|修正案(?:\([一二三四五六七八九十]+\))?|宪法|通则|总则|细则)$/;
 
@@ -31,10 +37,10 @@ export function readLawReference(text: string): LawReference {
   if (inQuotes !== null) {
     const after = text.slice(inQuotes[0].length);
     const rest = found === null ? after : after.replace(found[0], " ");
-    const bare = found === null ? /^\s*第?\s*([0-9]{1,4})\s*$/.exec(after) : null;
+    const bare = found === null ? bareArticle(bareNumber.exec(`法${after}`)) : null;
     return {
       law: lawKey(inQuotes[1] as string),
-      article: bare === null ? readArticle(found) : { number: Number(bare[1]), sub: null },
+      article: bare ?? readArticle(found),
       rest: bare === null ? rest.trim() : "",
     };
   }
@@ -50,9 +56,9 @@ export function readLawReference(text: string): LawReference {
     };
   }
   const bare = bareNumber.exec(text);
-  if (bare !== null && isLawName(bare[1] as string)) {
-    return { law: lawKey(bare[1] as string), article: { number: Number(bare[2]), sub: null }, rest: "" };
-  }
+  const bareFound = bareArticle(bare);
+  if (bareFound !== null && isLawName(bare?.[1] as string))
+    return { law: lawKey(bare?.[1] as string), article: bareFound, rest: "" };
   return { law: null, article: null, rest: text };
 }
 
@@ -78,6 +84,13 @@ function readArticle(found: RegExpExecArray | null): ArticleNumber | null {
   const value = readNumber(found[1] ?? "");
   if (value === undefined) return null;
   return { number: value, sub: found[2] === undefined ? null : (readNumber(found[2]) ?? null) };
+}
+
+function bareArticle(found: RegExpExecArray | null): ArticleNumber | null {
+  if (found === null) return null;
+  const [, , digits, ordinal, words, sub] = found;
+  const value = readNumber(digits ?? ordinal ?? words ?? "");
+  return value === undefined ? null : { number: value, sub: (sub && readNumber(sub)) || null };
 }
 
 function plainName(text: string): string {
