@@ -470,11 +470,12 @@ describe("signin and signout", () => {
 
 describe("launch", () => {
   test("lists the programs it can start and rejects others", async () => {
-    const asked = [locallm("launch"), locallm("launch", "notepad"), locallm("launch", "claude")] as const;
-    const [{ code, out }, unknown, unspoken] = await Promise.all(asked);
+    const asked = [locallm("launch"), locallm("launch", "notepad")] as const;
+    const [{ code, out }, unknown] = await Promise.all(asked);
     expect([code, out]).toEqual([0, expect.stringMatching(/^NAME +PROGRAM +INSTALL WITH\naider /)]);
-    expect(unknown.err).toMatch(/^Error: unknown program notepad; locallm can launch: aider, codex, /);
-    expect(unspoken.err).toMatch(/^Error: Anthropic's API.* not supported yet/);
+    expect(unknown.err).toMatch(
+      /^Error: unknown program notepad; locallm can launch: aider, claude, codex, /,
+    );
   });
 
   // A fake codex program in the test folder reports how it was started.
@@ -523,6 +524,11 @@ describe("launch", () => {
         out: `export OPENAI_BASE_URL='${server.url}/v1'\nexport OPENAI_API_KEY='k3y'\nexport OPENAI_MODEL='with-tools:latest'\nqwen --auth-type openai -p 'it'\\''s'\n`,
         err: "",
       });
+      const claude = await run(env, ["launch", "claude", "--config"]);
+      const window = /^export CLAUDE_CODE_MAX_CONTEXT_TOKENS='(\d+)'$/m.exec(claude.out)?.[1];
+      expect((await locallm("ps")).out).toContain(` ${window} `);
+      expect(claude.out).toContain(`\nexport ANTHROPIC_MODEL='with-tools:latest'\n`);
+      expect(claude.out).toMatch(/\nclaude\n$/);
       const missing = await run({ ...env, PATH: bin }, ["launch", "qwen"]);
       expect([missing.code, missing.err]).toEqual([
         1,

@@ -179,6 +179,11 @@ describe("LOCALLM_API_KEY", () => {
         ["POST", `/api/blobs/sha256:${"0".repeat(64)}`],
       ] as const)
         expect((await fetch(url + path, { method, body: "{}" })).status).toBe(401);
+      const key = async (headers: Record<string, string>) =>
+        (await rawRequest(url, { path: "/v1/models", headers })).status;
+      expect(await key({ "x-api-key": "s3cret" })).toBe(200);
+      expect(await key({ "x-api-key": "s3cret2" })).toBe(401);
+      expect(await key({ "x-api-key": "s3cret", authorization: "Bearer wrong" })).toBe(401);
       for (const wrong of ["Bearer wrong!", "Bearer ", "s3cret", "Basic s3cret", "Bearer s3cret2"]) {
         const refused = await ask("/v1/models", wrong);
         expect([refused.status, refused.headers["www-authenticate"]]).toEqual([401, "Bearer"]);

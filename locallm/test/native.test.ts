@@ -480,7 +480,7 @@ describe("the native API", () => {
       expect([code, message]).toEqual([
         400,
         expect.stringMatching(
-          /^prompt of \d+ tokens exceeds context length 128; shorten it, or use a larger context: /,
+          /^prompt is too long: \d+ tokens exceed the context length of 128; shorten it, or use a larger context: /,
         ),
       ]);
       const tokens = Number(/\d+/.exec(String(message))?.[0]);
@@ -577,14 +577,14 @@ describe("the native API", () => {
       expect(refused).toEqual([
         400,
         expect.stringMatching(
-          /^prompt of \d+ tokens exceeds context length 512; shorten it, or use a larger context: /,
+          /^prompt is too long: \d+ tokens exceed the context length of 512; shorten it, or use a larger context: /,
         ),
       ]);
       const last = [{ role: "user", content: "word ".repeat(300) }];
       expect(await status("/api/chat", { model, messages: last, options })).toEqual([
         400,
         expect.stringMatching(
-          /^prompt of \d+ tokens exceeds context length 512; shorten it, or use a larger context: /,
+          /^prompt is too long: \d+ tokens exceed the context length of 512; shorten it, or use a larger context: /,
         ),
       ]);
     });

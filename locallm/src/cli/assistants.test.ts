@@ -3,7 +3,10 @@ import { assistants } from "./assistants.ts";
 
 const model = "host:5000/ns/m:v";
 const wired = (name: string, url: string, apiKey: string | null = null) =>
-  assistants[name]?.wiring({ url, apiKey, model }) ?? { environment: {}, parameters: [] };
+  assistants[name]?.wiring({ url, apiKey, model, contextLength: 40_000 }) ?? {
+    environment: {},
+    parameters: [],
+  };
 
 describe.each(Object.keys(assistants))("%s", (name) => {
   it("uses only the server in LOCALLM_HOST", () => {
@@ -34,5 +37,17 @@ it("gives opencode valid JSON settings", () => {
   expect(JSON.parse(environment["OPENCODE_CONFIG_CONTENT"] ?? "")).toMatchObject({
     model: `locallm/${model}`,
     provider: { locallm: { models: { [model]: { name: model } } } },
+  });
+});
+
+it("gives claude the address, the key, the model for all of its tasks, and the window", () => {
+  const { environment } = wired("claude", "http://127.0.0.1:1", "s3cret");
+  expect(environment).toMatchObject({
+    ANTHROPIC_BASE_URL: "http://127.0.0.1:1",
+    ANTHROPIC_AUTH_TOKEN: "s3cret",
+    ANTHROPIC_API_KEY: "",
+    ANTHROPIC_MODEL: model,
+    CLAUDE_CODE_MAX_CONTEXT_TOKENS: "40000",
+    CLAUDE_CODE_MAX_OUTPUT_TOKENS: "10000",
   });
 });

@@ -6,6 +6,8 @@ export interface Assistant {
   readonly install: string;
   /** Whether it needs a model that calls tools. */
   readonly needsTools: boolean;
+  /** Whether its settings contain the context window, so that the model must be loaded first. */
+  readonly needsWindow?: boolean;
   wiring(server: Wired): Wiring;
 }
 
@@ -14,6 +16,8 @@ export interface Wired {
   readonly url: string;
   readonly apiKey: string | null;
   readonly model: string;
+  /** The model's window in tokens; null unless the program needs it. */
+  readonly contextLength: number | null;
 }
 
 /** Environment variables for the program, and parameters that precede the user's. */
@@ -32,6 +36,30 @@ export const assistants: Readonly<Record<string, Assistant>> = {
     wiring: ({ url, apiKey, model }) => ({
       environment: { OLLAMA_API_BASE: url, ...(apiKey === null ? {} : { OLLAMA_API_KEY: apiKey }) },
       parameters: ["--model", `ollama_chat/${model}`],
+    }),
+  },
+  claude: {
+    title: "Claude Code",
+    program: "claude",
+    install: "npm install -g @anthropic-ai/claude-code",
+    needsTools: true,
+    needsWindow: true,
+    wiring: ({ url, apiKey, model, contextLength }) => ({
+      environment: {
+        ANTHROPIC_BASE_URL: url,
+        ANTHROPIC_AUTH_TOKEN: apiKey ?? anyKey,
+        // A key of the user's would be sent here too.
+        ANTHROPIC_API_KEY: "",
+        ANTHROPIC_MODEL: model,
+        ANTHROPIC_DEFAULT_OPUS_MODEL: model,
+        ANTHROPIC_DEFAULT_SONNET_MODEL: model,
+        ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
+        CLAUDE_CODE_SUBAGENT_MODEL: model,
+        CLAUDE_CODE_ATTRIBUTION_HEADER: "0",
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+        ...(contextLength === null ? {} : claudeWindow(contextLength)),
+      },
+      parameters: [],
     }),
   },
   codex: {
@@ -110,6 +138,15 @@ export const assistants: Readonly<Record<string, Assistant>> = {
     }),
   },
 };
+
+/** It takes a model that it does not know to have a window of a million tokens, and asks for answers of 32,000. */
+function claudeWindow(contextLength: number): Record<string, string> {
+  return {
+    CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(contextLength),
+    CLAUDE_CODE_AUTO_COMPACT_WINDOW: String(contextLength),
+    CLAUDE_CODE_MAX_OUTPUT_TOKENS: String(Math.min(32_000, Math.ceil(contextLength / 4))),
+  };
+}
 
 /** The programs require a key even if the server does not. */
 const anyKey = "locallm";

@@ -36,6 +36,20 @@ describe("messages → prompt", () => {
     expect(await prompt(text, turn)).toBe("[user]be kind\n\nhi[assistant]yes");
   });
 
+  test.each([
+    ["prints", "", "[system]s[user]a[assistant]b[system]late[user]c"],
+    ["drops", "{% if m.role != 'system' or loop.first %}", "[system]s[user]a[assistant]b[user]late[user]c"],
+    [
+      "rejects",
+      "{% if m.role == 'system' and not loop.first %}{{ raise_exception('System message must be at the beginning') }}{% endif %}{% if true %}",
+      "[system]s[user]a[assistant]b[user]late[user]c",
+    ],
+  ])("keeps the place of a later system message that the template %s", async (_, before, expected) => {
+    const text = `{% for m in messages %}${before}[{{ m.role }}]{{ m.content }}${before === "" ? "" : "{% endif %}"}{% endfor %}`;
+    const talk = [say("system", "s"), say("user", "a"), say("assistant", "b"), say("system", "late")];
+    expect(await prompt(text, plainTurn([...talk, say("user", "c")]))).toBe(expected);
+  });
+
   test("joins neighbours of one role only if the template rejects them", async () => {
     const strict = `{% for m in messages %}{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('roles must alternate') }}{% endif %}[{{ m.content }}]{% endfor %}`;
     const turn = plainTurn([say("user", "a"), say("user", "b")]);

@@ -24,7 +24,8 @@ export function jinjaPrompter(template: JinjaTemplate, source: DialogueSource): 
   return {
     traits: { tools: habits.tools, insert: false },
     render: (turn) => {
-      const messages = habits.system ? turn.messages : systemIntoUser(turn.messages);
+      const placed = habits.laterSystem ? turn.messages : laterSystemAsUser(turn.messages);
+      const messages = habits.system ? placed : systemIntoUser(placed);
       let refusal: unknown;
       // Some templates require alternating roles, some ids of nine letters; clients need not know that.
       for (const attempt of [messages, mergeNeighbours(messages), shortIds(mergeNeighbours(messages))]) {
@@ -53,6 +54,8 @@ function thinkingVariables({ think }: Turn): Record<string, unknown> {
 
 interface Habits {
   readonly system: boolean;
+  /** Whether it prints a system message after others; some templates reject or drop it. */
+  readonly laterSystem: boolean;
   readonly tools: boolean;
   /** How a template expects an assistant's call: some print the arguments unchanged, some as JSON. */
   readonly calls: { readonly emptyContent: "" | null; readonly argumentsAs: "object" | "text" };
@@ -60,6 +63,7 @@ interface Habits {
 
 const firstHabits: Habits = {
   system: true,
+  laterSystem: true,
   tools: true,
   calls: { emptyContent: "", argumentsAs: "object" },
 };
@@ -76,6 +80,7 @@ function findHabits(print: (turn: Turn, habits: Habits) => string): Habits {
   };
   const user: Message = { role: "user", content: "probe-question" };
   const system: Message = { role: "system", content: "probe-system" };
+  const answer: Message = { role: "assistant", content: "probe-answer" };
   const tool = {
     type: "function",
     function: { name: "probe_tool", description: "", parameters: probeSchema },
@@ -105,6 +110,7 @@ function findHabits(print: (turn: Turn, habits: Habits) => string): Habits {
     system:
       says(plainTurn([system, user]), ["probe-system", "probe-question"], firstHabits) ||
       !says(plainTurn([user]), ["probe-question"], firstHabits),
+    laterSystem: says(plainTurn([user, answer, system, user]), ["probe-system"], firstHabits),
     tools: says(plainTurn([user], { tools: [tool] }), ["probe_tool"], firstHabits),
     calls:
       ways.find((calls) =>
@@ -143,6 +149,14 @@ function asVariables(message: Message, { calls }: Habits): Record<string, unknow
         }
       : {}),
   };
+}
+
+/** Keeps the place of a later system message: at the head it would change the beginning of the prompt. */
+function laterSystemAsUser(messages: readonly Message[]): Message[] {
+  const head = messages.findIndex(({ role }) => role !== "system");
+  return messages.map((message, index) =>
+    message.role === "system" && head !== -1 && index > head ? { ...message, role: "user" } : message,
+  );
 }
 
 /** For templates without a system role: the system text goes before the first user message. */

@@ -1,5 +1,5 @@
 import { LocallmError } from "../wire/errors.ts";
-import type { GenerateDone, GenerateJob } from "../wire/inference/generate.ts";
+import type { GenerateDone, GenerateJob, PromptCounts } from "../wire/inference/generate.ts";
 import type { Context } from "./context.ts";
 import type { Grammars } from "./grammar.ts";
 import type { Functions } from "./libllama/functions.ts";
@@ -25,8 +25,8 @@ export interface Piece {
   readonly text: string;
   readonly tokens: number;
   readonly done: GenerateDone | null;
-  /** Only with the first text, and only if the prompt was cut. */
-  readonly truncatedTokens?: number;
+  /** Only with the first text. */
+  readonly prompt?: PromptCounts;
 }
 
 /** One running job: its prompt, its sampler, its text and its counters. It does not know its slot or the cache. */
@@ -111,12 +111,10 @@ export class Answer {
       kind: "done",
       reason,
       stopString: stop,
-      promptTokens: this.prompt.length,
-      cachedTokens: this.#cachedTokens,
+      ...this.#promptCounts,
       promptNs: Math.round(this.#promptNs),
       evalTokens: this.#evalTokens,
       evalNs: Math.round(this.#makers.now() - this.#evalStartNs),
-      truncatedTokens: this.#truncatedTokens,
       shiftedTokens: this.#shiftedTokens,
       context: this.job.wantContext ? [...this.prompt, ...this.#generated] : null,
     };
@@ -134,9 +132,17 @@ export class Answer {
     if (text === "" && done === null) return { token, text, tokens: 0, done };
     const tokens = this.#unsentTokens;
     this.#unsentTokens = 0;
-    if (this.#hasSent || this.#truncatedTokens === 0) return { token, text, tokens, done };
+    if (this.#hasSent) return { token, text, tokens, done };
     this.#hasSent = true;
-    return { token, text, tokens, done, truncatedTokens: this.#truncatedTokens };
+    return { token, text, tokens, done, prompt: this.#promptCounts };
+  }
+
+  get #promptCounts(): PromptCounts {
+    return {
+      promptTokens: this.prompt.length,
+      cachedTokens: this.#cachedTokens,
+      truncatedTokens: this.#truncatedTokens,
+    };
   }
 
   /** Leaves room for the answer: `numPredict` tokens, at most a quarter of the window. */

@@ -1,5 +1,5 @@
 import { LocallmError } from "../wire/errors.ts";
-import type { GenerateDone, GenerateJob } from "../wire/inference/generate.ts";
+import type { GenerateDone, GenerateJob, PromptCounts } from "../wire/inference/generate.ts";
 import { Answer, type AnswerMakers } from "./answer.ts";
 import type { Context } from "./context.ts";
 import type { KeptStates } from "./kept/kept-states.ts";
@@ -15,7 +15,8 @@ export interface SlotEvent {
   readonly tokens: number;
   readonly done: GenerateDone | null;
   readonly error: LocallmError | null;
-  readonly truncatedTokens?: number;
+  /** Only with the first text. */
+  readonly prompt?: PromptCounts;
 }
 
 export interface SlotsRequest {

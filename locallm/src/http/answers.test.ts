@@ -1,6 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Lease } from "../scheduler/lease.ts";
+import { MessageBuilder } from "./anthropic/message-builder.ts";
+import { encode as encodeMessage } from "./anthropic/messages.ts";
+import { thinkingOf } from "./anthropic/signature.ts";
 import * as native from "./native/chat.ts";
 import * as completions from "./openai/chat-completions.ts";
 import { ResponseBuilder } from "./openai/response-builder.ts";
@@ -182,7 +185,67 @@ describe("the streamed answer equals the unstreamed answer", () => {
       }
     });
   });
+
+  test.each([false, true])("/v1/messages, thinking omitted: %s", async (omitsThinking) => {
+    const builder = () => new MessageBuilder({ model: "m", omitsThinking, stopSequences: [], maxTokens: 7 });
+    interface Block {
+      type: string;
+      thinking?: string;
+      signature?: string;
+      [field: string]: unknown;
+    }
+    interface Event {
+      type: string;
+      index?: number;
+      content_block?: Block;
+      delta?: Record<string, string>;
+      usage?: unknown;
+      message?: { content: unknown[]; usage: unknown };
+    }
+    await law(async (events) => {
+      const all = eventData(await joined(encodeMessage(builder(), from(events)))) as Event[];
+      expect(all.map(shortName).join("")).toMatch(/^<p(\[d*\])*d>$/);
+      const whole = builder();
+      for (const event of events) whole.take(event);
+      const content: Block[] = [];
+      for (const { type, index = 0, content_block: block, delta = {} } of all) {
+        if (type === "content_block_start") content.push({ ...block! });
+        if (type === "content_block_start") expect(index).toBe(content.length - 1);
+        if (type !== "content_block_delta") continue;
+        const open = content[index]!;
+        if (delta["type"] === "text_delta") open["text"] = String(open["text"]) + delta["text"];
+        if (delta["type"] === "thinking_delta") open.thinking = open.thinking! + delta["thinking"];
+        if (delta["type"] === "signature_delta") open.signature = delta["signature"]!;
+        if (delta["type"] === "input_json_delta")
+          open["json"] = String(open["json"] ?? "") + delta["partial_json"];
+      }
+      const shown = content.map(({ json, ...block }) =>
+        json === undefined ? block : { ...block, input: JSON.parse(String(json)) as unknown },
+      );
+      expect(shown).toEqual(whole.message["content"]);
+      expect(all.at(-2)!.usage).toEqual(whole.message["usage"]);
+      // What clients send back has all of the thinking, whether they were shown it or not.
+      const thought = content.filter(({ type }) => type === "thinking") as { thinking: string }[];
+      expect(thought.map(thinkingOf).join("")).toBe(
+        events.map((event) => (event.kind === "thinking" ? event.text : "")).join(""),
+      );
+      if (omitsThinking) expect(thought.map(({ thinking }) => thinking).join("")).toBe("");
+    });
+  });
 });
+
+function shortName({ type }: { type: string }): string {
+  const names: Record<string, string> = {
+    message_start: "<",
+    ping: "p",
+    content_block_start: "[",
+    content_block_delta: "d",
+    content_block_stop: "]",
+    message_delta: "d",
+    message_stop: ">",
+  };
+  return names[type] ?? "?";
+}
 
 function reasonOf(events: readonly TurnEvent[]): string | undefined {
   const last = events.at(-1);

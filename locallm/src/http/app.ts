@@ -3,10 +3,11 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { LocallmError } from "../wire/errors.ts";
+import { anthropicRoutes } from "./anthropic/routes.ts";
 import { defaultBodyLimits, receiveBody } from "./body.ts";
 import { BodyBudget, type BodyShare } from "./body-budget.ts";
 import { guard } from "./defences.ts";
-import { errorReply } from "./error-reply.ts";
+import { errorReply, errorShape } from "./error-reply.ts";
 import { chatRoute } from "./native/chat.ts";
 import { embedRoutes } from "./native/embed.ts";
 import { generateRoute } from "./native/generate.ts";
@@ -95,6 +96,7 @@ export function createApp(parts: Parts): FastifyInstance {
   psRoute(app, parts);
   tokenizeRoutes(app, parts);
   openAiRoutes(app, parts);
+  anthropicRoutes(app, parts);
   libraryRoutes(app, parts);
   return app;
 }
@@ -113,7 +115,7 @@ function replyError(thrown: unknown, request: FastifyRequest, reply: FastifyRepl
   if (!(error instanceof LocallmError) || error.status >= 500)
     request.logFields = { ...request.logFields, err: error };
   const answer = errorReply(error, {
-    path: request.url,
+    shape: errorShape(request),
     requestId: request.id,
     retryAfterSeconds: () => parts.scheduler.retryAfterSeconds(),
   });

@@ -1,10 +1,11 @@
 import { timingSafeEqual } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 import { hostname as machineName, networkInterfaces } from "node:os";
 import type { FastifyInstance } from "fastify";
 import { isLoopback } from "../wire/address.ts";
 import { LocallmError } from "../wire/errors.ts";
-import { isOpenAiPath } from "./error-reply.ts";
+import { isV1Path } from "./error-reply.ts";
 
 export interface DefenceSettings {
   /** Whether the server listens on loopback only. If so, a foreign Host header indicates DNS rebinding. */
@@ -34,7 +35,7 @@ export function guard(app: FastifyInstance, settings: DefenceSettings): void {
     if (request.method === "OPTIONS") return;
     // Check the matched route too: the router decodes the path, so an encoded path would pass the first check.
     const guarded = isGuarded(request.url) || isGuarded(request.routeOptions.url ?? "");
-    if (guarded && !isRightKey(request.headers.authorization)) throw new LocallmError("invalid_api_key", {});
+    if (guarded && !isRightKey(sentKey(request.headers))) throw new LocallmError("invalid_api_key", {});
   });
 
   app.options("/*", { config: { quiet: true } }, async (request, reply) => {
@@ -52,7 +53,7 @@ const exposedHeaders = "x-request-id, x-ignored-fields, x-truncated, retry-after
 
 /** `/` and the health routes need no key, so that monitoring can use them. */
 function isGuarded(url: string): boolean {
-  return url.startsWith("/api/") || isOpenAiPath(url);
+  return url.startsWith("/api/") || isV1Path(url);
 }
 
 /**
@@ -102,11 +103,17 @@ function originRule(listed: readonly string[]): (origin: string) => boolean {
 const localOrigin =
   /^(https?:\/\/(localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(:\d{1,5})?|(app|file|tauri|vscode-webview|vscode-file|chrome-extension|moz-extension|safari-web-extension):\/\/.*)$/;
 
-function keyRule(key: string | null): (authorization: string | undefined) => boolean {
+/** The key of `Authorization: Bearer`, else of `x-api-key`, which Anthropic's clients send. */
+function sentKey({ authorization, "x-api-key": apiKey }: IncomingHttpHeaders): string {
+  const bearer = /^Bearer\s+(\S+)\s*$/i.exec(authorization ?? "")?.[1];
+  return bearer ?? (typeof apiKey === "string" ? apiKey.trim() : "");
+}
+
+function keyRule(key: string | null): (sent: string) => boolean {
   if (key === null) return () => true;
   const expected = Buffer.from(key);
-  return (authorization) => {
-    const given = Buffer.from(/^Bearer\s+(\S+)\s*$/i.exec(authorization ?? "")?.[1] ?? "");
+  return (sent) => {
+    const given = Buffer.from(sent);
     return given.length === expected.length && timingSafeEqual(given, expected);
   };
 }

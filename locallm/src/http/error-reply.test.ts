@@ -1,10 +1,52 @@
 import { describe, expect, it } from "vitest";
 import { LocallmError } from "../wire/errors.ts";
-import { errorReply } from "./error-reply.ts";
+import { errorReply, errorShape } from "./error-reply.ts";
 
-const context = (path: string) => ({ path, requestId: "r-1", retryAfterSeconds: () => 7 });
+const context = (url: string, headers = {}) => ({
+  shape: errorShape({ url, headers }),
+  requestId: "r-1",
+  retryAfterSeconds: () => 7,
+});
 
 describe("errorReply", () => {
+  it("uses Anthropic's shape under /v1/messages, and under /v1 for clients that send their version", () => {
+    const error = new LocallmError("model_not_found", { model: "x" });
+    const anthropic = {
+      type: "error",
+      error: { type: "not_found_error", message: "model 'x' not found" },
+      request_id: "r-1",
+    };
+    for (const path of [
+      "/v1/messages",
+      "/v1/messages?beta=true",
+      "/v1/messages/count_tokens",
+      "/v1/messages/x",
+    ])
+      expect(errorReply(error, context(path)).body).toEqual(anthropic);
+    expect(errorReply(error, context("/v1/models", { "anthropic-version": "2023-06-01" })).body).toEqual(
+      anthropic,
+    );
+    for (const path of ["/v1/messagesx", "/v1/models", "/v1"])
+      expect(errorReply(error, context(path)).body).toMatchObject({ error: { code: "model_not_found" } });
+    expect(errorReply(error, context("/api/tags", { "anthropic-version": "x" })).body).toEqual({
+      error: "model 'x' not found",
+    });
+  });
+
+  it.each([
+    ["invalid_field", 400, "invalid_request_error"],
+    ["invalid_api_key", 401, "authentication_error"],
+    ["host_refused", 403, "permission_error"],
+    ["not_found", 404, "not_found_error"],
+    ["method_not_allowed", 405, "invalid_request_error"],
+    ["body_too_large", 413, "request_too_large"],
+    ["runner_died", 500, "api_error"],
+    ["queue_full", 503, "overloaded_error"],
+  ] as const)("gives %s Anthropic's type %3$s", (code, status, type) => {
+    const { status: given, body } = errorReply(new LocallmError(code, {} as never), context("/v1/messages"));
+    expect([given, (body as { error: { type: string } }).error.type]).toEqual([status, type]);
+  });
+
   it("uses Ollama's shape under /api and OpenAI's under /v1", () => {
     const error = new LocallmError("model_not_found", { model: "x" });
     expect(errorReply(error, context("/api/chat"))).toEqual({

@@ -1,11 +1,14 @@
+import type { FastifyRequest } from "fastify";
 import { LocallmError } from "../wire/errors.ts";
 
-/** An error as an HTTP answer. Only this file knows the error formats of both APIs. */
+/** An error as an HTTP answer. Only this file knows the error formats of the APIs. */
 export interface ErrorReply {
   readonly status: number;
-  readonly body: NativeErrorBody | OpenAiErrorBody;
+  readonly body: ErrorBody;
   readonly headers: Readonly<Record<string, string>>;
 }
+
+export type ErrorBody = NativeErrorBody | OpenAiErrorBody | AnthropicErrorBody;
 
 interface NativeErrorBody {
   readonly error: string;
@@ -20,11 +23,29 @@ interface OpenAiErrorBody {
   };
 }
 
+interface AnthropicErrorBody {
+  readonly type: "error";
+  readonly error: { readonly type: string; readonly message: string };
+  readonly request_id: string;
+}
+
+export type ErrorShape = "native" | "openai" | "anthropic";
+
 export interface ErrorContext {
-  /** The request's path: under `/v1` errors have OpenAI's shape. */
-  readonly path: string;
+  readonly shape: ErrorShape;
   readonly requestId: string;
   readonly retryAfterSeconds: () => number;
+}
+
+/** The format that the client expects: under `/v1` OpenAI's or Anthropic's. */
+export function errorShape({ url, headers }: Pick<FastifyRequest, "url" | "headers">): ErrorShape {
+  if (!isV1Path(url)) return "native";
+  return isAnthropicPath(url) || speaksAnthropic(headers) ? "anthropic" : "openai";
+}
+
+/** Anthropic's clients send this header with every request. */
+export function speaksAnthropic(headers: FastifyRequest["headers"]): boolean {
+  return headers["anthropic-version"] !== undefined;
 }
 
 /** Turns anything thrown into an answer. Hides the details of errors that are not a `LocallmError`. */
@@ -37,16 +58,48 @@ export function errorReply(thrown: unknown, context: ErrorContext): ErrorReply {
   if (error.status === 503) headers["retry-after"] = String(context.retryAfterSeconds());
   if (error.status === 401) headers["www-authenticate"] = "Bearer";
   if (error.code === "method_not_allowed") headers["allow"] = String(error.details["allowed"]);
-  return { status: error.status, body: errorBody(error, context.path), headers };
+  return { status: error.status, body: errorBody(error, context), headers };
 }
 
-function errorBody(error: LocallmError, path: string): NativeErrorBody | OpenAiErrorBody {
-  return isOpenAiPath(path) ? openAiBody(error) : { error: error.message };
+function errorBody(error: LocallmError, { shape, requestId }: ErrorContext): ErrorBody {
+  switch (shape) {
+    case "native":
+      return { error: error.message };
+    case "openai":
+      return openAiBody(error);
+    case "anthropic":
+      return {
+        type: "error",
+        error: { type: anthropicType(error), message: error.message },
+        request_id: requestId,
+      };
+  }
 }
 
-export function isOpenAiPath(path: string): boolean {
-  return path === "/v1" || path.startsWith("/v1/") || path.startsWith("/v1?");
+export function isV1Path(path: string): boolean {
+  return isBelow(path, "/v1");
 }
+
+function isAnthropicPath(path: string): boolean {
+  return isBelow(path, "/v1/messages");
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return path.startsWith(folder) && ["", "/", "?"].includes(path.charAt(folder.length));
+}
+
+function anthropicType({ code, status }: LocallmError): string {
+  if (status === 503) return "overloaded_error";
+  if (code === "body_too_large") return "request_too_large";
+  if (status >= 500) return "api_error";
+  return anthropicTypes[status] ?? "invalid_request_error";
+}
+
+const anthropicTypes: Readonly<Record<number, string>> = {
+  401: "authentication_error",
+  403: "permission_error",
+  404: "not_found_error",
+};
 
 function openAiBody(error: LocallmError): OpenAiErrorBody {
   return {

@@ -5,7 +5,7 @@ import type { Message, Turn } from "../dialogue/turn.ts";
 import type { Model } from "../library/model.ts";
 import type { Lease } from "../scheduler/lease.ts";
 import { LocallmError } from "../wire/errors.ts";
-import type { GenerateDone } from "../wire/inference/generate.ts";
+import type { GenerateDone, PromptCounts } from "../wire/inference/generate.ts";
 import { AnswerCheck } from "./answer-check.ts";
 import { generateJob } from "./generate-job.ts";
 import type { Run } from "./run.ts";
@@ -33,6 +33,8 @@ export interface TurnWish {
   readonly shift: boolean;
   /** Called before the first piece, when headers can still be set. */
   readonly onDropped?: (dropped: Dropped) => void;
+  /** Called before the first piece, unless the answer has none. */
+  readonly onPrompt?: (counts: PromptCounts) => void;
 }
 
 /** Runs one turn for any API: render, fit, generate, parse. Leaving the loop cancels the generation. */
@@ -69,6 +71,7 @@ export async function* runTurn(run: Run, dialogue: Dialogue, wish: TurnWish): As
     // Tokens that the reader holds back until it can classify them.
     let undecidedTokens = 0;
     for await (const event of lease.runner.generate(job, run.signal)) {
+      if (event.kind === "text" && event.prompt !== undefined) wish.onPrompt?.(event.prompt);
       const pieces = event.kind === "text" ? reader.push(event.text) : reader.end();
       if (event.kind === "text") undecidedTokens += event.tokens;
       if (pieces.length > 0) {

@@ -26,7 +26,14 @@ describe("sendStream", () => {
     }
   }
 
+  let released: PromiseWithResolvers<string>;
+  async function* late() {
+    yield await released.promise;
+    yield "end\n";
+  }
+
   beforeEach(async () => {
+    released = Promise.withResolvers();
     seen = { asked: 0, unsentBytes: 0, ended: false, response: null };
     patienceMs = undefined;
     app = Fastify();
@@ -35,6 +42,12 @@ describe("sendStream", () => {
       seen.response = reply.raw;
       const format = { contentType: "text/plain", lateError: () => "error" };
       await sendStream(reply, source(reply.raw), format, patienceMs);
+      return reply;
+    });
+    app.get("/silent", async (_, reply) => {
+      const ping = { line: "ping\n", everyMs: 1 };
+      const format = { contentType: "text/plain", lateError: () => "failed\n", ping };
+      await sendStream(reply, late(), format);
       return reply;
     });
     await app.listen({ port: 0, host: "127.0.0.1" });
@@ -85,5 +98,19 @@ describe("sendStream", () => {
     ask();
     await vi.waitFor(() => expect(seen.ended).toBe(true), wide);
     expect([seen.asked < lines, seen.response?.destroyed]).toEqual([true, true]);
+  });
+
+  it.each([
+    ["its first line comes", () => released.resolve("begin\n"), /^(ping\n){3,}begin\n(ping\n)*end\n$/],
+    ["its source fails", () => released.reject(new Error("x")), /^(ping\n){3,}failed\n$/],
+  ])("pings in a silent stream until %s", async (_, release, expected) => {
+    const response = await fetch(`${url()}/silent`);
+    expect(response.status).toBe(200);
+    let text = "";
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      if (text.split("ping").length > 3) release();
+    }
+    expect(text).toMatch(expected);
   });
 });

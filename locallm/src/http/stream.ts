@@ -5,11 +5,13 @@ export interface StreamFormat {
   readonly contentType: string;
   /** Formats the last line when the source fails after the first byte. */
   readonly lateError: (error: unknown) => string;
+  /** Written when nothing else was for this long, or up to twice as long. */
+  readonly ping?: { readonly line: string; readonly everyMs: number };
 }
 
 /**
  * Writes a stream of finished lines, one write each. Sends nothing before the first line exists, so that an early
- * error still gets its own status. A slow reader pauses the source.
+ * error still gets its own status, or until the silence is too long. A slow reader pauses the source.
  */
 export async function sendStream(
   reply: FastifyReply,
@@ -18,24 +20,41 @@ export async function sendStream(
   patienceMs = longestPauseMs,
 ): Promise<void> {
   const source = lines[Symbol.asyncIterator]();
-  const first = await source.next();
-
-  reply.hijack();
   const response = reply.raw;
-  for (const [name, value] of Object.entries(reply.getHeaders())) {
-    if (value !== undefined) response.setHeader(name, value);
-  }
-  response.writeHead(200, { "content-type": format.contentType });
+  let isOpen = false;
+  let isSilent = false;
+  const write = (text: string): boolean => {
+    isSilent = false;
+    if (!isOpen) {
+      isOpen = true;
+      reply.hijack();
+      for (const [name, value] of Object.entries(reply.getHeaders())) {
+        if (value !== undefined) response.setHeader(name, value);
+      }
+      response.writeHead(200, { "content-type": format.contentType });
+    }
+    return text === "" || response.write(text);
+  };
+  const { ping } = format;
+  const timer =
+    ping &&
+    setInterval(() => {
+      if (isSilent && !response.destroyed && !response.writableNeedDrain) write(ping.line);
+      isSilent = true;
+    }, ping.everyMs);
   try {
-    for (let next = first; !next.done; next = await source.next()) {
-      if (!response.write(next.value)) await drained(response, patienceMs);
+    for (let next = await source.next(); !next.done; next = await source.next()) {
+      if (!write(next.value)) await drained(response, patienceMs);
       if (response.destroyed) break;
     }
+    write("");
     response.end();
   } catch (error) {
+    if (!isOpen) throw error;
     reply.request.lateError = error;
     if (!response.destroyed) response.end(format.lateError(error));
   } finally {
+    clearInterval(timer);
     await source.return?.();
   }
 }

@@ -20,6 +20,19 @@ export function checkBody<Schema extends z.ZodObject>(
   return { body: result.data, unknown };
 }
 
+/** Checks a part of a body whose schema depends on other fields. The error's field begins with `at`. */
+export function checkPart<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  at: string,
+): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  const field = issue === undefined || issue.path.length === 0 ? at : `${at}.${pathText(issue.path)}`;
+  throw new LocallmError("invalid_field", { field, problem: problemOf(issue, value) });
+}
+
 /** An optional field. Null counts as absent, because clients written in Go send it. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value): z.output<Schema> | undefined => value ?? undefined);
@@ -38,7 +51,7 @@ function fieldError(issue: Issue | undefined, body: object): LocallmError {
   return new LocallmError("invalid_field", { field, problem: problemOf(issue, body) });
 }
 
-function problemOf(issue: Issue | undefined, body: object): string {
+function problemOf(issue: Issue | undefined, body: unknown): string {
   switch (issue?.code) {
     case "invalid_type":
       return isAbsent(valueAt(body, issue.path)) ? "is required" : `must be ${withArticle(issue.expected)}`;
@@ -47,16 +60,21 @@ function problemOf(issue: Issue | undefined, body: object): string {
     case "too_small":
       return issue.origin === "number" || issue.origin === "int"
         ? `must be at least ${issue.minimum}`
-        : `must have at least ${issue.minimum} ${issue.origin === "string" ? "characters" : "items"}`;
+        : `must have at least ${amount(Number(issue.minimum), issue.origin)}`;
     case "too_big":
       return issue.origin === "number" || issue.origin === "int"
         ? `must be at most ${issue.maximum}`
-        : `must have at most ${issue.maximum} ${issue.origin === "string" ? "characters" : "items"}`;
+        : `must have at most ${amount(Number(issue.maximum), issue.origin)}`;
     case "invalid_union":
       return isAbsent(valueAt(body, issue.path)) ? "is required" : `must be ${expectedOf(issue.errors)}`;
     default:
       return issue?.message ?? "is not valid";
   }
+}
+
+function amount(count: number, origin: string): string {
+  const unit = origin === "string" ? "character" : "item";
+  return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }
 
 /** The types that a union accepts, in words. */

@@ -16,8 +16,9 @@ export const errors = {
   method_not_allowed: { status: 405, message: "{method} is not allowed on {path}; use {allowed}" },
   prompt_too_long: {
     status: 400,
+    // The first words are Anthropic's: its agents compact the conversation when they read them.
     message:
-      "prompt of {promptTokens} tokens exceeds context length {contextLength}; shorten it, or use a larger context: option num_ctx, PARAMETER num_ctx or LOCALLM_CONTEXT_LENGTH",
+      "prompt is too long: {promptTokens} tokens exceed the context length of {contextLength}; shorten it, or use a larger context: option num_ctx, PARAMETER num_ctx or LOCALLM_CONTEXT_LENGTH",
   },
   content_too_long: {
     status: 400,
@@ -132,7 +133,7 @@ export const errors = {
   },
   invalid_api_key: {
     status: 401,
-    message: "a valid API key is required; send it as Authorization: Bearer <key>",
+    message: "a valid API key is required; send it as Authorization: Bearer <key> or x-api-key: <key>",
   },
   queue_full: {
     status: 503,

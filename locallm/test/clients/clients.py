@@ -1,4 +1,4 @@
-"""What users of the Python clients write: `clients.py CLIENTS URL MODEL EMBEDDING_MODEL`, clients with commas between.
+"""What users of the Python clients write: `clients.py CLIENTS URL MODEL THINKING_MODEL EMBEDDING_MODEL`, clients with commas between.
 
 In one process, for some of them read the others' packages, which takes longer than what is tried. Ends with a line
 of JSON: what went wrong by client, null where all is well.
@@ -9,7 +9,7 @@ import os
 import sys
 import traceback
 
-client_names, url, model, embedding_model = sys.argv[1:5]
+client_names, url, model, thinking_model, embedding_model = sys.argv[1:6]
 
 messages = [{"role": "user", "content": "Weather in Rome?"}]
 schema = {
@@ -93,6 +93,51 @@ def try_openai():
         assert error.code == "model_not_found", error
 
 
+def try_anthropic():
+    import anthropic
+
+    client = anthropic.Anthropic(base_url=url, api_key="any", max_retries=0)
+    assert model in [each.id for each in client.models.list()]
+
+    def answered(message):
+        usage = message.usage
+        content = [{**block.model_dump(), "id": None} for block in message.content]
+        return content, message.stop_reason, usage.input_tokens + usage.cache_read_input_tokens, usage.output_tokens
+
+    request = dict(model=model, messages=messages, system="Be brief.")
+    whole = client.messages.create(**request, max_tokens=9)
+    with client.messages.stream(**request, max_tokens=9) as stream:
+        text = "".join(stream.text_stream)
+        assert answered(stream.get_final_message()) == answered(whole)
+    assert text == whole.content[0].text
+    assert client.messages.count_tokens(**request).input_tokens == answered(whole)[2]
+
+    function = {"name": "get_weather", "description": "Weather of a city", "input_schema": schema}
+    choice = {"type": "any", "disable_parallel_tool_use": True}
+    calling = dict(model=model, messages=messages, tools=[function], tool_choice=choice, max_tokens=200)
+    called = client.messages.create(**calling)
+    check_forecast(called.content[0].input)
+    with client.messages.stream(**calling) as stream:
+        assert answered(stream.get_final_message()) == answered(called)
+    result = {"type": "tool_result", "tool_use_id": called.content[0].id, "content": "no such city", "is_error": True}
+    talk = [*messages, {"role": "assistant", "content": called.content}, {"role": "user", "content": [result]}]
+    client.messages.create(**{**calling, "messages": talk, "tool_choice": {"type": "none"}, "max_tokens": 5})
+
+    for thinking in ({"type": "enabled", "budget_tokens": 1024}, {"type": "adaptive", "display": "omitted"}):
+        asked = dict(model=thinking_model, messages=messages, max_tokens=9, thinking=thinking)
+        thought = client.messages.create(**asked)
+        assert thought.content[0].type == "thinking" and thought.content[0].signature
+        assert (thought.content[0].thinking == "") == (thinking["type"] == "adaptive")
+        with client.messages.stream(**asked) as stream:
+            assert answered(stream.get_final_message()) == answered(thought)
+
+    try:
+        client.messages.create(**{**calling, "model": "absent"})
+        raise AssertionError("absent was found")
+    except anthropic.NotFoundError as error:
+        assert error.body["error"]["type"] == "not_found_error", error
+
+
 def try_langchain_ollama():
     from langchain_ollama import ChatOllama, OllamaEmbeddings
 
@@ -133,6 +178,7 @@ def try_litellm():
 tries = {
     "ollama": try_ollama,
     "openai": try_openai,
+    "anthropic": try_anthropic,
     "langchain_ollama": try_langchain_ollama,
     "litellm": try_litellm,
 }

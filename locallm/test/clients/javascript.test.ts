@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ModelStore } from "../model-store.ts";
 import { type ServerProcess, startServer } from "../server-process.ts";
 import { installedClients } from "./installed.ts";
-import { chatModel, clientStore, embeddingModel } from "./models.ts";
+import { chatModel, clientStore, embeddingModel, thinkingModel } from "./models.ts";
 
 const run = promisify(execFile);
 const aiSdk = fileURLToPath(new URL("ai-sdk.mjs", import.meta.url));
@@ -38,7 +38,7 @@ describe.skipIf(clients === null)("JavaScript clients run unchanged (needs npm's
     await server.stop();
     await store.remove();
   });
-  const load = <Module>(name: "ollama" | "openai" | "@langchain/ollama") =>
+  const load = <Module>(name: "ollama" | "openai" | "@anthropic-ai/sdk" | "@langchain/ollama") =>
     clients!.load(name) as Promise<Module>;
 
   describe("ollama", () => {
@@ -236,6 +236,128 @@ describe.skipIf(clients === null)("JavaScript clients run unchanged (needs npm's
         expect(data.map(({ embedding }) => embedding.length)).toEqual([384, 384]);
       },
     );
+  });
+
+  describe("@anthropic-ai/sdk", () => {
+    interface Message {
+      content: {
+        id?: string;
+        type: string;
+        text?: string;
+        thinking?: string;
+        name?: string;
+        input?: unknown;
+      }[];
+      stop_reason: string;
+      usage: { input_tokens: number; cache_read_input_tokens: number; output_tokens: number };
+    }
+    interface MessageStream extends AsyncIterable<{ type: string }> {
+      finalMessage(): Promise<Message>;
+    }
+    interface Client {
+      messages: {
+        create(request: object): Promise<Message & AsyncIterable<{ type: string }>>;
+        stream(request: object): MessageStream;
+        countTokens(request: object): Promise<{ input_tokens: number }>;
+      };
+      models: {
+        list(): Promise<AsyncIterable<{ id: string }>>;
+        retrieve(id: string): Promise<{ id: string; type: string }>;
+      };
+    }
+    const client = async (options: object = { apiKey: "any" }) => {
+      const { default: Anthropic } = await load<{ default: new (options: object) => Client }>(
+        "@anthropic-ai/sdk",
+      );
+      return new Anthropic({ baseURL: server.url, maxRetries: 0, ...options });
+    };
+    const input = { name: "get_weather", description: "Weather of a city", input_schema: schema };
+    const calling = {
+      model,
+      messages,
+      max_tokens: 200,
+      tools: [input],
+      tool_choice: { type: "any", disable_parallel_tool_use: true },
+    };
+    /** Counts of the cache differ from one request to the next. */
+    const answered = ({ content, stop_reason, usage }: Message) => ({
+      content,
+      stop_reason,
+      tokens: [usage.input_tokens + usage.cache_read_input_tokens, usage.output_tokens],
+    });
+
+    it("sends messages, streamed and not, and counts their tokens", async () => {
+      const anthropic = await client();
+      const request = { model, messages, max_tokens: 9, system: [{ type: "text", text: "Be brief." }] };
+      const whole = await anthropic.messages.create(request);
+      const types: string[] = [];
+      const stream = anthropic.messages.stream(request);
+      for await (const { type } of stream) types.push(type);
+      expect(answered(await stream.finalMessage())).toEqual(answered(whole));
+      expect([types[0], types.at(-1), whole.stop_reason]).toEqual([
+        "message_start",
+        "message_stop",
+        "max_tokens",
+      ]);
+      const { max_tokens: _, ...counted } = request;
+      expect((await anthropic.messages.countTokens(counted)).input_tokens).toBe(answered(whole).tokens[0]);
+    });
+
+    it("calls tools, streamed and not, and sends results back", async () => {
+      const anthropic = await client({ authToken: "any" });
+      const whole = await anthropic.messages.create(calling);
+      const [call] = whole.content;
+      expect([whole.stop_reason, call!.name, isForecast(call!.input)]).toEqual([
+        "tool_use",
+        "get_weather",
+        true,
+      ]);
+      const streamed = await anthropic.messages.stream(calling).finalMessage();
+      expect(streamed.content[0]!.input).toEqual(call!.input);
+      const results = [
+        { type: "tool_result", tool_use_id: call!.id, content: "no such city", is_error: true },
+      ];
+      const talk = [
+        ...messages,
+        { role: "assistant", content: whole.content },
+        { role: "user", content: results },
+      ];
+      const next = await anthropic.messages.create({
+        ...calling,
+        messages: talk,
+        tool_choice: { type: "none" },
+        max_tokens: 5,
+      });
+      expect(next.usage.output_tokens).toBe(5);
+    });
+
+    it("thinks, streamed and not, and shows it or not", async () => {
+      const anthropic = await client();
+      const request = { model: thinkingModel, messages, max_tokens: 9 };
+      const shown = { ...request, thinking: { type: "enabled", budget_tokens: 1024 } };
+      const whole = await anthropic.messages.create(shown);
+      expect(whole.content).toMatchObject([{ type: "thinking", thinking: expect.stringMatching(/./) }]);
+      expect(answered(await anthropic.messages.stream(shown).finalMessage())).toEqual(answered(whole));
+      const omitted = { ...request, thinking: { type: "adaptive", display: "omitted" } };
+      const streamed = await anthropic.messages.stream(omitted).finalMessage();
+      expect(streamed.content).toMatchObject([{ type: "thinking", thinking: "" }]);
+      expect(answered(streamed)).toEqual(answered(await anthropic.messages.create(omitted)));
+    });
+
+    it("lists and finds models, and knows an error by its type", async () => {
+      const anthropic = await client();
+      const ids: string[] = [];
+      for await (const each of await anthropic.models.list()) ids.push(each.id);
+      expect(ids).toContain(model);
+      expect(await anthropic.models.retrieve(model)).toMatchObject({ id: model, type: "model" });
+      await expect(anthropic.messages.create({ ...calling, model: "absent" })).rejects.toMatchObject({
+        status: 404,
+        type: "not_found_error",
+      });
+      await expect(
+        anthropic.messages.stream({ ...calling, messages: [] }).finalMessage(),
+      ).rejects.toMatchObject({ status: 400, type: "invalid_request_error" });
+    });
   });
 
   describe("@langchain/ollama", () => {

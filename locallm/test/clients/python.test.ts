@@ -4,13 +4,13 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ModelStore } from "../model-store.ts";
 import { type ServerProcess, startServer } from "../server-process.ts";
-import { chatModel, clientStore, embeddingModel } from "./models.ts";
+import { chatModel, clientStore, embeddingModel, thinkingModel } from "./models.ts";
 
 const run = promisify(execFile);
 const program = fileURLToPath(new URL("clients.py", import.meta.url));
 
 /** Which of these a Python finds. CI installs them from .ci/pip.txt. */
-const modules = ["ollama", "openai", "langchain_ollama", "litellm"];
+const modules = ["ollama", "openai", "anthropic", "langchain_ollama", "litellm"];
 const probe = modules.map((name) => `print(importlib.util.find_spec("${name}") is not None)`).join("\n");
 const answers = spawnSync("python3", ["-c", `import importlib.util\n${probe}`], {
   encoding: "utf8",
@@ -26,7 +26,7 @@ describe("Python clients run unchanged", () => {
     store = await clientStore();
     server = await startServer({ models: store.folder });
     if (found.length === 0) return;
-    const parameters = [program, found.join(), server.url, chatModel, embeddingModel ?? ""];
+    const parameters = [program, found.join(), server.url, chatModel, thinkingModel, embeddingModel ?? ""];
     const { stdout } = await run("python3", parameters, { timeout: 240_000 });
     results = JSON.parse(stdout.trim().split("\n").at(-1)!);
   });

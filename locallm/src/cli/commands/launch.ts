@@ -36,10 +36,6 @@ function list(): string {
 
 function assistantNamed(name: string): Assistant {
   const known = Object.keys(assistants).join(", ");
-  if (name === "claude") {
-    const what = "Anthropic's API, which Claude Code speaks,";
-    throw new LocallmError("not_built_yet", { what, instead: `these can be launched: ${known}` });
-  }
   const found = Object.hasOwn(assistants, name) ? assistants[name] : undefined;
   if (found === undefined) throw new LocallmError("assistant_unknown", { name, known });
   return found;
@@ -53,14 +49,19 @@ async function launch(assistant: Assistant, given: string[], options: Options): 
     options.model === undefined
       ? await newestFor(assistant, client)
       : await fetched(options.model, assistant, client);
-  const { environment, parameters } = assistant.wiring({ url: client.url, apiKey: config.apiKey, model });
+  const isStarting = options.config !== true;
+  const contextLength =
+    (isStarting && assistant.needsTools) || assistant.needsWindow ? await loadedWindow(model, client) : null;
+  const wired = { url: client.url, apiKey: config.apiKey, model, contextLength };
+  const { environment, parameters } = assistant.wiring(wired);
   const wiring = { environment, parameters: [...parameters, ...given] };
-  if (options.config === true) {
+  if (!isStarting) {
     console.log(asScript(program, wiring));
     return;
   }
   console.error(plain(`${title} works with ${model}`));
-  await warnOfSmallWindow(assistant, model, client);
+  if (contextLength !== null && contextLength < usefulWindow)
+    console.error(smallWindow(contextLength, title));
   process.exitCode = await start(assistant, wiring);
 }
 
@@ -94,20 +95,15 @@ function neededBy({ needsTools }: Assistant): string {
 /** The system prompts of these programs take 10,000 tokens and more. */
 const usefulWindow = 32_768;
 
-/** Also loads the model, to report load errors here. Aider requests its own context window each time. */
-async function warnOfSmallWindow(
-  { needsTools, title }: Assistant,
-  model: string,
-  client: Client,
-): Promise<void> {
-  if (!needsTools) return;
+/** Loads the model, which also reports load errors here. Null if it is unloaded at once. */
+async function loadedWindow(model: string, client: Client): Promise<number | null> {
   await client.json("/api/generate", chatLine, { body: { model, stream: false } });
   const { models } = await client.json("/api/ps", psAnswer);
-  const loaded = models.find(({ name }) => name === model)?.context_length;
-  if (loaded === undefined || loaded >= usefulWindow) return;
-  console.error(
-    `The context window has ${loaded} tokens, but ${title} needs about ${usefulWindow}. Start the server with LOCALLM_CONTEXT_LENGTH=${usefulWindow}.`,
-  );
+  return models.find(({ name }) => name === model)?.context_length ?? null;
+}
+
+function smallWindow(contextLength: number, title: string): string {
+  return `The context window has ${contextLength} tokens, but ${title} needs about ${usefulWindow}. Start the server with LOCALLM_CONTEXT_LENGTH=${usefulWindow}.`;
 }
 
 /** As a shell script: POSIX, or PowerShell on Windows. */

@@ -4,6 +4,7 @@ import { type ChatRequest, chatRequest } from "../../wire/api/inference.ts";
 import { readBody } from "../body.ts";
 import { tellDropped } from "../dropped.ts";
 import { answerFormat } from "../format.ts";
+import { refuseImages } from "../images.ts";
 import type { Parts } from "../parts.ts";
 import { prepareRun, type Run, requirePurpose } from "../run.ts";
 import { conversation, requireTraits, runTurn, type TurnEvent } from "../run-turn.ts";
@@ -11,7 +12,7 @@ import { sendStream } from "../stream.ts";
 import { counters, extras, violationsField } from "./counters.ts";
 import { loadOrUnload } from "./load.ts";
 import { ndjson } from "./ndjson.ts";
-import { refuseImages, refuseLogprobs } from "./refusals.ts";
+import { refuseLogprobs } from "./refusals.ts";
 
 /** `POST /api/chat`: the client's whole history, rendered with the model's template. */
 export function chatRoute(app: FastifyInstance, parts: Parts): void {
@@ -24,7 +25,7 @@ export function chatRoute(app: FastifyInstance, parts: Parts): void {
     if (messages.length === 0)
       return await loadOrUnload(parts, run, { message: { role: "assistant", content: "" } });
     messages.forEach((message, index) => {
-      refuseImages(run, message.images, `messages[${index}].images`);
+      refuseImages(run.typedName, message.images, `messages[${index}].images`);
     });
 
     const dialogue = await parts.dialogues.of(run.model);

@@ -5,6 +5,7 @@ import { AnswerCheck } from "../answer-check.ts";
 import { readBody } from "../body.ts";
 import { tellDropped } from "../dropped.ts";
 import { generateJob } from "../generate-job.ts";
+import { refuseImages } from "../images.ts";
 import type { Parts } from "../parts.ts";
 import { prepareRun, type Run, requirePurpose } from "../run.ts";
 import { sendStream } from "../stream.ts";
@@ -12,7 +13,7 @@ import { counters, extras, violationsField } from "./counters.ts";
 import { generatePrompt, type ReadyPrompt } from "./generate-prompt.ts";
 import { loadOrUnload } from "./load.ts";
 import { ndjson } from "./ndjson.ts";
-import { refuseImages, refuseLogprobs } from "./refusals.ts";
+import { refuseLogprobs } from "./refusals.ts";
 
 /** `POST /api/generate`: one prompt, one answer. */
 export function generateRoute(app: FastifyInstance, parts: Parts): void {
@@ -21,7 +22,7 @@ export function generateRoute(app: FastifyInstance, parts: Parts): void {
     const run = await prepareRun(parts, request, reply, body);
     await requirePurpose(parts, run, "completion", "generate");
     refuseLogprobs(body);
-    refuseImages(run, body.images, "images");
+    refuseImages(run.typedName, body.images, "images");
     const prompt = await generatePrompt(parts, run, body);
 
     const isEmpty = (body.prompt ?? "") === "" && body.suffix === undefined;
@@ -61,7 +62,8 @@ async function* generate(
     });
     let isFirst = true;
     for await (const event of lease.runner.generate(job, run.signal)) {
-      if (isFirst && (event.truncatedTokens ?? 0) > 0) onCut(event.truncatedTokens ?? 0);
+      const cutTokens = event.kind === "done" ? event.truncatedTokens : (event.prompt?.truncatedTokens ?? 0);
+      if (isFirst && cutTokens > 0) onCut(cutTokens);
       isFirst = false;
       const parts = event.kind === "text" ? read.push(event.text) : read.end();
       for (const part of parts) {

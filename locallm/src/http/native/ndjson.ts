@@ -8,7 +8,7 @@ export function ndjson(request: FastifyRequest): StreamFormat {
     contentType: "application/x-ndjson",
     lateError: (error) =>
       `${JSON.stringify(
-        errorReply(error, { path: request.url, requestId: request.id, retryAfterSeconds: () => 1 }).body,
+        errorReply(error, { shape: "native", requestId: request.id, retryAfterSeconds: () => 1 }).body,
       )}\n`,
   };
 }

@@ -1,5 +1,4 @@
 import { LocallmError } from "../../wire/errors.ts";
-import type { Run } from "../run.ts";
 
 /** Rejects `logprobs`, which is not supported yet, instead of silently ignoring it. */
 export function refuseLogprobs(body: {
@@ -14,15 +13,4 @@ export function refuseLogprobs(body: {
       field: body.logprobs === true ? "logprobs" : "top_logprobs",
       problem: "is not supported",
     });
-}
-
-export function refuseImages(run: Run, images: readonly string[] | undefined, field: string): void {
-  if (images === undefined || images.length === 0) return;
-  const bad = images.findIndex((image) => !isBase64(image));
-  if (bad >= 0) throw new LocallmError("invalid_image", { field: `${field}[${bad}]` });
-  throw new LocallmError("unsupported_capability", { model: run.typedName, capability: "vision" });
-}
-
-function isBase64(text: string): boolean {
-  return text.length > 0 && text.length % 4 !== 1 && /^[A-Za-z0-9+/_-]+={0,2}$/.test(text);
 }

@@ -6,10 +6,10 @@ import { tellDropped } from "../dropped.ts";
 import type { Parts } from "../parts.ts";
 import { prepareRun, type Run, requirePurpose } from "../run.ts";
 import { conversation, requireTraits, runTurn, type TurnEvent } from "../run-turn.ts";
+import { refuse, samplingOptions } from "../sampling.ts";
+import { done, event, fingerprint, newId, sse } from "../sse.ts";
 import { sendStream } from "../stream.ts";
 import { requestTurn } from "./request-turn.ts";
-import { refuse, samplingOptions } from "./sampling.ts";
-import { done, event, fingerprint, newId, sse } from "./sse.ts";
 
 /** `POST /v1/chat/completions`, streamed or whole. */
 export function chatCompletionsRoute(app: FastifyInstance, parts: Parts): void {

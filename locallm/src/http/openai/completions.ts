@@ -8,10 +8,10 @@ import { readBody } from "../body.ts";
 import { generateJob } from "../generate-job.ts";
 import type { Parts } from "../parts.ts";
 import { prepareRun, type Run, requirePurpose } from "../run.ts";
+import { refuse, samplingOptions } from "../sampling.ts";
+import { done, event, fingerprint, newId, sse } from "../sse.ts";
 import { sendStream } from "../stream.ts";
 import { type AnswerHead, usageOf } from "./chat-completions.ts";
-import { refuse, samplingOptions } from "./sampling.ts";
-import { done, event, fingerprint, newId, sse } from "./sse.ts";
 
 /** `POST /v1/completions`: the raw prompt. Only a `suffix` uses the model's template. */
 export function completionsRoute(app: FastifyInstance, parts: Parts): void {

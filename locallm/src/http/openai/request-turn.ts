@@ -2,18 +2,18 @@ import type { Message, ToolChoice, Turn } from "../../dialogue/turn.ts";
 import type { Think } from "../../wire/api/message.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import type { ChatCompletionsMessage, ChatCompletionsRequest } from "../../wire/openai/chat-completions.ts";
+import { checkedChoice } from "../tool-choice.ts";
 
 /** Converts an OpenAI request to a turn. */
 export function requestTurn(body: ChatCompletionsRequest): Turn {
   const given = body.messages ?? [];
   if (given.length === 0) throw new LocallmError("messages_empty", {});
   const tools = body.tools ?? [];
+  const callNames = new Map<string, string>();
   return {
-    messages: given.map((message, index) =>
-      turnMessage(message, given.slice(0, index), `messages[${index}]`),
-    ),
+    messages: given.map((message, index) => turnMessage(message, callNames, `messages[${index}]`)),
     tools,
-    toolChoice: toolChoiceOf(body),
+    toolChoice: checkedChoice(toolChoiceOf(body.tool_choice), tools),
     severalCalls: body.parallel_tool_calls ?? true,
     think: thinkOf(body.reasoning_effort ?? body.reasoning?.effort),
     format: formatOf(body.response_format),
@@ -22,9 +22,11 @@ export function requestTurn(body: ChatCompletionsRequest): Turn {
 
 function turnMessage(
   message: ChatCompletionsMessage,
-  before: readonly ChatCompletionsMessage[],
+  callNames: Map<string, string>,
   field: string,
 ): Message {
+  for (const { id, function: called } of message.tool_calls ?? [])
+    if (id !== undefined) callNames.set(id, called.name);
   const thinking = message.reasoning ?? message.reasoning_content;
   return {
     role: message.role === "developer" ? "system" : message.role,
@@ -32,7 +34,7 @@ function turnMessage(
     ...(thinking === undefined ? {} : { thinking }),
     ...(message.tool_calls === undefined ? {} : { tool_calls: message.tool_calls.map(turnCall) }),
     ...(message.tool_call_id === undefined ? {} : { tool_call_id: message.tool_call_id }),
-    ...(message.role === "tool" ? toolName(message, before) : {}),
+    ...(message.role === "tool" ? toolName(message, callNames) : {}),
   };
 }
 
@@ -74,24 +76,14 @@ export function argumentsOf(text: string): Record<string, unknown> {
 }
 
 /** OpenAI's results refer to a call's id, but many templates need the function's name. */
-function toolName(message: ChatCompletionsMessage, before: readonly ChatCompletionsMessage[]) {
-  const calls = before.flatMap(({ tool_calls }) => tool_calls ?? []);
-  const name = calls.findLast(({ id }) => id === message.tool_call_id)?.function.name ?? message.name;
+function toolName(message: ChatCompletionsMessage, callNames: ReadonlyMap<string, string>) {
+  const name = callNames.get(message.tool_call_id ?? "") ?? message.name;
   return name === undefined ? {} : { tool_name: name };
 }
 
-function toolChoiceOf({ tool_choice: choice, tools = [] }: ChatCompletionsRequest): ToolChoice {
+function toolChoiceOf(choice: ChatCompletionsRequest["tool_choice"]): ToolChoice {
   if (choice === undefined) return { kind: "auto" };
-  if (choice !== "none" && choice !== "auto" && tools.length === 0)
-    throw new LocallmError("invalid_field", { field: "tool_choice", problem: "needs tools to choose from" });
-  if (typeof choice === "string") return { kind: choice };
-  const { name } = choice.function;
-  if (!tools.some((tool) => tool.function.name === name))
-    throw new LocallmError("invalid_field", {
-      field: "tool_choice",
-      problem: `names "${name}", which is not in tools`,
-    });
-  return { kind: "named", name };
+  return typeof choice === "string" ? { kind: choice } : { kind: "named", name: choice.function.name };
 }
 
 export function thinkOf(effort: ChatCompletionsRequest["reasoning_effort"]): Think | null {

@@ -1,6 +1,6 @@
 import type { AnswerPiece } from "../../dialogue/answer-reader.ts";
 import type { TurnDone, TurnEvent } from "../run-turn.ts";
-import { newId } from "./sse.ts";
+import { newId } from "../sse.ts";
 
 export type ResponseEvent = { readonly type: string } & Record<string, unknown>;
 

@@ -1,6 +1,7 @@
-import type { Message, Tool, Turn } from "../../dialogue/turn.ts";
+import type { Message, Tool, ToolChoice, Turn } from "../../dialogue/turn.ts";
 import { LocallmError } from "../../wire/errors.ts";
 import type { ResponsesItem, ResponsesRequest } from "../../wire/openai/responses.ts";
+import { checkedChoice } from "../tool-choice.ts";
 import { argumentsOf, thinkOf } from "./request-turn.ts";
 
 /** Converts input items, instructions and tools to a turn. */
@@ -10,22 +11,21 @@ export function responsesTurn(body: ResponsesRequest): Turn {
   if (items.length === 0)
     throw new LocallmError("invalid_field", { field: "input", problem: "must not be empty" });
   const tools = (body.tools ?? []).map(functionTool);
+  const callNames = new Map<string, string>();
   return {
     messages: [
       ...system,
-      ...joined(
-        items.map((item, index) => itemMessage(item as ResponsesItem, items as ResponsesItem[], index)),
-      ),
+      ...joined(items.map((item, index) => itemMessage(item as ResponsesItem, callNames, index))),
     ],
     tools,
-    toolChoice: toolChoiceOf(body, tools),
+    toolChoice: checkedChoice(toolChoiceOf(body.tool_choice), tools),
     severalCalls: body.parallel_tool_calls ?? true,
     think: thinkOf(body.reasoning?.effort),
     format: formatOf(body),
   };
 }
 
-function itemMessage(item: ResponsesItem, items: readonly ResponsesItem[], index: number): Message {
+function itemMessage(item: ResponsesItem, callNames: Map<string, string>, index: number): Message {
   const field = `input[${index}]`;
   switch (item.type ?? "message") {
     case "message": {
@@ -44,6 +44,7 @@ function itemMessage(item: ResponsesItem, items: readonly ResponsesItem[], index
       const { name, call_id: id } = item;
       if (name === undefined)
         throw new LocallmError("invalid_field", { field: `${field}.name`, problem: "is required" });
+      if (id !== undefined) callNames.set(id, name);
       const call = {
         ...(id === undefined ? {} : { id }),
         function: { index: 0, name, arguments: argumentsOf(item.arguments ?? "") },
@@ -52,7 +53,7 @@ function itemMessage(item: ResponsesItem, items: readonly ResponsesItem[], index
     }
     case "function_call_output": {
       const id = item.call_id ?? "";
-      const name = items.findLast((each) => each.type === "function_call" && each.call_id === id)?.name;
+      const name = callNames.get(id);
       const content = textOf(item.output, `${field}.output`);
       return { role: "tool", content, tool_call_id: id, ...(name === undefined ? {} : { tool_name: name }) };
     }
@@ -123,17 +124,9 @@ function functionTool(tool: NonNullable<ResponsesRequest["tools"]>[number], inde
   };
 }
 
-function toolChoiceOf({ tool_choice: choice }: ResponsesRequest, tools: readonly Tool[]): Turn["toolChoice"] {
+function toolChoiceOf(choice: ResponsesRequest["tool_choice"]): ToolChoice {
   if (choice === undefined) return { kind: "auto" };
-  if (choice !== "none" && choice !== "auto" && tools.length === 0)
-    throw new LocallmError("invalid_field", { field: "tool_choice", problem: "needs tools to choose from" });
-  if (typeof choice === "string") return { kind: choice };
-  if (!tools.some((tool) => tool.function.name === choice.name))
-    throw new LocallmError("invalid_field", {
-      field: "tool_choice",
-      problem: `names "${choice.name}", which is not in tools`,
-    });
-  return { kind: "named", name: choice.name };
+  return typeof choice === "string" ? { kind: choice } : { kind: "named", name: choice.name };
 }
 
 function formatOf(body: ResponsesRequest): Turn["format"] {

@@ -2,14 +2,15 @@ import type { FastifyInstance } from "fastify";
 import { type ResponsesRequest, responsesRequest } from "../../wire/openai/responses.ts";
 import { readBody } from "../body.ts";
 import { tellDropped } from "../dropped.ts";
-import { errorReply } from "../error-reply.ts";
+import type { ErrorBody } from "../error-reply.ts";
 import type { Parts } from "../parts.ts";
 import { prepareRun, requirePurpose } from "../run.ts";
 import { conversation, requireTraits, runTurn, type TurnEvent } from "../run-turn.ts";
-import { type StreamFormat, sendStream } from "../stream.ts";
+import { refuse, samplingOptions } from "../sampling.ts";
+import { namedEvent, sse } from "../sse.ts";
+import { sendStream } from "../stream.ts";
 import { ResponseBuilder, type ResponseEvent } from "./response-builder.ts";
 import { responsesTurn } from "./responses-turn.ts";
-import { refuse, samplingOptions } from "./sampling.ts";
 
 /** `POST /v1/responses`, stateless: each request contains the whole conversation. */
 export function responsesRoute(app: FastifyInstance, parts: Parts): void {
@@ -50,7 +51,7 @@ export function responsesRoute(app: FastifyInstance, parts: Parts): void {
       for await (const piece of events) builder.take(piece);
       return builder.response;
     }
-    await sendStream(reply, encode(builder, events), eventStream(request.url, request.id));
+    await sendStream(reply, encode(builder, events), sse(request, lateEvent));
     return reply;
   });
 }
@@ -79,8 +80,7 @@ export async function* encode(
   builder: ResponseBuilder,
   events: AsyncIterable<TurnEvent>,
 ): AsyncGenerator<string> {
-  const write = (all: readonly ResponseEvent[]) =>
-    all.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+  const write = (all: readonly ResponseEvent[]) => all.map(namedEvent).join("");
   // Held back until the first token, so that an earlier error still gets its own status.
   let begun = write(builder.begin());
   for await (const piece of events) {
@@ -90,16 +90,11 @@ export async function* encode(
   }
 }
 
-function eventStream(path: string, requestId: string): StreamFormat {
-  return {
-    contentType: "text/event-stream; charset=utf-8",
-    lateError: (thrown) => {
-      const { body } = errorReply(thrown, { path, requestId, retryAfterSeconds: () => 1 });
-      const { message, param, code, type } = (body as { error: Record<string, unknown> })["error"] as Record<
-        string,
-        unknown
-      >;
-      return `event: error\ndata: ${JSON.stringify({ type: "error", code: code ?? type, message, param })}\n\n`;
-    },
-  };
+/** OpenAI's event of an error has the error's fields at its top level. */
+function lateEvent(body: ErrorBody): string {
+  const { message, param, code, type } = (body as { error: Record<string, unknown> })["error"] as Record<
+    string,
+    unknown
+  >;
+  return namedEvent({ type: "error", code: code ?? type, message, param });
 }

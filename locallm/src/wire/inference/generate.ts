@@ -109,24 +109,28 @@ export type GenerateEvent =
       readonly kind: "text";
       readonly text: string;
       readonly tokens: number;
-      /** Only with the first text, and only if the prompt was truncated. */
-      readonly truncatedTokens?: number;
+      /** Only with the first text. */
+      readonly prompt?: PromptCounts;
     }
   | GenerateDone;
 
-export interface GenerateDone {
+/** What is known once the prompt is computed. */
+export interface PromptCounts {
+  readonly promptTokens: number;
+  /** How many of them came from the cache. */
+  readonly cachedTokens: number;
+  /** Prompt tokens dropped to fit the window. */
+  readonly truncatedTokens: number;
+}
+
+export interface GenerateDone extends PromptCounts {
   readonly kind: "done";
   readonly reason: "stop" | "length";
   /** The stop string that fired; null if the model or the length ended the answer. */
   readonly stopString: string | null;
-  readonly promptTokens: number;
-  /** How many of them came from the cache. */
-  readonly cachedTokens: number;
   readonly promptNs: number;
   readonly evalTokens: number;
   readonly evalNs: number;
-  /** Prompt tokens dropped to fit the window. */
-  readonly truncatedTokens: number;
   /** Tokens dropped by shifts during generation. */
   readonly shiftedTokens: number;
   readonly context: readonly number[] | null;

@@ -1,0 +1,29 @@
+import type { Dialogue } from "../../dialogue/dialogue.ts";
+import type { Turn } from "../../dialogue/turn.ts";
+import type { ConversationRequest } from "../../wire/anthropic/messages.ts";
+import type { Parts } from "../parts.ts";
+import type { Run } from "../run.ts";
+import { conversation, requireTraits } from "../run-turn.ts";
+import { refuse } from "../sampling.ts";
+import { messagesTurn } from "./messages-turn.ts";
+
+export interface AskedTurn {
+  readonly turn: Turn;
+  readonly dialogue: Dialogue;
+  /** Fields that are accepted and change nothing. */
+  readonly ignored: readonly string[];
+}
+
+/** The turn that a request asks of a model. Both routes make the same prompt of the same conversation. */
+export async function askedTurn(parts: Parts, run: Run, body: ConversationRequest): Promise<AskedTurn> {
+  refuse("mcp_servers", (body.mcp_servers?.length ?? 0) > 0);
+  refuse("container", body.container !== undefined);
+  const { turn: asked, ignored } = messagesTurn(body);
+  const dialogue = await parts.dialogues.of(run.model);
+  // Like Ollama, a model that cannot think answers without thinking: agents ask for it of every model.
+  const relaxed = dialogue.traits.thinking ? asked : { ...asked, think: null };
+  requireTraits(run, dialogue.traits, relaxed);
+  const turn = { ...relaxed, messages: conversation(run.model, relaxed.messages) };
+  const lostThinking = !dialogue.traits.thinking && asked.think !== false;
+  return { turn, dialogue, ignored: [...ignored, ...(lostThinking ? ["thinking"] : [])] };
+}

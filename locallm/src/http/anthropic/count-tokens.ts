@@ -1,0 +1,50 @@
+import { createHash } from "node:crypto";
+import type { FastifyInstance } from "fastify";
+import { RecentlyUsed } from "../../library/recently-used.ts";
+import { countTokensRequest } from "../../wire/anthropic/messages.ts";
+import { LocallmError } from "../../wire/errors.ts";
+import { readBody } from "../body.ts";
+import type { Parts } from "../parts.ts";
+import { prepareRun, type Run, requirePurpose } from "../run.ts";
+import { type AskedTurn, askedTurn } from "./asked-turn.ts";
+
+/** Agents count each part of a conversation on its own, again and again. */
+const keptCounts = 1024;
+
+/** More than any window has; the runner sends them as a list. */
+const mostTokens = 1_048_576;
+
+/** `POST /v1/messages/count_tokens`: the tokens of the prompt that `/v1/messages` would compute, exactly. */
+export function countTokensRoute(app: FastifyInstance, parts: Parts): void {
+  const counts = new RecentlyUsed<string, number>(keptCounts);
+  app.post("/v1/messages/count_tokens", async (request, reply) => {
+    const body = readBody(request, reply, countTokensRequest);
+    const run = await prepareRun(parts, request, reply, body);
+    await requirePurpose(parts, run, "completion", "chat");
+    const asked = await askedTurn(parts, run, body);
+    const key = countKey(run, asked, parts.now());
+    const known = counts.get(key) ?? (await count(run, asked));
+    counts.set(key, known);
+    return { input_tokens: known };
+  });
+}
+
+/** Templates may print the date. */
+function countKey({ model }: Run, { turn }: AskedTurn, now: Date): string {
+  const { messages, tools, toolChoice, think } = turn;
+  const parts = [model.digest, now.toDateString(), messages, tools, toolChoice, think];
+  return createHash("sha256").update(JSON.stringify(parts)).digest("base64");
+}
+
+async function count(run: Run, { turn, dialogue }: AskedTurn): Promise<number> {
+  const lease = await run.lease("visit");
+  try {
+    const prompt = await dialogue.prompt(turn, run.promptVocabulary(lease), run.signal);
+    const options = { addSpecial: true, parseSpecial: true, limit: mostTokens };
+    const { length } = await lease.runner.tokenize(prompt, options, run.signal);
+    if (length > mostTokens) throw new LocallmError("content_too_long", { limit: mostTokens });
+    return length;
+  } finally {
+    lease.release();
+  }
+}

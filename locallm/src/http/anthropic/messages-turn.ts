@@ -1,0 +1,309 @@
+import type { Message, Tool, ToolChoice, Turn } from "../../dialogue/turn.ts";
+import {
+  block as anyBlock,
+  type ConversationRequest,
+  documentBlock,
+  imageBlock,
+  textBlock,
+  thinkingBlock,
+  toolReferenceBlock,
+  toolResultBlock,
+  toolUseBlock,
+} from "../../wire/anthropic/messages.ts";
+import { checkPart } from "../../wire/body.ts";
+import { LocallmError } from "../../wire/errors.ts";
+import { refuseImages } from "../images.ts";
+import { checkedChoice } from "../tool-choice.ts";
+import { thinkingOf } from "./signature.ts";
+
+export interface MessagesTurn {
+  readonly turn: Turn;
+  /** Fields that are accepted and change nothing. */
+  readonly ignored: readonly string[];
+}
+
+/** Converts an Anthropic request to a turn. */
+export function messagesTurn(body: ConversationRequest): MessagesTurn {
+  const reading = new ConversationReading(body.model);
+  const system = reading.system(body.system);
+  const messages = body.messages.flatMap((message, index) =>
+    reading.message(message, `messages[${index}]`, index === body.messages.length - 1),
+  );
+  if (messages.length === 0)
+    throw new LocallmError("invalid_field", { field: "messages", problem: "must contain text" });
+  const tools = offered(body, reading.foundTools);
+  return {
+    turn: {
+      messages: [...(system === "" ? [] : [{ role: "system", content: system }]), ...messages],
+      tools,
+      toolChoice: checkedChoice(toolChoiceOf(body.tool_choice), tools),
+      severalCalls: body.tool_choice?.disable_parallel_tool_use !== true,
+      think: thinkOf(body, messages),
+      format: formatOf(body),
+    },
+    ignored: [...ignoredEdits(body), ...(body.thinking?.budget_tokens ? ["thinking.budget_tokens"] : [])],
+  };
+}
+
+interface Block {
+  readonly type: string;
+  readonly value: unknown;
+  readonly field: string;
+}
+
+/** Reads the messages in order: results refer to calls before them. */
+class ConversationReading {
+  /** Names of tools that a search of the client's has found. */
+  readonly foundTools = new Set<string>();
+  readonly #model: string;
+  readonly #callNames = new Map<string, string>();
+
+  constructor(model: string) {
+    this.#model = model;
+  }
+
+  /** The system prompt, without what changes with each request: it would make the cache useless from its start. */
+  system(given: unknown): string {
+    if (given === undefined) return "";
+    return this.#texts(given, "system")
+      .map((text) => text.replace(/^x-anthropic-billing-header:[^\n]*(\n+|$)/i, ""))
+      .filter((text) => text !== "")
+      .join("\n");
+  }
+
+  message(
+    { role, content }: ConversationRequest["messages"][number],
+    field: string,
+    isLast: boolean,
+  ): Message[] {
+    const blocks = blocksOf(content, `${field}.content`);
+    // Only the beginning of the answer may be empty.
+    if (blocks.length === 0 && !(isLast && role === "assistant"))
+      throw new LocallmError("invalid_field", { field: `${field}.content`, problem: "must not be empty" });
+    switch (role) {
+      case "system":
+        return [{ role, content: this.#texts(content, `${field}.content`).join("\n") }];
+      case "assistant":
+        return this.#assistant(blocks);
+      case "user":
+        return this.#user(blocks);
+    }
+  }
+
+  #assistant(blocks: readonly Block[]): Message[] {
+    const texts: string[] = [];
+    const thoughts: string[] = [];
+    const calls: NonNullable<Message["tool_calls"]>[number][] = [];
+    for (const { type, value, field } of blocks) {
+      switch (type) {
+        case "text":
+          texts.push(checkPart(textBlock, value, field).text);
+          break;
+        case "thinking":
+          thoughts.push(thinkingOf(checkPart(thinkingBlock, value, field)));
+          break;
+        case "redacted_thinking":
+          // Nobody but Anthropic can read it.
+          break;
+        case "tool_use": {
+          const { id, name, input = {} } = checkPart(toolUseBlock, value, field);
+          this.#callNames.set(id, name);
+          calls.push({ id, function: { index: calls.length, name, arguments: input } });
+          break;
+        }
+        default:
+          throw unknownBlock(type, field);
+      }
+    }
+    const content = texts.join("\n");
+    const thinking = thoughts.filter((thought) => thought !== "").join("\n");
+    if (content === "" && thinking === "" && calls.length === 0) return [];
+    return [
+      {
+        role: "assistant",
+        content,
+        ...(thinking === "" ? {} : { thinking }),
+        ...(calls.length === 0 ? {} : { tool_calls: calls }),
+      },
+    ];
+  }
+
+  #user(blocks: readonly Block[]): Message[] {
+    const messages: Message[] = [];
+    let texts: string[] = [];
+    const flush = () => {
+      if (texts.length > 0) messages.push({ role: "user", content: texts.join("\n") });
+      texts = [];
+    };
+    for (const each of blocks) {
+      if (each.type === "tool_result") {
+        flush();
+        messages.push(this.#result(each));
+      } else texts.push(...this.#input(each));
+    }
+    flush();
+    return messages;
+  }
+
+  #result({ value, field }: Block): Message {
+    const { tool_use_id: id, content, is_error: isError } = checkPart(toolResultBlock, value, field);
+    const name = this.#callNames.get(id);
+    if (name === undefined)
+      throw new LocallmError("invalid_field", {
+        field: `${field}.tool_use_id`,
+        problem: "does not match the id of a tool_use block before it",
+      });
+    const blocks = content === undefined ? [] : blocksOf(content, `${field}.content`);
+    const text = blocks.flatMap((each) => this.#input(each)).join("\n");
+    return {
+      role: "tool",
+      // Templates have no field for it, and a model must not take an error for a result.
+      content: isError === true && !/^\W*error/i.test(text) ? `Error: ${text}` : text,
+      tool_call_id: id,
+      tool_name: name,
+    };
+  }
+
+  /** The texts of a block that users and tools send. */
+  #input({ type, value, field }: Block): string[] {
+    switch (type) {
+      case "text":
+        return [checkPart(textBlock, value, field).text];
+      case "image": {
+        const { source } = checkPart(imageBlock, value, field);
+        if (source.type !== "base64")
+          throw new LocallmError("unsupported_parameter", {
+            field: `${field}.source.type`,
+            hint: `: "${source.type.slice(0, 60)}"; send the image as base64`,
+          });
+        refuseImages(this.#model, [source.data ?? ""], `${field}.source.data`);
+        return [];
+      }
+      case "document":
+        return this.#document(value, field);
+      case "tool_reference": {
+        const { tool_name: name } = checkPart(toolReferenceBlock, value, field);
+        this.foundTools.add(name);
+        return [`The tool ${name} can be called now.`];
+      }
+      default:
+        throw unknownBlock(type, field);
+    }
+  }
+
+  #document(value: unknown, field: string): string[] {
+    const { title, context, source } = checkPart(documentBlock, value, field);
+    const head = [title, context].filter((text) => text !== undefined);
+    if (source.type === "text") return [...head, source.data ?? ""];
+    if (source.type === "content")
+      return [...head, ...this.#texts(source.content, `${field}.source.content`)];
+    throw new LocallmError("unsupported_parameter", {
+      field: `${field}.source.type`,
+      hint: `: "${source.type.slice(0, 60)}"; send the document's text`,
+    });
+  }
+
+  /** A text, or blocks of text only. */
+  #texts(content: unknown, field: string): string[] {
+    return blocksOf(content, field).map((each) => {
+      if (each.type !== "text") throw unknownBlock(each.type, each.field);
+      return checkPart(textBlock, each.value, each.field).text;
+    });
+  }
+}
+
+function blocksOf(content: unknown, field: string): Block[] {
+  if (typeof content === "string")
+    return content === "" ? [] : [{ type: "text", value: { text: content }, field }];
+  if (!Array.isArray(content))
+    throw new LocallmError("invalid_field", {
+      field,
+      problem: content === undefined || content === null ? "is required" : "must be a string or an array",
+    });
+  return content.map((value: unknown, index) => {
+    const at = `${field}[${index}]`;
+    return { type: checkPart(anyBlock, value, at).type, value, field: at };
+  });
+}
+
+function unknownBlock(type: string, field: string): LocallmError {
+  return new LocallmError("unsupported_parameter", {
+    field: `${field}.type`,
+    hint: `: "${type.slice(0, 60)}"`,
+  });
+}
+
+/** Without tools that wait until a search finds them. */
+function offered(
+  { tools = [], tool_choice: choice }: ConversationRequest,
+  found: ReadonlySet<string>,
+): Tool[] {
+  const names = new Set<string>();
+  return tools.flatMap((tool, index) => {
+    const field = `tools[${index}]`;
+    if (tool.type !== undefined && tool.type !== "custom")
+      throw new LocallmError("unsupported_parameter", {
+        field: `${field}.type`,
+        hint: `: "${tool.type.slice(0, 60)}"; only tools with an input_schema are supported`,
+      });
+    const { name, description, input_schema: parameters, defer_loading: isDeferred } = tool;
+    if (name === undefined)
+      throw new LocallmError("invalid_field", { field: `${field}.name`, problem: "is required" });
+    if (names.has(name))
+      throw new LocallmError("invalid_field", { field: `${field}.name`, problem: "must be unique" });
+    names.add(name);
+    if (parameters === undefined)
+      throw new LocallmError("invalid_field", { field: `${field}.input_schema`, problem: "is required" });
+    if (isDeferred === true && !found.has(name) && choice?.name !== name) return [];
+    const described = description === undefined ? {} : { description };
+    return [{ type: "function", function: { name, ...described, parameters } }];
+  });
+}
+
+function toolChoiceOf(choice: ConversationRequest["tool_choice"]): ToolChoice {
+  switch (choice?.type) {
+    case "any":
+      return { kind: "required" };
+    case "tool":
+      if (choice.name === undefined)
+        throw new LocallmError("invalid_field", { field: "tool_choice.name", problem: "is required" });
+      return { kind: "named", name: choice.name };
+    case "none":
+      return { kind: "none" };
+    default:
+      return { kind: "auto" };
+  }
+}
+
+/** As in Anthropic's API, a model thinks only if the request says so. */
+function thinkOf(
+  { thinking, output_config }: ConversationRequest,
+  messages: readonly Message[],
+): Turn["think"] {
+  const effort = output_config?.effort;
+  const isOn =
+    thinking?.type === "between_tools"
+      ? messages.at(-1)?.role === "tool"
+      : thinking !== undefined && thinking.type !== "disabled";
+  if (!isOn) return false;
+  return effort === undefined ? true : effort === "xhigh" ? "max" : effort;
+}
+
+function formatOf({ output_config }: ConversationRequest): Turn["format"] {
+  const format = output_config?.format;
+  if (format === undefined) return null;
+  return { kind: "schema", schema: format.schema, field: "output_config.format.schema" };
+}
+
+/** The model's template decides which of the earlier thinking is kept. Other edits would change the prompt. */
+function ignoredEdits({ context_management: management }: ConversationRequest): string[] {
+  return (management?.edits ?? []).flatMap((edit, index) => {
+    const field = `context_management.edits[${index}]`;
+    if (edit.type !== "clear_thinking_20251015")
+      throw new LocallmError("unsupported_parameter", {
+        field: `${field}.type`,
+        hint: `: "${edit.type.slice(0, 60)}"`,
+      });
+    return edit["keep"] === "all" ? [] : [field];
+  });
+}

@@ -1,0 +1,61 @@
+import type { FastifyInstance } from "fastify";
+import { messagesRequest } from "../../wire/anthropic/messages.ts";
+import { readBody, tellIgnored } from "../body.ts";
+import type { Parts } from "../parts.ts";
+import { prepareRun, requirePurpose } from "../run.ts";
+import { runTurn, type TurnEvent } from "../run-turn.ts";
+import { samplingOptions } from "../sampling.ts";
+import { namedEvent, sse } from "../sse.ts";
+import { sendStream } from "../stream.ts";
+import { askedTurn } from "./asked-turn.ts";
+import { MessageBuilder } from "./message-builder.ts";
+
+/** Clients give up on a stream that is silent for a minute or longer; a long prompt takes longer. */
+const pingEveryMs = 10_000;
+
+/** `POST /v1/messages`, streamed or whole. */
+export function messagesRoute(app: FastifyInstance, parts: Parts): void {
+  app.post("/v1/messages", async (request, reply) => {
+    const body = readBody(request, reply, messagesRequest);
+    const { temperature, top_p, top_k, stop_sequences: stop = [], max_tokens } = body;
+    const given = {
+      temperature,
+      top_p,
+      top_k,
+      stop: stop.length === 0 ? undefined : stop,
+      options: body.options,
+    };
+    const options = samplingOptions(given, max_tokens);
+    const run = await prepareRun(parts, request, reply, { ...body, options });
+    await requirePurpose(parts, run, "completion", "chat");
+    const { turn, dialogue, ignored } = await askedTurn(parts, run, body);
+    tellIgnored(reply, ignored);
+    const builder = new MessageBuilder({
+      model: run.typedName,
+      omitsThinking: body.thinking?.display === "omitted",
+      stopSequences: stop,
+      maxTokens: max_tokens,
+    });
+    // Nothing is dropped silently: the client's own compaction knows better what may go.
+    const events = runTurn(run, dialogue, { turn, truncate: false, shift: false, onPrompt: builder.prompt });
+    if (body.stream !== true) {
+      for await (const piece of events) builder.take(piece);
+      return builder.message;
+    }
+    await sendStream(reply, encode(builder, events), {
+      ...sse(request, (late) => namedEvent(late as Extract<typeof late, { type: "error" }>)),
+      ping: { line: namedEvent({ type: "ping" }), everyMs: pingEveryMs },
+    });
+    return reply;
+  });
+}
+
+export async function* encode(
+  builder: MessageBuilder,
+  events: AsyncIterable<TurnEvent>,
+): AsyncGenerator<string> {
+  for await (const piece of events) {
+    const text = builder.take(piece).map(namedEvent).join("");
+    if (text !== "") yield text;
+  }
+}

@@ -1,0 +1,19 @@
+/**
+ * Anthropic signs thinking, and clients send it back unchanged. Ours proves nothing: where the client asked for
+ * thinking without its text, it holds the text, so that the next turn's prompt still begins like this one's.
+ */
+export function signatureOf(thinking: string, isOmitted: boolean): string {
+  return isOmitted ? `${mark}.${Buffer.from(thinking).toString("base64url")}` : mark;
+}
+
+/** The text of a thinking block that a client sends back. */
+export function thinkingOf(block: {
+  readonly thinking: string;
+  readonly signature?: string | undefined;
+}): string {
+  const { thinking, signature = "" } = block;
+  if (thinking !== "" || !signature.startsWith(`${mark}.`)) return thinking;
+  return Buffer.from(signature.slice(mark.length + 1), "base64url").toString();
+}
+
+const mark = "locallm";

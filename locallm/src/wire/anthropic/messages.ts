@@ -1,0 +1,115 @@
+import { z } from "zod";
+import { optional } from "../body.ts";
+
+/** `content` is a text or a list of blocks. The kinds of blocks are checked one by one, so that errors name the block. */
+const message = z.object({ role: z.enum(["user", "assistant", "system"]), content: z.unknown() });
+
+/** The most messages that Anthropic accepts. */
+const mostMessages = 100_000;
+
+/** Not strict, because Anthropic's own tools have other fields. Without `type` it is the client's tool. */
+const tool = z.looseObject({
+  type: optional(z.string()),
+  name: optional(z.string().min(1).max(128)),
+  description: optional(z.string()),
+  input_schema: optional(z.record(z.string(), z.unknown())),
+  defer_loading: optional(z.boolean()),
+});
+
+const toolChoice = z.object({
+  type: z.enum(["auto", "any", "tool", "none"]),
+  name: optional(z.string()),
+  disable_parallel_tool_use: optional(z.boolean()),
+});
+
+const thinking = z.object({
+  type: z.enum(["enabled", "disabled", "adaptive", "between_tools"]),
+  budget_tokens: optional(z.int().min(1)),
+  display: optional(z.enum(["summarized", "omitted"])),
+});
+
+const outputFormat = z.looseObject({
+  type: z.literal("json_schema"),
+  schema: z.record(z.string(), z.unknown()),
+});
+
+/** What makes the prompt, the same for messages and for counting their tokens. */
+const conversation = {
+  model: z.string(),
+  messages: z.array(message).min(1).max(mostMessages),
+  system: optional(z.unknown()),
+  tools: optional(z.array(tool)),
+  tool_choice: optional(toolChoice),
+  thinking: optional(thinking),
+  output_config: optional(
+    z.looseObject({
+      effort: optional(z.enum(["low", "medium", "high", "xhigh", "max"])),
+      format: optional(outputFormat),
+    }),
+  ),
+  context_management: optional(
+    z.looseObject({ edits: optional(z.array(z.looseObject({ type: z.string() }))) }),
+  ),
+  mcp_servers: optional(z.array(z.unknown())),
+  container: optional(z.unknown()),
+  /** Everything is cached, so it changes nothing. */
+  cache_control: optional(z.unknown()),
+  /** locallm only, as in the native API. */
+  options: optional(z.record(z.string(), z.unknown())),
+  keep_alive: optional(z.unknown()),
+};
+
+export const countTokensRequest = z.object(conversation);
+
+export const messagesRequest = z.object({
+  ...conversation,
+  /** 0 only computes the prompt, so that later requests find it in the cache. */
+  max_tokens: z.int().min(0),
+  stream: optional(z.boolean()),
+  temperature: optional(z.number().min(0).max(1)),
+  top_p: optional(z.number().min(0).max(1)),
+  top_k: optional(z.int().min(0)),
+  stop_sequences: optional(z.array(z.string()).max(64)),
+  metadata: optional(z.looseObject({ user_id: optional(z.string()) })),
+  service_tier: optional(z.string()),
+});
+
+export type ConversationRequest = z.output<typeof countTokensRequest>;
+
+/** Blocks of all kinds: which kinds a place accepts is decided where they are read. */
+export const block = z.looseObject({ type: z.string() });
+
+export const textBlock = z.object({ text: z.string() });
+
+export const thinkingBlock = z.object({ thinking: z.string(), signature: optional(z.string()) });
+
+export const toolUseBlock = z.object({
+  id: z.string().min(1),
+  name: z.string().min(1),
+  input: optional(z.record(z.string(), z.unknown())),
+});
+
+export const toolResultBlock = z.object({
+  tool_use_id: z.string(),
+  content: optional(z.unknown()),
+  is_error: optional(z.boolean()),
+});
+
+export const imageBlock = z.object({
+  source: z.looseObject({ type: z.string(), data: optional(z.string()) }),
+});
+
+export const documentBlock = z.object({
+  title: optional(z.string()),
+  context: optional(z.string()),
+  source: z.looseObject({ type: z.string(), data: optional(z.string()), content: optional(z.unknown()) }),
+});
+
+export const toolReferenceBlock = z.object({ tool_name: z.string() });
+
+/** `GET /v1/models`: at most this many models, after or before one of them. */
+export const modelsQuery = z.object({
+  limit: optional(z.coerce.number().int().min(1).max(1000)),
+  after_id: optional(z.string()),
+  before_id: optional(z.string()),
+});
