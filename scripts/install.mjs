@@ -18,7 +18,10 @@ if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url))
 
 async function main(level) {
   refuseOldNode();
-  if (!isInstalled(level)) await underLock(() => isInstalled(level) || install(level));
+  if (isInstalled(level)) return;
+  // A developer keeps the tools of development when only versions change.
+  const wanted = readStamp().level === "everything" ? "everything" : level;
+  await underLock(() => isInstalled(wanted) || install(wanted));
 }
 
 /** One process at a time in this clone changes what is installed, or builds with what may be removed again. */
@@ -49,9 +52,14 @@ function fingerprint() {
 
 /** "everything", "runtime", or "lean": "runtime" without what prune.mjs removes. Null if the packages are not current. */
 export function installedLevel() {
-  if (!existsSync(stamp)) return null;
+  const { level, print } = readStamp();
+  return print === fingerprint() ? level : null;
+}
+
+function readStamp() {
+  if (!existsSync(stamp)) return { level: null, print: null };
   const [level, ...print] = readFileSync(stamp, "utf8").trim().split(" ");
-  return print.join(" ") === fingerprint() ? level : null;
+  return { level, print: print.join(" ") };
 }
 
 export function markInstalled(level) {

@@ -1,0 +1,17 @@
+// Runs a program for an npm script and stops it when npm stops: most systems' shells, which stand between the two, do
+// not pass SIGTERM on. (`exec` before the program would do, but cmd.exe does not know it.)
+//   node scripts/run.mjs <program> [arguments]
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const parent = process.ppid;
+const watch = setInterval(() => {
+  if (process.ppid === parent) return;
+  clearInterval(watch);
+  process.kill(process.pid, "SIGTERM");
+}, 200);
+watch.unref();
+
+const program = resolve(process.argv[2]);
+process.argv.splice(1, 2, program);
+await import(pathToFileURL(program).href);
