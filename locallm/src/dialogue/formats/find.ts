@@ -1,3 +1,4 @@
+import { TemplateError } from "../../template/limits.ts";
 import { asObject, parseJson } from "../json-text.ts";
 import type { Prompter } from "../prompter.ts";
 import type { ToolFormat } from "../tool-format.ts";
@@ -62,8 +63,10 @@ function probe(prompter: Prompter): FoundFormat | null {
   try {
     called = render({ role: "assistant", content: "", tool_calls: [call] });
     said = render({ role: "assistant", content: "probe-answer" });
-  } catch {
-    return null;
+  } catch (error) {
+    // The template does not support calls, or not this conversation.
+    if (error instanceof TemplateError) return null;
+    throw error;
   }
   const start = called.indexOf("{", commonLength(called, said.slice(0, said.indexOf("probe-answer"))));
   if (start === -1) return null;
