@@ -3,16 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { Ajv } from "ajv";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import ajvFormats from "ajv-formats";
-import { Budget } from "../src/dialogue/grammar/budget.ts";
-import { Rules } from "../src/dialogue/grammar/gbnf.ts";
-import { SchemaError } from "../src/dialogue/grammar/schema-error.ts";
-import { schemaGrammar } from "../src/dialogue/grammar/schema-grammar.ts";
-import { Automaton, type Position } from "../src/engine/grammar/automaton.ts";
-import { Work } from "../src/engine/grammar/work.ts";
-import { parseGbnf } from "../test/gbnf.ts";
+import { type JudgedSchema, judgeSchema } from "../test/schema-judge.ts";
 import { typeboxSchemas } from "./types/typebox.ts";
 import { valibotSchemas } from "./types/valibot.ts";
 import { zodSchemas } from "./types/zod.ts";
@@ -28,13 +19,8 @@ const packages = {
   "@modelcontextprotocol/server-memory": "2026.8.31",
 };
 
-interface Case {
+interface Case extends JudgedSchema {
   readonly name: string;
-  readonly schema: object;
-  /** Nothing satisfies it, as its makers say: to refuse it is right. */
-  readonly isContradiction?: boolean;
-  readonly isOld?: boolean;
-  readonly lenient?: boolean;
 }
 
 /**
@@ -48,7 +34,7 @@ export async function run(print: (line: string) => void, folder: string): Promis
   let faults = 0;
   const row = (name: string, cases: readonly Case[] | null) => {
     if (cases === null) return print(`| ${name} | not there | | | |`);
-    const results = cases.map((each) => ({ each, ...judge(each) }));
+    const results = cases.map((each) => ({ each, ...judgeSchema(each, 60) }));
     const refused = results.filter(({ refusal }) => refusal !== null);
     const named = results.filter(({ ignored }) => ignored.length > 0);
     const invalid = results.filter(({ ignored, wrong }) => wrong !== null && ignored.length === 0);
@@ -71,66 +57,6 @@ export async function run(print: (line: string) => void, folder: string): Promis
   for (const server of ["filesystem", "everything", "memory"])
     row(`tools of server-${server}`, load && (await toolCases(folder, server)));
   if (faults > 0) throw new Error(`${faults} schemas were refused by fault or answered invalidly`);
-}
-
-function judge({ schema, isContradiction = false, isOld = false, lenient = false }: Case) {
-  const rules = new Rules();
-  let refusal: string | null = null;
-  let ignored: readonly string[] = [];
-  let wrong: string | null = null;
-  try {
-    const made = schemaGrammar(rules, schema, new Budget(1_500_000), lenient);
-    ignored = made.ignored;
-    wrong = wrongText(rules.print(made.body), schema, isOld);
-  } catch (error) {
-    if (!isContradiction) refusal = error instanceof SchemaError ? error.message : String(error);
-  }
-  return { refusal, ignored, wrong };
-}
-
-const texts = 60;
-
-/** A random text of the grammar that ajv refuses, or our automaton. */
-function wrongText(gbnf: string, schema: object, isOld: boolean): string | null {
-  const options = { strict: false, unicodeRegExp: true, logger: false, multipleOfPrecision: 6 } as const;
-  const ajv = ajvFormats.default(isOld ? new Ajv(options) : new Ajv2020(options));
-  let validate: (value: unknown) => boolean;
-  try {
-    const compiled = ajv.compile(schema);
-    validate = (value) => {
-      try {
-        return compiled(value);
-      } catch (error) {
-        // A reference to itself takes ajv round and round.
-        if (error instanceof RangeError) return true;
-        throw error;
-      }
-    };
-  } catch {
-    // Some schemas are no matter for ajv: patterns of other flavours, references to nowhere.
-    validate = () => true;
-  }
-  const grammar = parseGbnf(gbnf);
-  const work = new Work(() => 0);
-  const start = new Automaton(gbnf, work).start("root", work);
-  let state = 1;
-  const random = () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-  for (let count = 0; count < texts; count += 1) {
-    let text: string;
-    try {
-      text = grammar.derive(random);
-    } catch (error) {
-      if (error instanceof RangeError) continue;
-      throw error;
-    }
-    let position: Position | null = start;
-    for (const byte of Buffer.from(text)) position = position?.after(byte, work) ?? null;
-    if (position?.canEnd !== true || !validate(JSON.parse(text))) return text.slice(0, 200);
-  }
-  return null;
 }
 
 /** What ajv and the suite do not agree about, and keys that no request may hold. */

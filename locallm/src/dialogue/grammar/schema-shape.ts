@@ -422,8 +422,15 @@ class Expansion {
     const { items, additionalItems, contains, uniqueItems, unevaluatedItems } = schema;
     // Before draft 2020-12, `items` was a list and `additionalItems` what came after.
     const isOld = Array.isArray(items);
-    const prefix = isOld ? items : this.#list(schema, "prefixItems", at("prefixItems"));
-    const rest = isOld ? additionalItems : items;
+    const one = isObject(schema["prefixItems"]) ? schema["prefixItems"] : undefined;
+    // Not valid, but llama.cpp takes one schema in place of the list for that of all items.
+    if (one !== undefined && items !== undefined) this.#ignored.add(at("prefixItems"));
+    const prefix = isOld
+      ? items
+      : one === undefined
+        ? this.#list(schema, "prefixItems", at("prefixItems"))
+        : [];
+    const rest = isOld ? additionalItems : (items ?? one);
     const word = isOld ? "items" : "prefixItems";
     if (prefix.length > 0 || rest !== undefined)
       shape.lists.push({
