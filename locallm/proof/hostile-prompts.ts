@@ -4,34 +4,46 @@ import { startServer } from "../test/server-process.ts";
 
 export const title = "Hostile templates and prompts: how long others wait";
 
-const each = 2000;
+const each = Number(process.env["HOSTILE_PROMPTS"] ?? 2000);
 const rounds = 8;
 const atOnce = 2;
+const mostLongerMs = 1000;
+const controlMs = 8000;
 
-/** Two attackers at a time; ordinary answers and lists of models are asked for one after the other meanwhile. */
+/**
+ * Two attackers at a time; ordinary answers and lists of models are requested one after the other meanwhile. Before
+ * each round the same requests are made without attackers: what other programs on the machine cost is in both.
+ */
 export async function run(print: (line: string) => void): Promise<void> {
   const store = await createSmallStore();
   const server = await startServer({ models: store.folder, env: { LOCALLM_NUM_PARALLEL: "4" } });
+  const problems: string[] = [];
   try {
     await ordinaryRequests(server, () => true);
-    let asked = 0;
-    const alone = await ordinaryRequests(server, () => ++asked > 200);
-    print("| attacks | median of others, ms | slowest of others, ms | attacks that failed otherwise |");
-    print("|---|---|---|---|");
-    print(`| none | ${alone.medianMs.toFixed(1)} | ${alone.slowestMs.toFixed(0)} | |`);
+    print("| attacks | median, slowest of others without them, ms | with them, ms | longer, ms |");
+    print("|---|---:|---:|---:|");
     for (const [kind, attacks] of [
       ["templates", hostileTemplates],
       ["prompts", hostilePrompts],
     ] as const)
       for (let round = 1; round <= rounds; round += 1) {
-        const some = attacks(each / rounds, round);
-        const { medianMs, slowestMs, failed } = await under(server, some, atOnce);
-        const times = `${medianMs.toFixed(1)} | ${slowestMs.toFixed(0)}`;
-        print(`| ${some.length} ${kind} | ${times} | ${failed.length} |`);
-        for (const line of failed.slice(0, 5)) print(`\n- ${line.slice(0, 300)}`);
+        const untilMs = performance.now() + controlMs;
+        const alone = await ordinaryRequests(server, () => performance.now() > untilMs);
+        const some = attacks(Math.ceil(each / rounds), round);
+        const attacked = await under(server, some, atOnce);
+        const longerMs = attacked.slowestMs - alone.slowestMs;
+        const [before, during] = [alone, attacked].map(
+          ({ medianMs, slowestMs }) => `${medianMs.toFixed(1)}, ${slowestMs.toFixed(0)}`,
+        );
+        print(`| ${some.length} ${kind} | ${before} | ${during} | ${longerMs.toFixed(0)} |`);
+        if (longerMs > mostLongerMs)
+          problems.push(`round ${round} of ${kind}: ${longerMs.toFixed(0)} ms longer`);
+        problems.push(...attacked.failed.map((line) => line.slice(0, 300)));
       }
   } finally {
     await server.stop();
     await store.remove();
   }
+  for (const problem of problems.slice(0, 20)) print(`\n- ${problem}`);
+  if (problems.length > 0) throw new Error(`${problems.length} problems`);
 }
