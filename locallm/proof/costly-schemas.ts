@@ -11,8 +11,8 @@ const rounds = 8;
 const controlMs = 8000;
 
 /**
- * Short requests of others on the same model, while two clients send schemas that cost much. Before each round the
- * same requests are made without these clients: what other programs on the machine cost is in both.
+ * Short requests to one model while two other clients send expensive schemas. Before each round, the same requests are
+ * made without these clients, so that the load of other programs is in both figures.
  */
 export async function run(print: (line: string) => void): Promise<void> {
   const store = await createSmallStore();
@@ -52,7 +52,7 @@ export async function run(print: (line: string) => void): Promise<void> {
   if (problems.length > 0) throw new Error(`${problems.length} problems`);
 }
 
-/** How long short requests take while `work` runs, the quickest first. */
+/** The times of short requests while `work` runs, in ascending order. */
 async function waits(server: ServerProcess, work: () => Promise<unknown>): Promise<number[]> {
   let isOver = false;
   const end = work().finally(() => {

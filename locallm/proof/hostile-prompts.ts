@@ -11,8 +11,8 @@ const mostLongerMs = 1000;
 const controlMs = 8000;
 
 /**
- * Two attackers at a time; ordinary answers and lists of models are requested one after the other meanwhile. Before
- * each round the same requests are made without attackers: what other programs on the machine cost is in both.
+ * Two attackers at a time; meanwhile ordinary answers and lists of models are requested one after another. Before each
+ * round the same requests are made without attackers, so that the load of other programs is in both figures.
  */
 export async function run(print: (line: string) => void): Promise<void> {
   const store = await createSmallStore();

@@ -7,7 +7,7 @@ export const title = "Hostile schemas: refused by name, in time, memory flat";
 const rounds = 4;
 const each = 500;
 
-/** With a small heap for the server, so that what is seen to grow is kept and not garbage that waits. */
+/** The server has a small heap, so that growth is memory that it keeps, not garbage that waits for collection. */
 export async function run(print: (line: string) => void): Promise<void> {
   const store = await createSmallStore();
   const env = { NODE_OPTIONS: "--max-old-space-size=80" };

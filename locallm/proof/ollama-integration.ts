@@ -7,11 +7,11 @@ import { starterName, starterStore } from "../test/starter-model.ts";
 
 export const title = "Ollama's own integration tests against this server (OLLAMA_SOURCE)";
 
-/** The group that its README calls a quick coverage. */
+/** The group that Ollama's README recommends for quick coverage. */
 const tags = "integration,fast";
 const groups = "TestAPI|TestBasic|TestChat|TestEmbedding|TestContext|TestConcurrency|TestTools";
 
-/** What differs on purpose, or asks for what no model here can do; by a part of the test's name. */
+/** Failures that are intended, or that need models which are not available; by a part of the test's name. */
 const known: readonly (readonly [part: string, why: string])[] = [
   ["logprobs", "log probabilities are refused by name; the specification lists them as unsupported"],
   ["num-predict", "asks for log probabilities"],
@@ -26,7 +26,7 @@ const known: readonly (readonly [part: string, why: string])[] = [
   ["tools", "needs models that only a registry has"],
 ];
 
-/** `OLLAMA_SOURCE`: a checkout of Ollama's sources, in which `go test` runs. */
+/** `OLLAMA_SOURCE`: a checkout of Ollama's sources, where `go test` runs. */
 export async function run(print: (line: string) => void): Promise<void> {
   const { OLLAMA_SOURCE: source, TEST_MODELS: models } = process.env;
   const store = await starterStore();
@@ -64,7 +64,7 @@ interface GoResult {
   readonly result: "PASS" | "FAIL" | "SKIP";
 }
 
-/** The results of the innermost tests. An empty `model` leaves each test its own. */
+/** The results of the innermost tests. With an empty `model`, each test chooses its own. */
 async function goTest(source: string, url: string, model: string): Promise<GoResult[]> {
   const arguments_ = [
     "test",
@@ -80,7 +80,7 @@ async function goTest(source: string, url: string, model: string): Promise<GoRes
   ];
   const env = { ...process.env, OLLAMA_TEST_EXISTING: "1", OLLAMA_HOST: url, OLLAMA_TEST_MODEL: model };
   const output = await new Promise<string>((resolve) => {
-    // A failing test makes Go exit with 1: its output is the result.
+    // `go test` exits with 1 if a test fails; its output is the result.
     execFile("go", arguments_, { cwd: source, env, maxBuffer: 2 ** 28 }, (_error, stdout) => resolve(stdout));
   });
   const all = [...output.matchAll(/^\s*--- (PASS|FAIL|SKIP): (\S+)/gm)].map(

@@ -24,9 +24,9 @@ interface Case extends JudgedSchema {
 }
 
 /**
- * Grammars of schemas by other hands, random texts of them checked by ajv. `JSON_SCHEMA_TEST_SUITE` names a checkout of
- * github.com/json-schema-org/JSON-Schema-Test-Suite, `LLAMA_SCHEMA_CASES` a file with a JSON list of schemas, PYTHON a
- * Python with pydantic; without them their rows say so.
+ * Makes grammars of other projects' schemas, and checks random texts of them with ajv. `JSON_SCHEMA_TEST_SUITE` names a
+ * checkout of github.com/json-schema-org/JSON-Schema-Test-Suite, `LLAMA_SCHEMA_CASES` a file with a JSON list of
+ * schemas, and PYTHON a Python with pydantic. Without them, their rows say so.
  */
 export async function run(print: (line: string) => void, folder: string): Promise<void> {
   print("| schemas of | schemas | refused by fault | named as not kept to | invalid, of those kept to |");
@@ -59,7 +59,7 @@ export async function run(print: (line: string) => void, folder: string): Promis
   if (faults > 0) throw new Error(`${faults} schemas were refused by fault or answered invalidly`);
 }
 
-/** What ajv and the suite do not agree about, and keys that no request may hold. */
+/** Cases in which ajv and the test suite disagree, and keys that requests must not contain. */
 const disputed = new Set([
   "unevaluatedItems with nested items",
   "properties whose names are Javascript object property names",
@@ -140,7 +140,7 @@ function install(folder: string): ((name: string) => Promise<unknown>) | null {
   return (name) => import(pathToFileURL(resolve(name)).href);
 }
 
-/** Asks a server of tools for its list, as an agent does. */
+/** Asks an MCP server for its list of tools, as an agent does. */
 async function toolCases(folder: string, server: string): Promise<Case[]> {
   const entry = join(
     folder,

@@ -7,8 +7,8 @@ export interface Answered {
 }
 
 /**
- * Many requests over several models, in the queue in the order of their index. A stream that is held open takes
- * the first model's only slot until all have arrived.
+ * Many requests for several models, queued in the order of their index. A stream that is held open occupies the first
+ * model's only slot until all requests have arrived.
  */
 export async function crowd(
   server: ServerProcess,
@@ -49,7 +49,7 @@ export async function crowd(
   return Promise.all(answers);
 }
 
-/** The indices of a crowd in the order in which the server was done with them. */
+/** The indices of the requests in the order in which the server finished them. */
 export function endedOrder(server: ServerProcess): number[] {
   return server.log
     .map((line) => /^crowd-(\d+)$/.exec(String(line["requestId"]))?.[1])
@@ -57,7 +57,7 @@ export function endedOrder(server: ServerProcess): number[] {
     .map(Number);
 }
 
-/** Clients that leave at a random moment: before the first line, between lines, or never. */
+/** Clients that disconnect at a random moment: before the first line, between lines, or never. */
 export async function vanishing(
   server: ServerProcess,
   model: string,
@@ -65,7 +65,7 @@ export async function vanishing(
   random: () => number,
 ): Promise<{ left: number; served: number }> {
   const clients = Array.from({ length: count }, () => ({
-    // Half of them leave after some lines, a quarter after some time.
+    // Half of them disconnect after some lines, a quarter after some time.
     afterLines: random() < 0.5 ? Math.floor(random() * 20) : Number.POSITIVE_INFINITY,
     afterMs: random() < 0.5 ? random() * 500 : null,
   }));
@@ -74,7 +74,7 @@ export async function vanishing(
   return { left: count - served, served };
 }
 
-/** True for a client that stayed to the last line. */
+/** Returns true for a client that stayed until the last line. */
 async function visit(
   server: ServerProcess,
   model: string,
@@ -115,7 +115,7 @@ export interface Explained {
   };
 }
 
-/** A small generator of numbers between 0 and 1, the same for the same seed. */
+/** A small generator of random numbers from 0 to 1, the same for the same seed. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

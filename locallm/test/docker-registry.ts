@@ -5,7 +5,7 @@ import { type AddressInfo, createServer as createSocket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Debian's registry, a real one, on a free port of loopback. Null where the package is missing. */
+/** Debian's registry on a free loopback port, as a real peer. Null if the package is missing. */
 export async function dockerRegistry(): Promise<{ host: string; stop(): Promise<void> } | null> {
   try {
     execFileSync("docker-registry", ["--version"], { stdio: "ignore" });
@@ -38,13 +38,13 @@ export async function dockerRegistry(): Promise<{ host: string; stop(): Promise<
 
 export interface Fault {
   kind: "none" | "cut" | "stall" | "error" | "slow";
-  /** How far through the body it strikes, from 0 to 1. */
+  /** Where in the body the fault occurs, from 0 to 1. */
   at: number;
 }
 
 /**
- * A proxy in front of a registry that spoils answers and uploads as `next` says, and counts what goes through. With
- * `redirect` blobs are sent to it by another host name, as large registries do.
+ * A proxy in front of a registry that damages answers and uploads as `next` says, and counts the bytes. With
+ * `redirect`, blobs are redirected to it by another host name, as large registries do.
  */
 export async function faultyProxy(target: string, next: () => Fault, { redirect = false } = {}) {
   const stats = { pushedBytes: 0, pulledBytes: 0, faults: 0 };

@@ -13,7 +13,7 @@ import { ggufBytes, tinyModel } from "./tiny-gguf.ts";
 export interface FaultyResult {
   rounds: number;
   faults: number;
-  /** Bytes that went through the line for each byte of the models. */
+  /** Bytes transferred for each byte of the models. */
   pushed: number;
   pulled: number;
   problems: string[];
@@ -22,7 +22,7 @@ export interface FaultyResult {
 const quick: Partial<TransferLimits> = { stallMs: 500, retryDelayMs: 5, tries: 12, waitMs: 20 };
 const kinds: readonly Fault["kind"][] = ["none", "none", "cut", "stall", "error", "slow"];
 
-/** Pushes a model through a faulty line to a registry and pulls it back into another store, again and again. */
+/** Pushes a model to a registry over a faulty connection and pulls it into another store, repeatedly. */
 export async function pushAndPull(
   registryHost: string,
   rounds: number,
@@ -75,7 +75,7 @@ export async function pushAndPull(
   return result;
 }
 
-/** Weights of that size that no compression makes smaller. */
+/** Incompressible weights of that size. */
 export function noiseModel(bytes: number): Buffer {
   const rows = Math.floor(bytes / 128);
   return ggufBytes({

@@ -1,16 +1,16 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A web server of files, with ranges and marks of versions, that says what it was asked. */
+/** A web server of files, with ranges and ETags, that records its requests. */
 export interface FileHost {
   /** `127.0.0.1:port`. */
   readonly host: string;
   readonly url: string;
-  /** By path. */
+  /** Files by path. */
   readonly files: Map<string, Buffer>;
   readonly requests: { line: string; headers: IncomingMessage["headers"] }[];
   sentBytes: number;
-  /** Looked at first; true means it has answered. */
+  /** Called for each request first; it returns true if it has answered. */
   answer: ((request: IncomingMessage, response: ServerResponse, path: string) => boolean) | null;
   close(): Promise<void>;
 }

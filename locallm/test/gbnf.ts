@@ -1,6 +1,9 @@
-/** GBNF read by tests: texts that a grammar allows, and whether it allows a text. Small, slow and plain. */
+/**
+ * A second GBNF reader for tests: generates texts that a grammar allows, and decides whether it allows a text. Small,
+ * slow and simple.
+ */
 export interface Grammar {
-  /** A random text of the language; `random` gives numbers from 0 to below 1. */
+  /** A random text of the grammar; `random` returns numbers from 0 up to, but not including, 1. */
   derive(random: () => number): string;
   accepts(text: string): boolean;
 }
@@ -43,7 +46,7 @@ function derive(node: Node, rule: (name: string) => Node, random: () => number):
     case "choice":
       return derive(node.parts[Math.floor(random() * node.parts.length)]!, rule, random);
     case "repeat": {
-      // Small counts mostly, and now and then the ends.
+      // Mostly small counts, sometimes the bounds.
       const most = Math.min(node.most, node.least + 3);
       const count =
         random() < 0.1
@@ -80,7 +83,7 @@ class Matcher {
     this.#rule = rule;
   }
 
-  /** Where a node can end that begins at `start`. */
+  /** Where a match of the node that begins at `start` can end. */
   ends(node: Node, start: number): Set<number> {
     let known = this.#known.get(node);
     if (known === undefined) {

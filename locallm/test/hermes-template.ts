@@ -1,4 +1,7 @@
-/** A tools template of Hermes' kind over ChatML, for models that never saw one: a grammar makes them keep to it. */
+/**
+ * A template with tools like Hermes', over ChatML, for models that were not trained with one: a grammar enforces the
+ * format.
+ */
 export const hermesTemplate = `{{- if .Tools }}<|im_start|>system
 {{ if .System }}{{ .System }}
 

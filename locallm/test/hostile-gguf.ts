@@ -11,7 +11,7 @@ export interface HostileFile {
   bytes: Buffer;
 }
 
-/** Endless, the same for the same seed: prefixes, flipped and overwritten header bytes, absurd counts. */
+/** An endless, seeded sequence: prefixes, flipped and overwritten header bytes, absurd counts. */
 export function* hostileFiles(seed: number): Generator<HostileFile> {
   const base = ggufBytes(loadableModel());
   const headerBytes = base.length - tensorBytes(loadableModel());
@@ -63,7 +63,7 @@ const absurdNumbers = [
   2n ** 64n - 1n,
 ];
 
-/** Each absurd count of the known flaws, once. */
+/** Each known absurd count once. */
 function* absurdFiles(): Generator<HostileFile> {
   const model = loadableModel();
   for (const number of absurdNumbers.slice(2)) {
@@ -111,7 +111,7 @@ function tensorBytes(spec: GgufSpec): number {
   return spec.tensors.reduce((sum, { data }) => sum + Math.ceil((data?.length ?? 0) / 32) * 32, 0);
 }
 
-/** mulberry32: small, and the same everywhere. */
+/** mulberry32: small, and the same on every platform. */
 function generator(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -125,20 +125,20 @@ function generator(seed: number): () => number {
 export interface CampaignResult {
   files: number;
   refused: number;
-  /** Passed the gate; of those `loaded` were given to the engine. */
+  /** Files that passed the gate; `loaded` of them were given to the engine. */
   passed: number;
   loaded: number;
   answered: number;
-  /** The engine said no, in words. */
+  /** The engine rejected the file with a message. */
   notLoaded: number;
-  /** The runner's process died of it. */
+  /** The file ended the runner's process. */
   crashes: string[];
-  /** Anything that is no clear answer. */
+  /** Answers that are not clear. */
   unclear: string[];
   memoryGrowthMiB: number;
 }
 
-/** Uploads each file, creates a model of it, and runs the first `loads` that pass. */
+/** Uploads each file, creates a model from it, and runs the first `loads` files that pass. */
 export async function runCampaign(
   server: ServerProcess,
   { count, loads, seed }: { count: number; loads: number; seed: number },
@@ -160,7 +160,7 @@ export async function runCampaign(
     if (result.files === count) break;
     result.files += 1;
     await tryFile(server, file, result, loads);
-    // The first files warm the server up: code is compiled, pools are filled.
+    // The first files warm the server up: code is compiled and pools grow.
     if (result.files === Math.min(200, Math.floor(count / 2))) baseMiB = residentMibIfAlive(server.pid) ?? 0;
     if (baseMiB > 0)
       result.memoryGrowthMiB = Math.max(
@@ -225,10 +225,10 @@ async function load(server: ServerProcess, file: HostileFile, result: CampaignRe
   else result.notLoaded += 1;
 }
 
-/** Such a small model answers in well under a second; a loop without end does not answer at all. */
+/** A model this small answers in well under a second; an endless loop never does. */
 const patienceTicks = 60;
 
-/** Gives up after so many seconds in which this process ran: one that was stopped meanwhile counts none. */
+/** Gives up after this many seconds in which this process ran: time in which it was stopped does not count. */
 class Watchdog {
   readonly #gaveUp = new AbortController();
   readonly #timer: NodeJS.Timeout;
@@ -250,7 +250,7 @@ class Watchdog {
   }
 }
 
-/** Keeps the file, what the server says of itself, and where each thread of its processes stands. */
+/** Saves the file, the server's own status, and the state of each thread of its processes. */
 async function recordHang(server: ServerProcess, file: HostileFile): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "locallm-hang-"));
   writeFileSync(join(folder, "model.gguf"), file.bytes);

@@ -11,22 +11,23 @@ import { ggufBytes, tinyModel } from "./tiny-gguf.ts";
 
 export interface KillResult {
   rounds: number;
-  /** Kills that came while a request was on its way: the others came between two, or after the work's end. */
+  /** Kills during a request; the others came between two requests or after the last one. */
   hits: number;
-  /** Of those, by what was under way. */
+  /** The same, by kind of request. */
   hitsByKind: Record<string, number>;
-  /** What should not be: a lost model, a store that does not verify, a pull that does not go on. */
+  /** Faults: a lost model, a store that does not verify, a pull that does not continue. */
   problems: string[];
-  /** Bytes that all pulls fetched, for each byte of the models. */
+  /** Bytes downloaded by all pulls for each byte of the models. */
   fetchedRatio: number;
 }
 
 type Random = () => number;
 
 /**
- * Kills the server (SIGKILL) while it creates, copies and deletes without a pause, again and again on one store.
- * After each kill the store must list, verify, hold everything that nobody touched, and mean by every name what
- * the last finished request made of it; the one that was cut off may have happened or not.
+ * Kills the server (SIGKILL) again and again while it creates, copies and deletes models without a pause, always on the
+ * same store. After each kill the store must list its models, verify, contain everything that was not being changed,
+ * and have under every name what the last finished request put there. An interrupted request may have taken effect or
+ * not.
  */
 export async function killAmidChanges(wantedHits: number, random: Random): Promise<KillResult> {
   const root = await mkdtemp(join(tmpdir(), "locallm-kill-"));
@@ -52,10 +53,10 @@ export async function killAmidChanges(wantedHits: number, random: Random): Promi
   return result;
 }
 
-/** A few dozen changes on an idle machine. */
+/** The time of a few dozen changes on an idle machine. */
 const longestMs = 250;
 
-/** As above, in the midst of pulls from a slow registry; the next pull must go on and end well. */
+/** The same during pulls from a slow registry; the next pull must resume and succeed. */
 export async function killAmidPulls(rounds: number, random: Random): Promise<KillResult> {
   const root = await mkdtemp(join(tmpdir(), "locallm-kill-"));
   const registry = await fakeRegistry();
@@ -97,7 +98,7 @@ export async function killAmidPulls(rounds: number, random: Random): Promise<Kil
   return result;
 }
 
-/** How long the work takes when nobody ends it: so that kills come early, late and after it. */
+/** How long the work takes without a kill, so that kills come early, late and after it. */
 async function timed(root: string, work: (server: ServerProcess) => Promise<unknown>): Promise<number> {
   const server = await startServer({ models: root });
   const begin = performance.now();
@@ -127,7 +128,7 @@ async function closeAll(registry: FakeRegistry, root: string): Promise<void> {
   await rm(root, { recursive: true, force: true });
 }
 
-/** Two models that nothing touches, and one that changes are made from. */
+/** Two models that stay unchanged, and one that changes start from. */
 async function prepared(root: string): Promise<Map<string, string>> {
   const server = await startServer({ models: root });
   const bytes = ggufBytes(tinyModel());
@@ -141,7 +142,7 @@ async function prepared(root: string): Promise<Map<string, string>> {
   return new Map(models.map(({ name, digest: manifest }) => [displayModelName(name), manifest]));
 }
 
-/** Ends when the server does. */
+/** Ends when the server ends. */
 async function changeWithoutEnd(server: ServerProcess, expected: Expectations, round: number): Promise<void> {
   const kinds = ["create", "copy", "create over", "delete", "delete"] as const;
   try {
@@ -151,7 +152,7 @@ async function changeWithoutEnd(server: ServerProcess, expected: Expectations, r
       const system = `text ${round} ${number}`;
       const kind = kinds[turn]!;
       if (kind === "create" || kind === "create over") {
-        // `again` has a meaning already: what it meant before, or what it means now, never nothing.
+        // `again` exists already: afterwards it has its old or its new content, and is never missing.
         const model = kind === "create" ? own : "again";
         await expected.change(kind, model, system, () =>
           server.ask("/api/create", { model, from: "base", system, stream: false }),
@@ -175,13 +176,13 @@ async function answered(response: Promise<Response>): Promise<void> {
   if (status !== 200) throw new Error(`answered ${status}`);
 }
 
-/** What each name means by what the server has answered: a system text, or null for no model. */
+/** The content of each name according to the server's answers: a system text, or null for no model. */
 class Expectations {
   underWay: string | null = null;
   readonly #meanings = new Map<string, string | null>();
   #cutOff: { name: string; meaning: string | null } | null = null;
 
-  /** Where the work throws, the change stays open. */
+  /** If the request fails, its outcome stays unknown. */
   async change(
     kind: string,
     name: string,
@@ -196,7 +197,10 @@ class Expectations {
     this.#meanings.set(name, meaning);
   }
 
-  /** After a kill: what the store says otherwise. What was cut off counts from now on as it is found. */
+  /**
+   * After a kill: differences between the store and the confirmed changes. From now on, an interrupted change counts as
+   * the store shows it.
+   */
   async settle(root: string): Promise<string[]> {
     const found = new Map<string, string | null>();
     for (const model of (await new Store(root).list()).models) found.set(model.name.model, model.system);
@@ -232,7 +236,7 @@ async function faults(root: string, untouched: ReadonlyMap<string, string>): Pro
   ];
 }
 
-/** 24 MB of noise, three parts of a download, behind a good header, other in each round. */
+/** 24 MB of random bytes (three parts of a download) after a valid header, different in each round. */
 function largeModel(): Buffer {
   const rows = 196_608;
   const data = randomBytes(32 * rows * 4);

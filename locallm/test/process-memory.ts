@@ -7,7 +7,7 @@ export function residentMib(pid: number): number {
   return mib;
 }
 
-/** Undefined if the process has ended or the system does not report it. */
+/** Undefined if the process has ended or the system does not report its memory. */
 export function residentMibIfAlive(pid: number): number | undefined {
   const [, kib] = /VmRSS:\s+(\d+) kB/.exec(statusOf(pid)) ?? [];
   return kib === undefined ? undefined : Number(kib) / 1024;

@@ -80,8 +80,8 @@ function objectOf(any: fc.Arbitrary<Schema>): fc.Arbitrary<Schema> {
 }
 
 /**
- * JSON schemas of every supported word. Strings, arrays and numbers are bounded, so that every answer can end
- * by itself within a small window.
+ * JSON schemas with every supported keyword. Strings, arrays and numbers are bounded, so that every answer can end
+ * within a small window.
  */
 const schemas: fc.Arbitrary<Schema> = fc.letrec<{ any: Schema; object: Schema }>((tie) => ({
   any: fc.oneof(
@@ -94,7 +94,7 @@ const schemas: fc.Arbitrary<Schema> = fc.letrec<{ any: Schema; object: Schema }>
   object: objectOf(tie("any")),
 })).object;
 
-/** The whole document, with what its references name. */
+/** The whole document, including the targets of its references. */
 export const documents: fc.Arbitrary<Schema> = schemas.map((schema) => ({
   ...schema,
   $defs: {

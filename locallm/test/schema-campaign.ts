@@ -12,12 +12,12 @@ export function seededSchemas(count: number, seed: number): Schema[] {
 }
 
 export interface Kept {
-  /** null: the answer parses and validates. */
+  /** null: the answer can be parsed and is valid. */
   readonly problem: string | null;
   readonly tokens: number;
 }
 
-/** Asks a model for an answer by this schema and checks it with a validator that is not ours. */
+/** Requests an answer by this schema and checks it with an independent validator. */
 export async function askForSchema(
   server: ServerProcess,
   model: string,
@@ -47,15 +47,15 @@ export async function askForSchema(
 }
 
 export interface Refusals {
-  /** What was not refused, or not by name. */
+  /** Schemas that were not rejected, or without a clear error. */
   readonly accepted: readonly string[];
   readonly slowestMs: number;
   readonly medianMs: number;
-  /** Resident memory of the server, grown since a first round of the same. */
+  /** Growth of the server's resident memory after a first round of the same requests. */
   readonly grownMib: number;
 }
 
-/** Sends hostile schemas, one after the other; a first round grows the heap to its working size. */
+/** Sends hostile schemas one after another; a first round grows the heap to its working size. */
 export async function refuseHostile(server: ServerProcess, model: string, count: number): Promise<Refusals> {
   const ask = (format: Schema) => server.post("/api/generate", { model, prompt: "x", format });
   for (const schema of hostileSchemas(Math.min(count, 20))) await (await ask(schema)).arrayBuffer();
@@ -79,7 +79,7 @@ export async function refuseHostile(server: ServerProcess, model: string, count:
   };
 }
 
-/** Schemas that are bombs or contradictions. Every one must be refused. */
+/** Schemas that are too large or contradict themselves. Every one must be rejected. */
 function hostileSchemas(count: number): Schema[] {
   const nest = (depth: number, wrap: (inner: Schema) => Schema) =>
     Array.from({ length: depth }).reduce<Schema>((inner) => wrap(inner), { type: "null" });
@@ -110,7 +110,7 @@ function hostileSchemas(count: number): Schema[] {
   );
 }
 
-/** Schemas that cost much to read or to keep to, small as most of them are. Some are refused, some are answered. */
+/** Schemas that are expensive to read or to enforce, although most are small. Some are rejected, some are answered. */
 export function costlySchemas(count: number): Schema[] {
   const text = (pattern: string): Schema => ({ type: "string", pattern });
   const makers: ((size: number) => Schema)[] = [
@@ -171,7 +171,10 @@ export function costlySchemas(count: number): Schema[] {
   );
 }
 
-/** Asks for an answer by a costly schema: the names of its ends. Null: it was answered, or refused by name. */
+/**
+ * Requests an answer by a costly schema. Returns null if it was answered or rejected with a clear error, else the
+ * problem.
+ */
 export async function askCostly(
   server: ServerProcess,
   model: string,

@@ -11,7 +11,7 @@ import { parseGbnf } from "./gbnf.ts";
 
 export interface JudgedSchema {
   readonly schema: object;
-  /** Its makers say that nothing satisfies it, so refusing it is right. */
+  /** Its authors say that nothing satisfies it, so rejecting it is correct. */
   readonly isContradiction?: boolean;
   /** JSON Schema draft 7. */
   readonly isOld?: boolean;
@@ -51,13 +51,13 @@ function wrongText(gbnf: string, schema: object, isOld: boolean, texts: number):
       try {
         return compiled(value);
       } catch (error) {
-        // ajv follows a reference to itself for ever.
+        // ajv follows a reference to itself forever.
         if (error instanceof RangeError) return true;
         throw error;
       }
     };
   } catch {
-    // ajv cannot read some schemas: patterns of other flavours, references to nowhere.
+    // ajv cannot read some schemas: patterns in other syntaxes, references to missing targets.
     validate = () => true;
   }
   const grammar = parseGbnf(gbnf);

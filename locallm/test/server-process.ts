@@ -6,25 +6,25 @@ import { fileURLToPath } from "node:url";
 
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 
-/** `locallm serve` as a user starts it, in a process of its own on a free port. */
+/** `locallm serve` as a user starts it, in its own process on a free port. */
 export interface ServerProcess {
   readonly url: string;
   readonly pid: number;
-  /** The structured log so far, one entry a line. */
+  /** The structured log so far, one entry per line. */
   readonly log: Record<string, unknown>[];
   readonly stdout: () => string;
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   post(path: string, body: unknown, init?: RequestInit): Promise<Response>;
-  /** The answer's JSON; throws where the status is not 200. */
+  /** The answer's JSON; throws if the status is not 200. */
   ask<Answer = Record<string, unknown>>(path: string, body?: unknown): Promise<Answer>;
   signal(name: NodeJS.Signals): void;
-  /** SIGTERM, then the end of the process. */
+  /** Sends SIGTERM and waits for the end of the process. */
   stop(): Promise<void>;
 }
 
 export interface ServerOptions {
   readonly env?: Record<string, string>;
-  /** A folder of models; without it an empty one of its own, removed at the end. */
+  /** A folder of models; by default a new empty one, which is removed at the end. */
   readonly models?: string;
 }
 
@@ -41,7 +41,7 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
       reject(new Error(`the server ended with ${code}:\n${started.stdout()}${started.stderr()}`)),
     );
   });
-  // The channel may be quicker than the pipes.
+  // The IPC channel may be faster than the pipes.
   await until("its first lines are here", () => {
     return (
       started.stdout().includes("Models run on") && started.log.some((line) => line["msg"] === "backend")
@@ -76,7 +76,7 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
   };
 }
 
-/** Any command line of locallm, with an environment that holds nothing of this machine's own settings. */
+/** Runs any locallm command in an environment without this machine's own settings. */
 export function launch(args: readonly string[], env: Record<string, string> = {}, input?: string) {
   const clean = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(LOCALLM_|CUDA_|GGML_|NODE_|VITEST)/.test(name)),
@@ -85,7 +85,7 @@ export function launch(args: readonly string[], env: Record<string, string> = {}
     process.execPath,
     ["-C", "source", "--optimize-for-size", main, ...args],
     {
-      // Without it each start compiles every module anew.
+      // Without it, each start compiles every module again.
       env: { ...clean, NODE_COMPILE_CACHE: join(tmpdir(), "locallm-compile-cache"), ...env },
       stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", "ipc"],
     },
@@ -105,13 +105,13 @@ export function launch(args: readonly string[], env: Record<string, string> = {}
     for (const line of lines) if (line.startsWith("{")) log.push(JSON.parse(line) as Record<string, unknown>);
   });
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
-    // Not at "exit": what it wrote last may still be on its way.
+    // Not at "exit", because its last output may still be in the pipe.
     child.once("close", (code, signal) => resolve({ code, signal }));
   });
   return { child, log, env, exited, stdout: () => stdout, stderr: () => stderr };
 }
 
-/** The lines of an NDJSON answer, each as it comes. */
+/** The lines of an NDJSON answer as they arrive. */
 export async function* lines(response: Response): AsyncGenerator<Record<string, unknown>> {
   let rest = "";
   const decoder = new TextDecoder();
@@ -123,7 +123,7 @@ export async function* lines(response: Response): AsyncGenerator<Record<string, 
   if (rest !== "") throw new Error(`a stream ended within a line: ${rest}`);
 }
 
-/** The metrics as they are now, by name without `locallm_` and labels as they are printed; 0 where there is none. */
+/** The current metrics, by name without `locallm_` and with labels as printed; 0 if a metric is missing. */
 export async function metricsOf(server: ServerProcess): Promise<(name: string, labels: string) => number> {
   const all = (await (await fetch(`${server.url}/metrics`)).text()).split("\n");
   return (name, labels) => {
@@ -132,7 +132,7 @@ export async function metricsOf(server: ServerProcess): Promise<(name: string, l
   };
 }
 
-/** Waits until something is true, looking again and again; never for a fixed time. */
+/** Polls until the condition is true. */
 export async function until(what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> {
   const endMs = Date.now() + 50_000;
   while (!(await isTrue())) {

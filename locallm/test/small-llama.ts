@@ -8,16 +8,16 @@ const layers = 2;
 const contextLength = 4096;
 
 /**
- * A complete llama of 100 thousand random weights: the engine loads it in a few milliseconds and decodes thousands of
- * tokens a second. It generates printable ASCII and never ends by itself. Another seed gives another model.
+ * A complete llama with 100,000 random weights: the engine loads it in a few milliseconds and decodes thousands of
+ * tokens a second. It generates printable ASCII and never ends an answer by itself. Another seed gives another model.
  */
 export function smallLlama(seed: number, trainedOn?: number): Buffer {
   return smallModel("llama", seed, trainedOn);
 }
 
 /**
- * The same with another kind of memory: five of six layers of gemma3 look back only 64 tokens; mamba has a state
- * instead of a cache, which cannot be cut.
+ * The same with other kinds of memory: in gemma3, five of six layers see only the last 64 tokens; mamba has a state
+ * instead of a cache, which cannot be truncated.
  */
 export function smallModel(
   architecture: "llama" | "gemma3" | "mamba",
@@ -61,7 +61,8 @@ export function smallModel(
       {
         name: "token_embd.weight",
         shape: [embedding, vocabulary.length],
-        // Tokens without weights have logit 0 and never win: control tokens, and bytes that are not text on their own.
+        // Tokens without weights have logit 0 and are never chosen: control tokens, and bytes that are not text on
+        // their own.
         data: Buffer.concat(vocabulary.map(({ isText }) => floats(embedding, () => (isText ? random() : 0)))),
       },
       ones("output_norm.weight", embedding),
@@ -144,7 +145,7 @@ const architectures: Record<"llama" | "gemma3" | "mamba", Architecture> = {
       tensor(`${name}.ssm_x.weight`, [inner, rank + 2 * state]),
       tensor(`${name}.ssm_dt.weight`, [rank, inner]),
       tensor(`${name}.ssm_dt.bias`, [inner]),
-      // Negative, so that the state fades.
+      // Negative, so that the state decays.
       { name: `${name}.ssm_a`, shape: [state, inner], data: floats(state * inner, () => -0.1) },
       ones(`${name}.ssm_d`, inner),
       tensor(`${name}.ssm_out.weight`, [inner, embedding]),
@@ -157,12 +158,12 @@ const chatMl =
 
 interface Token {
   readonly piece: string;
-  /** ggml's number: 1 is normal, 3 control. */
+  /** ggml's numbers: 1 is normal, 3 is control. */
   readonly type: number;
   readonly isText: boolean;
 }
 
-/** Four control tokens, every byte in GPT-2's spelling, and one merge. */
+/** Four control tokens, every byte as GPT-2 writes it, and one merge. */
 function tokens(): Token[] {
   const control = ["<s>", "</s>", "<|im_start|>", "<|im_end|>"];
   return [
@@ -172,7 +173,10 @@ function tokens(): Token[] {
   ];
 }
 
-/** Printable Latin-1 stands for itself, every other byte for a letter from U+0100 on, in order. */
+/**
+ * Printable Latin-1 characters represent themselves; all other bytes are represented by the characters from U+0100 on,
+ * in order.
+ */
 function byteSpellings(): string[] {
   let next = 0x100;
   return Array.from({ length: 256 }, (_, byte) => {
@@ -186,7 +190,7 @@ function floats(count: number, value: () => number): Buffer {
   return Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength);
 }
 
-/** Numbers around 0 with spread 1, the same for the same seed. */
+/** Random numbers with mean 0 and deviation 1, the same for the same seed. */
 function gaussian(seed: number): () => number {
   let state = (seed * 2_654_435_761) >>> 0 || 1;
   const uniform = () => {

@@ -1,6 +1,8 @@
 import { type GgufSpec, ggufBytes, u16 } from "./tiny-gguf.ts";
 
-/** The files that llama.cpp's tool makes of a model: the first carries the metadata, each some of the tensors. */
+/**
+ * The files into which llama.cpp's tool splits a model: the first contains the metadata, each contains some tensors.
+ */
 export function splitGguf(spec: GgufSpec, count: number): Buffer[] {
   const each = Math.ceil(spec.tensors.length / count);
   return Array.from({ length: count }, (_, index) =>

@@ -1,7 +1,7 @@
 import type { Templates } from "../src/dialogue/template-work.ts";
 import { TemplateWorker } from "../src/dialogue/template-work.ts";
 
-/** Does template work on the calling thread, without a budget. */
+/** Runs template work on the calling thread, without a budget. */
 export function templatesHere(now?: () => Date): Templates {
   const worker = new TemplateWorker(now);
   return {

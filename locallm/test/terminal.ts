@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { until } from "./server-process.ts";
 
-/** Whether pseudo-terminals can be had here, by util-linux's script. */
+/** Whether this machine can make pseudo-terminals with util-linux's `script`. */
 export const hasTerminal = (() => {
   try {
     execFileSync("script", ["--version"], { stdio: "ignore" });
@@ -16,11 +16,11 @@ export const hasTerminal = (() => {
 
 /** A command line on a terminal of 80 columns, to type into. */
 export interface Terminal {
-  /** What has been shown since the last `type`. */
+  /** The output since the last `type`. */
   shown(): string;
-  /** Keys as they are, then waits until the answer is there. */
+  /** Types keys and waits for the answer. */
   keys(text: string, answer: RegExp): Promise<void>;
-  /** A line, then waits until the answer and a new prompt are there. */
+  /** Types a line and waits for the answer and a new prompt. */
   type(line: string, answer: RegExp): Promise<void>;
   readonly exited: Promise<number | null>;
 }

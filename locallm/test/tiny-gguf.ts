@@ -1,4 +1,4 @@
-/** Builds small GGUF files for tests, also broken ones: every number of the layout can be set. */
+/** Builds small GGUF files for tests, including broken ones: every number of the layout can be set. */
 
 type Kind = "u8" | "i8" | "u16" | "i16" | "u32" | "i32" | "f32" | "bool" | "string" | "u64" | "i64" | "f64";
 const kinds: readonly (Kind | "array")[] = [
@@ -25,7 +25,7 @@ export type Entry =
 export interface TensorSpec {
   name: string;
   shape: (number | bigint)[];
-  /** ggml's number; 0 is F32. */
+  /** ggml's number of the type; 0 is F32. */
   type?: number;
   data?: Buffer;
   offset?: bigint;
@@ -45,7 +45,7 @@ export const u32 = (value: number): Entry => ({ kind: "u32", value });
 export const f32 = (value: number): Entry => ({ kind: "f32", value });
 export const text = (value: string): Entry => ({ kind: "string", value });
 
-/** A file that passes every rule: two tensors, the keys that a llama model has, a vocabulary of four. */
+/** A file that satisfies every rule: two tensors, the keys of a llama model, a vocabulary of four tokens. */
 export function tinyModel(changes: Partial<GgufSpec> = {}): GgufSpec {
   return {
     metadata: [
@@ -152,11 +152,11 @@ function u64Bytes(value: bigint): Buffer {
   return bytes;
 }
 
-/** A llama of one layer and 300 tokens that the engine loads and runs; its weights are noise. About 130 KB. */
+/** A llama with one layer and 300 tokens that the engine loads and runs; its weights are random. About 130 KB. */
 export function loadableModel(): GgufSpec {
   const width = 32;
   const hidden = 64;
-  // GPT-2's tokeniser stands on 256 printable characters, one for each byte.
+  // GPT-2's tokenizer uses 256 printable characters, one for each byte.
   const characters = Array.from({ length: 256 }, (_, byte) => String.fromCodePoint(printableByte(byte)));
   const extra = Array.from({ length: 42 }, (_, index) => `Ġw${index}`);
   const tokens = [...characters, ...extra, "<s>", "</s>"];
@@ -215,7 +215,7 @@ export function loadableModel(): GgufSpec {
   };
 }
 
-/** GPT-2 shows bytes that do not print by characters from 256 on. */
+/** GPT-2 represents unprintable bytes by the characters from 256 on. */
 function printableByte(byte: number): number {
   const prints = (code: number) => (code >= 33 && code <= 126) || (code >= 161 && code <= 172) || code >= 174;
   if (prints(byte)) return byte;

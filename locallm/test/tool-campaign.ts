@@ -1,6 +1,6 @@
 import type { ServerProcess } from "./server-process.ts";
 
-/** What is offered: arguments that only a grammar makes a small model write. */
+/** The offered tool, with arguments that a small model writes only if a grammar enforces them. */
 const cities = ["Rome", "Paris", "Oslo"];
 const tools = [
   {
@@ -25,7 +25,7 @@ export const toolChoices = {
 
 export interface ToolAnswer {
   readonly calls: number;
-  /** null: every call is valid, and there is one where there must be. */
+  /** null: every call is valid, and a required call was made. */
   readonly problem: string | null;
 }
 
@@ -36,7 +36,10 @@ interface Answer {
   }[];
 }
 
-/** Asks for the weather; under `auto` earlier turns show the model how to call, as one so small does what it sees. */
+/**
+ * Asks for the weather. Under `auto`, earlier turns show the model a call, because a model this small imitates what it
+ * sees.
+ */
 export async function askForCall(
   server: ServerProcess,
   model: string,

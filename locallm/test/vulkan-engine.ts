@@ -6,12 +6,12 @@ import { installedBackends } from "../src/gpu/installed.ts";
 import { enginePackages } from "../src/gpu/packages.ts";
 import { findDevices } from "../src/runner/devices.ts";
 
-/** The variable that makes the engine take a driver which computes on the processor for a GPU. */
+/** The variable that makes the engine use a software driver as a GPU. */
 export const softwareGpu = { GGML_VK_VISIBLE_DEVICES: "0" };
 
 /**
- * The folder of a Vulkan build, outside of the repository and fetched once; null where it cannot be had, or where
- * no Vulkan driver shows a device: Debian's software driver is in libvulkan1 and mesa-vulkan-drivers.
+ * The folder of a Vulkan build, outside the repository and downloaded once; null if it cannot be downloaded, or if no
+ * Vulkan driver shows a device. Debian's software driver is in libvulkan1 and mesa-vulkan-drivers.
  */
 export async function vulkanEngines(): Promise<string | null> {
   const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");

@@ -5,12 +5,12 @@
 export class Allocation {
   contextBytes = 0;
   computeBytes = 0;
-  /** Of the vocabulary, in bytes; the C interface does not tell it either. */
+  /** The vocabulary's longest token in bytes, which the C interface does not report either. */
   longestToken: number | null = null;
   readonly #byDevice = new Map<string, number>();
 
   hear(line: string): void {
-    // A dry load allocates nothing for a cache, so this line alone tells its size.
+    // A dry load allocates no cache, so only this line has its size.
     const [, cache] = /^llama_\w+: size = +([\d.]+) MiB \(/.exec(line) ?? [];
     this.contextBytes += bytesOf(cache);
     const [, device = "", kind, mebibytes] = /(\S+) +(\w+) buffer size = +([\d.]+) MiB/.exec(line) ?? [];
@@ -21,7 +21,7 @@ export class Allocation {
     if (kind !== undefined) this.#byDevice.set(device, (this.#byDevice.get(device) ?? 0) + bytes);
   }
 
-  /** Including weights. Host memory that a device only reads is logged under another name. */
+  /** Includes weights. Host memory that a device only reads is logged under another name. */
   onDevice(name: string): number {
     return this.#byDevice.get(name) ?? 0;
   }

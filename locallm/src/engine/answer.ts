@@ -12,13 +12,13 @@ export interface AnswerMakers {
   readonly library: Functions;
   readonly vocabulary: Vocabulary;
   readonly grammars: Grammars;
-  /** Nanoseconds from any fixed point. */
+  /** Nanoseconds since an arbitrary fixed time. */
   readonly now: () => number;
   /** A whole number below 2³². */
   readonly randomSeed: () => number;
 }
 
-/** What one sampled token gave. */
+/** The result of one sampled token. */
 export interface Piece {
   /** Meaningless in the last piece. */
   readonly token: number;
@@ -63,7 +63,7 @@ export class Answer {
     const seed = sampling.seed === null ? makers.randomSeed() : sampling.seed >>> 0;
     this.#text = new AnswerText(job.stop);
     this.#startedNs = makers.now();
-    // Last: it holds memory of the library, which only `free` gives back.
+    // Last, because it holds memory of the library that only `free` releases.
     const gate = job.grammar === null ? null : makers.grammars.gate(job.grammar, job.renderSpecial ?? false);
     this.#sampler = new Sampler(makers.library, makers.vocabulary, sampling, seed, this.window, gate);
     this.#sampler.seePrompt(this.prompt);
@@ -96,7 +96,7 @@ export class Answer {
     return this.#send(text, null, token);
   }
 
-  /** The window is full and may not shift. */
+  /** The window is full, and the job does not allow shifting. */
   full(): Piece {
     return this.#last("length");
   }

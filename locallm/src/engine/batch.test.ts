@@ -6,7 +6,7 @@ import { Batch } from "./batch.ts";
 const limits = { rows: 3, sequences: 2, positions: 10, vocabSize: 100, outputs: 2 };
 
 describe("a batch", () => {
-  it("refuses a row beyond its size, and keeps the rows it has", () => {
+  it("rejects a row beyond its size, and keeps its rows", () => {
     const batch = new Batch(limits);
     for (let row = 0; row < 3; row++) batch.add(row, row, 0, false);
     expect(() => batch.add(0, 3, 0, false)).toThrow(RangeError);
@@ -16,7 +16,7 @@ describe("a batch", () => {
   });
 
   it.each([
-    ["token", [100, 0, 0]],
+    ["rejects a %s out of bounds: %j", [100, 0, 0]],
     ["token", [-1, 0, 0]],
     ["token", [1.5, 0, 0]],
     ["token", [Number.NaN, 0, 0]],
@@ -31,21 +31,21 @@ describe("a batch", () => {
     expect(batch.rows).toBe(0);
   });
 
-  it("refuses more outputs than the engine has memory for", () => {
+  it("rejects more outputs than the engine has memory for", () => {
     const batch = new Batch(limits);
     batch.add(0, 0, 0, true);
     batch.add(0, 0, 1, true);
     expect(() => batch.add(0, 1, 0, true)).toThrow("outputs");
   });
 
-  it("names the rows that have an output, and refuses all others", () => {
+  it("returns the rows that have an output, and rejects all others", () => {
     const batch = new Batch(limits);
     batch.add(7, 0, 0, false);
     expect(batch.outputOf(batch.add(8, 1, 0, true))).toBe(1);
     for (const index of [0, 2, -1, 0.5]) expect(() => batch.outputOf(index)).toThrow(RangeError);
   });
 
-  it("hands the library what was added, in order", () => {
+  it("passes its rows to the library in order", () => {
     const row = fc.record({
       token: fc.nat(99),
       position: fc.nat(9),

@@ -7,7 +7,7 @@ export interface BatchLimits {
   /** Positions of one sequence. */
   readonly positions: number;
   readonly vocabSize: number;
-  /** Rows of one step that may ask for an output. */
+  /** Rows of one step that may have an output. */
   readonly outputs: number;
 }
 
@@ -30,7 +30,7 @@ export class Batch {
   constructor(limits: BatchLimits) {
     this.#limits = limits;
     const { rows, sequences } = limits;
-    // One block for all arrays: whoever holds one of them keeps the memory behind every address.
+    // One block for all arrays: a reference to any of them keeps the whole memory alive.
     const block = new ArrayBuffer(rows * 21 + sequences * 4);
     this.#sequences = new BigUint64Array(block, 0, rows);
     this.#tokens = new Int32Array(block, rows * 8, rows);
@@ -56,7 +56,7 @@ export class Batch {
     return this.#count;
   }
 
-  /** As the library takes it, with the rows that were added. */
+  /** The batch in the library's form, with the rows added so far. */
   get native(): NativeBatch {
     this.#native.n_tokens = this.#count;
     return this.#native;
@@ -67,7 +67,7 @@ export class Batch {
     this.#outputCount = 0;
   }
 
-  /** Returns the row's index, by which its output is asked for after the step. Throws a RangeError. */
+  /** Returns the row's index, which identifies its output after the step. Throws a RangeError. */
   add(token: number, position: number, sequence: number, output: boolean): number {
     const { rows, vocabSize, positions, sequences, outputs } = this.#limits;
     const index = this.#count;
@@ -84,7 +84,7 @@ export class Batch {
     return index;
   }
 
-  /** Returns the row's index again; throws a RangeError where the step gives no output for it. */
+  /** Returns the row's index; throws a RangeError if the step has no output for it. */
   outputOf(index: number): number {
     check("output", index, this.#count);
     if (this.#outputs[index] !== 1) throw new RangeError(`row ${index} of the batch has no output`);
@@ -92,7 +92,7 @@ export class Batch {
   }
 }
 
-/** Exported for whatever else is handed to the library by its index. */
+/** Exported for other values that are passed to the library by index. */
 export function check(what: string, value: number, limit: number): void {
   if (Number.isInteger(value) && value >= 0 && value < limit) return;
   throw new RangeError(`${what} ${value} is out of bounds: it must be a whole number from 0 to ${limit - 1}`);

@@ -47,7 +47,7 @@ export interface ContextRequest {
   readonly flashAttention: "auto" | "on" | "off";
   readonly kvCacheType: "f16" | "q8_0" | "q4_0";
   readonly embeddings: boolean;
-  /** -1: the model's own. */
+  /** -1: the model's default. */
   readonly pooling: number;
   readonly unified: boolean;
   /** Whether the cache can drop the end of a sequence; else only all of it. */
@@ -68,7 +68,7 @@ export class Context {
   readonly pointer: Pointer;
   readonly batch: Batch;
   readonly contextPerSequence: number;
-  /** Rows of one step at most. */
+  /** The maximum number of rows in one step. */
   readonly capacity: number;
   readonly canShift: boolean;
   readonly canCut: boolean;
@@ -118,7 +118,7 @@ export class Context {
     this.#memory = library.llama_get_memory(pointer);
     this.#compute = this.#memory === null ? library.llama_encode : library.llama_decode;
     this.canShift = this.#memory !== null && library.llama_memory_can_shift(this.#memory);
-    // The library may take less than it was asked for.
+    // The library may accept less than requested.
     this.capacity = Math.min(request.batch, library.llama_n_batch(pointer));
     this.batch = new Batch({
       rows: this.capacity,
@@ -134,25 +134,25 @@ export class Context {
     return this.#pulse.count;
   }
 
-  /** Threads of the steps to come, at most those of the pool. */
+  /** Sets the threads of the next steps, at most those of the pool. */
   useThreads(threads: number): void {
     if (threads === this.#threads) return;
     this.#threads = threads;
     this.#library.llama_set_n_threads(this.pointer, threads, threads);
   }
 
-  /** Lets the threads sleep: nothing is left to compute for now. */
+  /** Puts the threads to sleep until the next step. */
   rest(): void {
     this.#threadpool?.rest();
   }
 
-  /** Computes the batch on this thread: quickest, but no message is read until it is done. */
+  /** Computes the batch on this thread: fastest, but the process reads no messages until it is done. */
   step(): StepOutcome {
     this.#arm();
     return outcome(this.#compute(this.pointer, this.batch.native));
   }
 
-  /** Computes the batch on another thread, so that this one can hear an abort. */
+  /** Computes the batch on another thread, so that this one can receive an abort. */
   stepAside(): Promise<StepOutcome> {
     this.#arm();
     return new Promise((resolve, reject) => {
@@ -172,19 +172,22 @@ export class Context {
     this.#copiesWait = false;
   }
 
-  /** Ends a step that runs aside, within some milliseconds. */
+  /** Ends a step that runs on another thread, within some milliseconds. */
   abort(): void {
     this.#pulse.abort();
   }
 
-  /** The vector that the last step gave a sequence; null if it gave none. */
+  /** The vector of a sequence after the last step; null if there is none. */
   vector(sequence: number, length: number): Float32Array | null {
     check("sequence", sequence, this.#sequences);
     const address = this.#library.llama_get_embeddings_seq(this.pointer, sequence);
     return address === null ? null : new Float32Array(koffi.view(address, length * 4).slice(0));
   }
 
-  /** Drops a sequence from a position on. False: this kind of memory cannot be cut, so all of it was dropped. */
+  /**
+   * Removes a sequence's tokens from a position on. Returns false if this kind of memory cannot be truncated; then all
+   * of it was removed.
+   */
   truncate(sequence: number, from: number): boolean {
     check("sequence", sequence, this.#sequences);
     if (this.#memory === null) return from === 0;
@@ -194,9 +197,9 @@ export class Context {
   }
 
   /**
-   * Replaces what the target holds by all that the source holds. False: it could not be copied, and the target is
-   * empty. A small state goes through a buffer; a big one through the library's own copy, which takes the whole cache
-   * and happens in the next step.
+   * Replaces everything in the target sequence by everything in the source. Returns false if that failed; then the
+   * target is empty. A small state is copied through a buffer, a large one by the library, which copies the whole cache
+   * during the next step.
    */
   copy(source: number, target: number): boolean {
     check("sequence", source, this.#sequences);
@@ -205,7 +208,7 @@ export class Context {
     if (this.#memory === null) return false;
     library.llama_memory_seq_rm(this.#memory, target, -1, -1);
     const size = this.stateBytes(source);
-    // Once a copy waits for the next step, later ones must wait too: they may read or overwrite what it copies.
+    // Once a copy waits for the next step, later copies must wait too: they may read or overwrite its data.
     if (size > mostBufferedBytes || this.#copiesWait) {
       library.llama_memory_seq_cp(this.#memory, source, target, -1, -1);
       this.#copiesWait = true;
@@ -275,7 +278,7 @@ export class Context {
     );
   }
 
-  /** Drops the positions [from, to) and moves what follows into their place. */
+  /** Removes the positions [from, to) and moves the following ones into their place. */
   cutOut(sequence: number, from: number, to: number): void {
     check("sequence", sequence, this.#sequences);
     if (this.#memory === null) return;

@@ -21,7 +21,7 @@ const batchTokens = 256;
 
 const special = { addSpecial: true, parseSpecial: true };
 
-/** Makes vectors of texts, several texts in a batch. One call runs at a time; others wait in order. */
+/** Computes the vectors of texts, several texts in a batch. One call runs at a time; others wait in order. */
 export class Embedder {
   readonly #request: EmbedderRequest;
   #last: Promise<unknown> = Promise.resolve();
@@ -32,9 +32,9 @@ export class Embedder {
     this.#request = request;
   }
 
-  /** After an abort throws the signal's reason, within one batch. */
+  /** After an abort, rejects with the signal's reason within one batch. */
   async embed(job: EmbedJob, signal: AbortSignal): Promise<Embeddings> {
-    // Before its turn: a long text takes seconds, and other calls need not wait for that.
+    // Before its turn, because a long text takes seconds and other calls need not wait for it.
     const inputs = await this.#inputs(job, signal);
     this.#calls++;
     const result = this.#last.then(() => this.#embed(inputs, signal));
@@ -48,7 +48,7 @@ export class Embedder {
     return await result;
   }
 
-  /** Like the slots' progress. */
+  /** See `Slots.progress`. */
   progress(): number {
     if (this.#calls === 0) this.#turns++;
     return this.#turns + this.#request.context.progress;
@@ -111,7 +111,7 @@ export class Embedder {
   ): Promise<number[]> {
     const { vocabulary } = this.#request;
     if (typeof input !== "string") vocabulary.checkIds(input);
-    // Some more, because the last tokens of a text that ends early may differ.
+    // A few more tokens, because the last ones of a text that ends early may differ.
     const limit = truncate || input.length > countedChars ? { limit: window + 64 } : {};
     const tokens =
       typeof input === "string"
@@ -123,7 +123,7 @@ export class Embedder {
       const inputTokens = input.length > countedChars ? `over ${window}` : tokens.length;
       throw new LocallmError("input_too_long", { index, inputTokens, contextLength: window });
     }
-    // A vocabulary that closes every text with a token of its own wants it on a cut one as well.
+    // If the vocabulary ends every text with a token of its own, a truncated text needs it too.
     const marks = vocabulary.tokenize("", special);
     if (typeof input === "string" && window <= marks.length)
       throw new LocallmError("input_cut_away", { index, contextLength: window });

@@ -23,9 +23,9 @@ export interface Engine {
   readonly slots: Slots | null;
   /** Null if nothing is kept. */
   readonly kept: KeptStates | null;
-  /** Made on the first call, since it has its own context. */
+  /** Created on the first call, because it has its own context. */
   embedder(): Embedder;
-  /** A number for each loop that computes steps: the same one twice means that the loop hangs. */
+  /** One number for each loop that computes steps. A number that does not change means that its loop hangs. */
   progress(): readonly number[];
 }
 
@@ -62,8 +62,8 @@ export function loadEngine(request: LoadRequest, events: EngineEvents, keeping: 
 }
 
 /**
- * The memory that this load would take on the processor, without its adapters, measured by a dry load: exact for every
- * kind of model that the engine knows. Throws as `loadEngine` does. Call it in a process that ends afterwards.
+ * Measures the memory that this load would take on the CPU, without its adapters, by a dry load: exact for every kind
+ * of model that the engine supports. Throws as `loadEngine` does. Call it in a process that ends afterwards.
  */
 export function measureEngine(request: LoadRequest): ModelInfo["sizeBytes"] {
   const library = openLibrary();
@@ -126,7 +126,7 @@ function load(
         vocabulary,
         grammars: new Grammars(library, vocabulary),
         now: () => performance.now() * 1e6,
-        // Not a secret, and loading `node:crypto` takes 5 ms.
+        // Not a secret; loading `node:crypto` would take 5 ms.
         randomSeed: () => Math.floor(Math.random() * 2 ** 32),
       },
     });
@@ -142,7 +142,7 @@ function load(
     embedder() {
       if (pooling === "rank")
         throw new LocallmError("decode_failed", { reason: "a ranking model makes no vectors" });
-      // Not the slots' pool: two contexts may compute at once, and a pool serves only one.
+      // Not the slots' pool: both contexts may compute at once, and a pool serves only one.
       embedder ??= makeEmbedder(null);
       return embedder;
     },
@@ -223,7 +223,7 @@ function newSlotsContext(
   return context;
 }
 
-/** A GPU may compile its kernels at the first step. That may take minutes and belongs to the load. */
+/** A GPU may compile its kernels during the first step. That may take minutes and is part of the load. */
 function warmUp(context: Context): void {
   try {
     context.batch.add(0, 0, 0, true);
@@ -245,11 +245,11 @@ function newEmbedder(
   threadpool: Threadpool | null,
 ): Embedder {
   const perSequence = Math.ceil(window / embedSequences);
-  // The engine aborts over a batch that its sequences do not divide.
+  // The engine aborts if the number of sequences does not divide the batch.
   const batch = perSequence * embedSequences;
   const context = new Context(library, model.pointer, {
     sequences: embedSequences,
-    // One cache for all sequences: texts of any length share it.
+    // One cache for all sequences, so that texts of any length share it.
     contextPerSequence: perSequence,
     vocabSize: model.vocabulary.size,
     batch,

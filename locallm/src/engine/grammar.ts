@@ -9,15 +9,15 @@ import type { Functions, Pointer } from "./libllama/functions.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 /**
- * The grammars of one model. The engine's own grammar sampler is not used: nothing bounds its stacks or its time, a
- * call into it cannot be interrupted, and a text that it does not expect ends the process.
+ * The grammars of one model. The engine's own grammar sampler is not used: nothing bounds its stacks or its time, calls
+ * to it cannot be interrupted, and a text that it does not expect ends the process.
  */
 export class Grammars {
   readonly #library: Functions;
   readonly #vocabulary: Vocabulary;
   readonly #clockMs: () => number;
   readonly #trees = new Map<boolean, TokenTree>();
-  /** Clients send the same tools and schemas again and again. Oldest first. */
+  /** Clients send the same tools and schemas repeatedly. Oldest first. */
   readonly #known = new Map<string, KnownGrammar>();
   #candidates: Candidates | null = null;
 
@@ -27,7 +27,7 @@ export class Grammars {
     this.#clockMs = clockMs;
   }
 
-  /** With `special`, control tokens stand for their names. Throws `invalid_grammar` and `grammar_too_slow`. */
+  /** With `special`, control tokens have their names as text. Throws `invalid_grammar` and `grammar_too_slow`. */
   gate(grammar: Grammar, special: boolean): GrammarGate {
     const work = new Work(this.#clockMs);
     const { gbnf, root = "root", lazy } = grammar;
@@ -73,7 +73,7 @@ const keptAllowedBytes = 8 << 20;
 
 class KnownGrammar {
   readonly automaton: Automaton;
-  /** Bits of the allowed tokens, by position. Oldest first. */
+  /** A bit set of the allowed tokens for each position. Oldest first. */
   readonly #allowed = new Map<Position, Uint32Array>();
   #allowedBytes = 0;
 
@@ -107,8 +107,8 @@ interface GateParts {
 }
 
 /**
- * Holds one answer to its grammar. A token is drawn freely first and the grammar asked about that one alone; only
- * when it refuses does the chain draw again, among the tokens that are allowed.
+ * Keeps one answer within its grammar. First draws from all tokens; only if the grammar rejects the drawn token, draws
+ * again from the allowed ones.
  */
 export class GrammarGate {
   readonly #parts: GateParts;
@@ -120,8 +120,8 @@ export class GrammarGate {
   }
 
   /**
-   * Draws what the grammar allows; the token counts as taken. `remembers`: the chain counts the tokens that it took,
-   * so that it must not take one that is then refused.
+   * Draws a token that the grammar allows, and accepts it. `remembers`: the sampler chain counts accepted tokens, so it
+   * must not accept one that is then rejected.
    */
   sample(chain: Pointer, remembers: boolean, context: Pointer, index: number): number {
     const { library, work, candidates } = this.#parts;
@@ -144,7 +144,7 @@ export class GrammarGate {
   #after(token: number): Position | null {
     const text = this.#parts.textOf(token);
     if (text === null) return this.#position.canEnd ? this.#position : null;
-    // A control token without a text: before the trigger it changes nothing, in a grammar it would never end.
+    // A control token without text changes nothing before the trigger; inside a grammar it would never end.
     if (text.length === 0) return this.#position.isFree ? this.#position : null;
     let position: Position | null = this.#position;
     for (let at = 0; at < text.length && position !== null; at += 1)

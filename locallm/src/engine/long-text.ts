@@ -5,13 +5,16 @@ export interface LongText {
   tokenize(part: Buffer): Promise<readonly number[]>;
   /** Bytes of text that a token represents. */
   length(token: number): number;
-  /** The engine cannot tokenize the whole text at once: cut it even where no two parts agree. */
+  /** The engine cannot tokenize the whole text at once: cut it even if no two parts agree. */
   readonly mustCut: boolean;
 }
 
-/** A part takes the engine at most 50 ms, and its stack suffices for a word of that length (see `stackBytes`). */
+/**
+ * The engine tokenizes a part in at most 50 ms, and its stack is large enough for one word of that length (see
+ * `stackBytes`).
+ */
 const partBytes = 16_384;
-/** Parts overlap, and must have this many equal tokens in a row where they are joined. */
+/** Parts overlap; they are joined where this many tokens in a row are equal. */
 const overlapBytes = 2048;
 const agreeing = 24;
 

@@ -9,7 +9,7 @@ import { Vocabulary } from "./vocabulary.ts";
 const poolings = ["none", "mean", "cls", "last", "rank"] as const;
 export type Pooling = (typeof poolings)[number];
 
-/** The weights, of one file or a split one's, with their adapters. */
+/** The weights (one file, or the parts of split weights) and their adapters. */
 export class Model {
   readonly #library: Functions;
   readonly pointer: Pointer;
@@ -89,7 +89,7 @@ export class Model {
     return value === null ? null : (poolings[Number(value)] ?? null);
   }
 
-  /** Whether it can answer, rather than only make vectors: it reads left to right and has a decoder. */
+  /** Whether it can generate text: it reads from left to right and has a decoder. */
   get canGenerate(): boolean {
     const causal = this.#metadata("attention.causal") !== "false";
     const embedder = this.pooling !== null && this.pooling !== "none";
@@ -124,7 +124,7 @@ export class Model {
     this.#library.llama_model_free(this.pointer);
   }
 
-  /** A value of the file's own architecture, as text. */
+  /** A metadata value of the file's architecture, as text. */
   #metadata(key: string): string | null {
     const architecture = this.#value("general.architecture");
     return architecture === null ? null : this.#value(`${architecture}.${key}`);
@@ -137,7 +137,7 @@ export class Model {
   }
 }
 
-/** The engine gives the first device the first layers; the shares are in proportion to the layers. */
+/** The engine assigns the first layers to the first device, in proportion to the shares. */
 function devicesOf(library: Library, { library: folder, devices }: Placement) {
   const ordered = devices.toReversed();
   const names = ordered.map(({ name }) => name);
@@ -153,7 +153,7 @@ function devicesOf(library: Library, { library: folder, devices }: Placement) {
   return {
     params: {
       n_gpu_layers: ordered.reduce((sum, { layers }) => sum + layers, 0),
-      // An empty list keeps a GPU build from using every GPU that it finds.
+      // An empty list keeps a GPU build from using every GPU it finds.
       ...(folder === null ? {} : { devices: koffi.address(addresses), tensor_split: koffi.address(shares) }),
     },
     release: () => held.splice(0),

@@ -19,7 +19,7 @@ const answer = (changes: Partial<Planned> = {}) => slot({ isGenerating: true, ..
 const budget = { rows: 512, sharedPromptRows: 64, tail: lastAlone };
 const rowsOf = (parts: readonly Part<Planned>[]) => parts.map(({ slot, tokens }) => [slot.index, tokens]);
 
-/** Up to 16 slots in any state. */
+/** Up to 16 slots in random states. */
 const anySlots = fc.nat(15).chain((last) =>
   fc.tuple(
     ...Array.from({ length: last + 1 }, (_, index) =>
@@ -39,7 +39,7 @@ const anySlots = fc.nat(15).chain((last) =>
 );
 
 describe("planStep", () => {
-  it("keeps every step within the batch, whatever its size, the prompts and the slots", () => {
+  it("keeps every step within the batch for any size, prompts and slots", () => {
     fc.assert(
       fc.property(
         anySlots,
@@ -86,7 +86,7 @@ describe("planStep", () => {
     );
   });
 
-  it("puts answers and prompts into one step, with prompts bound by their share", () => {
+  it("puts answers and prompts into one step, and limits the prompts to their share", () => {
     const slots = [answer({ index: 0 }), prompt(300, { index: 1 }), answer({ index: 2 })];
     expect(rowsOf(planStep(slots, budget))).toEqual([
       [0, 1],
@@ -95,7 +95,7 @@ describe("planStep", () => {
     ]);
   });
 
-  it("gives prompts the whole batch where no answer waits", () => {
+  it("gives prompts the whole batch if no answer waits", () => {
     const slots = [prompt(600, { index: 0, arrived: 2 }), prompt(100, { index: 1, arrived: 1 })];
     expect(rowsOf(planStep(slots, budget))).toEqual([
       [0, 413],
@@ -103,7 +103,7 @@ describe("planStep", () => {
     ]);
   });
 
-  it("begins a further prompt only with a part that is worth it, or with all of it", () => {
+  it("starts another prompt only with a worthwhile part, or with all of it", () => {
     const after = (length: number, left: number) =>
       rowsOf(planStep([prompt(513 - left), prompt(length, { index: 1, arrived: 1 })], budget)).length;
     expect(after(40, 31)).toBe(1);
@@ -112,7 +112,7 @@ describe("planStep", () => {
     expect(after(5, 4)).toBe(1);
   });
 
-  it("computes the last token of a long prompt in a step of few rows", () => {
+  it("computes the last token of a long prompt in a small step", () => {
     for (const [length, first] of [
       [63, 63],
       [64, 63],

@@ -12,7 +12,7 @@ export interface Part<Planned extends Plannable = Slot> {
 export type Plannable = Pick<Slot, "index" | "pending" | "isGenerating" | "isAlone" | "arrived" | "served">;
 
 export interface Budget {
-  /** Rows of one step. */
+  /** Rows in one step. */
   readonly rows: number;
   /** Rows of prompts in a step that also computes answers. */
   readonly sharedPromptRows: number;
@@ -26,7 +26,7 @@ interface Tail {
   readonly from: number;
 }
 
-/** A second prompt joins a step only with at least this many tokens, or with all that it has left. */
+/** Another prompt joins a step only with at least this many tokens, or with all its remaining tokens. */
 const leastPart = 32;
 
 /**
@@ -70,6 +70,6 @@ export function planStep<Planned extends Plannable>(
     const hasTail = slot.pending.length <= room && slot.pending.length >= budget.tail.from;
     add(slot, hasTail ? slot.pending.length - budget.tail.tokens : Math.min(room, slot.pending.length));
   }
-  // The engine computes sequences together only if their numbers follow one another.
+  // The engine computes sequences together only if their numbers are consecutive.
   return parts.sort((a, b) => a.slot.index - b.slot.index);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { commonLength, cutPrompt, headFrom, reusable } from "./prefix.ts";
 
-it("reusable counts every shared token but the prompt's last", () => {
+it("reusable counts all common tokens except the prompt's last", () => {
   expect(reusable([1, 2, 3, 4], [1, 2, 3, 4, 5])).toBe(4);
   expect(reusable([1, 2, 3, 4], [1, 2, 3, 4])).toBe(3);
   expect(reusable([1, 2, 3, 4], [1, 2])).toBe(1);
@@ -10,7 +10,7 @@ it("reusable counts every shared token but the prompt's last", () => {
 });
 
 describe("cutPrompt", () => {
-  it("keeps head and tail", () => {
+  it("keeps the beginning and the end", () => {
     expect(cutPrompt([1, 2, 3, 4, 5, 6], 2, 4)).toEqual([1, 2, 5, 6]);
     expect(cutPrompt([1, 2, 3], 0, 2)).toEqual([2, 3]);
     expect(cutPrompt([1, 2, 3], 9, 2)).toEqual([1, 3]);
@@ -18,7 +18,7 @@ describe("cutPrompt", () => {
   });
 });
 
-it("commonLength counts the shared beginning", () => {
+it("commonLength counts the common beginning", () => {
   expect([commonLength([1, 2, 3], [1, 2, 4]), commonLength([], [1]), commonLength([1], [1])]).toEqual([
     2, 0, 1,
   ]);
@@ -28,7 +28,7 @@ describe("the head of a prompt", () => {
   const count = (length: number) => Array.from({ length }, (_, at) => at);
   const prompt = count(100);
 
-  it("is copied from the neighbour that has most of it, but not for a few tokens", () => {
+  it("is copied from the neighbour that has most of it, unless that is only a few tokens", () => {
     const [some, most] = [40, 60].map((length) => ({ cached: count(length), ahead: null }));
     expect(headFrom(prompt, 0, [some!, most!], 8)).toEqual({ from: most, tokens: 60 });
     expect(headFrom(prompt, 52, [some!, most!], 8)).toEqual({ from: most, tokens: 60 });
@@ -36,13 +36,13 @@ describe("the head of a prompt", () => {
     expect(headFrom(prompt, 0, [], 8)).toBeNull();
   });
 
-  it("leaves one token to compute where a neighbour has all of it", () => {
+  it("leaves one token to compute if a neighbour has all of it", () => {
     const whole = { cached: count(120), ahead: null };
     expect(headFrom(prompt, 0, [whole], 8)).toEqual({ from: whole, tokens: 99 });
     expect(headFrom(prompt, 92, [whole], 8)).toBeNull();
   });
 
-  it("waits for a neighbour that computes it, then is copied from there", () => {
+  it("waits for a neighbour that is computing it, and is then copied", () => {
     const begun = { cached: count(30), ahead: count(50) };
     expect(headFrom(prompt, 0, [begun], 8)).toBe("wait");
     const done = { cached: count(50), ahead: count(50) };

@@ -45,14 +45,14 @@ function isText(part: Prompt): part is PromptText {
   return typeof part === "string" || "pieces" in part;
 }
 
-/** Of the parts before the last one; those of texts are not counted. */
+/** Tokens in the parts before the last one; texts there are not counted. */
 function earlierTokens(parts: readonly (number | PromptText | readonly number[])[]): number {
   return parts
     .slice(0, -1)
     .reduce<number>((sum, part) => sum + (typeof part === "object" && "length" in part ? part.length : 0), 0);
 }
 
-/** The last `chars` characters, with the borders between them. */
+/** The last `chars` characters, with the borders inside them. */
 function endOf(text: PromptText, chars: number): PromptText {
   if (typeof text === "string") return text.slice(-chars).toWellFormed();
   const pieces: string[] = [];

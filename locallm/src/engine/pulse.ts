@@ -9,7 +9,7 @@ import type { Pointer } from "./libllama/functions.ts";
 export interface Pulse {
   readonly callback: Pointer;
   readonly data: Pointer;
-  /** Before each step. */
+  /** Call it before each step. */
   arm(): void;
   abort(): void;
   /** Grows while a step makes progress. */
@@ -57,7 +57,7 @@ function semaphorePulse(): Pulse {
       init(data, 0, 0);
     },
     get count() {
-      // Also keeps the memory: the library has its address alone.
+      // Using `memory` here also keeps it alive: the library has only its address.
       return memory.length > 0 && !isAborted ? before + taken() : before;
     },
   };
@@ -67,8 +67,8 @@ function semaphorePulse(): Pulse {
 const longestStepMs = 10 * 60_000;
 
 /**
- * On other systems `strlen` answers: of the flag's bytes, "" is 0, go on, and "\x01" is 1, stop. It counts nothing, so
- * each question counts as progress, until a step has taken too long for any that ends. Exported for the test.
+ * Other systems use `strlen`: it returns 0 (go on) for "" and 1 (stop) for "\x01". It counts nothing, so each question
+ * counts as progress, until a step has taken longer than any that ends. Exported for the test.
  */
 export function flagPulse(nowMs: () => number): Pulse {
   const flag = new Uint8Array(new ArrayBuffer(64));

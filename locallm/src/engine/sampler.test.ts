@@ -17,7 +17,7 @@ const names = (changes: object) =>
   samplerStages({ ...defaultSampling, ...changes }, 1, 100).map((stage) => stage.name);
 
 describe("samplerStages", () => {
-  it("follows llama.cpp's order with every stage on", () => {
+  it("uses llama.cpp's order if every stage is on", () => {
     expect(
       names({
         logitBias: [{ token: 1, bias: 1 }],
@@ -29,7 +29,7 @@ describe("samplerStages", () => {
     ).toEqual(["logit_bias", "penalties", "top_k", "typical_p", "top_p", "min_p", "temperature", "dist"]);
   });
 
-  it("leaves out stages that are off", () => {
+  it("omits stages that are off", () => {
     expect(names({ topK: 0, topP: 1 })).toEqual(["temperature", "dist"]);
     expect(names({})).toEqual(["top_k", "top_p", "temperature", "dist"]);
     for (const on of [{ repeatPenalty: 1.1 }, { presencePenalty: 1 }, { frequencyPenalty: -1 }]) {
@@ -38,7 +38,7 @@ describe("samplerStages", () => {
     }
   });
 
-  it("takes the likeliest token at temperature 0, after bias and penalties", () => {
+  it("takes the most likely token at temperature 0, after bias and penalties", () => {
     expect(names({ temperature: 0, repeatPenalty: 1.2, topK: 40 })).toEqual(["penalties", "greedy"]);
   });
 
@@ -48,17 +48,17 @@ describe("samplerStages", () => {
     expect(names({ temperature: 0.001 }).at(-1)).toBe("dist");
   });
 
-  it("replaces the cuts by mirostat", () => {
+  it("uses mirostat instead of top_k to min_p", () => {
     expect(names({ mirostat: 1, minP: 0.1 })).toEqual(["temperature", "mirostat"]);
     expect(names({ mirostat: 2 })).toEqual(["temperature", "mirostat_v2"]);
   });
 
-  it("looks at the whole window with repeat_last_n -1", () => {
+  it("considers the whole window with repeat_last_n -1", () => {
     const [stage] = samplerStages({ ...defaultSampling, repeatLastN: -1, repeatPenalty: 2 }, 1, 4096);
     expect(stage).toMatchObject({ name: "penalties", lastN: 4096 });
   });
 
-  it("looks at no more tokens than the window has", () => {
+  it("considers at most the tokens of the window", () => {
     const sampling = { ...defaultSampling, repeatPenalty: 2 };
     const lastN = (repeatLastN: number) => samplerStages({ ...sampling, repeatLastN }, 1, 4096)[0];
     expect(lastN(2 ** 31 - 1)).toMatchObject({ name: "penalties", lastN: 4096 });
@@ -72,7 +72,7 @@ describe("the stages in the library", () => {
     library = openLibrary();
   });
 
-  /** Applies stages to logits. Returns the tokens that are left, their logits, and the token that was drawn. */
+  /** Applies stages to logits. Returns the remaining tokens, their logits, and the drawn token. */
   function apply(stages: readonly Stage[], logits: readonly number[], seen: readonly number[] = []) {
     const size = logits.length;
     const block = new ArrayBuffer(size * 12);
@@ -102,20 +102,20 @@ describe("the stages in the library", () => {
   // Probabilities 0.5, 0.3, 0.15, 0.05.
   const logits = [0.5, 0.3, 0.15, 0.05].map(Math.log);
 
-  it("top_k keeps the k likeliest", () => {
+  it("top_k keeps the k most likely tokens", () => {
     expect(apply([{ name: "top_k", k: 2 }], logits).tokens).toEqual([0, 1]);
   });
 
-  it("top_p keeps the likeliest that together reach p", () => {
+  it("top_p keeps the most likely tokens that together reach p", () => {
     expect(apply([{ name: "top_p", p: 0.6 }], logits).tokens).toEqual([0, 1]);
     expect(apply([{ name: "top_p", p: 0.9 }], logits).tokens).toEqual([0, 1, 2]);
   });
 
-  it("min_p keeps those with at least that share of the likeliest", () => {
+  it("min_p keeps the tokens with at least that share of the most likely one's probability", () => {
     expect(apply([{ name: "min_p", p: 0.5 }], logits).tokens).toEqual([0, 1]);
   });
 
-  it("typical_p keeps those whose surprise is nearest to the mean", () => {
+  it("typical_p keeps the tokens whose surprise is nearest to the mean", () => {
     // Entropy 1.14; surprises 0.69, 1.20, 1.90, 3.00: the second is the most typical.
     expect(apply([{ name: "typical_p", p: 0.25 }], logits).tokens).toEqual([1]);
     expect(apply([{ name: "typical_p", p: 0.7 }], logits).tokens).toEqual([0, 1]);
@@ -131,7 +131,7 @@ describe("the stages in the library", () => {
     expect(apply([{ name: "logit_bias", biases }, { name: "greedy" }], logits).drawn).toBe(3);
   });
 
-  it("penalties lower the logits of tokens that were seen", () => {
+  it("penalties lower the logits of seen tokens", () => {
     const stage = (changes: object): Stage => ({
       name: "penalties",
       lastN: 3,
@@ -151,7 +151,7 @@ describe("the stages in the library", () => {
     expect(after({ repeat: 2 }, [0, 1, 1, 1])).toEqual([4, 1, 1, 0]);
   });
 
-  it("dist draws by probability, and the same for the same seed", () => {
+  it("dist draws by probability, with the same result for the same seed", () => {
     const counts = [0, 0, 0, 0];
     for (let seed = 0; seed < 400; seed++) {
       const { drawn } = apply([{ name: "dist", seed }], logits);
@@ -163,7 +163,7 @@ describe("the stages in the library", () => {
     expect(counts[3]).toBeGreaterThan(0);
   });
 
-  it("mirostat 1 and 2 keep few tokens at a low target and all at a high one", () => {
+  it("mirostat 1 and 2 keep few tokens with a low target and all with a high one", () => {
     for (const name of ["mirostat", "mirostat_v2"] as const) {
       const draw = (tau: number) => apply([{ name, seed: 5, tau, eta: 0.1 }], logits);
       expect(draw(0.01).tokens).toEqual([0]);
@@ -212,7 +212,7 @@ describe("a sampler", () => {
       { logitBias: biases(5), repeatPenalty: 1.1, mirostat: 1 as const, temperature: 1 },
       word,
     ],
-  ])("gives back all memory of the library: %s", (_, changes, grammar) => {
+  ])("releases all memory of the library: %s", (_, changes, grammar) => {
     const { counted, live } = countSamplers(library);
     const make = () => {
       const gate = grammar === null ? null : new Grammars(counted, model.vocabulary).gate(grammar, false);
@@ -227,7 +227,7 @@ describe("a sampler", () => {
   });
 });
 
-/** The library, and the samplers that it made and that were not freed. A chain frees those that were added to it. */
+/** The library, and the samplers that it made and that were not freed yet. A chain frees the samplers added to it. */
 function countSamplers(library: Library): { counted: Functions; live: Set<bigint> } {
   const live = new Set<bigint>();
   const counted = new Proxy(library, {

@@ -22,7 +22,7 @@ export class Sampler {
     this.#gate = gate;
     const stages = samplerStages(sampling, seed, window);
     this.#seesTokens = stages.some((stage) => stage.name === "penalties");
-    // Everything that can fail comes before the library allocates memory: nobody would free it.
+    // Everything that can fail comes before the library allocates memory, which nobody would free.
     vocabulary.checkIds(sampling.logitBias.map((bias) => bias.token));
     this.#chain = library.llama_sampler_chain_init({ no_perf: true });
     for (const stage of stages)
@@ -64,8 +64,8 @@ export type Stage =
   | { readonly name: "mirostat_v2"; readonly seed: number; readonly tau: number; readonly eta: number };
 
 /**
- * The stages in llama.cpp's default order: bias, penalties, top_k, typical_p, top_p, min_p, temperature, draw.
- * Stages that are off are left out. Mirostat replaces the cuts (top_k to min_p).
+ * The stages in llama.cpp's default order: bias, penalties, top_k, typical_p, top_p, min_p, temperature, draw. Stages
+ * that are off are omitted. Mirostat replaces top_k to min_p.
  */
 export function samplerStages(sampling: Sampling, seed: number, window: number): Stage[] {
   const stages: Stage[] = [];
@@ -89,10 +89,10 @@ export function samplerStages(sampling: Sampling, seed: number, window: number):
   return [...stages, temperature, { name: "dist", seed }];
 }
 
-/** Below this only the likeliest token is ever drawn, and dividing a logit by it may overflow. */
+/** Below this, only the most likely token can be drawn, and dividing a logit by it may overflow. */
 const coldest = 1e-6;
 
-/** The paper's number of tokens for mirostat 1's estimate. */
+/** The number of tokens in the mirostat paper's estimate. */
 const mirostatTokens = 100;
 
 /** Exported for the test. */

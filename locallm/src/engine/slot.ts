@@ -11,7 +11,7 @@ const mostCheckpoints = 3;
 /** A sequence of the context: the tokens that its cache holds, and the job that it answers. */
 export class Slot {
   readonly index: number;
-  /** The tokens that the cache holds. They stay when the job ends, for later prompts that begin the same. */
+  /** The tokens that the cache holds. They stay after the job, for later prompts with the same beginning. */
   readonly cached: number[] = [];
   /** The job's tokens that no step has computed yet: the rest of its prompt, or the last token of its answer. */
   #pending: readonly number[] = [];
@@ -20,9 +20,9 @@ export class Slot {
   #isGenerating = false;
   /** Nothing of the job's prompt has been computed yet. */
   isFresh = false;
-  /** Its reader left while another thread was computing its rows. */
+  /** Its client left while another thread was computing its rows. */
   isCancelled = false;
-  /** Its reader is slow: it keeps its place and computes nothing. */
+  /** Its reader is slow: the slot stays occupied and computes nothing. */
   isPaused = false;
   /** How many of the cached tokens the last job's prompt had; more than all of them if it was not computed whole. */
   promptTokens = 0;

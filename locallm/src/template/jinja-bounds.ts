@@ -1,7 +1,7 @@
 import { Interpreter } from "@huggingface/jinja";
 import { TemplateError, templateLimits } from "./limits.ts";
 
-// The library's declarations do not resolve under Node's module rules; these are the parts we rely on.
+// The library's type declarations do not resolve under Node's module rules; these are the parts that we use.
 interface Value {
   type: string;
   value: unknown;
@@ -21,13 +21,13 @@ const Base = Interpreter as unknown as new (
 };
 
 /**
- * The library's interpreter has no limits of its own. Every node passes `evaluate`, so steps and sizes are
- * counted there: sizes are the *expanded* ones (a list that holds one list twice counts it twice), because
- * printing expands. Calls whose result can be far larger than their inputs are checked before they run.
+ * The library's interpreter has no limits of its own. Every node passes `evaluate`, so steps and sizes are counted
+ * there. Sizes are *expanded* (a list that contains another list twice counts it twice), because printing expands.
+ * Calls whose result can be much larger than their inputs are checked before they run.
  */
 export class BoundedInterpreter extends Base {
   #steps = 0;
-  /** Nodes that a loop runs over: a turn of a loop with an empty body passes `evaluate` nowhere else. */
+  /** Node types of loops. An iteration with an empty body would not be counted anywhere else. */
   readonly #iterated = new WeakSet<Node>();
   readonly #calls: Call[] = [];
   readonly #sizes = new WeakMap<object, number>();
@@ -92,7 +92,7 @@ export class BoundedInterpreter extends Base {
     const entries: Iterable<[unknown, Value]> =
       content instanceof Map ? content : (content as Value[]).entries();
     for (const [key, item] of entries) {
-      // A namespace is the one value that changes; within another its size could not be known, or have no end.
+      // Only namespaces can change. Inside another namespace, the size could be unknown or infinite.
       if (item.type === "NamespaceValue") throw new TemplateError("keeps a namespace inside another value");
       size += 2 + (typeof key === "string" ? key.length : 0) + this.#size(item, stopAt);
       if (size > stopAt) break;
@@ -102,7 +102,7 @@ export class BoundedInterpreter extends Base {
   }
 }
 
-/** Long values cost more, as what is then done with them (search, copy, compare) does. */
+/** Long values cost more, because later operations on them (search, copy, compare) do. */
 function costOf(value: Value): number {
   return typeof value.value === "string" ? value.value.length >>> 10 : lengthOf(value) >>> 5;
 }

@@ -46,11 +46,11 @@ describe("a request", () => {
     { numBatch: 16, numCtx: 1_024, slots: 1, prompts: [300] },
     { numBatch: 1, numCtx: 512, slots: 3, prompts: [100, 1, 30] },
     ...fc.sample(loads, { seed: 20261122, numRuns: 6 }),
-  ])("is answered as by the default batch: %j", async ({ numBatch, numCtx, slots, prompts }) => {
+  ])("gets the same answer as with the default batch: %j", async ({ numBatch, numCtx, slots, prompts }) => {
     const runner = await startModel(path, { numBatch, numCtx, slots });
     const jobs = prompts.map((length, salt) =>
       newJob(
-        // Ids of printable characters, in an order of its own, so that no cache has it.
+        // Ids of printable characters in an unusual order, so that no cache has it.
         Array.from({ length }, (_, at) => 36 + ((at * at + salt * 31 + at * salt) % 90)),
         { numCtx, numPredict: 8 },
       ),

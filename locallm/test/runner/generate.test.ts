@@ -101,7 +101,7 @@ describe.skipIf(modelPath === null)("a runner with one slot", () => {
     expect(done.context!.slice(0, 90)).toEqual([...all.slice(0, 2), ...all.slice(-88)]);
   });
 
-  it("stops at a full window, or shifts when asked and reports it", async () => {
+  it("stops if the window is full, or shifts on request and reports it", async () => {
     const prompt = longText("b", 60);
     const full = await collect(runner.generate(newJob(prompt, { numCtx: 90, numPredict: -1 })));
     expect(full.done.reason).toBe("length");
@@ -113,7 +113,7 @@ describe.skipIf(modelPath === null)("a runner with one slot", () => {
     expect(shifted.done.shiftedTokens).toBeGreaterThan(30);
   });
 
-  it("rejects too many token ids as it rejects a long text", async () => {
+  it("rejects too many token ids like a text that is too long", async () => {
     const job = newJob([new Array<number>(300_000).fill(5), "x"]);
     await expect(collect(runner.generate(job))).rejects.toMatchObject({
       code: "prompt_too_long",
@@ -121,7 +121,7 @@ describe.skipIf(modelPath === null)("a runner with one slot", () => {
     });
   });
 
-  it("names an invalid token id", async () => {
+  it("reports an invalid token id", async () => {
     await expect(collect(runner.generate(newJob([1, 60_000])))).rejects.toMatchObject({
       code: "invalid_token",
       details: { token: "60000", vocabSize: 49152 },
@@ -129,7 +129,7 @@ describe.skipIf(modelPath === null)("a runner with one slot", () => {
     await expect(runner.detokenize([-1])).rejects.toMatchObject({ code: "invalid_token" });
   });
 
-  it("renders control tokens only when asked", async () => {
+  it("renders control tokens only on request", async () => {
     const prompt = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\nHi!<|im_end|>\n";
     const bias = {
       sampling: { ...newJob("").sampling, logitBias: [{ token: 1, bias: 100 }] },
@@ -153,7 +153,7 @@ describe.skipIf(modelPath === null)("a runner with one slot", () => {
     }
   });
 
-  it("gives the same answer with the same seed and others with other seeds", async () => {
+  it("gives the same answer for the same seed and different ones for other seeds", async () => {
     const sampling = { ...newJob("").sampling, temperature: 1, topK: 0, topP: 1 };
     const draw = async (seed: number | null) =>
       (

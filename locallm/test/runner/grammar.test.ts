@@ -16,7 +16,7 @@ describe.skipIf(modelPath === null)("a grammar", () => {
   const answer = (prompt: string, grammar: Grammar, changes = {}) =>
     collect(runner.generate(newJob(prompt, { grammar, numPredict: 40, ...changes })));
 
-  it("binds the whole answer, which ends where the grammar ends", async () => {
+  it("applies to the whole answer, which ends where the grammar ends", async () => {
     const { text, done } = await answer("The answer, as JSON:", {
       gbnf: `root ::= "{\\"colour\\": \\"" ("red" | "green") "\\"}"`,
     });
@@ -24,18 +24,18 @@ describe.skipIf(modelPath === null)("a grammar", () => {
     expect(done.reason).toBe("stop");
   });
 
-  it("binds a sampled answer, and code points of several bytes", async () => {
+  it("applies to a sampled answer, and to characters of several bytes", async () => {
     const sampling = { ...newJob("").sampling, temperature: 2, topK: 0, topP: 1, seed: 3 };
     const { text } = await answer("x", { gbnf: `root ::= [一-十]{3} "é" [0-9]+ "."` }, { sampling });
     expect(text).toMatch(/^[一-十]{3}é[0-9]+\.?$/);
   });
 
-  it("starts at another root when asked", async () => {
+  it("starts at another root on request", async () => {
     const gbnf = `root ::= "no"\nother ::= "yes"`;
     expect((await answer("x", { gbnf, root: "other" })).text).toBe("yes");
   });
 
-  it("is rejected when it does not parse, lazy or not", async () => {
+  it("is rejected if it cannot be parsed, lazy or not", async () => {
     for (const grammar of [
       { gbnf: "root ::= (" },
       { gbnf: `thing ::= "a"` },
@@ -49,22 +49,22 @@ describe.skipIf(modelPath === null)("a grammar", () => {
   describe("that is lazy", () => {
     const call = `root ::= "<call>" [0-9] [0-9] "</call>"`;
 
-    it("leaves the text before its trigger free and binds from there on", async () => {
-      // Biased so that the model writes "<call>" soon: the text before it is free.
+    it("leaves the text before its trigger free and applies afterwards", async () => {
+      // A bias makes the model write "<call>" soon; the text before it is free.
       const prompt = 'Repeat exactly: "ok <call>11</call>"\nRepeated: "ok';
       const { text, done } = await answer(prompt, { gbnf: call, lazy: { words: ["<call>"] } });
       expect(text).toMatch(/^ <call>[0-9][0-9]<\/call>$/);
       expect(done.reason).toBe("stop");
     });
 
-    it("binds at the start of the answer", async () => {
+    it("applies from the start of the answer", async () => {
       const gbnf = `root ::= "{\\"name\\": \\"" [0-9] "\\"}"`;
       const prompt = 'Repeat exactly: {"name": "get_weather"}\nRepeated:';
       const { text } = await answer(prompt, { gbnf, lazy: { start: '{"name":' } });
       expect(text.trim()).toMatch(/^\{\s*"name"\s*: "[0-9]"\}$/);
     });
 
-    it("does not bind when nothing triggers it", async () => {
+    it("does not apply without a trigger", async () => {
       const lazy = { words: ["<never>"] };
       const bound = await answer("The capital of France is", { gbnf: call, lazy }, { sampling: endless });
       const loose = await collect(
@@ -73,7 +73,7 @@ describe.skipIf(modelPath === null)("a grammar", () => {
       expect(bound.text).toBe(loose.text);
     });
 
-    it("does not let a trigger in that breaks the grammar, and the process lives on", async () => {
+    it("rejects a trigger that violates the grammar, and the process survives", async () => {
       const pid = runner.pid;
       const lazy = { words: ["<call>"] };
       const prompt = 'Repeat exactly: "ok <call>11</call>"\nRepeated: "ok';

@@ -9,7 +9,7 @@ export function startModel(modelPath: string, load: Partial<LoadRequest> = {}): 
   return startRunner(loadOf(modelPath, load));
 }
 
-/** A load on the processor, with changes. */
+/** A load on the CPU, with changes. */
 export function loadOf(modelPath: string, changes: Partial<LoadRequest> = {}): LoadRequest {
   return {
     modelPath,
@@ -63,7 +63,7 @@ export async function collect(events: AsyncIterable<GenerateEvent>): Promise<Col
   throw new Error("the answer ended without a last event");
 }
 
-/** Sampling that never ends by itself: the starter model's end tokens are ruled out. */
+/** Sampling that never ends by itself: the starter model's end tokens are excluded. */
 export const endless = {
   ...defaultSampling,
   temperature: 0,

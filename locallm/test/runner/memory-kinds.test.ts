@@ -34,7 +34,7 @@ describe.each([
   };
   const job = (prompt: string) => newJob(prompt, { sampling, numPredict: 20 });
 
-  it("answers correctly beside a slot whose prompt begins the same", async () => {
+  it("answers correctly beside a slot whose prompt has the same beginning", async () => {
     const endless = newJob(long, { sampling, numPredict: -1, shift: true });
     const busy = runner.generate(endless)[Symbol.asyncIterator]();
     await busy.next();

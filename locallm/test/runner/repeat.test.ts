@@ -6,7 +6,7 @@ import { collect, endless, free, longText, newJob, startModel } from "./jobs.ts"
 
 const modelPath = await starterModelPath();
 
-/** Token ids show more than text: two answers that read alike may differ. */
+/** Token ids show more than text: different tokens can give the same text. */
 async function ids(runner: Runner, job: GenerateJob): Promise<readonly number[]> {
   return (await collect(runner.generate({ ...job, wantContext: true }))).done.context!;
 }
@@ -21,7 +21,7 @@ describe.skipIf(modelPath === null)("a repeated request", () => {
   // A flat distribution, in which a difference in the last bits soon changes a token.
   const sampling = { ...endless, temperature: 1.5, topK: 0, topP: 1, seed: 11 };
 
-  it("gives the same answer with `deterministic`, whatever the cache holds", async () => {
+  it("gives the same answer with `deterministic`, whatever is cached", async () => {
     const prompt = `${longText("silver", 160)}What`;
     const job = newJob(prompt, { sampling, numPredict: 12, deterministic: true });
     const cold = await ids(runner, job);
@@ -45,7 +45,7 @@ describe.skipIf(modelPath === null)("a repeated request", () => {
     expect(second.done.context).toEqual(first.done.context);
   });
 
-  it("computes no cached token of a conversation again, with or without a seed", async () => {
+  it("does not compute a conversation's cached tokens again, with or without a seed", async () => {
     const turn = longText("copper", 150);
     for (const seed of [11, null]) {
       const first = newJob(`${seed} ${turn}`, { sampling: { ...sampling, seed }, numPredict: 12 });

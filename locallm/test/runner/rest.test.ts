@@ -15,20 +15,20 @@ describe("an idle runner", () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it("has no thread that still spins", async () => {
+  it("has no spinning thread", async () => {
     const runner = await startModel(join(folder, "small.gguf"), { numThread: 2 });
     for (let round = 0; round < 2; round++) {
       await collect(runner.generate(newJob("1 2 3", { numPredict: 3 })));
       const before = threadsOf(runner.pid);
       await until("all of them sleep", () => threadsOf(runner.pid).awake === 0);
-      // Without the pause a thread would spin for a quarter of a second, whoever else needs the core.
+      // Without the pause, a thread would spin for a quarter of a second, even if another program needs the core.
       expect(threadsOf(runner.pid).ticks - before.ticks).toBeLessThan(10);
     }
     await runner.kill();
   });
 });
 
-/** Of the threads besides the main one: how many are runnable, and their processor time in hundredths of a second. */
+/** The threads besides the main one: how many are runnable, and their processor time in hundredths of a second. */
 function threadsOf(pid: number): { awake: number; ticks: number } {
   const threads = readdirSync(`/proc/${pid}/task`)
     .filter((thread) => thread !== String(pid))

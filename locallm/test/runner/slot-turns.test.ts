@@ -10,7 +10,7 @@ import { type SlotEvent, Slots } from "../../src/engine/slots.ts";
 import { smallLlama } from "../small-llama.ts";
 import { loadOf, newJob } from "./jobs.ts";
 
-// The real slots and the real engine, in this process: so a test can act in the middle of a step.
+// Real slots and the real engine in this process, so that a test can act in the middle of a step.
 
 const folder = await mkdtemp(join(tmpdir(), "locallm-slots-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));

@@ -38,7 +38,7 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
   });
 
   it("copies a prompt's head from a busy slot, and gives the same answer", async () => {
-    // The busy slot's cache is so big that it is copied whole. The others may copy each other's.
+    // The busy slot's cache is so large that it is copied whole. The others may copy from each other.
     const head = longText("amber", 60);
     const question = "The capital of France is Paris. The capital of Italy is Rome. The capital of France is";
     const busy = runner
@@ -66,7 +66,7 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
     await a.next();
     const rest = watch("a", { [Symbol.asyncIterator]: () => a });
     await Promise.all([rest, watch("b", runner.generate(newJob(longText("stone", 300), { numPredict: 2 })))]);
-    // If the other prompt were read in one step, this answer would get only a token or two meanwhile.
+    // If the other prompt were read in one step, this answer would get only one or two tokens meanwhile.
     expect(events.indexOf("b")).toBeGreaterThan(3);
   });
 
@@ -84,7 +84,7 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
     while (!isRead) tokens += Number((await events.next()).value?.kind === "text");
     expect(await long).toHaveLength(375_000);
     await events.return?.();
-    // 24 steps happen anyway, one for each 64 KiB that the pipe takes. A blocked loop would add only one.
+    // 24 steps happen in any case, one for each 64 KiB that the pipe takes. A blocked loop would add only one.
     expect(tokens).toBeGreaterThan(30);
   });
 
@@ -145,7 +145,7 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
     await slow.next();
     const other = newJob("Another", { sampling: endless, numPredict: tokens });
     expect((await collect(runner.generate(other))).done.evalTokens).toBe(tokens);
-    // Without the pause it would be finished as well.
+    // Without the pause, it would be finished too.
     const waiting = await readWhatIsThere(slow);
     expect(waiting.length).toBeLessThan(tokens - 20);
     // Reading made room, so the slot continues.
@@ -154,7 +154,7 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
   });
 });
 
-/** The events that are already there, without waiting. */
+/** The events that have already arrived. */
 async function readWhatIsThere(events: AsyncIterator<GenerateEvent>): Promise<GenerateEvent[]> {
   const there: GenerateEvent[] = [];
   for (;;) {

@@ -17,7 +17,7 @@ describe("the engine's build for this processor", () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it("is searched once: the next start opens it directly and gives the same answer", async () => {
+  it("is searched for once: the next start opens it directly and gives the same answer", async () => {
     const start = rememberingStart();
     const answers: { text: string; file: string | null }[] = [];
     for (let time = 0; time < 2; time++) {
@@ -30,7 +30,7 @@ describe("the engine's build for this processor", () => {
     if (process.platform === "linux") expect(answers[0]!.file).toContain("ggml-cpu");
   });
 
-  it("is searched again if its file no longer exists", async () => {
+  it("is searched for again if its file no longer exists", async () => {
     const runner = await startRunner({ ...load, processorFile: join(folder, "gone.so") });
     expect((await collect(runner.generate(newJob("1 2 3")))).tokens).toBe(12);
     expect(runner.info.engine.processorFile).not.toBe(join(folder, "gone.so"));

@@ -42,7 +42,7 @@ const special: readonly Token[] = [
   ...["<think>", "</think>", "<think", "  ", "\n\n"].map((each) => ({ text: each, kind: kind.userDefined })),
 ];
 
-/** Replaces the tokens of a model, keeping their number, which its weights require. */
+/** Replaces a model's tokens without changing their number, which must match its weights. */
 function withTokens(spec: GgufSpec, tokens: readonly Token[], more: readonly [string, Entry][]): GgufSpec {
   const count = 300;
   const filler = (index: number): Token => ({ text: `<unused${index}>`, kind: kind.normal });
@@ -109,7 +109,7 @@ async function open(path: string): Promise<Vocabulary> {
   return Model.load(library, { ...loadOf(path), placement: onlyProcessor }, () => {}).vocabulary;
 }
 
-/** The engine's tokens of the whole text. */
+/** The engine's tokens for the whole text. */
 function uncut(vocabulary: Vocabulary, whole: string, options: TokenizeOptions): number[] {
   const bytes = Buffer.from(whole);
   const room = new Int32Array(bytes.length * 2 + 8);
@@ -127,7 +127,7 @@ function uncut(vocabulary: Vocabulary, whole: string, options: TokenizeOptions):
   return Array.from(room.subarray(0, count));
 }
 
-/** Parts of awkward texts: parts of tokens, white space, letters of several code units, and halves of them. */
+/** Parts of awkward texts: partial tokens, white space, characters of several code units, and halves of them. */
 const words = [
   ...special.map((token) => token.text),
   ..."<|im_ end|> < > | \t \n \r\n th w 12 3 aaaa é 中 🙂 \ud83d \ude42 \0 the don't".split(" "),
@@ -211,7 +211,7 @@ test("a text tokenized in parts has the tokens of the whole text", async () => {
     const whole = unit.repeat(Math.ceil(60_000 / unit.length));
     const options = { addSpecial: true, parseSpecial: true };
     const tokens = await vocabulary.tokenizeAside(whole, options);
-    // As text, because comparing such long arrays takes a second.
+    // Compared as text, because comparing arrays of this length takes a second.
     expect(tokens.join()).toBe(uncut(vocabulary, whole, options).join());
   }
 });

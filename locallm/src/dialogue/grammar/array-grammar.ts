@@ -27,7 +27,7 @@ export class ArrayGrammar {
     return this.#lengths(shape) !== null;
   }
 
-  /** Null where there is no such list. */
+  /** Null if no list satisfies the shape. */
   #lengths(shape: Shape): Lengths | null {
     const length = Math.max(0, ...shape.lists.map(({ prefix }) => prefix.length));
     const prefix = Array.from({ length }, (_, index) =>
@@ -87,7 +87,7 @@ export class ArrayGrammar {
     return `"[" ${blank} ${least === 0 ? `(${list})?` : list} "]"`;
   }
 
-  /** The named items and no more, unless more are asked for. */
+  /** The items of the prefix, and further items only if `minItems` requires them. */
   #tuple(
     shape: Shape,
     prefix: readonly Conjuncts[],
@@ -112,7 +112,7 @@ export class ArrayGrammar {
     return `"[" ${blank} ${items.join(` "," ${blank} `)} "]"`;
   }
 
-  /** Lists of which some items satisfy `contains`. */
+  /** Lists in which some items satisfy `contains`. */
   #containing(shape: Shape, rest: Conjuncts, least: number, most: number, path: string): string {
     const [first, ...others] = shape.contains;
     if (shape.unique !== null && most > 1) this.#writing.ignored.add(shape.unique);
@@ -148,7 +148,7 @@ export class ArrayGrammar {
       const chain = Array.from({ length: count }, () => `(${any} "," ${blank})* ${needle}`);
       return `"[" ${blank} ${chain.join(` "," ${blank} `)} (${more})* "]"`;
     }
-    // Where the length is bounded, too, the found items come first: fewer states, and all bounds hold.
+    // If the length is bounded too, the items that satisfy `contains` come first: fewer states, and all bounds hold.
     const from = Math.max(0, least - count);
     const to = Math.max(from, Math.min(most, schemaLimits.repetitions) - count);
     const tail = most === Infinity ? `(${more}){${from},}` : repeat(more, from, to);
@@ -159,7 +159,7 @@ export class ArrayGrammar {
     return this.#writing.shapesOf([...rest, not]).ignored.length === 0;
   }
 
-  /** The values of a schema that has few; null: many, or not known. */
+  /** All values of a schema that has only a few; null if there are many, or if that is unknown. */
   #finiteValues(conjuncts: Conjuncts): readonly unknown[] | null {
     if (conjuncts.length === 0) return null;
     const { shapes } = this.#writing.shapesOf(conjuncts);
@@ -179,7 +179,7 @@ export class ArrayGrammar {
     return [...all.values()];
   }
 
-  /** Lists without a repeated item: one rule for each set of values that are left. */
+  /** Lists without repeated items: one rule for each set of remaining values. */
   #permutations(values: readonly unknown[], least: number, most: number, path: string): string {
     const blank = space(this.#writing.rules);
     const bound = Math.min(most, values.length);

@@ -1,4 +1,4 @@
-/** The work that reading one schema may take. Steps are of about 0.1 to 1 µs each. */
+/** Limits the work of reading one schema. A step takes about 0.1 to 1 µs. */
 export class Budget {
   readonly #whole: Budget | null;
   #left: number;
@@ -8,7 +8,7 @@ export class Budget {
     this.#whole = whole;
   }
 
-  /** For one part of the work, which may spend so much of the whole. */
+  /** A smaller budget for one part of the work. What it spends also counts here. */
   part(steps: number): Budget {
     return new Budget(steps, this);
   }
@@ -23,7 +23,7 @@ export class Budget {
 
 export class BudgetSpent extends Error {
   override readonly name = "BudgetSpent";
-  /** Only a part's share is spent: the rest can go on. */
+  /** Only the budget of a part is spent; the rest of the work can continue. */
   readonly isPart: boolean;
 
   constructor(isPart: boolean) {

@@ -8,13 +8,13 @@ export type Expression =
   | { readonly kind: "start" | "end" }
   | { readonly kind: "look"; readonly of: Expression; readonly negative: boolean };
 
-/** Code points, both included. */
+/** Code points, both ends included. */
 export interface CharRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** An expression that no finite automaton can follow, or that is wrong. */
+/** The expression is invalid, or a finite automaton cannot match it. */
 export class ExpressionError extends Error {
   override readonly name = "ExpressionError";
 }
@@ -78,7 +78,7 @@ class ExpressionReader {
   #quantified(atom: Expression): Expression {
     const bounds = this.#quantifier();
     if (bounds === null) return atom;
-    // Lazy or greedy: the same texts.
+    // Lazy and greedy repetitions match the same texts.
     this.#take("?");
     const [least, most] = bounds;
     if (most < least) throw this.#refused("repetitions out of order");
@@ -194,7 +194,7 @@ class ExpressionReader {
     return code;
   }
 
-  /** What only the engine's own tables know is asked of it, character by character. */
+  /** Only the JavaScript engine has the tables for these classes, so it is asked about each character. */
   #property(negated: boolean): readonly CharRange[] {
     const found = /^\{[A-Za-z_=]{1,60}\}/.exec(this.#rest(64));
     if (found === null) throw this.#refused('"\\p"');

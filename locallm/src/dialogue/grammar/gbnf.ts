@@ -1,6 +1,6 @@
 import type { CharRange } from "./expression.ts";
 
-/** The rules of one GBNF grammar, llama.cpp's notation. Equal bodies share a rule. */
+/** The rules of a grammar in GBNF, llama.cpp's notation. Equal bodies share a rule. */
 export class Rules {
   readonly #names = new Map<string, string>();
   readonly #bodies = new Map<string, string>();
@@ -8,7 +8,7 @@ export class Rules {
   readonly #counts = new Map<string, number>();
   #size = 0;
 
-  /** A rule's name for a body; `hint` is for readers of the grammar. */
+  /** Returns the name of a rule with this body; `hint` makes the grammar easier to read. */
   add(hint: string, body: string): string {
     const known = this.#names.get(body);
     if (known !== undefined) return known;
@@ -18,7 +18,7 @@ export class Rules {
     return name;
   }
 
-  /** As `add`, for a body that is costly to make: made once per key. */
+  /** As `add`, for a body that is expensive to make: it is made once per key. */
   once(key: string, make: () => string): string {
     let name = this.#made.get(key);
     if (name === undefined) {
@@ -28,7 +28,7 @@ export class Rules {
     return name;
   }
 
-  /** A name without a body yet, for rules that meet each other. */
+  /** Reserves a name for a rule whose body is defined later, for recursive rules. */
   reserve(hint: string): string {
     const base =
       hint
@@ -51,12 +51,12 @@ export class Rules {
     this.#size += name.length + body.length;
   }
 
-  /** All rules so far, for `take` of another grammar. */
+  /** All rules so far, to be copied into another grammar with `take`. */
   entries(): [string, string][] {
     return [...this.#bodies];
   }
 
-  /** The rules of another grammar, before there are own ones. */
+  /** Copies the rules of another grammar. Call it before adding rules. */
   take(entries: readonly (readonly [string, string])[]): void {
     for (const [name, body] of entries) {
       this.define(name, body);
@@ -78,7 +78,7 @@ export class Rules {
   }
 }
 
-/** A text as it stands. */
+/** A rule body that matches exactly this text. */
 export function literal(text: string): string {
   if (text === "") return '""';
   let written = "";
@@ -92,7 +92,7 @@ export function literal(text: string): string {
   return `"${written}"`;
 }
 
-/** One character out of (or, negated, outside) some ranges of code points. */
+/** One character inside (or, with `negated`, outside) these ranges of code points. */
 export function charClass(ranges: readonly CharRange[], negated = false): string {
   const parts = ranges.map(({ from, to }) =>
     from === to ? classChar(from) : `${classChar(from)}-${classChar(to)}`,
@@ -107,7 +107,7 @@ function classChar(code: number): string {
   return code <= 0xffff ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8)}`;
 }
 
-/** One character out of some ranges, as JSON shows it outside of strings. */
+/** One character inside these ranges, written as in JSON outside of strings. */
 export function plainChars(ranges: readonly CharRange[]): string {
   const [only] = ranges;
   if (ranges.length === 1 && only!.from === only!.to) return literal(String.fromCodePoint(only!.from));
@@ -132,8 +132,8 @@ function hex(code: number, digits: number): string {
 }
 
 /**
- * Any text up to and including `end`, which does not come earlier. Gives the name of the rule. One rule for
- * each number of letters of `end` that have been seen (Knuth, Morris, Pratt).
+ * Any text up to the first `end`, including it. Returns the name of the rule. There is one rule for each number of
+ * characters of `end` that have matched so far (Knuth, Morris, Pratt).
  */
 export function upToText(rules: Rules, hint: string, end: string): string {
   const letters = [...end];

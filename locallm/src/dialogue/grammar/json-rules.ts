@@ -1,11 +1,11 @@
 import { type Rules, repeat } from "./gbnf.ts";
 
-/** Bounded, because a model that is weak or lost would fill its whole window with blanks. */
+/** Bounded, because a weak or confused model would fill its whole window with white space. */
 export function space(rules: Rules): string {
   return rules.add("space", '| " " | "\\n" [ \\t]{0,20}');
 }
 
-/** One character of a JSON string: as itself, or escaped. Escapes of lone surrogates are left out. */
+/** One character of a JSON string, plain or escaped. Escapes of lone surrogates are not allowed. */
 export function stringChar(rules: Rules): string {
   const single = '["\\\\/bfnrt]';
   const unicode = '"u" ([0-9a-cA-Ce-fE-F] [0-9a-fA-F]{3} | [dD] [0-7] [0-9a-fA-F]{2})';
@@ -30,7 +30,7 @@ export function boolean(rules: Rules): string {
   return rules.add("boolean", '"true" | "false"');
 }
 
-/** Any JSON value, nested up to `depth` deep: without a bound a lost model would only open brackets. */
+/** Any JSON value, nested up to `depth` levels: without a limit, a confused model would only open brackets. */
 export function anyValue(rules: Rules, depth = 8): string {
   return rules.once(`value-${depth}`, () => {
     const scalars = [string(rules), number(rules), boolean(rules), '"null"'];

@@ -14,7 +14,7 @@ interface Edge extends CharRange {
   readonly target: number;
 }
 
-/** A set of texts, as a finite automaton whose first state is the start. */
+/** A set of texts, represented by a finite automaton. The first state is the start. */
 export class Language {
   readonly #edges: readonly (readonly Edge[])[];
   readonly #accepts: readonly boolean[];
@@ -32,7 +32,7 @@ export class Language {
     return !this.#accepts.includes(true);
   }
 
-  /** Only for automata with one way for each character. */
+  /** Only for deterministic automata. */
   has(text: string): boolean {
     let state = 0;
     for (const char of text) {
@@ -76,7 +76,7 @@ export class Language {
     ).#trimmed(budget);
   }
 
-  /** All other texts. */
+  /** The texts that are not in this set. */
   not(budget: Budget): Language {
     const sink = this.states;
     const edges = [...this.#edges, []].map((own: readonly Edge[], state) => {
@@ -87,7 +87,7 @@ export class Language {
     return new Language(edges, [...this.#accepts.map((accepts) => !accepts), true]).#trimmed(budget);
   }
 
-  /** Without the states from which no text can end. */
+  /** Removes the states from which no end can be reached. */
   #trimmed(budget: Budget): Language {
     const before: number[][] = this.#edges.map(() => []);
     for (const [state, own] of this.#edges.entries())
@@ -114,12 +114,12 @@ export class Language {
     );
   }
 
-  /** As grammar rules; `char` writes the characters of an edge, "" where it can write none of them. */
+  /** Writes the set as grammar rules; `char` writes the characters of an edge, or "" if none of them can be written. */
   body(rules: Rules, hint: string, char: (ranges: readonly CharRange[]) => string): string {
     const uses = this.#edges.map(() => 0);
     for (const own of this.#edges) for (const { target } of own) uses[target]! += 1;
     const isEnd = (state: number) => this.#accepts[state]! && this.#edges[state]!.length === 0;
-    // Null: written where it is used. "": nothing more to write.
+    // Null: the state is written in place. "": nothing follows it.
     const names = this.#edges.map((own, state) => {
       if (state !== 0 && isEnd(state)) return "";
       const isOwnRule = state === 0 || uses[state]! > 1 || own.length !== 1 || this.#accepts[state];
@@ -136,7 +136,7 @@ export class Language {
     return names[0]!;
   }
 
-  /** From an edge on, as long as there is but one way. */
+  /** Follows the edges as long as there is only one. */
   #path(
     first: string,
     state: number,
@@ -164,7 +164,7 @@ export class Language {
   }
 }
 
-/** A rule that nothing satisfies: a class of no character. */
+/** A rule that matches nothing: an empty character class. */
 const never = "[^\\x00-\\U0010FFFF]";
 
 export const nothing = new Language([[]], [false]);
@@ -172,13 +172,13 @@ export const nothing = new Language([[]], [false]);
 const maxStates = 3000;
 const maxNodes = 20_000;
 
-/** Ends of the text, as characters beyond the last. */
+/** The ends of the text, represented as characters above the largest code point. */
 const textStart = lastCode + 1;
 const textEnd = lastCode + 2;
 
 /**
- * The texts in which an expression is found. With `whole`, those that it matches from end to end, which are some of
- * them. Throws ExpressionError and BudgetSpent.
+ * The texts that contain a match of the expression. With `whole`, only those that it matches from start to end. Throws
+ * ExpressionError and BudgetSpent.
  */
 export function languageOf(expression: Expression, whole: boolean, budget: Budget): Language {
   const { looks, rest } = leadingLooks(expression);
@@ -193,7 +193,7 @@ export function languageOf(expression: Expression, whole: boolean, budget: Budge
   return language;
 }
 
-/** As `languageOf` with `whole`, for an expression whose automaton is too large once each character has one way. */
+/** As `languageOf` with `whole`, but nondeterministic: for an expression whose deterministic automaton is too large. */
 export function ambiguousLanguageOf(expression: Expression, budget: Budget): Language {
   return new Nodes(expression, true, budget).ambiguous(budget);
 }
@@ -223,7 +223,7 @@ export function textsOf(texts: readonly string[], budget: Budget): Language {
   return new Language(edges, accepts);
 }
 
-/** Texts by their count of characters. */
+/** Texts with a length in characters between these bounds. */
 export function lengthsFrom(least: number, most: number, budget: Budget): Language {
   const last = most === Infinity ? least : most;
   if (last > maxStates) throw new ExpressionError(`over ${maxStates} states`);
@@ -239,7 +239,7 @@ export function lengthsFrom(least: number, most: number, budget: Budget): Langua
   );
 }
 
-/** Looks ahead that stand right behind "^" bind the whole text: `^(?!\.)(?=.*\d)…`. */
+/** Lookaheads directly after "^" apply to the whole text: `^(?!\.)(?=.*\d)…`. */
 function leadingLooks(expression: Expression): {
   looks: { of: Expression; negative: boolean }[];
   rest: Expression;
@@ -255,7 +255,7 @@ function leadingLooks(expression: Expression): {
   return { looks, rest: { kind: "sequence", parts: [{ kind: "start" }, ...expression.parts.slice(at)] } };
 }
 
-/** A nondeterministic automaton, over the characters and the two ends of a text. */
+/** A nondeterministic automaton over the characters and the two ends of a text. */
 class Nodes {
   readonly edges: Edge[][] = [];
   readonly empty: number[][] = [];
@@ -289,7 +289,7 @@ class Nodes {
     return [...all].sort((a, b) => a - b);
   }
 
-  /** Each node with the edges of all nodes that it reaches without a character. */
+  /** For each node, the edges of all nodes that can be reached from it without a character. */
   ambiguous(budget: Budget): Language {
     const start = this.closure(this.#after(this.closure([this.first], budget), textStart), budget);
     const numbers = new Map<number, number>();
@@ -368,7 +368,7 @@ class Nodes {
   }
 }
 
-/** One way for each character: states are sets of nodes. */
+/** Makes the automaton deterministic: its states are sets of nodes. */
 function determined(nodes: Nodes, budget: Budget): Language {
   const afterStart = stepOf(nodes, nodes.closure([nodes.first], budget), textStart, budget);
   const sets: number[][] = [afterStart];
@@ -406,11 +406,11 @@ function determined(nodes: Nodes, budget: Budget): Language {
     edges.push(own);
     accepts.push(stepOf(nodes, set, textEnd, budget).includes(nodes.last));
   }
-  // Everything is in it: `and` with it also takes away what leads nowhere.
+  // Contains everything: `and` with it also removes states that lead nowhere.
   return new Language(edges, accepts).and(everything, budget);
 }
 
-/** Edges that overlap, cut where one of them begins or ends. */
+/** Splits overlapping edges where one of them begins or ends. */
 function* pieces(
   edges: readonly Edge[],
   budget: Budget,
@@ -447,7 +447,7 @@ function stepOf(nodes: Nodes, set: readonly number[], code: number, budget: Budg
   return nodes.closure([...targets], budget);
 }
 
-/** Neighbouring ranges with one target as one. */
+/** Merges neighbouring ranges with the same target. */
 function joined(edges: readonly Edge[]): Edge[] {
   const byTarget = new Map<number, CharRange[]>();
   for (const edge of edges) byTarget.set(edge.target, [...(byTarget.get(edge.target) ?? []), edge]);
@@ -456,7 +456,7 @@ function joined(edges: readonly Edge[]): Edge[] {
   );
 }
 
-/** What a JSON string cannot hold as it is: controls, the quote, the backslash; and surrogates. */
+/** What a JSON string cannot contain unescaped: control characters, quotes and backslashes; and surrogates. */
 const writable: readonly CharRange[] = invert([
   { from: 0, to: 0x1f },
   { from: 0x22, to: 0x22 },
@@ -465,7 +465,7 @@ const writable: readonly CharRange[] = invert([
   { from: 0xd800, to: 0xdfff },
 ]);
 
-/** Characters as they are written within a JSON string. */
+/** Writes characters as they appear inside a JSON string. */
 export function jsonChars(ranges: readonly CharRange[]): string {
   const wanted = merge(ranges);
   const plain = intersect(wanted, writable);
@@ -478,7 +478,7 @@ export function jsonChars(ranges: readonly CharRange[]): string {
 
 const escapable = [0x22, 0x5c, 0x0a, 0x0d, 0x09, 0x08, 0x0c];
 
-/** Texts of which each character can be written within a JSON string, in one way. */
+/** Texts whose characters can all be written inside a JSON string, each in one way. */
 export const writableLanguage = new Language(
   [
     merge([...writable, ...escapable.map((code) => ({ from: code, to: code }))]).map(({ from, to }) => ({

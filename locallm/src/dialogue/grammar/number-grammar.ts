@@ -31,7 +31,7 @@ export class NumberGrammar {
     return this.#writing.patterns.whole(source)!.body(this.#writing.rules, hintOf(path), plainChars);
   }
 
-  /** Null where the range says it all. */
+  /** Null if the range alone describes the numbers. */
   #language(shape: Shape, source: string): Language | null {
     const known = this.#languages.get(shape);
     if (known !== undefined) return known;
@@ -69,10 +69,10 @@ export class NumberGrammar {
   }
 }
 
-/** A range of numbers as an expression; "": any, null: none. */
+/** A range of numbers as an expression; "" for any number, null for none. */
 function rangeOf(shape: Shape): string | null {
   if (shape.minimum === null && shape.maximum === null) return "";
-  // Beyond that all numbers that are written are within the bound.
+  // All numbers that the grammar can write are within larger bounds.
   const [low, high] = [shape.minimum ?? -Infinity, shape.maximum ?? Infinity];
   const [least, most] = [inward(low, 1), inward(high, -1)];
   const bounds = {
@@ -85,7 +85,10 @@ function rangeOf(shape: Shape): string | null {
   return shape.whole ? integerRange(bounds) : decimalRange(bounds);
 }
 
-/** A bound of so many digits that a number next to it would be rounded to it: the next that has fewer. */
+/**
+ * If a bound has so many digits that a number next to it would be rounded to it, returns the next number with fewer
+ * digits.
+ */
 function inward(bound: number, step: 1 | -1): number {
   const digits = String(bound).split(".")[1]?.length ?? 0;
   if (digits <= 12 && !String(bound).includes("e-")) return bound;
@@ -94,5 +97,5 @@ function inward(bound: number, step: 1 | -1): number {
   return units / 1e8;
 }
 
-/** Numbers are written with at most 15 digits before the point. */
+/** Numbers have at most 15 digits before the point. */
 const largest = 1e15;

@@ -3,7 +3,7 @@ import { ExpressionError } from "./expression.ts";
 import { Language } from "./language.ts";
 
 export interface Bounds {
-  /** null: none. */
+  /** null: no bound. */
   readonly least: number | null;
   readonly most: number | null;
   readonly leastExcluded: boolean;
@@ -12,7 +12,7 @@ export interface Bounds {
 
 const longest = 15;
 
-/** Integers within bounds as a regular expression; null where there is none. */
+/** Integers within bounds as a regular expression; null if there are none. */
 export function integerRange(bounds: Bounds): string | null {
   let least = bounds.least === null ? null : Math.ceil(bounds.least);
   let most = bounds.most === null ? null : Math.floor(bounds.most);
@@ -29,7 +29,7 @@ export function integerRange(bounds: Bounds): string | null {
   return parts.join("|");
 }
 
-/** Natural numbers from `from` to `to` (null: up to 15 digits, or one more than `from`), without leading zeros. */
+/** Natural numbers from `from` to `to` (null: up to 15 digits, or one more than `from` has), without leading zeros. */
 function digitsBetween(from: number, to: number | null): string {
   const first = written(from);
   const last = to === null ? "9".repeat(Math.max(longest, first.length + 1)) : written(to);
@@ -42,12 +42,12 @@ function digitsBetween(from: number, to: number | null): string {
   return parts.join("|");
 }
 
-/** All digits: large numbers would otherwise come with an exponent. */
+/** Plain digits: JavaScript prints large numbers with an exponent. */
 function written(value: number): string {
   return BigInt(value).toString();
 }
 
-/** Digit strings of one length between two such strings. */
+/** The strings of digits between two strings of the same length. */
 function sameLength(low: string, high: string): string {
   if (low === high) return low;
   const [first, last] = [low[0]!, high[0]!];
@@ -74,7 +74,7 @@ function digits(from: string, to: string): string {
   return from === to ? from : `[${from}-${to}]`;
 }
 
-/** Decimal numbers within bounds, without exponents; null where there is none. */
+/** Decimal numbers within bounds, without exponents; null if there are none. */
 export function decimalRange(bounds: Bounds): string | null {
   const { least, most } = bounds;
   if (least !== null && most !== null) {
@@ -111,10 +111,10 @@ interface Magnitudes {
   readonly toExcluded: boolean;
 }
 
-/** Few digits: with many, a number would be rounded to its bound. */
+/** Few digits, because a number with many digits would be rounded to its bound. */
 const anyFraction = "(?:\\.\\d{1,6})?";
 
-/** Numbers from 0 on: by their whole part, and at its ends by their fraction. */
+/** Numbers from 0 on: ranges of whole parts, with bounded fractions at both ends. */
 function magnitudes({ from, fromExcluded, to, toExcluded }: Magnitudes): string | null {
   const [fromWhole, fromFraction] = splitDecimal(from);
   const [toWhole, toFraction] = to === null ? [null, ""] : splitDecimal(to);
@@ -135,15 +135,15 @@ function magnitudes({ from, fromExcluded, to, toExcluded }: Magnitudes): string 
   return parts.join("|");
 }
 
-/** Whole part and digits of the fraction, without zeros at its end. */
+/** The whole part, and the digits of the fraction without trailing zeros. */
 function splitDecimal(value: number): [number, string] {
   const whole = Math.floor(value);
-  // The shortest digits that mean this number: more would be noise of its binary form.
+  // The shortest digits that represent this number: further ones are only noise of its binary form.
   const text = (String(value).includes("e") ? value.toFixed(20) : String(value)).split(".")[1] ?? "";
   return [whole, text.replace(/0+$/, "")];
 }
 
-/** The fractions from `digits` on, with the point; the empty fraction is 0. */
+/** Fractions from `digits` on, including the point. The empty fraction is 0. */
 function above(fraction: string, excluded: boolean): string {
   if (fraction === "") return excluded ? `\\.${aboveZero}` : anyFraction;
   return `\\.(?:${atLeast(fraction, excluded)})`;
@@ -159,7 +159,7 @@ function atLeast(fraction: string, excluded: boolean): string {
   return parts.join("|");
 }
 
-/** The fractions up to `digits`, with the point; null where there is none. */
+/** Fractions up to `digits`, including the point; null if there are none. */
 function below(fraction: string, excluded: boolean): string | null {
   if (fraction === "") return excluded ? null : "(?:\\.0{1,4})?";
   return `(?:\\.(?:${atMost(fraction, excluded)}))?`;
@@ -175,7 +175,7 @@ function atMost(fraction: string, excluded: boolean): string {
   return parts.length === 0 ? "0" : parts.join("|");
 }
 
-/** Fractions between two, of one whole part, with the point; null where there is none. */
+/** Fractions between two others with the same whole part, including the point; null if there are none. */
 function between(low: string, lowExcluded: boolean, high: string, highExcluded: boolean): string | null {
   if (low === "" && !lowExcluded) return below(high, highExcluded);
   if (low === high) return lowExcluded || highExcluded ? null : `\\.${low}0{0,4}`;
@@ -183,7 +183,7 @@ function between(low: string, lowExcluded: boolean, high: string, highExcluded: 
   return body === null ? null : `\\.(?:${body})`;
 }
 
-/** Digits of a fraction that is above `low` (or, not excluded, equal) and below `high`; low < high. */
+/** The digits of a fraction above `low` (or equal to it if it is not excluded) and below `high`; low < high. */
 function inside(low: string, lowExcluded: boolean, high: string, highExcluded: boolean): string | null {
   const first = Number(low[0] ?? 0);
   const last = Number(high[0] ?? 0);
@@ -205,12 +205,12 @@ function inside(low: string, lowExcluded: boolean, high: string, highExcluded: b
   return parts.join("|");
 }
 
-/** Few zeros, so that the number is still told from its bound. */
+/** Few zeros, so that the number is not rounded to its bound. */
 const aboveZero = "(?:0{0,5}[1-9]\\d{0,5})";
 
 /**
- * The decimal numbers that are multiples of a number, with as many digits after the point as it has. A state for each
- * remainder of the digits so far. Throws ExpressionError where there are too many.
+ * The decimal numbers that are multiples of a number, with as many digits after the point as it has. There is a state
+ * for each remainder of the digits so far. Throws ExpressionError if there are too many.
  */
 export function multiplesOf(of: number, whole: boolean, budget: Budget): Language {
   const [digits = "", exponent = "0"] = of.toExponential().replace(".", "").split("e");
@@ -219,7 +219,7 @@ export function multiplesOf(of: number, whole: boolean, budget: Budget): Languag
   const points = whole ? 0 : fractions;
   if (divisor * BigInt(fractions + 2) > 2500n) throw new ExpressionError("over 2500 remainders");
   const size = Number(divisor);
-  // An integer has `fractions` more digits than are written: of these the remainder is known at once.
+  // An integer is followed by `fractions` zeros that are not written, so their effect on the remainder is known.
   const scale = Number(10n ** BigInt(fractions) % divisor);
   const edges: { from: number; to: number; target: number }[][] = [];
   const accepts: boolean[] = [];
@@ -232,7 +232,7 @@ export function multiplesOf(of: number, whole: boolean, budget: Budget): Languag
   // 0: start, 1: after the sign, 2: after a zero; then the remainders of whole numbers, then those of fractions.
   const wholes = 3;
   const fractionsAt = (place: number) => wholes + size + (place - 1) * size;
-  /** One more digit behind `place` digits of the fraction. */
+  /** One more digit after `place` digits of the fraction. */
   const after = (place: number, rest: number) => {
     const weight = Number(10n ** BigInt(points - place - 1) % divisor);
     return ten.map((value) => digit(value, fractionsAt(place + 1) + ((rest + value * weight) % size)));

@@ -31,7 +31,7 @@ export class ObjectGrammar {
     return this.#entriesOf(shape) !== null;
   }
 
-  /** Null where there is no such object. Properties that can have no value are left out. */
+  /** Null if no object satisfies the shape. Properties that cannot have a value are omitted. */
   #entriesOf(shape: Shape): readonly Entry[] | null {
     const names = new Set([...shape.named.keys(), ...shape.required]);
     this.#writing.budget.spend(names.size);
@@ -101,7 +101,7 @@ export class ObjectGrammar {
     if (others.length === 0 || most === 0) return `"{" ${blank} "}"`;
     const entry = this.#writing.rules.add("entry", anyOf(others));
     const wanted = Math.min(Math.max(least - entries.length, 0), schemaLimits.repetitions);
-    // A key may come twice, and then counts once.
+    // A repeated key counts only once.
     if (least > 1) this.#writing.ignored.add(wordAt(path, "minProperties"));
     const more = `"," ${blank} ${entry}`;
     if (entries.length > 0) {
@@ -119,7 +119,7 @@ export class ObjectGrammar {
     return `"{" ${blank} ${least === 0 ? `(${list})?` : list} "}"`;
   }
 
-  /** Keys in their order; of the optional ones so many that the count is right. */
+  /** The keys in their order, with as many optional ones as the bounds allow. */
   #chain(entries: readonly Entry[], least: number, most: number, path: string): string {
     const blank = space(this.#writing.rules);
     const hint = hintOf(path);
@@ -139,7 +139,7 @@ export class ObjectGrammar {
     for (let index = entries.length - 1; index >= 0; index -= 1)
       needed[index] = needed[index + 1]! + (entries[index]!.isRequired ? 1 : 0);
     const known = new Map<string, string | null>();
-    /** What may follow when `count` keys are written and those before `index` are decided. Null: nothing fits. */
+    /** What may follow after `count` keys if those before `index` are decided. Null: nothing fits. */
     const from = (index: number, count: number): string | null => {
       const seen = isCounted ? count : Math.min(count, 1);
       const key = `${index},${seen}`;
@@ -161,7 +161,7 @@ export class ObjectGrammar {
       known.set(key, body);
       return body;
     };
-    // Bottom up, as deep recursion would be needed for many properties.
+    // Bottom up, because many properties would need deep recursion.
     for (let index = entries.length; index >= 0; index -= 1) {
       const counts = isCounted
         ? Array.from({ length: Math.min(index, most) + 1 }, (_, count) => count)
@@ -173,7 +173,7 @@ export class ObjectGrammar {
     return from(0, 0) ?? '""';
   }
 
-  /** Kinds of keys that are not named, each with its values. */
+  /** The groups of keys that the schema does not name, each with its values. */
   #othersOf(
     shape: Shape,
     names: readonly string[],

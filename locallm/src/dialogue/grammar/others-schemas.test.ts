@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import { zodSchemas } from "../../../proof/types/zod.ts";
 import { judgeSchema } from "../../../test/schema-judge.ts";
 
-// Schemas as other programs write them. `npm run proof -- others-schemas` has hundreds.
+// Schemas as other programs write them. `npm run proof -- others-schemas` tests hundreds.
 
 const text = { type: "string" };
 const whole = { type: "integer" };
 
-/** One of each habit. */
+/** A few schemas in the style of each library. */
 const byMaker: Record<string, readonly object[]> = {
   pydantic: [
     {

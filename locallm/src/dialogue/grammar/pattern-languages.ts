@@ -2,26 +2,29 @@ import { type Budget, BudgetSpent } from "./budget.ts";
 import { attempt, readExpression } from "./expression.ts";
 import { ambiguousLanguageOf, type Language, languageOf } from "./language.ts";
 
-/** Of the whole budget, the share of one pattern: above it the pattern is left to a check of the answer. */
+/**
+ * The part of the whole budget that one pattern may use. A more expensive pattern is only checked in the finished
+ * answer.
+ */
 const patternSteps = 500_000;
 
-/** The languages of a schema's patterns, each made once. Null for a pattern that no automaton can follow. */
+/** The texts that a schema's patterns match; each pattern is read once. Null if no automaton can match it. */
 export class PatternLanguages {
   readonly #budget: Budget;
   readonly #known = new Map<string, Language | null>();
-  /** Patterns that spent their share of the budget. */
+  /** Patterns that exceeded their part of the budget. */
   readonly #costly = new Set<string>();
 
   constructor(budget: Budget) {
     this.#budget = budget;
   }
 
-  /** The texts that an expression matches from end to end. */
+  /** The texts that an expression matches from start to end. */
   whole(source: string): Language | null {
     return this.#once(`=${source}`, (budget) => languageOf(readExpression(source, budget), true, budget));
   }
 
-  /** The texts in which an expression is found, or (`negative`) is not. */
+  /** The texts that contain a match of an expression, or with `negative` those that do not. */
   found(source: string, negative: boolean): Language | null {
     const found = this.#once(`~${source}`, (budget) =>
       languageOf(readExpression(source, budget), false, budget),
@@ -29,7 +32,7 @@ export class PatternLanguages {
     return negative && found !== null ? this.#once(`!${source}`, (budget) => found.not(budget)) : found;
   }
 
-  /** As `whole`, for an expression that an automaton can follow only with several states at once. */
+  /** As `whole`, for an expression whose deterministic automaton is too large. */
   ambiguous(source: string): Language | null {
     return this.#once(`?${source}`, (budget) => ambiguousLanguageOf(readExpression(source, budget), budget));
   }

@@ -2,7 +2,7 @@ import type { Budget } from "./budget.ts";
 import { isObject, type SchemaDocument, type SchemaObject } from "./schema-document.ts";
 import { SchemaError } from "./schema-error.ts";
 
-/** Whether a text matches a pattern; null where that cannot be said. */
+/** Whether a text matches a pattern; null if that cannot be determined. */
 export type Matches = (pattern: string, text: string) => boolean | null;
 
 export interface CheckParts {
@@ -10,11 +10,13 @@ export interface CheckParts {
   readonly matches: Matches;
   readonly hasFormat: (format: string, text: string) => boolean | null;
   readonly budget: Budget;
-  /** Values of enumerations, kept by whoever checks many values. */
+  /** Values of enumerations, cached by callers that check many values. */
   readonly enumerations?: Map<unknown, ReadonlySet<string>>;
 }
 
-/** What a value lacks to satisfy a schema: one line for each fault, with its place. None: it is valid. */
+/**
+ * What is wrong with a value: one line for each problem, with its place. An empty list means that the value is valid.
+ */
 export function faultsOf(value: unknown, schema: unknown, parts: CheckParts): string[] {
   return [...new Check(parts).faults(value, schema, "", 0)].slice(0, maxFaults);
 }
@@ -31,7 +33,7 @@ class Check {
     this.#parts = parts;
   }
 
-  /** `evaluated` collects the keys and positions that some word has looked at. */
+  /** `evaluated` collects the keys and positions that a keyword has checked. */
   faults(
     value: unknown,
     schema: unknown,
@@ -45,7 +47,7 @@ class Check {
     if (!isObject(schema)) return [];
     const faults: string[] = [];
     const fault = (problem: string) => faults.push(`${at || "/"} ${problem}`);
-    // What a subschema looked at counts for the schemas around it, not for its neighbours.
+    // What a subschema evaluates counts for the schemas around it, but not for its siblings.
     const inner = (part: unknown) => {
       const seen: Evaluated = new Set();
       const own = this.faults(value, part, at, depth + 1, seen);
@@ -242,7 +244,7 @@ function number(value: number, schema: SchemaObject, fault: (problem: string) =>
     fault(`must be a multiple of ${multipleOf}`);
 }
 
-/** Of decimal numbers as they are written: 0.3 is a multiple of 0.1. */
+/** Compares decimal numbers as they are written: 0.3 is a multiple of 0.1. */
 function isMultiple(value: number, of: number): boolean {
   const ratio = value / of;
   if (!Number.isFinite(ratio)) return false;
@@ -268,7 +270,7 @@ function isEqual(a: unknown, b: unknown): boolean {
   return canonical(a) === canonical(b);
 }
 
-/** JSON with the keys of objects in order. */
+/** JSON with sorted keys. */
 function canonical(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "";
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;

@@ -6,12 +6,12 @@ export function isObject(value: unknown): value is SchemaObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A schema document and what its references point to. */
+/** A schema document and the targets of its references. */
 export class SchemaDocument {
   readonly root: unknown;
-  /** By absolute URI and by URI with anchor. */
+  /** By absolute URI, and by URI with anchor. */
   readonly #named = new Map<string, unknown>();
-  /** Of each subschema below an `$id` of its own: the URI that its references are relative to. */
+  /** The base URI of each subschema inside one that has its own `$id`. */
   readonly #bases = new Map<unknown, string>();
 
   constructor(root: unknown) {
@@ -19,7 +19,7 @@ export class SchemaDocument {
     this.#index(root, rootUri, 0);
   }
 
-  /** Undefined where the reference points out of the document. Throws SchemaError where nothing is found. */
+  /** Undefined if the reference leaves the document. Throws SchemaError if the target is missing. */
   resolve(reference: string, from: SchemaObject, path: string): unknown {
     const uri = join(reference, this.#bases.get(from) ?? rootUri);
     const hash = uri.indexOf("#");

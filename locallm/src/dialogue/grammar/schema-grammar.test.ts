@@ -12,7 +12,7 @@ import { schemaGrammar } from "./schema-grammar.ts";
 
 const ajv = ajvFormats.default(new Ajv2020({ strict: false, unicodeRegExp: true, multipleOfPrecision: 6 }));
 
-/** Enough for every schema that is no bomb. */
+/** Enough for every harmless schema. */
 const steps = 3_000_000;
 
 function write(schema: unknown, lenient = false) {
@@ -31,7 +31,7 @@ const refusal = (schema: unknown) => {
     throw error;
   }
 };
-/** Random texts of the schema's grammar, and those of them that the validator refuses. */
+/** Derives random texts from the schema's grammar, and returns those that the validator rejects. */
 function invalidTexts(schema: object, count: number, seed: number): (string | null)[] {
   const { grammar } = write(schema);
   const validate = ajv.compile(schema);
@@ -40,7 +40,7 @@ function invalidTexts(schema: object, count: number, seed: number): (string | nu
     (text) => text !== null && !validate(JSON.parse(text)),
   );
 }
-/** Null where a recursive schema took the text too deep for this reader. */
+/** Null if a recursive schema nests the text too deeply. */
 function derived(grammar: Grammar, random: () => number): string | null {
   try {
     return grammar.derive(random);
@@ -58,7 +58,7 @@ function randomNumbers(seed: number): () => number {
 }
 
 describe("laws", () => {
-  test("every text that a schema's grammar allows parses and validates", () => {
+  test("every text that a schema's grammar allows can be parsed and is valid", () => {
     fc.assert(
       fc.property(
         documents,
@@ -79,7 +79,7 @@ describe("laws", () => {
     );
   });
 
-  test("integers: exactly those within the bounds", () => {
+  test("integers: allows exactly those within the bounds", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: -1200, max: 1200 }),
@@ -108,7 +108,7 @@ describe("laws", () => {
     );
   });
 
-  test("decimals: what is within the bounds by two digits, nothing outside", () => {
+  test("decimals: allows those within the bounds with two digits, and none outside", () => {
     const hundredths = fc.integer({ min: -400, max: 400 }).map((value) => value / 100);
     fc.assert(
       fc.property(
@@ -175,7 +175,7 @@ describe("what a grammar allows", () => {
     expect(accepts(schema, text)).toBe(expected);
   });
 
-  test("blanks are bounded, so that a lost model cannot write them for ever", () => {
+  test("white space is bounded, so that a confused model cannot write it forever", () => {
     const schema = { type: "object", properties: { a: { type: "integer" } }, required: ["a"] };
     expect(accepts(schema, '{\n  "a": 1\n}')).toBe(true);
     expect(accepts(schema, '{    "a":1}')).toBe(false);
@@ -183,7 +183,7 @@ describe("what a grammar allows", () => {
   });
 });
 
-describe("what everyday schemas say", () => {
+describe("everyday schemas", () => {
   const text = (changes: object) => ({ type: "string", ...changes });
   const list = (changes: object) => ({ type: "array", ...changes });
   test.each<[string, object]>([
@@ -304,7 +304,7 @@ describe("what everyday schemas say", () => {
         unevaluatedProperties: false,
       },
     ],
-  ])("is kept to: %s", (_, schema) => {
+  ])("is enforced: %s", (_, schema) => {
     expect(write(schema).ignored).toEqual([]);
     expect(invalidTexts(schema, 60, 7)).toEqual([]);
   });
@@ -329,7 +329,7 @@ describe("what everyday schemas say", () => {
         })),
       },
     ],
-  ])("is kept to, large as it is: %s", (_, schema) => {
+  ])("is enforced although it is large: %s", (_, schema) => {
     expect(write(schema).ignored).toEqual([]);
     expect(invalidTexts(schema, 2, 7)).toEqual([]);
   });
@@ -344,11 +344,11 @@ describe("what everyday schemas say", () => {
     [{ type: "string", minLength: 5000 }, ["minLength"]],
     [{ type: "integer", multipleOf: 123457 }, ["multipleOf"]],
     [{ type: "string", minLenght: 5 }, ["minLenght"]],
-  ])("names what it cannot keep to: %j", (schema, ignored) => {
+  ])("names the keyword that it cannot enforce: %j", (schema, ignored) => {
     expect(write(schema).ignored).toEqual(ignored);
   });
 
-  test("repetitions that mean the same have one way to be read", () => {
+  test("equivalent repetitions can be parsed in one way only", () => {
     for (const part of ["(a|b|c|d)*", "[a-d]*"]) {
       const rules = new Rules();
       schemaGrammar(rules, { type: "string", pattern: part.repeat(60) }, new Budget(steps));
@@ -358,7 +358,7 @@ describe("what everyday schemas say", () => {
   });
 });
 
-describe("what is refused, by name and place", () => {
+describe("schemas that are rejected with a clear error", () => {
   test.each([
     [{ type: "nope" }, 'type must be a type or a list of types, not "nope"'],
     [{ $ref: "#/$defs/none" }, "$ref has a $ref to #/$defs/none, which is missing"],
@@ -420,13 +420,13 @@ describe("what is refused, by name and place", () => {
     expect(refusal(schema)).not.toBeNull();
   });
 
-  test("references that fan out share their rules", () => {
+  test("repeated references share their rules", () => {
     const rules = new Rules();
     schemaGrammar(rules, chain(20, wide), new Budget(steps));
     expect(rules.count).toBeLessThan(1000);
   });
 
-  test("a tool's schema keeps what can be kept and names the rest", () => {
+  test("enforces what it can of a tool's schema and names the rest", () => {
     const schema = {
       type: "object",
       properties: { a: { type: "string", format: "phone", maxLength: 3 }, b: { type: "nope" } },

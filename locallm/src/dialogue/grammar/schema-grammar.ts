@@ -25,15 +25,15 @@ import { StringGrammar } from "./string-grammar.ts";
 export interface SchemaGrammar {
   /** The body for the schema's values. */
   readonly body: string;
-  /** Paths of words that the grammar does not keep to: a check of the finished answer is left. */
+  /** Paths of keywords that the grammar does not enforce: the finished answer must be checked. */
   readonly ignored: readonly string[];
 }
 
 /**
- * Adds the rules of a JSON schema. Every value that they allow satisfies the schema, except where `ignored` names a
- * word; not every value that satisfies it is allowed: objects are written in the order of their `properties`, and keys
- * that the schema does not name are written only where it asks for more keys than it names. Throws SchemaError and
- * BudgetSpent. With `lenient`, what is wrong in the schema is ignored and named.
+ * Adds the rules of a JSON schema. Every value that they allow satisfies the schema, except for the keywords in
+ * `ignored`. They do not allow every value that satisfies it: objects are written in the order of their `properties`,
+ * and keys that the schema does not name are written only if it requires more keys than it names. Throws SchemaError
+ * and BudgetSpent. With `lenient`, invalid parts of the schema are ignored and named.
  */
 export function schemaGrammar(rules: Rules, schema: unknown, budget: Budget, lenient = false): SchemaGrammar {
   const text = writtenOut(schema);
@@ -49,7 +49,7 @@ function writtenOut(schema: unknown): string {
   try {
     return JSON.stringify(schema) ?? "";
   } catch {
-    // The stack is too small for it.
+    // The stack is too small to print it.
     throw new SchemaError("", `is nested over ${schemaLimits.depth} deep`);
   }
 }
@@ -72,7 +72,7 @@ class SchemaWriter implements SchemaWriting {
   readonly #objects = new ObjectGrammar(this, this.#strings);
   readonly #values = new Map<Shape, readonly unknown[]>();
   readonly #enumerations = new Map<unknown, ReadonlySet<string>>();
-  /** Counts answers that rested on a schema whose own emptiness was still being asked. */
+  /** Counts results that assumed something about a schema whose emptiness was still being determined. */
   #assumptions = 0;
   #depth = 0;
 
@@ -84,7 +84,7 @@ class SchemaWriter implements SchemaWriting {
     this.#lenient = lenient;
   }
 
-  /** The name of a rule, or a body without alternatives, for the values that satisfy all of these. */
+  /** Returns the name of a rule, or a body without alternatives, for the values that satisfy all of these. */
   write(conjuncts: Conjuncts): string {
     const path = conjuncts[0]?.path ?? "";
     const key = this.#key(conjuncts);
@@ -118,7 +118,7 @@ class SchemaWriter implements SchemaWriting {
 
   #bodies(shape: Shape, conjuncts: Conjuncts, path: string): string[] {
     const possible = this.typesOf(shape, conjuncts);
-    // `minLength` alone speaks of strings: that other types would do, too, is nobody's wish.
+    // `minLength` alone is meant for strings, although values of other types would also satisfy it.
     const wanted =
       shape.types === everyType && (possible & shape.hinted) !== 0 ? possible & shape.hinted : possible;
     const bodies: string[] = [];
@@ -136,7 +136,9 @@ class SchemaWriter implements SchemaWriting {
     return bodies;
   }
 
-  /** Whether nothing satisfies all of these. A schema within itself counts as empty: values are finite. */
+  /**
+   * Whether no value satisfies all of these. A schema that requires itself counts as empty, because values are finite.
+   */
   isEmpty(conjuncts: Conjuncts): boolean {
     const key = this.#key(conjuncts);
     const known = this.#emptiness.get(key);
@@ -173,7 +175,7 @@ class SchemaWriter implements SchemaWriting {
       };
       shapes = shapesOf(conjuncts, parts);
       this.#shapes.set(key, shapes);
-      // Perhaps it is only empty because not every way to violate a schema can be written.
+      // It may seem empty only because some ways to violate a schema cannot be written.
       if (shapes.isPartial && !this.#open.has(`${key}?`)) {
         this.#open.add(`${key}?`);
         const isEmpty = shapes.shapes.every((shape) =>
@@ -201,7 +203,7 @@ class SchemaWriter implements SchemaWriting {
     return [...new Set(keys)].sort().join("");
   }
 
-  /** Bits of the types of which there are values. */
+  /** Bits of the types that have values in this shape. */
   typesOf(shape: Shape, conjuncts: Conjuncts): number {
     const { types: said } = shape;
     let bits = 0;
@@ -216,7 +218,7 @@ class SchemaWriter implements SchemaWriting {
     return bits;
   }
 
-  /** Of an enumeration, what the other words leave. */
+  /** The values of an enumeration that satisfy the other keywords. */
   valuesOf(shape: Shape, conjuncts: Conjuncts): readonly unknown[] {
     let values = this.#values.get(shape);
     if (values === undefined) {
@@ -243,7 +245,7 @@ class SchemaWriter implements SchemaWriting {
     return conjuncts.length === 0 ? anyValue(this.rules) : this.write(conjuncts);
   }
 
-  /** Some texts, their common heads written once: each character leaves one way. */
+  /** Writes texts with common beginnings once, so that each character leaves only one alternative. */
   #texts(texts: readonly string[], path: string): string {
     if (texts.length <= fewTexts) return anyOf(texts.map(literal));
     return textsOf(texts, this.budget).body(this.rules, hintOf(path), plainChars);

@@ -1,9 +1,9 @@
-/** The place of a word in the schema at `path`. */
+/** The path of a keyword in the schema at `path`. */
 export function wordAt(path: string, word: string): string {
   return path === "" ? word : `${path}.${word}`;
 }
 
-/** The end of a path, for the names of grammar rules. */
+/** The last part of a path, for the names of grammar rules. */
 export function hintOf(path: string): string {
   return path.slice(path.lastIndexOf(".") + 1) || "answer";
 }

@@ -3,25 +3,25 @@ import { isObject, type SchemaDocument, type SchemaObject } from "./schema-docum
 import { SchemaError, schemaLimits } from "./schema-error.ts";
 import { wordAt } from "./schema-path.ts";
 
-/** A schema that a value must satisfy, or (not `positive`) must not. */
+/** A schema that a value must satisfy, or must not satisfy if `positive` is false. */
 export interface Conjunct {
   readonly schema: unknown;
   readonly positive: boolean;
-  /** Where it stands in the document. */
+  /** Its path in the document. */
   readonly path: string;
 }
 
-/** What one value must satisfy: all of them. */
+/** Schemas that one value must satisfy together. */
 export type Conjuncts = readonly Conjunct[];
 
 export const types = { null: 1, boolean: 2, number: 4, string: 8, array: 16, object: 32 } as const;
 export const everyType = 63;
 
-/** One way to satisfy a schema, without choices: everything in it must hold. */
+/** One way to satisfy a schema: it contains no more choices, and all its parts must hold. */
 export interface Shape {
   /** Bits of `types`. */
   types: number;
-  /** Types that words such as `minLength` speak of, where no type is said. */
+  /** Types that keywords such as `minLength` imply if the schema has no `type`. */
   hinted: number;
   whole: boolean;
   values: readonly unknown[] | null;
@@ -44,7 +44,7 @@ export interface Shape {
     readonly most: number;
     readonly path: string;
   }[];
-  /** Where `uniqueItems` stands. */
+  /** The path of `uniqueItems`. */
   unique: string | null;
   named: Map<string, Conjuncts>;
   maps: PropertyMap[];
@@ -56,11 +56,11 @@ export interface Shape {
   /** `unevaluatedProperties` and `unevaluatedItems`. */
   otherProperties: Conjuncts;
   otherItems: Conjuncts;
-  /** What counts as looked at is not known for certain: their paths are then ignored. */
+  /** It is uncertain which properties and items are evaluated, so these keywords are ignored and named. */
   othersUncertain: boolean;
 }
 
-/** What one schema says of keys that it does not name. */
+/** What one schema requires of keys that it does not name. */
 export interface PropertyMap {
   readonly named: ReadonlySet<string>;
   readonly patterns: readonly (readonly [source: string, value: Conjunct])[];
@@ -118,22 +118,22 @@ function sizeOf({ lists, maps, named, required, forbidden }: Shape): number {
 
 export interface Shapes {
   readonly shapes: readonly Shape[];
-  /** Paths of words that the shapes do not keep to. */
+  /** Paths of keywords that the shapes do not enforce. */
   readonly ignored: readonly string[];
-  /** Some ways to violate a negated schema are left out: nothing is wrong, but not everything is found. */
+  /** Some ways to violate a negated schema are missing: all shapes are correct, but there may be more. */
   readonly isPartial: boolean;
 }
 
 export interface ShapeParts {
   readonly document: SchemaDocument;
   readonly budget: Budget;
-  /** Whether nothing satisfies both schemas; false where that is not known. */
+  /** Whether no value satisfies both schemas; false if that is unknown. */
   readonly areDisjoint: (a: Conjunct, b: Conjunct) => boolean;
-  /** A word that is wrong is ignored and named; else it is an error. */
+  /** An invalid keyword is ignored and named; otherwise it is an error. */
   readonly lenient: boolean;
 }
 
-/** All ways to satisfy these schemas. Throws SchemaError and BudgetSpent. */
+/** All ways to satisfy these schemas together. Throws SchemaError and BudgetSpent. */
 export function shapesOf(conjuncts: Conjuncts, parts: ShapeParts, withNegations = true): Shapes {
   for (const choices of [Infinity, 2, 1, 0]) {
     const expansion = new Expansion(parts, choices, withNegations);
@@ -142,7 +142,7 @@ export function shapesOf(conjuncts: Conjuncts, parts: ShapeParts, withNegations 
   return { shapes: [anyShape()], ignored: conjuncts.map(({ path }) => path), isPartial: false };
 }
 
-/** Adds something to a shape; false: that contradicts it. */
+/** Adds something to a shape. Returns false if that is a contradiction. */
 type Action = (branch: Branch) => boolean;
 
 interface Branch {
@@ -159,7 +159,7 @@ class Expansion {
   readonly #shapes: Shape[] = [];
   readonly #ignored = new Set<string>();
   readonly #ids = new Map<unknown, number>();
-  /** The schema that sees all properties of the value: those of schemas around it are hidden from it. */
+  /** The schema that sees all properties of the value; the properties of schemas around it are hidden from it. */
   #top: unknown = null;
   #isPartial = false;
   #overflowed = false;
@@ -170,7 +170,7 @@ class Expansion {
     this.#withNegations = withNegations;
   }
 
-  /** False: there are too many ways. */
+  /** Returns false if there are too many ways. */
   run(conjuncts: Conjuncts): boolean {
     this.#top = conjuncts.length === 1 ? topOf(conjuncts[0]!) : null;
     this.#expand({ shape: anyShape(), open: [...conjuncts], choices: [], seen: new Set() }, 0);
@@ -309,7 +309,7 @@ class Expansion {
     return this.#objects(branch, schema, at, and);
   }
 
-  /** Of each branch, what keeps it apart from the others. */
+  /** For each branch, what distinguishes it from the others. */
   #exactlyOne(all: Conjuncts, path: string): Action[] {
     const many = all.length > 40;
     return all.map((one, index) => {
@@ -395,7 +395,7 @@ class Expansion {
     };
     const [minimum, maximum] = [read("minimum"), read("maximum")];
     const [above, below] = [read("exclusiveMinimum"), read("exclusiveMaximum")];
-    // Draft 4 says it with booleans.
+    // Draft 4 uses booleans here.
     if (minimum !== null) raiseMinimum(shape, minimum, schema["exclusiveMinimum"] === true);
     if (above !== null) raiseMinimum(shape, above, true);
     if (maximum !== null) lowerMaximum(shape, maximum, schema["exclusiveMaximum"] === true);
@@ -420,10 +420,10 @@ class Expansion {
     shape.minItems = Math.max(shape.minItems, least ?? 0);
     shape.maxItems = Math.min(shape.maxItems, most ?? Infinity);
     const { items, additionalItems, contains, uniqueItems, unevaluatedItems } = schema;
-    // Before draft 2020-12, `items` was a list and `additionalItems` what came after.
+    // Before draft 2020-12, `items` could be a list, and `additionalItems` described the items after it.
     const isOld = Array.isArray(items);
     const one = isObject(schema["prefixItems"]) ? schema["prefixItems"] : undefined;
-    // Not valid, but llama.cpp takes one schema in place of the list for that of all items.
+    // Invalid, but llama.cpp uses a single schema in place of the list for all items.
     if (one !== undefined && items !== undefined) this.#ignored.add(at("prefixItems"));
     const prefix = isOld
       ? items
@@ -525,7 +525,7 @@ class Expansion {
     return true;
   }
 
-  /** A choice of the ways to violate one word of the schema. */
+  /** A choice between the ways to violate one keyword of the schema. */
   #negate(branch: Branch, schema: SchemaObject, path: string): boolean {
     const at = (word: string) => wordAt(path, word);
     const part = (inner: unknown, word: string, positive = false): Conjunct => ({
@@ -562,7 +562,7 @@ class Expansion {
             options.push(pushing(part(one, `oneOf[${index}]`, true), part(other, "oneOf", true)));
       } else if (word === "not")
         options.push((next) => {
-          // Within a negation nothing counts as looked at.
+          // Inside a negation, nothing counts as evaluated.
           next.shape.othersUncertain = true;
           next.open.push(part(value, word, true));
           return true;
@@ -642,7 +642,7 @@ class Expansion {
     }
     if (skipped > 0) this.#isPartial = true;
     if (options.length === 0) {
-      // Nothing that can be violated: of a schema without constraints that is a contradiction.
+      // The schema has no constraints, so its negation is a contradiction.
       if (skipped === 0) return false;
       this.#ignored.add(path);
       return true;
@@ -744,7 +744,7 @@ function lowerMaximum(shape: Shape, value: number, excluded: boolean): void {
   shape.maximumExcluded = excluded;
 }
 
-/** Words that describe and do not constrain. */
+/** Keywords that only describe. */
 export const describing: ReadonlySet<string> = new Set(
   "$schema $id id $comment $anchor $dynamicAnchor $vocabulary $defs definitions title description default examples example deprecated readOnly writeOnly contentEncoding contentMediaType contentSchema strict discriminator".split(
     " ",
@@ -764,7 +764,7 @@ const known: ReadonlySet<string> = new Set([
   ),
 ]);
 
-/** Whether each violation of the schema is one that a shape can say. */
+/** Whether shapes can express every violation of the schema. */
 function canNegate(schema: unknown): boolean {
   if (!isObject(schema)) return true;
   return Object.keys(schema).every(

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { SchemaThreads, schemaThreadBudget } from "./schema-threads.ts";
 
-describe("schemas read in a thread", () => {
+describe("schemas in threads", () => {
   const threads = new SchemaThreads({ ...schemaThreadBudget, processorMs: 1000 });
   afterAll(() => threads.close());
 
@@ -9,7 +9,7 @@ describe("schemas read in a thread", () => {
     enum: Array.from({ length: 3000 }, (_, index) => `${word} ${index} `.repeat(3)),
   });
 
-  it("are read one after the other by the same thread", async () => {
+  it("are read one after another by the same thread", async () => {
     for (const word of ["a", "b", "c"]) {
       const written = await threads.write([{ schema: large(word), lenient: false }]);
       expect(written?.schemas).toEqual([{ body: expect.any(String), ignored: [] }]);
@@ -21,12 +21,12 @@ describe("schemas read in a thread", () => {
     expect(await threads.write(wishes)).toBe(await threads.write(structuredClone(wishes)));
   });
 
-  it("are refused by name", async () => {
+  it("are rejected with a clear error", async () => {
     const schema = { ...large("e"), type: "integer" };
     await expect(threads.write([{ schema, lenient: false }])).rejects.toThrow("the schema allows nothing");
   });
 
-  it("do not wait for an answer whose check takes long", async () => {
+  it("do not wait for a slow check of an answer", async () => {
     const costly = { type: "string", pattern: "^((a+)+)\\1b$" };
     const checked: string[] = [];
     const check = async () => {
@@ -40,7 +40,7 @@ describe("schemas read in a thread", () => {
     expect(checked).toEqual(["ordinary", "costly"]);
   });
 
-  it("check a finished answer", async () => {
+  it("are used to check a finished answer", async () => {
     const schema = { type: "array", uniqueItems: true };
     expect(await threads.check(schema, "[1,2]")).toEqual([]);
     expect(await threads.check(schema, "[1,1]")).toEqual(["/ must not repeat an item"]);

@@ -9,12 +9,12 @@ import {
 
 /** docs/locallm/limits.md names these numbers and those of `schemaThreadBudget`. */
 export const schemaBudget = {
-  /** A schema that takes no more steps than these, some milliseconds, is read without a thread. */
+  /** A schema that needs no more steps (some milliseconds) is read without a thread. */
   quickSteps: 15_000,
   steps: 1_500_000,
-  /** Tasks for threads, waiting or running; a further one fails. */
+  /** Waiting and running tasks of the threads; further ones fail. */
   tasks: 64,
-  /** Characters of schemas whose grammars are kept. */
+  /** Characters of the schemas whose grammars are cached. */
   keptChars: 2 << 20,
 } as const;
 
@@ -105,7 +105,7 @@ function textOf(wishes: readonly SchemaWish[]): string {
   try {
     return JSON.stringify(wishes);
   } catch {
-    // The stack is too small for it.
+    // The stack is too small to print it.
     throw new SchemaError("", "is nested too deep");
   }
 }

@@ -26,10 +26,7 @@ const ipv6 = [
 ].join("|");
 const base64 = "(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?";
 
-/**
- * `format` of strings as regular expressions: never more than the format allows, and where the whole would be
- * strange in an answer, the usual part of it.
- */
+/** Formats of strings as regular expressions. They never allow more than the format; unusual forms are left out. */
 export const stringFormats: Readonly<Record<string, string>> = {
   date,
   time: `${time}${zone}`,
@@ -56,7 +53,7 @@ export const stringFormats: Readonly<Record<string, string>> = {
   base64url: "[A-Za-z0-9_-]*",
 };
 
-/** Words that say how a string or a number is meant and forbid nothing. */
+/** Formats that describe a string or number without restricting it. */
 export const describingFormats: ReadonlySet<string> = new Set(
   "binary password path file-path directory-path int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double decimal".split(
     " ",

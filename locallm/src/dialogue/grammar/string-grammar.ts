@@ -33,7 +33,7 @@ export class StringGrammar {
     return string(this.#writing.rules, least, maxLength === Infinity ? null : most);
   }
 
-  /** Null: any string of the right length. What cannot be kept to is named as soon as it is known. */
+  /** Null: any string of the right length. Keywords that cannot be enforced are added to `ignored` at once. */
   language(shape: Shape): Language | null {
     const known = this.#languages.get(shape);
     if (known !== undefined) return known;
@@ -59,7 +59,7 @@ export class StringGrammar {
     for (const { source, negative, path } of shape.patterns) {
       const whole = single ? this.#writing.patterns.whole(source) : null;
       const before: Language | null = language;
-      // From end to end is the usual meaning, also where the expression is not anchored.
+      // Authors usually mean the whole text, even if the expression is not anchored.
       if (whole !== null) and(whole, path);
       const isTooNarrow = (language as Language | null)?.isEmpty ?? false;
       if (whole !== null && !isTooNarrow && !isBounded) continue;
@@ -68,7 +68,7 @@ export class StringGrammar {
       if (found === null && single && language === null && !isBounded)
         language = this.#writing.patterns.ambiguous(source);
       if (language === null || language === before) and(found, path);
-      // A format says no more than is usual: where a pattern wants the rest of it, the pattern holds.
+      // A format contains only usual forms: if the pattern requires an unusual one, the pattern wins.
       if (
         (language as Language | null)?.isEmpty === true &&
         before?.isEmpty === false &&

@@ -11,11 +11,11 @@ import { stringFormats } from "./string-formats.ts";
 
 export interface SchemaWish {
   readonly schema: unknown;
-  /** Whatever is wrong with it is ignored and named: so it is with the parameters of tools. */
+  /** Invalid parts are ignored and named, as in the parameters of tools. */
   readonly lenient: boolean;
 }
 
-/** The grammars of some schemas, which share their rules. */
+/** The grammars of several schemas, which share their rules. */
 export interface WrittenSchemas {
   readonly rules: readonly (readonly [name: string, body: string])[];
   /** For each schema, in order. */
@@ -38,7 +38,7 @@ export function writeSchemas(wishes: readonly SchemaWish[], steps: number): Writ
   return { rules: rules.entries(), schemas };
 }
 
-/** What a finished answer lacks. Empty where it satisfies the schema. Throws BudgetSpent. */
+/** What is wrong with a finished answer; an empty list if it satisfies the schema. Throws BudgetSpent. */
 export function checkAnswer(schema: unknown, text: string, steps: number): string[] {
   let value: unknown;
   try {
@@ -63,13 +63,13 @@ export function checkAnswer(schema: unknown, text: string, steps: number): strin
     matches: (pattern, own) => languageOf_(pattern, false)?.has(own) ?? testPattern(pattern, own),
     hasFormat: (format, own) => {
       const source = Object.hasOwn(stringFormats, format) ? stringFormats[format] : undefined;
-      // Our formats are the usual part of what a format allows: outside it nothing is known.
+      // Our formats contain only the usual forms: other texts may still be valid.
       return source !== undefined && languageOf_(source, true)?.has(own) ? true : null;
     },
   });
 }
 
-/** For what no automaton can follow. Its time has no bound: only a thread that can be ended may call it. */
+/** For patterns that no automaton can match. Its time is unbounded: call it only in a thread that can be ended. */
 function testPattern(pattern: string, text: string): boolean | null {
   try {
     return new RegExp(pattern, "u").test(text);

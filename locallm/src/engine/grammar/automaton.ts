@@ -2,24 +2,24 @@ import { LocallmError } from "../../wire/errors.ts";
 import { CompiledGrammar, nodeKind } from "./compiled-grammar.ts";
 import { grammarLimits, type Work } from "./work.ts";
 
-/** Where an answer stands. */
+/** A state of an answer within its grammar. */
 export interface Position {
   /** Whether the answer may end here. */
   readonly canEnd: boolean;
-  /** Whether no grammar binds here yet. */
+  /** Whether the grammar does not apply yet. */
   readonly isFree: boolean;
-  /** The position after one more byte; null where the byte is not allowed. */
+  /** The position after one more byte; null if the byte is not allowed. */
   after(byte: number, work: Work): Position | null;
 }
 
 /**
- * A compiled grammar at work. Positions are made when an answer first reaches them and kept, so that most bytes cost
- * one look into a table. Answers by the same grammar share them.
+ * Runs a compiled grammar. Positions are made when an answer first reaches them, and cached: most bytes cost one table
+ * lookup. Answers with the same grammar share them.
  */
 export class Automaton {
   readonly #grammar: CompiledGrammar;
   #positions = new Map<string, GrammarPosition>();
-  /** Stacks of nodes to return to, as chains: a cell is a node on top of another cell. Cell 0 is the empty stack. */
+  /** Stacks of nodes to return to, stored as linked cells: a node and the cell below it. Cell 0 is the empty stack. */
   readonly #cellNodes = [-1];
   readonly #cellBelow = [0];
   readonly #cells = new Map<number, number>();
@@ -34,7 +34,7 @@ export class Automaton {
     return this.#position([first], work);
   }
 
-  /** The position of these threads, each a node with its stack. */
+  /** The position with these alternatives, each a node with its stack. */
   #position(threads: readonly number[], work: Work): GrammarPosition {
     const { kinds, nexts, called, choices, rules } = this.#grammar;
     const nodes = kinds.length;
@@ -61,7 +61,7 @@ export class Automaton {
           break;
         case nodeKind.call: {
           const next = nexts[node]!;
-          // A call at a rule's end needs no return: lists and other right recursions keep their stack small.
+          // A call at the end of a rule needs no return: so lists and other right recursion keep a small stack.
           const below = kinds[next] === nodeKind.end ? cell : this.#cell(next, cell);
           visit(below * nodes + rules[called[node]!]!);
           break;
@@ -108,7 +108,7 @@ export class Automaton {
     return cell;
   }
 
-  /** Answers keep the position where they stand; the others are made again when they are reached. */
+  /** Answers keep their current position; other positions are made again when they are reached. */
   #forget(): void {
     for (const position of this.#positions.values()) position.forget();
     this.#positions = new Map();

@@ -4,14 +4,14 @@ import type { Functions, Pointer } from "../libllama/functions.ts";
 
 const candidateBytes = 12;
 
-/** The library's `llama_token_data_array` over the whole vocabulary or a part of it, in our memory. */
+/** A `llama_token_data_array` of the library in our memory, with the whole vocabulary or a part of it. */
 export class Candidates {
   readonly #library: Functions;
   readonly #size: number;
   readonly #words: Int32Array<ArrayBuffer>;
   readonly #logits: Float32Array<ArrayBuffer>;
   readonly #address: bigint;
-  /** Address, count, selected, sorted: 8 bytes each. */
+  /** Address, count, selected and sorted, 8 bytes each. */
   readonly #array = new BigInt64Array(new ArrayBuffer(32));
 
   constructor(library: Functions, size: number) {
@@ -23,7 +23,7 @@ export class Candidates {
     this.#address = koffi.address(block) as bigint;
   }
 
-  /** Lets the chain choose among the tokens whose bits are set (null: among all); nothing counts as taken yet. */
+  /** Runs the sampler chain on the tokens whose bits are set (null: on all). It does not accept a token. */
   draw(chain: Pointer, context: Pointer, index: number, allowed: Uint32Array | null): number {
     const logits = this.#readLogits(context, index);
     const count = allowed === null ? this.#fillAll(logits) : this.#fill(logits, allowed);

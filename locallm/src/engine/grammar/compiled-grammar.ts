@@ -3,22 +3,19 @@ import { grammarLimits, type Work } from "./work.ts";
 
 export const nodeKind = { bytes: 0, split: 1, call: 2, end: 3 } as const;
 
-/**
- * A GBNF grammar as nodes over UTF-8 bytes. A call enters a rule and remembers the node to go on with after the
- * rule's end.
- */
+/** A GBNF grammar as nodes over UTF-8 bytes. A call enters a rule and remembers the node that follows it. */
 export class CompiledGrammar {
-  /** Of `nodeKind`. */
+  /** See `nodeKind`. */
   readonly kinds: number[] = [];
-  /** bytes and call: the node after. */
+  /** For `bytes` and `call`: the next node. */
   readonly nexts: number[] = [];
-  /** call: the rule. */
+  /** For `call`: the rule. */
   readonly called: number[] = [];
-  /** bytes: a flag for each byte. */
+  /** For `bytes`: a flag for each byte. */
   readonly sets: (Uint8Array | null)[] = [];
-  /** split: the alternatives. */
+  /** For `split`: the alternatives. */
   readonly choices: (number[] | null)[] = [];
-  /** First nodes, by rule. */
+  /** The first node of each rule. */
   readonly rules: number[] = [];
   readonly #ruleNumbers = new Map<string, number>();
   readonly #singles: Uint8Array[] = [];
@@ -49,7 +46,7 @@ export class CompiledGrammar {
     return found;
   }
 
-  /** The first node of a part after which the grammar goes on with `next`. */
+  /** The first node of a part that is followed by `next`. */
   #build(part: Part, next: number): number {
     switch (part.kind) {
       case "text": {
@@ -86,7 +83,7 @@ export class CompiledGrammar {
     return node;
   }
 
-  /** So that many repetitions of a large part copy a call and not the part. */
+  /** Many repetitions of a large part then copy a call instead of the part. */
   #asRule(of: Part): Part {
     const name = ` ${this.rules.length}`;
     this.#ruleNumbers.set(name, this.rules.length);
@@ -163,11 +160,11 @@ function isSmall(part: Part): boolean {
 interface Branch {
   readonly from: number;
   readonly to: number;
-  /** Null: the character ends here. */
+  /** Null: the character is complete. */
   readonly below: ByteTree | null;
 }
 
-/** Characters as ranges of their UTF-8 bytes, joined where the first bytes are the same. */
+/** Characters as ranges of their UTF-8 bytes; sequences with the same first bytes are merged. */
 class ByteTree {
   readonly branches: Branch[] = [];
 
@@ -187,7 +184,7 @@ class ByteTree {
 
 const lengthEnds = [0x7f, 0x7ff, 0xffff, 0x10ffff];
 
-/** Code points from `from` to `to` as sequences of byte ranges. */
+/** The code points from `from` to `to` as sequences of byte ranges. */
 function* utf8Ranges(from: number, to: number): Generator<(readonly [number, number])[]> {
   let start = from;
   for (const end of lengthEnds) {

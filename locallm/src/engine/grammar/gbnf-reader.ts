@@ -1,7 +1,7 @@
 import { LocallmError } from "../../wire/errors.ts";
 import type { Work } from "./work.ts";
 
-/** A part of a rule, as it is written in GBNF, llama.cpp's notation. */
+/** A part of a rule in GBNF, llama.cpp's notation. */
 export type Part =
   | { readonly kind: "text"; readonly bytes: Uint8Array }
   | { readonly kind: "class"; readonly ranges: readonly (readonly [number, number])[] }
@@ -21,7 +21,7 @@ export class GbnfReader {
     this.#work = work;
   }
 
-  /** Null at the end. */
+  /** Null at the end of the grammar. */
   rule(): { readonly name: string; readonly body: Part } | null {
     this.#blanks(true);
     if (this.#at >= this.#text.length) return null;

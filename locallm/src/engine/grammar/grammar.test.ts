@@ -7,9 +7,9 @@ import { freeText } from "./free-text.ts";
 import { TokenTree } from "./token-tree.ts";
 import { grammarLimits, Work } from "./work.ts";
 
-/** A clock that stands still, so that nothing runs out of time. */
+/** This clock never advances, so nothing runs out of time. */
 const endless = () => new Work(() => 0);
-/** A clock that goes on by so much each time that it is read. */
+/** This clock advances by a fixed time at each reading. */
 const ticking = (ms: number) => {
   let now = 0;
   return new Work(() => (now += ms));
@@ -27,7 +27,7 @@ function along(from: Position, text: string | Uint8Array, work = endless()): Pos
 
 const accepts = (gbnf: string, text: string) => along(start(gbnf), text)?.canEnd ?? false;
 
-/** Bodies of GBNF with few letters, so that random texts meet them. */
+/** Random GBNF with few letters, so that random texts often match. */
 const bodies = fc.letrec<{ body: string }>((tie) => ({
   body: fc.oneof(
     { maxDepth: 4, depthIdentifier: "body" },
@@ -54,7 +54,7 @@ describe("an automaton", () => {
     );
   });
 
-  it("accepts every text that the grammar derives", () => {
+  it("accepts every text that the grammar generates", () => {
     fc.assert(
       fc.property(
         bodies,
@@ -69,7 +69,7 @@ describe("an automaton", () => {
     );
   });
 
-  it("follows rules that call themselves", () => {
+  it("supports recursive rules", () => {
     const gbnf = 'root ::= list\nlist ::= "[" (item ("," item)*)? "]"\nitem ::= "1" | list\n';
     expect(
       ["[]", "[1,[1,[]],1]", "[".repeat(300) + "]".repeat(300)].map((text) => accepts(gbnf, text)),
@@ -77,7 +77,7 @@ describe("an automaton", () => {
     expect(["[", "[1,]", "[]]"].map((text) => accepts(gbnf, text))).toEqual([false, false, false]);
   });
 
-  it("keeps one stack where a list has ten thousand items", () => {
+  it("needs one stack for a list of ten thousand items", () => {
     const work = endless();
     let position: Position | null = start(
       'root ::= item more\nmore ::= "," item more | "."\nitem ::= "1"\n',
@@ -88,7 +88,7 @@ describe("an automaton", () => {
     expect(along(before!, ",1", work)).toBe(before);
   });
 
-  it("splits characters of several bytes between tokens", () => {
+  it("supports characters that are split between tokens", () => {
     const first = along(start("root ::= [一-十]"), Buffer.from("丁").subarray(0, 2));
     expect(first?.canEnd).toBe(false);
     expect(first?.after(Buffer.from("丁")[2]!, endless())?.canEnd).toBe(true);
@@ -116,14 +116,14 @@ describe("an automaton", () => {
       `r${depth} ::= "a"?`,
     ].join("\n");
 
-  it("ends by name where a character has too many alternatives", () => {
+  it("fails with a clear error if a character has too many alternatives", () => {
     expect(() => start(blown(40))).toThrow(expect.objectContaining({ code: "grammar_too_wide" }));
     expect(() => start('root ::= root "a" | "b"')).toThrow(
       expect.objectContaining({ code: "grammar_too_wide" }),
     );
   });
 
-  it("ends by name where it takes too long", () => {
+  it("fails with a clear error if it takes too long", () => {
     const work = ticking(grammarLimits.creditMs / 4);
     const gbnf = `root ::= ${'("a"? "b"?){1000} '.repeat(30)}\n`;
     expect(() => work.measure(() => start(gbnf, work))).toThrow(
@@ -131,16 +131,19 @@ describe("an automaton", () => {
     );
   });
 
-  it.each(['("a" | "b" | "c" | "d")* ', "[a-d]* ", '"a"? '.repeat(5)])("takes %j 60 times over", (body) => {
-    const gbnf = `root ::= ${body.repeat(60)}\n`;
-    const work = endless();
-    const position = along(start(gbnf, work), "aaaaaaaaaaaaaaaaaaaa", work);
-    expect(position?.canEnd).toBe(true);
-  });
+  it.each(['("accepts %j repeated 60 times" | "b" | "c" | "d")* ', "[a-d]* ", '"a"? '.repeat(5)])(
+    "takes %j 60 times over",
+    (body) => {
+      const gbnf = `root ::= ${body.repeat(60)}\n`;
+      const work = endless();
+      const position = along(start(gbnf, work), "aaaaaaaaaaaaaaaaaaaa", work);
+      expect(position?.canEnd).toBe(true);
+    },
+  );
 });
 
-describe("the budget of an answer", () => {
-  it("is earned by tokens and spent by work", () => {
+describe("the time budget of an answer", () => {
+  it("grows with each token and shrinks with work", () => {
     let now = 0;
     const work = new Work(() => now);
     const token = (ms: number) =>
@@ -153,7 +156,7 @@ describe("the budget of an answer", () => {
     expect(() => token(grammarLimits.perTokenMs + 2)).toThrow(LocallmError);
   });
 
-  it("leaves out what is made once per model", () => {
+  it("excludes work that is done once per model", () => {
     let now = 0;
     const work = new Work(() => now);
     work.token(() => {
@@ -173,8 +176,8 @@ const vocabulary = {
   isEnd: (token: number) => token === 9,
 };
 
-describe("the tree of tokens", () => {
-  it("allows the tokens that the automaton allows one by one", () => {
+describe("the token tree", () => {
+  it("allows the same tokens as the automaton does one by one", () => {
     const tree = new TokenTree(vocabulary, true);
     fc.assert(
       fc.property(bodies, texts, (body, text) => {
@@ -197,20 +200,23 @@ describe("free text before a trigger", () => {
   const after = (words: string[], first: string | null, text: string) =>
     along(freeText({ words, start: first }, bound()), text);
 
-  it("goes on for ever without the word", () => {
+  it("stays free without the word", () => {
     const position = after(["<call>"], null, "x <cal <call< <cal\nl>".repeat(500));
     expect([position?.isFree, position?.canEnd]).toEqual([true, true]);
   });
 
-  it.each(["<call>", "text <call>", "<<call>", "<cal<call>", "<call<call>"])("binds after %j", (text) => {
-    const position = after(["<call>"], null, text);
-    expect(position).not.toBeNull();
-    expect(position?.isFree).toBe(false);
-    expect(along(position!, "x")).toBeNull();
-    expect(along(position!, "7</call>")?.canEnd).toBe(true);
-  });
+  it.each(["starts the grammar after %j", "text <call>", "<<call>", "<cal<call>", "<call<call>"])(
+    "binds after %j",
+    (text) => {
+      const position = after(["<call>"], null, text);
+      expect(position).not.toBeNull();
+      expect(position?.isFree).toBe(false);
+      expect(along(position!, "x")).toBeNull();
+      expect(along(position!, "7</call>")?.canEnd).toBe(true);
+    },
+  );
 
-  it("refuses a trigger that breaks the grammar at once", () => {
+  it("rejects a trigger that the grammar does not allow", () => {
     expect(after(["<calls>"], null, "<calls>")).toBeNull();
   });
 
@@ -218,7 +224,7 @@ describe("free text before a trigger", () => {
     expect(after(["[TOOL", "<call>"], null, "a <call>")?.isFree).toBe(false);
   });
 
-  it("finds every word where a search in the whole text finds it", () => {
+  it("finds the same words as a search in the whole text", () => {
     const letters = fc
       .array(fc.constantFrom("a", "b"), { minLength: 1, maxLength: 5 })
       .map((all) => all.join(""));
@@ -235,7 +241,7 @@ describe("free text before a trigger", () => {
     );
   });
 
-  it("binds at the start of an answer, whatever blanks are in it", () => {
+  it("starts the grammar at the start of an answer, after any white space", () => {
     const gbnf = 'root ::= "{\\"name\\": \\"f\\"}"';
     const begun = (text: string) => along(freeText({ words: [], start: '{"name":' }, start(gbnf)), text);
     expect(begun('{"name":')?.isFree).toBe(false);

@@ -5,23 +5,23 @@ import type { Work } from "./work.ts";
 type Tokens = Pick<Vocabulary, "size" | "piece" | "isEnd">;
 
 /**
- * The texts of all tokens as a tree of bytes, written flat in the order of a walk: whatever begins with bytes that
- * are not allowed is passed over in one step.
+ * The texts of all tokens as a tree of bytes, stored in depth-first order: all tokens that begin with disallowed bytes
+ * are skipped in one step.
  */
 export class TokenTree {
   readonly #vocabularySize: number;
   readonly #bytes: Uint8Array;
   readonly #depths: Uint16Array;
-  /** The node after all that begin with this one. */
+  /** The index after all nodes below this one. */
   readonly #skips: Int32Array;
-  /** The first token that ends at a node, or -1, and for each token the next of the same text. */
+  /** The first token that ends at each node, or -1; and for each token, the next one with the same text. */
   readonly #tokens: Int32Array;
   readonly #same: Int32Array;
   readonly #deepest: number;
   /** Tokens that end an answer. */
   readonly #ends: readonly number[];
 
-  /** With `special`, control tokens stand for their names; without, they have no text and are never allowed. */
+  /** With `special`, control tokens have their names as text; otherwise they have no text and are never allowed. */
   constructor(vocabulary: Tokens, special: boolean) {
     const texts: [text: string, token: number][] = [];
     const ends: number[] = [];
@@ -72,7 +72,7 @@ export class TokenTree {
     return deepest;
   }
 
-  /** A bit for each token that may come at this position. */
+  /** One bit for each token; set if the token may follow this position. */
   allowed(position: Position, work: Work): Uint32Array {
     const bits = new Uint32Array(Math.ceil(this.#vocabularySize / 32));
     if (position.canEnd) for (const token of this.#ends) bits[token >>> 5]! |= 1 << (token & 31);

@@ -2,20 +2,20 @@ import { LocallmError } from "../../wire/errors.ts";
 
 /** Documented in docs/locallm/limits.md. */
 export const grammarLimits = {
-  /** An answer may use this much processor time ahead of what its tokens earn. */
+  /** Processor time that an answer may use before it has earned it with tokens. */
   creditMs: 250,
   /** What each token of an answer earns. */
   perTokenMs: 4,
-  /** Alternatives that one character may have to be compared with. */
+  /** Alternatives that may be followed for one character. */
   stacks: 20_000,
   grammarChars: 4 << 20,
-  /** Nodes of one compiled grammar. */
+  /** Nodes of a compiled grammar. */
   nodes: 500_000,
 } as const;
 
 /**
- * The processor time that the grammar of one answer may take. All answers of a model share a thread: what one
- * grammar takes, the others wait for.
+ * Limits the processor time of an answer's grammar. All answers of a model share a thread: the others wait for one
+ * answer's grammar.
  */
 export class Work {
   readonly #clockMs: () => number;
@@ -28,7 +28,7 @@ export class Work {
     this.#creditMs = creditMs;
   }
 
-  /** Runs one token's share of the work. */
+  /** Runs the work for one token. */
   token<Result>(work: () => Result): Result {
     this.#creditMs = Math.min(this.#creditMs + grammarLimits.perTokenMs, grammarLimits.creditMs);
     return this.measure(work);
@@ -43,7 +43,7 @@ export class Work {
     }
   }
 
-  /** For what is made once per model, whoever needs it first. */
+  /** For work that is done once per model, by whichever answer needs it first. */
   unmeasured<Result>(work: () => Result): Result {
     const startMs = this.#clockMs();
     try {
@@ -63,10 +63,10 @@ export class Work {
   }
 }
 
-/** About 0.1 ms: the clock itself takes a microsecond. */
+/** About 0.1 ms, because reading the clock itself takes a microsecond. */
 const stepsBetweenLooks = 2048;
 
-/** Processor time of this thread: other processes on a busy machine do not count. */
+/** Processor time of this thread: the time of other processes on a busy machine does not count. */
 export function threadTimeMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
