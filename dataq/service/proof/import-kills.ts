@@ -1,115 +1,81 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Dataset, listDatasets } from "../src/importer/datasets.ts";
-import { PostingIndex } from "../src/search/postings/posting-index.ts";
 import { environmentOf, makeDataFolder, openFolder, removeDataFolder } from "../test/data-folder.ts";
+import { DatasetKills, killActions, killTargets, type RunCommand } from "../test/dataset-kills.ts";
+import { commandsOn } from "../test/mortal-database.ts";
 
-export const title = "Imports that are killed leave the data set of before or the new one";
+export const title = "Changes of data sets that are killed at every step leave the old state or the new one";
 
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
-const operations = ["research_journal_search", "legal_laws"] as const;
-const kills = 15;
+const preload = new URL("../test/kill-before.ts", import.meta.url).href;
+/** Kills of real processes for each change; a process takes seconds to start. */
+const processKills = 12;
 
 /**
- * Imports and removals of journals and laws, each killed at another moment of its run. After each
- * kill the data set must be one of the two states, with sums that agree and one dictionary, and laws must follow their
- * packs after the next command.
+ * Imports, updates, removals, restores and refreshes of journals and of laws: first with the connections broken before
+ * every single statement, then as processes of the command line that are killed with SIGKILL.
  */
 export async function run(print: (line: string) => void): Promise<void> {
-  const folder = await makeDataFolder("tables");
-  const files = mkdtempSync(join(tmpdir(), "dataq-kills-"));
-  try {
-    let killed = 0;
-    let finished = 0;
-    for (const target of operations) {
-      const wholeMs = await timed(() => command(folder, importOf(target, files, 0)));
-      for (let turn = 1; turn <= kills; turn++) {
-        const before = await stateOf(folder, target);
-        const words =
-          turn % 4 === 3
-            ? ["datasets", "remove", "killed", "--operation", target]
-            : importOf(target, files, turn);
-        const wasKilled = await command(folder, words, (wholeMs * turn) / kills);
-        if (wasKilled) killed++;
-        else finished++;
-        const after = await stateOf(folder, target);
-        check(target, before, after, turn);
-        await command(folder, importOf(target, files, turn + 1_000));
-        const whole = await stateOf(folder, target);
-        if (whole?.served !== sizeOf(turn + 1_000))
-          throw new Error(`After turn ${turn}: ${JSON.stringify(whole)}`);
-      }
+  print("| data set | change | how | statements | kills | old state | new state | other |");
+  print("| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |");
+  for (const how of ["broken connections", "SIGKILL"] as const) {
+    const folder = await makeDataFolder("tables");
+    const database = await openFolder(folder);
+    const run = how === "SIGKILL" ? processesIn(folder) : commandsOn(database, folder);
+    const kills = new DatasetKills({ database, folder, run, size: how === "SIGKILL" ? 1_000 : 10 });
+    const choose = (statements: number) =>
+      how === "SIGKILL" ? spread(statements, processKills) : all(statements);
+    try {
+      await kills.start();
+      for (const target of killTargets)
+        for (const action of killActions) {
+          const report = await kills.killAt(target, action, choose);
+          const { statements, kills: count, keptOld } = report;
+          print(
+            `| ${target} | ${action} | ${how} | ${statements} | ${count} | ${keptOld} | ${count - keptOld} | 0 |`,
+          );
+        }
+    } finally {
+      kills.close();
+      await database.close();
+      await removeDataFolder(folder);
     }
-    print("| | |");
-    print("|---|---:|");
-    print(`| commands killed | ${killed} |`);
-    print(`| commands that ended before their kill | ${finished} |`);
-    print("| data sets found in a state between two | 0 |");
-  } finally {
-    await removeDataFolder(folder);
-    rmSync(files, { recursive: true, force: true });
   }
 }
 
-function sizeOf(turn: number): number {
-  return 1_500 + (turn % 7);
+function all(statements: number): number[] {
+  return Array.from({ length: statements }, (_, n) => n + 1);
 }
 
-function importOf(target: string, files: string, turn: number): string[] {
-  const row = (n: number) =>
-    target === "legal_laws"
-      ? { category: "经济法", title: `测试${n}法`, version_date: "2020-01-01", text: `第一条 文本${turn}。` }
-      : { title: `期刊${n} ${turn}`, issn: `${String(n).padStart(4, "0")}-0000` };
-  const path = join(files, `killed-${turn}.jsonl`);
-  writeFileSync(path, Array.from({ length: sizeOf(turn) }, (_, n) => JSON.stringify(row(n))).join("\n"));
-  return ["import", target, path, "--dataset", "killed"];
+function spread(statements: number, count: number): number[] {
+  return all(Math.min(count, statements)).map((n) =>
+    Math.ceil((n * statements) / Math.min(count, statements)),
+  );
 }
 
-function check(target: string, before: Dataset | undefined, after: Dataset | undefined, turn: number): void {
-  const isOld =
-    after?.changedAt.getTime() === before?.changedAt.getTime() && after?.served === before?.served;
-  const isNew = after?.served === sizeOf(turn) || (turn % 4 === 3 && after?.state === "removed");
-  if (!isOld && !isNew) throw new Error(`${target}, turn ${turn}: ${JSON.stringify({ before, after })}`);
-  if (after?.state === "serving" && after.records !== after.served + after.duplicates)
-    throw new Error(`${target}, turn ${turn}: the sums do not agree: ${JSON.stringify(after)}`);
-}
-
-async function stateOf(folder: string, target: string): Promise<Dataset | undefined> {
-  const database = await openFolder(folder);
-  try {
-    const all = await listDatasets(database, new PostingIndex(database));
-    return all.find((set) => set.target === target && set.name === "killed");
-  } finally {
-    await database.close();
-  }
-}
-
-/** Whether it was killed. A command that fails is an error. */
-function command(folder: string, words: readonly string[], killAfterMs?: number): Promise<boolean> {
-  const child = spawn(process.execPath, ["--conditions=source", main, ...words], {
-    env: environmentOf(folder),
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  let said = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    said += text;
-  });
-  const timer = killAfterMs === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), killAfterMs);
-  return new Promise((resolve, reject) => {
-    child.once("close", (code, signal) => {
-      clearTimeout(timer);
-      if (signal === "SIGKILL") resolve(true);
-      else if (code === 0) resolve(false);
-      else reject(new Error(`${words.join(" ")} ended with ${code}: ${said}`));
+/** The command line in processes of its own. */
+function processesIn(folder: string): RunCommand {
+  const file = join(folder, "statements");
+  return async (words, killAt) => {
+    const child = spawn(process.execPath, ["--conditions=source", "--import", preload, main, ...words], {
+      env: {
+        ...environmentOf(folder),
+        STATEMENTS_FILE: file,
+        ...(killAt !== undefined && { KILL_BEFORE: String(killAt) }),
+      },
+      stdio: ["ignore", "ignore", "pipe"],
     });
-  });
-}
-
-async function timed(run: () => Promise<unknown>): Promise<number> {
-  const began = performance.now();
-  await run();
-  return performance.now() - began;
+    let said = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      said += text;
+    });
+    const [code, signal] = await new Promise<[number | null, string | null]>((resolve) =>
+      child.once("close", (...end) => resolve(end)),
+    );
+    if (signal === "SIGKILL") return { killed: true, statements: killAt as number };
+    if (code !== 0) throw new Error(`${words.join(" ")} ended with ${code}: ${said}`);
+    return { killed: false, statements: Number(readFileSync(file, "utf8")) };
+  };
 }
