@@ -2,7 +2,7 @@ import { consoleRoutes, routes as contractRoutes, type Route } from "@dataq/cont
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Action, actions } from "../src/accounts/principal.ts";
 import { type Role, rights, roles, type Scope, scopes } from "../src/accounts/scope.ts";
-import { routeAccess } from "../src/http/access.ts";
+import { type RouteAccess, routeAccess } from "../src/http/access.ts";
 import { type InProcessService, startInProcess } from "./in-process.ts";
 
 const roleNames = Object.keys(roles) as Role[];
@@ -77,10 +77,10 @@ test("the contract has every route, and says what each needs", () => {
 
 test("every actor gets into the routes that the table allows, and into no other", async () => {
   const wrong: string[] = [];
-  for (const [route, { access }] of Object.entries(routeAccess)) {
+  const walk = async ([route, { access }]: [string, RouteAccess]) => {
     const [method = "", url = ""] = route.split(" ");
     // better-auth answers this one.
-    if (url === "/console/auth/*") continue;
+    if (url === "/console/auth/*") return;
     const check = async (actor: Actor) => {
       const expected = refusalOf(actor, access);
       // It would start a worker.
@@ -92,7 +92,9 @@ test("every actor gets into the routes that the table allows, and into no other"
       if (got !== expected) wrong.push(`${route} by ${actor.name}: ${got}, not ${expected}`);
     };
     await Promise.all(actors.map(check));
-  }
+  };
+  const routes = Object.entries(routeAccess);
+  while (routes.length > 0) await Promise.all(routes.splice(0, 4).map(walk));
   expect(wrong).toEqual([]);
 }, 120_000);
 
@@ -118,7 +120,7 @@ describe("nobody acts on somebody who can do more than they can", () => {
     "members of an account of kind %s",
     async (kind) => {
       const wrong: string[] = [];
-      for (const actor of actors.filter((one) => one.kind === kind)) {
+      const walk = async (actor: Actor) => {
         const check = async (cell: string, method: string, path: string, body: unknown, touched: Role[]) => {
           const got = await codeOf(actor, method, path, body);
           const expected = refusalOf(actor, "members.manage") ?? excessOf(actor, touched);
@@ -137,12 +139,12 @@ describe("nobody acts on somebody who can do more than they can", () => {
             `invites ${target}`,
             "POST",
             "/v1/members/invitations",
-            { email: `${target}@x.example`, role: target },
+            { email: `invited${++serial}@x.example`, role: target },
             [target],
           );
-          await service.database.query("delete from people.invitation");
         }
-      }
+      };
+      await Promise.all(actors.filter((one) => one.kind === kind).map(walk));
       expect(wrong).toEqual([]);
     },
     120_000,
@@ -152,26 +154,32 @@ describe("nobody acts on somebody who can do more than they can", () => {
     "keys of an account of kind %s",
     async (kind) => {
       const wrong: string[] = [];
-      for (const actor of actors.filter((one) => one.kind === kind)) {
+      const untouched = new Map<string, Promise<string>>();
+      const walk = async (actor: Actor) => {
         for (const target of roleNames)
           for (const mode of ["live", "test"] as const) {
             const wanted = rights[kind][target];
             const needsLive = actor.isTest && mode === "live";
+            const expected =
+              refusalOf(actor, "keys.manage") ??
+              excessOf(actor, [target]) ??
+              (needsLive ? "grant_denied" : undefined);
             const check = async (cell: string, method: string, path: string, body?: unknown) => {
               const got = await codeOf(actor, method, path, body);
-              const expected =
-                refusalOf(actor, "keys.manage") ??
-                excessOf(actor, [target]) ??
-                (needsLive ? "grant_denied" : undefined);
               if (got !== expected) wrong.push(`${cell} ${mode} ${target} by ${actor.name}: ${got}`);
             };
             await check("creates", "POST", "/v1/keys", { mode, scopes: wanted });
-            const made = async () => `/v1/keys/${(await keyIn(accounts[kind], wanted, mode)).id}`;
+            // A request that must be refused leaves its key as it was, so all of these share one.
+            const make = async () => `/v1/keys/${(await keyIn(accounts[kind], wanted, mode)).id}`;
+            const shared = `${target} ${mode}`;
+            if (!untouched.has(shared)) untouched.set(shared, make());
+            const made = () => (expected === undefined ? make() : untouched.get(shared)!);
             await check("changes", "PATCH", await made(), { name: "new" });
             await check("rotates", "POST", `${await made()}/rotate`, {});
             await check("revokes", "DELETE", await made());
           }
-      }
+      };
+      await Promise.all(actors.filter((one) => one.kind === kind).map(walk));
       expect(wrong).toEqual([]);
     },
     120_000,

@@ -2,7 +2,14 @@ import { readConfig } from "../src/config.ts";
 import type { Database } from "../src/database/database.ts";
 import type { RouteName } from "../src/http/app.ts";
 import { createService } from "../src/server.ts";
-import { environmentOf, makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
+import {
+  environmentOf,
+  isEmbedded,
+  makeDataFolder,
+  openFolder,
+  queryAsOwner,
+  removeDataFolder,
+} from "./data-folder.ts";
 import { ScriptedSources } from "./scripted-source.ts";
 import { type CallOptions, type CallResult, callUrl } from "./service-process.ts";
 
@@ -26,6 +33,10 @@ export interface InProcessService {
 
 export async function startInProcess(env: Readonly<Record<string, string>> = {}): Promise<InProcessService> {
   const folder = await makeDataFolder("tables");
+  const database = await openFolder(folder);
+  if (isEmbedded)
+    // Nothing is killed here, so no commit needs to wait for the disk.
+    await queryAsOwner(database, "alter role dataq_service set synchronous_commit = off");
   const sources = new ScriptedSources();
   let log = "";
   const config = readConfig({
@@ -49,7 +60,6 @@ export async function startInProcess(env: Readonly<Record<string, string>> = {})
       },
     },
   });
-  const database = await openFolder(folder);
   const call = (path: string, options?: CallOptions) =>
     callUrl(service.url + path, { key: service.localKey, hasRealRecords: false, ...options });
   return {

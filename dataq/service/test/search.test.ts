@@ -263,6 +263,36 @@ test("a page of an older snapshot stays as it was after a refresh", async () => 
   }
 });
 
+test("a refresh deletes old snapshots and segments of its own corpus only", async () => {
+  const corpora = ["test:swept", "test:other"];
+  const refresh = (corpus: string, id: string) =>
+    index.refresh(corpus, each([keyed(id, "x")]), { dataset: "d", mode: "replace" });
+  for (const corpus of corpora) {
+    await refresh(corpus, "first");
+    await refresh(corpus, "second");
+    // Another process is building this one.
+    await database.query(
+      `insert into search_segment (corpus, dataset, analysis, is_ready, created_at)
+       values ($1, 'building', 'x', true, now() - interval '25 hours')`,
+      [corpus],
+    );
+  }
+  await database.query(
+    "update search_snapshot set retired_at = now() - interval '25 hours' where retired_at is not null",
+  );
+  await refresh("test:swept", "third");
+  const counts = await database.query(
+    `select corpus, (select count(*)::int from search_snapshot p where p.corpus = c.corpus) as snapshots,
+       (select count(*)::int from search_segment s where s.corpus = c.corpus and s.dataset = 'building') as building
+     from search_corpus c where corpus = any($1) order by corpus desc`,
+    [corpora],
+  );
+  expect(counts.rows).toEqual([
+    { corpus: "test:swept", snapshots: 2, building: 0 },
+    { corpus: "test:other", snapshots: 2, building: 1 },
+  ]);
+});
+
 test("an update replaces the same ids, other datasets stay", async () => {
   const query: Query = { term: "k:y" };
   await index.refresh("test:update", each([keyed("a", "y"), keyed("b", "y")]), {
