@@ -16,7 +16,7 @@ describe("a batch", () => {
   });
 
   it.each([
-    ["rejects a %s out of bounds: %j", [100, 0, 0]],
+    ["token", [100, 0, 0]],
     ["token", [-1, 0, 0]],
     ["token", [1.5, 0, 0]],
     ["token", [Number.NaN, 0, 0]],
@@ -25,7 +25,7 @@ describe("a batch", () => {
     ["position", [0, -1, 0]],
     ["sequence", [0, 0, 2]],
     ["sequence", [0, 0, -1]],
-  ] as const)("refuses a %s out of bounds: %j", (what, [token, position, sequence]) => {
+  ] as const)("rejects a %s out of bounds: %j", (what, [token, position, sequence]) => {
     const batch = new Batch(limits);
     expect(() => batch.add(token, position, sequence, true)).toThrow(what);
     expect(batch.rows).toBe(0);

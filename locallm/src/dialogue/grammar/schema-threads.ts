@@ -20,7 +20,7 @@ export const schemaBudget = {
 
 export const schemaThreadBudget: ThreadBudget = {
   quickThreads: 1,
-  slowThreads: 1,
+  slowThreads: 2,
   quickMs: 200,
   processorMs: 4000,
   memoryMb: 256,

@@ -25,8 +25,9 @@ export interface Library extends Functions {
  * opened and asked how well it fits, 11 ms together.
  */
 export function openLibrary(folder: string = platformFolder(), processorFile: string | null = null): Library {
+  const llama = open(folder, "llama");
   const ggml = open(folder, "ggml");
-  const functions = declareFunctions(open(folder, "llama"), ggml, layout);
+  const functions = declareFunctions(llama, ggml, layout);
   const version = functions.llama_version();
   checkLayout(functions, version);
   if (processorFile === null || functions.ggml_backend_load(processorFile) === null)
