@@ -7,8 +7,8 @@ import { operationMethods } from "./operation-methods.ts";
 import { operationTypes } from "./operation-types.ts";
 
 /**
- * `npm run generate --workspace dataq-client`: writes what the client takes from the contract, so that the
- * published package has plain types and no dependency. A test fails when a written file is not what this gives.
+ * `npm run generate --workspace dataq-client`: writes the files that the client takes from the contract, so that the
+ * published package has plain types and no dependency. A test fails when a written file is out of date.
  */
 const source = fileURLToPath(new URL("../src/", import.meta.url));
 
@@ -33,7 +33,7 @@ function format(path: string, text: string): string {
   });
 }
 
-/** The worker as text, so that a bundler that knows nothing of workers still carries it along. */
+/** The worker as text, so that bundlers without support for workers include it. */
 function workerSource(): string {
   const exchange = strip("exchange.ts").replaceAll("export ", "");
   const worker = strip("sync/worker.ts").replaceAll(/^import .*\.ts";$/gm, "");

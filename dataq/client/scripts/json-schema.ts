@@ -1,4 +1,4 @@
-/** The part of JSON Schema that the contract's schemas make. */
+/** The subset of JSON Schema that the contract uses. */
 export interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly description?: string;
@@ -11,10 +11,10 @@ export interface JsonSchema {
   readonly additionalProperties?: boolean | JsonSchema;
 }
 
-/** The TypeScript type of a schema. `named` gives the name of a field's type where it has one. */
+/** The TypeScript type of a schema. `named` returns the name of a field's type if it has one. */
 export function typeOf(schema: JsonSchema, named: Named = () => undefined): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const);
-  // Open: a later server may send a value that this version does not know.
+  // Any other string is allowed: a later server may send a value that this version does not know.
   if (schema.enum !== undefined)
     return [...schema.enum.map((value) => JSON.stringify(value)), "(string & {})"].join(" | ");
   if (schema.anyOf !== undefined) return schema.anyOf.map((one) => typeOf(one, named)).join(" | ");

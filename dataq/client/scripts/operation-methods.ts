@@ -4,8 +4,8 @@ import { comment, type JsonSchema } from "./json-schema.ts";
 import { pascal } from "./operation-types.ts";
 
 /**
- * `src/methods.ts`: the operations as methods, once for each face. Written out, because an editor then shows
- * each with its description, and a wrong name does not compile.
+ * `src/methods.ts`: each operation as a method of both clients. Written out, so that editors show the description of
+ * each and a wrong name does not compile.
  */
 export function operationMethods(): string {
   return [
@@ -57,7 +57,7 @@ function view(
   ];
 }
 
-/** A call without required parameters may leave them out altogether. */
+/** A call without required parameters may omit them all. */
 function paramsOf(operation: Operation): string {
   const { required = [] } = z.toJSONSchema(operation.params, {
     io: "input",

@@ -77,7 +77,7 @@ function envelopeTypes(operation: Operation): string[] {
   ];
 }
 
-/** Fields whose type has a name of its own wherever they stand. */
+/** Fields whose type has the same name everywhere. */
 function named(field: string, schema: JsonSchema): string | undefined {
   if (field === "source" && schema.properties?.["retrieved_at"] !== undefined) return "Source";
   if (field === "usage" && schema.properties?.["list_tokens"] !== undefined) return "Usage";

@@ -6,8 +6,8 @@ import { delayBeforeRetry } from "./retry.ts";
 import type { RetrySettings, Settings } from "./settings.ts";
 
 /**
- * What a call asks of the face that runs it: send this, or wait. A face answers `send` with the outcome. The
- * core is a generator of these steps and so knows neither promises nor blocking.
+ * What the core asks its client to do: send a request, or wait. The client answers `send` with the outcome. The core
+ * is a generator of these steps, so it needs neither promises nor blocking calls.
  */
 export type Step =
   | {
@@ -50,7 +50,7 @@ export function* call(
 
 type Failed = Extract<Outcome, { kind: "failed" }>;
 
-/** Removes the key from everything that a server sends back. */
+/** Removes the key from everything that a server returns. */
 function readReply(
   reply: Extract<Outcome, { kind: "reply" }>,
   apiKey: string,

@@ -20,8 +20,8 @@ export interface SyncClock extends Clock {
 }
 
 /**
- * The synchronous client: the same methods, whose answers are there when they return. The calling thread
- * sleeps meanwhile, so a server in that same thread can never answer it.
+ * The synchronous client: the same methods, which return their answers directly. The calling thread sleeps meanwhile,
+ * so a server in the same thread could never answer.
  */
 export class DataQuerySync extends SyncOperations {
   readonly #steps: ClientSteps;
@@ -116,7 +116,7 @@ const forgotten = new FinalizationRegistry<Channel>((channel) => channel.close()
 
 type Run = <Value>(steps: Steps<Value>) => Value;
 
-/** The pages of a search. A loop that was left can continue, here or with `state()` in another process. */
+/** The pages of a search. After leaving a loop you can continue, here or with `state()` in another process. */
 export class SyncPages<Name extends OperationName> implements Iterable<Result<Name>> {
   readonly #cursor: PageCursor<Name>;
   readonly #run: Run;

@@ -120,7 +120,7 @@ export class DataQuery extends AsyncOperations {
 
 type Run = <Value>(steps: Steps<Value>) => Promise<Value>;
 
-/** The pages of a search. A loop that was left can continue, here or with `state()` in another process. */
+/** The pages of a search. After leaving a loop you can continue, here or with `state()` in another process. */
 export class AsyncPages<Name extends OperationName> implements AsyncIterable<Result<Name>> {
   readonly #cursor: PageCursor<Name>;
   readonly #run: Run;

@@ -1,6 +1,6 @@
 /**
- * One request, one answer, by `fetch`. It imports nothing, because the worker of the synchronous client
- * carries a copy of it.
+ * Sends one request with `fetch` and reads its answer. Imports nothing, because the worker of the synchronous client
+ * contains a copy of it.
  */
 export async function exchange(fetcher: Fetch, request: HttpRequest, limits: Limits): Promise<Outcome> {
   const controller = new AbortController();
@@ -15,7 +15,7 @@ export async function exchange(fetcher: Fetch, request: HttpRequest, limits: Lim
   const timer = setTimeout(() => end("timeout"), limits.timeoutMs);
   try {
     const init = { ...limits.init, method: request.method, headers: request.headers };
-    // Not followed: a redirect would turn the paid POST into a GET, and might leave the server that was asked.
+    // Redirects are not followed: they would turn the paid POST into a GET, and might lead to another server.
     const response = await fetcher(request.url, {
       ...init,
       redirect: "manual",

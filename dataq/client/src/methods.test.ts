@@ -15,7 +15,7 @@ describe("every operation of the contract", () => {
   });
 
   test.each(operations.map(({ name, domain, example }) => [name, domain, example] as const))(
-    "%s is a method under its own name and under its domain, on both faces",
+    "%s is a method under its own name and under its domain, on both clients",
     async (name, domain, example) => {
       const short = name
         .slice(domain.length + 1)
@@ -64,7 +64,7 @@ test("unknown names and options do not compile", () => {
   expect(calls).toBeTypeOf("function");
 });
 
-test("answers are typed by their operation", () => {
+test("answers have the type of their operation", () => {
   expectTypeOf(client.legal_laws).returns.resolves.toEqualTypeOf<Result<"legal_laws">>();
   expectTypeOf<Result<"legal_laws">["data"][number]["article_no"]>().toEqualTypeOf<string>();
   expectTypeOf<Result<"legal_laws">["data"][number]["chapter"]>().toEqualTypeOf<string | null>();
@@ -75,7 +75,7 @@ test("answers are typed by their operation", () => {
   expectTypeOf<
     NonNullable<Result<"enterprise_shixin_check">["summary"]>["listed"]
   >().toEqualTypeOf<boolean>();
-  // Both the record and the envelope have an `index`: the envelope's stands, the record's is under `data`.
+  // Both the record and the envelope have an `index`. The envelope's wins; the record's is under `data`.
   expectTypeOf<Result<"content_keyword_index">["index"]>().toEqualTypeOf<IndexState | undefined>();
   expectTypeOf<Result<"content_keyword_index">["data"]["index"]>().toEqualTypeOf<number>();
   expectTypeOf<DataQuerySync["legal_laws"]>().returns.toEqualTypeOf<Result<"legal_laws">>();

@@ -41,7 +41,7 @@ export interface RetryOptions {
   readonly retry_backoff?: number;
 }
 
-/** Options of the asynchronous client only: functions cannot be passed to the worker of the other one. */
+/** Options of the asynchronous client only: functions cannot be passed to the worker of the synchronous one. */
 export interface AsyncOnlyOptions {
   /** Replaces the global `fetch`. */
   readonly fetch?: Fetch;

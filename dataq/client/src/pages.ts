@@ -33,7 +33,7 @@ export interface PageState {
   readonly done: boolean;
 }
 
-/** The position in the pages of a search. Both clients run its steps. */
+/** The position in the pages of a search. Both clients run the steps that it returns. */
 export class PageCursor<Name extends OperationName> {
   readonly #settings: Settings;
   readonly #clock: Clock;
@@ -101,7 +101,7 @@ export class PageCursor<Name extends OperationName> {
     return items.slice(offset, offset + maxItems - this.#items);
   }
 
-  /** Moves the position behind one more record. */
+  /** Moves the position past one more record. */
   gaveItem(): void {
     this.#items++;
     const offset = this.#state.offset + 1;
@@ -140,7 +140,7 @@ export class PageCursor<Name extends OperationName> {
     }
   }
 
-  /** Moves the position behind a page. The latest page count applies, because an index can shrink meanwhile. */
+  /** Moves the position past a page. Uses the latest page count, because an index can shrink meanwhile. */
   #turn(page: Result<Name>): void {
     const isEmpty = recordsOf(page).length === 0;
     const isLast = !(page.total_pages > this.#state.page);
@@ -149,7 +149,7 @@ export class PageCursor<Name extends OperationName> {
   }
 }
 
-/** A replay is free, but its first answer, which was lost, was charged for this page. */
+/** A replay is free, but the first answer, which was lost, was charged for this page. */
 function costOf({ usage }: { readonly usage?: Usage }): number {
   return (usage?.reason === "replayed" ? usage.list_tokens : usage?.tokens) ?? 0;
 }

@@ -1,7 +1,7 @@
 /**
- * Milliseconds until the server lets another request through, by the rate headers of its last answer; 0 where
- * it says nothing or lets one through now. Read are `RateLimit: "account";r=0;t=3` (any of its policies may be
- * the one that is spent) and, where that is absent, the older `X-RateLimit-Remaining` and `X-RateLimit-Reset`.
+ * Milliseconds until the server accepts another request, according to the rate headers of its last answer; 0 if it
+ * says nothing or accepts one now. Reads `RateLimit: "account";r=0;t=3` (any of its policies may be exhausted) and
+ * otherwise the older `X-RateLimit-Remaining` and `X-RateLimit-Reset`.
  */
 export function pauseMs(headers: Headers, now: number): number {
   const current = headers.get("ratelimit");

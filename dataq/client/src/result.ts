@@ -3,9 +3,9 @@ import { APIError } from "./errors.ts";
 import { type Envelope, envelopeFields, type OperationName, type Operations } from "./operations.ts";
 
 /**
- * The answer of one query: the envelope as the server wrote it, and beside it `response` with status, headers
- * and request id. An operation that answers one record also shows the record's fields on the answer
- * (`company.name`), except where the envelope has the same name: those stand under `data`.
+ * The answer to one query: the envelope as the server wrote it, plus `response` with status, headers and request ID.
+ * For an operation that returns one record, the answer also has the record's fields (`company.name`), except where
+ * the envelope has the same name: those are under `data`.
  */
 export type Result<Name extends OperationName> = Answer<Name> &
   (Operations[Name]["data"] extends readonly unknown[]
@@ -51,7 +51,7 @@ function factsOf({ status, headers, requestId, attempts }: RawResponse): Respons
   return { status, headers, requestId, attempts };
 }
 
-/** Adds a property that JSON omits, so that the answer prints as it arrived. */
+/** Adds a property that JSON omits, so that the answer prints as it was received. */
 function hide(target: object, name: string, value: unknown): void {
   Object.defineProperty(target, name, { value, enumerable: false, configurable: true });
 }

@@ -10,7 +10,7 @@ function failure(status: number, retryAfter?: number) {
   return new (classOfStatus(status))("x", { code: "x", status, retryAfter });
 }
 
-test("a wait lies within half a second of delay × backoff^n, and never below zero", () => {
+test("a wait differs from delay × backoff^n by at most half a second and is never negative", () => {
   const settings = fc.record({
     retryDelayS: fc.double({ min: 0, max: 60, noNaN: true }),
     retryBackoff: fc.double({ min: 0, max: 4, noNaN: true }),
@@ -24,7 +24,7 @@ test("a wait lies within half a second of delay × backoff^n, and never below ze
   fc.assert(law, { seed: 7 });
 });
 
-test("a wait after retry_after is never shorter than it, and at most half a second longer", () => {
+test("a wait after retry_after is never shorter than that, and at most half a second longer", () => {
   const law = fc.property(fc.double({ min: 0, max: 60, noNaN: true }), draw, (retryAfter, random) => {
     const wait = delayBeforeRetry(defaultRetry, failure(429, retryAfter), 1, () => random) ?? -1;
     expect(wait).toBeGreaterThanOrEqual(retryAfter * 1_000);

@@ -2,9 +2,9 @@ import { APIError, ConnectionError, type DevnorsDataError } from "./errors.ts";
 import type { RetrySettings } from "./settings.ts";
 
 /**
- * Milliseconds to wait before the next attempt, or undefined where there shall be none. The specification's
- * rule, section 7: only 429 and 5xx; `retryDelay × retryBackoff^n ± 0.5 s`; a `retry_after` in its place, and
- * never earlier than that. `failed` counts the attempts so far; `random` is drawn once for each wait.
+ * Milliseconds to wait before the next attempt, or undefined if there is no next attempt. The rule of section 7 of
+ * the specification: only 429 and 5xx; `retryDelay × retryBackoff^n ± 0.5 s`; or else `retry_after`, and never
+ * earlier than that. `failed` counts the attempts so far; `random` is called once for each wait.
  */
 export function delayBeforeRetry(
   retry: RetrySettings,

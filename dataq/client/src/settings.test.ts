@@ -26,7 +26,7 @@ describe("the key and the address", () => {
     }
   });
 
-  test("trims a key with a line break at its end, and rejects one with a space without showing it", () => {
+  test("trims a key with a line break at its end, and rejects one with a space without repeating it", () => {
     expect(readSettings({ apiKey: "dq_live_x\n" }).apiKey).toBe("dq_live_x");
     expect(() => readSettings({ apiKey: "two words" })).toThrow(
       /^apiKey must be printable ASCII without spaces\.$/,
@@ -34,14 +34,14 @@ describe("the key and the address", () => {
   });
 
   test.each(["localhost:1", "ftp://a", "http://user:pass@a", "http://a?x=1", "http://a#x", ""])(
-    "the address %j is refused",
+    "rejects the address %j",
     (baseUrl) => {
       expect(() => readSettings({ apiKey: "k", baseUrl })).toThrow(/^baseUrl must/);
     },
   );
 });
 
-test("accepts a header named like a property of every object", () => {
+test("accepts a header whose name is a property of every object", () => {
   expect(readSettings({ apiKey: "k", headers: { constructor: "x" } }).headers).toEqual({ constructor: "x" });
 });
 
@@ -78,21 +78,21 @@ describe("options", () => {
     { headers: { "Idempotency-Key": "x" } },
     { headers: { "x-bad": "line\nbreak" } },
     { headers: { "": "x" } },
-  ])("%j is refused by its name", (option) => {
+  ])("rejects %j by name", (option) => {
     const [name = ""] = Object.keys(option);
     const make = () => new DataQuery({ apiKey: "k", ...(option as object) });
     expect(make).toThrow(ConfigurationError);
     expect(make).toThrow(new RegExp(name.replace("max_retries", "maxRetries")));
   });
 
-  test.each(["dq_live_x", null, 5])("%j as options is rejected without showing it", (options) => {
+  test.each(["dq_live_x", null, 5])("rejects %j as options without repeating it", (options) => {
     for (const face of [DataQuery, DataQuerySync]) {
       expect(() => new face(options as never)).toThrow(/^options must be an object/);
     }
   });
 
   test.each(["fetch", "fetchOptions", "onRequest", "onResponse", "onRetry"])(
-    "the synchronous client refuses %s by its name",
+    "the synchronous client rejects %s by name",
     (name) => {
       const make = () => new DataQuerySync({ apiKey: "k", [name]: () => {} });
       expect(make).toThrow(ConfigurationError);

@@ -76,7 +76,7 @@ function compareKeys(expected: "one" | "each" | "none", log: readonly LoggedRequ
   }
 }
 
-/** Field by field, because those that do not print are compared too; ours are camelCase. */
+/** Field by field, because fields that do not print are compared too. Ours are in camelCase. */
 function expectContained(actual: unknown, expected: object): void {
   for (const [name, value] of Object.entries(expected)) {
     const target = actual as Record<string, unknown>;

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { DataQuery, type DataQueryOptions, DataQuerySync, isDataQueryError } from "../src/index.ts";
 
-/** A case of `dataq/cases/`; its README says what the fields mean. */
+/** A case of `dataq/cases/`. The README there explains the fields. */
 export interface ClientCase {
   readonly name: string;
   readonly client?: Record<string, unknown>;
@@ -35,7 +35,7 @@ interface Expectation {
   readonly idempotency_keys?: "one" | "each" | "none";
 }
 
-/** What a run of a case gave. */
+/** The result of running a case. */
 export interface Happened {
   readonly delays: readonly number[];
   readonly result?: object;
@@ -50,7 +50,7 @@ export function readCases(file: string): ClientCase[] {
   return JSON.parse(readFileSync(`${folder}${file}.json`, "utf8")) as ClientCase[];
 }
 
-/** The scripted server as a process, so that a sleeping thread here does not stop it. */
+/** The scripted server runs as a process, because this thread may be asleep. */
 export async function startScriptedServer() {
   const child = spawn(process.execPath, [`${folder}server.ts`], { stdio: ["pipe", "pipe", "inherit"] });
   const [line] = (await once(createInterface(child.stdout), "line")) as [string];
@@ -97,7 +97,7 @@ export async function runAsync(one: ClientCase, url: string): Promise<Happened> 
   });
 }
 
-/** Runs a case with the synchronous client; asynchronous itself only to have the same shape. */
+/** Runs a case with the synchronous client. Asynchronous only to have the same signature. */
 export async function runSync(one: ClientCase, url: string): Promise<Happened> {
   const clock = virtualClock(one);
   return collect(clock, async (happened) => {
@@ -157,7 +157,7 @@ function callOf(
   }
 }
 
-/** Waits that take no time: they move the clock and are written down. */
+/** Waits take no time: they move the clock and are recorded. */
 function virtualClock({ draws = [] }: ClientCase) {
   const left = [...draws];
   const delays: number[] = [];
@@ -182,7 +182,9 @@ function spelt(one: ClientCase) {
   return { method, operation: operation as "legal_laws", params, options: inOurSpelling(options) };
 }
 
-/** The specification's own names stay as they are; the rest is camelCase here, and times are milliseconds. */
+/**
+ * The specification's own names stay as they are. All others are in camelCase, and times are in milliseconds.
+ */
 function inOurSpelling(options: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(options).map(([name, value]) => {

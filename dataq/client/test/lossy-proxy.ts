@@ -7,23 +7,23 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 /**
- * What goes wrong with a request: `lose` its answer after the service gave it (a 502 in its place), `cut` the
- * connection after the service answered, `drop` the connection before, `refuse` it with 503 before.
+ * The fault of a request: `lose` the answer after the service has sent it (replaced by a 502), `cut` the connection
+ * after the service has answered, `drop` the connection before, or `refuse` it with 503 before.
  */
 export type Fault = "lose" | "cut" | "drop" | "refuse" | "none";
 
 export interface LossyProxyOptions {
   readonly target: string;
-  /** Picked from by idempotency key, attempt and seed. */
+  /** Chosen by idempotency key, attempt and seed. */
   readonly faults: readonly Fault[];
-  /** Attempts of a call that may go wrong; those after them never do. */
+  /** Number of attempts of a call that may fail; later ones never do. */
   readonly attempts: number;
   readonly seed: number;
 }
 
 export interface LossyProxy {
   readonly url: string;
-  /** What arrived, in order, and how the service answered it where it was asked. */
+  /** The requests in order of arrival, each with the status that the service returned if it was asked. */
   seen(): Promise<readonly SeenRequest[]>;
   close(): void;
 }
@@ -34,7 +34,7 @@ export interface SeenRequest {
   readonly status?: number;
 }
 
-/** The proxy as a process, so that a sleeping thread here does not stop it. */
+/** The proxy runs as a process, because this thread may be asleep. */
 export async function startLossyProxy(options: LossyProxyOptions): Promise<LossyProxy> {
   const path = fileURLToPath(import.meta.url);
   const child = spawn(process.execPath, [path, JSON.stringify(options)], {

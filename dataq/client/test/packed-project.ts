@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 export const repository = fileURLToPath(new URL("../../../", import.meta.url));
 
-/** The package as it would be published, in an empty project that has nothing but it. */
+/** The package as it is published, in a project that contains nothing else. */
 export interface PackedProject {
   readonly folder: string;
   readonly tarball: Uint8Array<ArrayBuffer>;

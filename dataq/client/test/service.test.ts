@@ -61,7 +61,7 @@ const classOf: Readonly<Record<number, typeof APIError>> = {
   429: RateLimitError,
 };
 
-/** On a service without real laws, which are fetched from outside, the sample law is found. */
+/** On a service without real laws, which are downloaded, finds the sample law. */
 const withoutLaws: Readonly<Record<string, object>> = { legal_laws: { query: "样例数据条例" } };
 
 describe("the answer of every operation matches its type", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { readConfig } from "./config.ts";
 
-describe("every setting has a default, takes a right value and names a wrong one", () => {
+describe("every setting has a default, accepts a valid value and rejects an invalid one by name", () => {
   const settings: [string, string, string, unknown, unknown, string | null][] = [
     ["DATAQ_HOST", "port", "0.0.0.0:8080", 11_435, 8_080, "127.0.0.1:99999"],
     ["DATABASE_URL", "databaseUrl", "postgres://h/d", undefined, "postgres://h/d", "mysql://user:hush@h/d"],
@@ -56,19 +56,19 @@ describe("every setting has a default, takes a right value and names a wrong one
     });
   });
 
-  test("a hosted service lets nobody in by itself", () => {
+  test("a hosted service approves nobody automatically", () => {
     expect(readConfig({ DATAQ_MODE: "hosted" }).signup).toBe("approve");
     expect(readConfig({ DATAQ_MODE: "hosted", DATAQ_SIGNUP: "open" }).signup).toBe("open");
   });
 
-  test("the model server is one of this machine", () => {
+  test("the model server must be on this machine", () => {
     for (const near of ["http://localhost:1", "http://[::1]:1", "http://127.9.9.9"])
       expect(readConfig({ DATAQ_LOCALLM: near }).locallm).toBe(near);
     for (const far of ["http://192.168.1.9:11434", "http://models.example", "http://127.evil.example"])
       expect(() => readConfig({ DATAQ_LOCALLM: far })).toThrow("DATAQ_LOCALLM");
   });
 
-  test("a password in a wrong address is not repeated", () => {
+  test("an error about an address does not repeat the password in it", () => {
     expect(() => readConfig({ DATABASE_URL: "mysql://user:hush@h/d" })).not.toThrow("hush");
   });
 });

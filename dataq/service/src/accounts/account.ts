@@ -30,7 +30,9 @@ export interface NewAccount {
 /** Every account gets it once. */
 export const trial = { tokens: 2_000_000, days: 90 } as const;
 
-/** The account, its wallet with the trial or the opening tokens, and the audit line: all of them or none. */
+/**
+ * Creates the account, its wallet with the trial or the opening tokens, and the audit line: all or none of them.
+ */
 export async function createAccount(
   transaction: Transaction,
   wanted: NewAccount,

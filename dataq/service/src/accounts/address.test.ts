@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { callerOf, isAmong, isLoopback } from "./address.ts";
 
-test("an IPv4 address is one caller, also on a socket that takes IPv6", () => {
+test("an IPv4 address is one caller, also on a socket that accepts IPv6", () => {
   expect(callerOf("203.0.113.9")).toBe("203.0.113.9");
   expect(callerOf("::ffff:203.0.113.9")).toBe("203.0.113.9");
 });
 
-test("the addresses of one IPv6 /64 are one caller, however they are written", () => {
+test("all addresses of an IPv6 /64 are one caller, however they are written", () => {
   const same = [
     "2001:db8:0:7::1",
     "2001:0db8:0000:0007:aaaa::",

@@ -50,7 +50,7 @@ export async function sealAudit(database: Database, now: Date): Promise<Seal | u
   });
 }
 
-/** The sealed lines in the order of the chain, read in batches. Of a lost line only the id is known. */
+/** The sealed lines in the order of the chain, read in batches. For a lost line only the ID is known. */
 export async function* readSealed(
   queries: Queries,
 ): AsyncGenerator<SealedLine & { readonly seq: number; readonly isLost: boolean }> {
@@ -77,7 +77,7 @@ export async function lastSeal(database: Database): Promise<Seal | undefined> {
 /** 64 hexadecimal digits, as `Seal.sha256` has them. */
 export const sealPattern = /^[0-9a-f]{64}$/;
 
-/** Checks that the chain still has these seals, which were stored elsewhere. */
+/** Checks that the chain still contains these seals, which were stored elsewhere. */
 export async function verifyKept(database: Database, kept: readonly string[]): Promise<Finding> {
   const lost = await database.longReads.query<{ sha256: string }>(
     `select sha256 from unnest($1::text[]) as kept(sha256)

@@ -77,7 +77,7 @@ export async function writeAudit(
   );
 }
 
-/** PostgreSQL's JSON has no half of a surrogate pair; its text gets U+FFFD for one, too. */
+/** PostgreSQL's JSON cannot hold half a surrogate pair. Text columns store U+FFFD for it. */
 function jsonOf(value: object): string {
   return JSON.stringify(value, (_name, inner) => (typeof inner === "string" ? inner.toWellFormed() : inner));
 }
@@ -108,7 +108,7 @@ export const auditColumns = [
   "request_id",
 ] as const satisfies readonly (keyof AuditLine)[];
 
-/** Newest first, below `before` when given. */
+/** Newest first; only lines before `before` if given. */
 export async function readAudit(queries: Queries, limit: number, before?: number): Promise<AuditLine[]> {
   const found = await queries.query<AuditLine>(
     `select ${auditColumns.join(", ")} from audit

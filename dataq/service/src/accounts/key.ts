@@ -21,11 +21,11 @@ export interface ApiKey extends Grant {
   readonly revokedAt: Date | null;
   readonly revokedReason: RevocationReason | null;
   readonly lastUsedAt: Date | null;
-  /** When it was last tried after its end, or from an address outside its list; to the hour. */
+  /** When it was last used after its end or from an address outside its list, to the hour. */
   readonly lastRefusedAt: Date | null;
 }
 
-/** What a new key may do. What is left out has its default. */
+/** What a new key may do. Omitted fields have their defaults. */
 export interface NewKey {
   readonly mode?: KeyMode | undefined;
   readonly name?: string | undefined;
@@ -34,7 +34,7 @@ export interface NewKey {
   readonly perSecond?: number | null | undefined;
   readonly ipList?: readonly string[] | undefined;
   readonly expiresAt?: Date | null | undefined;
-  /** The key that its cap and rate are counted for; itself when left out. */
+  /** The key whose cap and rate it shares; by default itself. */
   readonly spendAs?: string | undefined;
 }
 
@@ -94,8 +94,8 @@ export class Keys {
   }
 
   /**
-   * Finds who calls with this text from this address. Throws `invalid_api_key` for every text that is not a valid key:
-   * only `onRefused` learns the reason, the caller does not.
+   * Finds the owner of this key and checks the address. Throws `invalid_api_key` for every text that is not a valid
+   * key: the reason goes to `onRefused` only, not to the caller.
    */
   async authenticate(
     text: string,
@@ -142,7 +142,7 @@ export class Keys {
     return found.rows;
   }
 
-  /** `permit` sees the key as it is, and as it would be. */
+  /** `permit` gets the key as it is and as it will be. */
   async change(
     accountId: string,
     id: string,
@@ -202,7 +202,7 @@ export class Keys {
     });
   }
 
-  /** In every instance, from the next request on. */
+  /** Takes effect in every instance with the next request. */
   async revoke(
     accountId: string,
     id: string,
@@ -241,7 +241,7 @@ export class Keys {
     await writeAudit(transaction, author, "key.revoke", id, null, { reason });
   }
 
-  /** Logs the use of a key that is over or denied, at most once an hour and key. */
+  /** Records the use of an ended or rejected key, at most once per hour and key. */
   async #noteRefusal(key: ApiKey, reason: string, ip: string, now: Date): Promise<void> {
     if (key.lastRefusedAt && now.getTime() - key.lastRefusedAt.getTime() < 3_600_000) return;
     const noted = await this.#database.pool.query(
@@ -252,7 +252,7 @@ export class Keys {
     await writeAudit(this.#database, { actor: "nobody", now, ip }, "key.refused", key.id, null, { reason });
   }
 
-  /** Notes the last use, at most once a minute and key: nothing is counted by it. */
+  /** Records the last use, at most once per minute and key: nothing is counted by it. */
   async noteUse(key: ApiKey, now: Date): Promise<void> {
     if (key.lastUsedAt && now.getTime() - key.lastUsedAt.getTime() < 60_000) return;
     await this.#database.pool.query(

@@ -21,9 +21,9 @@ export interface Identity {
 }
 
 /**
- * Opens what the first start creates: the secret (`givenSecret`, or `<data folder>/secret`), the local account, and its
- * key in `<data folder>/local-key`, which only its owner can read and which is the only key stored in clear text. Starts
- * at the same time take turns.
+ * Opens what the first start creates: the secret (`givenSecret`, or `<data folder>/secret`), the local account, and
+ * its key in `<data folder>/local-key`, which only its owner can read and which is the only key stored in clear text.
+ * Simultaneous starts take turns.
  */
 export async function openIdentity(
   database: Database,

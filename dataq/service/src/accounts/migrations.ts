@@ -1,6 +1,6 @@
 import type { Migration } from "../database/migrations.ts";
 
-/** Who may call, and who did what. Keys are stored as HMACs: the text of a key is in no table. */
+/** Who may call, and who did what. Keys are stored as HMACs; no table contains the text of a key. */
 export const accountMigrations: readonly Migration[] = [
   {
     name: "accounts/1-tables",
@@ -87,7 +87,7 @@ create trigger audit_seal_is_final before update or delete on audit_seal
   },
   {
     name: "accounts/4-one-cap",
-    // The first key of those that took each other's place: they share its cap.
+    // The first of the keys that replaced each other: they share its cap.
     up: "alter table api_key add spend_as text",
   },
   {

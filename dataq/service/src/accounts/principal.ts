@@ -9,18 +9,18 @@ import { defaultScopes, type Role, rights, type Scope } from "./scope.ts";
 export interface Grant {
   readonly mode: KeyMode;
   readonly scopes: readonly Scope[];
-  /** Tokens that it may spend in a month of China's calendar; null: as many as the account has. */
+  /** Tokens that it may spend per month (China time); null: no limit besides the balance. */
   readonly monthlyCap: number | null;
-  /** The key that cap and rate are counted for: itself, or the key that it replaces or was created by. */
+  /** The key whose cap and rate it shares: itself, or the key that it replaces or was created with. */
   readonly spendAs: string;
-  /** Calls a second, below the limit of the account; null: as many as the account. */
+  /** Calls per second, below the limit of the account; null: the account's limit. */
   readonly perSecond: number | null;
-  /** Addresses and blocks that it may be used from; empty: from anywhere. */
+  /** Addresses and blocks from which it may be used; empty: from anywhere. */
   readonly ipList: readonly string[];
   readonly expiresAt: Date | null;
 }
 
-/** A grant that may not have a key yet. */
+/** A grant for which no key may exist yet. */
 type WantedGrant = Omit<Grant, "spendAs"> & { readonly spendAs?: string | undefined };
 
 /** Who sends a request: an API key, or a member of an account who is signed in. */
@@ -56,7 +56,7 @@ export const actions = {
   "keys.manage": { scope: "manage:keys", allowsTestKeys: true },
   /** Invites members to the own account, and changes their roles. */
   "members.manage": { scope: "manage:members", allowsTestKeys: false },
-  /** Removes a member of the own account. Everybody may leave. */
+  /** Removes a member of the own account. Every member may leave. */
   "members.remove": { scope: "manage:members", allowsTestKeys: false, exceptSelf: true },
   /** Operates the service: accounts, money, prices, imports and people. */
   "service.operate": { scope: "admin", allowsTestKeys: false },
@@ -66,13 +66,13 @@ export type Action = keyof typeof actions;
 interface Requirement {
   readonly scope: Scope;
   readonly allowsTestKeys: boolean;
-  /** A member needs none of this for what concerns only them. */
+  /** The action needs no scope when it concerns only the member who asks. */
   readonly exceptSelf?: true;
 }
 
 /**
- * Throws unless the principal may do this at all, to the person `targetId` if it is about one. `assertMayGrant` decides
- * about the rights of a key or a member.
+ * Throws unless the principal may perform the action at all, on the person `targetId` if it concerns one.
+ * `assertMayGrant` checks the rights of the key or member concerned.
  */
 export function authorise(principal: Principal, action: Action, targetId?: string): void {
   const { scope, allowsTestKeys, exceptSelf }: Requirement = actions[action];
@@ -87,8 +87,8 @@ export function isSelf(principal: Principal, personId: string | undefined): bool
 }
 
 /**
- * Nobody gives what they do not have, and nobody changes, rotates or removes a key or a member that has more than they
- * have. `param` is the field of the request that asks for it.
+ * Throws if a principal would grant more rights than it has, or would change, rotate or remove a key or member with
+ * more rights. `param` is the field of the request that asks for them.
  */
 export function assertMayGrant(principal: Principal, grant: WantedGrant, param?: string): void {
   const scope = grant.scopes.find((one) => !principal.scopes.includes(one));
@@ -97,7 +97,9 @@ export function assertMayGrant(principal: Principal, grant: WantedGrant, param?:
   if (excess) throw new Failure("grant_denied", { right: excess[1], param: param ?? excess[0] });
 }
 
-/** What a new key gets: what is not asked for has the bounds of the principal, whose cap and rate it shares. */
+/**
+ * The rights of a new key: whatever is not asked for gets the bounds of the principal, whose cap and rate it shares.
+ */
 export function withBounds(principal: Principal, wanted: NewKey): NewKey & WantedGrant {
   const { mode, monthlyCap, perSecond, ipList, expiresAt } = principal;
   const isBounded = monthlyCap !== null || perSecond !== null;
@@ -113,13 +115,13 @@ export function withBounds(principal: Principal, wanted: NewKey): NewKey & Wante
   };
 }
 
-/** The first bound of `own` that `grant` would leave: its field, and the right in words. */
+/** The first bound of `own` that `grant` exceeds: its field, and the right in words. */
 function excessOf(own: Grant, grant: WantedGrant): readonly [field: string, right: string] | undefined {
   if (own.mode === "test" && grant.mode !== "test") return ["mode", "live mode"];
   if (own.monthlyCap !== null) {
     if (grant.monthlyCap === null || grant.monthlyCap > own.monthlyCap)
       return ["monthly_cap", `more than ${own.monthlyCap} tokens a month`];
-    // With a cap counted elsewhere both could be spent.
+    // With separate caps the key could spend both.
     if (grant.spendAs !== own.spendAs) return ["monthly_cap", "a monthly cap of its own"];
   }
   if (own.perSecond !== null) {

@@ -2,7 +2,10 @@ import type { Database } from "../database/database.ts";
 import { type Finding, verifyLedger } from "../ledger/verify.ts";
 import { verifyAudit, verifyKept } from "./audit-chain.ts";
 
-/** Checks the ledger, the accounts and the audit log, and `keptSeals` that were stored elsewhere against the log. */
+/**
+ * Checks the ledger, the accounts and the audit log, and compares the log with `keptSeals`, which were stored
+ * elsewhere.
+ */
 export async function verifyBooks(database: Database, keptSeals: readonly string[]): Promise<Finding[]> {
   const findings = [
     ...(await verifyLedger(database)),

@@ -7,7 +7,7 @@ import { ownNotes } from "../ledger/own-notes.ts";
 import { payIn } from "./account.ts";
 import { type Author, writeAudit } from "./audit.ts";
 
-/** Without letters and digits that people confuse. */
+/** Without letters and digits that are easily confused. */
 const ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ";
 const LENGTH = 20;
 
@@ -45,7 +45,7 @@ export async function createVouchers(
 
 /** A voucher without its code. */
 export interface Voucher {
-  /** The end of its code. */
+  /** The last characters of its code. */
   readonly hint: string;
   readonly tokens: number;
   readonly batch: string;
@@ -59,11 +59,11 @@ export interface VoucherQuery {
   readonly limit: number;
   readonly now: Date;
   readonly state?: VoucherState | undefined;
-  /** The end of the page before. */
+  /** The last voucher of the previous page. */
   readonly before?: VoucherPlace | undefined;
 }
 
-/** A place in the list, unique to a voucher. */
+/** A position in the list, unique for each voucher. */
 export interface VoucherPlace {
   readonly createdAt: Date;
   readonly digest: string;
@@ -132,7 +132,7 @@ function isCode(code: string): boolean {
   return [...body].every((character) => ALPHABET.includes(character)) && checkOf(body) === code.at(-1);
 }
 
-/** A weighted sum, which detects every wrong character and every swap of neighbours. */
+/** A weighted sum, which detects every wrong character and every swap of two neighbours. */
 function checkOf(body: string): string {
   let sum = 0;
   for (let i = 0; i < body.length; i++) sum += (i + 1) * ALPHABET.indexOf(body[i]!);

@@ -53,7 +53,7 @@ export class Jobs {
     this.#clock = clock;
   }
 
-  /** Throws `invalid_params` for an unknown target, `already_exists` while one for it runs. */
+  /** Throws `invalid_params` for an unknown target, and `already_exists` while a job for the target runs. */
   startImport(operation: string, from: string, options: ImportWishes = {}): Job {
     if (!importNames.includes(operation)) throw unknownTarget(operation);
     const flags = Object.entries(options).flatMap(([name, value]) => {
@@ -72,13 +72,15 @@ export class Jobs {
     return this.#start(kind, operation, name, ["datasets", kind, "--operation", operation, "--", name]);
   }
 
-  /** A job of this service, with the report of its import; undefined for others. */
+  /** A job of this service, with the report of its import; undefined for other jobs. */
   find(id: string): (Job & { readonly report: ImportReport | null }) | undefined {
     const found = this.#running.find(({ job }) => job.id === id);
     return found && { ...found.job, report: found.report };
   }
 
-  /** Newest first: those of this service, then the last runs of others, such as the command line's. */
+  /**
+   * Newest first: the jobs of this service, then the latest runs of other processes, such as the command line.
+   */
   async list(): Promise<Job[]> {
     const runs = await lastRuns(this.#database);
     const own = this.#running.map(({ job }) => withProgress(job, runs));

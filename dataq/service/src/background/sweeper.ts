@@ -60,7 +60,7 @@ export class Sweeper {
     this.#onError = onError;
   }
 
-  /** Runs all steps, unless they are running already: a slow database gets no queue of sweeps. */
+  /** Runs all steps, unless they are running already. With a slow database, sweeps do not queue. */
   sweep(): Promise<void> {
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
@@ -68,7 +68,7 @@ export class Sweeper {
     return this.#running;
   }
 
-  /** Waits for the step that is running; the steps after it do not begin. */
+  /** Waits for the step that is running. The remaining steps do not start. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#running;

@@ -11,12 +11,12 @@ export interface UploadState {
   readonly piece_bytes: number;
 }
 
-/** A piece comes within the time that a request may take, also over a slow line. */
+/** A piece must arrive within a request's time limit, even over a slow connection. */
 export const pieceBytes = 1 << 20;
 
 /**
- * Files that operators send from their browsers, written to disk piece by piece. A file stays for as long as a data
- * set or something that can be restored was made from it, and at least a day.
+ * Files that operators upload from their browsers, written to disk piece by piece. A file is kept as long as a data
+ * set, or something that can be restored, was made from it, and for at least a day.
  */
 export class Uploads {
   readonly #database: Database;
@@ -42,7 +42,7 @@ export class Uploads {
     return { id, received: 0, piece_bytes: pieceBytes };
   }
 
-  /** A piece that came before changes nothing; the answer says where the next one begins. */
+  /** A piece that was already received changes nothing; the answer says where the next one begins. */
   async add(id: string, at: number, piece: Uint8Array): Promise<UploadState> {
     const { path, received, bytes } = await this.#find(id);
     if (at !== received || piece.length === 0) return { id, received, piece_bytes: pieceBytes };
@@ -56,7 +56,7 @@ export class Uploads {
     return { id, received: at + piece.length, piece_bytes: pieceBytes };
   }
 
-  /** The path of a file that came whole. */
+  /** The path of a file that is complete. */
   async path(id: string): Promise<string> {
     const { path, received, bytes } = await this.#find(id);
     if (received !== bytes) throw new Failure("not_found", { what: "The rest of the uploaded file" });
@@ -96,7 +96,7 @@ export class Uploads {
 
 const keptMs = 86_400_000;
 
-/** The data set is called after it; nothing in it may lead to another folder. */
+/** The data set is named after it. The name must not lead to another folder. */
 function fileNameOf(name: string): string {
   const plain = basename(name.replaceAll("\\", "/")).replace(/[\p{Cc}/]/gu, "_");
   return plain.replace(/^\.+/, "") || "upload";

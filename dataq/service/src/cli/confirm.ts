@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline/promises";
 
-/** Asks the person at the terminal; false where there is nobody to ask. */
+/** Asks the user at the terminal; false if there is no terminal. */
 export async function confirm(question: string): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });

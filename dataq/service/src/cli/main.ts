@@ -3,7 +3,7 @@ import { Command } from "commander";
 
 const program = new Command("dataq").description("a data query service over Chinese sources");
 
-/** Loaded one by one, because loading all verbs takes longer than running most of them. */
+/** Loaded one by one, because loading all commands takes longer than running most of them. */
 const verbs: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import("./commands/serve.ts")).serveCommand(),
   accounts: async () => (await import("./commands/accounts.ts")).accountsCommand(),
@@ -22,7 +22,7 @@ async function findConnection() {
   return (await import("./connection.ts")).connection;
 }
 
-/** Adds the given verb. Adds all of them for help or an unknown verb. */
+/** Adds the given command. Adds all of them for help or an unknown command. */
 async function addVerbs(asked: string): Promise<void> {
   const loaders = Object.hasOwn(verbs, asked) ? [verbs[asked]!] : Object.values(verbs);
   for (const command of await Promise.all(loaders.map((load) => load()))) program.addCommand(command);

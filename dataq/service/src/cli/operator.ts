@@ -4,7 +4,7 @@ import { openIdentity } from "../accounts/local-account.ts";
 import type { Database } from "../database/database.ts";
 import { withOwnDatabase } from "./own-database.ts";
 
-/** What the operator's commands work on: the database itself, whether a service runs on it or not. */
+/** What the operator's commands work on: the database, whether or not a service is using it. */
 export interface Operator {
   readonly database: Database;
   readonly keys: Keys;

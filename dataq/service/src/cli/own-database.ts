@@ -6,8 +6,8 @@ import { migrate } from "../database/migrations.ts";
 import { migrations } from "../schema.ts";
 
 /**
- * Runs on the database of this data folder or DATABASE_URL, and closes it whatever happens. Only `serve` makes a
- * database: a mistyped DATAQ_DATA must not leave an empty one behind and seem to have lost everything.
+ * Runs `work` on the database of this data folder or DATABASE_URL, and always closes it. Only `serve` creates a
+ * database: a mistyped DATAQ_DATA must not create an empty one that looks like lost data.
  */
 export async function withOwnDatabase<Result>(
   options: { readonly applicationName: string; readonly poolSize: number },

@@ -121,7 +121,7 @@ function carrierOf(params: Params): { readonly code: string; readonly name: stri
   return named ?? carriersOf(params["express_no"] ?? "")[0] ?? { code: "auto", name: "未知" };
 }
 
-/** Codes of two kinds: the parcel's own (0 to 14), and finer ones that begin with them. */
+/** Two kinds of codes: the state of the parcel (0 to 14), and finer codes that begin with it. */
 function stateOf(code: string): string | undefined {
   return (
     states[code] ??

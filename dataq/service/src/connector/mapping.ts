@@ -8,7 +8,7 @@ const condition = z.object({
   equals: z.array(z.union([z.string(), z.number(), z.boolean(), z.null()])),
 });
 
-/** A vendor's API described in a file: the request, and which of its fields become which of ours. */
+/** A vendor's API described in a file: the request, and how the vendor's fields become ours. */
 export const mappingFile = z.strictObject({
   vendor: z.literal("mapping"),
   operation: z.string().refine((name) => findOperation(name) !== undefined, "the name of an operation"),
@@ -95,7 +95,7 @@ function fieldsOf(item: unknown, { fields, constants, values }: MappingFile["ans
   return out;
 }
 
-/** For a list: of its first record. */
+/** For a list: path in its first record. */
 function trace(body: unknown, { record, fields, constants }: MappingFile["answer"]): Trace[] {
   const found = at(body, record);
   const item = Array.isArray(found) ? found[0] : found;

@@ -9,7 +9,7 @@ export function masked(text: string, secrets: readonly string[]): string {
     }, text);
 }
 
-/** A shorter one would blank out half of a text, and protects nothing. */
+/** Masking shorter ones would blank out ordinary text and protect nothing. */
 const shortestSecret = 3;
 const mask = "…";
 

@@ -3,22 +3,24 @@ import { exchange, reasonOf } from "./connector.ts";
 import { masked } from "./masking.ts";
 import type { Found, Trace, Vendor, VendorRequest } from "./vendor.ts";
 
-/** One call to a vendor, laid open for the operator: what was sent, what came back, and what was read from it. */
+/**
+ * One call to a vendor, shown to the operator step by step: what was sent, what came back, and what was read from it.
+ */
 export interface Trial {
   /** Without credentials. */
   readonly request: VendorRequest;
   readonly status: number | null;
   readonly ms: number;
-  /** The beginning of the answer's text, without credentials; null where none came. */
+  /** The beginning of the answer's text, without credentials; null if there was no answer. */
   readonly answer: string | null;
   readonly found: Found | null;
-  /** What each field was read from; the first record's, of a list. */
+  /** Where each field was read from; for a list, in its first record. */
   readonly trace: readonly Trace[];
-  /** Why nothing was found out; null where the answer was understood. */
+  /** Why the answer could not be read; null if it was read. */
   readonly why: string | null;
 }
 
-/** Asks the vendor once, past cache, cap and breaker. What fails is part of the answer. */
+/** Asks the vendor once, bypassing cache, limit and breaker. Errors are part of the result. */
 export async function tryVendor(vendor: Vendor, params: Params, limitMs: number): Promise<Trial> {
   const sent = vendor.request(params);
   const hide = (text: string) => masked(text, vendor.secrets);

@@ -9,12 +9,12 @@ export interface Vendor {
   readonly licence: string | null;
   /** What a call costs the operator, in fen. Counted, not charged. */
   readonly costFen: number;
-  /** Credentials, which no log and no page may show. */
+  /** Credentials, which must not appear in logs or pages. */
   readonly secrets: readonly string[];
   request(params: Params): VendorRequest;
   /** Reads an answer with status 2xx. Anything that is not understood is `wrong`. */
   read(body: unknown, params: Params): Found;
-  /** What each field of the first record was read from, where the operator wrote that down. */
+  /** Where each field of the first record was read from, if the operator has configured that. */
   trace?(body: unknown): readonly Trace[];
 }
 
@@ -34,7 +34,7 @@ export interface VendorRequest {
   readonly body?: string;
 }
 
-/** Fields are the operation's, without `source`; what is missing may be filled with null. */
+/** The operation's fields, without `source`. Missing fields may be null. */
 export type Found =
   | { readonly outcome: "record"; readonly fields: Fields }
   | { readonly outcome: "records"; readonly list: readonly Fields[]; readonly total: number }

@@ -8,7 +8,7 @@ import type { HttpParts } from "./parts.ts";
 
 /**
  * Who may use a route. `public`: everybody. `visitor`: somebody who is signed in at the console, with or without an
- * account. `local or operator`: everybody on this machine, operators from elsewhere. An action: a principal that is
+ * account. `local or operator`: everybody on this machine; from elsewhere, operators. An action: a principal that is
  * authorised for it (`accounts/principal.ts`).
  */
 export type Access = "public" | "visitor" | "local or operator" | Action;
@@ -19,7 +19,7 @@ export interface RouteAccess {
   readonly cost: number;
 }
 
-/** Every route. A route without a row here stops the start of the service. */
+/** Every route. The service does not start if a route has no row here. */
 export const routeAccess: Readonly<Record<string, RouteAccess>> = {
   "GET /": row("public"),
   "GET /healthz": row("public"),
@@ -93,7 +93,7 @@ export const routeAccess: Readonly<Record<string, RouteAccess>> = {
 
   "GET /console": row("public"),
   "GET /console/*": row("public"),
-  // better-auth decides about sign-in itself.
+  // better-auth authorises these itself.
   "GET /console/auth/*": row("public"),
   "POST /console/auth/*": row("public"),
   "GET /console/api/session": row("public"),
@@ -136,7 +136,10 @@ export function enforceAccess(app: FastifyInstance, parts: HttpParts): void {
   });
 }
 
-/** What a proxy on this machine forwards is not from this machine; nor is a page that reached it under another name. */
+/**
+ * A request that a proxy on this machine forwards is not local. Nor is one from a page that reached this machine
+ * under another name.
+ */
 function isFromHere(request: FastifyRequest): boolean {
   const { headers, ip } = request;
   const isForwarded = (headers["x-forwarded-for"] ?? headers["forwarded"]) !== undefined;

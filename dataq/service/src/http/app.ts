@@ -9,7 +9,7 @@ import { refuseForeignHosts } from "./host.ts";
 import type { HttpParts } from "./parts.ts";
 import { scrub } from "./scrub.ts";
 
-/** What handlers note about a request, for its log line. */
+/** What handlers record about a request, for its log line. */
 export interface RequestNotes {
   operation?: string;
   code?: string;
@@ -26,7 +26,7 @@ declare module "fastify" {
     receivedAtMs: number;
   }
   interface FastifyInstance {
-    /** Every route that was added, without the HEAD that each GET brings. */
+    /** Every added route, without the HEAD route that fastify adds for each GET. */
     routeList: readonly RouteName[];
   }
 }
@@ -50,7 +50,8 @@ interface AppSettings {
 export function createApp(parts: HttpParts, settings: AppSettings): FastifyInstance {
   const { trustedProxies } = settings;
   const app = fastify({
-    // Without a trusted proxy the caller wrote X-Forwarded-For, and request.ip is the address of the socket.
+    // Without a trusted proxy, X-Forwarded-For was written by the caller; request.ip is then the address of the
+    // socket.
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     bodyLimit: BODY_LIMIT_BYTES,
     genReqId: () => makeIdentifier("req", parts.clock()),
@@ -60,7 +61,7 @@ export function createApp(parts: HttpParts, settings: AppSettings): FastifyInsta
     routerOptions: { maxParamLength: 200, ignoreTrailingSlash: true },
   });
   app.removeAllContentTypeParsers();
-  // The body stays bytes until the caller is known; then each route parses it.
+  // The body stays bytes until the caller is authenticated. Then each route parses it.
   app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
   app.decorateRequest("notes");
   app.decorateRequest("receivedAtMs", 0);
@@ -73,7 +74,7 @@ export function createApp(parts: HttpParts, settings: AppSettings): FastifyInsta
     reply.header("x-request-id", request.id);
     reply.header("x-api-version", "v1");
     if (proposed !== undefined) reply.header("x-client-request-id", proposed);
-    // PostgreSQL has no text with NUL.
+    // PostgreSQL cannot store NUL in text.
     if (/%00|\0/.test(request.url))
       throw invalid("url", "control_character", "url contains a NUL character", "remove %00", "请去掉 %00");
   });
@@ -130,7 +131,9 @@ export function createApp(parts: HttpParts, settings: AppSettings): FastifyInsta
   return app;
 }
 
-/** Why a source failed, in the words of its connector. Callers are not told: it may name the operator's vendor. */
+/**
+ * Why a source failed, in the words of its connector. Not shown to callers: it may name the operator's vendor.
+ */
 function reasonOf({ code, cause }: Failure): string | undefined {
   const isOfSource = code === "upstream_error" || code === "upstream_timeout" || code === "unavailable";
   return isOfSource && cause instanceof Error ? scrub(cause.message).slice(0, 500) : undefined;
@@ -180,8 +183,8 @@ function refuseUnknownRoutes(app: FastifyInstance): void {
       });
     throw new Failure("no_such_route", { method: request.method, path: path.slice(0, 200) });
   };
-  // Before the body is parsed, because fastify has errors of its own for some methods without a body. After every
-  // onRequest hook, because one of them answers preflight requests.
+  // Before the body is parsed, because fastify has its own errors for some methods without a body. After all
+  // onRequest hooks, because one of them answers preflight requests.
   app.addHook("preParsing", async (request) => {
     if (request.is404) refuse(request);
   });

@@ -5,7 +5,7 @@ import { shownType } from "./error-reply.ts";
 import { problemOf } from "./schema-problem.ts";
 import { parseStrictJson } from "./strict-json.ts";
 
-/** The JSON of a request; an absent body is an empty object where `whenEmpty` says so. */
+/** The JSON body of a request. An absent body is an empty object if `whenEmpty` allows it. */
 export function readJson(request: FastifyRequest, whenEmpty?: object): unknown {
   const type = request.headers["content-type"];
   if (
@@ -19,7 +19,7 @@ export function readJson(request: FastifyRequest, whenEmpty?: object): unknown {
   return parseStrictJson(bytes ?? new Uint8Array());
 }
 
-/** Checks a value from outside against a schema; the failure names each field and what to send. */
+/** Checks external input against a schema. The failure names each field and what to send. */
 export function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
   const read = schema.safeParse(value);
   if (read.success) return read.data;

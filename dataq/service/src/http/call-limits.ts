@@ -41,7 +41,7 @@ export async function admitCall(
   return principal;
 }
 
-/** Takes what a request costs from the account's allowance for management. Throws `rate_limited`. */
+/** Takes the cost of a request from the account's allowance for management. Throws `rate_limited`. */
 export async function takeAllowance(
   parts: Pick<HttpParts, "limiter" | "clock">,
   { account }: Principal,

@@ -11,7 +11,7 @@ import { scrub } from "./scrub.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Set for routes that need a principal, also when it is then refused. */
+    /** Set for routes that need a principal, even if it is then rejected. */
     principal: Principal | null;
     /** Set for routes that need a visitor. */
     visitor: SignedIn | null;

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 
 type Encoding = "br" | "gzip";
 
-/** Below this, headers and a packet weigh more than what compression saves. */
+/** For smaller answers, compression saves less than its headers cost. */
 const MIN_BYTES = 1_024;
 /** Higher qualities take several times as long for a few per cent. */
 const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
@@ -29,7 +29,7 @@ export function compressAnswers(app: FastifyInstance): void {
   });
 }
 
-/** What the caller prefers of the two by Accept-Encoding (RFC 9110, 12.5.3); Brotli where both are as good. */
+/** Which of the two the caller prefers by Accept-Encoding (RFC 9110, 12.5.3); Brotli if both are equal. */
 export function encodingOf(header: string | string[] | undefined): Encoding | undefined {
   const weights = new Map<string, number>();
   for (const part of String(header ?? "")
@@ -47,7 +47,8 @@ export function encodingOf(header: string | string[] | undefined): Encoding | un
 function isCompressible(reply: FastifyReply): boolean {
   if (reply.statusCode === 204 || reply.statusCode === 304 || reply.hasHeader("content-encoding"))
     return false;
-  // Secrets beside a text that the caller chose would show in the compressed size (BREACH).
+  // If an answer contains a secret and text that the caller chose, its compressed size would reveal the secret
+  // (BREACH).
   if (String(reply.getHeader("cache-control") ?? "").includes("no-store")) return false;
   const type = String(reply.getHeader("content-type") ?? "");
   return /^(?:text\/|application\/(?:[\w.-]+\+)?json|application\/x-ndjson)/i.test(type);
@@ -58,7 +59,7 @@ function announce(reply: FastifyReply, encoding: Encoding): void {
   reply.removeHeader("content-length");
 }
 
-/** What was written goes out as soon as the source pauses, so that a slow stream arrives line by line. */
+/** Flushed as soon as the source pauses, so that a slow stream arrives line by line. */
 function compressStream(source: Readable, encoding: Encoding): Transform {
   const compressed = encoding === "br" ? createBrotliCompress(brotli) : createGzip();
   let isFlushDue = false;

@@ -91,13 +91,13 @@ function textZh({ code, details }: Failure, after: object): ErrorText {
   return { message: fill(message, values), nextAction: asSentence(fill(nextAction, values), "。"), problems };
 }
 
-/** A fix of a parameter is part of a sentence; as the next action it stands alone. */
+/** A fix is part of a sentence in the details. As the next action it is a sentence of its own. */
 function asSentence(text: string, stop: "." | "。"): string {
   if (text === "") return text;
   return text[0]!.toUpperCase() + text.slice(1) + (/[.!?。！？]$/.test(text) ? "" : stop);
 }
 
-/** Anything thrown as a failure. An unknown error is an internal error. */
+/** Converts anything thrown into a failure. An unknown error becomes an internal error. */
 export function toFailure(error: unknown, contentType = ""): Failure {
   if (error instanceof Failure) return error;
   const { code, name } = (error ?? {}) as { code?: string; name?: string };

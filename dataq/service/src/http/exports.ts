@@ -42,12 +42,12 @@ export class Exports {
     return reply.send(stream);
   }
 
-  /** Cuts off the downloads that are running: a client may take as long as it likes to read one. */
+  /** Cuts off the running downloads, because a client may take any time to read one. */
   close(): void {
     for (const stream of this.#streams) stream.destroy();
   }
 
-  /** Counts something as long as an export. Returns what ends it. */
+  /** Counts something like an export. Returns the function that ends it. */
   begin(accountId: string): () => void {
     const own = this.#running.get(accountId) ?? 0;
     if (own >= MOST_PER_ACCOUNT || this.#total >= MOST)
@@ -66,7 +66,7 @@ export class Exports {
   }
 }
 
-/** Disconnects a client that reads nothing. Returns what stops the watch. */
+/** Disconnects a client that reads nothing. Returns the function that stops the watch. */
 function watchReader({ raw }: FastifyReply): () => void {
   let before = -1;
   const timer = setInterval(() => {

@@ -13,9 +13,10 @@ interface HostSettings {
 }
 
 /**
- * Refuses requests under a name that is not the service's own. A page of another site can make its name point to this
- * machine (DNS rebinding) and would then be on the same origin as the service. A service that listens on loopback
- * always checks; one that other machines reach has names that only its operator knows, and checks when they are listed.
+ * Rejects requests under a name that is not the service's own. A page of another site can point its name to this
+ * machine (DNS rebinding) and would then have the same origin as the service. A service on loopback always checks the
+ * name. The names of a service that other machines reach are known only to its operator, so it checks them if they
+ * are configured.
  */
 export function refuseForeignHosts(app: FastifyInstance, settings: HostSettings): void {
   const listed = new Set(settings.allowedHosts.map((host) => host.toLowerCase()));
@@ -30,7 +31,7 @@ export function refuseForeignHosts(app: FastifyInstance, settings: HostSettings)
   });
 }
 
-/** Whether a Host header names this machine as only this machine itself can. */
+/** Whether a Host header names this machine in a way that works only on this machine. */
 export function isLocalHost(host: string | undefined): boolean {
   if (host === undefined) return true;
   const name = nameOf(host);

@@ -18,7 +18,7 @@ test.each([
   expect(languageOf(header)).toBe(language);
 });
 
-test("every error's Chinese fills the same places as its English, and is Chinese", () => {
+test("every Chinese error uses the same placeholders as its English one, and is Chinese", () => {
   const places = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   for (const [code, row] of Object.entries(errors)) {
     const chinese = errorsZh[code as keyof typeof errors];
@@ -29,7 +29,7 @@ test("every error's Chinese fills the same places as its English, and is Chinese
   }
 });
 
-test("a body in Chinese says in Chinese what is wrong with each parameter and what to send", () => {
+test("a Chinese error says in Chinese what is wrong with each parameter and what to send", () => {
   const fixZh = "前 17 位对应的校验码是 3";
   const details = [
     { param: "params.tax_id", code: "checksum", message: "params.tax_id has …", fix: "the check …", fixZh },

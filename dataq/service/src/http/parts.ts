@@ -8,7 +8,7 @@ import type { RequestLog } from "../query/request-log.ts";
 import type { Exports } from "./exports.ts";
 import type { Metrics } from "./metrics.ts";
 
-/** What the routes work with. Each takes what it needs. */
+/** What the routes work with. Each route takes what it needs. */
 export interface HttpParts {
   readonly database: Database;
   readonly keys: Keys;

@@ -8,7 +8,7 @@ import { sampleCorpora, sampleCorpus, sampleDataset } from "../../operations/sam
 export interface FirstDataOptions {
   readonly databaseUrl: string | undefined;
   readonly dataFolder: string;
-  /** Whether live keys get samples. If not, they are made when the first test key asks for them. */
+  /** Whether live keys get samples. If not, the samples are generated when the first test key needs them. */
   readonly samples: boolean;
   /** Where the first laws come from; undefined for none. */
   readonly laws: string | undefined;
@@ -23,12 +23,12 @@ export interface FirstDataTask {
   readonly laws: string | undefined;
 }
 
-/** A message of the worker: a line for people, or corpora that are done, built or not. */
+/** A message of the worker: a line for the terminal, or corpora that are finished, built or not. */
 export type FirstDataNews = { readonly line: string } | { readonly settled: readonly string[] };
 
 /**
- * The data of a first start: samples, and real laws where a package index can be reached. A thread of low priority
- * builds what is missing beside the serving of calls; a call that needs it waits for it.
+ * The data of a first start: samples, and real laws if a package index can be reached. A thread of low priority
+ * builds what is missing while the service answers calls. A call that needs it waits.
  */
 export class FirstData {
   /** Settled when everything is built or has failed. Never rejects. */

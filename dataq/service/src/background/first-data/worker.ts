@@ -81,14 +81,14 @@ function yieldToCalls(): void {
   try {
     setPriority(5);
   } catch {
-    // Not allowed here. Both are a little slower then.
+    // Not permitted here. Calls are then a little slower.
   }
 }
 
 async function* each<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
   let count = 0;
   for (const item of items) {
-    // Gives other work, and a request to stop, a turn.
+    // Lets other work run, including a request to stop.
     if (++count % 50 === 0) await new Promise(setImmediate);
     yield item;
   }

@@ -31,7 +31,7 @@ export interface RefreshNeeds {
 export interface Due {
   readonly datasets: readonly DatasetName[];
   readonly corpora: readonly string[];
-  /** Whether a process was killed between a pack and what is folded from it. */
+  /** Whether a process was killed between importing a pack and folding it. */
   readonly isFoldPending: boolean;
 }
 
@@ -44,7 +44,7 @@ export async function findDue(database: Database, now: Date): Promise<Due> {
   };
 }
 
-/** Corpora whose 30 days are over, and those that were indexed by older rules. */
+/** Corpora that are 30 days old, or were indexed under older rules. */
 export async function dueCorpora(database: Database, now: Date): Promise<string[]> {
   const found = await database.pool.query<{ corpus: string; isLate: boolean; isOld: boolean }>(
     `select corpus, coalesce(next_refresh_at <= $1 and corpus not like '%#%', false) as "isLate", exists (
@@ -53,7 +53,7 @@ export async function dueCorpora(database: Database, now: Date): Promise<string[
        from search_corpus c order by corpus`,
     [now, analysisRules],
   );
-  // Records that are only looked up are indexed alike by all rules.
+  // Records that are only looked up by key are the same under all rules.
   return found.rows
     .filter(({ corpus, isLate, isOld }) => isLate || (isOld && documentOf(corpus) !== undefined))
     .map(({ corpus }) => corpus);
@@ -78,8 +78,8 @@ export async function refreshDue(needs: RefreshNeeds, due: Due): Promise<void> {
 }
 
 /**
- * Repeats the imports that made a data set, with their options, where a file that came from the network has changed.
- * Where one of the files cannot be had, the data set keeps its records, and the next try is tomorrow.
+ * If a downloaded file has changed, repeats the imports that made a data set, with their options. If a file cannot be
+ * read, the data set keeps its records, and the next attempt is tomorrow.
  */
 export async function refreshDataset(needs: RefreshNeeds, dataset: DatasetName): Promise<void> {
   const { database, index, progress } = needs;
@@ -111,7 +111,7 @@ export async function rebuildCorpus(needs: RefreshNeeds, corpus: string): Promis
   progress(`${corpus}: refreshed, ${size} documents`);
 }
 
-/** All that was imported for an operation, and its index. */
+/** Everything that was imported for an operation, and its index. */
 export async function refreshCorpus(needs: RefreshNeeds, corpus: string): Promise<void> {
   const { database, index } = needs;
   for (const { target, name, state } of await listDatasets(database, index))
@@ -133,7 +133,10 @@ async function fileOf(
   return file;
 }
 
-/** The options of a run for its file of today. The day that was stated for another content does not hold for a new one. */
+/**
+ * The options of a run, for the file as it is today. A day that was stated for the old content does not apply to new
+ * content.
+ */
 function termsOf({ options, sha256 }: RunState, file: LocalFile): RunState["options"] {
   return file.sha256 === sha256 ? options : { ...options, retrieved: null };
 }

@@ -13,7 +13,7 @@ try {
   // On Linux this lowers the priority of this thread only, so that calls come first.
   setPriority(5);
 } catch {
-  // Not allowed here. Both are a little slower then.
+  // Not permitted here. Calls are then a little slower.
 }
 
 const database = await openDatabase({

@@ -22,7 +22,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** `dataq datasets`: what was imported, and how it is taken back. */
+/** `dataq datasets`: lists what was imported, and removes or restores it. */
 export function datasetsCommand(): Command {
   const command = new Command("datasets").description("list, inspect, remove and restore imported data sets");
   command

@@ -4,7 +4,7 @@ import { verifyBooks } from "../../accounts/verify.ts";
 import { sealEntries } from "../../ledger/seal.ts";
 import { asOperator } from "../operator.ts";
 
-/** `dataq ledger`: proof that the books are right. */
+/** `dataq ledger`: checks the books. */
 export function ledgerCommand(): Command {
   const ledger = new Command("ledger").description("check the books");
   ledger

@@ -62,7 +62,7 @@ async function paginate(
       terminal.out(answerTable(page, fields, terminal.columns));
       terminal.note(footer(page));
     }
-    // After the page is out: a run that dies between the two gives it again and never leaves it out.
+    // After the page was printed: a run that dies in between prints the page again and never omits it.
     if (state !== undefined) await writeFileAtomic(state, `${JSON.stringify(pages.state())}\n`);
   }
 }

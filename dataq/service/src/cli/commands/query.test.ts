@@ -29,7 +29,7 @@ afterEach(() => {
   process.exitCode = undefined;
 });
 
-/** Runs a command against a service that answers as `answer` says; gives what it wrote. */
+/** Runs a command against a service that answers with `answer`. Returns what the command wrote. */
 async function run(
   make: (connect: () => DataQueryOptions, terminal: Terminal) => Command,
   words: string[],
@@ -82,7 +82,7 @@ describe("dataq query", () => {
     });
   });
 
-  test("takes a value without a name as the first parameter, also one with an equals sign in it", async () => {
+  test("accepts a value without a name as the first parameter, even with an equals sign in it", async () => {
     await run(queryCommand, ["legal_laws", "a=b 合同"], one);
     expect(requests[0]?.["params"]).toEqual({ query: "a=b 合同" });
   });
@@ -124,7 +124,7 @@ describe("dataq query", () => {
     expect(out).toBe("5,000 tokens, 1,990,000 left after it\n");
   });
 
-  test("says an error of the service in one line and ends with 1", async () => {
+  test("prints an error of the service in one line and exits with 1", async () => {
     const said = vi.spyOn(console, "error").mockImplementation(() => {});
     const connect = () => ({
       apiKey: "dq_test_x",
@@ -144,7 +144,7 @@ describe("dataq paginate", () => {
     total_pages: 3,
   });
 
-  test("writes a record a line in a pipe", async () => {
+  test("writes one record per line in a pipe", async () => {
     const { out } = await run(paginateCommand, ["legal_laws", "合同", "--page-size", "2"], pageOf);
     expect(
       out
@@ -155,7 +155,7 @@ describe("dataq paginate", () => {
     expect(requests.map(({ page_size }) => page_size)).toEqual([2, 2, 2]);
   });
 
-  test("goes on where a run with the same --state stopped, and does nothing after the end", async () => {
+  test("continues where a run with the same --state stopped, and does nothing after the end", async () => {
     const state = join(folder, "walk.json");
     const words = ["legal_laws", "合同", "--state", state];
     const first = await run(paginateCommand, [...words, "--max-pages", "1"], pageOf);

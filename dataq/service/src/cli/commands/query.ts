@@ -77,7 +77,7 @@ export function answerTable(
   return data.length === 0 ? "No records." : recordTable(result.operation, data, fields, width);
 }
 
-/** Place, cost and what is left, in one line; warnings in lines of their own. */
+/** Page, cost and balance in one line; warnings in lines of their own. */
 export function footer({
   page,
   total_pages,
@@ -94,7 +94,7 @@ export function footer({
   return [...warnings.map((warning) => `warning: ${warning}`), line].join("\n");
 }
 
-/** An error of the service is said in its words; any other is a defect and keeps its stack. */
+/** Prints an error of the service as its message. Any other error is a bug and keeps its stack. */
 export async function reportErrors(run: () => Promise<void>): Promise<void> {
   try {
     await run();

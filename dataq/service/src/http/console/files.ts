@@ -4,7 +4,7 @@ import { extname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Language } from "../language.ts";
 
-/** A file of the built console, as it goes out. */
+/** A file of the built console, ready to be sent. */
 export interface ConsoleFile {
   readonly type: string;
   readonly bytes: Buffer;
@@ -14,7 +14,7 @@ export interface ConsoleFile {
 }
 
 export interface ConsoleFiles {
-  /** The page that every address of the console begins with, for readers of each language. */
+  /** The page that all paths of the console return, in each language. */
   readonly pages: Readonly<Record<Language, string>>;
   /** By path below /console/. */
   readonly assets: ReadonlyMap<string, ConsoleFile>;
@@ -28,7 +28,9 @@ const types: Readonly<Record<string, string>> = {
   ".woff": "font/woff",
 };
 
-/** Read once: it is a megabyte, and no request should wait for a disk. Undefined where nothing was built. */
+/**
+ * Read once: it is a megabyte, and no request should wait for the disk. Undefined if the console is not built.
+ */
 export function readConsole(): ConsoleFiles | undefined {
   const folder = findConsole();
   if (folder === undefined) return undefined;
@@ -51,12 +53,12 @@ export function readConsole(): ConsoleFiles | undefined {
   return { pages: { en: without(page, "zh"), zh: without(page, "en") }, assets };
 }
 
-/** The page asks early for the texts of every language; a reader needs one. */
+/** The page preloads the texts of every language; a reader needs only one. */
 function without(page: string, language: Language): string {
   return page.replaceAll(new RegExp(`\\s*<link [^>]*hreflang="${language}"[^>]*>`, "g"), "");
 }
 
-/** In the published package beside the code; in the repository where the console's build puts it. */
+/** In the published package next to the code; in the repository where the console is built. */
 function findConsole(): string | undefined {
   const root = fileURLToPath(new URL("../../../", import.meta.url));
   return [join(root, "console"), join(root, "..", "console", "dist")].find((folder) =>

@@ -4,8 +4,8 @@ import { type Language, languageOf } from "../language.ts";
 import { type ConsoleFile, type ConsoleFiles, readConsole } from "./files.ts";
 
 /**
- * Nothing from elsewhere, nothing inline, no frame around it. `style-src` needs no exception because the pages set
- * styles through the object model, which the policy does not concern.
+ * Only the service's own files: no inline code, no frames. `style-src` needs no exception, because the pages set
+ * styles through the object model, which the policy does not restrict.
  */
 const policy = [
   "default-src 'none'",
@@ -29,7 +29,7 @@ const guards = {
   "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
 };
 
-/** The console's page and its files; the page itself asks for everything else over the public endpoints. */
+/** The console's page and its files. The page fetches everything else from the public endpoints. */
 export function addConsolePages(app: FastifyInstance): void {
   const files = readConsole();
 
@@ -76,10 +76,10 @@ function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: ConsoleF
   return reply.send(asset.bytes);
 }
 
-/** The page in the visitor's theme and language from the first byte, so that nothing flashes. */
+/** The page has the visitor's theme and language from the first byte, so that nothing flickers. */
 function inLook(pages: ConsoleFiles["pages"], { headers }: FastifyRequest): string {
   const look = /(?:^|;\s*)dataq_look=(system|light|dark)\.(en|zh)(?:;|$)/.exec(headers.cookie ?? "");
-  // Who has not chosen yet reads what their browser prefers.
+  // Visitors who have not chosen a language get the one that their browser prefers.
   const language = (look?.[2] as Language | undefined) ?? languageOf(headers["accept-language"]);
   return pages[language].replace(
     '<html lang="en" data-theme="system">',

@@ -27,7 +27,9 @@ interface ConsoleSettings {
   readonly locallm: string | undefined;
 }
 
-/** What the console needs beside the public API: the session, other sessions, and people who await approval. */
+/**
+ * What the console needs besides the public API: the session, other sessions, and people who await approval.
+ */
 export function addSessionRoutes(app: FastifyInstance, parts: HttpParts, settings: ConsoleSettings): void {
   const { people, database } = parts;
 

@@ -48,7 +48,9 @@ async function maskUnverified(answer: Response): Promise<Response> {
 /** better-auth's own error. */
 const wrongPassword = { message: "Invalid email or password", code: "INVALID_EMAIL_OR_PASSWORD" };
 
-/** Writes sign-ins to the audit log. Of failed ones only the route: what was typed may be a password. */
+/**
+ * Writes sign-ins to the audit log. For failed ones only the route, because the input may contain a password.
+ */
 async function noteSignIn(
   { people, ...parts }: Pick<HttpParts, "people" | "database" | "clock">,
   request: FastifyRequest<{ Params: { "*": string } }>,
@@ -60,7 +62,7 @@ async function noteSignIn(
     await writeAudit(parts.database, author, "login.failure", by, null, null);
     return;
   }
-  // Before the two-factor code there is a cookie without a session.
+  // Before the two-factor code is entered there is a cookie, but no session.
   const cookies = answer.headers.getSetCookie().map((cookie) => cookie.split(";", 1)[0]!);
   const cookie = cookies.findLast((one) => one.startsWith("dataq.session_token="));
   const found = cookie === undefined ? undefined : await people.find(new Headers({ cookie }));

@@ -19,7 +19,7 @@ type Table = (text: Text) => Readonly<Record<string, string>>;
 
 const operationNames = new Set<string>(operations.map(({ name }) => name));
 
-/** What the service can give and the console tells by a word of its own. */
+/** Codes that the service can return and the console shows as text. */
 const vocabularies: readonly (readonly [string, readonly string[], Table])[] = [
   ["what was done, in the audit log", auditActions, (text) => text.integrity.actions],
   ["who did it, in the audit log", namedActors, (text) => text.integrity.actors],
@@ -41,7 +41,7 @@ const vocabularies: readonly (readonly [string, readonly string[], Table])[] = [
   ],
 ];
 
-test.each(vocabularies)("%s: a word in English and one in Chinese for each", (_, codes, tableOf) => {
+test.each(vocabularies)("%s: every code has a text in English and in Chinese", (_, codes, tableOf) => {
   const [english, chinese] = [tableOf(en), tableOf(zh)];
   expect(Object.keys(english).sort()).toEqual([...codes].sort());
   expect(Object.keys(chinese).sort()).toEqual([...codes].sort());

@@ -44,7 +44,7 @@ export function modelTools(more: MoreChoices, termsOf: TermsOf): object[] {
   }));
 }
 
-/** The form in which the older published client looks for what there is. */
+/** The list of operations in the form that the older published client expects. */
 export function olderCapabilities(termsOf: TermsOf): Sent<typeof capabilities> {
   const list: readonly Operation[] = operations;
   return {

@@ -1,19 +1,19 @@
 import type { Bilingual, Operation, Params } from "@dataq/contract";
 import type { DataKind } from "../../sources/source.ts";
 
-/** What an operation costs now, and what answers it. */
+/** What an operation costs now, and where its answers come from. */
 export interface Terms {
   readonly tokens: number;
   readonly cachedTokens: number | null;
   readonly data: DataKind;
-  /** Of the imported records, as far as they have days. */
+  /** Dates of the imported records, if they have any. */
   readonly newestDay: string | null;
   readonly samples: readonly Params[];
 }
 
 export type TermsOf = (operation: Operation) => Terms;
 
-/** What answers on this service, so that a caller knows it before the call. */
+/** Where answers come from on this service, so that callers know it before the call. */
 export function notice({ data, newestDay }: Terms): Bilingual {
   if (data === "connector")
     return { en: "Answered by the operator's data vendor", zh: "由服务方接入的数据供应商实时返回" };

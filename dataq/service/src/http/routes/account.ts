@@ -62,7 +62,7 @@ export function addAccountRoutes(
     return { tokens, ...(await balanceBody(parts, account.id)) };
   });
 
-  // Prices are public, announced ones too.
+  // Prices are public, including announced ones.
   app.get("/v1/pricing", async (): Promise<Sent<typeof pricing>> => {
     const now = parts.clock();
     const versions = await parts.pipeline.prices.all(now);

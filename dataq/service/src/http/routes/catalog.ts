@@ -13,13 +13,13 @@ import { docsPage } from "../docs/page.ts";
 import type { Terms, TermsOf } from "../docs/terms.ts";
 import type { HttpParts } from "../parts.ts";
 
-/** What the service offers and in what state its data is. All public: nothing here is about an account. */
+/** What the service offers, and the state of its data. All public: nothing here concerns an account. */
 export function addCatalogRoutes(
   app: FastifyInstance,
   parts: Pick<HttpParts, "database" | "pipeline" | "clock"> & { readonly index: PostingIndex },
 ): void {
   let made: { readonly of: string; readonly offer: Offer } | undefined;
-  /** Made anew only when an import brings another platform, day or real data, or another price is in force. */
+  /** Rebuilt only when an import brings another platform, day or real data, or a new price takes effect. */
   const offer = async (): Promise<Offer> => {
     const platform = await archivedPlatforms(parts.index);
     const terms = new Map<string, Terms>();
@@ -101,7 +101,7 @@ function offerWith(more: MoreChoices, termsOf: TermsOf): Offer {
   };
 }
 
-/** What answers live keys, and what the samples know. */
+/** Where answers for live keys come from, and what the samples contain. */
 export async function answeredBy(
   { pipeline, index }: Pick<HttpParts, "pipeline"> & { readonly index: PostingIndex },
   operation: string,
@@ -116,13 +116,13 @@ export async function answeredBy(
   };
 }
 
-/** The data sets of generated records that fill an operation's index up. */
+/** The data sets of generated records that fill up an operation's index. */
 function generatedDatasets(operation: string): readonly string[] {
   const { fill } = findTarget(operation);
   return fill === undefined ? [] : [fill.dataset];
 }
 
-/** Every operation with what answers it, the index behind it, if it has one, and what is being built. */
+/** Every operation with the source of its answers, its index, if it has one, and what is being built. */
 async function statusOf(
   parts: Pick<HttpParts, "database" | "pipeline"> & { readonly index: PostingIndex },
 ): Promise<Sent<typeof status>> {
@@ -130,7 +130,7 @@ async function statusOf(
   const now = Date.now();
   const stateOf = async (name: string) => {
     const { data, newestDay } = await answeredBy(parts, name);
-    // What answers: the operation's own index, which generated records may fill, or its samples apart.
+    // What answers: the operation's own index, which generated records may fill up, or separate samples.
     const own = data === "imported" || data === "sample" ? await parts.index.state(name) : undefined;
     const state = own ?? (data === "sample" ? await parts.index.state(sampleCorpus(name)) : undefined);
     const real = own === undefined ? 0 : await parts.index.size(name, generatedDatasets(name));
@@ -142,7 +142,7 @@ async function statusOf(
       index: state ?? null,
       generated: (state?.size ?? 0) - real,
       building: run === undefined ? null : buildingOf(run.done, run.total),
-      // A refresh that is overdue by a day tells an operator that the schedule does not run.
+      // A refresh that is a day overdue shows operators that the schedule is not running.
       overdue: state?.next_refresh_at ? Date.parse(state.next_refresh_at) + 86_400_000 < now : false,
     };
   };

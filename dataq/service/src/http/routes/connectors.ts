@@ -8,7 +8,7 @@ import { check, readJson } from "../body.ts";
 import { authorOf } from "../caller.ts";
 import type { HttpParts } from "../parts.ts";
 
-/** The operator's contracts with vendors, and a look at what they give. */
+/** The operator's contracts with vendors, and tests of their answers. */
 export function addConnectorRoutes(
   app: FastifyInstance,
   parts: HttpParts,

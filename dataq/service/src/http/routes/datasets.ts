@@ -12,7 +12,7 @@ interface Named {
   readonly Params: { readonly operation: string; readonly name: string };
 }
 
-/** What was imported, and how it is taken back, for operators. */
+/** What was imported, and how operators remove or restore it. */
 export function addDatasetRoutes(
   app: FastifyInstance,
   parts: HttpParts,

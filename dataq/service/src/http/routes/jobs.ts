@@ -18,7 +18,7 @@ import { check, readJson } from "../body.ts";
 import { authorOf } from "../caller.ts";
 import type { HttpParts } from "../parts.ts";
 
-/** Imports, with the files that browsers send for them, and index builds: started and watched by operators. */
+/** Imports, uploads and index builds, which operators start and watch. */
 export function addJobRoutes(app: FastifyInstance, parts: HttpParts, jobs: Jobs, uploads: Uploads): void {
   app.get("/admin/v1/jobs", async (): Promise<Sent<typeof jobList>> => {
     return { data: await jobs.list(), operations: importNames };

@@ -22,7 +22,7 @@ import type { HttpParts } from "../parts.ts";
 /** Leak reports of one address. */
 const leakReports = { perSecond: 0.2, burst: 30 };
 
-/** Keys of the own account. The text of a key is only in the answer that creates it. */
+/** Keys of the own account. Only the answer that creates a key contains its text. */
 export function addKeyRoutes(app: FastifyInstance, parts: HttpParts): void {
   const { database, keys } = parts;
 

@@ -92,7 +92,7 @@ export function addAdminAccountRoutes(app: FastifyInstance, parts: HttpParts): v
     const { id, role } = await accountOf(request.params.id);
     const { count, monthly_cap, ...rest } = check(newKeys, readJson(request, {}));
     const asked = { ...rest, monthlyCap: monthly_cap };
-    // A key of an account of operators can do what operators can: then the rules for own keys apply.
+    // A key of an admin account can do what operators can, so the rules for one's own keys apply.
     const wanted = role === "admin" ? withBounds(principal, asked) : asked;
     if (role === "admin") assertMayGrant(principal, withBounds(principal, asked), "scopes");
     const author = authorOf(parts, request);

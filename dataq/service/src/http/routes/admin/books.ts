@@ -57,7 +57,7 @@ export function addAdminBookRoutes(app: FastifyInstance, parts: HttpParts): void
   });
 }
 
-/** Every line in the order of the chain, with the hash of the chain after it. */
+/** Every line in the order of the chain, each with the hash of the chain after it. */
 async function* auditLines(queries: Queries, format: "csv" | "jsonl"): AsyncGenerator<string> {
   if (format === "csv") yield csvLine([...auditColumns, "sha256"]);
   for await (const line of readSealed(queries)) {
