@@ -34,6 +34,11 @@ export interface Config extends CommandConfig, GpuSettings {
   /** Disk space for them, in bytes; 0: they are not written. */
   readonly cacheDiskBytes: number;
   readonly cacheFolder: string;
+  /** Memory for finished responses that requests can continue, in bytes; 0: none are kept. */
+  readonly responsesBytes: number;
+  readonly responsesLifetimeMs: number;
+  /** Where they are also written; null: only in memory. */
+  readonly responsesFolder: string | null;
   /** Whether `/api/generate` uses a plain prompt as is or applies the model's template. */
   readonly generate: "raw" | "template";
   /** Where control tokens are recognised: only in the template, or also in messages. */
@@ -94,6 +99,9 @@ export const settings: readonly Setting[] = [
   ),
   setting("LOCALLM_CACHE_DISK", "0", "disk space for them, so that they survive a restart; 0 writes none"),
   setting("LOCALLM_CACHE_FOLDER", "~/.locallm/conversations", "where they are written"),
+  setting("LOCALLM_RESPONSES", "64MiB", "memory for what /v1/responses stores; 0 stores nothing"),
+  setting("LOCALLM_RESPONSES_LIFETIME", "24h", "how long it is stored; 0 sets no limit"),
+  setting("LOCALLM_RESPONSES_FOLDER", "", "where it is also written, so that it survives a restart"),
   setting(
     "LOCALLM_REGISTRIES",
     "",
@@ -144,10 +152,13 @@ export function readConfig(environment: Environment = process.env): Config {
     cacheRamBytes,
     cacheDiskBytes: read("LOCALLM_CACHE_DISK", (text) => parseCacheDisk(text, cacheRamBytes)),
     cacheFolder: read("LOCALLM_CACHE_FOLDER", parsePath),
+    responsesBytes: read("LOCALLM_RESPONSES", parseResponses),
+    responsesLifetimeMs: read("LOCALLM_RESPONSES_LIFETIME", parseTimeout),
+    responsesFolder: read("LOCALLM_RESPONSES_FOLDER", parseOptionalPath),
     generate: read("LOCALLM_GENERATE", oneOf("raw", "template")),
     specialTokens: read("LOCALLM_SPECIAL_TOKENS", oneOf("template", "everywhere")),
     registries: read("LOCALLM_REGISTRIES", parseRegistries),
-    caFile: read("LOCALLM_CA_FILE", (text) => (text === "" ? null : parsePath(text))),
+    caFile: read("LOCALLM_CA_FILE", parseOptionalPath),
     proxy: {
       http: readProxy("HTTP_PROXY"),
       https: readProxy("HTTPS_PROXY"),
@@ -316,6 +327,10 @@ function parseCacheDisk(text: string, cacheRamBytes: Config["cacheRamBytes"]): n
   return bytes;
 }
 
+function parseResponses(text: string): number | Problem {
+  return parseSize(text) ?? new Problem("must be a size such as 64MiB or 500MB, or 0");
+}
+
 /** A number of bytes, or with a unit: powers of 1000 (`KB`, `MB` …) or of 1024 (`KiB`, `MiB` …). Null if it is neither. */
 function parseSize(text: string): number | null {
   const [, number, unit = ""] = /^(\d{1,15}(?:\.\d{1,6})?) ?(?:([KMGT]i?)?B?)$/i.exec(text) ?? [];
@@ -358,6 +373,10 @@ function parseTimeout(text: string): number | Problem {
   const valueMs = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : parseDuration(text);
   if (valueMs === null) return new Problem('must be seconds or a duration such as "5m"; 0 means no limit');
   return valueMs <= 0 ? Number.POSITIVE_INFINITY : valueMs;
+}
+
+function parseOptionalPath(text: string): string | null | Problem {
+  return text === "" ? null : parsePath(text);
 }
 
 function parsePath(text: string): string | Problem {

@@ -20,6 +20,8 @@ import { createApp } from "./http/app.ts";
 import { type BodyLimits, defaultBodyLimits } from "./http/body.ts";
 import { Dialogues } from "./http/dialogues.ts";
 import { createMetrics, type Metrics } from "./http/metrics.ts";
+import { ResponseFiles } from "./http/openai/response-files.ts";
+import { ResponseStore } from "./http/openai/response-store.ts";
 import { makeFolder } from "./library/durable.ts";
 import { Store } from "./library/store.ts";
 import type { StartRunner } from "./runner/handle.ts";
@@ -74,6 +76,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
   const store = new Store(config.modelsFolder);
   const metrics = createMetrics();
   const conversations = await openConversations(config, log);
+  const responses = await openResponses(config, log);
   /** Kept conversations make way for a model. */
   const loadableBytes = () => availableBytes() + conversations.memoryBytes;
   const backend = machineBackend(config);
@@ -123,6 +126,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
     scheduler,
     conversations,
     pulls,
+    responses,
     settings: {
       defences: {
         loopbackOnly: isLoopback(config.host.hostname ?? ""),
@@ -190,13 +194,26 @@ async function openConversations(config: Config, log: Logger): Promise<KeptConve
       await StateFiles.open({ folder, limitBytes, now: () => new Date(), onProblem }),
     );
   } catch (cause) {
-    const problem = `the folder cannot be used (${(cause as NodeJS.ErrnoException).code})`;
-    throw new LocallmError(
-      "invalid_setting",
-      { variable: "LOCALLM_CACHE_FOLDER", value: JSON.stringify(folder), problem },
-      { cause },
-    );
+    throw unusableFolder("LOCALLM_CACHE_FOLDER", folder, cause);
   }
+}
+
+/** Throws `invalid_setting` if the folder cannot be used. */
+async function openResponses(config: Config, log: Logger): Promise<ResponseStore> {
+  const { responsesFolder: folder, responsesBytes: bytes, responsesLifetimeMs: lifetimeMs } = config;
+  const limits = { bytes, lifetimeMs, now: () => Date.now() };
+  if (folder === null) return await ResponseStore.open(limits);
+  const onProblem = (problem: string, error: unknown) => log.warn({ err: error }, problem);
+  try {
+    return await ResponseStore.open(limits, new ResponseFiles(folder, onProblem));
+  } catch (cause) {
+    throw unusableFolder("LOCALLM_RESPONSES_FOLDER", folder, cause);
+  }
+}
+
+function unusableFolder(variable: string, folder: string, cause: unknown): LocallmError {
+  const problem = `the folder cannot be used (${(cause as NodeJS.ErrnoException).code})`;
+  return new LocallmError("invalid_setting", { variable, value: JSON.stringify(folder), problem }, { cause });
 }
 
 function keepingStart(start: StartRunner, conversations: KeptConversations): StartRunner {

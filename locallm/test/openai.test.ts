@@ -290,11 +290,32 @@ describe("the OpenAI API", () => {
         { param: "encoding_format" },
       ],
       [
-        "a previous response",
+        "an unknown previous response",
         "/v1/responses",
         { model, input: "x", previous_response_id: "resp_1" },
         400,
-        { param: "previous_response_id", code: "unsupported_parameter" },
+        { param: "previous_response_id", code: "previous_response_not_found" },
+      ],
+      [
+        "a previous response of a wrong type",
+        "/v1/responses",
+        { model, input: "x", previous_response_id: 1 },
+        400,
+        { param: "previous_response_id" },
+      ],
+      [
+        "a conversation",
+        "/v1/responses",
+        { model, input: "x", conversation: "conv_1" },
+        400,
+        { param: "conversation", code: "unsupported_parameter" },
+      ],
+      [
+        "background",
+        "/v1/responses",
+        { model, input: "x", background: true },
+        400,
+        { param: "background", code: "unsupported_parameter" },
       ],
       [
         "a built-in tool",
@@ -662,6 +683,9 @@ describe("the OpenAI API", () => {
   describe("responses", () => {
     const body = { model, input: "hi", max_output_tokens: 3, temperature: 0 };
     interface ResponseBody {
+      id: string;
+      store: boolean;
+      previous_response_id: string | null;
       status: string;
       output: (Answer & { type: string })[];
       usage: Record<string, number>;
@@ -733,6 +757,136 @@ describe("the OpenAI API", () => {
         max_output_tokens: 2,
       });
       expect(next.usage["output_tokens"]).toBe(2);
+    });
+
+    const next = (previous: ResponseBody, input: unknown, more: Answer = {}) =>
+      server.ask<ResponseBody>("/v1/responses", {
+        ...body,
+        input,
+        previous_response_id: previous.id,
+        ...more,
+      });
+    const stored = async (path: string, method = "GET") => {
+      const response = await fetch(`${server.url}/v1/responses/${path}`, { method });
+      return { status: response.status, body: (await response.json()) as Answer };
+    };
+    const itemsOf = async (id: string, query = "?order=asc") =>
+      (await stored(`${id}/input_items${query}`)).body as { data: Answer[] } & Answer;
+
+    it("continues a stored response as if the client sent the whole conversation", async () => {
+      const first = await server.ask<ResponseBody>("/v1/responses", { ...body, instructions: "be kind" });
+      expect(first).toMatchObject({ store: true, previous_response_id: null });
+      const second = await next(first, [{ role: "user", content: [{ type: "input_text", text: "more" }] }]);
+      expect(second.previous_response_id).toBe(first.id);
+      const third = await next(second, "last", { instructions: "be kind" });
+      const whole = await server.ask<ResponseBody>("/v1/responses", {
+        ...body,
+        instructions: "be kind",
+        input: [
+          { role: "user", content: "hi" },
+          ...first.output,
+          { role: "user", content: "more" },
+          ...second.output,
+          { role: "user", content: "last" },
+        ],
+      });
+      expect(third.usage["input_tokens"]).toBe(whole.usage["input_tokens"]);
+      expect(third.output[0]!["content"]).toEqual(whole.output[0]!["content"]);
+      // Instructions belong to one request.
+      expect((await next(first, "x")).usage["input_tokens"]).toBeLessThan(
+        (await next(first, "x", { instructions: "be kind" })).usage["input_tokens"]!,
+      );
+      // Two answers to one response do not see each other.
+      expect((await next(first, "more")).usage["input_tokens"]).toBe(second.usage["input_tokens"]);
+      expect((await itemsOf(third.id)).data.map((item) => [item["role"], item["type"]])).toEqual([
+        ["user", "message"],
+        ["assistant", "message"],
+        ["user", "message"],
+        ["assistant", "message"],
+        ["user", "message"],
+      ]);
+    });
+
+    it("continues after a call with its output alone, streamed too", async () => {
+      const tool = { type: "function", name: "now", parameters: clock.function.parameters };
+      const request = { ...body, model: "tools:1", tools: [tool], max_output_tokens: 100 };
+      const called = await server.ask<ResponseBody>("/v1/responses", { ...request, tool_choice: "required" });
+      const [call] = called.output;
+      const output = { type: "function_call_output", call_id: call!["call_id"], output: "12:00" };
+      const answered = await next(called, [output], {
+        ...request,
+        input: [output],
+        tool_choice: "none",
+        max_output_tokens: 2,
+      });
+      expect(answered.usage["output_tokens"]).toBe(2);
+      const last = data(
+        await events("/v1/responses", {
+          ...request,
+          previous_response_id: called.id,
+          input: [output],
+          tool_choice: "none",
+          max_output_tokens: 2,
+        }),
+      ).at(-1) as { response: ResponseBody };
+      expect(last.response.usage["input_tokens"]).toBe(answered.usage["input_tokens"]);
+      expect((await stored(last.response.id)).body).toEqual(last.response);
+    });
+
+    it("returns, lists and deletes what it stores", async () => {
+      const response = await server.ask<ResponseBody>("/v1/responses", {
+        ...body,
+        input: ["a", "b", "c"].map((text) => ({ role: "user", content: text })),
+      });
+      expect(await stored(response.id)).toEqual({ status: 200, body: response });
+      const all = (await itemsOf(response.id)).data;
+      expect(all).toMatchObject([
+        { type: "message", role: "user", content: [{ type: "input_text", text: "a" }] },
+        { content: [{ text: "b" }] },
+        { content: [{ text: "c" }] },
+      ]);
+      const ids = all.map(({ id }) => id);
+      expect(await itemsOf(response.id, "")).toMatchObject({
+        object: "list",
+        first_id: ids[2],
+        last_id: ids[0],
+        has_more: false,
+      });
+      const page = await itemsOf(response.id, `?limit=1&order=asc&after=${ids[0]}`);
+      expect([page.data.map(({ id }) => id), page["has_more"]]).toEqual([[ids[1]], true]);
+      for (const query of ["?limit=0", "?limit=101", "?limit=x", "?order=up"])
+        expect((await stored(`${response.id}/input_items${query}`)).status).toBe(400);
+      expect((await stored(`${response.id}?stream=true`)).status).toBe(400);
+      expect(await stored(response.id, "DELETE")).toEqual({
+        status: 200,
+        body: { id: response.id, object: "response", deleted: true },
+      });
+      for (const [path, method] of [
+        [response.id, "GET"],
+        [response.id, "DELETE"],
+        [`${response.id}/input_items`, "GET"],
+        ["__proto__", "GET"],
+        [encodeURIComponent("../x"), "DELETE"],
+      ] as const)
+        expect(await stored(path, method)).toMatchObject({
+          status: 404,
+          body: { error: { type: "not_found_error" } },
+        });
+    });
+
+    it("stores nothing where asked, and nothing of an answer that failed", async () => {
+      const response = await server.ask<ResponseBody>("/v1/responses", { ...body, store: false });
+      expect(response.store).toBe(false);
+      expect((await stored(response.id)).status).toBe(404);
+      const unfit = await server.post("/v1/responses", { ...body, input: "word ".repeat(3000) });
+      expect(unfit.status).toBe(400);
+      const begun = await server.ask<ResponseBody>("/v1/responses", body);
+      const wrong = await server.post("/v1/responses", {
+        ...body,
+        previous_response_id: begun.id,
+        input: [{ role: "wizard", content: "x" }],
+      });
+      expect(await wrong.json()).toMatchObject({ error: { param: "input[0].role" } });
     });
   });
 });

@@ -168,7 +168,7 @@ describe("the streamed answer equals the unstreamed answer", () => {
       response?: { output: Record<string, unknown>[]; usage: unknown };
     }
     await law(async (events) => {
-      const all = eventData(await joined(encodeResponse(builder(), from(events)))) as Event[];
+      const all = eventData(await joined(encodeResponse(builder(), from(events), async () => {}))) as Event[];
       const last = all.at(-1)!;
       const whole = builder();
       for (const event of events) whole.take(event);

@@ -115,13 +115,14 @@ function openAiBody(error: LocallmError): OpenAiErrorBody {
 function openAiType(error: LocallmError): string {
   if (error.code === "queue_full") return "server_overloaded";
   if (error.status === 401) return "authentication_error";
-  if (error.code === "model_not_found") return "not_found_error";
+  if (error.code === "model_not_found" || error.code === "response_not_found") return "not_found_error";
   return error.status < 500 ? "invalid_request_error" : "api_error";
 }
 
 const openAiCodes: Partial<Record<LocallmError["code"], string>> = {
   model_not_found: "model_not_found",
   not_found: "unknown_url",
+  previous_response_not_found: "previous_response_not_found",
   invalid_api_key: "invalid_api_key",
   unsupported_parameter: "unsupported_parameter",
   prompt_too_long: "context_length_exceeded",
@@ -132,6 +133,7 @@ const openAiCodes: Partial<Record<LocallmError["code"], string>> = {
 const openAiParams: Partial<Record<LocallmError["code"], string>> = {
   model_required: "model",
   messages_empty: "messages",
+  previous_response_not_found: "previous_response_id",
   invalid_model_name: "model",
   model_not_found: "model",
 };

@@ -9,6 +9,7 @@ import type { BodyLimits } from "./body.ts";
 import type { DefenceSettings } from "./defences.ts";
 import type { Dialogues } from "./dialogues.ts";
 import type { Metrics } from "./metrics.ts";
+import type { ResponseStore } from "./openai/response-store.ts";
 
 /** The dependencies of the routes, assembled in `server.ts`. */
 export interface Parts {
@@ -20,6 +21,7 @@ export interface Parts {
   readonly scheduler: Scheduler;
   readonly conversations: { view(): ConversationsView };
   readonly pulls: Pulls;
+  readonly responses: ResponseStore;
   readonly settings: HttpSettings;
   readonly log: Logger;
   readonly metrics: Metrics;

@@ -12,11 +12,12 @@ export async function writeDurably(
   path: string,
   bytes: string | Uint8Array,
   temporaryFolder: string,
+  mode = 0o644,
 ): Promise<void> {
   const temporary = join(temporaryFolder, `new-${randomBytes(8).toString("hex")}`);
   try {
     await makeFolder(temporaryFolder);
-    const file = await open(temporary, "wx", 0o644);
+    const file = await open(temporary, "wx", mode);
     try {
       await file.writeFile(bytes);
       await file.sync();

@@ -13,6 +13,15 @@ export const errors = {
   invalid_option_range: { status: 400, message: 'option "{option}" must be between {min} and {max}' },
   model_not_found: { status: 404, message: "model '{model}' not found" },
   not_found: { status: 404, message: "not found: {path}" },
+  response_not_found: {
+    status: 404,
+    message: "response '{id}' not found; it was deleted, is too old, or was not stored",
+  },
+  previous_response_not_found: {
+    status: 400,
+    message:
+      "previous response '{id}' not found; it was deleted, is too old, or was not stored: send the whole conversation as input",
+  },
   method_not_allowed: { status: 405, message: "{method} is not allowed on {path}; use {allowed}" },
   prompt_too_long: {
     status: 400,

@@ -83,6 +83,16 @@ def try_openai():
     with client.responses.stream(model=model, input="hi", max_output_tokens=5) as stream:
         deltas = "".join(event.delta for event in stream if event.type == "response.output_text.delta")
     assert deltas == response.output_text
+    second = client.responses.create(model=model, input="more", max_output_tokens=5, previous_response_id=response.id)
+    assert client.responses.retrieve(second.id).output_text == second.output_text
+    roles = [each.role for each in client.responses.input_items.list(second.id, order="asc")]
+    assert roles == ["user", "assistant", "user"], roles
+    client.responses.delete(second.id)
+    try:
+        client.responses.create(model=model, input="x", previous_response_id=second.id)
+        raise AssertionError("a deleted response was found")
+    except openai.BadRequestError as error:
+        assert error.code == "previous_response_not_found", error
     if embedding_model:
         data = client.embeddings.create(model=embedding_model, input=["a", "b"]).data
         assert [len(each.embedding) for each in data] == [384, 384]

@@ -132,9 +132,17 @@ describe.skipIf(clients === null)("JavaScript clients run unchanged (needs npm's
       completions: { create(request: object): Promise<{ choices: { text: string }[] }> };
       embeddings: { create(request: object): Promise<{ data: { embedding: number[] }[] }> };
       responses: {
+        retrieve(id: string): Promise<{ id: string; output_text: string }>;
+        delete(id: string): Promise<unknown>;
+        inputItems: { list(id: string): Promise<AsyncIterable<{ role: string }>> };
         create(
           request: object,
-        ): Promise<{ output_text: string; status: string } & AsyncIterable<{ type: string; delta?: string }>>;
+        ): Promise<
+          { id: string; output_text: string; status: string } & AsyncIterable<{
+            type: string;
+            delta?: string;
+          }>
+        >;
       };
     }
     const client = async () => {
@@ -218,6 +226,22 @@ describe.skipIf(clients === null)("JavaScript clients run unchanged (needs npm's
       }))
         if (event.type === "response.output_text.delta") text += event.delta;
       expect(text).toBe(whole.output_text);
+    });
+
+    it("continues, finds, lists and deletes responses", async () => {
+      const { responses } = await client();
+      const request = { model, max_output_tokens: 5 };
+      const first = await responses.create({ ...request, input: "hi" });
+      const second = await responses.create({ ...request, input: "more", previous_response_id: first.id });
+      expect((await responses.retrieve(second.id)).output_text).toBe(second.output_text);
+      const roles: string[] = [];
+      for await (const { role } of await responses.inputItems.list(second.id)) roles.push(role);
+      expect(roles).toEqual(["user", "assistant", "user"]);
+      await responses.delete(second.id);
+      await expect(responses.retrieve(second.id)).rejects.toMatchObject({ status: 404 });
+      await expect(
+        responses.create({ ...request, input: "x", previous_response_id: second.id }),
+      ).rejects.toMatchObject({ status: 400, code: "previous_response_not_found" });
     });
 
     it("knows an error by its code", async () => {

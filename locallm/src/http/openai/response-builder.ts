@@ -1,10 +1,12 @@
 import type { AnswerPiece } from "../../dialogue/answer-reader.ts";
+import type { ResponsesItem } from "../../wire/openai/responses.ts";
 import type { TurnDone, TurnEvent } from "../run-turn.ts";
 import { newId } from "../sse.ts";
+import type { ResponseObject } from "./response-store.ts";
 
 export type ResponseEvent = { readonly type: string } & Record<string, unknown>;
 
-type Item = { id: string; type: string; status: string } & Record<string, unknown>;
+type Item = ResponsesItem & { readonly id: string; readonly type: string; status: string };
 
 /**
  * Builds one response object piece by piece and returns OpenAI's streaming events for each step. Items (reasoning,
@@ -12,7 +14,10 @@ type Item = { id: string; type: string; status: string } & Record<string, unknow
  */
 export class ResponseBuilder {
   readonly #now: () => number;
-  readonly #response: { status: string; output: Item[] } & Record<string, unknown>;
+  readonly #response: { id: string; created_at: number; status: string; output: Item[] } & Record<
+    string,
+    unknown
+  >;
   #sequence = 0;
   /** The open text item. */
   #open: { item: Item; text: string; kind: "content" | "thinking" } | null = null;
@@ -30,15 +35,18 @@ export class ResponseBuilder {
       incomplete_details: null,
       model,
       output: [],
-      previous_response_id: null,
-      store: false,
       ...echoed,
       usage: null,
     };
   }
 
-  get response(): Record<string, unknown> {
+  get response(): ResponseObject {
     return this.#response;
+  }
+
+  /** Call it before the last event is sent. */
+  wasNotKept(): void {
+    this.#response["store"] = false;
   }
 
   begin(): ResponseEvent[] {

@@ -4,10 +4,11 @@ import type { ResponsesItem, ResponsesRequest } from "../../wire/openai/response
 import { checkedChoice } from "../tool-choice.ts";
 import { argumentsOf, thinkOf } from "./request-turn.ts";
 
-/** Converts input items, instructions and tools to a turn. */
-export function responsesTurn(body: ResponsesRequest): Turn {
+/** Converts input items, after those of earlier responses, with instructions and tools to a turn. */
+export function responsesTurn(body: ResponsesRequest, earlier: readonly ResponsesItem[] = []): Turn {
   const system = body.instructions === undefined ? [] : [{ role: "system", content: body.instructions }];
-  const items = typeof body.input === "string" ? [{ role: "user", content: body.input }] : body.input;
+  const given = typeof body.input === "string" ? [{ role: "user", content: body.input }] : body.input;
+  const items: readonly ResponsesItem[] = [...earlier, ...given];
   if (items.length === 0)
     throw new LocallmError("invalid_field", { field: "input", problem: "must not be empty" });
   const tools = (body.tools ?? []).map(functionTool);
@@ -15,7 +16,7 @@ export function responsesTurn(body: ResponsesRequest): Turn {
   return {
     messages: [
       ...system,
-      ...joined(items.map((item, index) => itemMessage(item as ResponsesItem, callNames, index))),
+      ...joined(items.map((item, index) => itemMessage(item, callNames, index - earlier.length))),
     ],
     tools,
     toolChoice: checkedChoice(toolChoiceOf(body.tool_choice), tools),

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import { type ResponsesRequest, responsesRequest } from "../../wire/openai/responses.ts";
+import { LocallmError } from "../../wire/errors.ts";
+import { type ResponsesItem, type ResponsesRequest, responsesRequest } from "../../wire/openai/responses.ts";
 import { readBody } from "../body.ts";
 import { tellDropped } from "../dropped.ts";
 import type { ErrorBody } from "../error-reply.ts";
@@ -10,25 +11,23 @@ import { refuse, samplingOptions } from "../sampling.ts";
 import { namedEvent, sse } from "../sse.ts";
 import { sendStream } from "../stream.ts";
 import { ResponseBuilder, type ResponseEvent } from "./response-builder.ts";
+import type { ResponseStore } from "./response-store.ts";
 import { responsesTurn } from "./responses-turn.ts";
+import { inputItems } from "./stored-responses.ts";
 
-/** `POST /v1/responses`, stateless: each request contains the whole conversation. */
+/** `POST /v1/responses`, streamed or whole. A finished response is kept, so that the next request can continue it. */
 export function responsesRoute(app: FastifyInstance, parts: Parts): void {
   app.post("/v1/responses", async (request, reply) => {
     const body = readBody(request, reply, responsesRequest);
     refuse(
-      "previous_response_id",
-      body.previous_response_id !== undefined,
-      ": nothing is kept; send the whole conversation as input",
-    );
-    refuse(
       "conversation",
       body.conversation !== undefined,
-      ": nothing is kept; send the whole conversation as input",
+      ": use previous_response_id, or send the whole conversation as input",
     );
     refuse("background", body.background === true);
     refuse("top_logprobs", (body.top_logprobs ?? 0) > 0);
-    const asked = responsesTurn(body);
+    const earlier = earlierItems(parts.responses, body.previous_response_id);
+    const asked = responsesTurn(body, earlier);
     const { temperature, top_p, options } = body;
     const run = await prepareRun(parts, request, reply, {
       ...body,
@@ -45,15 +44,30 @@ export function responsesRoute(app: FastifyInstance, parts: Parts): void {
       onDropped: (dropped) => tellDropped(reply, dropped),
     });
     const builder = new ResponseBuilder(run.typedName, echoed(body, run.options), () =>
-      Math.floor(Date.now() / 1000),
+      Math.floor(parts.now().getTime() / 1000),
     );
+    const input = [...earlier, ...inputItems(body.input)];
+    const keep = async () => {
+      if (body.store === false) return;
+      const isKept = await parts.responses.add({ response: builder.response, input });
+      if (!isKept) builder.wasNotKept();
+    };
     if (body.stream !== true) {
       for await (const piece of events) builder.take(piece);
+      await keep();
       return builder.response;
     }
-    await sendStream(reply, encode(builder, events), sse(request, lateEvent));
+    await sendStream(reply, encode(builder, events, keep), sse(request, lateEvent));
     return reply;
   });
+}
+
+/** What the model was given and what it answered, up to a response. */
+function earlierItems(responses: ResponseStore, id: string | undefined): readonly ResponsesItem[] {
+  if (id === undefined) return [];
+  const found = responses.get(id);
+  if (found === null) throw new LocallmError("previous_response_not_found", { id: id.slice(0, 80) });
+  return [...found.input, ...found.response.output];
 }
 
 /** The request fields that a response repeats. */
@@ -73,18 +87,24 @@ function echoed(
     reasoning: { effort: body.reasoning?.effort ?? null, summary: null },
     truncation: body.truncation ?? "disabled",
     metadata: body.metadata ?? {},
+    previous_response_id: body.previous_response_id ?? null,
+    store: body.store ?? true,
   };
 }
 
 export async function* encode(
   builder: ResponseBuilder,
   events: AsyncIterable<TurnEvent>,
+  /** Called with the finished response, before its last event is sent. */
+  onFinished: () => Promise<void>,
 ): AsyncGenerator<string> {
   const write = (all: readonly ResponseEvent[]) => all.map(namedEvent).join("");
   // Held back until the first token, so that an earlier error still gets its own status.
   let begun = write(builder.begin());
   for await (const piece of events) {
-    const text = write(builder.take(piece));
+    const taken = builder.take(piece);
+    if (piece.kind === "done") await onFinished();
+    const text = write(taken);
     if (text !== "") yield begun + text;
     if (text !== "") begun = "";
   }

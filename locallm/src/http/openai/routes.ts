@@ -5,6 +5,7 @@ import { completionsRoute } from "./completions.ts";
 import { embeddingsRoute } from "./embeddings.ts";
 import { modelRoutes } from "./models.ts";
 import { responsesRoute } from "./responses.ts";
+import { storedResponsesRoutes } from "./stored-responses.ts";
 
 /** All routes under `/v1`. */
 export function openAiRoutes(app: FastifyInstance, parts: Parts): void {
@@ -13,4 +14,5 @@ export function openAiRoutes(app: FastifyInstance, parts: Parts): void {
   embeddingsRoute(app, parts);
   modelRoutes(app, parts);
   responsesRoute(app, parts);
+  storedResponsesRoutes(app, parts);
 }

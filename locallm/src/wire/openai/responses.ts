@@ -6,7 +6,7 @@ const part = z.looseObject({ type: z.string(), text: optional(z.string()), refus
 const content = z.union([z.string(), z.array(part)]);
 
 /** Not strict, because clients send back whole items of earlier responses. Without `type` it is a message. */
-const item = z.looseObject({
+export const responsesItem = z.looseObject({
   type: optional(z.string()),
   role: optional(z.string()),
   content: optional(content),
@@ -36,7 +36,7 @@ const format = z.discriminatedUnion("type", [
 
 export const responsesRequest = z.object({
   model: z.string(),
-  input: z.union([z.string(), z.array(item)]),
+  input: z.union([z.string(), z.array(responsesItem)]),
   instructions: optional(z.string()),
   stream: optional(z.boolean()),
   temperature: optional(z.number().min(0).max(2)),
@@ -50,6 +50,7 @@ export const responsesRequest = z.object({
   truncation: optional(z.enum(["auto", "disabled"])),
   metadata: optional(z.record(z.string(), z.unknown())),
   previous_response_id: optional(z.string()),
+  store: optional(z.boolean()),
   conversation: optional(z.unknown()),
   background: optional(z.boolean()),
   top_logprobs: optional(z.int()),
@@ -58,5 +59,29 @@ export const responsesRequest = z.object({
   keep_alive: optional(z.unknown()),
 });
 
+export const inputItemsQuery = z.object({
+  limit: optional(z.coerce.number().int().min(1).max(100)),
+  order: optional(z.enum(["asc", "desc"])),
+  after: optional(z.string()),
+});
+
 export type ResponsesRequest = z.output<typeof responsesRequest>;
-export type ResponsesItem = z.output<typeof item>;
+
+export interface ResponsesPart {
+  [field: string]: unknown;
+  type: string;
+  text?: string | undefined;
+  refusal?: string | undefined;
+}
+
+/** An item of input or output. */
+export interface ResponsesItem {
+  [field: string]: unknown;
+  type?: string | undefined;
+  role?: string | undefined;
+  content?: string | ResponsesPart[] | undefined;
+  call_id?: string | undefined;
+  name?: string | undefined;
+  arguments?: string | undefined;
+  output?: string | ResponsesPart[] | undefined;
+}

@@ -1,0 +1,92 @@
+import type { ResponsesItem } from "../../wire/openai/responses.ts";
+import type { ResponseFiles } from "./response-files.ts";
+
+/** A finished response, with all that a next request needs to continue it. */
+export interface KeptResponse {
+  readonly response: ResponseObject;
+  /** What the model was given, in order: the input and output of earlier responses, then this request's input. */
+  readonly input: readonly ResponsesItem[];
+}
+
+export interface ResponseObject extends Readonly<Record<string, unknown>> {
+  readonly id: string;
+  /** In seconds. */
+  readonly created_at: number;
+  readonly output: readonly ResponsesItem[];
+}
+
+export interface ResponseStoreLimits {
+  /** Of all responses together, each counted with its whole conversation; 0 keeps none. */
+  readonly bytes: number;
+  /** Since the response was made. */
+  readonly lifetimeMs: number;
+  readonly now: () => number;
+}
+
+/** The finished responses, oldest out first. With files, they survive a restart. */
+export class ResponseStore {
+  readonly #limits: ResponseStoreLimits;
+  readonly #files: ResponseFiles | null;
+  /** Oldest first. */
+  readonly #kept = new Map<string, { readonly kept: KeptResponse; readonly bytes: number }>();
+  #bytes = 0;
+
+  private constructor(limits: ResponseStoreLimits, files: ResponseFiles | null) {
+    this.#limits = limits;
+    this.#files = files;
+  }
+
+  /** Reads what an earlier server wrote. Throws if the folder cannot be used. */
+  static async open(limits: ResponseStoreLimits, files: ResponseFiles | null = null): Promise<ResponseStore> {
+    const store = new ResponseStore(limits, files);
+    const found = (await files?.read(limits.bytes)) ?? [];
+    found.sort((a, b) => a.kept.response.created_at - b.kept.response.created_at);
+    for (const { kept, bytes } of found) store.#add(kept, bytes);
+    store.#removeOld();
+    return store;
+  }
+
+  get(id: string): KeptResponse | null {
+    this.#removeOld();
+    return this.#kept.get(id)?.kept ?? null;
+  }
+
+  /** False if it is larger than the limit, so that it is not kept. Resolves when it is written. */
+  async add(kept: KeptResponse): Promise<boolean> {
+    const { bytes: limit } = this.#limits;
+    if (limit === 0) return false;
+    const json = JSON.stringify(kept);
+    const bytes = Buffer.byteLength(json);
+    if (bytes > limit) return false;
+    this.#add(kept, bytes);
+    this.#removeOld();
+    await this.#files?.write(kept.response.id, json);
+    return true;
+  }
+
+  /** False if there is none. */
+  remove(id: string): boolean {
+    if (this.get(id) === null) return false;
+    this.#drop(id);
+    return true;
+  }
+
+  #add(kept: KeptResponse, bytes: number): void {
+    this.#kept.set(kept.response.id, { kept, bytes });
+    this.#bytes += bytes;
+  }
+
+  #removeOld(): void {
+    const oldestMs = this.#limits.now() - this.#limits.lifetimeMs;
+    for (const [id, { kept }] of this.#kept) {
+      if (this.#bytes <= this.#limits.bytes && kept.response.created_at * 1000 > oldestMs) return;
+      this.#drop(id);
+    }
+  }
+
+  #drop(id: string): void {
+    this.#bytes -= this.#kept.get(id)?.bytes ?? 0;
+    this.#kept.delete(id);
+    this.#files?.remove(id);
+  }
+}
