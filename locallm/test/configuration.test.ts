@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -266,6 +266,8 @@ describe("with a model", () => {
           debug: false,
         },
         ...{ flashAttention: "auto", kvCacheType: "f16", intelGpu: false },
+        ...{ cacheRamBytes: null, cacheDiskBytes: 0, cacheFolder: inHome("conversations") },
+        ...{ responsesBytes: 2 ** 26, responsesLifetimeMs: 86_400_000, responsesFolder: null },
         ...{ cudaVisibleDevices: null, vulkanVisibleDevices: null },
         ...{ registries: null, credentialsFile: inHome("credentials.json"), caFile: null },
         ...{ apiKey: "not set", proxy: { http: "not set", https: "not set", except: null } },
@@ -294,6 +296,9 @@ describe("with a model", () => {
       LOCALLM_ORIGINS: "https://a.example",
       LOCALLM_REGISTRIES: "models.example",
       LOCALLM_CREDENTIALS: join(store.folder, "credentials.json"),
+      LOCALLM_RESPONSES: "1MiB",
+      LOCALLM_RESPONSES_LIFETIME: "1h",
+      LOCALLM_RESPONSES_FOLDER: join(store.folder, "responses"),
       HTTP_PROXY: "me:secret@proxy.example:3128",
       NO_PROXY: ".example",
     };
@@ -304,6 +309,7 @@ describe("with a model", () => {
         ...{ flashAttention: "on", kvCacheType: "q8_0", intelGpu: true },
         ...{ cudaVisibleDevices: "1", vulkanVisibleDevices: "2", enginesFolder: env.LOCALLM_ENGINES },
         ...{ origins: ["https://a.example"], registries: ["models.example"] },
+        ...{ responsesBytes: 2 ** 20, responsesLifetimeMs: 3_600_000 },
         ...{ credentialsFile: env.LOCALLM_CREDENTIALS, proxy: { http: "set", except: ".example" } },
       });
       const templated = await server.ask("/api/generate", body);
@@ -311,6 +317,8 @@ describe("with a model", () => {
       expect(await server.ask("/api/generate", { ...body, raw: true })).toMatchObject({
         prompt_eval_count: 2,
       });
+      const { id } = await server.ask("/v1/responses", { model, input: "x", max_output_tokens: 1 });
+      expect(await readdir(env.LOCALLM_RESPONSES_FOLDER)).toEqual([`${id}.json`]);
       await server.ask("/api/generate", { ...body, model: "small:b" });
       const { explain } = await server.ask<Explained>("/api/ps?explain");
       expect(explain.loaded).toMatchObject([

@@ -135,9 +135,7 @@ describe.skipIf(clients === null)("JavaScript clients run unchanged (needs npm's
         retrieve(id: string): Promise<{ id: string; output_text: string }>;
         delete(id: string): Promise<unknown>;
         inputItems: { list(id: string): Promise<AsyncIterable<{ role: string }>> };
-        create(
-          request: object,
-        ): Promise<
+        create(request: object): Promise<
           { id: string; output_text: string; status: string } & AsyncIterable<{
             type: string;
             delta?: string;
