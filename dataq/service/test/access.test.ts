@@ -9,7 +9,7 @@ const roleNames = Object.keys(roles) as Role[];
 const kinds = ["customer", "admin"] as const;
 type Kind = (typeof kinds)[number];
 
-/** Somebody who sends requests, and all that decides what they may do. */
+/** Somebody who sends requests, with everything that decides what they may do. */
 interface Actor {
   readonly name: string;
   readonly kind: Kind | null;
@@ -33,7 +33,7 @@ const nobody: Actor = {
 };
 
 beforeAll(async () => {
-  // Nothing listens on port 9, so that requests to the model server fail at once.
+  // Nothing listens on port 9, so requests to the model server fail at once.
   service = await startInProcess({ DATAQ_LOCALLM: "http://127.0.0.1:9" });
   for (const kind of kinds) {
     accounts[kind] = (await service.account(1_000_000, { keys: 0 })).id;
@@ -51,14 +51,14 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => service?.[Symbol.asyncDispose]());
 
-test("every route of the running service has a row in the table, and every row a route", () => {
+test("the table lists exactly the routes of the running service", () => {
   const running = service.routes.filter(({ method }) => method !== "HEAD");
   expect([...new Set(running.map(({ method, url }) => `${method} ${url}`))].sort()).toEqual(
     Object.keys(routeAccess).sort(),
   );
 });
 
-test("the contract has every route, and says what each needs", () => {
+test("the contract lists every route and what it requires", () => {
   const known = new Map<string, Route["access"]>();
   for (const { method, path, access } of [
     ...Object.values<Route>(contractRoutes),
@@ -66,7 +66,7 @@ test("the contract has every route, and says what each needs", () => {
   ])
     known.set(`${method} ${path.replace(/\{(\w+)\}/g, ":$1")}`, access);
   for (const [route, { access }] of Object.entries(routeAccess)) {
-    // Pages, sign-in by better-auth, and what the model server answers.
+    // Pages, sign-in by better-auth, and answers of the model server.
     if (/ \/(?:console(?:\/\*|\/auth\/\*|\/api\/models\/\w+)?)?$/.test(route)) continue;
     const needs = access === "public" ? "public" : access === "visitor" ? "session" : "key";
     expect(known.get(route), route).toBe(needs);
@@ -75,7 +75,7 @@ test("the contract has every route, and says what each needs", () => {
   expect([...known.keys()]).toEqual([]);
 });
 
-test("every actor gets into the routes that the table allows, and into no other", async () => {
+test("every actor can use exactly the routes that the table allows", async () => {
   const wrong: string[] = [];
   const walk = async ([route, { access }]: [string, RouteAccess]) => {
     const [method = "", url = ""] = route.split(" ");
@@ -86,7 +86,7 @@ test("every actor gets into the routes that the table allows, and into no other"
       // It would start a worker.
       if (url === "/admin/v1/index/refresh" && expected === undefined) return;
       const path = url.replace(/:\w+/g, "none").replace("*", "none");
-      // A key without scopes would get some that not everybody has.
+      // Without scopes a key gets the default ones, which not every actor may grant.
       const body = route === "POST /v1/keys" ? { scopes: ["manage:keys"] } : {};
       const got = await codeOf(actor, method, path, method === "GET" ? undefined : body);
       if (got !== expected) wrong.push(`${route} by ${actor.name}: ${got}, not ${expected}`);
@@ -98,7 +98,7 @@ test("every actor gets into the routes that the table allows, and into no other"
   expect(wrong).toEqual([]);
 }, 120_000);
 
-test("a member without rights may leave, and nobody else in their name", async () => {
+test("a member without rights can leave, and nobody else can remove them", async () => {
   const leaver = await member("customer", "read-only");
   const path = `/v1/members/${leaver.personId}`;
   const other = actors.find(({ name }) => name === "customer read-only")!;
@@ -115,9 +115,9 @@ test("metrics are open to this machine, and to operators behind a proxy", async 
   }
 });
 
-describe("nobody acts on somebody who can do more than they can", () => {
+describe("nobody can change somebody with more rights", () => {
   test.each(kinds)(
-    "members of an account of kind %s",
+    "members of a %s account",
     async (kind) => {
       const wrong: string[] = [];
       const walk = async (actor: Actor) => {
@@ -151,7 +151,7 @@ describe("nobody acts on somebody who can do more than they can", () => {
   );
 
   test.each(kinds)(
-    "keys of an account of kind %s",
+    "keys of a %s account",
     async (kind) => {
       const wrong: string[] = [];
       const untouched = new Map<string, Promise<string>>();
@@ -169,7 +169,7 @@ describe("nobody acts on somebody who can do more than they can", () => {
               if (got !== expected) wrong.push(`${cell} ${mode} ${target} by ${actor.name}: ${got}`);
             };
             await check("creates", "POST", "/v1/keys", { mode, scopes: wanted });
-            // A request that must be refused leaves its key as it was, so all of these share one.
+            // A refused request does not change its key, so all of these share one.
             const make = async () => `/v1/keys/${(await keyIn(accounts[kind], wanted, mode)).id}`;
             const shared = `${target} ${mode}`;
             if (!untouched.has(shared)) untouched.set(shared, make());
@@ -185,7 +185,7 @@ describe("nobody acts on somebody who can do more than they can", () => {
     120_000,
   );
 
-  test("operators and the keys of other operators", async () => {
+  test("keys of other operators", async () => {
     for (const actor of actors) {
       for (const kind of kinds) {
         const path = `/admin/v1/accounts/${accounts[kind]}/keys`;
@@ -197,7 +197,7 @@ describe("nobody acts on somebody who can do more than they can", () => {
     }
   });
 
-  test("operators and the passwords of other operators", async () => {
+  test("passwords of other operators", async () => {
     for (const actor of actors.filter((one) => one.kind === "admin"))
       for (const kind of kinds)
         for (const target of roleNames) {
@@ -214,7 +214,7 @@ describe("nobody acts on somebody who can do more than they can", () => {
         }
   });
 
-  test("a key that may only manage members makes no owner of an account of operators", async () => {
+  test("a key that can only manage members cannot create an owner of an admin account", async () => {
     const scope = rights.customer.owner;
     const almost = await key("all but admin", "admin", scope);
     expect(
@@ -225,7 +225,7 @@ describe("nobody acts on somebody who can do more than they can", () => {
   });
 });
 
-describe("a bounded key", () => {
+describe("a key with a bound", () => {
   const bounds = {
     monthly_cap: [1_000, 1_001, 999],
     per_second: [5, 5.5, 4],
@@ -239,7 +239,7 @@ describe("a bounded key", () => {
   const unbounded = { monthly_cap: null, per_second: null, ip_list: [], expires_at: null } as const;
 
   test.each(Object.keys(bounds) as (keyof typeof bounds)[])(
-    "keeps its %s, and passes it on",
+    "keeps its %s, and passes it on to new keys",
     async (bound) => {
       const [own, wider, narrower] = bounds[bound];
       const { keys } = await service.account(1_000_000);
@@ -306,7 +306,7 @@ async function keyIn(
   wanted: readonly Scope[],
   mode: "live" | "test",
 ): Promise<{ id: string; key: string }> {
-  // The local key has every scope, and no bound.
+  // The local key has every scope and no bounds.
   const made = await service.call(`/admin/v1/accounts/${account}/keys`, { body: { scopes: wanted, mode } });
   return made.body.data[0];
 }
@@ -378,7 +378,7 @@ async function signUp(): Promise<{ id: string; cookie: string }> {
   return { id: found.rows[0]!.id, cookie: cookie.join("; ") };
 }
 
-/** A fresh member, made without the service. */
+/** A new member, created without the service. */
 async function memberOf(kind: Kind, role: Role): Promise<string> {
   const id = `target_${++serial}`;
   await service.database.query(
@@ -399,7 +399,7 @@ async function invitationOf(kind: Kind, role: Role): Promise<string> {
   return `/v1/members/invitations/${id}`;
 }
 
-/** Why the table refuses an actor an action; undefined when it does not. */
+/** The error that the table requires for an actor and an action; undefined if it is allowed. */
 function refusalOf(actor: Actor, access: (typeof routeAccess)[string]["access"]): string | undefined {
   if (access === "public" || access === "local or operator") return undefined;
   if (access === "visitor") return actor.isSignedIn ? undefined : "missing_api_key";
@@ -415,7 +415,7 @@ function excessOf(actor: Actor, touched: readonly Role[]): string | undefined {
   return needed.every((scope) => actor.scopes.includes(scope)) ? undefined : "scope_denied";
 }
 
-/** The code of a refusal; undefined for every other answer, also 400 and 404. */
+/** The code of a refusal; undefined for every other answer, including 400 and 404. */
 async function codeOf(
   actor: Actor,
   method: string,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
 
-/** Debian's chromium; tests that need it skip by name where it is missing. */
+/** Debian's chromium. Tests that need it are skipped by name if it is missing. */
 export const chromiumPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) =>
   existsSync(path),
 );
@@ -18,9 +18,9 @@ export interface Look {
 }
 
 /**
- * What a browser begins by itself and nobody here looks at. The menus of its address line are pages of 300 scripts,
- * loaded at each start: more work than a page of ours. The rest is what playwright switches off: only the last
- * switch of this name counts.
+ * Background work of the browser that no test looks at. The menus of its address bar are pages of 300 scripts, loaded
+ * at each start: more work than one of our pages. The others are what playwright switches off, because only the last
+ * switch of a name counts.
  */
 const unwanted = [
   "WebUIOmniboxPopup",
@@ -37,14 +37,14 @@ const unwanted = [
   "PreconnectToSearch",
 ];
 
-/** A browser of its own: a fresh folder, nothing asked of the network but the service. */
+/** A separate browser with a new folder, which contacts only the service. */
 export interface TestBrowser {
   readonly context: BrowserContext;
   readonly page: Page;
-  /** What the pages complained of: errors on the console, broken promises, refused by the policy. */
+  /** Problems of the pages: errors on the console, rejected promises, violations of the policy. */
   readonly complaints: string[];
   wear(look: Look): Promise<void>;
-  /** Gives it a session; an empty one signs out. */
+  /** Sets the session. An empty one signs out. */
   signIn(session: string): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -75,7 +75,7 @@ export async function openBrowser(url: string): Promise<TestBrowser> {
   const page = context.pages()[0] ?? (await context.newPage());
   page.on("pageerror", (error) => complaints.push(`${page.url()}: ${error.message}`));
   page.on("console", (message) => {
-    // The browser itself notes every answer that is not a success; those are told on the page.
+    // The browser logs every response that is not a success. The pages show those themselves.
     if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
       complaints.push(`${page.url()}: ${message.text()}`);
   });
@@ -113,13 +113,13 @@ export async function openBrowser(url: string): Promise<TestBrowser> {
   };
 }
 
-/** Goes to an address of the console and waits until nothing is loading. */
+/** Opens a path of the console and waits until nothing is loading. */
 export async function visit(page: Page, path: string): Promise<void> {
   await page.goto(`/console${path}`);
   await settle(page);
 }
 
-/** The heading is there, every answer has come, nothing is a grey line any more, and the letters are the right ones. */
+/** The heading is there, every response has arrived, no placeholder is left, and the fonts are loaded. */
 export async function settle(page: Page): Promise<void> {
   await page.evaluate(`(async () => {
     const frame = () => new Promise(requestAnimationFrame);
@@ -127,7 +127,7 @@ export async function settle(page: Page): Promise<void> {
       asking === 0 &&
       document.querySelector("h1, [role=alert], [role=status]") &&
       !document.querySelector(".animate-pulse");
-    // Two frames: what an answer brought has been drawn, and what that asks for has been sent.
+    // Two frames: what a response brought has been drawn, and the requests that follow have been sent.
     const latest = performance.now() + 45_000;
     do {
       await frame();
@@ -138,7 +138,7 @@ export async function settle(page: Page): Promise<void> {
   })()`);
 }
 
-/** In each page: how many questions to the service are not answered yet. */
+/** In each page: the number of requests to the service without a response. */
 const countQuestions = `{
   const ask = fetch;
   globalThis.asking = 0;

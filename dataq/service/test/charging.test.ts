@@ -11,7 +11,7 @@ beforeAll(async () => {
   service = await startInProcess();
 });
 afterAll(async () => {
-  // Whatever the tests did, the books are right.
+  // Whatever the tests did, the books balance.
   for (const { law, text, breaches } of await verifyLedger(service.database))
     expect(breaches, `${law}: ${text}`).toEqual([]);
   await service[Symbol.asyncDispose]();
@@ -30,7 +30,7 @@ function paramsOf(operation: string, value: string): object {
   return { query: value };
 }
 
-describe("a clean check is an answer, and is charged", () => {
+describe("a check without findings is an answer, and is charged", () => {
   test.each(["enterprise_shixin_check", "enterprise_zhixing_check"])("%s", async (operation) => {
     const { keys } = await service.account(100_000);
     const answer = await ask(keys[0]!, operation, "empty 有限公司");
@@ -55,7 +55,7 @@ describe("a clean check is an answer, and is charged", () => {
   });
 });
 
-describe("what costs nothing shows as hold and void, or not at all", () => {
+describe("free calls appear as hold and void, or not at all", () => {
   const free: [string, string, string, number, string | null][] = [
     ["a page past the end", "legal_cases", "past_end", 200, "no_result"],
     ["a question that lacks something", "enterprise_tax_invoice", "lacking", 200, "insufficient_elements"],
@@ -87,7 +87,7 @@ describe("what costs nothing shows as hold and void, or not at all", () => {
     });
   });
 
-  test("equal questions to a source that never answers wait for one another once, not one after the other", async () => {
+  test("equal questions to a source that never answers wait once, not one after the other", async () => {
     const { keys } = await service.account(100_000);
     const before = service.sources.runs;
     const answers = await Promise.all(
@@ -119,7 +119,7 @@ describe("what costs nothing shows as hold and void, or not at all", () => {
   });
 });
 
-test("too little balance is 402 with the numbers and nothing of the data", async () => {
+test("too low a balance is 402 with the numbers and without any data", async () => {
   const { keys } = await service.account(4_000);
   const answer = await ask(keys[0]!, "legal_cases", "found");
   expect(answer).toMatchObject({
@@ -137,7 +137,7 @@ test("too little balance is 402 with the numbers and nothing of the data", async
 });
 
 describe("the cache", () => {
-  test("is half price for the same account only; another account pays the list and is told MISS", async () => {
+  test("costs half for the same account only; another account pays the list price and sees MISS", async () => {
     const one = await service.account(100_000);
     const two = await service.account(100_000);
     const before = service.sources.runs;
@@ -153,7 +153,7 @@ describe("the cache", () => {
     expect(repeat.body.data).toEqual(first.body.data);
   });
 
-  test("is over when its time is", async () => {
+  test("expires after its time", async () => {
     const { keys } = await service.account(100_000);
     await ask(keys[0]!, "legal_cases", "found ageing");
     service.nowMs += 86_400_000 - 1_000;
@@ -162,7 +162,7 @@ describe("the cache", () => {
     expect((await ask(keys[0]!, "legal_cases", "found ageing")).body.usage.tokens).toBe(5_000);
   });
 
-  test("is over for all when the answer's own time is, also for who asked later", async () => {
+  test("expires for everybody at the same time, also for those who asked later", async () => {
     const [one, two, three] = [
       await service.account(100_000),
       await service.account(100_000),
@@ -179,7 +179,7 @@ describe("the cache", () => {
     expect(await priceFor(two)).toBe(5_000);
   });
 
-  test("keeps what was paid for: after a hold that ran out the same question costs the list price", async () => {
+  test("does not contain unpaid answers: after a hold expired, the same question costs the list price", async () => {
     const { keys } = await service.account(100_000);
     service.sources.onRun = async () =>
       void (await recover(service.database, new Date(service.nowMs + 200_000)));
@@ -195,7 +195,7 @@ describe("the cache", () => {
     ]);
   });
 
-  test("that cannot be written fails no call that was paid", async () => {
+  test("that cannot be written does not fail a paid call", async () => {
     const one = await service.account(100_000);
     const two = await service.account(100_000);
     await ask(two.keys[0]!, "legal_cases", "found unkept");
@@ -214,7 +214,7 @@ describe("the cache", () => {
     expect(service.log()).toContain("an answer was not kept");
   });
 
-  test("is not for research: each call costs 500", async () => {
+  test("does not apply to research: each call costs 500", async () => {
     const { keys } = await service.account(100_000);
     for (let i = 0; i < 3; i++) {
       const answer = await ask(keys[0]!, "research_paper_search", "found research");
@@ -222,7 +222,7 @@ describe("the cache", () => {
     }
   });
 
-  test("of equal questions at once one reaches the source: the first pays list, the account's others half", async () => {
+  test("of simultaneous equal questions one reaches the source: the first pays the list price, others of the account half", async () => {
     const { keys } = await service.account(100_000);
     const { promise, resolve } = Promise.withResolvers<void>();
     service.sources.onRun = () => promise;
@@ -241,7 +241,7 @@ describe("the cache", () => {
 describe("an Idempotency-Key", () => {
   const headers = { "idempotency-key": "order-77" };
 
-  test("gives a retry the same data, charged once, with a request id of its own", async () => {
+  test("gives a retry the same data, charged once, with its own request ID", async () => {
     const { keys } = await service.account(100_000);
     const first = await ask(keys[0]!, "legal_cases", "found idempotent", {}, headers);
     const again = await ask(keys[0]!, "legal_cases", "found idempotent", {}, headers);
@@ -256,7 +256,7 @@ describe("an Idempotency-Key", () => {
     expect(await service.ledger(keys[0]!)).toHaveLength(3);
   });
 
-  test("is the account's own", async () => {
+  test("belongs to one account", async () => {
     const one = await service.account(100_000);
     const two = await service.account(100_000);
     await ask(one.keys[0]!, "legal_cases", "found own", {}, headers);
@@ -264,14 +264,14 @@ describe("an Idempotency-Key", () => {
     expect(other.body.usage.tokens).toBe(5_000);
   });
 
-  test("with another question is 422", async () => {
+  test("with a different question is 422", async () => {
     const { keys } = await service.account(100_000);
     await ask(keys[0]!, "legal_cases", "found one", {}, headers);
     const answer = await ask(keys[0]!, "legal_cases", "found two", {}, headers);
     expect(answer).toMatchObject({ status: 422, body: { code: "idempotency_mismatch" } });
   });
 
-  test("of ten at once, one is charged and nine are replays", async () => {
+  test("in ten simultaneous calls: one is charged, nine are replays", async () => {
     const { keys } = await service.account(100_000);
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => ask(keys[0]!, "legal_cases", "found twins", {}, headers)),
@@ -281,7 +281,7 @@ describe("an Idempotency-Key", () => {
     expect((await service.call("/v1/balance", { key: keys[0]! })).body.balance).toBe(95_000);
   });
 
-  test("is free again after a 5xx and after 402; a 404 is kept", async () => {
+  test("is free again after 5xx and 402; a 404 is stored", async () => {
     const { keys } = await service.account(6_000);
     service.sources.onRun = () => {
       throw new Error("once");
@@ -301,7 +301,7 @@ describe("an Idempotency-Key", () => {
     expect(replayed.status).toBe(404);
     expect(replayed.headers.get("idempotent-replayed")).toBe("true");
     expect(service.sources.runs - before).toBe(1);
-    // So is what the source refuses for good.
+    // The same holds for an error of the source that a retry cannot change.
     const tail = { "idempotency-key": "tail" };
     for (const replayed of [null, "true"]) {
       const refused = await ask(keys[0]!, "legal_cases", "fail:verification_required", {}, tail);
@@ -311,7 +311,7 @@ describe("an Idempotency-Key", () => {
   });
 });
 
-test("a client that leaves is not charged; with an Idempotency-Key the answer waits for its retry", async () => {
+test("a client that disconnects is not charged; with an Idempotency-Key the answer is kept for the retry", async () => {
   const { keys } = await service.account(100_000);
   const leave = async (headers: Record<string, string>, value: string) => {
     const running = Promise.withResolvers<void>();
@@ -330,7 +330,7 @@ test("a client that leaves is not charged; with an Idempotency-Key the answer wa
     await running.promise;
     controller.abort();
     expect(await left).toBe("left");
-    // What is answered after the abort was sent shows that the service has seen it.
+    // The answer to a later request shows that the service has seen the abort.
     await service.call("/v1/balance", { key: keys[0]! });
     await service.call("/v1/balance", { key: keys[0]! });
     release.resolve();
@@ -394,7 +394,7 @@ test("usage sums to the ledger, by day, operation and key, and in CSV", async ()
   expect(id).toMatch(/^acc_/);
 });
 
-test("a price that comes into force is charged, and is what every public page says", async () => {
+test("a new price is charged when it takes effect, and every public page shows it", async () => {
   const { keys } = await service.account(100_000);
   const price = {
     operation: "research_journal_search",
@@ -417,7 +417,7 @@ test("a price that comes into force is charged, and is what every public page sa
   expect(await told()).toEqual({ charged: 777, catalog: 777, older: 777, page: true, agents: "777" });
 });
 
-test("the ledger's tokens sum to the balance, page by page", async () => {
+test("the sum of all ledger pages is the balance", async () => {
   const { keys } = await service.account(1_000_000);
   for (let i = 0; i < 4; i++) await ask(keys[0]!, "legal_cases", `found page ${i}`);
   let sum = 0;
@@ -438,7 +438,7 @@ describe("a dq_test_ key", () => {
     key = (await service.call("/v1/keys", { body: { mode: "test" } })).body.key;
   });
 
-  test("is answered and never charged", async () => {
+  test("gets answers and is never charged", async () => {
     const before = (await service.call("/v1/balance")).body;
     const answer = await ask(key, "legal_cases", "found");
     expect(answer.body.usage).toMatchObject({
@@ -451,7 +451,7 @@ describe("a dq_test_ key", () => {
   });
 
   test.each(Object.keys(errors).filter((code) => code !== "client_closed_request"))(
-    "meets %s on demand",
+    "gets %s on demand",
     async (code) => {
       const answer = await ask(key, "legal_cases", `sandbox:${code}`);
       const row = errors[code as keyof typeof errors];
@@ -460,7 +460,7 @@ describe("a dq_test_ key", () => {
     },
   );
 
-  test("chooses its retry_after, a cache hit, an empty list and a delay", async () => {
+  test("can ask for a retry_after, a cache hit, an empty list and a delay", async () => {
     const late = await ask(key, "legal_cases", "sandbox:rate_limited:7");
     expect(late.body.retry_after).toBe(7);
     expect(late.headers.get("retry-after")).toBe("7");
@@ -473,7 +473,7 @@ describe("a dq_test_ key", () => {
     expect(wrong).toMatchObject({ status: 400, body: { error: { param: "params.query" } } });
   });
 
-  test("has magic inputs for parameters of every format", async () => {
+  test("has magic values for parameters of every format", async () => {
     const body = { operation: "enterprise_company_detail", params: { tax_id: "sandbox:not_found" } };
     expect((await service.call("/v1/data/query", { key, body })).status).toBe(404);
     const flat = { operation: "content_hot_rank", platform: "sandbox:cache_hit" };
@@ -481,7 +481,7 @@ describe("a dq_test_ key", () => {
   });
 });
 
-/** The invoice check's parameter has a format, so the script cannot stand in it. */
+/** The parameter of the invoice check has a format, so it cannot contain the script. */
 function scriptedInvoice(find: InProcessService["sources"]["find"]): InProcessService["sources"]["find"] {
   return (name) => {
     const source = find(name);

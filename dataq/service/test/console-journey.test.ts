@@ -33,7 +33,7 @@ describe.skipIf(!chromiumPath)("a customer's journey, in Debian's chromium", () 
     (await service.call("/console/api/people")).body.data.find(
       (one: { email: string }) => one.email === email,
     );
-  /** For the service and for the page alike. */
+  /** For the service and for the page. */
   const moveClock = async (ms: number) => {
     service.nowMs += ms;
     await page.clock.setFixedTime(service.nowMs);
@@ -125,7 +125,7 @@ describe.skipIf(!chromiumPath)("a customer's journey, in Debian's chromium", () 
     expect(await page.getByTestId("price").textContent()).toContain("5,000 tokens");
     await page.getByRole("button", { name: "Send" }).click();
     expect(await page.getByTestId("charged").textContent()).toContain("5,000 tokens charged");
-    // Asked again, it is half the price, and that is said before.
+    // A repeat costs half, and the page says so beforehand.
     await page.getByText("you made this call recently").waitFor();
     expect(await page.getByTestId("price").textContent()).toContain("2,500 tokens");
     await page.getByRole("link", { name: "Call details" }).click();

@@ -109,7 +109,7 @@ test("a sign-up does not say whether the address is known", async () => {
   const first = await signUp(wish);
   expect(first.status).toBe(200);
   expect(first.headers.map(([name]) => name)).not.toContain("set-cookie");
-  // With the same password and with another one.
+  // With the same password, and with another one.
   expect(await signUp(wish)).toEqual(first);
   expect(await signUp({ ...wish, password: "another long password" })).toEqual(first);
   const signIn = async (sent: string) =>
@@ -169,7 +169,7 @@ describe("members of an account", () => {
       body: { code: "last_owner" },
     });
     expect((await setRole(owner, guestId, "owner")).status).toBe(200);
-    // Two owners who step down at the same moment: one of them stays.
+    // Two owners who give up the role at the same moment: one of them stays owner.
     const both = await Promise.all([setRole(owner, ownerId, "finance"), setRole(guest, guestId, "finance")]);
     expect(both.map(({ status }) => status).sort()).not.toEqual([200, 200]);
     const { data } = (await owner.call("/v1/members")).body;
@@ -179,7 +179,7 @@ describe("members of an account", () => {
     expect((await boss.call(`/v1/members/${otherId}`, undefined, "DELETE")).status).toBe(204);
     expect((await other.call("/v1/balance")).status).toBe(401);
     expect((await boss.call("/v1/members")).body.data).toHaveLength(1);
-    // In the reader's language, down to what to send instead.
+    // In the reader's language, including what to send instead.
     expect((await boss.call("/v1/keys", { name: 5, days: 1 }, "POST", "zh")).body.error).toMatchObject({
       message: expect.stringMatching(/参数有误/),
       details: expect.arrayContaining([
@@ -205,7 +205,7 @@ describe("members of an account", () => {
     const { account_id } = (await person.call("/console/api/join", { token: new URL(link).hash.slice(7) }))
       .body;
     expect((await person.call("/v1/account")).body).toMatchObject({ id: account_id, role: "admin" });
-    // A member of the operator's account is no operator.
+    // A member of the operator's account who is not its owner is not an operator.
     expect((await person.call("/admin/v1/accounts")).status).toBe(403);
     expect((await person.call("/console/api/people")).status).toBe(403);
     await person.call("/console/api/account", { account_id: own });

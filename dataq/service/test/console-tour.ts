@@ -2,18 +2,18 @@ import type { Page, Route } from "playwright-core";
 import { settle, visit } from "./browser.ts";
 import { callUrl, type ServiceProcess } from "./service-process.ts";
 
-/** One thing to look at: a page in one of its states. */
+/** One picture to take: a page in one of its states. */
 export interface Sight {
   readonly name: string;
   readonly who: Visitor;
-  /** A further state of a page that is in the list already. */
+  /** Another state of a page that is already in the list. */
   readonly isState?: true;
   go(page: Page): Promise<void>;
 }
 
 /**
- * Nobody; somebody who just signed up; somebody whose balance is used up; somebody who may only read in the
- * operator's account; the operator, who has a past.
+ * Nobody; a new user; a user without balance; a user who can only read in the operator's account; the operator, with
+ * past activity.
  */
 export type Visitor = "nobody" | "newcomer" | "poor" | "member" | "owner";
 
@@ -30,7 +30,7 @@ const state = (name: string, go: Sight["go"], who: Visitor = "owner"): Sight => 
   go,
 });
 
-/** Pages that ask the service for what they show: each is also seen while it waits and when it is refused. */
+/** Pages that load data: each is also visited while it waits and when the service refuses. */
 const asking = (requestId: string, accountId: string): readonly (readonly [string, string])[] => [
   ["overview", "/"],
   ["playground", "/playground?operation=legal_cases"],
@@ -52,7 +52,7 @@ const asking = (requestId: string, accountId: string): readonly (readonly [strin
   ["admin-models", "/admin/models"],
 ];
 
-/** Every page, and every state that a page has beside its usual one. */
+/** Every page, and all its other states. */
 export function sights(requestId: string, accountId: string): readonly Sight[] {
   const asked = asking(requestId, accountId);
   return [
@@ -93,7 +93,7 @@ const doorStates: readonly Sight[] = [
       await visit(at, "/sign-in");
       await at.locator("input[name=email]").fill("nobody@example.com");
       await at.locator("input[name=password]").fill("not the password");
-      // Answered here: the service would begin to refuse after ten of them.
+      // Answered here, because the service starts to refuse after ten of them.
       await at.route("**/sign-in/email", (route) =>
         route.fulfill({ status: 401, json: { code: "INVALID_EMAIL_OR_PASSWORD", message: "Invalid" } }),
       );
@@ -130,7 +130,7 @@ const doorStates: readonly Sight[] = [
   state("pending-approval", (at) => asSession(at, "/pending", { user: waitingPerson(true) }), "nobody"),
 ];
 
-/** All pages that everybody has, for an account with nothing in it but its trial. */
+/** All pages that every user has, for a new account with nothing but its trial. */
 const newcomerStates: readonly Sight[] = (
   [
     ["overview", "/"],
@@ -369,7 +369,7 @@ const joinStates: readonly Sight[] = [
     "join-broken-link",
     async (at) => {
       await at.goto("/console/join");
-      // What an earlier link left in this tab.
+      // Left in this tab by an earlier link.
       await at.evaluate("sessionStorage.clear()");
       await visit(at, "/join");
     },
@@ -394,7 +394,7 @@ const joinStates: readonly Sight[] = [
     },
     "newcomer",
   ),
-  // Used, too old, withdrawn or for another address: nobody is told which.
+  // Used, expired, withdrawn or for another address: the page does not say which.
   state(
     "join-refused",
     async (at) => {
@@ -433,7 +433,7 @@ const teamStates: readonly Sight[] = [
   }),
 ];
 
-/** Before somebody is removed, or goes. */
+/** Before somebody is removed or leaves. */
 const goingStates: readonly Sight[] = [
   state("team-remove", async (at) => {
     await at.route("**/v1/members", (route) => route.fulfill({ json: { data: people(4), invitations: [] } }));
@@ -457,7 +457,7 @@ const goingStates: readonly Sight[] = [
   ),
 ];
 
-/** What the pages say to somebody whose role is too small for them. */
+/** What the pages show to a user whose role is too low for them. */
 const memberStates: readonly Sight[] = [
   state("overview-member", (at) => visit(at, "/"), "member"),
   state("settings-member", (at) => visit(at, "/settings"), "member"),
@@ -554,7 +554,7 @@ const jobs = [
   },
 ];
 
-/** What pages ask for; the session itself is answered, or there would be no page. */
+/** What pages request. The session itself is answered, or there would be no page. */
 const asks = /\/(?:admin\/)?v1\/|\/console\/api\/(?!session$)/;
 
 const empty = (route: Route) => route.fulfill({ json: { data: [], next_cursor: null } });
@@ -613,7 +613,7 @@ async function ask(at: Page): Promise<void> {
   await settle(at);
 }
 
-/** An account with a past: keys with long names, calls that went well, were cached and failed, some money. */
+/** An account with past activity: keys with long names, successful, cached and failed calls, some money. */
 export async function makePast(service: ServiceProcess): Promise<{ requestId: string; accountId: string }> {
   const ask = (body: object, key?: string) => service.call("/v1/data/query", { body, ...(key && { key }) });
   const first = await ask({ operation: "legal_laws", params: { query: "民法典 第五百七十七条" } });
@@ -648,7 +648,7 @@ export async function makePast(service: ServiceProcess): Promise<{ requestId: st
   return { requestId: first.body.request_id, accountId: made.account_id };
 }
 
-/** Signs somebody up over the wire and gives their cookie. */
+/** Signs somebody up over HTTP and returns their cookie. */
 export async function signUp(url: string, email: string, name: string): Promise<string> {
   const password = "correct horse battery";
   const send = (path: string, body: object) =>
@@ -657,7 +657,7 @@ export async function signUp(url: string, email: string, name: string): Promise<
   return sessionOf((await send("sign-in/email", { email, password })).headers);
 }
 
-/** Somebody who signed up and has nothing left. */
+/** A user without balance. */
 export async function signUpPoor(service: ServiceProcess): Promise<string> {
   const session = await signUp(service.url, "poor@example.com", "Sun Poor 孙");
   const { body } = await service.call("/admin/v1/accounts");
@@ -666,7 +666,7 @@ export async function signUpPoor(service: ServiceProcess): Promise<string> {
   return session;
 }
 
-/** Somebody with an account of their own who may also read in the operator's, where another is invited. */
+/** Somebody with their own account who can also read in the operator's account, to which another is invited. */
 export async function signUpMember(service: ServiceProcess): Promise<string> {
   const email = "a.member.with.a.long.address@subdomain.of.a.company.example.com";
   const session = await signUp(service.url, email, "Qian Reader 钱");

@@ -11,7 +11,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 const own = { "x-console": "1", "content-type": "application/json" };
 
-/** A browser's part in a session: it sends what it was given. */
+/** The session of a browser: it sends the cookies that it received. */
 class Visitor {
   static #count = 0;
   readonly address = `203.0.113.${++Visitor.#count}`;
@@ -47,7 +47,7 @@ describe("pages", () => {
       expect(policy).not.toMatch(/unsafe|https?:|\*/);
       expect(headers.get("x-frame-options")).toBe("DENY");
       expect(headers.get("x-content-type-options")).toBe("nosniff");
-      // What the policy forbids must not stand in the page either.
+      // The page itself must not contain what the policy forbids.
       expect(body).not.toMatch(/<script(?![^>]* src=)|<style| style=| on\w+=/);
     }
   });

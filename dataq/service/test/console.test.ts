@@ -14,7 +14,7 @@ import { makePast, type Sight, sights, signUp } from "./console-tour.ts";
 import { faultsOf } from "./faults.ts";
 import { callUrl, type ServiceProcess, startService } from "./service-process.ts";
 
-/** The operator of a service, with a model server next door. */
+/** The operator of a service with a model server beside it. */
 describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", () => {
   let models: ModelStore;
   let modelServer: ServerProcess;
@@ -59,19 +59,19 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await browser.signIn("");
     await visit(page, "/enter");
     await page.getByText("This link is incomplete").waitFor();
-    // Pasted over the open page, which is not loaded anew.
+    // Pasted into the open page, which does not reload.
     await page.goto(service.console);
     await page.getByRole("button", { name: "Open console" }).click();
     await page.getByText("This link was already used or has expired.").waitFor();
     await browser.signIn(owner);
   });
 
-  test("an import shows its progress and its end", async () => {
+  test("an import shows its progress and its result", async () => {
     const path = join(service.folder, "journals.jsonl");
     const journal = (n: number) => ({ journal_id: `j${n}`, name: `学报${n}`, issn: null, language: "zh" });
     writeFileSync(path, Array.from({ length: 8_000 }, (_, n) => JSON.stringify(journal(n))).join("\n"));
     await visit(page, "/admin/sources");
-    // The bar may stand for less than a second: what it showed is kept.
+    // The bar may be visible for less than a second, so what it showed is recorded.
     await page.evaluate(`{
       globalThis.shown = [];
       new MutationObserver(() => {
@@ -131,7 +131,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
   });
 
   test("the model page pulls a model with progress and streams a chat", async () => {
-    // What follows the tensors is nobody's: enough to be told of in steps.
+    // What follows the tensors has no meaning: enough bytes to be reported in steps.
     const weights = Buffer.concat([smallLlama(3), Buffer.alloc(3_000_000)]);
     const { digest } = registry.publish("small/c:1", weights);
     let release = () => {};
@@ -154,7 +154,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await page.getByText("Model downloaded.").waitFor();
     await page.getByRole("cell", { name: "small/c:1" }).waitFor();
 
-    // The answer is held amid its words until some of them were seen.
+    // The answer is held back in the middle until some of it was seen.
     const talk = page.getByRole("log");
     await page.getByRole("combobox", { name: "Model" }).selectOption("short:latest");
     await page.getByRole("textbox", { name: "Message" }).fill("Hello");
@@ -226,7 +226,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await page.locator("main form input").first().press("Enter");
     expect(await next.isDisabled()).toBe(true);
     expect(await page.getByLabel("Operation").isDisabled()).toBe(true);
-    // The first page stays until the second is there.
+    // The first page stays until the second has loaded.
     expect(await page.getByRole("tab", { name: "Table" }).count()).toBe(1);
     held.resolve();
     await page.getByText("Page 2 of").waitFor();
@@ -276,7 +276,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
   test("every second page passes axe, fits the screen and logs no error (all pages: npm run proof -- console)", async () => {
     const past = await makePast(service);
     const sessionOf = ({ who }: Sight) => (who === "owner" ? owner : "");
-    // Each page in one look, in turn: `npm run proof -- console` has every page and state in every look.
+    // Each page in one look, in turn. `npm run proof -- console` visits every page and state in every look.
     const looks = [
       { theme: "dark", language: "zh", width: 360 },
       { theme: "light", language: "zh", width: 1440 },
@@ -344,11 +344,11 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
   });
 });
 
-/** Stands before the model server: a talk's answer waits after ten of its lines. */
+/** In front of the model server: holds back a chat's answer after ten of its lines. */
 interface Gate {
   readonly url: string;
   target: string;
-  /** Lets the rest through. */
+  /** Releases the rest. */
   release(): void;
   close(): Promise<void>;
 }
@@ -389,7 +389,7 @@ async function bytesOf(request: AsyncIterable<Buffer>): Promise<Buffer<ArrayBuff
   return Buffer.concat(pieces);
 }
 
-/** Any pieces of a text into lines, each with its end. */
+/** Splits any pieces of text into lines, each with its line end. */
 function byLine(): TransformStream<string, string> {
   let rest = "";
   return new TransformStream({

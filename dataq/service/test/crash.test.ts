@@ -10,9 +10,9 @@ import { environmentOf, isEmbedded, makeDataFolder, openFolder, removeDataFolder
 import { callUrl, type ServiceProcess, startService } from "./service-process.ts";
 
 let folder: string;
-/** Our own hold on the embedded server, so that only services die here and start quickly. */
+/** A share of our own in the embedded server, so that only services are killed here and start quickly. */
 let database: Database;
-/** Two services that live through all of it. */
+/** Two services that survive all of it. */
 let one: ServiceProcess;
 let two: ServiceProcess;
 
@@ -57,7 +57,7 @@ describe("two services on one database", () => {
     await expectLaws(database);
   });
 
-  test("a key that one of them revokes is refused by the other at once; both are charged once under one Idempotency-Key", async () => {
+  test("a key revoked at one is rejected by the other at once; both charge once under one Idempotency-Key", async () => {
     const { keys } = await account(one, 70_000);
     const headers = { "idempotency-key": "same" };
     const answers = await Promise.all(
@@ -75,15 +75,15 @@ describe("two services on one database", () => {
   });
 });
 
-describe("a service killed in mid-call", () => {
-  test.each(failpoints)("at %s: the retry is answered, and charged once", async (failpoint) => {
+describe("a service killed during a call", () => {
+  test.each(failpoints)("at %s: the retry is answered and charged once", async (failpoint) => {
     const { keys } = await account(one, 50_000);
     const doomed = await startService({ folder, vendor: true, env: { DATAQ_FAILPOINT: failpoint } });
     const headers = { "idempotency-key": `crash-${failpoint}` };
     const call = { key: keys[0], headers, body: check(`崩溃${failpoint}`) };
     await expect(doomed.call("/v1/data/query", call)).rejects.toThrow();
     await doomed.ended;
-    // What every start does, and every service each ten seconds: PostgreSQL takes a moment to see that one is gone.
+    // As every start and every sweep does. PostgreSQL needs a moment to notice that a connection is gone.
     await vi.waitFor(async () => {
       await recover(database, new Date());
       expect((await one.call("/v1/balance", { key: keys[0] })).body.held).toBe(0);
@@ -97,13 +97,13 @@ describe("a service killed in mid-call", () => {
     });
   });
 
-  test("and the books balance after all of them", async () => {
+  test("the books balance after all of them", async () => {
     await expectLaws(database);
   });
 });
 
 test.skipIf(!isEmbedded)(
-  "everything killed, the database too: the next start recovers and the books balance",
+  "everything killed, including the database: the next start recovers and the books balance",
   async () => {
     const first = await startService({ vendor: true, env: { DATAQ_FAILPOINT: "after_hold" } });
     const data = first.folder;
@@ -132,7 +132,7 @@ test.skipIf(!isEmbedded)(
 );
 
 test.skipIf(!isEmbedded)(
-  "told to stop while it starts, it ends, although its parent's channel is open",
+  "a service that is stopped while it starts ends, even if the channel of its parent is open",
   async () => {
     const data = await makeDataFolder("tables");
     const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));

@@ -12,20 +12,22 @@ import { migrations } from "../src/schema.ts";
 
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 
-/** Any PostgreSQL ≥ 15 with the right to make databases: all tests of the service run on it, each on its own. */
+/**
+ * Any PostgreSQL ≥ 15 with the right to create databases. Every test of the service uses its own database on it.
+ */
 const serverUrl = process.env["TEST_DATABASE_URL"];
-/** A folder of this test run (`test-run.ts`). Outside of one nothing is prepared. */
+/** A folder of this test run (`test-run.ts`). Outside a run nothing is prepared. */
 const runFolder = process.env["DATAQ_TEST_RUN"];
 
 export const isEmbedded = serverUrl === undefined;
 
-/** What a data folder has when a test gets it: tables alone, or all that a first start makes. */
+/** The content of a new data folder: only tables, or everything that a first start creates. */
 export type Prepared = "tables" | "first start";
 
 /**
- * A data folder of its own for a test. Making a database and all samples takes seconds of a processor, so a test
- * run does it once, when the first test needs it, and the others get copies. Outside of a test run a service makes
- * its samples itself.
+ * A data folder for one test. Creating a database and all samples takes seconds of CPU time, so a test run does it
+ * once, when the first test needs it, and the others get copies. Outside a test run, a service generates its samples
+ * itself.
  */
 export async function makeDataFolder(prepared: Prepared): Promise<string> {
   const original = runFolder === undefined ? undefined : await prepare(prepared);
@@ -46,7 +48,7 @@ export async function removeDataFolder(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** The database of a data folder, as its service has it. */
+/** The database of a data folder, opened as its service does. */
 export function openFolder(folder: string, poolSize?: number): Promise<Database> {
   return openDatabase({
     url: databaseUrl(folder),
@@ -56,7 +58,7 @@ export function openFolder(folder: string, poolSize?: number): Promise<Database>
   });
 }
 
-/** Statements that only the owner of the tables may send, on the embedded server too. */
+/** Runs statements that only the owner of the tables may run, also on the embedded server. */
 export async function queryAsOwner(database: Database, ...statements: readonly string[]): Promise<void> {
   const owner = await database.connectAsOwner();
   try {
@@ -66,20 +68,20 @@ export async function queryAsOwner(database: Database, ...statements: readonly s
   }
 }
 
-/** What the environment of `dataq` must be to work on a data folder, and nothing else. */
+/** The environment that `dataq` needs to work on a data folder, and nothing else. */
 export function environmentOf(folder: string): Record<string, string> {
   const url = databaseUrl(folder);
   return {
     PATH: process.env["PATH"] ?? "",
     HOME: process.env["HOME"] ?? "",
     DATAQ_DATA: folder,
-    // Without it each start compiles every module anew.
+    // Without it, each start compiles every module again.
     NODE_COMPILE_CACHE: join(tmpdir(), "dataq-compile-cache"),
     ...(url && { DATABASE_URL: url }),
   };
 }
 
-/** Undefined where the folder has an embedded server. */
+/** Undefined if the folder has an embedded server. */
 function databaseUrl(folder: string): string | undefined {
   if (serverUrl === undefined) return undefined;
   const url = new URL(serverUrl);
@@ -101,7 +103,7 @@ async function onServer(statement: string): Promise<void> {
   }
 }
 
-/** Removes what a run prepared. */
+/** Removes what a run has prepared. */
 export async function removeRun(folder: string): Promise<void> {
   for (const prepared of ["tables", "first start"] as const)
     await removeDataFolder(originalOf(folder, prepared));
@@ -113,8 +115,8 @@ function originalOf(run: string, prepared: Prepared): string {
 }
 
 /**
- * The original that this run's tests get copies of. Two that need it at once: one makes it, the other waits.
- * Undefined where the embedded server of root had to put its files elsewhere: then there is nothing to copy.
+ * The original that the tests of this run copy. If two need it at once, one makes it and the other waits. Undefined
+ * if root's embedded server had to put its files elsewhere: then there is nothing to copy.
  */
 async function prepare(prepared: Prepared): Promise<string | undefined> {
   const original = originalOf(runFolder as string, prepared);
@@ -143,7 +145,7 @@ async function makeTables(folder: string): Promise<void> {
   await database.close();
 }
 
-/** As an operator's first start, up to its last sample. */
+/** Like an operator's first start, until the last sample is ready. */
 async function prepareStart(original: string): Promise<void> {
   const folder = await makeDataFolder("tables");
   const child = spawn(process.execPath, ["--conditions=source", main, "serve", "--json"], {

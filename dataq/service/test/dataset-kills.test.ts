@@ -21,7 +21,7 @@ afterAll(async () => {
   await removeDataFolder(folder);
 });
 
-/** So many of the statements, from the first ones to the last, others for each seed. */
+/** This many of the statements, from the first to the last; others for each seed. */
 function some(seed: number, count: number) {
   return (statements: number): number[] =>
     Array.from({ length: count }, (_, n) => 1 + Math.floor(((n + ((seed * 0.37) % 1)) * statements) / count));
@@ -30,7 +30,7 @@ function some(seed: number, count: number) {
 const cases = killTargets.flatMap((target) => killActions.map((action) => [target, action] as const));
 
 test.each(cases.map(([target, action], seed) => [target, action, seed] as const))(
-  "%s: %s, killed at some of its statements, leaves the old state or the new one (all of them: npm run proof -- import-kills)",
+  "%s: %s, killed at some of its statements, leaves the old state or the new one",
   async (target, action, seed) => {
     const { keptOld } = await kills.killAt(target, action, some(seed, target === "legal_laws" ? 4 : 8));
     expect(keptOld).toBeGreaterThan(0);

@@ -4,7 +4,7 @@ const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /**
  * `<prefix>_` and 26 characters: 48 bits of time, then 80 random bits, in an order that sorts by time (as in ULID),
- * so that new rows land at one end of their index.
+ * so that new rows are at the end of their index.
  */
 export function makeIdentifier(prefix: string, now: Date): string {
   let time = now.getTime();

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { lockNumbers } from "./locks.ts";
 
-test("no two locks share a number", () => {
+test("no two locks have the same number", () => {
   const numbers = Object.values(lockNumbers);
   expect(new Set(numbers).size).toBe(numbers.length);
 });

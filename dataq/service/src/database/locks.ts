@@ -2,15 +2,15 @@ import type { ClientBase } from "pg";
 import type { Queries } from "./database.ts";
 
 /**
- * Every advisory lock of the service. A number belongs to one purpose for ever: services of two versions may run
+ * Every advisory lock of the service. A number always keeps its purpose, because two versions of the service may run
  * on one database.
  */
 export const lockNumbers = {
   /** Applies migrations, one process at a time. */
   migration: 7_140_001,
-  /** Held by a service for as long as it lives; the key is its number. */
+  /** Held by a service as long as it runs; the key is its number. */
   instance: 7_140_002,
-  /** Makes the secret, the local account and its key. */
+  /** Creates the secret, the local account and its key. */
   localAccount: 7_140_003,
   /** Seals new entries of the ledger. */
   ledgerSeal: 7_140_004,
@@ -18,7 +18,7 @@ export const lockNumbers = {
   corpus: 7_140_005,
   /** Refreshes what is due, one service at a time. */
   refresh: 7_140_006,
-  /** Gives a person their account; the key is their id. */
+  /** Gives a person their account; the key is the person's ID. */
   person: 7_140_007,
   /** Seals new lines of the audit log. */
   auditSeal: 7_140_011,
@@ -31,7 +31,7 @@ export async function lock(client: ClientBase, name: LockName, key?: string | nu
   await client.query(...call("pg_advisory_lock", name, key));
 }
 
-/** False where another connection holds it. */
+/** Returns false if another connection holds it. */
 export async function tryLock(client: ClientBase, name: LockName, key?: string | number): Promise<boolean> {
   const found = await client.query<{ taken: boolean }>(...call("pg_try_advisory_lock", name, key));
   return found.rows[0]!.taken;

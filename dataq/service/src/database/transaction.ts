@@ -1,14 +1,17 @@
 import type { Database, Queries } from "./database.ts";
 
-/** Statements that take effect together. What must be whole takes one of these, so that nobody calls it without. */
+/**
+ * Statements that take effect together. A function that needs this takes one as a parameter, so that it cannot be
+ * called without.
+ */
 export interface Transaction extends Queries {
   readonly isTransaction: true;
 }
 
 /**
- * Runs statements as one transaction: all of them take effect, or none. That also holds where `run` caught the error of
- * a statement: PostgreSQL answers the commit with a rollback. A connection that cannot roll back does not return to the
- * pool.
+ * Runs statements as one transaction: all of them take effect, or none. This also holds if `run` caught the error of
+ * a statement, because PostgreSQL then answers the commit with a rollback. A connection that cannot roll back does
+ * not return to the pool.
  */
 export async function inTransaction<Result>(
   database: Pick<Database, "pool">,

@@ -2,10 +2,10 @@ import type { ParameterProblem } from "@dataq/contract";
 import type { z } from "zod";
 
 type Issue = z.core.$ZodIssue;
-/** What to send instead, in English and in Chinese. */
+/** What to send instead, in English and Chinese. */
 type Fix = readonly [en: string, zh: string];
 
-/** What a schema found wrong, as a message and a fix. A custom check puts its fix into `params`. */
+/** A problem that a schema found, as a message and a fix. A custom check puts its fix into `params`. */
 export function problemOf(issue: Issue): ParameterProblem {
   const unknown = issue.code === "unrecognized_keys" ? issue.keys.join(", ").slice(0, 100) : undefined;
   const param = unknown ?? (issue.path.join(".") || "body");

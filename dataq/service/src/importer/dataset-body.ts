@@ -1,7 +1,7 @@
 import type { Dataset } from "./datasets.ts";
 import { licenceOf, publisherOf, type RunState } from "./runs.ts";
 
-/** A data set as the command line and the management API give it. */
+/** A data set in the form of the command line and the management API. */
 export function datasetBody(set: Dataset): object {
   const { runs, past } = set;
   return {

@@ -16,25 +16,25 @@ export interface DatasetName {
   readonly name: string;
 }
 
-/** A data set with what became of every row that was read for it. */
+/** A data set, with the outcome of every row that was read for it. */
 export interface Dataset extends DatasetName {
   readonly corpus: string;
   readonly state: "serving" | "removed";
   /** The imports that made it, oldest first: a replacement, then updates. */
   readonly runs: readonly RunState[];
-  /** Null where a run was made before rows were counted. */
+  /** Null if a run is older than the counting of rows. */
   readonly rows: number | null;
   readonly refused: number;
   /** Rows of its files that belong to other operations. */
   readonly passedOver: number;
-  /** Records that the rows gave. */
+  /** Records that the rows produced. */
   readonly records: number;
-  /** Of these, records whose id stands again later, in this data set or another. */
+  /** Of these, records whose ID occurs again later, in this data set or another. */
   readonly duplicates: number;
   readonly served: number;
   readonly changedAt: Date;
   readonly nextRefreshAt: Date | null;
-  /** What `restore` would bring back; null where there is nothing. */
+  /** What `restore` would bring back; null if there is nothing to restore. */
   readonly past: Past | null;
 }
 
@@ -48,10 +48,10 @@ export const restorableDays = 7;
 const refreshEveryDays = 30;
 const dayMs = 86_400_000;
 
-/** A data set that would have less than this share of its records needs a yes. */
+/** A data set that would keep less than this share of its records needs a confirmation. */
 const smallestShare = 0.5;
 
-/** Those that serve, and those that were removed and can be restored. */
+/** Data sets that serve, and removed ones that can be restored. */
 export async function listDatasets(
   database: Database,
   index: PostingIndex,
@@ -85,7 +85,7 @@ export async function listDatasets(
   );
 }
 
-/** Throws where there is none of that name, or several and the operation is not said. */
+/** Throws if there is no data set of that name, or if there are several and the operation is not given. */
 export async function findDataset(
   database: Database,
   index: PostingIndex,
@@ -100,7 +100,7 @@ export async function findDataset(
   return found[0];
 }
 
-/** Takes the records out of the index. They can be restored. */
+/** Removes the records from the index. They can be restored. */
 export async function removeDataset(
   database: Database,
   index: PostingIndex,
@@ -121,7 +121,9 @@ export async function removeDataset(
   if (target.fold) await foldChanged(database, index, target.fold, options);
 }
 
-/** Brings back what the data set was before it was replaced or removed; what it is now becomes restorable. */
+/**
+ * Restores what the data set was before it was replaced or removed. Its present state can then be restored in turn.
+ */
 export async function restoreDataset(
   database: Database,
   index: PostingIndex,
@@ -161,13 +163,13 @@ export async function restoreDataset(
   return { served };
 }
 
-/** Packs that are folded together keep their records apart: none replaces another pack's. */
+/** Packs that are folded together keep their records apart, so that no pack replaces another pack's records. */
 export function documentIn(target: Target, dataset: string, record: Stored): IndexDocument {
   const document = target.document(record);
   return target.fold === undefined ? document : { ...document, id: `${dataset}|${document.id}` };
 }
 
-/** Writes down, in the transaction of the switch, what an import made of a data set. */
+/** Records, in the transaction of the switch, what an import did to a data set. */
 export async function recordImport(
   change: DatasetChange,
   { target, name }: DatasetName,
@@ -175,7 +177,7 @@ export async function recordImport(
   made: {
     readonly runs: readonly { readonly run: Run; readonly counts: Omit<RunCounts, "duplicateIds"> }[];
     readonly mode: "replace" | "update";
-    /** Replace also by a data set that is much smaller. */
+    /** Replaces the data set even if it becomes much smaller. */
     readonly yes: boolean;
   },
 ): Promise<readonly string[]> {
@@ -199,7 +201,7 @@ export async function recordImport(
     corpus,
     isUpdate ? [...old.runs, ...ids] : ids,
     new Date(),
-    // An update a day must not put the refresh off for ever.
+    // A daily update must not postpone the refresh forever.
     isUpdate ? old.next_refresh_at : undefined,
   );
   return duplicateIds;
@@ -207,7 +209,7 @@ export async function recordImport(
 
 const mostNamed = 50;
 
-/** Lists a data set whose records an older version kept in another way. */
+/** Adds an entry for a data set whose records an older version stored differently. */
 export async function adoptDataset(
   { client }: DatasetChange,
   { target, name }: DatasetName,
@@ -226,7 +228,7 @@ export async function adoptDataset(
   );
 }
 
-/** Data sets whose 30 days are over. */
+/** Data sets that are 30 days old. */
 export async function dueDatasets(database: Database, now: Date): Promise<DatasetName[]> {
   const found = await database.pool.query<DatasetName>(
     "select target, name from dataset where next_refresh_at <= $1 order by target, name",
@@ -235,7 +237,7 @@ export async function dueDatasets(database: Database, now: Date): Promise<Datase
   return found.rows;
 }
 
-/** Sets the next refresh of a data set that was looked at and kept as it is. */
+/** Sets the next refresh of a data set that was checked and kept as it is. */
 export async function putOff(database: Database, { target, name }: DatasetName, days: number): Promise<void> {
   await database.pool.query(
     "update dataset set next_refresh_at = now() + make_interval(days => $3) where target = $1 and name = $2",
@@ -245,7 +247,7 @@ export async function putOff(database: Database, { target, name }: DatasetName, 
 
 export const untilNextRefreshDays = refreshEveryDays;
 
-/** The imports that made a data set; empty where it does not serve. */
+/** The imports that made a data set; empty if it does not serve. */
 export async function seriesOf(database: Database, { target, name }: DatasetName): Promise<RunState[]> {
   const found = await database.pool.query<{ runs: number[] }>(
     "select to_json(runs) as runs from dataset where target = $1 and name = $2",
@@ -255,8 +257,8 @@ export async function seriesOf(database: Database, { target, name }: DatasetName
 }
 
 /**
- * The name of the data set that a file goes into where none is given: the file's own, and of an address its host and
- * path, because the last part of a path says little. A data set that an older version named by that part keeps it.
+ * The default name of a file's data set: the name of the file, or host and path of an address, because the last part
+ * of a path says little. A data set that an older version named after that part keeps its name.
  */
 export async function defaultName(database: Database, target: string, file: LocalFile): Promise<string> {
   const plain = datasetOf(file.name);

@@ -1,4 +1,4 @@
-/** Counts in how many rows each field is filled. */
+/** Counts the rows in which each field is filled. */
 export class FieldCounts {
   readonly #rows = new Map<string, number>();
 

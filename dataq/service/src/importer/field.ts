@@ -1,4 +1,4 @@
-/** Readers for single fields. A field that is missing, empty or of another type is null. */
+/** Readers for single fields. A field that is missing, empty or of the wrong type is null. */
 
 type Fields = Readonly<Record<string, unknown>>;
 

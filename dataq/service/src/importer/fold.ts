@@ -3,16 +3,19 @@ import { lock } from "../database/locks.ts";
 import type { PostingIndex } from "../search/postings/posting-index.ts";
 import type { Message } from "./message.ts";
 
-/** Makes what serves from the records of all data sets together: an article of law from every pack's versions. */
+/**
+ * Makes the served records from the records of all data sets together: for example an article of law from the
+ * versions in all packs.
+ */
 export interface Fold {
   readonly name: string;
-  /** Where the packs' records are kept. */
+  /** Where the records of the packs are stored. */
   readonly corpora: readonly string[];
-  /** A query that has rows where an older version made the result without keeping the packs. */
+  /** A query that returns rows if an older version made the result without storing the packs. */
   readonly servedBefore: string;
-  /** Makes packs of what an older version made without keeping them; before the first run. */
+  /** Turns what an older version made without storing packs into packs, before the first run. */
   adopt(index: PostingIndex): Promise<void>;
-  /** Returns what the operator should know of, such as what is held back. */
+  /** Returns what the operator should know, such as what is held back. */
   run(index: PostingIndex, options: FoldOptions): Promise<readonly Message[]>;
 }
 
@@ -21,7 +24,7 @@ export interface FoldOptions {
   readonly progress?: (message: Message) => void;
 }
 
-/** Folds if the packs have changed since the last time, which includes a process that was killed in between. */
+/** Folds if the packs have changed since the last time, also if a process was killed in between. */
 export async function foldChanged(
   database: Database,
   index: PostingIndex,
@@ -54,7 +57,7 @@ export async function isFoldPending(database: Database, fold: Fold): Promise<boo
   return (await stateOf(database, fold)).isPending;
 }
 
-/** The snapshots of the packs that serve, and those that were folded last. */
+/** The snapshots of the packs that serve, and of the packs that were folded last. */
 async function stateOf(
   database: Database,
   { name, corpora, servedBefore }: Fold,

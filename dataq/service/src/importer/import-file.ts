@@ -25,13 +25,13 @@ export interface ImportOptions extends Partial<PublisherTerms> {
   /** Replaces the data set even if less than half of its records remain. */
   readonly yes?: boolean;
   readonly table?: string | undefined;
-  /** Takes the file's versions of laws also where they drop many of a law's articles. */
+  /** Accepts the versions of laws in the file, even if they omit many articles. */
   readonly acceptVersions?: boolean;
   readonly signal?: AbortSignal;
   readonly progress?: (message: Message) => void;
 }
 
-/** The options as a run keeps them. */
+/** The options in the form that a run stores. */
 export function runOptionsOf(options: ImportOptions): RunOptions {
   return {
     mode: options.update === true ? "update" : "replace",
@@ -54,19 +54,19 @@ export interface ImportReport {
   /** Rows that belong to another target of the same file. */
   readonly passedOver: number;
   readonly badRows: number;
-  /** Records of the file that do not serve, because their id stands again; null where nothing was written. */
+  /** Records of the file that do not serve, because their ID occurs again; null if nothing was written. */
   readonly duplicates: number | null;
-  /** The first of their ids. */
+  /** The first of their IDs. */
   readonly duplicateIds: readonly string[];
-  /** The first bad rows, with what is wrong. */
+  /** The first bad rows, with their problems. */
   readonly problems: readonly RowProblem[];
-  /** Encoding of a text file; null of SQLite, and of text that is ASCII alone. */
+  /** Encoding of a text file; null for SQLite and pure ASCII. */
   readonly encoding: Encoding | null;
-  /** What was held back for the operator to decide. */
+  /** What was held back until the operator decides. */
   readonly notes: readonly { readonly note: string; readonly noteZh: string }[];
-  /** Fields that the file has, and in how many rows they are filled. */
+  /** The fields of the file, and the number of rows in which each is filled. */
   readonly fields: Readonly<Record<string, number>>;
-  /** Records of the operation that serve now, of all data sets. */
+  /** Records of the operation that serve now, in all data sets. */
   readonly size: number | null;
 }
 
@@ -76,7 +76,10 @@ export interface RowProblem {
   readonly problemZh: string;
 }
 
-/** Imports a file row by row. Bad rows are reported and stop nothing; a file without a good row changes nothing. */
+/**
+ * Imports a file row by row. Bad rows are reported and do not stop the import. A file without a good row changes
+ * nothing.
+ */
 export async function importFile(
   database: Database,
   index: PostingIndex,
@@ -116,8 +119,8 @@ interface Step {
 }
 
 /**
- * Makes a data set of the records of several files, a later file over an earlier one, and switches to it at once. A
- * refresh repeats with it what an import and its updates did.
+ * Makes a data set from the records of several files, where later files override earlier ones, and switches to it at
+ * once. A refresh uses it to repeat an import and its updates.
  */
 export async function importSeries(
   database: Database,
@@ -153,7 +156,7 @@ export async function importSeries(
       const step = steps[place] as Step;
       const drafts = draftsOf(target, file, step.counts, terms, {
         ...options,
-        // Gathered records are only complete when all rows are read.
+        // Combined records are complete only when all rows have been read.
         ...("map" in target &&
           target.gather === undefined && {
             onShare: (read: number) => {
@@ -214,10 +217,10 @@ export async function importSeries(
   }
 }
 
-/** Increased when rows are read differently, so that a resumed import does not mix both ways. */
+/** Increase this when rows are read differently, so that a resumed import does not mix two versions. */
 const formVersion = "3";
 
-/** Whether the data set's last import was of this very file, with the options that are given now. */
+/** Whether the data set was last imported from exactly this file with the same options. */
 async function isWhatItHolds(
   database: Database,
   name: DatasetName,
@@ -300,11 +303,11 @@ async function* draftsOf(
 
 interface SourcedDraft {
   readonly draft: Draft;
-  /** What its row says of its source. */
+  /** What the row says about its source. */
   readonly own?: unknown;
 }
 
-/** What became of the rows of a file. */
+/** The outcome for the rows of a file. */
 export class Counts {
   first: { readonly line: number; readonly problem: Message } | undefined;
   readonly problems: RowProblem[] = [];
@@ -320,7 +323,7 @@ export class Counts {
     this.fields.add(fields);
   }
 
-  /** The first of them are kept: a file may name another one in every row. */
+  /** Only the first ones are kept: a file may name another one in every row. */
   addPublisher({ name, licence }: RunPublisher): void {
     if (this.#publishers.size < mostPublishers && !this.#publishers.has(name))
       this.#publishers.set(name, { name, licence });

@@ -80,7 +80,7 @@ test("reads CSV with quotes, line breaks in cells, and three separators", async 
   expect(await rowsOf("c.tsv", "a\tb\n1\t2\n")).toEqual([{ line: 2, fields: { a: "1", b: "2" } }]);
 });
 
-test("an unclosed quote is refused by its line, and the rows behind it are read", async () => {
+test("rejects an unclosed quote by its line and reads the rows after it", async () => {
   const rows = await rowsOf("quote.csv", `a,b\n1,2\n3,"open\n5,6\n${"7,8\n".repeat(50_000)}`);
   expect(rows).toHaveLength(50_003);
   expect(rows[1]).toEqual({ line: 3, problem: { code: "row_quote_open", values: { cell: "2 (b)" } } });
@@ -88,7 +88,7 @@ test("an unclosed quote is refused by its line, and the rows behind it are read"
   expect(rows.at(-1)).toMatchObject({ line: 50_004 });
 });
 
-test("a quote that closes too early is refused by its line", async () => {
+test("rejects a quote that closes too early by its line", async () => {
   const rows = await rowsOf("early.csv", 'a,b\n"x"y,2\n"x" ,2\n');
   expect(rows).toMatchObject([
     { line: 2, problem: { code: "row_quote_inside", values: { cell: "1 (a)" } } },
@@ -96,7 +96,7 @@ test("a quote that closes too early is refused by its line", async () => {
   ]);
 });
 
-test.each(["a,b\n1,", 'a,b\n1,"'])("a row of CSV has a limit: %j and more", async (start) => {
+test.each(["a,b\n1,", 'a,b\n1,"'])("rejects a CSV row over the limit: %j and more", async (start) => {
   const chunks = async function* () {
     yield Buffer.from(start);
     for (let part = 0; part < 20; part++) yield Buffer.from("x".repeat(50));
@@ -112,29 +112,26 @@ test.each([
   ["plain", "x".repeat(30)],
   ["quoted", `"${"x".repeat(30)}"`],
   ["quoted over lines that look like rows", `"${"5,6\n".repeat(8)}"`],
-])(
-  "a %s cell over the limit is refused by line and column, and nothing of it is read as rows",
-  async (_, cell) => {
-    const rows: Row[] = [];
-    const text = `a,text\n1,2\n3,${cell}\n7,8\n`;
-    for (const size of [1, 7, 1_000]) {
-      const chunks = async function* () {
-        for (let at = 0; at < text.length; at += size) yield Buffer.from(text.slice(at, at + size));
-      };
-      rows.length = 0;
-      for await (const row of readCsv(chunks(), { longestRow: 200, longestCell: 25 })) rows.push(row);
-      expect(rows).toMatchObject([
-        { line: 2, fields: { a: "1", text: "2" } },
-        { line: 3, problem: { code: "row_cell_too_long", values: { cell: "2 (text)", limit: 25 } } },
-        { line: 3 + text.split("\n").length - 4, fields: { a: "7", text: "8" } },
-      ]);
-    }
-    const problem = rows[1] as { problem: Message };
-    expect(inEnglish(problem.problem)).toBe("cell 2 (text): longer than 25 characters");
-  },
-);
+])("rejects a %s cell over the limit by line and column, and reads none of it as rows", async (_, cell) => {
+  const rows: Row[] = [];
+  const text = `a,text\n1,2\n3,${cell}\n7,8\n`;
+  for (const size of [1, 7, 1_000]) {
+    const chunks = async function* () {
+      for (let at = 0; at < text.length; at += size) yield Buffer.from(text.slice(at, at + size));
+    };
+    rows.length = 0;
+    for await (const row of readCsv(chunks(), { longestRow: 200, longestCell: 25 })) rows.push(row);
+    expect(rows).toMatchObject([
+      { line: 2, fields: { a: "1", text: "2" } },
+      { line: 3, problem: { code: "row_cell_too_long", values: { cell: "2 (text)", limit: 25 } } },
+      { line: 3 + text.split("\n").length - 4, fields: { a: "7", text: "8" } },
+    ]);
+  }
+  const problem = rows[1] as { problem: Message };
+  expect(inEnglish(problem.problem)).toBe("cell 2 (text): longer than 25 characters");
+});
 
-test("a broken header is refused, and no data row is taken for the header", async () => {
+test("rejects a broken header, and takes no data row for the header", async () => {
   for (const header of ['"name,note', `${"n".repeat(30)},note`]) {
     const rows: Row[] = [];
     const chunks = async function* () {
@@ -146,7 +143,7 @@ test("a broken header is refused, and no data row is taken for the header", asyn
 });
 
 describe("a file that is one JSON array", () => {
-  test("is read whole: each object is a row, and what is not an object is refused by its place", async () => {
+  test("is read as a whole: each object is a row, and anything else is rejected by its position", async () => {
     const text = '\ufeff\n [ {"a":1},\n  {"a":"二"}, 7, null,\n {"a":[3]} ]\n';
     for (const content of [text, zstdCompressSync(text), Buffer.from(text, "utf16le")])
       expect(await rowsOf("array.json", content)).toEqual([
@@ -159,7 +156,7 @@ describe("a file that is one JSON array", () => {
     expect(await rowsOf("none.json", "[]")).toEqual([]);
   });
 
-  test("that is cut off or too large is refused with what to do", async () => {
+  test("is rejected if it is cut off or too large, with what to do", async () => {
     await expect(rowsOf("cut.json", '[{"a":1},')).rejects.toThrow("not one JSON array of objects");
     await expect(rowsOf("lines.json", "[1]\n[2]\n")).rejects.toThrow("one object per line");
     const large = function* () {
@@ -173,7 +170,7 @@ describe("a file that is one JSON array", () => {
   });
 });
 
-test("CSV reads as it was written, whatever is in its cells and wherever a chunk ends", async () => {
+test("CSV is read back as it was written, whatever its cells contain and wherever a chunk ends", async () => {
   const cell = fc.string({
     unit: fc.constantFrom(",", '"', "\n", "\r\n", "a", "文", " ", ";"),
     maxLength: 8,
@@ -200,7 +197,7 @@ test("CSV reads as it was written, whatever is in its cells and wherever a chunk
 
 describe("the encoding of a text file", () => {
   const companies = "统一社会信用代码,企业名称,状态\n91330106MA0000007Q,杭州示例科技有限公司,存续\n";
-  /** The inverse of what the platform decodes: it encodes UTF-8 alone. */
+  /** The platform can only encode UTF-8, so the inverse is built from its decoder. */
   const encoded = (encoding: string, text: string): Buffer => {
     const bytes = new Map<string, number[]>();
     const decoder = new TextDecoder(encoding);
@@ -222,7 +219,7 @@ describe("the encoding of a text file", () => {
     expect(namesIn(await rowsOf("encoded.csv", bytes))).toEqual(["杭州示例科技有限公司"]);
   });
 
-  test("is recognised where other characters come late", async () => {
+  test("is recognised even if its first other characters come late", async () => {
     const late = Buffer.concat([
       Buffer.from(`a,b\n${"1,2\n".repeat(100_000)}`),
       Buffer.from([0xce, 0xc4, 0x2c, 0x33]),
@@ -230,7 +227,7 @@ describe("the encoding of a text file", () => {
     expect((await rowsOf("late.csv", late)).at(-1)).toMatchObject({ fields: { a: "文", b: "3" } });
   });
 
-  test("is refused by name where it is another", async () => {
+  test("is rejected by name if it is not supported", async () => {
     await expect(rowsOf("big5.csv", big5)).rejects.toThrow("neither UTF-8 nor GB18030");
     await expect(rowsOf("latin.csv", Buffer.from("a,b\ncafé,naïve\n", "latin1"))).rejects.toThrow(
       "neither UTF-8",
@@ -241,7 +238,7 @@ describe("the encoding of a text file", () => {
 describe("a company", () => {
   const map = (row: object) => findTarget("enterprise_company_detail")?.map(row as Record<string, unknown>);
 
-  test("of a register's table is taken, with what follows from its fields", () => {
+  test("in the table of a register is accepted, and missing fields are derived", () => {
     expect(
       map({
         统一社会信用代码: "91330106ma0000007q ",
@@ -281,11 +278,11 @@ describe("a company", () => {
     ["清算", "liquidating"],
     ["歇业", "suspended"],
     ["不明", "other"],
-  ])("in the state %s is %s", (status, status_code) => {
+  ])("with the status %s is %s", (status, status_code) => {
     expect(map({ tax_id: "1", name: "某公司", status })).toMatchObject({ record: { status_code } });
   });
 
-  test("that lacks something is refused with field, value and what is expected, in plain words", () => {
+  test("with a missing field is rejected with the field, its value and what is expected", () => {
     const said = (row: object) => {
       const mapped = map(row);
       return mapped && "problem" in mapped ? [inEnglish(mapped.problem), inChinese(mapped.problem)] : mapped;
@@ -403,7 +400,7 @@ test("masks numbers of identity cards and phones, and no other numbers", () => {
   );
 });
 
-test("judges are read from the end of a text", () => {
+test("finds judges at the end of a text", () => {
   expect(judgesIn("……审 判 长　刘行\n代理审判员　支小龙\n二〇一五年九月十六日\n书 记 员　张曼")).toEqual([
     { name: "刘行", role: "审判长" },
     { name: "支小龙", role: "代理审判员" },
@@ -411,7 +408,7 @@ test("judges are read from the end of a text", () => {
   ]);
 });
 
-test("a law's Markdown is taken apart into chapters, sections and articles", () => {
+test("splits the Markdown of a law into chapters, sections and articles", () => {
   const { head, articles } = readLawText(
     "2020年1月1日通过\n\n## 第一章　总则\n\n**第一条**　为了测试。\n\n第二款。\n\n## 第二章 分则\n### 第一节 甲\n第十条之一 内容",
   );
@@ -422,7 +419,7 @@ test("a law's Markdown is taken apart into chapters, sections and articles", () 
   ]);
 });
 
-test("takes rows with the field names of the records, also as text from CSV", () => {
+test("accepts rows with the field names of the records, also as text from CSV", () => {
   const row = {
     case_no: "（2024）浙0106执1号",
     name: "示例公司",
@@ -453,6 +450,6 @@ test("takes rows with the field names of the records, also as text from CSV", ()
   });
 });
 
-test("every target refuses an empty row", () => {
+test("every target rejects an empty row", () => {
   for (const target of rowTargets) expect(target.map({})).toHaveProperty("problem");
 });

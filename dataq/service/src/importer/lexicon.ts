@@ -9,7 +9,9 @@ import type { RowTarget } from "./target.ts";
 
 const lexiconCorpus = "lexicon#packs";
 
-/** The words of all data sets together are the segmenter's dictionary: a removed list leaves it. */
+/**
+ * The words of all data sets together are the dictionary of the segmenter. Words of a removed list leave it.
+ */
 const dictionary: Fold = {
   name: "lexicon",
   corpora: [lexiconCorpus],
@@ -22,7 +24,7 @@ const dictionary: Fold = {
   },
 };
 
-/** Words for the segmenter. No operation gives them back; what is built from now on is cut with them. */
+/** Words for the segmenter. No operation returns them; whatever is indexed from now on uses them. */
 export const lexiconTarget: RowTarget = {
   name: "lexicon",
   corpus: lexiconCorpus,
@@ -37,7 +39,7 @@ export const lexiconTarget: RowTarget = {
   fold: dictionary,
 };
 
-/** Words that an older version kept in the dictionary alone become a data set, so that they can be removed. */
+/** Words that an older version stored only in the dictionary become a data set, so that they can be removed. */
 async function adoptWords(index: PostingIndex): Promise<void> {
   const listed = new Set(await wordsOfLists(index));
   const words = (await index.words()).filter((word) => !listed.has(word));

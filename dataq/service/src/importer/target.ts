@@ -4,27 +4,29 @@ import type { Message } from "./message.ts";
 import type { LocalFile } from "./origin/origin.ts";
 import type { RunOptions } from "./runs.ts";
 
-/** Something that can be imported: an operation's records, or a table that helps to make them. */
+/** Something that can be imported: the records of an operation, or a table that helps to make them. */
 export type Target = RowTarget | FileTarget;
 
 interface AnyTarget {
-  /** As on the command line: an operation, or the name of a table. */
+  /** The name on the command line: an operation, or a table. */
   readonly name: string;
   readonly corpus: string;
-  /** The record with its source as the index keeps it. */
+  /** The record with its source, in the form that the index stores. */
   document(record: Stored): IndexDocument;
   /** Generated documents of the corpus that are removed as real ones are imported. */
   readonly fill?: Fill;
   /** Set if the served records are made from all data sets together. */
   readonly fold?: Fold;
-  /** Where folded records serve; the corpus of its name if left out. */
+  /** The corpus in which folded records serve; by default the corpus of the same name. */
   readonly servedIn?: string;
 }
 
 export interface RowTarget extends AnyTarget {
-  /** A row of the file as a record without `source`; what is wrong with it; or null for a row of another target. */
+  /**
+   * A row of the file as a record without `source`; the problem of the row; or null for a row of another target.
+   */
   map(fields: Readonly<Record<string, unknown>>): Mapped;
-  /** For records that are made from many rows: gathers first, gives the records at the end. */
+  /** For records that are made from many rows: collects them first and returns the records at the end. */
   gather?(): Gatherer;
 }
 
@@ -36,7 +38,7 @@ export interface FileTarget extends AnyTarget {
 /** Receives the rows of a file while it is read. */
 export interface RowListener {
   row(fields: Readonly<Record<string, unknown>>): void;
-  /** Refuses the last row. `row` names it, such as `line 3`. */
+  /** Rejects the last row. `row` names it, such as `line 3`. */
   bad(row: string, problem: Message): void;
   /** The last row belongs to another target. */
   passOver(): void;

@@ -8,7 +8,7 @@ export interface Balance {
   readonly trialBalance: number;
 }
 
-/** As the ledger statements return it. */
+/** In the form that the ledger statements return. */
 export interface WalletRow {
   balance: number;
   trial: number;
@@ -18,7 +18,7 @@ export function toBalance(row: WalletRow): Balance {
   return { balance: row.balance, trialBalance: row.trial };
 }
 
-/** The present wallet of a request that has an entry of this kind. */
+/** The wallet now, of a request that has an entry of this kind. */
 export async function readAfter(
   database: Database,
   requestId: string,

@@ -58,7 +58,7 @@ export const entryColumns = [
   "reference",
 ] as const satisfies readonly (keyof Entry)[];
 
-/** Newest first, below `before` when given. */
+/** Newest first; only entries before `before` if given. */
 export async function listEntries(
   queries: Queries,
   accountId: string,

@@ -22,7 +22,7 @@ export function runDirectly(database: Database): RunStatement {
     (await database.pool.query<Row>({ name, text, values: [...values] })).rows[0];
 }
 
-/** Batches that run at the same time. While they wait for the disk, the next one fills. */
+/** Number of simultaneous batches. While they wait for the disk, the next one fills. */
 const MOST_BATCHES = 2;
 const MOST_IN_BATCH = 64;
 
@@ -35,9 +35,9 @@ interface Waiting {
 }
 
 /**
- * Sends statements that arrive while others run together, as one transaction with one flush to disk. Each is still a
- * conditional statement of its own, and those of an account keep their order. Wallets are locked in the order of their
- * ids, so that two batches cannot deadlock.
+ * Combines statements that arrive while others run into one transaction with one flush to disk. Each is still a
+ * conditional statement of its own, and those of one account keep their order. Wallets are locked in the order of
+ * their IDs, so that two batches cannot deadlock.
  */
 export function gatherStatements(database: Database): RunStatement {
   const direct = runDirectly(database);

@@ -83,7 +83,7 @@ test("hold and capture move tokens from the balance to earnings", async () => {
   ]);
 });
 
-test("a void gives everything back to where it came from", async () => {
+test("a void returns everything to the parts it came from", async () => {
   const id = await account(3_000, 4_000);
   const request = call(id, 5_000);
   expect(await hold(database, request)).toEqual({ balance: 2_000, trialBalance: 0 });
@@ -95,7 +95,7 @@ test("a void gives everything back to where it came from", async () => {
   });
 });
 
-test("a capture of less gives the rest back, trial spent first", async () => {
+test("a capture of less returns the rest; trial tokens are spent first", async () => {
   const id = await account(3_000, 4_000);
   const request = call(id, 5_000);
   await hold(database, request);
@@ -123,7 +123,7 @@ test("a hold ends once: the second end moves nothing", async () => {
   expect(await entriesOf(id)).toHaveLength(3);
 });
 
-test("more than was held is never captured, and the hold stays", async () => {
+test("a capture above the hold fails, and the hold stays", async () => {
   const id = await account(10_000);
   const request = call(id, 5_000);
   await hold(database, request);
@@ -132,7 +132,7 @@ test("more than was held is never captured, and the hold stays", async () => {
   expect(await readWallet(database, id, now)).toMatchObject({ held: 5_000 });
 });
 
-test("too little balance: nothing moves, and the failure says how much is missing", async () => {
+test("with too low a balance nothing moves, and the error says how much is missing", async () => {
   const id = await account(4_999);
   await expect(hold(database, call(id, 5_000))).rejects.toMatchObject({
     code: "insufficient_balance",
@@ -150,7 +150,7 @@ test("of 32 parallel holds with money for 7, exactly 7 succeed", async () => {
   expect(await readWallet(database, id, now)).toMatchObject({ balance: 0, held: 35_000 });
 });
 
-test("gathered: of 32 parallel holds on two accounts with money for 7 and 3, exactly so many succeed", async () => {
+test("gathered: of 32 parallel holds on two accounts with money for 7 and 3, exactly 7 and 3 succeed", async () => {
   const run = gatherStatements(database);
   const ids = [await account(35_000), await account(15_000)];
   const requests = Array.from({ length: 32 }, (_, i) => call(ids[i % 2]!, 5_000));
@@ -174,7 +174,7 @@ test("gathered: of 32 parallel holds on two accounts with money for 7 and 3, exa
   expect(left.reduce((sum, wallet) => sum + wallet!.balance, 0)).toBe(50_000 - 5 * 5_000);
 });
 
-test("gathered: of a capture and a void of one hold at the same time the first that came moves tokens, the other none", async () => {
+test("gathered: of a simultaneous capture and void of one hold, only the first moves tokens", async () => {
   const run = gatherStatements(database);
   const id = await account(20_000);
   const kinds = ["capture", "void", "capture", "void"] as const;
@@ -191,7 +191,7 @@ test("gathered: of a capture and a void of one hold at the same time the first t
   expect(await readWallet(database, id, now)).toMatchObject({ balance: 10_000, held: 0 });
 });
 
-test("gathered: a statement at fault fails alone", async () => {
+test("gathered: a statement that fails does not affect the others", async () => {
   const run = gatherStatements(database);
   const id = await account(50_000);
   const twice = call(id, 5_000);
@@ -205,7 +205,7 @@ test("gathered: a statement at fault fails alone", async () => {
   expect(await readWallet(database, id, now)).toMatchObject({ balance: 35_000, held: 15_000 });
 });
 
-test("a connection that is lost under a statement, before or after it was done: it is done once, and known", async () => {
+test("a statement whose connection is lost, before or after it took effect, takes effect once, and its result is known", async () => {
   const losing = (isDone: boolean): RunStatement => {
     const direct = runDirectly(database);
     let isFirst = true;
@@ -236,7 +236,7 @@ test("a connection that is lost under a statement, before or after it was done: 
   expect(await entriesOf(id)).toHaveLength(1 + 2 * 6);
 });
 
-test("a call whose Idempotency-Key is another call's by now is not charged", async () => {
+test("does not charge a call whose Idempotency-Key now belongs to another call", async () => {
   const id = await account(10_000);
   const [first, second] = [call(id, 5_000), call(id, 5_000)];
   const claimOf = ({ requestId }: typeof first) => ({
@@ -270,7 +270,7 @@ test("a call whose Idempotency-Key is another call's by now is not charged", asy
   expect(await claimKey(database, claimOf(first))).toEqual({ state: "finished", outcome: ours.outcome });
 });
 
-test("the table itself refuses a balance below zero", async () => {
+test("the table itself rejects a balance below zero", async () => {
   const id = await account(1_000);
   for (const column of ["trial", "paid", "credit", "held"])
     await expect(
@@ -281,7 +281,7 @@ test("the table itself refuses a balance below zero", async () => {
   ).rejects.toMatchObject({ constraint: "wallet_credit_within_limit" });
 });
 
-test("a frozen account holds nothing, and ends what it held", async () => {
+test("a frozen account cannot hold, but ends its open holds", async () => {
   const id = await account(10_000);
   const open = call(id, 1_000);
   await hold(database, open);
@@ -291,7 +291,7 @@ test("a frozen account holds nothing, and ends what it held", async () => {
   expect(await settle(database, open.requestId, end)).toMatchObject({ balance: 9_000 });
 });
 
-test("an entry that does not balance, a change and a deletion are refused by the table", async () => {
+test("the table rejects an unbalanced entry, a change and a deletion", async () => {
   const id = await account(1_000);
   await expect(
     database.pool.query(
@@ -310,7 +310,7 @@ test("an entry that does not balance, a change and a deletion are refused by the
   }
 });
 
-test("a charge writes hold and capture at once", async () => {
+test("a charge writes hold and capture together", async () => {
   const id = await account(10_000);
   expect(await charge(database, call(id, 2_500, { cached: true }))).toEqual({
     balance: 7_500,
@@ -324,7 +324,7 @@ test("a charge writes hold and capture at once", async () => {
   ]);
 });
 
-test("the same payment is credited once, the trial once an account", async () => {
+test("credits the same payment once, and the trial once per account", async () => {
   const id = await account(0);
   expect(await topUp(database, id, 1_000, "pay:77", why)).toBe(true);
   expect(await topUp(database, id, 1_000, "pay:77", why)).toBe(false);
@@ -334,7 +334,7 @@ test("the same payment is credited once, the trial once an account", async () =>
   expect(await readWallet(database, id, now)).toMatchObject({ balance: 2_001_000, trialBalance: 2_000_000 });
 });
 
-test("an expired trial is not spent, and is booked away", async () => {
+test("an expired trial is not spent, and is removed from the books", async () => {
   const id = await account(6_000, 4_000);
   const later = new Date(trialEnd.getTime() + 1);
   expect(await hold(database, call(id, 5_000, { now: later }))).toEqual({ balance: 1_000, trialBalance: 0 });
@@ -343,7 +343,7 @@ test("an expired trial is not spent, and is booked away", async () => {
   expect(await entriesOf(id)).toHaveLength(4);
 });
 
-test("a credit line is spent last, filled up first, and cannot be taken back once drawn", async () => {
+test("a credit line is spent last, repaid first, and cannot be reduced below what is used", async () => {
   const id = await account(1_000);
   await setCreditLimit(database, id, 10_000, why);
   await charge(database, call(id, 5_000));
@@ -358,7 +358,7 @@ test("a credit line is spent last, filled up first, and cannot be taken back onc
   expect(await readWallet(database, id, now)).toMatchObject({ paidBalance: 1_000, creditBalance: 4_000 });
 });
 
-test("a hold on credit that is given back after the line was filled goes to paid", async () => {
+test("a hold on credit that is voided after the line was repaid goes to paid", async () => {
   const id = await account(0);
   await setCreditLimit(database, id, 5_000, why);
   const request = call(id, 5_000);
@@ -379,7 +379,7 @@ test("an adjustment downwards stops at zero", async () => {
   await expect(adjust(database, id, -301, why)).rejects.toMatchObject({ code: "insufficient_balance" });
 });
 
-test("a charge is refunded once, and at most in full", async () => {
+test("refunds a charge once, and at most in full", async () => {
   const id = await account(10_000);
   const request = call(id, 5_000);
   await charge(database, request);
@@ -389,7 +389,7 @@ test("a charge is refunded once, and at most in full", async () => {
   await expect(refund(1)).rejects.toMatchObject({ code: "already_exists" });
 });
 
-test("of ten refunds at once one is made, and the others are told so", async () => {
+test("of ten simultaneous refunds one succeeds, and the others fail", async () => {
   const id = await account(10_000);
   const request = call(id, 5_000);
   await charge(database, request);
@@ -402,7 +402,7 @@ test("of ten refunds at once one is made, and the others are told so", async () 
   expect(await readWallet(database, id, now)).toMatchObject({ balance: 10_000 });
 });
 
-test("a refund gives each part of the wallet back what it was charged, the last spent first", async () => {
+test("a refund returns to each part of the wallet what was charged to it, the last spent first", async () => {
   const id = await account(2_000, 1_000);
   await setCreditLimit(database, id, 3_000, why);
   const spend = async () => {
@@ -422,7 +422,7 @@ test("a refund gives each part of the wallet back what it was charged, the last 
   expect(await parts()).toEqual({ trialBalance: 500, paidBalance: 2_000, creditBalance: 3_000 });
 });
 
-test("a refund of trial tokens makes no paid tokens, also when the capture was smaller than the hold", async () => {
+test("a refund of trial tokens never creates paid tokens, even if the capture was smaller than the hold", async () => {
   const id = await account(0, 9_000);
   const request = call(id, 5_000);
   await hold(database, request);
@@ -438,7 +438,7 @@ test("a refund of trial tokens makes no paid tokens, also when the capture was s
   expect(await readWallet(database, id, now)).toMatchObject({ trialBalance: 9_000, paidBalance: 0 });
 });
 
-test("a refund of credit beyond a lowered credit line becomes paid tokens", async () => {
+test("a refund of credit above a reduced credit line becomes paid tokens", async () => {
   const id = await account(0);
   await setCreditLimit(database, id, 3_000, why);
   const request = call(id, 3_000);
@@ -467,7 +467,7 @@ test("a key's monthly cap holds under parallel calls, and a void frees it again"
   await hold(database, call(id, 5_000, { keyId: "key_capped", cap }));
 });
 
-test("holds and ends of a capped key at once do not wait for each other in a circle", async () => {
+test("parallel holds and ends of a capped key do not deadlock", async () => {
   const id = await account(10_000_000);
   const cap = { keyId: "key_circle", tokens: 10_000_000, month: "2026-03" };
   const pairs = Array.from({ length: 40 }, async () => {
@@ -480,7 +480,7 @@ test("holds and ends of a capped key at once do not wait for each other in a cir
   expect(spent.rows).toEqual([{ tokens: 0 }]);
 });
 
-test("recovery gives back the holds of an instance that is gone, not those of one that lives", async () => {
+test("recovery voids the holds of a dead instance, and not those of a live one", async () => {
   const id = await account(10_000);
   const living = await startInstance(database, now);
   const dead = await startInstance(database, now);

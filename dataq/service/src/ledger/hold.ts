@@ -27,8 +27,8 @@ export interface HoldRequest {
 }
 
 /**
- * Sets tokens aside: trial first, then paid, then credit. It is one statement, and moves nothing if the balance is too low
- * once it has locked the wallet. Throws `insufficient_balance`, `spend_limit_reached`, `account_frozen`.
+ * Sets tokens aside: trial first, then paid, then credit. It is one statement, and moves nothing if the balance of
+ * the locked wallet is too low. Throws `insufficient_balance`, `spend_limit_reached`, `account_frozen`.
  */
 export async function hold(
   database: Database,
@@ -138,7 +138,7 @@ async function explain(database: Database, request: HoldRequest, attempt: number
   if (!wallet) throw new Error(`The account ${request.accountId} has no wallet.`);
   if (wallet.frozen) throw new Failure("account_frozen");
   if (wallet.expired) return void (await expireTrial(database, request.accountId, request.now));
-  // A hold was given back in between, and the balance is high enough now.
+  // A hold was voided in between, and the balance is high enough now.
   if (wallet.balance >= request.tokens && attempt < 3) return;
   throw new Failure("insufficient_balance", {
     required: request.tokens,

@@ -1,15 +1,15 @@
 import { Failure } from "@dataq/contract";
 import type { PoolClient } from "pg";
 
-/** The limit of a key for a month, `YYYY-MM` in China. */
+/** The limit of a key for a month, `YYYY-MM` in China time. */
 export interface KeyCap {
-  /** The key that it is counted for: a key shares the cap of the one it replaces. */
+  /** The key whose cap it counts towards: a key shares the cap of the one it replaces. */
   readonly keyId: string;
   readonly tokens: number;
   readonly month: string;
 }
 
-/** Counts tokens on a cap, in the transaction of the hold. Throws `spend_limit_reached` beyond the cap. */
+/** Counts tokens towards a cap, in the transaction of the hold. Throws `spend_limit_reached` beyond the cap. */
 export async function spend(client: PoolClient, tokens: number, cap: KeyCap): Promise<void> {
   const spent = await client.query(
     `insert into key_spend as s (key_id, month, tokens) select $1, $2, $3 where $3 <= $4::bigint

@@ -1,10 +1,10 @@
 import type { Migration } from "../database/migrations.ts";
 
 /**
- * Tokens are whole numbers. A wallet is what an account can spend (trial, paid, and what is left of its credit
- * line) and what open calls hold. An entry is one balanced movement: its columns are the accounts of the journal,
- * and a row whose columns do not sum to zero cannot be written. `tokens`, what the customer sees, is the change
- * of the spendable balance; `seq` counts an account's entries without a gap, given out under the wallet's lock.
+ * Tokens are whole numbers. A wallet is what an account can spend (trial, paid, and the rest of its credit line) and
+ * what open calls hold. An entry is one balanced movement: its columns are the accounts of the journal, and a row
+ * whose columns do not sum to zero cannot be written. `tokens`, which the customer sees, is the change of the
+ * spendable balance. `seq` numbers an account's entries without a gap; it is assigned while the wallet is locked.
  */
 export const ledgerMigrations: readonly Migration[] = [
   {
@@ -130,7 +130,7 @@ create table seal (
   },
   {
     name: "ledger/2-one-cap",
-    // On whose cap the hold counts, where it is not the key's own.
+    // The key whose cap the hold counts towards, if not its own.
     up: "alter table hold add spend_key text",
   },
   {

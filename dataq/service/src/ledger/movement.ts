@@ -168,7 +168,10 @@ function refundedBefore(requestId: string): Failure {
   return new Failure("already_exists", { what: `A refund of the request ${requestId}` });
 }
 
-/** \`back_…\` is what the refund gives to each part; credit beyond the present line goes to paid, as in a settlement. */
+/**
+ * \`back_…\` is what the refund returns to each part. Credit beyond the present line goes to paid, as in a
+ * settlement.
+ */
 const REVERSE = `
 with spent as (
   select c.account_id, c.operation, c.key_id, c.price_version,
@@ -197,7 +200,7 @@ with spent as (
   from moved m, part p
 ) select trial + paid + credit as balance, trial from moved`;
 
-/** Used or held. A hold that is given back when the line is full again goes to paid. */
+/** Used or held. If a hold is voided when the line is full again, its credit goes to paid. */
 const DRAWN = "(credit_limit - credit)";
 
 async function move(
@@ -219,8 +222,8 @@ async function move(
 }
 
 /**
- * Moves tokens unless there is an entry with the same reference. Of two deliveries at the same moment one fails on the
- * unique index, with its whole statement.
+ * Moves tokens unless there is already an entry with the same reference. Of two simultaneous deliveries, one fails on
+ * the unique index, with its whole statement.
  */
 async function moveOnce(
   queries: Queries,

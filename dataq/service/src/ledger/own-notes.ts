@@ -1,6 +1,6 @@
 /**
- * Notes of entries without a note of a person. The console translates them. The last one continues with the end of a
- * voucher code.
+ * Notes of entries that no person wrote. The console translates them. The last one is followed by the last characters
+ * of a voucher code.
  */
 export const ownNotes = {
   trial: "trial",

@@ -57,7 +57,7 @@ beforeAll(async () => {
   await database.pool.query(
     "insert into idempotency values ('paid', 'k', '', 'paid captured', 0, 'epoch', '')",
   );
-  // The tests do what these refuse: `verify` must find it without their help.
+  // The triggers that these tests bypass: `verify` must find a breach without their help.
   owner = await database.connectAsOwner();
   await owner.query(`
     alter table entry disable trigger all, drop constraint entry_is_balanced;
@@ -170,7 +170,7 @@ const tampering: [string, string, string][] = [
   ],
 ];
 
-test.each(tampering)("%s: verify names a breach", async (law, tamper, undo) => {
+test.each(tampering)("%s: verify reports the breach", async (law, tamper, undo) => {
   expect(await broken()).toEqual([]);
   await owner.query(tamper);
   expect(await broken()).toContain(law);

@@ -7,7 +7,7 @@ export interface Finding {
   readonly law: string;
   readonly text: string;
   readonly text_zh: string;
-  /** The first few; empty when the law holds. */
+  /** The first few breaches; empty if the law holds. */
   readonly breaches: readonly string[];
 }
 

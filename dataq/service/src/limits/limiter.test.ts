@@ -26,7 +26,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A call that ends as soon as it was let through. */
+/** A call that ends as soon as it is admitted. */
 async function call(accountId: string, atMs: number, over: Partial<Admission> = {}) {
   const requestId = `req_${++serial}`;
   const verdict = await limiter.admit({
@@ -43,7 +43,7 @@ async function call(accountId: string, atMs: number, over: Partial<Admission> = 
   return verdict;
 }
 
-test("a rested account makes its burst at once, then one call an interval", async () => {
+test("a rested account can use its burst at once, then one call per interval", async () => {
   const id = `acc_${++serial}`;
   const remaining: number[] = [];
   for (let i = 0; i < 10; i++) remaining.push((await call(id, 0)).remaining);
@@ -55,18 +55,18 @@ test("a rested account makes its burst at once, then one call an interval", asyn
   expect((await call(id, 1_000)).refused).toBeNull();
 });
 
-test("a refused call uses nothing up", async () => {
+test("a refused call costs nothing of the limit", async () => {
   const id = `acc_${++serial}`;
   for (let i = 0; i < 10; i++) await call(id, 0);
   for (let i = 0; i < 50; i++) expect((await call(id, 400)).refused).toBe("rate_limited");
   expect((await call(id, 500)).refused).toBeNull();
 });
 
-test("whoever waits retry_after is let through, and nobody below the promised rate is refused", async () => {
+test("admits a caller that waits for retry_after, and never refuses one below the promised rate", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat({ max: 900 }), { minLength: 40, maxLength: 60 }), async (gapsMs) => {
       const id = `acc_${++serial}`;
-      // The same arithmetic without a database: the bucket as a level that leaks.
+      // The same arithmetic without a database: the bucket as a level that drains.
       let level = 0;
       let nowMs = 0;
       for (const gapMs of gapsMs) {
@@ -87,14 +87,14 @@ test("whoever waits retry_after is let through, and nobody below the promised ra
   );
 });
 
-test("a call from a clock that is behind is not refused for it", async () => {
+test("does not refuse a call because its clock is behind", async () => {
   const id = `acc_${++serial}`;
   const limits = limitsOf("operator");
   expect((await call(id, 5_000, { limits })).refused).toBeNull();
   expect(await call(id, 0, { limits })).toMatchObject({ refused: null, remaining: 4_998 });
 });
 
-test("a clock that was an hour ahead does not stop the account for an hour", async () => {
+test("a clock that was an hour ahead does not block the account for an hour", async () => {
   const id = `acc_${++serial}`;
   for (let i = 0; i < 10; i++) await call(id, 3_600_000);
   expect((await call(id, 3_600_000)).refused).toBe("rate_limited");
@@ -102,14 +102,14 @@ test("a clock that was an hour ahead does not stop the account for an hour", asy
   expect(await call(id, 0)).toMatchObject({ refused: "rate_limited", retryAfterS: 1 });
 });
 
-test("of 40 calls at the same moment exactly the burst passes", async () => {
+test("of 40 simultaneous calls exactly the burst passes", async () => {
   const id = `acc_${++serial}`;
   const limits = { perSecond: 2, burst: 10, concurrent: 100, perDay: null };
   const verdicts = await Promise.all(Array.from({ length: 40 }, () => call(id, 0, { limits })));
   expect(verdicts.filter(({ refused }) => refused === null)).toHaveLength(10);
 });
 
-test("a key's own limit holds below the account's", async () => {
+test("a key's own limit applies below the account's", async () => {
   const id = `acc_${++serial}`;
   const own = { keyId: `key_${serial}`, keyPerSecond: 1 };
   expect((await call(id, 0, own)).refused).toBeNull();
@@ -118,7 +118,7 @@ test("a key's own limit holds below the account's", async () => {
   expect((await call(id, 1_000, own)).refused).toBeNull();
 });
 
-test("more calls than may be open are refused until one ends, or its lease does", async () => {
+test("refuses more open calls than allowed until one ends, or its lease does", async () => {
   const id = `acc_${++serial}`;
   const open = [1, 2, 3, 4].map((n) => `open_${id}_${n}`);
   for (const requestId of open) expect((await limiterOpen(id, requestId)).refused).toBeNull();
@@ -144,7 +144,7 @@ function limiterOpen(accountId: string, requestId: string, atMs = 0) {
   });
 }
 
-test("the day's calls are counted in China's days, and the wait is until its midnight", async () => {
+test("counts a day's calls by China's calendar, and waits until midnight there", async () => {
   const id = `acc_${++serial}`;
   const limits = { perSecond: 1_000, burst: 1_000, concurrent: 10, perDay: 3 };
   for (let i = 0; i < 3; i++) expect((await call(id, i, { limits })).refused).toBeNull();
@@ -153,7 +153,7 @@ test("the day's calls are counted in China's days, and the wait is until its mid
   expect((await call(id, 43_200_000, { limits, day: "2026-03-11" })).refused).toBeNull();
 });
 
-test("a bucket gives its burst at once, then its rate; others have their own", async () => {
+test("a bucket allows its burst at once, then its rate; other buckets are independent", async () => {
   const rate = { perSecond: 1 / 3, burst: 20 };
   const take = (bucket: string, ms: number, cost = 1) =>
     limiter.take(bucket, cost, rate, new Date(start + ms));
@@ -163,7 +163,7 @@ test("a bucket gives its burst at once, then its rate; others have their own", a
   expect(await take("a", 3_000)).toBeUndefined();
 });
 
-test("a cost takes as much of a bucket as that many requests; more than the burst takes the burst", async () => {
+test("a cost counts as that many requests, and at most as the burst", async () => {
   const rate = { perSecond: 10, burst: 100 };
   const take = (bucket: string, ms: number, cost: number) =>
     limiter.take(bucket, cost, rate, new Date(start + ms));
@@ -175,7 +175,7 @@ test("a cost takes as much of a bucket as that many requests; more than the burs
   expect(await take("huge", 0, 1_000_000)).toBe(10);
 });
 
-test("headers name the policy and where the account stands", () => {
+test("headers state the policy and the account's position", () => {
   const verdict = { refused: null, retryAfterS: 1, remaining: 4, resetS: 3 };
   expect(limitHeaders(limitsOf("standard"), verdict)).toMatchObject({
     "ratelimit-policy": '"account";q=600;w=60,"burst";q=50;w=1',

@@ -6,10 +6,10 @@ import type { Limits, Rate } from "./tier.ts";
 export interface Admission {
   readonly requestId: string;
   readonly accountId: string;
-  /** The key that the key's own limit is counted for. */
+  /** The key whose limit the call counts towards. */
   readonly keyId: string;
   readonly limits: Limits;
-  /** The key's own, lower limit: calls per second, and as many at once. */
+  /** The key's own, lower limit: calls per second, and the same number at once. */
   readonly keyPerSecond: number | null;
   readonly now: Date;
   /** The date in China, YYYY-MM-DD. */
@@ -84,8 +84,8 @@ export class Limiter {
   }
 
   /**
-   * Takes `cost` from a bucket that fills at a rate. Returns undefined when it did; else nothing was taken, and this is
-   * the number of seconds to wait. A cost above the burst counts as the burst.
+   * Takes `cost` from a bucket that fills at a rate. Returns undefined if it succeeded; otherwise takes nothing and
+   * returns the number of seconds to wait. A cost above the burst counts as the burst.
    */
   async take(bucket: string, cost: number, rate: Rate, now: Date): Promise<number | undefined> {
     const intervalMs = 1000 / rate.perSecond;

@@ -1,11 +1,11 @@
 import type { Migration } from "../database/migrations.ts";
 
 /**
- * Rate state of accounts, keys and addresses, and the calls that are open. Unlogged: after a crash everybody has a
- * full bucket, which harms nobody. Times are milliseconds since 1970, so that an injected clock can be exact.
+ * Rate state of accounts, keys and addresses, and the open calls. Unlogged: after a crash everybody has a full bucket,
+ * which harms nobody. Times are milliseconds since 1970, so that an injected clock can be exact.
  *
- * GCRA: `tat` is the time at which the bucket would be full again. A call is let through when that time, moved by
- * one interval, is at most `burst` intervals away; so a full bucket lets `burst` calls through at once.
+ * GCRA: `tat` is the time at which the bucket would be full again. A call is admitted if that time, moved by one
+ * interval, is at most `burst` intervals away; so a full bucket admits `burst` calls at once.
  */
 export const limitMigrations: readonly Migration[] = [
   {

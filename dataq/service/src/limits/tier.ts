@@ -2,11 +2,11 @@
 export interface Limits {
   /** Calls a second in the long run. */
   readonly perSecond: number;
-  /** Calls that a rested account may make at once. */
+  /** Calls that a rested account can make at once. */
   readonly burst: number;
   /** Calls that may be open at the same time. */
   readonly concurrent: number;
-  /** Calls on one day of China's calendar; null: any number. */
+  /** Calls per day of China's calendar; null: any number. */
   readonly perDay: number | null;
 }
 
@@ -17,7 +17,7 @@ const limits = {
   operator: { perSecond: 5_000, burst: 5_000, concurrent: 1_000, perDay: null },
 } as const satisfies Record<string, Limits>;
 
-/** How often something may happen: in the long run, and at once after a rest. */
+/** How often something may happen: the sustained rate, and the burst after a rest. */
 export interface Rate {
   readonly perSecond: number;
   readonly burst: number;

@@ -1,6 +1,6 @@
 /** Not in `auth.ts`, which loads better-auth. */
 export const AUTH_PATH = "/console/auth";
-/** better-auth sees only this origin; the real one is checked before. */
+/** better-auth sees only this origin. The real one was checked before. */
 export const INNER_ORIGIN = "http://console.invalid";
-/** Carries the address of the caller; a value from outside is overwritten. */
+/** Carries the address of the caller. A value from outside is overwritten. */
 export const ADDRESS_HEADER = "x-dataq-address";

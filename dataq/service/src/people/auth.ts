@@ -165,7 +165,7 @@ function localLink(database: Database, clock: () => Date) {
   };
 }
 
-/** The person for the owner of the machine. No mail can reach this address. */
+/** The person for the owner of the machine. This address cannot receive mail. */
 async function openLocalUser(database: Database, accountId: string): Promise<string> {
   const made = await database.pool.query<{ id: string }>(
     `with local as (

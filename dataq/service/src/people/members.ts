@@ -15,7 +15,7 @@ export interface Member {
   readonly createdAt: Date;
 }
 
-/** An address that may become a member. */
+/** An invited address. */
 export interface Invitation {
   readonly id: string;
   readonly email: string;
@@ -47,12 +47,12 @@ export async function listInvitations(
   return found.rows;
 }
 
-/** Throws unless the caller may give this role, or take it away. */
+/** Throws unless the caller may grant or remove this role. */
 export type PermitRole = (role: Role) => void;
 
 /**
- * Invites an address. The token is in this result and nowhere else. Only the person with that address can use it, once.
- * A second invitation of an address replaces the first.
+ * Invites an address. Only this result contains the token. Only the person with that address can use it, once. A
+ * second invitation of an address replaces the first.
  */
 export async function invite(
   database: Database,
@@ -162,7 +162,7 @@ export async function setMemberRole(
   });
 }
 
-/** From their next request on they act for another account of theirs, or for none. */
+/** From their next request on they act for another of their accounts, or for none. */
 export async function removeMember(
   database: Database,
   accountId: string,

@@ -1,7 +1,7 @@
 import type { Migration } from "../database/migrations.ts";
 
 /**
- * Who signs in to the console. The tables and columns are those that better-auth wants by name, in a schema of their
+ * The people who sign in to the console. better-auth requires these tables and columns; they are in a schema of their
  * own.
  */
 export const peopleMigrations: readonly Migration[] = [

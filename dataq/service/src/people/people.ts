@@ -111,7 +111,7 @@ export class People {
     };
   }
 
-  /** Writes to the owners of an account, if this service sends mail, that a key was leaked and is revoked. */
+  /** Emails the owners of an account, if this service sends mail, that a key was leaked and is revoked. */
   async tellOfLeak(accountId: string, key: { readonly name: string; readonly last4: string }): Promise<void> {
     if (!this.sendsMail) return;
     const owners = await this.#database.pool.query<{ email: string }>(
@@ -129,7 +129,7 @@ export class People {
     await openMail(smtpUrl)(letter).catch((error) => onWarning("could not send mail", error));
   }
 
-  /** Everybody but the owner of the machine, newest first. */
+  /** Everybody except the owner of the machine, newest first. */
   async list(limit: number): Promise<Person[]> {
     const found = await this.#database.pool.query<Person>(
       `${SELECT} where not "isLocal" order by "createdAt" desc limit $1`,
@@ -138,7 +138,7 @@ export class People {
     return found.rows;
   }
 
-  /** The operator's approval. It also verifies the address: the operator knows who this is. */
+  /** The operator's approval. It also verifies the address, because the operator knows the person. */
   async approve(id: string, author: Author): Promise<void> {
     await inTransaction(this.#database, async (transaction) => {
       const changed = await transaction.query(
@@ -152,8 +152,8 @@ export class People {
   }
 
   /**
-   * A link for somebody who lost their password on a service that sends no mail. It works once, for an hour. Whoever has
-   * it can act as this person: `permit` sees each of their roles in an account of operators.
+   * A link for somebody who lost their password on a service that sends no mail. It works once, for an hour. Anybody
+   * with the link can act as this person: `permit` receives each of their roles in admin accounts.
    */
   async makeResetLink(id: string, author: Author, permit: (role: Role) => void): Promise<string> {
     const person = await this.#read(id);

@@ -8,10 +8,10 @@ import type { QueryRequest } from "./request/request.ts";
 
 /** An answer that is still fresh. */
 export interface Kept {
-  /** The answer without what belongs to one call: see envelope.ts. */
+  /** The answer without the parts that differ from call to call: see envelope.ts. */
   readonly payload: Payload;
   readonly madeAt: Date;
-  /** How long it may be used from then on, in seconds. */
+  /** How long it can be used from then on, in seconds. */
   readonly ttlS: number;
   /** Whether this account asked for it while it was fresh. Only then does it cost half. */
   readonly isOwn: boolean;
@@ -41,7 +41,7 @@ export class AnswerCache {
     return payload && { ...kept, payload };
   }
 
-  /** Keeps an answer and notes that the account paid for it, so that a repeat costs half. */
+  /** Stores an answer and records that the account paid for it, so that a repeat costs half. */
   async keep(
     key: Buffer,
     payload: Packed,
@@ -61,7 +61,7 @@ export class AnswerCache {
     });
   }
 
-  /** Notes that the account paid the list price for an answer from the cache. */
+  /** Records that the account paid the list price for an answer from the cache. */
   async note(key: Buffer, accountId: string, madeAt: Date, ttlS: number): Promise<void> {
     await this.#database.pool.query({
       name: "query-cache-note",
@@ -82,8 +82,8 @@ export class AnswerCache {
 export type Packed = Buffer & { readonly __packed: never };
 
 /**
- * Records in the index are kept as references: a page of judgments has hundreds of KB, its references 2 KB. Another long answer
- * is compressed; PostgreSQL's own compression would take many times as long.
+ * Records in the index are stored as references: a page of judgments has hundreds of KB, its references 2 KB. Other
+ * long answers are compressed; PostgreSQL's own compression would take many times as long.
  */
 export async function packed(payload: Payload): Promise<Packed> {
   if (payload.parts.some((part) => !Buffer.isBuffer(part))) return placesOf(payload) as Packed;
@@ -91,7 +91,7 @@ export async function packed(payload: Payload): Promise<Packed> {
   return (bytes.length < packFromBytes ? bytes : await compress(bytes, quickly)) as Packed;
 }
 
-/** A JSON list of texts and of stretches: segment, ordinal, from, to. */
+/** A JSON list of texts and of ranges: segment, ordinal, from, to. */
 function placesOf({ parts }: Payload): Buffer {
   const list: (string | Place)[] = [];
   for (const part of parts) {

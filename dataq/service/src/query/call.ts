@@ -1,27 +1,27 @@
 import { createHash } from "node:crypto";
 import type { Principal } from "../accounts/principal.ts";
 
-/** One paid call as HTTP received it. */
+/** One paid call as received over HTTP. */
 export interface Call {
   readonly requestId: string;
   readonly principal: Principal;
   readonly body: unknown;
-  /** Number of records to skip, for a profile without pages. */
+  /** Number of records to skip, for a request format without pages. */
   readonly offset?: number;
   readonly idempotencyKey?: string | undefined;
   /** `Prefer: handling=lenient`. */
   readonly lenient: boolean;
-  /** Of the Cache-Control header; a `cache` in the body counts before it. */
+  /** From the Cache-Control header. A `cache` in the body takes precedence. */
   readonly cacheControl?: "bypass" | "only" | undefined;
-  /** Aborted when the client has left. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
   /** Called as soon as the operation is known, so that logs name it even if the call fails. */
   readonly onOperation?: (operation: string) => void;
 }
 
 /**
- * What a retry under the same Idempotency-Key must send again: the request as it came. A date or another value that the
- * service fills in is not part of it, because it may be a different one at the time of the retry.
+ * What a retry with the same Idempotency-Key must repeat: the request as received. Values that the service fills in,
+ * such as a date, are not part of it, because they may differ at the time of the retry.
  */
 export function fingerprintOf({ body, offset, lenient, cacheControl }: Call): Buffer {
   const text = JSON.stringify([body, offset ?? null, lenient, cacheControl ?? null], (_name, value) =>

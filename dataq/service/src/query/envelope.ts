@@ -5,8 +5,8 @@ import { Payload } from "./payload.ts";
 import type { QueryRequest } from "./request/request.ts";
 
 /**
- * The part of an envelope that is the same for everybody who asks: written once, kept as bytes, and completed for
- * each call without being parsed again.
+ * The part of an envelope that is the same for every caller: written once, kept as bytes, and completed for each call
+ * without being parsed again.
  */
 export function writePayload(request: QueryRequest, answer: Answer): Payload {
   const { operation, page, pageSize } = request;
@@ -42,7 +42,7 @@ function joined(records: readonly (readonly Part[])[]): Part[] {
   return records.flatMap((parts, place) => (place === 0 ? parts : [comma, ...parts]));
 }
 
-/** JSON in parts; with `fields`, only those and the id. */
+/** JSON in parts. With `fields`, only those and the ID. */
 function writeRecord(record: object | WrittenRecord, fields: readonly string[] | undefined): readonly Part[] {
   if (record instanceof WrittenRecord && fields === undefined) return record.parts;
   const read = record instanceof WrittenRecord ? record.parse() : record;
@@ -55,7 +55,7 @@ function project(record: object, fields: readonly string[]): object {
   );
 }
 
-/** The whole body of an answer. `warnings` are those of this call's own request. */
+/** The whole body of an answer. `warnings` are those of this request. */
 export function completeEnvelope(
   payload: Payload,
   warnings: readonly string[],

@@ -9,8 +9,8 @@ import { type Reply, readBalance } from "./reply.ts";
 const MAX_QUESTIONS = 100;
 
 /**
- * What a question would cost now, or several: `{queries: […]}`, or one question with `pages` in place of a list of
- * its pages. The same question twice is counted twice, each at the current price.
+ * The current price of a query, or of several: `{queries: […]}`, or one query with `pages` instead of a list of its
+ * pages. The same query twice counts twice, each at the current price.
  */
 export async function estimate(parts: PipelineParts, principal: Principal, body: unknown): Promise<Estimate> {
   const questions = questionsOf(body);
@@ -36,7 +36,7 @@ export async function estimate(parts: PipelineParts, principal: Principal, body:
   return { tokens, cached: data.every(({ cached }) => cached), balance_after: balance - tokens, data };
 }
 
-/** The estimate as the answer to a call with `dry_run`. */
+/** The estimate, as the answer to a call with `dry_run`. */
 export async function dryRun(parts: PipelineParts, question: Question): Promise<Reply> {
   const { call, request } = question;
   const cost = await costOf(parts, question);
@@ -61,7 +61,7 @@ async function costOf(parts: PipelineParts, question: Question) {
   };
 }
 
-/** How many questions a body asks about, without checking them. */
+/** How many queries a body contains, without checking them. */
 export function countQuestions(body: unknown): number {
   const { queries, pages } = (body ?? {}) as Record<string, unknown>;
   if (Array.isArray(queries)) return Math.min(queries.length, MAX_QUESTIONS);
@@ -69,7 +69,7 @@ export function countQuestions(body: unknown): number {
   return typeof pages === "number" ? Math.max(1, Math.min(pages, MAX_QUESTIONS)) : 1;
 }
 
-/** Undefined where the body is one question. */
+/** Undefined if the body is a single query. */
 function questionsOf(body: unknown): { readonly path: string; readonly question: unknown }[] | undefined {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return undefined;
   const { queries, pages, ...question } = body as Record<string, unknown>;
@@ -109,7 +109,7 @@ function questionsOf(body: unknown): { readonly path: string; readonly question:
   }));
 }
 
-/** Adds the place in the list to the failure of one question. */
+/** Adds the position in the list to the error of a query. */
 function placed(error: unknown, path: string): unknown {
   if (!(error instanceof Failure) || path === "") return error;
   const { param, details } = error.details as Failure["details"] & { readonly param?: unknown };

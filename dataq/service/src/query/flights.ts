@@ -1,6 +1,6 @@
 /**
- * Equal questions that are asked at once: the first asks the source, the others wait and then look in the cache.
- * A leader that fails leaves nothing there, and one of the others leads next.
+ * Simultaneous calls with the same question: the first asks the source, the others wait and then look in the cache.
+ * If the first fails, the cache is empty, and one of the others asks next.
  */
 export class Flights {
   readonly #landings = new Map<string, Promise<void>>();

@@ -3,7 +3,7 @@ import type { KeptOutcome } from "../ledger/settlement.ts";
 import type { Call } from "./call.ts";
 import { Payload } from "./payload.ts";
 
-/** The final outcome of a call as it is kept for a retry under the same Idempotency-Key. */
+/** The final outcome of a call, as stored for a retry with the same Idempotency-Key. */
 export type KeptReply =
   | { readonly payload: Payload }
   | { readonly code: ErrorCode; readonly details: FailureDetails };
@@ -37,5 +37,5 @@ function writeKept(kept: KeptReply): Buffer {
     : Buffer.from(JSON.stringify(kept));
 }
 
-/** Precedes the bytes of an answer. A failure starts with its brace instead. */
+/** Marks the bytes of an answer. A failure starts with its brace instead. */
 const answered = Buffer.from("answer\n");

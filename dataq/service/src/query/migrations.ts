@@ -1,8 +1,8 @@
 import type { Migration } from "../database/migrations.ts";
 
 /**
- * Answers kept for a while, who asked for them, and one line for each call. The first two are unlogged: a crash
- * empties them, which costs a caller half a price and nobody a balance.
+ * Cached answers, who asked for them, and one line for each call. The first two are unlogged: a crash empties them,
+ * which costs a caller half a price and changes no balance.
  */
 export const queryMigrations: readonly Migration[] = [
   {
@@ -44,12 +44,12 @@ create index request_account on request (account_id, at desc);
   },
   {
     name: "query/2-reasons",
-    // Why a vendor's answer was no answer, for the operator.
+    // Why a vendor's answer was not usable, for the operator.
     up: "alter table request add column reason text",
   },
   {
     name: "query/3-requests-by-account",
-    // Pages of the log are in the order of ids.
+    // Pages of the log are sorted by ID.
     up: "create index request_page on request (account_id, id)",
   },
 ];

@@ -1,16 +1,16 @@
 import { Failure, invalid, type Operation, operations } from "@dataq/contract";
 import { isObject } from "./request/json-object.ts";
 
-/** A request of the older published client (`domain`, `type`, `query`, `filters`, `top_k`) in our own form. */
+/** Converts a request of the older published client (`domain`, `type`, `query`, `filters`, `top_k`) to ours. */
 export interface OlderRequest {
   readonly body: Readonly<Record<string, unknown>>;
-  /** Where the hits begin; any number, not only whole pages. */
+  /** Position of the first hit: any number, not only whole pages. */
   readonly offset: number;
   /** Adds `hits`, `total_hits` and `units` to the answer. */
   complete(json: Buffer): Buffer;
 }
 
-/** Undefined for a body that is not of that client: one with `operation`, or without `type`. */
+/** Undefined for a body that is not from that client: one with `operation`, or without `type`. */
 export function readOlderRequest(body: unknown): OlderRequest | undefined {
   if (!isObject(body) || body["operation"] !== undefined || body["type"] === undefined) return undefined;
   const { domain, type, query = "", filters = {}, top_k: topK = 20, ...others } = body;
@@ -82,7 +82,7 @@ function findByOlderType(domain: unknown, type: unknown): Operation {
   });
 }
 
-/** The parameter that the profile's `query` fills: `query` itself, or the first that is needed. */
+/** The parameter that the older `query` fills: `query` itself, or the first required one. */
 function firstParameter(operation: Operation): string | undefined {
   const names = Object.entries(operation.params.shape);
   return (

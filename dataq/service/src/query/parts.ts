@@ -7,7 +7,7 @@ import type { AnswerCache } from "./answer-cache.ts";
 import type { Failpoint } from "./failpoint.ts";
 import type { Flights } from "./flights.ts";
 
-/** What a call is answered with. */
+/** What the pipeline needs to answer a call. */
 export interface PipelineParts {
   readonly database: Database;
   readonly sources: Sources;
@@ -15,15 +15,15 @@ export interface PipelineParts {
   readonly cache: AnswerCache;
   readonly flights: Flights;
   readonly instance: Instance;
-  /** Sends the ledger's statements, together where several wait. */
+  /** Runs the ledger's statements, and combines those that wait. */
   readonly run: RunStatement;
   /** DATAQ_CHARGE_EMPTY */
   readonly chargeEmpty: boolean;
-  /** A source gets this long. */
+  /** Time limit of a source. */
   readonly sourceLimitMs: number;
   readonly clock: () => Date;
-  /** Told when the cache could not be written: the call is answered all the same. */
+  /** Called if the cache could not be written. The call is still answered. */
   readonly onUnkept: (error: Error) => void;
-  /** Tests stop the process here; see config.ts. */
+  /** For crash tests: stops the process here; see config.ts. */
   readonly failpoint: (name: Failpoint) => void;
 }

@@ -1,6 +1,9 @@
 import { bytesOf, type Part } from "../sources/written-record.ts";
 
-/** The part of an answer that is the same for everybody: JSON in parts, the last of which ends with its brace. */
+/**
+ * The part of an answer that is the same for every caller: JSON in parts, of which the last ends with the closing
+ * brace.
+ */
 export class Payload {
   readonly parts: readonly Part[];
 

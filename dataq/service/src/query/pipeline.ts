@@ -19,9 +19,9 @@ import { answerInSandbox } from "./sandbox-answer.ts";
 import { notFound, runSource } from "./source-run.ts";
 import { type Charge, chargeFor, samplesOnly } from "./tariff.ts";
 
-/** A hold outlives the longest call by far; the sweeper takes what is older. */
+/** A hold lives far longer than the longest call. The sweeper voids older ones. */
 const HOLD_LIMIT_MS = 120_000;
-/** How long a second call under the same Idempotency-Key waits for the first. */
+/** How long a second call with the same Idempotency-Key waits for the first. */
 const TWIN_LIMIT_MS = 30_000;
 
 /** Everything after authentication and limits: validate → price → idempotency → cache → hold → run → settle. */
@@ -36,14 +36,14 @@ export async function answerCall(parts: PipelineParts, call: Call): Promise<Repl
     : answerUnderKey(parts, question, digestOf(call.idempotencyKey));
 }
 
-/** Callers put anything into their keys; nothing of it needs to be kept in clear. */
+/** Callers may put anything into their keys, so only a digest is stored. */
 function digestOf(key: string): string {
   return createHash("sha256").update(key).digest("base64url");
 }
 
 /**
- * A retry with the same key gets the same answer and is not charged. What is kept is a final outcome: an answer,
- * or a 4xx that came after the hold. After 402, 429 and 5xx the key is free again.
+ * A retry with the same key gets the same answer and is not charged. Only a final outcome is stored: an answer, or a
+ * 4xx after the hold. After 402, 429 and 5xx the key is free again.
  */
 async function answerUnderKey(parts: PipelineParts, question: Question, key: string): Promise<Reply> {
   const { call, now } = question;
@@ -58,7 +58,7 @@ async function answerUnderKey(parts: PipelineParts, question: Question, key: str
   };
   const end = performance.now() + TWIN_LIMIT_MS;
   parts.failpoint("before_claim");
-  // A claim may be lost on its way back: left standing, it would keep every retry out.
+  // The answer to a claim may be lost. If the claim stayed, it would block every retry.
   const ask = () => untilKnown(() => claimKey(parts.database, claim));
   let found = await ask();
   while (found.state === "running" && performance.now() < end && !call.signal.aborted) {
@@ -97,10 +97,11 @@ async function answerOnce(parts: PipelineParts, question: Question, key?: string
     if (request.cache === "only") throw new Failure("not_cached");
     if (quoted.reason === "sample") return answerWithSamples(parts, question, key);
     if (!cacheKey || request.cache === "bypass") return runAndSettle(parts, question, quoted, cacheKey, key);
-    // Of several equal calls at once, one asks the source. The others find its answer in the cache.
+    // Of several simultaneous calls with the same question, one asks the source. The others find its answer in the
+    // cache.
     const flight = parts.flights.join(cacheKey.toString("base64"));
     if (!flight.isLeader) {
-      // Several leaders may fail in turn, so a waiting call gives up after the time of one source.
+      // Several sources may fail one after the other, so a waiting call gives up after the time limit of one.
       waitLimit ??= AbortSignal.timeout(parts.sourceLimitMs);
       await flight.landed(AbortSignal.any([call.signal, waitLimit])).catch((error: unknown) => {
         if (call.signal.aborted) throw error;
@@ -116,7 +117,7 @@ async function answerOnce(parts: PipelineParts, question: Question, key?: string
   }
 }
 
-/** Samples cost nothing, so nothing is held; a retry under the same key is answered anew. */
+/** Samples cost nothing, so nothing is held. A retry with the same key is answered again. */
 async function answerWithSamples(
   parts: PipelineParts,
   question: Question,
@@ -133,7 +134,7 @@ async function answerWithSamples(
   return replyOf(writePayload(request, answer), question, usageOf(price, due, balance), cache);
 }
 
-/** The answer is in hand, so hold and capture are one step. */
+/** The answer is already known, so hold and capture are one step. */
 async function answerFromCache(
   parts: PipelineParts,
   question: Question,
@@ -177,7 +178,8 @@ async function runAndSettle(
   const settledAt = parts.clock();
   parts.failpoint("before_settle");
   const isKept = cacheKey !== undefined && due.tokens > 0 && ttlS > 0;
-  // Runs while the ledger is written. Free answers are not cached, because a repeat costs half of the first price.
+  // Runs while the ledger is written. Free answers are not cached, because a repeat would cost half of the first
+  // price.
   const packing = isKept ? packed(payload) : undefined;
   packing?.catch(() => {});
   const balance = await settle(
@@ -191,7 +193,7 @@ async function runAndSettle(
   );
   parts.failpoint("after_settle");
   if (!balance) {
-    // The hold was released meanwhile, or the key has another owner: the call cannot be charged, so it fails.
+    // The hold was voided meanwhile, or the key belongs to another call: the call cannot be charged, so it fails.
     const late = new Failure("unavailable", { retry_after: 1 });
     await giveBack(parts, call, late, undefined);
     throw late;
@@ -208,7 +210,7 @@ async function runAndSettle(
   );
 }
 
-/** The source's answer and its price. On every error the hold is released. */
+/** The answer of the source and its price. On any error the hold is voided. */
 async function runHeld(
   parts: PipelineParts,
   question: Question,
@@ -232,7 +234,7 @@ async function runHeld(
   }
 }
 
-/** With a key the answer is kept for the retry, so that nobody pays for an answer that is lost. */
+/** With a key the answer is stored for the retry, so that a caller who lost it does not pay twice. */
 function hasLeft(call: Call, key: string | undefined): boolean {
   return call.signal.aborted && key === undefined;
 }

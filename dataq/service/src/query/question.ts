@@ -33,7 +33,7 @@ export async function readQuestion(parts: PipelineParts, call: Call): Promise<Qu
   return { request, source, price, call, now };
 }
 
-/** Looks the question up. Without a cache key it is never answered from the cache. */
+/** Looks the question up in the cache. Without a cache key it is never answered from the cache. */
 export async function look(
   parts: PipelineParts,
   { request, source, price, call, now }: Question,

@@ -15,7 +15,7 @@ export interface Reply {
   readonly tokens: number;
   readonly balance: number;
   readonly cache: "HIT" | "MISS" | "BYPASS";
-  /** Of an answer from the cache. */
+  /** Set for an answer from the cache. */
   readonly ageS?: number;
   readonly replayed?: true;
 }

@@ -1,7 +1,7 @@
 import type { KeyMode, requestRow, Sent } from "@dataq/contract/wire";
 import type { Database } from "../database/database.ts";
 
-/** One call as its account sees it later. Neither parameters nor answers are kept. */
+/** One call, as its account sees it later. Neither parameters nor answers are stored. */
 export interface RequestLine {
   readonly id: string;
   readonly at: Date;
@@ -12,7 +12,7 @@ export interface RequestLine {
   readonly operation: string | null;
   readonly status: number;
   readonly code: string | null;
-  /** Why a source failed; its account is not told. */
+  /** Why a source failed. Not shown to the account. */
   readonly reason: string | null;
   readonly cached: boolean;
   readonly latencyMs: number;
@@ -21,7 +21,7 @@ export interface RequestLine {
 
 const FLUSH_AFTER_MS = 200;
 const FLUSH_AT = 500;
-/** While the database is away, lines beyond this are dropped: money is in the ledger, not here. */
+/** While the database is unavailable, lines beyond this are dropped: money is in the ledger, not here. */
 const KEEP_AT_MOST = 20_000;
 
 /** Lines are written in batches, so that a call does not wait for its own. */
@@ -47,7 +47,7 @@ export class RequestLog {
       }, FLUSH_AFTER_MS).unref();
   }
 
-  /** Resolves when all earlier lines are written or dropped. */
+  /** Resolves when all previous lines are written or dropped. */
   flush(): Promise<void> {
     const lines = this.#lines;
     this.#lines = [];
@@ -85,7 +85,7 @@ export class RequestLog {
 
 export type RequestRow = Sent<typeof requestRow>;
 
-/** Newest first, below `before` when given. `tokens` is what the ledger says of the call. */
+/** Newest first; only calls before `before` if given. `tokens` comes from the ledger. */
 export async function listRequests(
   database: Database,
   accountId: string,
@@ -126,7 +126,7 @@ export async function findRequest(
   return found.rows[0];
 }
 
-/** A call of any account, with what only the operator is told. */
+/** A call of any account, with details for the operator. */
 export async function findAnyRequest(
   database: Database,
   id: string,

@@ -7,7 +7,7 @@ import { type Reply, readBalance, replyOf, usageOf } from "./reply.ts";
 import { type Directive, failureOf } from "./sandbox.ts";
 import { notFound, runSource } from "./source-run.ts";
 
-/** Samples, never charged: no hold, no cache, no kept outcome. */
+/** Samples are never charged: no hold, no cache, no stored outcome. */
 export async function answerInSandbox(
   parts: PipelineParts,
   question: Question,

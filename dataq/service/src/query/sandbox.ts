@@ -8,7 +8,7 @@ import {
   operations,
 } from "@dataq/contract";
 
-/** What a magic input asks the sandbox to do instead of, or before, answering with samples. */
+/** What a magic value asks the sandbox to do instead of returning samples, or before. */
 export type Directive =
   | { readonly kind: "error"; readonly code: ErrorCode; readonly retryAfterS: number }
   | { readonly kind: "delay"; readonly ms: number }
@@ -48,7 +48,7 @@ export function takeDirective(body: unknown): { body: unknown; directive?: Direc
   return { body };
 }
 
-/** The failure that a directive asks for, with something in every place of its message. */
+/** The failure that a magic value asks for, with every placeholder of its message filled. */
 export function failureOf(code: ErrorCode, retryAfterS: number, operation: Operation | undefined): Failure {
   const isLater = errors[code].status === 429 || errors[code].status === 503;
   return new Failure(code, {

@@ -11,7 +11,7 @@ export async function runSource(
   sandbox: boolean,
 ): Promise<Answer> {
   const limit = AbortSignal.timeout(sourceLimitMs);
-  // With a key the answer is kept for the retry, so the call goes on after the client disconnects.
+  // With a key the answer is stored for the retry, so the call continues after the client disconnects.
   const signal = call.idempotencyKey === undefined ? AbortSignal.any([call.signal, limit]) : limit;
   const page = {
     page: request.page,
@@ -38,7 +38,7 @@ export async function runSource(
   }
 }
 
-/** Of a single record. */
+/** Set for a single record. */
 export function notFound(request: QueryRequest): Failure {
   return new Failure("not_found", { what: `What ${request.operation.name} was asked for` });
 }

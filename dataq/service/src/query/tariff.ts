@@ -13,15 +13,15 @@ export const dueReasons = [
   "replayed",
 ] as const;
 
-/** What a call costs, and why it is not the list price. */
+/** What a call costs, and why that is not the list price. */
 export interface Charge {
   readonly tokens: number;
   readonly reason: (typeof dueReasons)[number] | null;
 }
 
 /**
- * What a call is going to cost: the one place that estimate, dry run, max_tokens and the hold itself ask.
- * `isOwnRepeat`: the same account asked the same within the answer's time.
+ * The price of a call before it runs. Estimate, dry run, max_tokens and the hold all ask here. `isOwnRepeat`: the
+ * same account asked the same question within the cache time.
  */
 export function quote(price: PriceVersion, isOwnRepeat: boolean): Charge {
   return isOwnRepeat && price.cachedTokens !== null
@@ -29,7 +29,7 @@ export function quote(price: PriceVersion, isOwnRepeat: boolean): Charge {
     : { tokens: price.tokens, reason: null };
 }
 
-/** What an answer costs once it is known: never more than was quoted. */
+/** The price of an answer once it is known: never more than was quoted. */
 export function chargeFor(
   quoted: Charge,
   { outcome, sample, notHeld }: Pick<Answer, "outcome" | "sample" | "notHeld">,
@@ -43,10 +43,10 @@ export function chargeFor(
   return chargeEmpty ? quoted : { tokens: 0, reason: "no_result" };
 }
 
-/** What a call costs that only samples can answer. */
+/** The price of a call that only samples can answer. */
 export const samplesOnly: Charge = { tokens: 0, reason: "sample" };
 
-/** Whether an answer to this question may come from the cache at all. Research has no cache price. */
+/** Whether an answer to this question may come from the cache. Research has no cache price. */
 export function isCacheable(request: QueryRequest, price: PriceVersion): boolean {
   return price.cachedTokens !== null && request.operation.cacheS > 0;
 }

@@ -5,9 +5,9 @@ import type { Database } from "../database/database.ts";
 type UsageRow = Sent<typeof usageRow>;
 
 /**
- * Sums over calls; `tokens` is what the ledger's rows of these calls add up to, with the sign turned.
- * From `from` to `to`, both included, days of China's calendar. A call belongs to the day on which it was held, or
- * answered where nothing was held.
+ * Sums over calls. `tokens` is the sum of the ledger entries of these calls, with the opposite sign. From `from` to
+ * `to`, both included, in days of China's calendar. A call belongs to the day on which it was held, or answered if
+ * nothing was held.
  */
 export async function readUsage(
   database: Database,

@@ -3,10 +3,10 @@ import { type District, districts } from "./districts.ts";
 import { companyBrand, type Industry, industries, personName } from "./names.ts";
 import { Random } from "./random.ts";
 
-/** The companies of the sample world; every other sample of the enterprise domain is about one of them. */
+/** The companies of the samples. Every other enterprise sample is about one of them. */
 export const companyCount = 2_000;
 
-/** What the other samples need of a company. */
+/** What the other samples need to know about a company. */
 export interface SampleCompany {
   readonly number: number;
   readonly taxId: string;
@@ -42,7 +42,7 @@ export function sampleCompany(number: number): SampleCompany {
   };
 }
 
-/** The companies that the catalogue publishes: samples answer for these alone. */
+/** The companies that the catalogue publishes. Samples answer only for these. */
 export const publishedCompanies: readonly SampleCompany[] = Array.from({ length: 10 }, (_, number) =>
   sampleCompany(number),
 );

@@ -45,7 +45,9 @@ export interface District {
   readonly short: string;
 }
 
-/** Provinces, their cities, and a few districts of each city; enough for addresses, codes and courts of samples. */
+/**
+ * Provinces, their cities, and a few districts of each city: enough for the addresses, codes and courts of samples.
+ */
 export const districts: readonly District[] = expand();
 
 function expand(): District[] {

@@ -22,7 +22,7 @@ const firsts = [
 ];
 const seconds = [..."图润科创达丰业隆成凯利诚联汇能泽川腾景晟尚航拓维思语集品原力格宸为生华顺信安行合元"];
 
-/** Every name says that it is a sample. */
+/** Every name shows that it is a sample. */
 export function companyBrand(random: Random): string {
   return `示例${random.pick(firsts)}${random.pick(seconds)}`;
 }

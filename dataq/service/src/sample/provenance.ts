@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { instantInChina, type Provenance } from "@dataq/contract";
 
-/** Gives a generated record its `source`: kind `sample`, and never anything else. */
+/** Gives a generated record its `source`, always of kind `sample`. */
 export function asSample<Fields extends { readonly id: string }>(
   fields: Fields,
 ): Fields & { source: Provenance } {

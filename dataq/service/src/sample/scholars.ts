@@ -2,7 +2,7 @@ import { personName } from "./names.ts";
 import { Random } from "./random.ts";
 import { institutions, type Topic, topics } from "./topics.ts";
 
-/** The researchers of the sample world; papers and scholars are both made of them. */
+/** The researchers of the samples. Papers and scholars both use them. */
 export const scholarCount = 400;
 
 export interface ScholarName {

@@ -1,7 +1,7 @@
 import type { Params } from "@dataq/contract";
 import { Random } from "./random.ts";
 
-/** The day of all samples of series and rankings. A call for today gets them too, with their own day. */
+/** The day of all samples of series and rankings. A call for today gets them too, with today's date. */
 export const sampleDay = "2025-06-01";
 export const sampleKeywords: readonly string[] = ["人工智能", "新能源汽车", "春运", "高考", "奶茶"];
 

@@ -1,4 +1,4 @@
-/** A discipline: what its papers study, by which means, and in which journals. */
+/** A discipline: the subjects, methods and journals of its papers. */
 export interface Topic {
   readonly discipline: string;
   readonly ipc: string;

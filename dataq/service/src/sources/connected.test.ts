@@ -14,7 +14,7 @@ import { expressTracking } from "../operations/cloud/express-tracking/operation.
 import { testConnector } from "../operations/connector-trial.ts";
 import { connected } from "./connected.ts";
 
-/** A stand-in for vendors: answers with what the test puts here. */
+/** A stand-in for vendors that answers with what the test sets. */
 let answer: (request: IncomingMessage, body: string, response: ServerResponse) => void;
 let calls: { url: string; body: string }[] = [];
 const server = createServer((request, response) => {
@@ -88,7 +88,7 @@ function express(options = {}) {
   };
 }
 
-test("a parcel of kuaidi100 becomes the contract's record, and the request is signed", async () => {
+test("converts a parcel of kuaidi100 to the contract's record, and signs the request", async () => {
   answer = json(parcel);
   const { ask, connector } = express();
   const { record, outcome, cacheS } = await ask();
@@ -119,7 +119,7 @@ test.each([
   ["503", "unavailable", undefined],
   ["601", "unavailable", undefined],
   ["400", "upstream_error", undefined],
-])("kuaidi100's refusal %s is understood", async (returnCode, code, outcome) => {
+])("kuaidi100's error %s becomes the right failure", async (returnCode, code, outcome) => {
   answer = json({ result: false, returnCode, message: "x" });
   const asked = express().ask();
   if (code === undefined) expect(await asked).toMatchObject({ outcome });
@@ -160,7 +160,7 @@ test("a vendor that is too slow is upstream_timeout", async () => {
   await expect(express({ timeLimitMs: 100 }).ask()).rejects.toMatchObject({ code: "upstream_timeout" });
 });
 
-test("after five failures in a row the vendor is left alone, then tried again", async () => {
+test("after five consecutive failures the vendor is not called, then tried again", async () => {
   let now = 1_000_000;
   const { ask } = express({ now: () => now });
   answer = json({});
@@ -176,7 +176,7 @@ test("after five failures in a row the vendor is left alone, then tried again", 
   expect(await ask()).toMatchObject({ outcome: "found" });
 });
 
-test("more calls at once than the contract allows are refused", async () => {
+test("refuses more simultaneous calls than the contract allows", async () => {
   const waiting: ServerResponse[] = [];
   answer = (_, __, response) => void waiting.push(response);
   const { ask } = express({ mostAtOnce: 2 });
@@ -212,7 +212,7 @@ const mapping = (changes = {}) =>
 const company = () =>
   connected(new Connector(mappedVendor(mapping()))).run({ tax_id: "9144/../x" }, page, context);
 
-test("a mapping file turns a vendor's fields into the contract's record", async () => {
+test("a mapping file converts a vendor's fields to the contract's record", async () => {
   answer = json({
     status: "200",
     result: {
@@ -234,7 +234,7 @@ test("a mapping file turns a vendor's fields into the contract's record", async 
   expect(calls[0]?.url).toBe("/company?code=9144%2F..%2Fx");
 });
 
-test("a mapping knows none from wrong", async () => {
+test("a mapping tells 'not found' from an error", async () => {
   answer = json({ status: "201" });
   expect(await company()).toMatchObject({ outcome: "not_found" });
   answer = json({ status: "500" });
@@ -272,7 +272,7 @@ describe("a trial of a connector", () => {
     });
   const trial = (file = withSecrets()) => testConnector(mappedVendor(file), { tax_id: "91330106MA0000007Q" });
 
-  test("shows request, answer, and what became of each field, without credentials", async () => {
+  test("shows the request, the answer and the source of each field, without credentials", async () => {
     answer = json({
       status: "200",
       echo: "top-secret-1 top-secret-2",
@@ -325,13 +325,13 @@ describe("a trial of a connector", () => {
     expect((await trial()).why).toMatch(/^The vendor cannot be reached: /);
   });
 
-  test("understands an answer that nothing was found", async () => {
+  test("recognises the answer that nothing was found", async () => {
     answer = json({ status: 201 });
     expect(await trial()).toMatchObject({ outcome: "not_found", why: null, fields: [] });
   });
 });
 
-test("the reason of a failure goes with it, without credentials, also while calls are paused", async () => {
+test("logs the reason of a failure without credentials, also while the breaker is open", async () => {
   const ask = async (connector: Connector) =>
     connected(connector)
       .run({ tax_id: "1" }, page, context)
@@ -352,7 +352,7 @@ test("the reason of a failure goes with it, without credentials, also while call
   expect(connector.lastFailure).toBe('status is "…", not one of 200, 201');
 });
 
-test("a file of connectors that cannot be used names the place and what is expected, not the value", async () => {
+test("an invalid connector file is reported with the place and what is expected, without the value", async () => {
   const path = join(tmpdir(), `dataq-connectors-${process.pid}.json`);
   const bad = { ...mapping(), request: { url: "ftp://top-secret", headers: { a: 1 } } };
   try {
@@ -366,6 +366,6 @@ test("a file of connectors that cannot be used names the place and what is expec
   }
 });
 
-test("a mapping for an operation that does not exist is refused", () => {
+test("rejects a mapping for an unknown operation", () => {
   expect(() => mapping({ operation: "no_such" })).toThrow("operation");
 });

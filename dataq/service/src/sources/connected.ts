@@ -16,7 +16,7 @@ export interface FromVendor {
   readonly verificationNeeded?: () => Failure;
 }
 
-/** Answers an operation from a vendor. A response that is not the operation's record is a 502. */
+/** Answers an operation from a vendor. A response that does not fit the operation's record is a 502. */
 export function connected(connector: Connector, adds: FromVendor = {}): Source {
   const { vendor } = connector;
   const operation = findOperation(vendor.operation) as Operation;

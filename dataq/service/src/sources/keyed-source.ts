@@ -19,7 +19,7 @@ export class KeyedRecords {
     return (await this.#index.state(this.#corpus))?.snapshot ?? "none";
   }
 
-  /** Records with any of the keys, the newest first. */
+  /** Records with any of the keys, newest first. */
   async find(keys: readonly string[], limit: number): Promise<object[]> {
     const query = { any: keys.map((key) => ({ term: keyTerm(key) })) };
     const found = await this.#index.search(this.#corpus, { query }, { offset: 0, limit });

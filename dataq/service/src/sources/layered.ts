@@ -4,9 +4,9 @@ import type { Answer, DataKind, Page, Source, SourceContext } from "./source.ts"
 
 /** A source whose data may be missing. */
 export interface OptionalSource extends Source {
-  /** False when no real record was imported. */
+  /** False if no real record was imported. */
   exists(): Promise<boolean>;
-  /** True when it holds generated records, which answer as samples where there is nothing real. */
+  /** True if it contains generated records, which answer as samples where there are no real ones. */
   hasGenerated?(): Promise<boolean>;
 }
 
@@ -15,21 +15,21 @@ export interface Layers {
   readonly connector?: Source | undefined;
   readonly imported: OptionalSource;
   readonly sample: Source;
-  /** The values that samples answer, as the catalogue publishes them. */
+  /** The values that samples answer, as published in the catalogue. */
   readonly samples: readonly Params[];
   /**
-   * What samples answer: `own` values, known to a source that makes its samples; the `published` questions to a corpus of
-   * samples; or `any` question to it, as generated judgments do.
+   * What samples answer: `own` values, for a source that generates its samples; the `published` questions, for a
+   * corpus of samples; or `any` question, as with generated judgments.
    */
   readonly sampleScope: "own" | "published" | "any";
-  /** Whether live keys get samples where nothing real answers. */
+  /** Whether live keys get samples where there is no real data. */
   readonly hasLiveSamples: boolean;
 }
 
 /**
- * Asks the connector before imported records, and these before samples. `dq_test_` keys get samples only; live keys
- * get none once something real answers. Samples never deny: what they do not find is `not_configured`, and for a test
- * key `not_found`.
+ * Asks the connector first, then imported records, then samples. `dq_test_` keys get only samples; live keys get none
+ * once there is real data. Samples never deny: what they do not find is `not_configured`, and for a test key
+ * `not_found`.
  */
 export class LayeredSource implements Source {
   readonly samples: readonly Params[];
@@ -87,7 +87,7 @@ export class LayeredSource implements Source {
   }
 }
 
-/** A sample's own values are asked; a call may add others, which its source compares. */
+/** Only the values of the sample are compared. A call may add others, which the source compares. */
 function isWithin(sample: Params, params: Params): boolean {
   return Object.entries(sample).every(([name, value]) => params[name] === value);
 }

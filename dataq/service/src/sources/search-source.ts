@@ -9,26 +9,28 @@ import { listAnswer } from "./list-answer.ts";
 import { type Answer, offsetOf, type Page, type SourceContext } from "./source.ts";
 import { WrittenRecord } from "./written-record.ts";
 
-/** What a searched operation adds to the common search. */
+/** What an operation adds to the common search. */
 export interface Searching {
-  /** Reads the parameters. `index` and `corpus` tell whether a term exists. */
+  /** Reads the parameters. `index` and `corpus` can tell whether a term exists. */
   read(params: Params, index: PostingIndex, corpus: string): Promise<ReadQuestion> | ReadQuestion;
-  /** Makes the returned record, without highlights and score. Omitted if the stored record is returned as it is. */
+  /**
+   * Converts a stored record to the returned one, without highlights and score. Omitted if they are the same.
+   */
   render?(body: object, now: Date): object;
   /** The text that highlights are made from. */
   text(body: object): string;
-  /** Words at which the most useful part of the text often begins. */
+  /** Words that often start the most useful part of the text. */
   readonly prefer?: string;
 }
 
 export interface ReadQuestion {
   readonly question: TextQuestion;
   readonly warnings: readonly string[];
-  /** Instead of the one that all questions share. */
+  /** Used instead of the ranking that all questions share. */
   readonly render?: (body: object, now: Date) => object;
   /**
-   * What is not held here, as a warning, should nothing be found; the answer is free then. A function looks it up, and
-   * gives undefined where it is held after all.
+   * A warning that names what is not held here, used if nothing was found; the answer is then free. A function looks
+   * it up and returns undefined if it is held after all.
    */
   readonly notHeld?: string | (() => Promise<string | undefined>) | undefined;
 }
@@ -38,7 +40,7 @@ export class SearchSource implements OptionalSource {
   readonly #index: PostingIndex;
   readonly #corpus: string;
   readonly #searching: Searching;
-  /** Dataset of generated records that fill the corpus up. */
+  /** The data set of generated records that fill up the corpus. */
   readonly #generated: string | undefined;
 
   constructor(index: PostingIndex, corpus: string, searching: Searching, generated?: string) {
@@ -57,7 +59,7 @@ export class SearchSource implements OptionalSource {
     return this.#generated !== undefined && (await this.#index.state(this.#corpus)) !== undefined;
   }
 
-  /** Punctuation alone would find everything, and nothing that was asked for. */
+  /** Punctuation alone would match everything. */
   async check(params: Params): Promise<void> {
     for (const [name, value] of Object.entries(params)) if (!/[\p{L}\p{N}]/u.test(value)) throw noWords(name);
   }
@@ -66,7 +68,7 @@ export class SearchSource implements OptionalSource {
     return (await this.#index.state(this.#corpus))?.snapshot ?? "none";
   }
 
-  /** In one script and width: equal questions are looked up alike. */
+  /** In one script and width, so that equal questions are looked up alike. */
   normalised(params: Params): Params {
     return Object.fromEntries(
       Object.entries(params).map(([name, value]) => [

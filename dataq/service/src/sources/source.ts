@@ -9,7 +9,7 @@ export interface Source {
   run(params: Params, page: Page, context: SourceContext): Promise<Answer>;
   /** Rejects values that only the data can judge, before the call is priced. */
   check?(params: Params, sandbox: boolean): Promise<void>;
-  /** What would answer a live key now. A source that does not say has real data. */
+  /** Where an answer for a live key would come from now. A source without this has real data. */
   answeredBy?(): Promise<DataKind>;
   /** Every value that samples answer. */
   readonly samples?: readonly Params[];
@@ -17,7 +17,7 @@ export interface Source {
 
 export type DataKind = (typeof dataKinds)[number];
 
-/** Which part of a list is wanted; `snapshot` pins the state of the index that an earlier page named. */
+/** Which part of a list is wanted. `snapshot` selects the state of the index that an earlier page returned. */
 export interface Page {
   readonly page: number;
   readonly pageSize: number;
@@ -37,7 +37,7 @@ export interface SourceContext {
   readonly now: Date;
   /** True for `dq_test_` keys: samples only. */
   readonly sandbox: boolean;
-  /** True where samples are switched off: generated records beside real ones are left out. */
+  /** True if samples are switched off: generated records among real ones are left out. */
   readonly withoutGenerated?: boolean;
 }
 

@@ -1,6 +1,6 @@
 import type { Stretch } from "../search/stored-body.ts";
 
-/** JSON in parts. A part that is also in the index is referenced instead of copied. */
+/** JSON in parts. A part that is also in the index is stored as a reference instead of a copy. */
 export type Part = Buffer | Stretch;
 
 export function bytesOf(part: Part): Buffer {

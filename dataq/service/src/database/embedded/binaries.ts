@@ -12,8 +12,8 @@ export interface Binaries {
 }
 
 /**
- * PostgreSQL from the npm package of this platform. It runs from there if the owner can;
- * otherwise (root below a 0700 home, a read-only install without its links) from a copy in `copyFolder`.
+ * PostgreSQL from the npm package of this platform. It runs from there if the owner may do so, and otherwise from a
+ * copy in `copyFolder` (root with a home of mode 0700, or a read-only install without its links).
  */
 export async function findBinaries(
   owner: Owner,
@@ -35,7 +35,7 @@ export async function findBinaries(
   await mkdir(partial, { recursive: true });
   await cp(join(folder, "native"), join(partial, "native"), { recursive: true, verbatimSymlinks: true });
   makeLinks(partial);
-  // An install made under umask 077 is readable by its owner alone.
+  // An install made with umask 077 can be read only by its owner.
   spawnSync("chmod", ["-R", "a+rX", partial]);
   await rm(copy, { recursive: true, force: true });
   await rename(partial, copy);
@@ -71,8 +71,8 @@ function binariesIn(folder: string): Binaries {
 }
 
 /**
- * npm packages carry no links; the package's install script makes them from a list, and is not run under
- * `ignore-scripts`. Returns false where they are missing and cannot be made.
+ * npm packages contain no links. The package's install script makes them from a list, but does not run under
+ * `ignore-scripts`. Returns false if they are missing and cannot be made.
  */
 function makeLinks(folder: string): boolean {
   const list = readFileSync(join(folder, "native", "pg-symlinks.json"), "utf8");

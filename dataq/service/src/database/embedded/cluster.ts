@@ -23,16 +23,16 @@ export const ROOT_FOLDER = "/var/lib/dataq";
 export interface Cluster {
   /** Ours: lock, password, log. */
   readonly home: string;
-  /** The server's own: its data … */
+  /** The files of the server itself: its data … */
   readonly data: string;
-  /** … and its socket, and the pipe that ends with its last user. */
+  /** … its socket, and the pipe that closes with its last user. */
   readonly run: string;
   readonly password: string;
 }
 
 /**
- * The folder `<data folder>/postgres`. Root's server runs as another user, who may be unable to reach it (below
- * a home of mode 0700): then a folder of its own below /var/lib/dataq, found again by the data folder's path.
+ * The folder `<data folder>/postgres`. Root's server runs as another user, who may not be able to reach it (below a
+ * home of mode 0700). Then it has a folder below /var/lib/dataq, named after the data folder's path.
  */
 export function findHome(dataFolder: string, owner: Owner, progress: (line: string) => void): string {
   mkdirSync(dataFolder, { recursive: true, mode: 0o711 });
@@ -40,7 +40,7 @@ export function findHome(dataFolder: string, owner: Owner, progress: (line: stri
   const home = join(folder, "postgres");
   makeFolder(home, 0o711);
   if (!owner.ids || canReach(owner, home)) return home;
-  // The data folder itself is ours to open for passing through; the folders above it are not.
+  // We may open the data folder itself to other users, but not the folders above it.
   chmodSync(folder, statSync(folder).mode | 0o011);
   if (canReach(owner, home)) return home;
   const name = createHash("sha256").update(folder).digest("hex").slice(0, 16);
@@ -51,7 +51,9 @@ export function findHome(dataFolder: string, owner: Owner, progress: (line: stri
   return elsewhere;
 }
 
-/** Opens the cluster of `home`, made first if there is none. The caller holds the home's lock. */
+/**
+ * Opens the cluster of `home`, and creates it first if there is none. The caller holds the lock of the home.
+ */
 export async function openCluster(
   home: string,
   owner: Owner,
@@ -104,7 +106,7 @@ async function initialise(
       `--pwfile=${passwordFile}`,
       "--auth=scram-sha-256",
       "--encoding=UTF8",
-      // The same order of text on every machine, whatever its libc.
+      // Text sorts the same way on every machine, whatever its libc.
       "--locale-provider=builtin",
       "--locale=C.UTF-8",
       "--no-instructions",

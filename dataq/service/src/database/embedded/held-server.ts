@@ -15,10 +15,10 @@ import {
   stopPostmaster,
 } from "./postmaster.ts";
 
-/** A share in the embedded server of a data folder. Several processes may hold one. */
+/** A share in the embedded server of a data folder. Several processes can each hold one. */
 export interface HeldServer {
   readonly connection: Connection;
-  /** Gives the share up. The last one stops the server and waits until it has ended. */
+  /** Releases the share. The last one stops the server and waits until it has ended. */
   release(): Promise<void>;
 }
 
@@ -27,8 +27,8 @@ const START_LIMIT_MS = 60_000;
 const RESTART_PAUSE_MS = 1_000;
 
 /**
- * Joins the server that already runs in `dataFolder` (of another dataq, or left over by a killed one), or starts one.
- * Processes that start at the same time take turns.
+ * Joins the server that already runs in `dataFolder` (started by another dataq, or left by a killed one), or starts
+ * one. Simultaneous starts take turns.
  */
 export async function holdServer(dataFolder: string, progress: (line: string) => void): Promise<HeldServer> {
   const owner = findOwner(progress);
@@ -75,7 +75,7 @@ async function join(cluster: Cluster, progress: (line: string) => void): Promise
     const found = findPostmaster(cluster.data, cluster.password);
     if (!found) return undefined;
     if (await answers(found.connection)) {
-      // Its last user may have left a moment ago, and it is about to stop: check again.
+      // Its last user may have just left, so that it is about to stop: check again.
       await sleep(50);
       if (await answers(found.connection)) return found;
     }
@@ -90,8 +90,8 @@ async function join(cluster: Cluster, progress: (line: string) => void): Promise
 }
 
 /**
- * Holds a session on the server, so that others see that it is in use, and so that this process notices when the server
- * ends (killed for memory, for example) and restarts it.
+ * Holds a session on the server, so that others see that it is in use, and so that this process notices if the server
+ * ends (killed for lack of memory, for example) and restarts it.
  */
 async function keep(server: Postmaster, cluster: Cluster, parts: KeepParts): Promise<HeldServer> {
   const { lifeline, restart, progress } = parts;

@@ -28,7 +28,7 @@ export interface Connection {
   readonly database: string;
 }
 
-/** What postmaster.pid says, when its process is alive and really is the server of this cluster. */
+/** The content of postmaster.pid, if its process is alive and really is the server of this cluster. */
 export interface Postmaster {
   readonly pid: number;
   readonly connection: Connection;
@@ -61,8 +61,8 @@ export function findPostmaster(data: string, password: string): Postmaster | und
 }
 
 /**
- * A process id alone proves nothing: after a reboot, or in a container that starts again, the number in a left
- * postmaster.pid often belongs to something else.
+ * A process ID alone proves nothing: after a reboot or in a restarted container, the number in an old postmaster.pid
+ * often belongs to another process.
  */
 function isServerOf(pid: number, data: string): boolean {
   try {
@@ -86,7 +86,9 @@ function askPs(pid: number): string {
   return spawnSync("ps", ["-p", String(pid), "-o", "command="], { encoding: "utf8" }).stdout ?? "";
 }
 
-/** Opens our end of the pipe on which the server's watcher waits. As long as one process has it open, it stays. */
+/**
+ * Opens our end of the pipe that the server's watcher reads. The server stays as long as a process has it open.
+ */
 export function openLifeline(cluster: Cluster, owner: Owner): number | undefined {
   const path = join(cluster.run, "lifeline");
   if (!existsSync(path)) spawnSync("mkfifo", ["-m", "600", path], { ...owner.ids, cwd: "/" });
@@ -95,9 +97,9 @@ export function openLifeline(cluster: Cluster, owner: Owner): number | undefined
 }
 
 /**
- * Starts the server and waits until it answers. It runs in a session of its own, so that Ctrl-C in the terminal
- * reaches only us and we stop it in order; its watcher stops it when the last process with an open lifeline is
- * gone, however that process died.
+ * Starts the server and waits until it answers. It runs in its own session, so that Ctrl-C in the terminal reaches
+ * only this process, which then stops it properly. Its watcher stops it when the last process with an open lifeline
+ * has ended, however that process ended.
  */
 export async function startPostmaster(
   cluster: Cluster,
@@ -126,7 +128,7 @@ export async function startPostmaster(
     log_timezone: "UTC",
     log_line_prefix: "%m [%p] ",
     jit: "off",
-    // The defaults, written down because balances depend on them.
+    // The defaults, stated explicitly because balances depend on them.
     fsync: "on",
     synchronous_commit: "on",
     full_page_writes: "on",
@@ -177,9 +179,9 @@ export async function startPostmaster(
 }
 
 /**
- * PostgreSQL refuses to start while the number in a left lock file is that of a live process, even of a zombie
- * or of one that has nothing to do with it. We know that it is not the server: the files may go, once no orphan
- * of the old server's processes still has its shared memory.
+ * PostgreSQL refuses to start if the number in an old lock file belongs to any live process, even a zombie or an
+ * unrelated one. The caller knows that it is not the server, so the files can be removed once no process of the old
+ * server is attached to its shared memory.
  */
 async function clearLeftLocks(cluster: Cluster): Promise<void> {
   const pidFile = join(cluster.data, "postmaster.pid");
@@ -189,7 +191,7 @@ async function clearLeftLocks(cluster: Cluster): Promise<void> {
   for (const path of [pidFile, join(cluster.run, ".s.PGSQL.5432.lock")]) rmSync(path, { force: true });
 }
 
-/** Linux lists the System V segments with the number of processes attached; elsewhere nothing is known. */
+/** Linux lists System V segments with the number of attached processes. On other systems this is unknown. */
 function isMemoryInUse(id: string): boolean {
   try {
     const rows = readFileSync("/proc/sysvipc/shm", "utf8").split("\n").slice(1);
@@ -202,7 +204,7 @@ function isMemoryInUse(id: string): boolean {
   }
 }
 
-/** Whether the server takes connections now. */
+/** Whether the server accepts connections now. */
 export async function answers(connection: Connection): Promise<boolean> {
   const client = new pg.Client({ ...connection, connectionTimeoutMillis: 2_000 });
   client.on("error", () => {});
@@ -211,7 +213,7 @@ export async function answers(connection: Connection): Promise<boolean> {
     await client.query("select 1");
     return true;
   } catch (error) {
-    // A wrong password never mends itself; everything else (starting, stopping, no socket yet) does.
+    // A wrong password stays wrong. All other errors (starting, stopping, no socket yet) are temporary.
     if ((error as { code?: string }).code === "28P01") throw error;
     return false;
   } finally {

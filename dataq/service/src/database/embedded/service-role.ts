@@ -2,16 +2,16 @@ import { createHmac } from "node:crypto";
 import pg from "pg";
 import type { Connection } from "./postmaster.ts";
 
-/** The role that serves on an embedded server: no superuser, and owner of nothing. */
+/** The role of the service on an embedded server. It is not a superuser and owns nothing. */
 const ROLE = "dataq_service";
 
-/** How the service connects. The password follows from the owner's, so that there is none to keep. */
+/** How the service connects. Its password is derived from the owner's, so it need not be stored. */
 export function serviceConnection(owner: Connection): Connection {
   const password = createHmac("sha256", owner.password).update(ROLE).digest("base64url");
   return { ...owner, user: ROLE, password };
 }
 
-/** Makes the role where a data folder of an older version has none. Starts at the same time may call it. */
+/** Creates the role if an older version made the data folder. Simultaneous starts may call it. */
 export async function makeServiceRole(owner: Connection): Promise<void> {
   const client = new pg.Client(owner);
   await client.connect();
@@ -29,9 +29,9 @@ export async function makeServiceRole(owner: Connection): Promise<void> {
 }
 
 /**
- * Lets the role read and write every table, and only add to those that a migration has called append-only in a comment:
- * with the rights of an owner or a superuser a statement could switch off the triggers that keep the ledger as it was
- * written. `maintain` is for statistics after an import.
+ * Lets the role read and write every table, but only add to tables that a migration marked append-only in a comment.
+ * With the rights of an owner or a superuser, a statement could switch off the triggers that protect the ledger.
+ * `maintain` is for statistics after an import.
  */
 export async function grantToServiceRole(client: pg.ClientBase): Promise<void> {
   const found = await client.query<{ name: string; schema: string; only_grows: boolean; is_search: boolean }>(

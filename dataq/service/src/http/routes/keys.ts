@@ -69,8 +69,8 @@ export function addKeyRoutes(app: FastifyInstance, parts: HttpParts): void {
     return reply.code(204).send();
   });
 
-  // For scanners: anybody may send any text, and the answer never tells whether it was a key of this service. So that
-  // its time does not tell either, the work begins when the answer is out.
+  // For scanners: anybody may send any text, and the answer never reveals whether it was a key of this service. The
+  // work starts after the answer was sent, so the response time does not reveal it either.
   const working = new Set<Promise<void>>();
   app.addHook("onClose", async () => void (await Promise.all(working)));
   app.post("/v1/keys/leak-report", async (request, reply) => {
@@ -120,7 +120,7 @@ export function createdBody({ key, text }: CreatedKey): Sent<typeof createdKey> 
   return { ...keyBody(key), key: text };
 }
 
-/** Nobody may touch a key that can do more than their own: rotation would give them its new text. */
+/** Nobody may rotate or change a key with more rights than their own: rotation would give them its new text. */
 function permitOf(request: FastifyRequest): Permit {
   const principal = principalOf(request);
   return (grant) => assertMayGrant(principal, grant);

@@ -78,7 +78,7 @@ export function addLedgerRoutes(app: FastifyInstance, parts: HttpParts): void {
       const { account, scopes } = principalOf(request);
       await parts.requestLog.flush();
       const { id } = request.params;
-      // Operators look into the calls of all accounts, and are told why a source failed.
+      // Operators see the calls of all accounts, and why a source failed.
       const isOperator = account.role === "admin" && scopes.includes("admin");
       const any = isOperator ? await findAnyRequest(parts.database, id) : undefined;
       const found = any ?? (await findRequest(parts.database, account.id, id));

@@ -74,7 +74,7 @@ export function addMemberRoutes(app: FastifyInstance, parts: HttpParts): void {
   });
 }
 
-/** Nobody gives a role that can do more than they can, or takes it away. */
+/** Nobody grants or removes a role with more rights than their own. */
 function permitOf(request: FastifyRequest): PermitRole {
   const principal = principalOf(request);
   return (role) => assertMayGrant(principal, grantOf(role, principal.account.role), "role");

@@ -8,7 +8,7 @@ import { readJson } from "../body.ts";
 import { admitCall, takeAllowance } from "../call-limits.ts";
 import type { HttpParts } from "../parts.ts";
 
-/** The one paid call, and what it would cost. */
+/** Calls an operation, and estimates what a call would cost. */
 export function addQueryRoutes(app: FastifyInstance, parts: HttpParts): void {
   app.post("/v1/data/query", async (request, reply) => {
     const principal = await admitCall(parts, request, reply);
@@ -44,7 +44,7 @@ export function addQueryRoutes(app: FastifyInstance, parts: HttpParts): void {
   app.post("/v1/data/estimate", async (request, reply) => {
     const principal = await admitCall(parts, request, reply);
     const body = readJson(request);
-    // It counts as one call, but costs the database as much as its questions.
+    // Rate-limited like one call, but it costs the database as much as all of its queries.
     await takeAllowance(parts, principal, countQuestions(body) - 1);
     return estimate(parts.pipeline, principal, body);
   });

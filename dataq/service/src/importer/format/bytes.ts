@@ -18,7 +18,9 @@ export async function containerOf(path: string): Promise<Container> {
   }
 }
 
-/** The file's content, decompressed on the way. `onShare` hears how much of the file is read, from 0 to 1. */
+/**
+ * The content of the file, decompressed. `onShare` receives the share of the file that was read, from 0 to 1.
+ */
 export async function* contentOf(
   path: string,
   container: Container,

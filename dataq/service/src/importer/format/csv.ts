@@ -2,7 +2,7 @@ import { type Message, say } from "../message.ts";
 import type { Row } from "./row.ts";
 
 export interface CsvLimits {
-  /** Characters of a row; a row that is longer, or a quote that stays open so long, is refused. */
+  /** Characters of a row. A longer row, or a quote that stays open for longer, is rejected. */
   readonly longestRow: number;
   /** Characters of a cell. */
   readonly longestCell: number;
@@ -11,8 +11,9 @@ export interface CsvLimits {
 const plainLimits: CsvLimits = { longestRow: 16 << 20, longestCell: 4 << 20 };
 
 /**
- * CSV as in RFC 4180, with a header row; comma, semicolon or tab, whichever the header has most of. What cannot be
- * read is refused with its line, and reading goes on with the next line. The bytes are UTF-8.
+ * CSV as in RFC 4180, with a header row. The separator is whichever of comma, semicolon and tab occurs most in the
+ * header. What cannot be read is rejected with its line, and reading continues with the next line. The bytes are
+ * UTF-8.
  */
 export async function* readCsv(
   chunks: AsyncIterable<Uint8Array>,
@@ -22,7 +23,7 @@ export async function* readCsv(
   for await (const record of records(chunks, { ...plainLimits, ...limits })) {
     if ("problem" in record) {
       yield { line: record.line, problem: withColumn(record.problem, header) };
-      // Without its header no row can be understood: the next one would be taken for it.
+      // Without its header no row can be understood: the next row would be taken for the header.
       if (header === undefined) return;
       continue;
     }
@@ -44,7 +45,7 @@ export async function* readCsv(
   }
 }
 
-/** Names the cell of a problem by its column, too. */
+/** Also names the column of the cell. */
 function withColumn({ code, values }: Message, header: readonly string[] | undefined): Message {
   const { cell } = values;
   const column = typeof cell === "number" ? header?.[cell - 1] : undefined;
@@ -57,7 +58,7 @@ type Record =
 
 async function* records(chunks: AsyncIterable<Uint8Array>, limits: CsvLimits): AsyncGenerator<Record> {
   const text = new TextWindow(chunks);
-  // The first line decides; a very long one is judged by its beginning.
+  // The first line decides. Of a very long line, only the beginning is examined.
   while (!text.isEnded && text.rest().indexOf("\n") === -1 && text.rest().length < 1 << 20) await text.grow();
   const separator = separatorOf(text.rest().split("\n", 1)[0] ?? "");
   for (let line = 1; ; ) {
@@ -79,14 +80,14 @@ type Read =
   | "more"
   | "end";
 
-/** One record from the beginning of the text. */
+/** One record from the start of the text. */
 function readRecord(text: string, separator: string, isEnded: boolean, limits: CsvLimits): Read {
   if (text === "") return isEnded ? "end" : "more";
   const { longestRow, longestCell } = limits;
   const cells: string[] = [];
   let tooLong: Message | undefined;
   const plain = separator === "\t" ? /[^\t\n]*/y : separator === ";" ? /[^;\n]*/y : /[^,\n]*/y;
-  /** The text ends here; that is a fault where it is the file's end, or where too much of it is here already. */
+  /** The text ends here. This is an error at the end of the file, or if the row is already too long. */
   const unfinished = (problem: Message): Read =>
     isEnded || text.length > longestRow ? { problem, length: lineLength(text) } : "more";
   for (let at = 0; ; ) {
@@ -112,14 +113,14 @@ function readRecord(text: string, separator: string, isEnded: boolean, limits: C
       tooLong ??= say("row_cell_too_long", { cell: cells.length, limit: longestCell });
     if (text[end] !== separator) {
       const length = Math.min(end + 1, text.length);
-      // The whole record is passed: lines inside a quoted cell are not rows.
+      // Skips the whole record: lines inside a quoted cell are not rows.
       return tooLong === undefined ? { cells, length } : { problem: tooLong, length };
     }
     at = end + 1;
   }
 }
 
-/** The cell whose opening quote stands at `at`; undefined where no quote closes it. */
+/** The cell whose opening quote is at `at`; undefined if no quote closes it. */
 function readQuoted(text: string, at: number): { readonly value: string; readonly end: number } | undefined {
   let value = "";
   for (let from = at + 1; ; ) {
@@ -132,13 +133,15 @@ function readQuoted(text: string, at: number): { readonly value: string; readonl
   }
 }
 
-/** Up to the next line. */
+/** Skips to the next line. */
 function lineLength(text: string): number {
   const end = text.indexOf("\n");
   return end === -1 ? text.length : end + 1;
 }
 
-/** The text that is not read yet. It grows by doubling, so that a long row is looked at a few times only. */
+/**
+ * The text that has not been read yet. It grows by doubling, so that a long row is scanned only a few times.
+ */
 class TextWindow {
   isEnded = false;
   readonly #chunks: AsyncIterator<Uint8Array>;
@@ -173,7 +176,7 @@ class TextWindow {
     this.#rest = undefined;
   }
 
-  /** Leaves so many characters behind. Returns how many lines end in them. */
+  /** Drops this many characters. Returns the number of line ends in them. */
   pass(length: number): number {
     const passed = this.rest().slice(0, length);
     this.#from += length;

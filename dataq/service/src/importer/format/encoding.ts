@@ -3,9 +3,9 @@ import { ImportError } from "../import-error.ts";
 export type Encoding = "UTF-8" | "GB18030" | "UTF-16LE" | "UTF-16BE";
 
 /**
- * The text of a file as UTF-8 bytes, whatever encoding it has. A file is UTF-8 as long as it is ASCII; its first other
- * characters decide. Where they fit no encoding that Chinese files have, this throws, or leaves it to the reader of the
- * lines to refuse them one by one.
+ * The text of a file as UTF-8 bytes, whatever its encoding. Pure ASCII counts as UTF-8; the first other characters
+ * decide. If they fit no encoding used for Chinese, this throws, or leaves it to the line reader to reject them one
+ * by one.
  */
 export async function* utf8Of(
   chunks: AsyncIterable<Uint8Array>,
@@ -55,7 +55,7 @@ export async function* utf8Of(
 
 const sampleBytes = 256 << 10;
 
-/** Of a text that begins with the byte order mark of UTF-16. */
+/** A text with a UTF-16 byte order mark. */
 export function wideEncodingOf(bytes: Uint8Array): "UTF-16LE" | "UTF-16BE" | undefined {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return "UTF-16LE";
   return bytes[0] === 0xfe && bytes[1] === 0xff ? "UTF-16BE" : undefined;
@@ -66,13 +66,13 @@ function encodingOf(sample: Uint8Array): Encoding | undefined {
   if (wide !== undefined) return wide;
   if (isText("utf-8", sample)) return "UTF-8";
   if (isText("gb18030", sample) && commonShare(sample) >= leastCommonShare) return "GB18030";
-  // One bad line in a file of UTF-8 is refused by itself.
+  // In a UTF-8 file, a bad line is rejected by itself.
   return wellFormedShare(sample) >= leastCommonShare ? "UTF-8" : undefined;
 }
 
 function isText(encoding: string, sample: Uint8Array): boolean {
   try {
-    // The last character may be cut.
+    // The last character may be incomplete.
     new TextDecoder(encoding, { fatal: true }).decode(sample, { stream: true });
     return true;
   } catch {
@@ -81,8 +81,8 @@ function isText(encoding: string, sample: Uint8Array): boolean {
 }
 
 /**
- * How many of the two-byte characters are among the 3,755 of GB 2312's first level or its punctuation and letters.
- * Nearly all of a Chinese text are; of Big5 or Latin-1 read as GB 18030 few are.
+ * The share of two-byte characters that are in the first level of GB 2312 (3,755 characters) or its punctuation and
+ * letters. In Chinese text nearly all are; in Big5 or Latin-1 read as GB 18030 few are.
  */
 function commonShare(bytes: Uint8Array): number {
   let all = 0;
@@ -100,7 +100,7 @@ function commonShare(bytes: Uint8Array): number {
 
 const leastCommonShare = 0.75;
 
-/** How many of the bytes beyond ASCII belong to well-formed UTF-8. */
+/** The share of bytes beyond ASCII that are part of well-formed UTF-8. */
 function wellFormedShare(bytes: Uint8Array): number {
   let bad = 0;
   let all = 0;

@@ -5,7 +5,10 @@ import type { Row } from "./row.ts";
 /** An array is parsed as a whole and takes several times its size in memory. */
 const longestBytes = 64 << 20;
 
-/** A file that is one JSON array of objects. `line` is the place in the array. `name`: the file's, without ending. */
+/**
+ * A file that is one JSON array of objects. `line` is the position in the array. `name` is the name of the file
+ * without its ending.
+ */
 export async function* readJsonArray(chunks: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Row> {
   const parts: Uint8Array[] = [];
   let size = 0;

@@ -20,7 +20,9 @@ export interface ReadOptions {
   readonly onEncoding?: (encoding: Encoding) => void;
 }
 
-/** Rows of a file in any form that can be imported: JSON Lines, CSV or SQLite; plain, gzip, zstd or in a zip. */
+/**
+ * Rows of a file in any supported format: JSON Lines, a JSON array, CSV or SQLite; plain, gzip, zstd or in a zip.
+ */
 export async function* readRows(path: string, options: ReadOptions = {}): AsyncGenerator<Row> {
   const container = await containerOf(path);
   if (container === "sqlite") {
@@ -49,7 +51,7 @@ export async function* readRows(path: string, options: ReadOptions = {}): AsyncG
     const chunks = rest(first.value, content);
     const listener = onEncoding && { onEncoding };
     const start = beginningOf(first.value);
-    // Of JSON Lines only the bad lines are refused. CSV in an unknown encoding would be wrong as a whole.
+    // In JSON Lines, only the bad lines are rejected. CSV in an unknown encoding would be wrong as a whole.
     if (start.startsWith("{")) yield* readJsonLines(utf8Of(chunks, { unknown: "keep", ...listener }));
     else if (start.startsWith("["))
       yield* readJsonArray(utf8Of(chunks, listener), basename(path).replace(/\.[^/]*$/, ""));
@@ -67,7 +69,7 @@ async function* rest(first: Uint8Array, others: AsyncIterator<Uint8Array>): Asyn
   for (let next = await others.next(); !next.done; next = await others.next()) yield next.value;
 }
 
-/** The first characters of a text without what stands before them: a mark, spaces and empty lines. */
+/** The first characters of a text after any byte order mark, spaces and empty lines. */
 function beginningOf(bytes: Uint8Array): string {
   return new TextDecoder(wideEncodingOf(bytes) ?? "utf-8").decode(bytes.subarray(0, 1024)).trimStart();
 }

@@ -19,8 +19,8 @@ export interface DownloadOptions {
 }
 
 /**
- * Downloads a file and continues where an earlier attempt stopped. A file that already exists with the right digest is
- * not downloaded again. The digest decides whether a resumed file is complete, because many servers send no ETag.
+ * Downloads a file and continues where an earlier attempt stopped. A file that already exists with the right digest
+ * is not downloaded again. The digest decides whether a resumed file is complete, because many servers send no ETag.
  */
 export async function download(url: string, path: string, options: DownloadOptions): Promise<void> {
   if (options.sha256 !== undefined && (await digestOf(path)) === options.sha256) return;
@@ -36,7 +36,7 @@ export async function download(url: string, path: string, options: DownloadOptio
 }
 
 async function fetchInto(url: string, partial: string, options: DownloadOptions): Promise<void> {
-  // Without a digest, two halves of different files could not be told apart.
+  // Without a digest, halves of two different files could not be told apart.
   const have = options.sha256 === undefined ? 0 : await sizeOf(partial);
   const response = await open(url, have, options, 5);
   if (response.statusCode === 416 && have > 0) {

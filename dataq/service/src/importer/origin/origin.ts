@@ -14,7 +14,7 @@ export interface LocalFile {
   readonly origin: string;
   readonly name: string;
   readonly sha256: string;
-  /** Who published it, as far as its origin says; several where it was put together. */
+  /** Who published it, as far as its origin says; several publishers if it was combined. */
   readonly publishers: readonly Publisher[];
 }
 
@@ -45,7 +45,7 @@ export async function fetchOrigin(origin: string, options: FetchOptions): Promis
   return { path, origin, name: basename(path), sha256, publishers: await publishersBeside(path) };
 }
 
-/** A readable name that is unique to the address: host and path, and a digest of its query. */
+/** A readable name that is unique for the address: host and path, and a digest of its query. */
 export function nameOfAddress(address: string): string {
   const { host, pathname, search } = new URL(address);
   const path = `${host}${pathname}`.replace(/\/+$/, "");

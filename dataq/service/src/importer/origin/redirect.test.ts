@@ -44,7 +44,7 @@ test.each([
   else expect(check).toThrow(new URL(to).origin);
 });
 
-test("a name that points to this machine is not resolved for a redirect", async () => {
+test("a redirect to a name that points to this machine is rejected", async () => {
   const server = createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   const { port } = server.address() as AddressInfo;

@@ -33,8 +33,8 @@ export function isPrivateAddress(address: string): boolean {
 }
 
 /**
- * Throws where a server on the internet sends a download to plain HTTP, or into a network that only this machine can
- * reach. An operator who names a private address themselves may be redirected within it.
+ * Throws if a server on the internet redirects a download to plain HTTP, or into a network that only this machine can
+ * reach. An operator who names a private address themselves may be redirected within that network.
  */
 export function assertSafeRedirect(from: URL, to: URL, fromAddress: string): void {
   const file = from.pathname.split("/").pop() || "the file";
@@ -45,7 +45,7 @@ export function assertSafeRedirect(from: URL, to: URL, fromAddress: string): voi
     throw new ImportError("unsafe_redirect", { file, address: to.origin });
 }
 
-/** Resolves names for a redirect from the internet: a name may point to a private address, too. */
+/** Resolves the name in a redirect from the internet, because a name may point to a private address. */
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
     if (error) return callback(error, "", 4);

@@ -1,6 +1,6 @@
 import { Failure, type Operation, type Params, readParams, summarise } from "@dataq/contract";
 
-/** Reads the parameters of an operation; a lenient request ignores those that it does not know, with a warning. */
+/** Reads the parameters of an operation. A lenient request ignores unknown ones, with a warning. */
 export function readParameters(
   operation: Operation,
   raw: Record<string, unknown>,

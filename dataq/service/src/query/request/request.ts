@@ -13,13 +13,13 @@ export interface QueryRequest {
   readonly pageSize: number;
   /** Number of records to skip, instead of a page; see older-profile.ts. */
   readonly offset?: number;
-  /** State of the index that an earlier page named. */
+  /** The state of the index that an earlier page returned. */
   readonly snapshot?: string;
-  /** `bypass` asks the source at list price; `only` answers from the cache or not at all. */
+  /** `bypass` asks the source at list price. `only` answers from the cache or fails. */
   readonly cache: "default" | "bypass" | "only";
-  /** Fields of each record to send; all when absent. */
+  /** The fields of each record to return; all by default. */
   readonly fields?: readonly string[];
-  /** The call is refused when it would cost more. */
+  /** The call is refused if it would cost more. */
   readonly maxTokens?: number;
   readonly dryRun: boolean;
   readonly warnings: readonly string[];
@@ -28,7 +28,7 @@ export interface QueryRequest {
 export interface ReadOptions {
   /** The date in China, YYYY-MM-DD. */
   readonly today: string;
-  /** `Prefer: handling=lenient`: parameters that are not known become warnings. */
+  /** `Prefer: handling=lenient`: unknown parameters become warnings. */
   readonly lenient?: boolean;
 }
 

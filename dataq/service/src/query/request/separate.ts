@@ -15,7 +15,7 @@ const CONTROLS: readonly string[] = [
 ];
 const SELECTORS = ["domain", "operation", "params"];
 
-/** Parameters may stand in `params` and at top level; paging at top level and in `params`. The same value twice is accepted. */
+/** Parameters may be in `params` and at top level; so may paging. The same value twice is accepted. */
 export function separate(body: Readonly<Record<string, unknown>>): {
   controls: Controls;
   raw: Record<string, unknown>;
