@@ -7,12 +7,14 @@ import type { Database } from "../src/database/database.ts";
 import { listDatasets } from "../src/importer/datasets.ts";
 import { PostingIndex } from "../src/search/postings/posting-index.ts";
 
-/** Words of `dataq`, as an operator types them. With `killAt` the command is killed before its n-th statement. */
+/**
+ * The arguments of `dataq`, as an operator types them. With `killAt` the command is killed before its n-th statement.
+ */
 export type RunCommand = (words: readonly string[], killAt?: number) => Promise<CommandRun>;
 
 export interface CommandRun {
   readonly killed: boolean;
-  /** Statements that it sent, up to its end or its kill. */
+  /** Statements that it sent until it ended or was killed. */
   readonly statements: number;
 }
 
@@ -24,13 +26,13 @@ type Action = (typeof killActions)[number];
 export interface KillReport {
   readonly statements: number;
   readonly kills: number;
-  /** Kills that left what served before; the others left the new state. */
+  /** Kills that left the old state; the others left the new one. */
   readonly keptOld: number;
 }
 
 /**
- * Changes of data sets, killed before their statements. After each kill everything is as before or as after, nothing in
- * between, and the same command again makes the new state. Throws at the first thing that is otherwise.
+ * Changes data sets and kills the command before its statements. After each kill everything is as before or as after,
+ * nothing in between, and running the command again makes the new state. Throws at the first difference.
  */
 export class DatasetKills {
   readonly #database: Database;
@@ -43,7 +45,7 @@ export class DatasetKills {
   #turn = 0;
 
   constructor(parts: {
-    /** Looks on; it is never killed. */
+    /** An observer, which is never killed. */
     readonly database: Database;
     readonly folder: string;
     readonly run: RunCommand;
@@ -67,7 +69,7 @@ export class DatasetKills {
     this.#server.close();
   }
 
-  /** `choose` says before which of so many statements the command is killed. */
+  /** `choose` picks the statements before which the command is killed, from their number. */
   async killAt(
     target: Target,
     action: Action,
@@ -82,7 +84,7 @@ export class DatasetKills {
     let keptOld = 0;
     const steps = choose(statements);
     for (const step of steps) {
-      // One that takes up what a killed one left sends fewer statements, and may end before its kill.
+      // A command that continues a killed one sends fewer statements, and may end before its kill.
       await this.#run(words, step);
       const seen = await this.#look(target);
       const isOld = same(seen.sets, before.sets);
@@ -92,7 +94,7 @@ export class DatasetKills {
       if (!same(seen.served, before.served) && !same(seen.served, after.served))
         throw new Error(differences(context, { before, seen, after }));
       await this.#assertSound(context, target);
-      // As the hourly look of a service does.
+      // As the hourly check of a service does.
       await refreshDue(this.#needs(), await findDue(this.#database, new Date()));
       const healed = await this.#look(target);
       if (!same(healed, isOld ? before : after))
@@ -112,7 +114,7 @@ export class DatasetKills {
     return { statements, kills: steps.length, keptOld };
   }
 
-  /** Makes the state that the action begins with, and returns the words of the action. */
+  /** Creates the state in which the action starts, and returns the arguments of the action. */
   async #prepare(target: Target, action: Action): Promise<readonly string[]> {
     const set = ["--dataset", "killed", "--again", "--yes"];
     const bring = (origin: string, ...more: string[]) => ["import", target, origin, ...set, ...more];
@@ -133,7 +135,7 @@ export class DatasetKills {
     await this.#whole(bring(page("a")));
     await this.#whole(bring(page("b"), "--update"));
     this.#pages.set(`/${target}/b.jsonl`, this.#rows(target, "new b", 8, 14, 2020));
-    // The refresh cuts all data sets with another dictionary.
+    // The refresh uses another dictionary for all data sets.
     await this.#index.setWords([["条还款", "方签章"][this.#turn++ % 2] as string]);
     return ["index", "build", target];
   }
@@ -150,7 +152,7 @@ export class DatasetKills {
     return path;
   }
 
-  /** `from` and `to` are tenths of a data set's size: those of one data set overlap with those of others. */
+  /** `from` and `to` are tenths of a data set's size. Ranges of different data sets overlap. */
   #rows(target: Target, text: string, from: number, to: number, year: number): string {
     const row = (n: number) =>
       target === "legal_laws"
@@ -172,7 +174,7 @@ export class DatasetKills {
     return { database: this.#database, index: this.#index, dataFolder: this.#folder, progress: () => {} };
   }
 
-  /** What anybody can see, without the times. */
+  /** What anybody can see, without times. */
   async #look(target: Target): Promise<Seen> {
     const all = await listDatasets(this.#database, this.#index);
     const sets = all
@@ -198,7 +200,9 @@ export class DatasetKills {
     return { sets, served: served.sort() };
   }
 
-  /** One dictionary in each corpus; the list of data sets and the index name the same ones; what is restorable is kept. */
+  /**
+   * Each corpus has one dictionary, the list of data sets and the index agree, and restorable states are kept.
+   */
   async #assertSound(context: string, target: Target): Promise<void> {
     const wrong = await this.#database.pool.query(
       `select 'dictionaries of ' || c.corpus as what, string_agg(distinct s.analysis, ', ') as found
@@ -224,7 +228,7 @@ export class DatasetKills {
     if (wrong.rows.length > 0) throw new Error(`${context}: ${JSON.stringify(wrong.rows)}`);
   }
 
-  /** After a command that ended, nothing of the killed ones is left over. */
+  /** After a command has ended, nothing of the killed ones remains. */
   async #assertNothingLeft(target: Target): Promise<void> {
     const left = await this.#database.pool.query(
       `select 'segment' as what, s.id from search_segment s

@@ -22,7 +22,7 @@ let folder: string;
 let files: string;
 let database: Database;
 let index: PostingIndex;
-/** What the server of addresses answers, by path. */
+/** What the server of the addresses answers, by path. */
 const pages = new Map<string, string>();
 const server = createServer((request, response) => {
   const page = pages.get(request.url ?? "");
@@ -131,7 +131,7 @@ describe("the publisher of a data set", () => {
     return found;
   };
 
-  test("is named where the README or the rows name it, with the day on which the file was taken", async () => {
+  test("is named if the README or the rows name it, with the day of retrieval", async () => {
     const rows = ["DOAJ", "DOAJ", "国家新闻出版署"].map((source, n) =>
       JSON.stringify({ title: `Stated ${n}`, issn: `9000-000${n}`, source }),
     );
@@ -155,7 +155,7 @@ describe("the publisher of a data set", () => {
     });
   });
 
-  test("states its day as long as the file is the one that was stated", async () => {
+  test("keeps the stated day as long as the file is unchanged", async () => {
     const dataset = "dated";
     pages.set("/dated.jsonl", list(journal(1_600, "Dated")));
     pages.set("/more.jsonl", list(journal(1_601, "Dated more")));
@@ -169,7 +169,7 @@ describe("the publisher of a data set", () => {
 });
 
 describe("a data set", () => {
-  test("is replaced by another file of the same name, and by the same file with other options", async () => {
+  test("is replaced by another file of the same name, or the same file with other options", async () => {
     const options = { dataset: "replaced" };
     await bring(journals, write("a.jsonl", many(100, 104)), options);
     expect(await bring(journals, write("a.jsonl", many(100, 104)), options)).toMatchObject({
@@ -182,7 +182,7 @@ describe("a data set", () => {
     expect(await setOf("replaced")).toMatchObject({ served: 5, past: { served: 4 } });
   });
 
-  test("is not replaced by one of less than half its size without a yes", async () => {
+  test("is not replaced by one of less than half its size without confirmation", async () => {
     await bring(journals, write("large.jsonl", many(200, 210)));
     const small = write("large.jsonl", many(200, 204));
     await expect(bring(journals, small)).rejects.toThrow(
@@ -198,7 +198,7 @@ describe("a data set", () => {
     expect(await setOf("large")).toMatchObject({ served: 1, past: { served: 5 } });
   });
 
-  test("that was replaced or removed is restored, with the options of its imports", async () => {
+  test("that was replaced or removed is restored with the options of its imports", async () => {
     const target = findTarget(journals);
     const options = { kind: "official", source: "Register" } as const;
     await bring(journals, write("undone.jsonl", many(300, 303)), options);
@@ -219,7 +219,7 @@ describe("a data set", () => {
     expect(await namesOf(journals)).toEqual(before);
   });
 
-  test("cannot be restored when the 7 days are over", async () => {
+  test("cannot be restored after 7 days", async () => {
     const target = findTarget(journals);
     await bring(journals, write("late.jsonl", many(400, 402)));
     await removeDataset(database, index, target, "late");
@@ -230,7 +230,7 @@ describe("a data set", () => {
     await expect(setOf("late")).rejects.toThrow("not found");
   });
 
-  test("that is the last of its operation leaves none when it is removed", async () => {
+  test("that is the last one of its operation leaves no data when removed", async () => {
     const target = findTarget("holidays");
     const row = { date: "2024-01-01", name: "元旦", off: true };
     await bring(target.name, write("last.jsonl", JSON.stringify(row)));
@@ -246,7 +246,7 @@ describe("lists of words", () => {
   const word = (...words: string[]) => list(...words.map((each) => JSON.stringify({ word: each })));
   const words = async () => [...(await index.words())];
 
-  test("are data sets: what is removed leaves the dictionary and is found as before", async () => {
+  test("are data sets: the words of a removed one leave the dictionary", async () => {
     await bring(lexicon.name, write("good.jsonl", word("合同纠纷", "立案")));
     const report = await bring(lexicon.name, write("bad.jsonl", word("条还款", "立案", "超过四个字的词语")));
     expect(report).toMatchObject({ records: 3, size: 5 });
@@ -281,7 +281,7 @@ describe("lists of words", () => {
 });
 
 describe("an address", () => {
-  test("shares neither file nor data set with another that ends alike", async () => {
+  test("shares neither file nor data set with another that ends the same way", async () => {
     pages.set("/one/data.jsonl", many(500, 502));
     pages.set("/two/data.jsonl", many(502, 505));
     const [one, two] = [
@@ -323,7 +323,7 @@ describe("a refresh", () => {
     expect(names).not.toContain("From B");
   });
 
-  test("keeps the records where an address fails or has shrunk, and tries again tomorrow", async () => {
+  test("keeps the records if an address fails or its file has shrunk, and tries again tomorrow", async () => {
     for (const page of [undefined, list(journal(600))]) {
       if (page === undefined) pages.delete("/a.jsonl");
       else pages.set("/a.jsonl", page);
@@ -342,7 +342,7 @@ describe("a refresh", () => {
     }
   });
 
-  test("of a data set is not put off by its updates, nor by imports of others", async () => {
+  test("of a data set is not postponed by its updates, nor by imports of others", async () => {
     await database.pool.query(
       "update dataset set next_refresh_at = now() + interval '2 days' where name = $1",
       [dataset],
@@ -358,7 +358,7 @@ describe("a refresh", () => {
     });
   });
 
-  test("takes no change of a local file that nobody imported", async () => {
+  test("ignores changes of a local file that nobody imported", async () => {
     const path = write("local.jsonl", many(800, 803));
     pages.set("/more.jsonl", list(journal(810)));
     await bring(journals, path, { dataset: "mixed" });
@@ -405,7 +405,7 @@ describe("packs of laws", () => {
     ]);
   });
 
-  test("of which one has the same version keep it when the other is removed", async () => {
+  test("keep a version that another removed pack also had", async () => {
     const target = findTarget("legal_laws");
     await bring("legal_laws", write("twin.jsonl", law("测试法", "2020-05-01", "新文")));
     await removeDataset(database, index, target, "new");
@@ -421,7 +421,7 @@ describe("packs of laws", () => {
     expect(await texts()).toEqual(["新文", "旧文"]);
   });
 
-  test("that an older version folded without keeping them stay, as a data set", async () => {
+  test("that an older version folded without storing them stay, as a data set", async () => {
     await database.pool.query(
       "delete from dataset where target = 'legal_laws'; delete from dataset_fold; delete from search_corpus where corpus = 'legal_laws#packs'",
     );

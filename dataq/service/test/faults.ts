@@ -10,7 +10,7 @@ interface Violation {
   readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[];
 }
 
-/** What axe finds on the page that is serious or critical. It runs outside of the page's own policy. */
+/** Serious and critical findings of axe. It runs outside the page's own policy. */
 export async function faultsOf(page: Page): Promise<string[]> {
   await page.evaluate(source);
   const violations = (await page.evaluate(

@@ -18,7 +18,7 @@ let folder: string;
 let database: Database;
 let index: PostingIndex;
 
-/** Real records of a few operations, made by us: what is asked about is held, or it is not. */
+/** Real records of a few operations, made for this test: some questions are about held data, others are not. */
 const held: Partial<Record<OperationName, readonly object[]>> = {
   legal_laws: [
     {
@@ -92,7 +92,7 @@ test.each<[OperationName, Params, string]>([
   ["content_hot_rank", { platform: "zhihu", date: "2024-05-01" }, "zhihu"],
   ["research_journal_search", { query: "1672-4461" }, "number"],
   ["research_paper_search", { query: "10.1000/999" }, "DOI"],
-])("%s %j is free: what was asked about is not held, and a warning says what", async (name, params, what) => {
+])("%s %j is free: the data asked about is not held, and a warning names it", async (name, params, what) => {
   const answer = await ask(name, params);
   expect(answer).toMatchObject({ outcome: "empty", notHeld: true });
   expect(answer.warnings.join()).toContain(what);
@@ -105,7 +105,7 @@ test.each<[OperationName, Params]>([
   ["legal_cases", { query: "望远镜 date:2018" }],
   ["legal_cases", { query: "court:杭州市西湖区人民法院 望远镜" }],
   ["enterprise_shixin_check", { company_name: "一家清白的公司" }],
-])("%s %j is charged: the data was asked and has none", async (name, params) => {
+])("%s %j is charged: the data is held and has no match", async (name, params) => {
   const answer = await ask(name, params);
   expect(answer.outcome).toBe("empty");
   expect(answer.notHeld).toBeUndefined();
@@ -114,7 +114,7 @@ test.each<[OperationName, Params]>([
 });
 
 test.each(["legal_laws", "legal_cases", "research_paper_search", "research_journal_search"] as const)(
-  "%s: emoji, wildcards and punctuation alone are no_words, and never the whole index",
+  "%s: emoji, wildcards and punctuation alone are no_words, and never match the whole index",
   async (name) => {
     for (const query of [
       "😀",
@@ -133,8 +133,8 @@ test.each(["legal_laws", "legal_cases", "research_paper_search", "research_journ
   },
 );
 
-test("real judgments stand before generated ones of equal rank; an answer with a real one has its price", async () => {
-  // Newer than the imported ones, so that only the rule keeps them behind.
+test("real judgments precede generated ones of equal rank; an answer with a real one has its price", async () => {
+  // Newer than the imported ones, so that only the rule puts them last.
   expect(sampleJudgment(0).judgment_date! > "2019-12-31").toBe(true);
   await buildLegalIndex(database, index, { size: 42 });
   const all = await ask("legal_cases", { query: "date:2000..2026" });
@@ -152,8 +152,8 @@ test("real judgments stand before generated ones of equal rank; an answer with a
   expect(chargeFor(quoted, alone, true)).toEqual({ tokens: 0, reason: "sample" });
 });
 
-test("what only generated judgments have is not held: free", async () => {
-  // The generated judgments beside the real ones have courts and years that no real one has.
+test("what only generated judgments contain counts as not held: free", async () => {
+  // The generated judgments have courts and years that no real one has.
   const [, , { court_name, judgment_date }] = recordsOf(
     await ask("legal_cases", { query: "date:2000..2026" }),
   ) as unknown as [unknown, unknown, { court_name: string; judgment_date: string }];
@@ -165,13 +165,13 @@ test("what only generated judgments have is not held: free", async () => {
   expect(await index.newestDay("legal_cases", [legalIndexFill.dataset])).toBe("2019-05-07");
 });
 
-test("with samples off the generated judgments are left out, also of the index's size", async () => {
+test("with samples off, generated judgments are left out of results and of the index size", async () => {
   const all = await ask("legal_cases", { query: "date:2000..2026" }, false);
   expect(all).toMatchObject({ total: 2, index: { size: 2 } });
   expect(recordsOf(all).map(({ source }) => source.kind)).toEqual(["third_party", "third_party"]);
 });
 
-test("an index of generated judgments alone is a sample: free, and it denies nothing", async () => {
+test("an index of only generated judgments is a sample: free, and it never denies", async () => {
   await index.refresh("legal_cases", none(), { dataset: "legal_cases", mode: "replace" });
   expect(await index.size("legal_cases", [legalIndexFill.dataset])).toBe(0);
   const sources = createSources({ index, samples: true });

@@ -41,7 +41,7 @@ describe("a Host header", () => {
     expect(await statusUnder(host, "GET", "/v1/catalog")).toBe(status);
   });
 
-  test("of another site gets into no route, however it is spelled", async () => {
+  test("of another site is rejected on every route, however it is spelled", async () => {
     for (const route of [...Object.keys(routeAccess), "GET /nothing", "OPTIONS /v1/balance"]) {
       const [method = "", url = ""] = route.split(" ");
       const path = url.replace(/:\w+/g, "none").replace("*", "sign-up/email");
@@ -50,7 +50,7 @@ describe("a Host header", () => {
   });
 });
 
-/** A request with a Host header of its own; fetch sends none but the right one. */
+/** A request with any Host header. fetch always sends the right one. */
 function statusUnder(host: string, method: string, path: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = request(service.url + path, { method, headers: { host, "x-console": "1" } }, (response) => {
@@ -94,7 +94,7 @@ const nasty = [
   "",
 ];
 
-test("no value in a path or a query makes the service fail", async () => {
+test("no value in a path or a query causes a server error", async () => {
   const wrong: string[] = [];
   const walk = async (route: string, value: string) => {
     const [method = "", url = ""] = route.split(" ");
@@ -103,7 +103,7 @@ test("no value in a path or a query makes the service fail", async () => {
     const known = Object.values(contractRoutes as Record<string, Route>).find(
       ({ path, method: own }) => own === method && path.replace(/\{(\w+)\}/g, ":$1") === url,
     );
-    // Every route reads names that it does not know in the same way.
+    // Every route treats unknown names in the same way.
     const unknown = url === "/v1/status" ? [value] : [];
     const names = [...Object.keys(known?.query?.shape ?? {}), ...unknown];
     const plain = url.replace(/:\w+/g, "none").replace("*", "none");
@@ -123,7 +123,7 @@ test("no value in a path or a query makes the service fail", async () => {
   const routes = Object.keys(routeAccess);
   const long = routes.filter((route) => routeAccess[route]!.cost >= 20);
   for (const value of nasty) {
-    // So that no limit stands in the way.
+    // So that no rate limit interferes.
     service.nowMs += 3_600_000;
     await Promise.all(routes.filter((route) => !long.includes(route)).map((route) => walk(route, value)));
     for (const route of long) await walk(route, value);
@@ -132,7 +132,7 @@ test("no value in a path or a query makes the service fail", async () => {
   expect(service.log()).not.toContain("internal error");
 }, 120_000);
 
-test("no text in a body makes the service fail", async () => {
+test("no text in a body causes a server error", async () => {
   const texts = [
     "\u0000",
     "a\u0000b",
@@ -177,7 +177,7 @@ test("no text in a body makes the service fail", async () => {
     }
 });
 
-test("of ten refunds of one call at once one is made, and nine are 409", async () => {
+test("of ten simultaneous refunds of one call one succeeds, and nine are 409", async () => {
   const { keys } = await service.account(10_000);
   const body = { operation: "legal_laws", params: { query: "found refund" } };
   const called = await service.call("/v1/data/query", { key: keys[0]!, body });

@@ -13,7 +13,7 @@ import {
 import { ScriptedSources } from "./scripted-source.ts";
 import { type CallOptions, type CallResult, callUrl } from "./service-process.ts";
 
-/** A service in this process, with a scripted source and a clock that stands still until it is moved. */
+/** A service in this process, with a scripted source and a clock that stands still until a test moves it. */
 export interface InProcessService {
   readonly url: string;
   readonly key: string;
@@ -24,7 +24,7 @@ export interface InProcessService {
   nowMs: number;
   log(): string;
   call(path: string, options?: CallOptions): Promise<CallResult>;
-  /** A fresh account with so many paid tokens, and its keys. */
+  /** A new account with this many paid tokens, and its keys. */
   account(tokens: number, options?: object): Promise<{ id: string; keys: string[] }>;
   /** Kinds and tokens of an account's ledger, oldest first. */
   ledger(key: string): Promise<[string, number][]>;

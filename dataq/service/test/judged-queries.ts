@@ -1,11 +1,13 @@
-/** A query, and the ids of which its first ten results must show. For articles the first result must be the one. */
+/**
+ * A query, and the IDs of which one must be among its first ten results. For articles it must be the first result.
+ */
 export interface JudgedQuery {
   readonly operation: "legal_laws" | "legal_cases" | "research_paper_search" | "research_journal_search";
   readonly query: string;
   readonly expected: readonly string[];
 }
 
-/** Written from the packs, before the search was run on them. */
+/** Written from the packs before the search was run on them. */
 export const judgedQueries: readonly JudgedQuery[] = [
   ...articles([
     ["民法典 第五百七十七条", "民法典:577"],

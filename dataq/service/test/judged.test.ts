@@ -42,7 +42,7 @@ afterAll(async () => {
 });
 
 test.skipIf(!hasPacks)(
-  "60 judged queries: articles first, the others among the first ten (needs TEST_DATA)",
+  "60 judged queries: articles come first, the others are among the first ten (needs TEST_DATA)",
   async () => {
     expect(judgedQueries).toHaveLength(60);
     const sources = createSources({ index, samples: false });

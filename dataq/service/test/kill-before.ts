@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import pg from "pg";
 
 /**
- * Loaded before `dataq` (`--import`): SIGKILL before the n-th statement of the process (`KILL_BEFORE`). A process that
- * ends writes down how many it sent (`STATEMENTS_FILE`).
+ * Loaded before `dataq` (`--import`): SIGKILL before the n-th statement of the process (`KILL_BEFORE`). A process
+ * that ends records how many it sent (`STATEMENTS_FILE`).
  */
 const killBefore = Number(process.env["KILL_BEFORE"] ?? Number.POSITIVE_INFINITY);
 let statements = 0;

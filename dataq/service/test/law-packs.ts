@@ -8,14 +8,16 @@ import { type FoldedLaws, foldLaws } from "../src/operations/legal/laws/import/f
 import { readLawRows } from "../src/operations/legal/laws/import/law-rows.ts";
 import type { CataloguePack, LawPack } from "../src/operations/legal/laws/import/law-version.ts";
 
-/** What a pack of laws gave, with the codes of why rows were refused. */
+/** The rows of a pack of laws, with the reasons why others were refused. */
 export interface ReadPack {
   readonly laws: readonly LawPack[];
   readonly catalogue: readonly CataloguePack[];
   readonly refused: readonly { readonly row: string; readonly code: string }[];
 }
 
-/** Reads a pack as the import does, from rows or from a file. Rows without text or article are a catalogue's. */
+/**
+ * Reads a pack as the import does, from rows or from a file. Rows without text or article belong to a catalogue.
+ */
 export async function readPack(
   name: string,
   rows: readonly object[] | string,

@@ -75,7 +75,7 @@ async function bring(name: keyof typeof files3, options: ImportOptions = {}): Pr
   return importAny(database, index, "legal_laws", file, { again: true, ...options });
 }
 
-/** What serves, without the times of the imports. */
+/** What is served, without the times of the imports. */
 async function served(): Promise<unknown[]> {
   index.forget("legal_laws");
   const articles: unknown[] = [];
@@ -94,10 +94,10 @@ async function ask(query: string) {
   return { ...answer, records: (answer?.records ?? []) as ReturnType<typeof articleRecord>[] };
 }
 
-test("packs of laws serve the same whichever came first, also twice, and what is held back is named", async () => {
+test("packs of laws are served the same in any order and when repeated, and what is held back is named", async () => {
   const names = Object.keys(files3) as (keyof typeof files3)[];
   let expected: unknown[] | undefined;
-  // All six orders fold alike in fold.test.ts; here two of them go through the index.
+  // fold.test.ts checks all six orders. Here two of them go through the index.
   for (const order of [names, names.toReversed()]) {
     for (const name of [...order, ...order]) {
       const report = await bring(name);
@@ -105,7 +105,7 @@ test("packs of laws serve the same whichever came first, also twice, and what is
     }
     const { notes, problems } = await bring("versions");
     expect(problems).toMatchObject([{ line: 2, problem: expect.stringContaining("a guide, not a law") }]);
-    // Nothing changed, so nothing was folded anew; another pack's import names it again.
+    // Nothing changed, so nothing was folded again. The next import of another pack names it again.
     const named = [...notes, ...(await bring("annex")).notes].map(({ note }) => note);
     expect(named.join()).toContain("2025-01-01");
     const found = await served();
@@ -116,7 +116,7 @@ test("packs of laws serve the same whichever came first, also twice, and what is
   expect(expected).toHaveLength(3);
 }, 120_000);
 
-test("a year asks for the version of that year; one that is not held is free and says so", async () => {
+test("a year selects the version of that year; one that is not held is free, with a warning", async () => {
   await bring("versions");
   await bring("current");
   const old = await ask("试验法(2018修正) 第二条");
@@ -133,7 +133,7 @@ test("a year asks for the version of that year; one that is not held is free and
     as_of: "2023修订",
     effective_date: "2024-07-01",
   });
-  // No amendment lies between: the text of 2018 stood in 2020 too.
+  // There was no amendment in between: the text of 2018 was also in force in 2020.
   expect((await ask("2020年试验法")).records.map(({ version_date }) => version_date)).toEqual(
     Array(3).fill("2018-10-26"),
   );
@@ -143,13 +143,13 @@ test("a year asks for the version of that year; one that is not held is free and
     expect(missing).toMatchObject({ outcome: "empty", notHeld: true, records: [] });
     expect(missing.warnings?.join()).toContain("2018-10-26, 2023-12-29");
   }
-  // The version is held and has no such article: that is an answer.
+  // The version is held and has no such article, which is an answer.
   expect(await ask("试验法(2018修正) 第九条")).not.toHaveProperty("notHeld");
   for (const query of ["从未有过法 第九条", "从未有过法(2018修正) 第九条"])
     expect(await ask(query)).toMatchObject({ outcome: "empty", notHeld: true });
 });
 
-test("a version that drops many articles serves once the operator accepts it", async () => {
+test("a version that omits many articles is served once the operator accepts it", async () => {
   await bring("versions");
   await bring("current");
   expect((await bring("annex")).notes).toEqual([
@@ -165,7 +165,7 @@ test("a version that drops many articles serves once the operator accepts it", a
 });
 
 test.skipIf(!hasPacks)(
-  "60 articles of 20 laws have their text, status and dates, and nothing of the Civil Code is repealed (needs TEST_DATA)",
+  "60 articles of 20 laws have the right text, status and dates, and no article of the Civil Code is repealed (needs TEST_DATA)",
   { timeout: 120_000 },
   async () => {
     const file = (name: string) => readPack(name, join(packs as string, `${name}.jsonl.zst`));
@@ -191,7 +191,7 @@ test.skipIf(!hasPacks)(
     const civilCode = folded.articles.filter(({ id }) => id.startsWith("民法典:"));
     expect(civilCode).toHaveLength(1_260);
     expect(civilCode.filter((article) => articleRecord(article, now).status !== "in_force")).toEqual([]);
-    // Parts, annexes, guides and forms are no laws.
+    // Parts, annexes, guides and forms are not laws.
     const names = new Set(folded.articles.map(({ law_name }) => law_name));
     expect([...names].filter((name) => /^(?:第.+[编章]|附则|附件|修正案)|攻略|格式$/.test(name))).toEqual([]);
     expect(folded.heldBack.map(({ law: name, versionDate }) => [name, versionDate]).sort()).toEqual([

@@ -7,7 +7,7 @@ import { openWallet, topUp } from "../src/ledger/movement.ts";
 import { isEmbedded, makeDataFolder, openFolder, queryAsOwner, removeDataFolder } from "./data-folder.ts";
 import { checkLaws, playSteps, prepareModel, stepArbitrary } from "./ledger-model.ts";
 
-/** So many that most steps find others under way, so few that each has holds, captures and voids. */
+/** Enough that most steps run beside others, and few enough that each account has holds, captures and voids. */
 const ACCOUNTS = 20;
 
 let folder: string;
@@ -18,7 +18,7 @@ beforeAll(async () => {
   folder = await makeDataFolder("tables");
   database = await openFolder(folder);
   if (isEmbedded) {
-    // Nothing is killed here, so nothing has to reach the disk.
+    // Nothing is killed here, so nothing must reach the disk.
     await queryAsOwner(database, "alter system set synchronous_commit = off", "select pg_reload_conf()");
   }
   statements = await prepareModel(database);
@@ -28,7 +28,7 @@ afterAll(async () => {
   await removeDataFolder(folder);
 });
 
-test("in 10,000 random steps the ledger does what its model does, and every law holds", async () => {
+test("in 10,000 random steps the ledger agrees with its model, and every law holds", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(stepArbitrary, { minLength: 500, maxLength: 500 }), (steps) =>
       playSteps(database, steps, statements, ACCOUNTS),
@@ -41,8 +41,8 @@ test("in 10,000 random steps the ledger does what its model does, and every law 
   await checkLaws(database);
 }, 120_000);
 
-test("a hold that was ended stays ended, whichever account's step tries to end it again", async () => {
-  // Many times, for what is under way together differs; the last step's account is locked before the hold's.
+test("an ended hold stays ended, whichever account tries to end it again", async () => {
+  // Repeated, because simultaneous steps differ each time; the last step's account is locked before the hold's.
   for (let round = 0; round < 10; round++)
     await playSteps(
       database,
@@ -58,7 +58,7 @@ test("a hold that was ended stays ended, whichever account's step tries to end i
     );
 });
 
-/** Transactions that moved the tokens of several accounts: only statements that were gathered do. */
+/** Transactions that moved tokens of several accounts. Only combined statements do that. */
 async function countTogether(): Promise<number> {
   const found = await database.pool.query<{ n: number }>(
     "select count(*) as n from (select from entry group by xmin::text having count(distinct account_id) > 1) as together",
@@ -66,7 +66,7 @@ async function countTogether(): Promise<number> {
   return found.rows[0]!.n;
 }
 
-test("without the condition of the statement the table's own check still refuses, and as a fault of ours", async () => {
+test("without the statement's condition the table's own check still rejects it, as an internal error", async () => {
   const now = new Date();
   await openWallet(database, "mutant", now);
   await topUp(database, "mutant", 100, "mutant", { actor: "test", note: "test", now });

@@ -42,7 +42,7 @@ class Model {
     return this.trial + this.paid + this.credit;
   }
 
-  /** Undefined when it succeeds, else the failure's code. */
+  /** Undefined if it succeeds, else the code of the failure. */
   take(requestId: string, tokens: number, nowMs: number, settled: boolean): string | undefined {
     if (this.frozen) return "account_frozen";
     if (nowMs >= this.trialEndsMs) this.trial = 0;
@@ -74,7 +74,7 @@ class Model {
     this.paid += parts.paid + parts.credit - credit;
   }
 
-  /** Undefined when it succeeds, else the failure's code. What was spent last comes back first. */
+  /** Undefined if it succeeds, else the code of the failure. What was spent last is returned first. */
   refund(requestId: string, tokens: number): string | undefined {
     const parts = this.captured.get(requestId);
     if (parts === "refunded") return "already_exists";
@@ -93,7 +93,7 @@ class Model {
   }
 }
 
-/** One thing that happens to one of the accounts; `pick` and `size` choose what is left open. */
+/** Something that happens to one of the accounts. `pick` and `size` choose the details. */
 export interface Step {
   readonly kind: Kind;
   readonly account: number;
@@ -123,7 +123,7 @@ type Kind = (typeof kinds)[number];
 const HOLD_MS = 60_000;
 const COMPARE_EVERY = 250;
 const OPERATION = "legal_laws";
-/** Versions of the price, as the table has them: what is captured must be one of these. */
+/** Versions of the price in the table: what is captured must be one of these. */
 const prices = [
   { tokens: 5_000, cached: 2_500 },
   { tokens: 70, cached: 35 },
@@ -138,7 +138,7 @@ export const stepArbitrary: fc.Arbitrary<Step> = fc.record({
   size: fc.nat({ max: sizes.length - 1 }),
 });
 
-/** Publishes the model's prices; returns what the steps' statements go through: gathered, as a service sends them. */
+/** Publishes the model's prices. Returns what runs the statements of the steps: combined, as in a service. */
 export async function prepareModel(database: Database): Promise<RunStatement> {
   for (const [index, price] of prices.entries())
     await database.pool.query(
@@ -151,9 +151,8 @@ export async function prepareModel(database: Database): Promise<RunStatement> {
 let serial = 0;
 
 /**
- * Plays the steps on so many fresh accounts, on the ledger and on the model, and throws where they differ. Steps
- * that touch the same account, its requests or the same payment keep their order; others are under way at the same
- * time.
+ * Plays the steps on this many new accounts, on the ledger and on the model, and throws at a difference. Steps for
+ * the same account, its requests or the same payment keep their order; others run at the same time.
  */
 export async function playSteps(
   database: Database,
@@ -167,8 +166,8 @@ export async function playSteps(
     (_, n) => `model_${process.pid}_${run}_${String(n).padStart(2, "0")}`,
   );
   const models = ids.map(() => new Model());
-  // With the place of its account, also when the hold is no more: a second end is in the queue with the first one,
-  // and only one account's statements keep their order.
+  // With the index of its account, even if the hold is gone: a second end is queued with the first one, and only the
+  // statements of one account keep their order.
   const requests: { readonly requestId: string; readonly place: number }[] = [];
   const underWay = new UnderWay();
   let nowMs = Date.parse("2026-01-01T00:00:00Z");
@@ -334,18 +333,18 @@ export async function playSteps(
   await Promise.all(ids.map((id) => readWallet(database, id, new Date(nowMs))));
 }
 
-/** Steps that were begun, by the accounts and payments that they touch. */
+/** Steps that have started, by the accounts and payments that they use. */
 class UnderWay {
   readonly #running = new Map<string, Promise<unknown>>();
 
-  /** Until nothing that touches one of these is under way. Throws what such a step threw. */
+  /** Waits until no step that uses one of these is running. Throws what such a step threw. */
   async wait(...touched: readonly string[]): Promise<void> {
     for (const name of touched) await this.#running.get(name);
   }
 
   add(touched: readonly string[], run: () => Promise<unknown>): void {
     const running = run();
-    // Thrown where it is waited for.
+    // Thrown by whoever waits for it.
     running.catch(() => {});
     for (const name of touched) this.#running.set(name, running);
   }
@@ -356,7 +355,7 @@ class UnderWay {
   }
 }
 
-/** Every law over everything that was played. */
+/** Every law, over everything that was played. */
 export async function checkLaws(database: Database): Promise<void> {
   await sealEntries(database, new Date());
   const broken = (await verifyLedger(database)).filter(({ breaches }) => breaches.length > 0);

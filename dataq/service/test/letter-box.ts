@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import PostalMime from "postal-mime";
 import { SMTPServer } from "smtp-server";
 
-/** A letter as its reader sees it. */
+/** An email as its reader sees it. */
 export interface ReceivedLetter {
   readonly from: string;
   readonly to: string;
@@ -12,12 +12,12 @@ export interface ReceivedLetter {
   readonly link: string;
 }
 
-/** A mail server on loopback that takes every letter and keeps it. */
+/** A mail server on loopback that accepts and keeps every email. */
 export interface LetterBox {
-  /** For SMTP_URL, with the name and password that it asks for. */
+  /** For SMTP_URL, with the name and password that it requires. */
   readonly url: string;
   readonly letters: ReceivedLetter[];
-  /** The next letter to this address that was not given out yet; waits for one that is on its way. */
+  /** The next email to this address that was not yet returned; waits for one that is on its way. */
   next(to: string): Promise<ReceivedLetter>;
   close(): Promise<void>;
 }

@@ -8,7 +8,7 @@ import { findTarget, importAny } from "../src/operations/imports.ts";
 import { PostingIndex } from "../src/search/postings/posting-index.ts";
 import type { RunCommand } from "./dataset-kills.ts";
 
-/** What the command line does for these words, on a database that can be killed. */
+/** What the command line does with these arguments, on a database that can be killed. */
 export function commandsOn(immortal: Database, folder: string): RunCommand {
   const mortal = new MortalDatabase(immortal);
   const index = new PostingIndex(mortal.database, { now: () => Number.POSITIVE_INFINITY });
@@ -32,8 +32,8 @@ export function commandsOn(immortal: Database, folder: string): RunCommand {
 }
 
 /**
- * A database whose user can be killed before its n-th statement: its connections break, and it sends nothing more. For
- * the server that is what SIGKILL of a process is. Users of one mortal database live one after the other.
+ * A database whose user can be killed before its n-th statement: its connections break, and it sends nothing more.
+ * For the server this is the same as SIGKILL of a process. Users of one mortal database follow each other.
  */
 class MortalDatabase {
   readonly database: Database;
@@ -59,7 +59,7 @@ class MortalDatabase {
     };
   }
 
-  /** Whether it was killed, and how many statements it sent. A failure that is not the kill is thrown. */
+  /** Whether it was killed, and how many statements it sent. Throws any other failure. */
   async live(run: () => Promise<unknown>, killAt = Number.POSITIVE_INFINITY) {
     this.#statements = 0;
     this.#killAt = killAt;

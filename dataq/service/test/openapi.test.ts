@@ -40,7 +40,7 @@ describe("/openapi.json", () => {
     );
   });
 
-  test("lists exactly the routes that the service has, but the console's own", async () => {
+  test("lists exactly the routes of the service, except the console's own", async () => {
     await using inProcess = await startInProcess();
     const served = inProcess.routes
       .filter(({ url }) => url !== "/" && !url.startsWith("/console"))
@@ -48,11 +48,11 @@ describe("/openapi.json", () => {
     expect(described.map(([name]) => name).sort()).toEqual(served.sort());
   });
 
-  test("names where the service is", () => {
+  test("names the address of the service", () => {
     expect(document["servers"]).toMatchObject([{ url: "/" }]);
   });
 
-  test("describes how each route refuses a call", () => {
+  test("describes the errors of each route", () => {
     for (const [name, { security, requestBody, responses }] of described) {
       const statuses = Object.keys(responses);
       expect(statuses, name).toEqual(expect.arrayContaining(["500", "503"]));
@@ -67,7 +67,7 @@ describe("/openapi.json", () => {
     expect(Object.keys(document.paths["/v1/vouchers/redeem"]!["post"]!.responses)).toContain("422");
   });
 
-  test("has only schemas that a validator understands", () => {
+  test("contains only valid schemas", () => {
     const ajv = new Ajv2020({ strict: false });
     formats.default(ajv);
     ajv.addFormat("credit-code", true).addFormat("parcel-number", true);
@@ -79,7 +79,7 @@ describe("/openapi.json", () => {
   });
 });
 
-test("every live test fails where an answer leaves the contract", () => {
+test("every live test fails if an answer does not match the contract", () => {
   const balance = {
     balance: 1,
     trial_balance: 0,
@@ -111,7 +111,7 @@ test("every live test fails where an answer leaves the contract", () => {
   expect(check({ detail: "no" }, 402)).toThrow("type");
 });
 
-/** With references into the document that was added. */
+/** With references into the document that contains it. */
 function absolute(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(absolute);
   if (typeof value !== "object" || value === null) return value;
@@ -123,7 +123,7 @@ function absolute(value: unknown): unknown {
   );
 }
 
-/** What people and machines send by mistake or on purpose. */
+/** What people and programs send by mistake or on purpose. */
 const hostile = [
   "",
   "   ",
@@ -142,7 +142,7 @@ const hostile = [
 ];
 
 test.each(list.map((operation) => [operation.name, operation] as const))(
-  "%s: every parameter, whatever it holds, gets an answer or a refusal that names it and a fix",
+  "%s: every value of every parameter gets an answer, or an error that names it and a fix",
   async (name, operation) => {
     for (const parameter of Object.keys(operation.params.shape)) {
       const answers = await Promise.all(
@@ -155,7 +155,7 @@ test.each(list.map((operation) => [operation.name, operation] as const))(
         const sent = `${parameter} ${JSON.stringify(hostile[place]).slice(0, 60)}: ${status}`;
         expect([200, 400, 404, 422], sent).toContain(status);
         if (status !== 400) continue;
-        // JSON itself cannot carry some of them.
+        // JSON itself cannot contain some of them.
         if (body.code !== "invalid_json")
           expect(body.error.details[0].param, sent).toBe(`params.${parameter}`);
         if (body.code !== "invalid_json") expect(body.error.details[0].fix, sent).not.toBe("");
@@ -205,9 +205,9 @@ interface OpenApi {
 }
 
 /**
- * The document with what all operations share in one of them, and one of them for the estimate, or each case would
- * come 32 times. `page` and `page_size` stand apart, for no schema can bound their product. Without `snapshot`, which
- * only an answer can name, and `fields`, after which a record has fewer fields than its schema.
+ * The document, with what all operations share in only one of them, and one of them for the estimate; otherwise each
+ * case would run 32 times. `page` and `page_size` are separate, because no schema can limit their product. Without
+ * `snapshot`, which comes from an answer, and `fields`, which removes fields from the records.
  */
 function bounded(document: OpenApi): OpenApi {
   for (const path of Object.keys(document.paths)) if (!fuzzed.includes(path)) delete document.paths[path];
@@ -216,7 +216,7 @@ function bounded(document: OpenApi): OpenApi {
     const kept = ["operation", "params", ...(place === 0 ? shared : [])];
     for (const name of Object.keys(properties)) if (!kept.includes(name)) delete properties[name];
   }
-  // 500 pages of 20, which a page has when nothing else is said, are as far as one may go.
+  // 500 pages of 20, the default size, are the maximum.
   const page = { type: ["integer", "string", "null"], minimum: 1, maximum: 500 };
   requests[1]![1].properties["page"] = { ...page, pattern: "^([1-9][0-9]?|[1-4][0-9]{2}|500)$" };
   const schema = { $ref: `#/components/schemas/${requests[0]![0]}` };
@@ -224,7 +224,7 @@ function bounded(document: OpenApi): OpenApi {
   return document;
 }
 
-/** Nothing that changes the account or asks for more than the key may do. */
+/** Requests that change nothing in the account and need no more than the key may do. */
 const fuzzed = [
   "/v1/data/query",
   "/v1/data/estimate",

@@ -63,7 +63,7 @@ describe("with nothing configured", () => {
     });
   });
 
-  test("a carrier that needs a phone number says so, free of charge", async () => {
+  test("a carrier that requires a phone number says so, free of charge", async () => {
     const before = (await service.call("/v1/balance", { key: service.key })).body.balance;
     const { status, body } = await ask("cloud_express_tracking", { express_no: "SF1234567890123" });
     expect(status).toBe(422);
@@ -77,13 +77,13 @@ describe("with nothing configured", () => {
     ).toBe(200);
   });
 
-  test("an unknown platform is 400 and lists the known ones", async () => {
+  test("an unknown platform is 400 and the known ones are listed", async () => {
     const { status, body } = await ask("content_hot_rank", { platform: "myspace" });
     expect(status).toBe(400);
     expect(body.error.details[0].fix).toContain("weibo");
   });
 
-  test("fields of judgments: court, date, minus; a field with a bad value is 400", async () => {
+  test("fields of judgments: court, date, exclusion; a field with an invalid value is 400", async () => {
     const all = (await ask("legal_cases", { query: "合同" }, { page_size: 1 })).body.total;
     const some = (await ask("legal_cases", { query: "合同 date:2022..2023 -钢材" }, { page_size: 50 })).body;
     expect(some.total).toBeLessThan(all);
@@ -94,7 +94,7 @@ describe("with nothing configured", () => {
     expect((await ask("legal_cases", { query: "合同 date:gestern" })).status).toBe(400);
   });
 
-  test("pages of a snapshot hold each judgment once", async () => {
+  test("pages of a snapshot contain each judgment once", async () => {
     const first = (await ask("legal_cases", { query: "离婚" }, { page_size: 20 })).body;
     const ids = new Set<string>(first.data.map(({ id }: { id: string }) => id));
     for (let page = 2; page <= first.total_pages; page++) {
@@ -115,7 +115,7 @@ describe("with nothing configured", () => {
   });
 });
 
-test("catalogue, OpenAPI, reference page, capabilities and status are public and agree with the contract", async () => {
+test("catalogue, OpenAPI, reference page, capabilities and status are public and match the contract", async () => {
   const get = (path: string) => service.call(path, { key: null });
   const catalog = (await get("/v1/catalog")).body.data;
   expect(catalog.map(({ operation }: { operation: string }) => operation)).toEqual(
@@ -145,7 +145,7 @@ test("catalogue, OpenAPI, reference page, capabilities and status are public and
     expect(agents.text).toContain(`- [${name}](/v1/catalog/${name}): ${description.en}`);
   for (const [, path] of agents.text.matchAll(/\]\((\/(?!console)[^)]*)\)/g))
     expect((await get(path!)).status, path).toBe(200);
-  // The call that it shows is one.
+  // The call in the example is one of them.
   const [, shown] = /\n {4}(\{.*\})\n/.exec(agents.text)!;
   expect(await service.call("/v1/data/query", { body: JSON.parse(shown!) })).toMatchObject({ status: 200 });
   expect((await get("/capabilities.json")).body.capabilities).toHaveLength(operations.length);
@@ -155,7 +155,7 @@ test("catalogue, OpenAPI, reference page, capabilities and status are public and
 describe("the older published client's profile", () => {
   const older = (body: object) => service.call("/v1/data/query", { key: service.key, body });
 
-  test("hits, total_hits and units stand beside the envelope, at any offset", async () => {
+  test("adds hits, total_hits and units to the envelope, at any offset", async () => {
     const whole = (await older({ domain: "legal", type: "case", query: "离婚", filters: {}, top_k: 30 }))
       .body;
     expect(whole.hits).toEqual(whole.data);
@@ -168,7 +168,7 @@ describe("the older published client's profile", () => {
     expect(ids(part.hits)).toEqual(ids(whole.hits.slice(7, 12)));
   });
 
-  test("query fills the first needed parameter, and a single record is one hit", async () => {
+  test("query fills the first required parameter, and a single record is one hit", async () => {
     const { body } = await older({
       domain: "enterprise",
       type: "company_detail",
@@ -191,7 +191,7 @@ describe("the older published client's profile", () => {
     expect(await older(body)).toMatchObject({ status: 400, body: { code, retryable: false } });
   });
 
-  test("its release 0.1.0 runs unmodified (needs devnors-data from pip)", async (context) => {
+  test("release 0.1.0 of that client runs unmodified (needs devnors-data from pip)", async (context) => {
     const has = await run("python3", ["-c", "import devnors_data"]).then(
       () => true,
       () => false,
@@ -226,7 +226,7 @@ print(json.dumps({"hits": len(cases["hits"]), "units": cases["units"], "pages": 
   });
 });
 
-describe("imports beside a running service", () => {
+describe("imports while a service runs", () => {
   const companies = (count: number) =>
     Array.from({ length: count }, (_, n) =>
       JSON.stringify({
@@ -237,7 +237,7 @@ describe("imports beside a running service", () => {
       }),
     ).join("\n");
 
-  test("a dry run writes nothing; an import is served at once and drives the samples out", async () => {
+  test("a dry run writes nothing; an import is served at once and replaces the samples", async () => {
     const file = join(files, "companies.jsonl");
     writeFileSync(file, `${companies(3)}\n{"tax_id":\n{"name":"ohne"}\n`);
     const dry = JSON.parse(await dataq("import", "enterprise_company_detail", file, "--dry-run", "--json"));
@@ -270,7 +270,7 @@ describe("imports beside a running service", () => {
     expect(await dataq("import", "enterprise_company_detail", file)).toContain("already holds this file");
   }, 60_000);
 
-  test("a data set is listed, removed and restored; a much smaller one needs a yes", async () => {
+  test("a data set is listed, removed and restored; a much smaller one needs confirmation", async () => {
     const file = join(files, "companies.jsonl");
     writeFileSync(file, companies(1));
     await expect(dataq("import", "enterprise_company_detail", file)).rejects.toMatchObject({
@@ -294,13 +294,13 @@ describe("imports beside a running service", () => {
     expect(body.data).toMatchObject({ name: "公司0", source: { name: "登记机关", kind: "official" } });
   }, 60_000);
 
-  test("a platform with an imported archive is one of the choices, and its ranking is there", async () => {
+  test("a platform with an imported archive is one of the choices, and its ranking is found", async () => {
     const unknown = { platform: "v2ex", date: "2024-05-01" };
     expect((await ask("content_hot_rank", unknown)).status).toBe(400);
     const estimate = { operation: "content_hot_rank", params: unknown };
     expect((await service.call("/v1/data/estimate", { body: estimate })).status).toBe(400);
     const file = join(files, "v2ex.jsonl");
-    // April of the year before, too: the keyword was second then and is first now.
+    // Also April of the year before: the keyword was second then and is first now.
     const april = Array.from({ length: 30 }, (_, day) => `04-${String(day + 1).padStart(2, "0")}`);
     const archived = (date: string, items: unknown[]) => JSON.stringify({ ...unknown, date, items });
     const lines = [

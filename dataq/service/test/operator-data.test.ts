@@ -8,7 +8,7 @@ import type { z } from "zod";
 import { makeDataFolder, removeDataFolder } from "./data-folder.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
-/** The vendor behind the connector: gives what the test puts here. */
+/** The vendor behind the connector, which answers what the test sets. */
 let vendorAnswer = "{}";
 const vendor = createServer((_, response) => response.end(vendorAnswer));
 let folder: string;
@@ -79,7 +79,7 @@ describe("a file from the browser", () => {
   );
   const content = Buffer.from(`title,issn,subjects\n${rows.join("\n")}\nno issn\n`);
 
-  test("comes in pieces, is imported as a job, and its report can be read", async () => {
+  test("is sent in pieces and imported as a job, and its report can be read", async () => {
     expect(content.length).toBeGreaterThan(1 << 20);
     const id = await upload("学报 2026.csv", content);
     const started = await service.call("/admin/v1/imports", {
@@ -118,7 +118,7 @@ describe("a file from the browser", () => {
     expect(set.rows).toBe(set.served + set.duplicates + set.refused);
   });
 
-  test("that is sent twice in part, or goes on too long, does no harm", async () => {
+  test("that is sent partly twice, or that is too long, does no harm", async () => {
     const { body } = await service.call("/admin/v1/uploads", { body: { name: "../../x.csv", bytes: 4 } });
     const send = (at: number, text: string) =>
       service.call(`/admin/v1/uploads/${body.id}?at=${at}`, { body: Buffer.from(text) });
@@ -134,7 +134,7 @@ describe("a file from the browser", () => {
     expect(existsSync(join(folder, "x.csv"))).toBe(false);
   });
 
-  test("is refused where it is larger than DATAQ_UPLOAD_LIMIT, and where nobody may send it", async () => {
+  test("is refused if it is larger than DATAQ_UPLOAD_LIMIT, or if the key may not upload", async () => {
     const large = { body: { name: "large.csv", bytes: 3_000_001 } };
     expect((await service.call("/admin/v1/uploads", large)).body).toMatchObject({ code: "body_too_large" });
     const { key } = (await service.call("/v1/keys", { body: { role: "read-only" } })).body;
@@ -160,7 +160,7 @@ test("the status names the newest day of imported records", async () => {
 describe("a data set", () => {
   const path = `/admin/v1/datasets/research_journal_search/${encodeURIComponent("学报 2026")}`;
 
-  test("is removed and restored over the API, and the audit log says so", async () => {
+  test("is removed and restored over the API, and the audit log records it", async () => {
     const removal = await service.call(`${path}/remove`, { method: "POST" });
     expect(removal.status).toBe(202);
     expect(await ended(removal.body.id)).toMatchObject({
@@ -201,7 +201,7 @@ describe("a connector", () => {
     expect(body.outcome).toBe("failed");
   });
 
-  test("that fails says why in the log and to the operator, not to the caller", async () => {
+  test("that fails gives the reason to the log and the operator, not to the caller", async () => {
     vendorAnswer = JSON.stringify({ code: 0, data: { id: "91330106MA0000007Q" } });
     const account = (await service.call("/admin/v1/accounts", { body: { name: "buyer", tokens: 100_000 } }))
       .body;

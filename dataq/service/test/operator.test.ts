@@ -21,7 +21,7 @@ afterAll(() => service?.[Symbol.asyncDispose]());
 
 const query = { operation: "legal_laws", params: { query: "民法典577" } };
 
-/** A command as the operator types it, beside the running service. */
+/** A command as the operator types it, while the service runs. */
 function dataq(...words: string[]) {
   return dataqIn(service.folder, ...words);
 }
@@ -48,7 +48,7 @@ async function withDatabase<Result>(run: (database: Database) => Promise<Result>
 }
 
 describe("the local key", () => {
-  test("is in the data folder, readable by its owner alone, and is the same after a restart", async () => {
+  test("is in the data folder, readable only by its owner, and stays the same after a restart", async () => {
     const path = join(service.folder, "local-key");
     expect(readFileSync(path, "utf8").trim()).toBe(service.key);
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -61,7 +61,7 @@ describe("the local key", () => {
     expect(service.key).toBe(key);
   });
 
-  test("is the only text of a key that is kept anywhere", async () => {
+  test("is the only key that is stored in clear text", async () => {
     const made = (await service.call("/v1/keys", { body: { name: "planted" } })).body;
     const dump = await withDatabase(async ({ pool }) => {
       const tables = await pool.query<{ name: string }>(
@@ -81,7 +81,7 @@ describe("the local key", () => {
 });
 
 describe("the operator's commands", () => {
-  test("run while a refresh runs, and so does the start of a service", async () => {
+  test("run while a refresh runs, and a service can start then", async () => {
     const database = await openFolder(service.folder);
     const refresh = await database.connect();
     try {
@@ -98,7 +98,7 @@ describe("the operator's commands", () => {
     }
   });
 
-  test.runIf(isEmbedded)("make no database in a mistyped data folder", async () => {
+  test.runIf(isEmbedded)("create no database in a mistyped data folder", async () => {
     const folder = join(service.folder, "mistyped");
     const commands = [
       ["index", "status"],
@@ -124,7 +124,7 @@ describe("the operator's commands", () => {
   });
 
   test.skipIf(!hasTerminal)(
-    "ask on a terminal before a data set loses more than half (needs script)",
+    "ask on a terminal before a data set loses more than half of its records (needs script)",
     async () => {
       const file = join(service.folder, "asked.jsonl");
       const write = (count: number) =>
@@ -157,14 +157,14 @@ describe("the operator's commands", () => {
     },
   );
 
-  test("name the indexes that exist when another is asked for", async () => {
+  test("list the existing indexes if another is requested", async () => {
     const { stdout } = await dataq("index", "build", "no_such");
     expect(stdout).toMatch(/No index of no_such\. Use one of .*legal_cases#sample/);
   });
 });
 
 describe("keys", () => {
-  test("are made for roles and scopes; nobody gives away what they do not have", async () => {
+  test("are created for roles and scopes, and nobody grants what they do not have", async () => {
     const reader = (await service.call("/v1/keys", { body: { role: "read-only" } })).body;
     expect(reader.scopes).toEqual(["read:account"]);
     const denied = await service.call("/v1/data/query", { key: reader.key, body: query });
@@ -179,7 +179,7 @@ describe("keys", () => {
     expect(stolen).toMatchObject({ status: 403, body: { code: "scope_denied" } });
   });
 
-  test("end at once: revoked, expired, rotated without grace, or reported as leaked", async () => {
+  test("end at once: revoked, expired, rotated without grace period, or reported as leaked", async () => {
     const make = async (body: object = {}) => (await service.call("/v1/keys", { body })).body;
     const works = async (key: string) => (await service.call("/v1/balance", { key })).status;
     const revoked = await make();
@@ -197,7 +197,7 @@ describe("keys", () => {
     expect([(await report(graceful.key)).text, (await report("dq_live_x")).text]).toEqual(
       Array(2).fill('{"status":"accepted"}'),
     );
-    // The work begins when the answer is out.
+    // The work starts after the answer was sent.
     await expect.poll(() => works(graceful.key)).toBe(401);
     const { data } = (await service.call("/v1/keys")).body;
     const reasonOf = (id: string) => data.find((key: { id: string }) => key.id === id).revoked_reason;
@@ -209,12 +209,12 @@ describe("keys", () => {
     ]);
   });
 
-  test("spend no more than their cap, and work from their addresses only", async () => {
+  test("cannot exceed their cap, and work only from their addresses", async () => {
     const capped = (await service.call("/v1/keys", { body: { monthly_cap: 12_000 } })).body;
     const ask = (text: string, key = capped.key) =>
       service.call("/v1/data/query", { key, body: { operation: "legal_laws", query: text } });
     expect((await ask("民法典1")).status).toBe(200);
-    // A new text is no new month, and in the grace of the old one both spend from one cap.
+    // A new text does not start a new month. During the grace period both share one cap.
     const rotated = (await service.call(`/v1/keys/${capped.id}/rotate`, { body: { grace_s: 3_600 } })).body;
     expect((await ask("民法典2", rotated.key)).status).toBe(200);
     for (const key of [capped.key, rotated.key])
@@ -242,7 +242,7 @@ describe("keys", () => {
     expect((await service.call("/v1/keys", { key: keys.keys[0] })).text).not.toContain(own.id);
   });
 
-  test("that somebody tries although they are over, or from elsewhere, are noted once, with the reason", async () => {
+  test("that are used after their end or from elsewhere are recorded once, with the reason", async () => {
     const make = async (body: object) => (await service.call("/v1/keys", { body })).body;
     const revoked = await make({ name: "revoked" });
     await service.call(`/v1/keys/${revoked.id}`, { method: "DELETE" });
@@ -252,7 +252,7 @@ describe("keys", () => {
     const texts = new Set<string>();
     for (const { key } of [...tried, ...tried])
       texts.add((await service.call("/v1/balance", { key })).body.detail);
-    // The caller is told one thing of all keys that are over.
+    // The caller gets the same error for all ended keys.
     expect(texts.size).toBe(2);
     const ids = tried.map(({ id }) => id);
     const refusals = await vi.waitFor(async () => {
@@ -278,7 +278,7 @@ describe("keys", () => {
     expect(shown.last_refused_at).toMatch(/^\d{4}-/);
   });
 
-  test("what was done to them is in the audit log", async () => {
+  test("are in the audit log with all changes", async () => {
     const { data } = (await service.call("/admin/v1/audit?limit=200")).body;
     const actions = new Set(data.map((line: { action: string }) => line.action));
     for (const action of [
@@ -296,7 +296,7 @@ describe("keys", () => {
   });
 });
 
-test("the audit log is exported with a chain that whoever has it can compute again", async () => {
+test("the exported audit log has a chain that anybody can recompute", async () => {
   await service.call("/v1/ledger/export");
   const lines = (await service.call("/admin/v1/audit/export")).text
     .trim()
@@ -318,7 +318,7 @@ test("the audit log is exported with a chain that whoever has it can compute aga
 });
 
 describe("accounts", () => {
-  test("made without tokens get the trial once; with tokens those and no trial", async () => {
+  test("created without tokens get the trial once; with tokens they get those and no trial", async () => {
     const balance = async (body: object) => {
       const made = (await service.call("/admin/v1/accounts", { body })).body;
       return (await service.call("/v1/balance", { key: made.keys[0] })).body;
@@ -339,7 +339,7 @@ describe("accounts", () => {
     });
   });
 
-  test("redeem a voucher once, in any spelling, and leave the trial tier with it", async () => {
+  test("redeem a voucher once, in any spelling, and then leave the trial tier", async () => {
     const { codes } = (await service.call("/admin/v1/vouchers", { body: { tokens: 50_000, count: 3 } })).body;
     const one = (await service.call("/admin/v1/accounts", { body: { name: "v", tokens: 0 } })).body;
     const two = (await service.call("/admin/v1/accounts", { body: { name: "w", tokens: 0 } })).body;
@@ -357,7 +357,7 @@ describe("accounts", () => {
     expect(tries.filter(({ status }) => status === 200)).toHaveLength(1);
     expect((await redeem(first, codes[1])).body.tokens).toBe(50_000);
     expect((await service.call("/v1/account", { key: first })).body.tier).toBe("standard");
-    // Taken and not credited, because the service died in between; it expired since.
+    // Redeemed but not credited, because the service died in between; expired since then.
     await withDatabase(({ pool }) =>
       pool.query(
         `update voucher set redeemed_by = $1, redeemed_at = now(), expires_at = now() - interval '1 hour' where hint = $2`,
@@ -371,7 +371,7 @@ describe("accounts", () => {
     expect((await redeem(second, wrong)).body.code).toBe("invalid_voucher");
   });
 
-  test("are topped up by hand, once a reference, and leave the trial tier with it", async () => {
+  test("are topped up once per reference, and then leave the trial tier", async () => {
     const made = (await service.call("/admin/v1/accounts", { body: { name: "t", tokens: 0 } })).body;
     const path = `/admin/v1/accounts/${made.account_id}/topups`;
     const body = { tokens: 50_000, reference: "invoice 17" };
@@ -405,7 +405,7 @@ describe("accounts", () => {
   });
 });
 
-test("a new price is announced, and changes nothing before its time", async () => {
+test("a new price is announced, and changes nothing before it takes effect", async () => {
   const soon = {
     operation: "legal_laws",
     tokens: 6_000,
@@ -424,7 +424,7 @@ test("a new price is announced, and changes nothing before its time", async () =
 });
 
 describe("the command line", () => {
-  test("makes accounts and keys beside a running service, and revokes them", async () => {
+  test("creates accounts and keys while a service runs, and revokes them", async () => {
     const made = JSON.parse(
       (await dataq("accounts", "create", "--tokens", "9000", "--keys", "2", "--json")).stdout,
     );
@@ -465,14 +465,14 @@ describe("the command line", () => {
     expect((await dataq("keys", "list", "--json")).stdout).toContain("local key");
   });
 
-  test("ledger verify holds, and finds what was tampered with", async () => {
-    // The service tells its seals where they can be kept.
+  test("ledger verify succeeds, and detects tampering", async () => {
+    // The service logs its seals, so that they can be stored elsewhere.
     const logged = await vi.waitFor(() => {
       const [, hash] = service.log().match(/"audit_seal":"([0-9a-f]{64})"/) ?? [];
       expect(hash).toBeDefined();
       return hash;
     }, 60_000);
-    // One more line, so that the seal of before is not the newest.
+    // One more line, so that the earlier seal is not the newest.
     await service.call("/v1/keys", { body: {} });
     await service.call("/v1/data/query", { body: query });
     const good = await dataq("ledger", "verify", "--json");
@@ -491,7 +491,7 @@ describe("the command line", () => {
          delete from audit where id = (select audit_id from cut)`,
       ),
     );
-    // Cut off together with their seals, the newest lines are missed by who kept a seal alone.
+    // If the newest lines are removed together with their seals, only somebody with a stored seal notices.
     expect((await verify()).ok).toBe(true);
     expect((await verify(`?seal=${logged}`)).ok).toBe(true);
     expect((await verify(`?seal=${seal.sha256}`)).ok).toBe(false);

@@ -6,7 +6,7 @@ import { importAny } from "../src/operations/imports.ts";
 import { PostingIndex } from "../src/search/postings/posting-index.ts";
 import { openFolder } from "./data-folder.ts";
 
-/** Imports `<packs>/<name>.jsonl.zst` as `target`, through the data folder `folder`. */
+/** Imports `<packs>/<name>.jsonl.zst` as `target` into the data folder `folder`. */
 export async function importPack(
   { database, index, folder, packs }: PackPlace,
   name: string,
@@ -20,11 +20,11 @@ export interface PackPlace {
   readonly database: Database;
   readonly index: PostingIndex;
   readonly folder: string;
-  /** Where the packs lie. */
+  /** The folder of the packs. */
   readonly packs: string;
 }
 
-/** Imports a file into the database of a data folder, beside its running service. */
+/** Imports a file into the database of a data folder, while its service runs. */
 export async function importFileInto(folder: string, target: string, path: string): Promise<ImportReport> {
   const database = await openFolder(folder);
   try {

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => service?.[Symbol.asyncDispose]());
 
 describe("planted keys and secrets appear in no log, error or export", () => {
-  test("wherever in a request a key stands", async () => {
+  test("wherever in a request the key is", async () => {
     const { key } = (await service.call("/v1/keys", { body: { name: "planted" } })).body;
     const body = { operation: "legal_cases", params: { query: "found" } };
     const texts: string[] = [];
@@ -60,7 +60,7 @@ describe("planted keys and secrets appear in no log, error or export", () => {
     expect(service.log()).toContain('"msg":"request"');
   });
 
-  test("a question's text is in no log line, and a fault is logged with its request id only there", async () => {
+  test("the text of a query is in no log line; a server error is logged with its request ID", async () => {
     const body = { operation: "legal_cases", params: { query: "throw 秘密问题" } };
     const answer = await service.call("/v1/data/query", { body });
     expect(answer).toMatchObject({ status: 500, body: { code: "internal_error", retryable: true } });
@@ -71,7 +71,7 @@ describe("planted keys and secrets appear in no log, error or export", () => {
   });
 });
 
-test("a call can be followed by its ids: the server's own and the client's", async () => {
+test("a call can be traced by its IDs: the server's own and the client's", async () => {
   const answer = await service.call("/v1/balance", { headers: { "x-request-id": "shop-17.a_b" } });
   expect(answer.headers.get("x-request-id")).toMatch(/^req_/);
   expect(answer.headers.get("x-client-request-id")).toBe("shop-17.a_b");
@@ -90,7 +90,7 @@ describe("pages of other origins", () => {
       expect(answer.headers.get("access-control-expose-headers")?.split(", ")).toContain(name);
   });
 
-  test("may not otherwise", async () => {
+  test("may not call otherwise", async () => {
     const headers = { origin: "https://evil.example.com", "access-control-request-method": "POST" };
     const preflight = await service.call("/v1/data/query", { method: "OPTIONS", key: null, headers });
     expect(preflight.headers.get("access-control-allow-origin")).toBeNull();
@@ -100,7 +100,7 @@ describe("pages of other origins", () => {
 describe("limits over HTTP", () => {
   const body = { operation: "research_paper_search", params: { query: "found" } };
 
-  test("429 names the wait in body and header, is free, and is over after it", async () => {
+  test("429 states the wait in body and header, is free, and ends after the wait", async () => {
     const { keys } = await service.account(100_000, { tier: "trial" });
     const answers = [];
     for (let i = 0; i < 11; i++) answers.push(await service.call("/v1/data/query", { key: keys[0]!, body }));
@@ -129,7 +129,7 @@ describe("limits over HTTP", () => {
     expect((await Promise.all(asked)).filter(({ status }) => status === 200)).toHaveLength(4);
   });
 
-  test("wrong keys are throttled by address; good ones from the same address pass", async () => {
+  test("wrong keys are limited by address; valid ones from the same address pass", async () => {
     const wrong = `${service.key.slice(0, -1)}_`;
     let last = 0;
     for (let i = 0; i < 22; i++) last = (await service.call("/v1/balance", { key: wrong })).status;
@@ -137,7 +137,7 @@ describe("limits over HTTP", () => {
     expect((await service.call("/v1/balance")).status).toBe(200);
   });
 
-  test("behind a trusted proxy the address is the one that the proxy saw, not what the caller wrote before it", async () => {
+  test("behind a trusted proxy the address is the one that the proxy saw, not what the caller sent", async () => {
     const wrong = `${service.key.slice(0, -1)}_`;
     const from = async (forwarded: string) =>
       (await service.call("/v1/balance", { key: wrong, headers: { "x-forwarded-for": forwarded } })).status;

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { importFileInto } from "./pack.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
-/** Ten values for each operation that are no samples: real names and numbers, and some that nobody has. */
+/** Ten values for each operation that are not samples: real names and numbers, and some that do not exist. */
 const foreign: Partial<Record<OperationName, readonly Params[]>> = {
   legal_cases: [
     "恒大地产集团有限公司 债券违约",
@@ -197,13 +197,13 @@ const balance = async () => (await service.call("/v1/balance")).body.balance as 
 
 describe("a live key on a new installation", () => {
   test.each(operations.map(({ name }) => name))(
-    "%s: no charge, no negative finding and no invented record for values that are not samples",
+    "%s: values that are not samples cause no charge, no negative finding and no invented record",
     async (name) => {
       const before = await balance();
       for (const params of foreign[name] ?? unlikely(name)) {
         const { status, body } = await ask(name, params);
         const what = `${JSON.stringify(params)}: ${JSON.stringify(body).slice(0, 300)}`;
-        // 400: the form of the value is wrong, and the error says so.
+        // 400: the form of the value is invalid, and the error says so.
         expect([501, 400], what).toContain(status);
         if (status !== 501) continue;
         expect(body, what).toMatchObject({ code: "not_configured", retryable: false });
@@ -242,7 +242,7 @@ describe("a live key on a new installation", () => {
     },
   );
 
-  test("needs no balance, holds nothing, and a retry under a key is answered again", async () => {
+  test("needs no balance and holds nothing, and a retry with a key is answered again", async () => {
     const made = await service.call("/admin/v1/accounts", { body: { name: "poor", tokens: 0, keys: 1 } });
     const [key] = made.body.keys;
     const body = { operation: "legal_cases", params: { query: "民间借贷" } };
@@ -257,7 +257,7 @@ describe("a live key on a new installation", () => {
     expect(row).toMatchObject({ calls: 2, billed_calls: 0, tokens: 0 });
   });
 
-  test("an estimate and a dry run are 0 and say that only samples answer", async () => {
+  test("an estimate and a dry run cost 0 and say that only samples answer", async () => {
     const body = { operation: "research_paper_search", params: { query: "神经网络" } };
     const estimate = await service.call("/v1/data/estimate", { body });
     expect(estimate.body).toMatchObject({ tokens: 0, sample: true });
@@ -265,7 +265,7 @@ describe("a live key on a new installation", () => {
     expect(dry.body).toMatchObject({ tokens: 0, sample: true, dry_run: true });
   });
 
-  test("catalogue, prices, status, llms.txt, OpenAPI and the reference say it before the call", async () => {
+  test("catalogue, prices, status, llms.txt, OpenAPI and the reference say so before the call", async () => {
     const get = (path: string) => service.call(path, { key: null });
     for (const entry of (await get("/v1/catalog")).body.data) expect(entry.data).toBe("sample");
     for (const price of (await get("/v1/pricing")).body.data) expect(price.data).toBe("sample");
@@ -291,7 +291,7 @@ describe("a live key on a new installation", () => {
   });
 });
 
-test("with an import the operation costs its price, and says so everywhere", async () => {
+test("with an import the operation has its price, and every page says so", async () => {
   const file = join(files, "patents.jsonl");
   writeFileSync(
     file,

@@ -2,9 +2,9 @@ import { type ErrorCode, Failure, type Operation, operations } from "@dataq/cont
 import type { Answer, Source, Sources } from "../src/sources/source.ts";
 
 /**
- * A source that does what the question says, because no real one fails on demand. The first parameter's value is
- * `<what>` or `<what> <anything>`: found, short (found, good for ten minutes), empty, missing, lacking, past_end,
- * fail:<code>, throw, hang.
+ * A source that does what the query says, because no real one fails on demand. The first parameter is `<what>` or
+ * `<what> <anything>`: found, short (found, valid for ten minutes), empty, missing, lacking, past_end, fail:<code>,
+ * throw, hang.
  */
 export class ScriptedSources implements Sources {
   /** How often a source was asked. */

@@ -40,7 +40,7 @@ async function idsOf(corpus: string, query: Query, page = { offset: 0, limit: 10
   return (found?.hits ?? []).map(({ body }) => (body.parse() as { id: string }).id);
 }
 
-test("an index that is empty, and one that serves, can be warmed", async () => {
+test("an empty index and a served one can be warmed", async () => {
   await index.warm();
   await index.refresh("test:warm", each(documents.slice(0, 3)), { dataset: "a", mode: "replace" });
   await new PostingIndex(database).warm();
@@ -48,7 +48,7 @@ test("an index that is empty, and one that serves, can be warmed", async () => {
 
 describe("on 300 judgments", () => {
   const analyser = new Analyser();
-  /** The same analysis, read document by document: what the index must agree with. */
+  /** The same analysis, document by document. The index must agree with it. */
   const termSets = documents.map(({ texts, terms }) => {
     const words = texts.flatMap(({ text, isLong }) =>
       analyser.documentTerms(text, { withPairs: isLong !== true }),
@@ -87,7 +87,7 @@ describe("on 300 judgments", () => {
   const concept = fc.array(fc.constantFrom(...vocabulary, "没有的词"), { minLength: 1, maxLength: 3 });
   const asked = fc.array(concept, { minLength: 1, maxLength: 4 });
 
-  test("any word finds, and what has every known concept stands first", async () => {
+  test("any word matches, and documents with every known concept come first", async () => {
     await fc.assert(
       fc.asyncProperty(asked, fc.integer({ min: 1, max: 40 }), async (concepts, size) => {
         const wanted = {
@@ -123,7 +123,7 @@ describe("on 300 judgments", () => {
     );
   });
 
-  test("a document that is dead, filtered out or outside the dates is not found by any word", async () => {
+  test("no word finds a document that is dead, filtered out or outside the dates", async () => {
     const corpus = "test:any";
     const dated = documents.slice(0, 40).map((document, place) => ({ ...document, id: `d${place}` }));
     await index.refresh(corpus, each(dated), { dataset: "a", mode: "replace" });
@@ -148,7 +148,7 @@ describe("on 300 judgments", () => {
     expect((await index.search(corpus, { query: { all: [] }, wanted, dates }, page))?.total).toBe(within);
   });
 
-  test("the set found is that of a scan with the same analysis, and the total is exact", async () => {
+  test("finds the same set as a scan with the same analysis, and the total is exact", async () => {
     await fc.assert(
       fc.asyncProperty(query, async (wanted) => {
         const expected = judgments.filter((_, place) => holds(wanted, place)).map(({ id }) => id);
@@ -162,7 +162,7 @@ describe("on 300 judgments", () => {
     );
   });
 
-  test("the pages of a query together give each hit once, in the order of the whole", async () => {
+  test("the pages of a query contain each hit once, in the overall order", async () => {
     await fc.assert(
       fc.asyncProperty(query, fc.integer({ min: 1, max: 40 }), async (wanted, size) => {
         const whole = await idsOf("test:cases", wanted);
@@ -177,7 +177,7 @@ describe("on 300 judgments", () => {
     );
   });
 
-  test("a phrase is found where its words stand together, and nowhere else", async () => {
+  test("a phrase is found exactly where its words are adjacent", async () => {
     const words = fc.tuple(fc.integer({ min: 0, max: 299 }), fc.nat(), fc.integer({ min: 2, max: 5 }));
     let shorter = 0;
     await fc.assert(
@@ -185,7 +185,7 @@ describe("on 300 judgments", () => {
         const { full_text: text } = judgments[place]!;
         const long = runs(text).filter((each) => each.length > 12);
         const run = long[from % long.length] as string;
-        // Cut as in the document, so that the document has its words.
+        // Segmented like the document, so that the document contains its words.
         const cut = analyser.phraseTerms(run);
         const first = from % Math.max(1, cut.length - count);
         const part = run.slice(cut[first]!.at, cut[first + count]?.at);
@@ -201,11 +201,11 @@ describe("on 300 judgments", () => {
       }),
       { seed: 11, numRuns: 40 },
     );
-    // A part cut by itself is now and then cut in another way than within its sentence.
+    // A part on its own is sometimes segmented differently than within its sentence.
     expect(shorter).toBeGreaterThan(32);
   });
 
-  test("words in the wrong order, or with a stop between, are no phrase", async () => {
+  test("words in the wrong order, or with a stop in between, are not a phrase", async () => {
     const ask = (text: string) => idsOf("test:cases", { phrase: analyser.phraseTerms(text) });
     expect(await ask("依法适用普通程序")).not.toEqual([]);
     expect(await ask("普通程序依法适用")).toEqual([]);
@@ -213,7 +213,7 @@ describe("on 300 judgments", () => {
     expect(await ask("本院立案后，依法适用")).not.toEqual([]);
   });
 
-  test("a date range keeps what lies in it", async () => {
+  test("a date range keeps what is inside it", async () => {
     const dates = { from: "2022-03-01", to: "2023-02-28" };
     const found = await index.search(
       "test:cases",
@@ -224,7 +224,7 @@ describe("on 300 judgments", () => {
     expect(found?.total).toBe(expected.length);
   });
 
-  test("a court is found by the short forms in use", async () => {
+  test("finds a court by its usual short forms", async () => {
     const court = judgments.find(({ court_name }) => court_name.endsWith("区人民法院"))?.court_name ?? "";
     const district = /([^市盟州]+?)区人民法院$/.exec(court)?.[1];
     for (const name of [court, `${district}区人民法院`, `${district}法院`]) {
@@ -232,7 +232,7 @@ describe("on 300 judgments", () => {
     }
   });
 
-  test("every word of two characters in a title finds its judgment", async () => {
+  test("every two-character word in a title finds its judgment", async () => {
     for (const { id, cause_of_action } of judgments.slice(0, 20)) {
       const words = analyser.documentTerms(cause_of_action).filter((word) => [...word].length === 2);
       for (const word of words) expect(await idsOf("test:cases", { term: word })).toContain(id);
@@ -242,7 +242,7 @@ describe("on 300 judgments", () => {
 
 const keyed = (id: string, key: string): IndexDocument => keyedDocument({ id, key } as { id: string }, [key]);
 
-test("a page of an older snapshot stays as it was after a refresh", async () => {
+test("a page of an older snapshot does not change after a refresh", async () => {
   await index.refresh("test:snap", each([keyed("a", "x"), keyed("b", "x")]), {
     dataset: "d",
     mode: "replace",
@@ -270,7 +270,7 @@ test("a refresh deletes old snapshots and segments of its own corpus only", asyn
   for (const corpus of corpora) {
     await refresh(corpus, "first");
     await refresh(corpus, "second");
-    // Another process is building this one.
+    // A segment that another process is building.
     await database.query(
       `insert into search_segment (corpus, dataset, analysis, is_ready, created_at)
        values ($1, 'building', 'x', true, now() - interval '25 hours')`,
@@ -293,7 +293,7 @@ test("a refresh deletes old snapshots and segments of its own corpus only", asyn
   ]);
 });
 
-test("an update replaces the same ids, other datasets stay", async () => {
+test("an update replaces the same IDs, and other data sets stay", async () => {
   const query: Query = { term: "k:y" };
   await index.refresh("test:update", each([keyed("a", "y"), keyed("b", "y")]), {
     dataset: "one",
@@ -309,7 +309,7 @@ test("an update replaces the same ids, other datasets stay", async () => {
   expect(await idsOf("test:update", { term: "k:z" })).toEqual(["a"]);
 });
 
-test("what fills a corpus makes way for what is imported, from its end, and the size stays", async () => {
+test("imported records replace generated ones from the end, and the size stays", async () => {
   const every: Query = { term: "k:f" };
   const documentsOf = (name: string, count: number) =>
     each(Array.from({ length: count }, (_, number) => keyed(`${name}${number}`, "f")));
@@ -321,20 +321,20 @@ test("what fills a corpus makes way for what is imported, from its end, and the 
   expect((await idsOf("test:fill", every)).sort()).toEqual(["a0", "a1", "g0", "g1", "g2"]);
   expect((await bring("b", 1)).size).toBe(5);
   expect((await idsOf("test:fill", every)).sort()).toEqual(["a0", "a1", "b0", "g0", "g1"]);
-  // More real ones than the size: all of them, and no generated one.
+  // More real ones than the size: all of them, and no generated ones.
   expect((await bring("a", 7)).size).toBe(8);
   expect((await idsOf("test:fill", every)).sort()).toEqual(["a0", "a1", "a2", "a3", "a4", "a5", "a6", "b0"]);
-  // Generated ones come back where real ones leave.
+  // Generated ones return when real ones are removed.
   expect((await bring("a", 0)).size).toBe(5);
   expect((await idsOf("test:fill", every)).sort()).toEqual(["b0", "g0", "g1", "g2", "g3"]);
 });
 
-describe("a record that stands in two datasets", () => {
+describe("a record in two data sets", () => {
   const every: Query = { term: "k:two" };
   const put = (corpus: string, dataset: string, ...ids: string[]) =>
     index.refresh(corpus, each(ids.map((id) => keyed(id, "two"))), { dataset, mode: "replace" });
 
-  test("serves once, and still serves when the later dataset is removed or replaced", async () => {
+  test("is served once, even after the later data set is removed or replaced", async () => {
     await put("test:both", "one", "a", "b");
     await put("test:both", "two", "b", "c");
     expect((await idsOf("test:both", every)).sort()).toEqual(["a", "b", "c"]);
@@ -380,7 +380,7 @@ describe("a record that stands in two datasets", () => {
   });
 });
 
-test("a rebuild that is cut off between datasets leaves one dictionary", async () => {
+test("a rebuild that is interrupted between data sets leaves one dictionary", async () => {
   const corpus = "legal_cases#sample";
   for (const [dataset, from] of [
     ["one", 0],
@@ -411,7 +411,7 @@ test("a rebuild that is cut off between datasets leaves one dictionary", async (
   expect(after).not.toEqual(before);
 });
 
-test("an import every day does not put the 30 days off", async () => {
+test("daily imports do not postpone the refresh", async () => {
   const corpus = "test:daily";
   const bring = () => index.refresh(corpus, each([keyed("a", "x")]), { dataset: "d", mode: "update" });
   await bring();
@@ -424,7 +424,7 @@ test("an import every day does not put the 30 days off", async () => {
   expect((await index.state(corpus))?.next_refresh_at).toBe(before?.next_refresh_at);
 });
 
-test("of one id twice in a dataset the last counts", async () => {
+test("if an ID occurs twice in a data set, the last one counts", async () => {
   const { size } = await index.refresh(
     "test:twice",
     each([keyed("a", "1"), keyed("b", "1"), keyed("a", "2")]),
@@ -437,7 +437,7 @@ test("of one id twice in a dataset the last counts", async () => {
   expect(await idsOf("test:twice", { term: "k:1" })).toEqual(["b"]);
 });
 
-test("a refresh that fails leaves the old data serving", async () => {
+test("a refresh that fails leaves the old data in service", async () => {
   await index.refresh("test:fail", each([keyed("a", "x")]), { dataset: "d", mode: "replace" });
   const broken = async function* () {
     yield keyed("b", "x");
@@ -451,7 +451,7 @@ test("a refresh that fails leaves the old data serving", async () => {
   expect(await idsOf("test:fail", { term: "k:x" })).toEqual(["c"]);
 });
 
-test("an index is due 30 days after its refresh, not before, and is then refreshed", async () => {
+test("an index is refreshed 30 days after its last refresh, not before", async () => {
   const laws = "test:due";
   await index.refresh(laws, each([keyed("a", "x")]), { dataset: "d", mode: "replace" });
   const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);
@@ -464,7 +464,7 @@ test("an index is due 30 days after its refresh, not before, and is then refresh
   expect(await idsOf(laws, { term: "k:x" })).toEqual(["a"]);
 });
 
-test("an index of older rules is still found in, and is due at once for those of today", async () => {
+test("an index under older rules is still searched, and is rebuilt at once", async () => {
   const corpus = "legal_cases#sample";
   await index.setWords(["立案后"]);
   await index.refresh(corpus, each(documents.slice(0, 20)), { dataset: "old", mode: "replace" });
@@ -484,7 +484,7 @@ test("an index of older rules is still found in, and is due at once for those of
   expect((await old.analyser(corpus))?.version).toMatch(`${analysisRules}+`);
 });
 
-test("a service whose clock stands 31 days ahead refreshes an index by itself, in its thread", async () => {
+test("a service whose clock is 31 days ahead refreshes an index by itself, in its thread", async () => {
   const corpus = "test:schedule";
   await index.refresh(corpus, each(documents.slice(0, 20)), { dataset: "d", mode: "replace" });
   await database.pool.query(

@@ -7,9 +7,9 @@ import { startVendor } from "./vendor.ts";
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 
 export interface ServiceOptions {
-  /** Settings beside a free port and a data folder of its own. */
+  /** Settings besides a free port and an own data folder. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The data folder of a service before; it stays when this one stops. */
+  /** The data folder of an earlier service. It is kept when this one stops. */
   readonly folder?: string;
   readonly args?: readonly string[];
   /** A vendor answers every operation, so that calls cost their price; see vendor.ts. */
@@ -21,20 +21,20 @@ export interface ServiceProcess {
   readonly url: string;
   /** The local account's key: admin, operator tier. */
   readonly key: string;
-  /** The link into the console that was printed; it works once. */
+  /** The link to the console that was printed. It works once. */
   readonly console: string;
   readonly folder: string;
   readonly pid: number;
-  /** All that it wrote: progress and log lines. */
+  /** Everything that it wrote: progress and log lines. */
   log(): string;
   call(path: string, options?: CallOptions): Promise<CallResult>;
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
   /** SIGKILL */
   kill(): Promise<void>;
-  /** Resolves when it has ended, however. */
+  /** Resolves when it has ended, for any reason. */
   readonly ended: Promise<number | null>;
-  /** Stops it and removes a folder that it made. */
+  /** Stops it, and removes its folder if it made one. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export interface CallOptions {
   readonly body?: unknown;
   readonly key?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
-  /** False where a scripted source answers. */
+  /** False if a scripted source answers. */
   readonly hasRealRecords?: boolean;
 }
 

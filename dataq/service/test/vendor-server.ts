@@ -20,7 +20,7 @@ import { samplePatent } from "../src/operations/research/patent-search/sample.ts
 import { sampleScholars } from "../src/operations/research/scholar-search/sample.ts";
 import { sampleCompany } from "../src/sample/companies.ts";
 
-/** The process that `startVendor` (vendor.ts) starts: a vendor of every operation. It ends with its parent. */
+/** The process that `startVendor` (vendor.ts) starts: a vendor for every operation. It ends with its parent. */
 const server = createServer((request, response) => {
   const url = new URL(request.url ?? "/", "http://vendor");
   const name = url.pathname.slice(1) as OperationName;
@@ -86,14 +86,14 @@ const answers: Answers = {
   research_scholar_search: ({ name }) => holding(scholars(), name),
 };
 
-/** An operation that is not listed above answers from its corpus of samples. */
+/** An operation that is not listed above answers from its samples. */
 function fromSamples(name: OperationName): Answer {
   const { sample } = registry[name];
   const bodies = "documents" in sample ? [...sample.documents()].map(({ body }) => body) : [];
   return ({ query }) => holding(bodies, query);
 }
 
-/** Records whose text holds every word. */
+/** Records whose text contains every word. */
 function holding(records: readonly object[], query = ""): object[] {
   const words = query.split(/\s+/).filter(Boolean);
   return records.filter((record) => {

@@ -6,16 +6,16 @@ import { fileURLToPath } from "node:url";
 import { type Operation, operations } from "@dataq/contract";
 
 /**
- * A vendor of every operation, for tests of money: what samples give away, a connector sells. It is a process of its
- * own, because a synchronous client stops everything else in the test's.
+ * A vendor for every operation, for tests of money: a connector charges for what samples give away. It is a separate
+ * process, because a synchronous client blocks the test's process.
  */
 export interface Vendor {
-  /** Settings for a service that is to use it. */
+  /** Settings for a service that uses it. */
   readonly env: Readonly<Record<string, string>>;
   close(): void;
 }
 
-/** Starts the vendor, and writes the mapping files that name it into `folder`. */
+/** Starts the vendor, and writes the mapping files for it to `folder`. */
 export async function startVendor(folder: string): Promise<Vendor> {
   const child = fork(fileURLToPath(new URL("vendor-server.ts", import.meta.url)), {
     execArgv: ["--conditions=source"],

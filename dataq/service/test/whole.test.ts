@@ -15,7 +15,7 @@ afterAll(() => service?.[Symbol.asyncDispose]());
 const brokenLaws = async () =>
   (await verifyBooks(service.database, [])).flatMap(({ breaches }) => [...breaches]);
 
-/** Runs something while a statement on a table fails, as if the service died in the middle. */
+/** Runs `run` while a statement on a table fails, as if the service died in the middle. */
 async function whileFailing(statement: string, table: string, run: () => Promise<void>): Promise<void> {
   await queryAsOwner(
     service.database,
@@ -29,7 +29,7 @@ async function whileFailing(statement: string, table: string, run: () => Promise
   }
 }
 
-describe("what is cut off in the middle leaves nothing behind", () => {
+describe("what is interrupted leaves nothing behind", () => {
   test.each([
     ["insert", "wallet"],
     ["insert", "entry"],
@@ -41,7 +41,7 @@ describe("what is cut off in the middle leaves nothing behind", () => {
       expect((await service.call("/admin/v1/accounts", { body })).status).toBe(500);
     });
     expect(await brokenLaws()).toEqual([]);
-    // Its address is free.
+    // Its address can be used again.
     expect((await service.call("/admin/v1/accounts", { body })).status).toBe(201);
     expect((await service.call("/admin/v1/accounts", { body })).body.code).toBe("already_exists");
   });
@@ -92,7 +92,7 @@ describe("what is cut off in the middle leaves nothing behind", () => {
   });
 });
 
-test("verify names an account without a wallet, and a wallet without an account", async () => {
+test("verify reports an account without a wallet, and a wallet without an account", async () => {
   await service.database.query(
     "insert into account values ('acc_without', 'x', null, 'customer', 'trial', now())",
   );
@@ -109,7 +109,7 @@ test("verify names an account without a wallet, and a wallet without an account"
   expect(await brokenLaws()).toEqual([]);
 });
 
-test("a retry after midnight in China is the same request where the service filled in the date", async () => {
+test("a retry after midnight in China is the same request, although the service filled in another date", async () => {
   const { keys } = await service.account(100_000);
   const headers = { "idempotency-key": "midnight" };
   const ask = (body: object) => service.call("/v1/data/query", { key: keys[0]!, headers, body });
@@ -125,12 +125,12 @@ test("a retry after midnight in China is the same request where the service fill
   expect(other.body.code).toBe("idempotency_mismatch");
 });
 
-test("a leak report is answered before the key is looked up, and alike for every text", async () => {
+test("a leak report is answered before the key is looked up, in the same way for every text", async () => {
   const { key } = (await service.call("/v1/keys", { body: {} })).body;
   const report = (text: string) => service.call("/v1/keys/leak-report", { key: null, body: { key: text } });
   const owner = await service.database.connectAsOwner();
   try {
-    // Nobody can even read a key meanwhile.
+    // Meanwhile nobody can even read a key.
     await owner.query("begin; lock table api_key in access exclusive mode");
     expect((await report(key)).status).toBe(202);
     expect((await report("nothing")).status).toBe(202);
@@ -141,7 +141,7 @@ test("a leak report is answered before the key is looked up, and alike for every
   await expect.poll(async () => (await service.call("/v1/balance", { key })).status).toBe(401);
 });
 
-test("leak reports of one address are limited", async () => {
+test("leak reports from one address are limited", async () => {
   service.nowMs += 3_600_000;
   const codes = await Promise.all(
     Array.from({ length: 40 }, async () => {
@@ -154,7 +154,7 @@ test("leak reports of one address are limited", async () => {
 });
 
 describe("an account's allowance", () => {
-  test("is used up by costly reports, not by calls, and fills again", async () => {
+  test("is used by costly reports, not by calls, and refills", async () => {
     const { keys } = await service.account(1_000_000, { tier: "trial" });
     const key = keys[0]!;
     const statusOf = async (path: string, body?: object) =>
@@ -170,7 +170,7 @@ describe("an account's allowance", () => {
     expect(await statusOf("/v1/usage")).toBe(200);
   });
 
-  test("is used up by an estimate as by its questions", async () => {
+  test("is used by an estimate according to its queries", async () => {
     const { keys } = await service.account(1_000_000, { tier: "trial" });
     const queries = Array.from({ length: 100 }, (_, n) => ({
       operation: "legal_laws",
@@ -184,10 +184,10 @@ describe("an account's allowance", () => {
 });
 
 describe("exports", () => {
-  test("that nobody reads are limited in number, and hold up nobody else", async () => {
+  test("that nobody reads are limited in number and delay nobody else", async () => {
     service.nowMs += 3_600_000;
     const { id, keys } = await service.account(1_000_000);
-    // More than what a socket takes at once.
+    // More than a socket buffers.
     await service.database.query(
       `insert into entry (account_id, seq, at, kind, payments, paid, balance_after, actor, note)
        select $1, 1 + n, now(), 'topup', 0, 0, 1000000, 'test', repeat('x', 400) from generate_series(1, 20000) n`,
@@ -207,7 +207,7 @@ describe("exports", () => {
     const other = await service.account(100_000);
     const call = { operation: "legal_laws", params: { query: "found meanwhile" } };
     expect((await service.call("/v1/data/query", { key: other.keys[0]!, body: call })).status).toBe(200);
-    // The connections of calls are all free, and an export waits between its pieces without one.
+    // All connections for calls are free. An export uses none while it waits between its pieces.
     expect(service.database.pool.waitingCount).toBe(0);
     controller.abort();
     const again = () =>
@@ -222,14 +222,14 @@ describe("exports", () => {
     expect((await answer.text()).split("\r\n")).toHaveLength(20_003);
   }, 60_000);
 
-  test("of an account that is refused write no line into the audit log", async () => {
+  test("that are refused write nothing to the audit log", async () => {
     const lines = (await service.call("/admin/v1/audit?limit=500")).body.data;
     const exported = lines.filter(({ action }: { action: string }) => action === "export.ledger");
     expect(exported).toHaveLength(3);
   });
 });
 
-test("a service ends with a download that nobody reads and a connection that says nothing", async () => {
+test("a service can stop despite an unread download and a silent connection", async () => {
   const own = await startInProcess();
   const { id, keys } = await own.account(1_000_000);
   await own.database.query(

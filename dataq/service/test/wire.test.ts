@@ -11,7 +11,7 @@ afterAll(() => service?.[Symbol.asyncDispose]());
 const query = { operation: "legal_laws", params: { query: "民法典 第五百七十七条" } };
 
 describe("a paid call", () => {
-  test("has the specification's data, page and total_pages, and says what it cost", async () => {
+  test("has the specification's data, page and total_pages, and its price", async () => {
     const answer = await service.call("/v1/data/query", { body: { ...query, page: 1, page_size: 20 } });
     expect(answer.status).toBe(200);
     expect(answer.body).toMatchObject({ page: 1, domain: "legal", operation: "legal_laws" });
@@ -40,7 +40,7 @@ describe("a paid call", () => {
     expect(answer.headers.get("x-tokens-balance")).toBe(String(balance.body.balance));
   });
 
-  test("may be written in other ways", async () => {
+  test("can be written in other ways", async () => {
     const first = (await service.call("/v1/data/query", { body: query })).body;
     for (const body of [
       { domain: "legal", ...query },
@@ -54,7 +54,7 @@ describe("a paid call", () => {
     }
   });
 
-  test("gives a page of judgments from the cache as it was, whole and under an Idempotency-Key", async () => {
+  test("returns the same page of judgments from the cache, in full and under an Idempotency-Key", async () => {
     const body = { operation: "legal_cases", params: { query: "借款 利息" }, page_size: 5 };
     const headers = { "idempotency-key": "judgments" };
     const first = (await service.call("/v1/data/query", { body })).body;
@@ -72,14 +72,14 @@ describe("a paid call", () => {
     );
   });
 
-  test("takes the key from X-API-Key too", async () => {
+  test("accepts the key in X-API-Key", async () => {
     const options = { body: query, key: null, headers: { "x-api-key": service.key } };
     expect((await service.call("/v1/data/query", options)).status).toBe(200);
     const both = { body: query, headers: { "x-api-key": "dq_live_other" } };
     expect((await service.call("/v1/data/query", both)).body.code).toBe("ambiguous_credentials");
   });
 
-  test("with dry_run or estimate says the price that the call then has", async () => {
+  test("with dry_run or estimate returns the price that the call then has", async () => {
     const body = { operation: "legal_laws", params: { query: "合同 解除 estimate" } };
     const estimate = await service.call("/v1/data/estimate", { body });
     const dryRun = await service.call("/v1/data/query", { body: { ...body, dry_run: true } });
@@ -93,7 +93,7 @@ describe("a paid call", () => {
     expect(hit.body.usage.tokens).toBe(2_500);
   });
 
-  test("is estimated with others, and page by page", async () => {
+  test("is estimated together with others, and page by page", async () => {
     const estimate = async (body: object) => (await service.call("/v1/data/estimate", { body })).body;
     const known = { operation: "legal_laws", params: { query: "合同" }, page_size: 1 };
     await service.call("/v1/data/query", { body: known });
@@ -116,7 +116,7 @@ describe("a paid call", () => {
     expect(pages.balance_after).toBe(answers.at(-1)!.body.usage.balance);
   });
 
-  test("is refused, free, above max_tokens", async () => {
+  test("is refused above max_tokens, free of charge", async () => {
     const before = (await service.call("/v1/balance")).body.balance;
     const body = { operation: "legal_laws", params: { query: "max tokens" }, max_tokens: 4_999 };
     const answer = await service.call("/v1/data/query", { body });
@@ -124,7 +124,7 @@ describe("a paid call", () => {
     expect((await service.call("/v1/balance")).body.balance).toBe(before);
   });
 
-  test("with cache: only is answered from the cache or not at all; with bypass at list price", async () => {
+  test("with cache: only is answered from the cache or fails; with bypass it costs the list price", async () => {
     const body = { operation: "legal_laws", params: { query: "only bypass" } };
     expect(await service.call("/v1/data/query", { body: { ...body, cache: "only" } })).toMatchObject({
       status: 404,
@@ -143,7 +143,7 @@ describe("a paid call", () => {
   });
 });
 
-describe("what is wrong is named", () => {
+describe("errors name what is wrong", () => {
   const send = (body: unknown, options: CallOptions = {}) =>
     service.call("/v1/data/query", { body, ...options });
   const cases: [string, unknown, number, string, string | null][] = [
@@ -195,7 +195,7 @@ describe("what is wrong is named", () => {
     expect(answer.body.detail).not.toMatch(/[{}]/);
   });
 
-  test("in Chinese to whoever prefers it", async () => {
+  test("in Chinese if the caller prefers it", async () => {
     const headers = { "accept-language": "zh-CN,zh;q=0.9,en;q=0.8" };
     const body = { operation: "enterprise_company_detail", params: { tax_id: "91330100716105852G" } };
     const answer = await service.call("/v1/data/query", { body, headers });
@@ -220,7 +220,7 @@ describe("what is wrong is named", () => {
     expect(unsigned.body.error.message).toBe("请求没有携带 API 密钥。");
   });
 
-  test("as a problem document to whoever asks for one, its type an address that answers", async () => {
+  test("as a problem document on request, with a type address that answers", async () => {
     const headers = { accept: "application/problem+json" };
     const answer = await service.call("/v1/keys/key_1", { method: "DELETE", headers });
     expect(answer.headers.get("content-type")).toBe("application/problem+json; charset=utf-8");
@@ -258,7 +258,7 @@ describe("what is wrong is named", () => {
     expect((await send("{}", latin)).status).toBe(415);
   });
 
-  test("no key, a wrong key and a key in the URL", async () => {
+  test("a missing key, a wrong key and a key in the URL", async () => {
     expect(await send(query, { key: null })).toMatchObject({
       status: 401,
       body: { code: "missing_api_key" },
@@ -273,12 +273,12 @@ describe("what is wrong is named", () => {
     expect(inUrl.text + inBody.text + service.log()).not.toContain(service.key.slice(8));
   });
 
-  test("what is wrong and without a key is told 401 first", async () => {
+  test("a request that is invalid and has no key gets 401 first", async () => {
     expect((await send('{"broken', { key: null })).status).toBe(401);
   });
 });
 
-describe("every endpoint answers a wrong method with 405 and the right one", () => {
+describe("every endpoint answers a wrong method with 405 and lists the right ones", () => {
   test.each([
     ["/v1/data/query", "GET", "POST"],
     ["/v1/data/query", "QUERY", "POST"],
@@ -314,7 +314,7 @@ describe("every endpoint answers a wrong method with 405 and the right one", () 
   );
 });
 
-describe("every endpoint that reads something names what is wrong", () => {
+describe("every endpoint names what is wrong in its input", () => {
   const cases: [string, string, unknown, string, string | null][] = [
     ["POST", "/v1/data/estimate", {}, "missing_parameter", "operation"],
     ["POST", "/v1/data/estimate", '{"', "invalid_json", null],
@@ -390,7 +390,7 @@ describe("every endpoint that reads something names what is wrong", () => {
     "/admin/v1/audit",
     "/admin/v1/audit/export",
     "/admin/v1/ledger/verify",
-  ])("%s wants a key", async (path) => {
+  ])("%s requires a key", async (path) => {
     expect(await service.call(path, { key: null })).toMatchObject({
       status: 401,
       body: { code: "missing_api_key" },
@@ -398,7 +398,7 @@ describe("every endpoint that reads something names what is wrong", () => {
   });
 });
 
-test("health needs no key", async () => {
+test("health requires no key", async () => {
   expect(await service.call("/healthz", { key: null })).toMatchObject({
     status: 200,
     body: { status: "ok" },
@@ -409,7 +409,7 @@ test("health needs no key", async () => {
   });
 });
 
-test("without a trusted proxy X-Forwarded-For changes nothing: neither the throttle nor who may read the metrics", async () => {
+test("without a trusted proxy X-Forwarded-For changes nothing: neither the throttle nor access to the metrics", async () => {
   const wrong = `${service.key.slice(0, -1)}_`;
   const statuses = new Set<number>();
   for (let i = 0; i < 22; i++) {
@@ -422,7 +422,7 @@ test("without a trusted proxy X-Forwarded-For changes nothing: neither the throt
   expect((await service.call("/metrics", { key: null })).status).toBe(200);
 });
 
-test("answers are compressed for callers that accept it", async () => {
+test("compresses answers for callers that accept it", async () => {
   for (const encoding of ["br", "gzip"]) {
     const { status, headers, body } = await service.call("/v1/catalog", {
       headers: { "accept-encoding": encoding },
