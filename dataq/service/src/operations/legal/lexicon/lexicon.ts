@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { type ArticleNumber, readArticleNumber } from "../question/law-reference.ts";
+import { readNumber } from "../question/chinese-number.ts";
+import type { ArticleNumber } from "../question/law-reference.ts";
+import { type FoundAt, WordFinder } from "./word-finder.ts";
 
 /** What an everyday word stands for in the law. */
 export interface Expansion {
-  /** The everyday word as the lexicon has it; `A+B` where a question must have both. */
+  /** The everyday word as the lexicon has it; `A+B` where a question must have both, in any order. */
   readonly word: string;
   /** The law's words for it, as they stand in the articles of `places`. */
   readonly terms: readonly string[];
@@ -22,10 +24,7 @@ export interface LawPlace {
 }
 
 /** An everyday word that stands in a question. */
-export interface FoundWord {
-  readonly word: string;
-  /** Where it starts, in UTF-16 units; of `A+B` where A starts. */
-  readonly at: number;
+export interface FoundWord extends FoundAt {
   readonly expansions: readonly Expansion[];
 }
 
@@ -58,11 +57,11 @@ export class Lexicon {
   readonly causes: readonly Cause[];
   /** Words that only ask, longest first: 怎么办, 能不能. */
   readonly askingWords: readonly string[];
+  /** Words that a combination may name together: `@孩子` is 孩子, 小孩, 娃. */
+  readonly groups: ReadonlyMap<string, readonly string[]>;
   readonly #expansions = new Map<string, Expansion[]>();
   readonly #causes = new Map<string, Cause>();
-  /** Words in one piece by their first character, longest first. */
-  readonly #starts = new Map<string, string[]>();
-  readonly #pairs: (readonly [string, string])[] = [];
+  readonly #finder: WordFinder;
   readonly #asking: RegExp;
 
   constructor(folder: URL) {
@@ -73,6 +72,9 @@ export class Lexicon {
       ...readTable(new URL("crimes.tsv", folder)).map((row) => cause("crime", row)),
       ...readTable(new URL("causes.tsv", folder)).map((row) => cause("civil", row)),
     ];
+    this.groups = new Map(
+      readTable(new URL("groups.tsv", folder)).map(([name, words]) => [`@${name}`, list(words)]),
+    );
     this.askingWords = readLines(new URL("asking.txt", folder)).sort((a, b) => b.length - a.length);
     const [phrases, particles] = [1, 0].map((isPhrase) =>
       this.askingWords.filter((word) => Number(word.length > 1) === isPhrase).join("|"),
@@ -81,8 +83,7 @@ export class Lexicon {
     this.#asking = new RegExp(`${phrases}|(?:${particles})(?=[\\s\\p{P}]|$)`, "gu");
     for (const row of this.rows) for (const word of row.words) this.#add({ ...row, word });
     for (const each of this.causes) this.#addCause(each);
-    for (const word of this.#expansions.keys()) this.#addStart(word);
-    for (const words of this.#starts.values()) words.sort((a, b) => b.length - a.length);
+    this.#finder = new WordFinder(this.#expansions.keys(), this.groups);
   }
 
   /** What a word stands for; nothing for a word that the lexicon lacks. */
@@ -90,26 +91,11 @@ export class Lexicon {
     return this.#expansions.get(word) ?? [];
   }
 
-  /**
-   * The everyday words of a question in NFKC and simplified characters: the longest at each place, which hides the
-   * shorter ones in it, and the pairs whose two words stand anywhere. A segmenter cuts such words wrongly, so the
-   * question is read as it is.
-   */
+  /** The everyday words of a question, which is in NFKC and simplified characters. See `WordFinder`. */
   recognise(question: string): FoundWord[] {
-    const found: FoundWord[] = [];
-    const text = question.toLowerCase();
-    for (let at = 0; at < text.length; ) {
-      const word = this.#starts.get(text.charAt(at))?.find((each) => text.startsWith(each, at));
-      if (word !== undefined) found.push({ word, at, expansions: this.expand(word) });
-      at += word?.length ?? 1;
-    }
-    for (const [first, second] of this.#pairs) {
-      const at = text.indexOf(first);
-      if (at < 0 || !text.includes(second)) continue;
-      const word = `${first}+${second}`;
-      found.push({ word, at, expansions: this.expand(word) });
-    }
-    return found;
+    return this.#finder
+      .find(question.toLowerCase())
+      .map((found) => ({ ...found, expansions: this.expand(found.word) }));
   }
 
   /** Articles of a charge or cause of action, by its name or one of its other names, with or without 罪 and 纠纷. */
@@ -157,18 +143,6 @@ export class Lexicon {
       if (this.cause(word) === each) this.#add({ word, terms, closeness: "same", places, cause: name });
     for (const word of everydayWords) this.#add({ word, terms, closeness: "near", places, cause: name });
   }
-
-  #addStart(word: string): void {
-    const [first, second] = word.split("+");
-    if (first !== undefined && second !== undefined) {
-      this.#pairs.push([first, second]);
-      return;
-    }
-    const start = word.charAt(0);
-    const words = this.#starts.get(start) ?? [];
-    words.push(word);
-    this.#starts.set(start, words);
-  }
 }
 
 /** The lexicon that comes with the product. */
@@ -206,10 +180,9 @@ function readPlaces(text = ""): LawPlace[] {
 }
 
 function articleNumber(text: string): ArticleNumber {
-  const [number, sub] = text.split("之");
-  const found = readArticleNumber(`第${number}条${sub === undefined ? "" : `之${sub}`}`);
-  if (found === undefined) throw new Error(`${text} is not the number of an article`);
-  return found;
+  const [, number, sub] = /^(\d+)(?:之([一二三四五六七八九十]+))?$/u.exec(text) ?? [];
+  if (number === undefined) throw new Error(`${text} is not the number of an article`);
+  return { number: Number(number), sub: sub === undefined ? null : (readNumber(sub) ?? null) };
 }
 
 function list(cell = ""): string[] {

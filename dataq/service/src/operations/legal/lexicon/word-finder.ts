@@ -1,0 +1,90 @@
+/** A word of the lexicon that stands in a question, and where it starts, in UTF-16 units. */
+export interface FoundAt {
+  readonly word: string;
+  readonly at: number;
+}
+
+/**
+ * Finds the words of the lexicon in questions. A word in one piece hides the shorter ones inside it. `A+B` is found where
+ * both stand, in any order and at any distance; `@name` is any word of that group.
+ */
+export class WordFinder {
+  readonly #pieces: WordsByStart;
+  /** What combinations are made of: their words, and those of their groups. */
+  readonly #partWords: WordsByStart;
+  /** The parts that a word stands for. */
+  readonly #partsOf = new Map<string, string[]>();
+  readonly #byFirstPart = new Map<string, Combination[]>();
+
+  constructor(words: Iterable<string>, groups: ReadonlyMap<string, readonly string[]>) {
+    const all = [...words];
+    this.#pieces = byStart(all.filter((word) => !isCombination(word)));
+    const combinations = all.filter(isCombination).map((word) => ({ word, parts: word.split("+") }));
+    for (const each of combinations) addTo(this.#byFirstPart, each.parts[0] as string, each);
+    for (const part of new Set(combinations.flatMap(({ parts }) => parts)))
+      for (const word of groups.get(part) ?? [part]) addTo(this.#partsOf, word, part);
+    this.#partWords = byStart(this.#partsOf.keys());
+  }
+
+  /** First the words in one piece, by place, then the combinations. */
+  find(text: string): FoundAt[] {
+    const pieces = this.#findPieces(text);
+    const places = this.#placesOfParts(text, pieces);
+    const found = [...pieces];
+    for (const [part, at] of places)
+      for (const { word, parts } of this.#byFirstPart.get(part) ?? [])
+        if (parts.every((each) => places.has(each))) found.push({ word, at });
+    return found;
+  }
+
+  #findPieces(text: string): FoundAt[] {
+    const found: FoundAt[] = [];
+    let end = 0;
+    for (let at = 0; at < text.length; at++) {
+      const word = this.#pieces.get(text.charAt(at))?.find((each) => text.startsWith(each, at));
+      if (word === undefined || at + word.length <= end) continue;
+      found.push({ word, at });
+      end = at + word.length;
+    }
+    return found;
+  }
+
+  /** The parts that stand in the text, and where each stands first. */
+  #placesOfParts(text: string, pieces: readonly FoundAt[]): Map<string, number> {
+    const isInside = new Uint8Array(text.length);
+    for (const { word, at } of pieces) isInside.fill(1, at, at + word.length);
+    const places = new Map<string, number>();
+    for (let at = 0; at < text.length; at++)
+      for (const word of this.#partWords.get(text.charAt(at)) ?? []) {
+        // A single character counts where it is not a part of a longer word: 打 in 打工 hits nobody.
+        if (word.length === 1 ? isInside[at] === 1 : !text.startsWith(word, at)) continue;
+        for (const part of this.#partsOf.get(word) ?? []) if (!places.has(part)) places.set(part, at);
+      }
+    return places;
+  }
+}
+
+interface Combination {
+  readonly word: string;
+  readonly parts: readonly string[];
+}
+
+/** Words by their first character, longest first. */
+type WordsByStart = ReadonlyMap<string, readonly string[]>;
+
+function byStart(words: Iterable<string>): WordsByStart {
+  const starts = new Map<string, string[]>();
+  for (const word of words) addTo(starts, word.charAt(0), word);
+  for (const list of starts.values()) list.sort((a, b) => b.length - a.length);
+  return starts;
+}
+
+function addTo<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
+}
+
+function isCombination(word: string): boolean {
+  return word.includes("+") || word.startsWith("@");
+}
