@@ -224,7 +224,11 @@ function wantedOf(asked: readonly Asked[], question: TextQuestion, analyser: Ana
   const texts = asked.map(({ text }) => text);
   const known = new Set(asked.flatMap(({ concepts }) => concepts.map(({ word }) => word)));
   const pairs = texts.flatMap((text) => analyser.queryPairs(text)).filter((pair) => !known.has(pair));
-  const apart = meanings.filter(({ word }) => !texts.some((text) => text.includes(word)));
+  const isInText = ({ word }: Meaning) => texts.some((text) => text.includes(word));
+  // An exact term raises a record beside its words, not instead of them.
+  const also = meanings.flatMap((meaning) =>
+    isInText(meaning) ? meaning.others.filter((other) => "term" in other) : meaning.others,
+  );
   return {
     alternatives: asked.map(({ concepts }) => concepts.map(({ concept }) => concept)).filter(isSomething),
     hints: [
@@ -232,9 +236,7 @@ function wantedOf(asked: readonly Asked[], question: TextQuestion, analyser: Ana
         terms: [pair],
         weight: pairWeight * (pair.length / 2),
       })),
-      ...apart
-        .flatMap(({ others }) => others.map((other) => wordingOf(other, analyser)))
-        .filter(({ terms }) => isSomething(terms)),
+      ...also.map((other) => wordingOf(other, analyser)).filter(({ terms }) => isSomething(terms)),
     ],
     priors,
     exact,

@@ -108,7 +108,7 @@ export const runGap = 1;
  * Names the rules by which documents are cut and their exact terms are made. It is also the version of jieba's own
  * dictionary without further words. An index that was built by other rules is rebuilt after the start.
  */
-export const analysisRules = "words-2";
+export const analysisRules = "words-3";
 /** Longer words would hide their parts: of a word, only parts of two and three characters are indexed. */
 export function isAddable(word: string): boolean {
   return /^\p{Script=Han}{2,4}$/u.test(word);

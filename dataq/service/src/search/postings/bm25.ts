@@ -14,54 +14,57 @@ export function idfOf(term: string, { documents, documentsWithTerm }: Statistics
   return Math.log(1 + (documents - withTerm + 0.5) / (withTerm + 0.5));
 }
 
-/**
- * Okapi BM25 of a term, times `weight`, added to `out`: by the place of the document in `matches`, or by its ordinal where
- * every document counts (`matches` undefined).
- */
+/** What scores are put into, and how. */
+export interface Into {
+  readonly out: Float64Array;
+  /** By the place of the document in these; by its ordinal where every document counts (undefined). */
+  readonly matches: Uint32Array | undefined;
+  /** Keeps the larger one instead of the sum. */
+  readonly isLargest: boolean;
+}
+
+/** Okapi BM25 of a term, times `weight`. */
 export function addScores(
   { ordinals, frequencies, dense }: Postings,
   weight: number,
   { norms }: OpenSegment,
-  matches: Uint32Array | undefined,
-  out: Float64Array,
+  into: Into,
 ): void {
   const worth = weight * (k1 + 1);
+  const { matches } = into;
   if (matches === undefined) {
     for (let i = 0; i < ordinals.length; i++) {
       const ordinal = ordinals[i] as number;
       const frequency = frequencies[i] as number;
-      out[ordinal] =
-        (out[ordinal] as number) + (worth * frequency) / (frequency + (norms[ordinal] as number));
+      put(into, ordinal, (worth * frequency) / (frequency + (norms[ordinal] as number)));
     }
     return;
   }
   if (dense !== undefined) {
     for (let i = 0; i < matches.length; i++) {
       const ordinal = matches[i] as number;
-      // Adds 0 where the document lacks the term.
+      // 0 where the document lacks the term.
       const frequency = dense[ordinal] as number;
-      out[i] = (out[i] as number) + (worth * frequency) / (frequency + (norms[ordinal] as number));
+      put(into, i, (worth * frequency) / (frequency + (norms[ordinal] as number)));
     }
     return;
   }
   eachMatch(ordinals, matches, (i, at) => {
     const frequency = frequencies[at] as number;
-    out[i] = (out[i] as number) + (worth * frequency) / (frequency + (norms[matches[i] as number] as number));
+    put(into, i, (worth * frequency) / (frequency + (norms[matches[i] as number] as number)));
   });
 }
 
-/** Adds the same to each document that has the term. */
-export function addFlat(
-  { ordinals }: Postings,
-  score: number,
-  matches: Uint32Array | undefined,
-  out: Float64Array,
-): void {
-  if (matches === undefined) for (const ordinal of ordinals) out[ordinal] = (out[ordinal] as number) + score;
-  else
-    eachMatch(ordinals, matches, (i) => {
-      out[i] = (out[i] as number) + score;
-    });
+/** The same score for each document that has the term. */
+export function addFlat({ ordinals }: Postings, score: number, into: Into): void {
+  if (into.matches === undefined) for (const ordinal of ordinals) put(into, ordinal, score);
+  else eachMatch(ordinals, into.matches, (i) => put(into, i, score));
+}
+
+function put({ out, isLargest }: Into, at: number, score: number): void {
+  const before = out[at] as number;
+  if (!isLargest) out[at] = before + score;
+  else if (score > before) out[at] = score;
 }
 
 function eachMatch(

@@ -45,6 +45,7 @@ export class PostingIndex implements SearchIndex {
   /** Decoded blocks by segment and term; `null` remembers that a segment lacks the term. */
   readonly #blocks: Recent<string, Postings | null>;
   readonly #bodies: Bodies;
+  readonly #terms = new Recent<string, readonly string[]>(termListBytes);
   readonly #scratch = new Scratch();
 
   constructor(database: Database, options: { now?: () => number } = {}) {
@@ -73,17 +74,25 @@ export class PostingIndex implements SearchIndex {
     return (await this.search(corpus, { query }, countedWithout(without)))?.total ?? 0;
   }
 
-  /** Terms of the corpus that begin with a prefix; for short lists, such as all platforms. */
-  async terms(corpus: string, prefix: string): Promise<string[]> {
+  /**
+   * Terms of the corpus that begin with a prefix; for short lists, such as all platforms. The same list, not a copy, as long
+   * as a snapshot serves.
+   */
+  async terms(corpus: string, prefix: string): Promise<readonly string[]> {
     const snapshot = await this.#snapshots.open(corpus);
     if (snapshot === undefined) return [];
+    const key = `${snapshot.id} ${prefix}`;
+    const known = this.#terms.get(key);
+    if (known !== undefined) return known;
     const found = await this.#pool.query<{ term: string }>({
       name: "search-terms",
       text: `select distinct term from search_posting
-              where term >= $1 and term < $2 and segment = any($3) order by term limit 1000`,
+              where term >= $1 and term < $2 and segment = any($3) order by term limit 10000`,
       values: [prefix, `${prefix}\u{10ffff}`, snapshot.segments.map(({ id }) => id)],
     });
-    return found.rows.map(({ term }) => term);
+    const terms = found.rows.map(({ term }) => term);
+    this.#terms.put(key, terms, 100 + 60 * terms.length);
+    return terms;
   }
 
   /** Of these terms, those that most documents have, most frequent first. */
@@ -433,6 +442,7 @@ export function countedWithout(dataset: string | undefined): SearchPage {
 
 const scanRows = 500;
 const blockBytes = 64 << 20;
+const termListBytes = 4 << 20;
 
 function withoutDataset(snapshot: OpenSnapshot, dataset: string): OpenSnapshot {
   const segments = snapshot.segments.filter((segment) => segment.dataset !== dataset);

@@ -1,5 +1,5 @@
 import type { Concept, Query, Wanted, Wording } from "../search-index.ts";
-import { addFlat, addScores, idfOf, type Statistics } from "./bm25.ts";
+import { addFlat, addScores, type Into, idfOf, type Statistics } from "./bm25.ts";
 import type { Postings } from "./codec.ts";
 import type { OpenSegment } from "./open-segment.ts";
 import type { Scratch } from "./scratch.ts";
@@ -44,24 +44,15 @@ export function scoresOf(
   const length = matches?.length ?? segment.documents;
   const out = scratch.scores("sum", length);
   const covered = scratch.scores("covered", length);
-  const add = (wording: Wording, into: Float64Array) =>
-    addWording(wording, segment, postings, statistics, matches, into, scratch);
+  const add = (wording: Wording, target: Float64Array, isLargest = false) =>
+    addWording(wording, segment, postings, statistics, { out: target, matches, isLargest }, scratch);
   const concepts = wanted.alternatives.flat();
   let mass = 0;
   for (const concept of concepts) {
     const best = scratch.scores("best", length);
     const worth = massOf(concept, statistics);
     mass += worth;
-    for (const [place, wording] of concept.entries()) {
-      if (place === 0) {
-        add(wording, best);
-        continue;
-      }
-      const other = scratch.scores("other", length);
-      add(wording, other);
-      for (let i = 0; i < length; i++)
-        if ((other[i] as number) > (best[i] as number)) best[i] = other[i] as number;
-    }
+    for (const wording of concept) add(wording, best, true);
     for (let i = 0; i < length; i++) {
       const score = best[i] as number;
       if (score === 0) continue;
@@ -76,14 +67,14 @@ export function scoresOf(
     }
   for (const hint of wanted.hints) add(hint, out);
   if (wanted.priors.length > 0) {
-    const raised = scratch.scores("other", length);
+    const raised = scratch.scores("best", length);
     for (const prior of wanted.priors) add(prior, raised);
     for (let i = 0; i < length; i++)
       if ((out[i] as number) > 0) out[i] = (out[i] as number) + (raised[i] as number);
   }
   for (const term of wanted.exact) {
     const block = postings.get(term);
-    if (block !== undefined) addFlat(block, exactScore, matches, out);
+    if (block !== undefined) addFlat(block, exactScore, { out, matches, isLargest: false });
   }
   return out;
 }
@@ -105,30 +96,34 @@ function addWording(
   segment: OpenSegment,
   postings: ReadonlyMap<string, Postings>,
   statistics: Statistics,
-  matches: Uint32Array | undefined,
-  out: Float64Array,
+  into: Into,
   scratch: Scratch,
 ): void {
   const share = weight / Math.sqrt(terms.length);
-  const addTerm = (term: string, into: Float64Array) => {
+  const addTerm = (term: string, to: Into) => {
     const block = postings.get(term);
     if (block === undefined) return;
-    if (isFlat) addFlat(block, weight / terms.length, matches, into);
-    else addScores(block, share * idfOf(term, statistics), segment, matches, into);
+    if (isFlat) addFlat(block, weight / terms.length, to);
+    else addScores(block, share * idfOf(term, statistics), segment, to);
   };
   if (terms.length === 1) {
-    addTerm(terms[0] as string, out);
+    addTerm(terms[0] as string, into);
     return;
   }
-  const sum = scratch.scores("part", out.length);
-  const had = scratch.scores("had", out.length);
+  const { out, matches } = into;
+  const sum = { out: scratch.scores("part", out.length), matches, isLargest: false };
+  const had = { out: scratch.scores("had", out.length), matches, isLargest: false };
   for (const term of terms) {
     addTerm(term, sum);
     const block = postings.get(term);
-    if (block !== undefined) addFlat(block, 1 / terms.length, matches, had);
+    if (block !== undefined) addFlat(block, 1 / terms.length, had);
   }
-  // Two words of a phrase of three are worth less than two thirds.
-  for (let i = 0; i < out.length; i++) out[i] = (out[i] as number) + (sum[i] as number) * (had[i] as number);
+  for (let i = 0; i < out.length; i++) {
+    // Two words of a phrase of three are worth less than two thirds.
+    const score = (sum.out[i] as number) * (had.out[i] as number);
+    const before = out[i] as number;
+    out[i] = into.isLargest ? Math.max(before, score) : before + score;
+  }
 }
 
 function massOf(concept: Concept, statistics: Statistics): number {

@@ -41,6 +41,7 @@ export function judgmentDocument(record: JudgmentRecord): IndexDocument {
       ...record.judges.map(({ name }) => judgeTerm(name)),
       ...record.legal_basis.flatMap(({ law_name, article_no }) => basisTerms(law_name, article_no)),
       ...typeTerms(record),
+      ...causesOf(record).map(causeTerm),
       ...(record.case_no === null ? [] : [caseNumberTerm(record.case_no)]),
     ],
     date: record.judgment_date,
@@ -104,6 +105,19 @@ function typeTerms(record: JudgmentRecord): string[] {
     record.cause_of_action,
   ];
   return words.filter((word): word is string => word !== null && word !== "").map(typeTerm);
+}
+
+/** A charge or a cause of action, with or without its ending. */
+export function causeTerm(name: string): string {
+  return `u:${name
+    .normalize("NFKC")
+    .replace(/\s/g, "")
+    .replace(/(?:罪|纠纷|一?案)+$/, "")}`;
+}
+
+/** The causes of a record; a comma inside the name of one parts nothing: 掩饰、隐瞒犯罪所得罪. */
+function causesOf({ cause_of_action: causes }: JudgmentRecord): string[] {
+  return causes === null ? [] : causes.split(/(?<=罪|纠纷)[、,，;；]/u).filter((cause) => cause !== "");
 }
 
 export function caseNumberTerm(text: string): string {

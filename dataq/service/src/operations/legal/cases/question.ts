@@ -3,6 +3,8 @@ import type { Query } from "../../../search/search-index.ts";
 import type { ReadQuestion } from "../../../sources/search-source.ts";
 import { articleTerm, lawTerm } from "../laws/corpus.ts";
 import { lawKey, readLawReference } from "../question/law-reference.ts";
+import { inChinese } from "../question/foreign-names.ts";
+import { judgmentMeanings } from "../question/meanings.ts";
 import { basisTerms, caseNumberTerm, courtTerm, judgeTerm, typeTerm } from "./corpus.ts";
 import { readDates } from "./dates.ts";
 
@@ -12,9 +14,10 @@ import { readDates } from "./dates.ts";
  * how many documents have all of some terms.
  */
 export async function readCaseQuestion(
-  text: string,
+  asked: string,
   count: (terms: readonly string[]) => Promise<number>,
 ): Promise<ReadQuestion> {
+  const text = inChinese(asked);
   const filters: Query[] = [];
   const alternatives: string[][] = [[]];
   const phrases: string[] = [];
@@ -35,11 +38,13 @@ export async function readCaseQuestion(
   }
   const words = alternatives
     .map((list) => list.join(" "))
-    .filter((list, _, all) => list !== "" || all.length === 1);
+    .filter((list, _, all) => list !== "" || all.length === 1)
+    .map(judgmentMeanings);
   return {
     question: {
       filters,
-      alternatives: words.length === 0 ? [""] : words,
+      alternatives: words.length === 0 ? [""] : words.map(({ text }) => text),
+      meanings: words.flatMap(({ meanings }) => meanings),
       phrases,
       without,
       ...(dates !== undefined && { dates }),

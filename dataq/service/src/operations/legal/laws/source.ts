@@ -1,7 +1,11 @@
 import type { PostingIndex } from "../../../search/postings/posting-index.ts";
 import type { Query } from "../../../search/search-index.ts";
 import type { ReadQuestion, Searching } from "../../../sources/search-source.ts";
-import { isLawName, type LawReference, lawKey, readLawReference } from "../question/law-reference.ts";
+import { readArticles } from "../question/article-list.ts";
+import { inChinese } from "../question/foreign-names.ts";
+import type { ArticleNumber } from "../question/law-reference.ts";
+import { articleMeanings, commonLaws } from "../question/meanings.ts";
+import { LawNames } from "../question/named-laws.ts";
 import { type LawVersionYear, readLawVersionYear } from "../question/law-version-year.ts";
 import { articleTerm, lawTerm, lawYearTerm, type StoredArticle } from "./corpus.ts";
 import { articleRecord, placeInYear, versionInYear } from "./record.ts";
@@ -14,47 +18,83 @@ export const laws: Searching = {
 };
 
 /** An article that is named is looked up and never searched, so that nothing near it is given for it. */
-async function read(text: string, index: PostingIndex, corpus: string): Promise<ReadQuestion> {
+async function read(asked: string, index: PostingIndex, corpus: string): Promise<ReadQuestion> {
+  const text = inChinese(asked);
+  const names = await lawNames(index, corpus);
   const version = readLawVersionYear(text);
-  if (version !== undefined) return readVersion(version, index, corpus);
-  const { law, article, rest } = referenceIn(text);
-  if (law !== null) {
-    const filter = exact(article === null ? lawTerm(law) : articleTerm(law, article));
-    return { ...question([filter], rest), notHeld: () => lawNotHeld(law, index, corpus) };
+  if (version !== undefined) return readVersion(version, names, index, corpus);
+  const { laws: named, notHeld, rest } = names.find(text);
+  const { articles, rest: words } = readArticles(rest, named.length > 0 || notHeld !== undefined);
+  if (notHeld !== undefined) {
+    const filters = [lawOf([notHeld], articles)];
+    return { ...question(filters, ""), notHeld: `The law ${notHeld} is not held.` };
   }
-  if (article !== null) return question([exact(articleTerm(null, article))], rest);
-  const { laws: named, others } = await lawsIn(text, index, corpus);
-  return question(
-    named.map((key) => exact(lawTerm(key))),
-    others,
-  );
+  if (named.length === 0 && articles.length === 0) return inWords([], text);
+  const filters = [lawOf(named, articles)];
+  // What stands beside the number of an article must not hide it.
+  return articles.length > 0 ? question(filters, "") : inWords(filters, words);
 }
+
+/** The articles of these laws; of all laws where none is named. */
+function lawOf(laws: readonly string[], articles: readonly ArticleNumber[]): Query {
+  const keys = laws.length === 0 ? [null] : laws;
+  const terms =
+    articles.length === 0
+      ? laws.map(lawTerm)
+      : keys.flatMap((law) => articles.map((article) => articleTerm(law, article)));
+  return { any: terms.map(exact) };
+}
+
+/** A question in people's own words, with what they mean in the law. */
+function inWords(filters: readonly Query[], words: string): ReadQuestion {
+  const { text, meanings } = articleMeanings(words);
+  const { question: plain, warnings } = question(filters, text);
+  return {
+    question: { ...plain, meanings, ...(filters.length === 0 && { priors: commonLaws }) },
+    warnings,
+  };
+}
+
+/** The names of the laws that a snapshot holds. */
+async function lawNames(index: PostingIndex, corpus: string): Promise<LawNames> {
+  const terms = await index.terms(corpus, lawTerm(""));
+  const known = namesOf.get(terms);
+  if (known !== undefined) return known;
+  const names = new LawNames(new Set(terms.map((term) => term.slice(lawTerm("").length))));
+  namesOf.set(terms, names);
+  return names;
+}
+
+/** By the list of terms, which is the same one as long as a snapshot serves. */
+const namesOf = new WeakMap<readonly string[], LawNames>();
 
 /** The article, or the law, as it stood in the year that the question names. */
 async function readVersion(
   { year, words, rest: text }: LawVersionYear,
+  names: LawNames,
   index: PostingIndex,
   corpus: string,
 ): Promise<ReadQuestion> {
-  const { law, article, rest } = referenceIn(text);
-  const found = law === null ? await lawsIn(text, index, corpus) : { laws: [law], others: rest };
-  const key = found.laws[0];
-  // No law of that name is held: search by words, the year among them.
-  if (key === undefined) return question([], `${text} ${year}`);
+  const { laws: named, notHeld, rest } = names.find(text);
+  const key = named[0] ?? notHeld;
+  // No law is named: search by words, the year among them.
+  if (key === undefined) return inWords([], `${text} ${year}`);
+  const { articles, rest: others } = readArticles(rest, true);
+  const article = articles[0] ?? null;
   const filter = exact(article === null ? lawTerm(key) : articleTerm(key, article));
   const body = await firstOf(filter, index, corpus);
   // An article that no version contains is missing in every year.
   if (body === undefined)
-    return { ...question([filter], found.others), notHeld: () => lawNotHeld(key, index, corpus) };
+    return { ...question([filter], article === null ? others : ""), notHeld: () => lawNotHeld(key, index, corpus) };
   const place = article === null ? versionInYear(body, year) : placeInYear(body, year);
   if (place === undefined)
     return {
-      ...question([filter, exact(lawYearTerm(key, year))], found.others),
+      ...question([filter, exact(lawYearTerm(key, year))], others),
       notHeld: versionNotHeld(body, words),
     };
   const ofVersion = body.versions[place]?.version_date?.slice(0, 4) ?? year;
   return {
-    ...question([filter, exact(lawYearTerm(key, ofVersion))], found.others),
+    ...question([filter, exact(lawYearTerm(key, ofVersion))], others),
     render: (each, now) => {
       const stored = each as StoredArticle;
       const at = stored.versions.findLastIndex(
@@ -65,10 +105,6 @@ async function readVersion(
   };
 }
 
-function referenceIn(text: string): LawReference {
-  return isFullName(text) ? { law: lawKey(text), article: null, rest: "" } : readLawReference(text);
-}
-
 async function lawNotHeld(key: string, index: PostingIndex, corpus: string): Promise<string | undefined> {
   return (await index.count(corpus, [lawTerm(key)])) > 0 ? undefined : `The law ${key} is not held.`;
 }
@@ -76,22 +112,6 @@ async function lawNotHeld(key: string, index: PostingIndex, corpus: string): Pro
 function versionNotHeld({ law_name: name, versions }: StoredArticle, words: string): string {
   const held = versions.map(({ version_date: date }) => date).filter((date) => date !== null);
   return `The version ${words} of ${name} is not held. Versions held: ${held.join(", ") || "one without a date"}.`;
-}
-
-/** The words that name a law that is held, and the others. */
-async function lawsIn(
-  text: string,
-  index: PostingIndex,
-  corpus: string,
-): Promise<{ readonly laws: string[]; readonly others: string }> {
-  const keys: string[] = [];
-  const others: string[] = [];
-  for (const word of text.split(" ")) {
-    const key = lawKey(word);
-    if (isLawName(word) && (await index.count(corpus, [lawTerm(key)])) > 0) keys.push(key);
-    else others.push(word);
-  }
-  return { laws: keys, others: others.join(" ") };
 }
 
 async function firstOf(
@@ -105,11 +125,6 @@ async function firstOf(
 
 function question(filters: readonly Query[], text: string): ReadQuestion {
   return { question: { filters, alternatives: [text], phrases: [], without: [] }, warnings: [] };
-}
-
-/** A name that can be nothing but a law's is never searched by its words. */
-function isFullName(text: string): boolean {
-  return /^中华人民共和国\S+$/.test(text) && isLawName(text);
 }
 
 function exact(term: string): Query {

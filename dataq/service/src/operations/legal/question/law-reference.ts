@@ -65,13 +65,13 @@ export function readLawReference(text: string): LawReference {
 /** Whether a word may be the name of a law: by its ending, or as a known short name. */
 export function isLawName(text: string): boolean {
   const plain = plainName(text);
-  return aliases.has(plain) || (plain.length >= 2 && lawEnding.test(plain));
+  return lawAliases.has(plain) || (plain.length >= 2 && lawEnding.test(plain));
 }
 
 /** One form of a law's name: without 《》, spaces and 中华人民共和国, with short names written out. */
 export function lawKey(name: string): string {
   const plain = plainName(name);
-  return aliases.get(plain) ?? plain;
+  return lawAliases.get(plain) ?? plain;
 }
 
 /** 第五百七十七条 or 第二十条之一, whole text; undefined for anything else. */
@@ -105,7 +105,7 @@ function plainName(text: string): string {
 }
 
 /** Short names in daily use, and the law that each means. */
-const aliases = new Map(
+export const lawAliases: ReadonlyMap<string, string> = new Map(
   Object.entries({
     民诉法: "民事诉讼法",
     刑诉法: "刑事诉讼法",
@@ -139,5 +139,39 @@ const aliases = new Map(
     城房法: "城市房地产管理法",
     房地产管理法: "城市房地产管理法",
     民典: "民法典",
+    民法: "民法典",
+    刑法典: "刑法",
+    治安处罚条例: "治安管理处罚法",
+    消费者权益法: "消费者权益保护法",
+    消费者保护法: "消费者权益保护法",
+    劳动仲裁法: "劳动争议调解仲裁法",
+    道路交通法: "道路交通安全法",
+    交通安全法: "道路交通安全法",
+    个人信息法: "个人信息保护法",
+    反家暴法: "反家庭暴力法",
+    家暴法: "反家庭暴力法",
+    反诈法: "反电信网络诈骗法",
+    反电诈法: "反电信网络诈骗法",
+    食安法: "食品安全法",
+    药管法: "药品管理法",
+    安生法: "安全生产法",
+    社保法: "社会保险法",
+    复议法: "行政复议法",
+    国赔法: "国家赔偿法",
+    招投标法: "招标投标法",
+    采购法: "政府采购法",
+    商行法: "商业银行法",
+    基金法: "证券投资基金法",
+    合伙法: "合伙企业法",
+    独资企业法: "个人独资企业法",
+    土地法: "土地管理法",
+    土地承包法: "农村土地承包法",
+    规划法: "城乡规划法",
+    噪声法: "噪声污染防治法",
+    出入境管理法: "出境入境管理法",
+    身份证法: "居民身份证法",
+    涉外法律适用法: "涉外民事关系法律适用法",
+    预防犯罪法: "预防未成年人犯罪法",
+    外商法: "外商投资法",
   }),
 );

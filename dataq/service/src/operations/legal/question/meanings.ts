@@ -1,0 +1,71 @@
+import type { Wording } from "../../../search/search-index.ts";
+import type { Meaning, OtherWording } from "../../../search/text-search.ts";
+import { causeTerm } from "../cases/corpus.ts";
+import { articleTerm, lawTerm } from "../laws/corpus.ts";
+import { type Expansion, lexicon } from "../lexicon/lexicon.ts";
+
+/** A question with what its everyday words mean in the law. */
+export interface Understood {
+  /** Without the words that only ask. */
+  readonly text: string;
+  readonly meanings: readonly Meaning[];
+}
+
+/** For articles of law: the law's words, and the articles that they come from. */
+export function articleMeanings(text: string): Understood {
+  return understood(text, ({ terms, weight, places }) => [
+    ...terms.map((term) => ({ text: term, weight })),
+    ...places.map(({ law, article }) => ({
+      term: articleTerm(law, article),
+      score: (placeScore * weight) / Math.sqrt(places.length),
+    })),
+  ]);
+}
+
+/** For judgments: the law's words, and the charge or cause that they name. */
+export function judgmentMeanings(text: string): Understood {
+  return understood(text, ({ terms, weight, cause }) => [
+    ...terms.map((term) => ({ text: term, weight })),
+    ...causeNames(cause).map((name) => ({ term: causeTerm(name), score: causeScore * weight })),
+  ]);
+}
+
+const placeScore = 10;
+const causeScore = 20;
+const commonScore = 0.3;
+
+/** Laws that the lexicon names often are asked about often. */
+export const commonLaws: readonly Wording[] = findCommonLaws();
+
+function understood(text: string, others: (expansion: Expansion) => readonly OtherWording[]): Understood {
+  const found = lexicon.recognise(text);
+  const meanings = found.map(({ word, expansions }) => ({ word, others: expansions.flatMap(others) }));
+  // Words that only ask are taken from what stands between: 多少 may be part of a word that means something.
+  let rest = "";
+  let from = 0;
+  for (const { word, at } of found) {
+    if (word.includes("+") || at < from) continue;
+    rest += `${lexicon.withoutAsking(text.slice(from, at))} ${word} `;
+    from = at + word.length;
+  }
+  rest += lexicon.withoutAsking(text.slice(from));
+  return { text: rest.replace(/\s+/g, " ").trim(), meanings };
+}
+
+function findCommonLaws(): Wording[] {
+  const times = new Map<string, number>();
+  for (const { places } of [...lexicon.rows, ...lexicon.causes])
+    for (const { law } of places) times.set(law, (times.get(law) ?? 0) + 1);
+  return [...times].map(([law, count]) => ({
+    terms: [lawTerm(law)],
+    weight: commonScore * Math.log2(1 + count),
+    isFlat: true,
+  }));
+}
+
+/** A charge with the names that judgments give its parts: 贩卖毒品罪 of 走私、贩卖、运输、制造毒品罪. */
+export function causeNames(name: string | undefined): string[] {
+  if (name === undefined) return [];
+  const cause = lexicon.cause(name);
+  return cause === undefined ? [name] : [cause.name, ...cause.otherNames];
+}
