@@ -1,6 +1,8 @@
 /** An ISSN as NNNN-NNNC, if the text is one with a valid check character. */
 export function readIssn(text: string): string | undefined {
-  const found = /^(?:ISSN\s*)?(\d{4})-?(\d{3}[\dX])$/.exec(text.normalize("NFKC").trim().toUpperCase());
+  const found = /^(?:E?-?ISSN\s*[:.]?\s*)?(\d{4})\s?[-–]?\s?(\d{3}[\dX])$/.exec(
+    text.normalize("NFKC").trim().toUpperCase(),
+  );
   if (found === null) return undefined;
   const value = `${found[1]}${found[2]}`;
   return issnCheck(value.slice(0, 7)) === value[7] ? `${found[1]}-${found[2]}` : undefined;
@@ -8,7 +10,7 @@ export function readIssn(text: string): string | undefined {
 
 /** Whether a text looks like an ISSN, valid or not. */
 export function looksLikeIssn(text: string): boolean {
-  return /^(?:ISSN\s*)?\d{4}-?\d{3}[\dXx]$/i.test(text.normalize("NFKC").trim());
+  return /^(?:E?-?ISSN\s*[:.]?\s*)?\d{4}\s?[-–]?\s?\d{3}[\dXx]$/i.test(text.normalize("NFKC").trim());
 }
 
 /** The eighth character of an ISSN from its first seven digits. */

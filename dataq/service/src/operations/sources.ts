@@ -41,7 +41,7 @@ export function createSources(parts: SourceParts): Sources {
 /** A first start builds some corpora in the background; a call that needs one waits for it. */
 function awaited(corpus: string, source: OptionalSource, parts: SourceParts): OptionalSource {
   const ready = async () => parts.ready?.(corpus);
-  const { check, hasGenerated } = source;
+  const { check, hasGenerated, normalised } = source;
   return {
     async exists() {
       await ready();
@@ -56,6 +56,7 @@ function awaited(corpus: string, source: OptionalSource, parts: SourceParts): Op
       return source.run(params, page, context);
     },
     ...(check && { check: check.bind(source) }),
+    ...(normalised && { normalised: normalised.bind(source) }),
     ...(hasGenerated && {
       async hasGenerated() {
         await ready();

@@ -51,6 +51,11 @@ export class LayeredSource implements Source {
     return `${kind} ${await source.version(sandbox)}`;
   }
 
+  async normalised(params: Params, sandbox: boolean): Promise<Params> {
+    const { source } = await this.#chosen(sandbox);
+    return source.normalised?.(params, sandbox) ?? params;
+  }
+
   async run(params: Params, page: Page, context: SourceContext): Promise<Answer> {
     const { kind, source } = await this.#chosen(context.sandbox);
     if (kind !== "sample")

@@ -10,8 +10,8 @@ export const legalCases = defineOperation({
   olderType: "case",
   title: { en: "Judgments", zh: "裁判文书" },
   description: {
-    en: "Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type: and date:2024..2025, quotes, OR and minus.",
-    zh: "按关键词、法院、法官或法律依据检索裁判文书。支持 court:、judge:、basis:、type:、date:2024..2025、引号、OR 和减号。",
+    en: "Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus.",
+    zh: "按关键词、法院、法官或法律依据检索裁判文书。支持 court:、judge:、basis:、type:、cause:、date:2024..2025、引号、OR 和减号。",
   },
   needs: { en: "a collection of judgments", zh: "裁判文书数据" },
   params: z.object({

@@ -8,6 +8,8 @@ export interface JudgmentRecord {
   readonly case_no: string | null;
   readonly title: string;
   readonly court_name: string;
+  readonly province: string | null;
+  readonly city: string | null;
   readonly case_type: string;
   readonly case_type_text: string;
   readonly document_type: string | null;
@@ -15,6 +17,7 @@ export interface JudgmentRecord {
   readonly cause_of_action: string | null;
   readonly judgment_date: string | null;
   readonly judges: readonly { readonly name: string }[];
+  readonly parties: readonly { readonly name: string }[];
   readonly legal_basis: readonly { readonly law_name: string; readonly article_no: string | null }[];
   readonly full_text: string;
 }
@@ -38,7 +41,9 @@ export function judgmentDocument(record: JudgmentRecord): IndexDocument {
     ],
     terms: [
       ...courtTerms(record.court_name),
+      ...placeTerms(record),
       ...record.judges.map(({ name }) => judgeTerm(name)),
+      ...record.parties.map(({ name }) => partyTerm(name)),
       ...record.legal_basis.flatMap(({ law_name, article_no }) => basisTerms(law_name, article_no)),
       ...typeTerms(record),
       ...causesOf(record).map(causeTerm),
@@ -76,6 +81,27 @@ function shortCourt(name: string): string {
     .replace(/中级法院$/, "中院")
     .replace(/高级法院$/, "高院")
     .replace(/(?<=.{2})(?:省|市|区|县)(?=.*(?:法院|中院|高院)$)/g, "");
+}
+
+/** The divisions that a court's name begins with, in full and short: 浙江省, 浙江, 杭州市, 杭州. */
+function placeTerms({ court_name: court, province, city }: JudgmentRecord): string[] {
+  const parts =
+    court.normalize("NFKC").match(/[^省市县区旗盟]{2,}?(?:省|自治区|自治州|地区|市|区|县|盟|旗)/gu) ?? [];
+  const names = [...parts, ...[province, city].filter((name) => name !== null)];
+  return [...new Set(names.map(placeTerm))];
+}
+
+/** A province, city or county, with or without its ending. */
+export function placeTerm(name: string): string {
+  const short = name.replace(
+    /(?:(?:壮族|回族|维吾尔)?自治区|[\p{Script=Han}]{1,3}族自治[州县]|地区|省|市|区|县|盟|旗)$/u,
+    "",
+  );
+  return `w:${short.length < 2 ? name : short}`;
+}
+
+export function partyTerm(name: string): string {
+  return `q:${name.normalize("NFKC").replace(/\s/g, "").toLowerCase()}`;
 }
 
 export function judgeTerm(name: string): string {

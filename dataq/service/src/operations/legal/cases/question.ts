@@ -1,29 +1,40 @@
 import { type Failure, invalid } from "@dataq/contract";
+import { districts } from "../../../sample/districts.ts";
 import type { Query } from "../../../search/search-index.ts";
 import type { ReadQuestion } from "../../../sources/search-source.ts";
 import { articleTerm, lawTerm } from "../laws/corpus.ts";
-import { lawKey, readLawReference } from "../question/law-reference.ts";
 import { inChinese } from "../question/foreign-names.ts";
-import { judgmentMeanings } from "../question/meanings.ts";
-import { basisTerms, caseNumberTerm, courtTerm, judgeTerm, typeTerm } from "./corpus.ts";
+import { lawKey, readLawReference } from "../question/law-reference.ts";
+import { causesNamed, judgmentMeanings } from "../question/meanings.ts";
+import {
+  basisTerms,
+  caseNumberTerm,
+  causeTerm,
+  courtTerm,
+  judgeTerm,
+  partyTerm,
+  placeTerm,
+  typeTerm,
+} from "./corpus.ts";
 import { readDates } from "./dates.ts";
 
 /**
- * Reads a query on judgments: `court:`, `judge:`, `basis:`, `type:`, `date:` (or 法院: 法官: 依据: 类型: 日期:), "words
- * in quotes", OR, -word; and without fields a case number, 《law》第…条, a court's name, 法官 with a name. `count` tells
- * how many documents have all of some terms.
+ * Reads a query on judgments: `court:`, `judge:`, `basis:`, `type:`, `cause:`, `date:` (or 法院: 法官: 依据: 类型: 案由:
+ * 日期:), "words in quotes", OR, -word; and without fields a case number, 《law》第…条, a court's name, 法官 with a name, a
+ * place, a year, and names of judges and parties. `count` tells how many documents have all of some terms.
  */
 export async function readCaseQuestion(
   asked: string,
   count: (terms: readonly string[]) => Promise<number>,
 ): Promise<ReadQuestion> {
-  const text = inChinese(asked);
   const filters: Query[] = [];
+  const people: string[] = [];
   const alternatives: string[][] = [[]];
   const phrases: string[] = [];
   const without: string[] = [];
   let dates: { from?: string; to?: string } | undefined;
-  for (const token of tokens(withoutReferences(text, filters))) {
+  const text = await withNamesJoined(withoutReferences(inChinese(asked), filters), count);
+  for (const token of tokens(text)) {
     const field = token.field;
     if (field === "date") dates = datesOf(token.value);
     else if (field !== undefined) filters.push(fieldQuery(field, token.value));
@@ -31,9 +42,16 @@ export async function readCaseQuestion(
     else if (token.value === "OR") alternatives.push([]);
     else if (/^-./.test(token.value)) without.push(token.value.slice(1));
     else {
-      const found = await named(token.value, count);
+      const { years, rest } = yearsIn(token.value);
+      dates ??= years;
+      const found = rest === "" ? undefined : await named(rest, count);
       if (found !== undefined) filters.push(found);
-      else alternatives[alternatives.length - 1]?.push(token.value);
+      else {
+        const { place, others } = await placeIn(rest, count);
+        if (place !== undefined) filters.push({ term: place });
+        if (others !== "") people.push(...(await peopleIn(others, count)));
+        if (others !== "") alternatives[alternatives.length - 1]?.push(others);
+      }
     }
   }
   const words = alternatives
@@ -47,24 +65,27 @@ export async function readCaseQuestion(
       meanings: words.flatMap(({ meanings }) => meanings),
       phrases,
       without,
+      exact: people,
       ...(dates !== undefined && { dates }),
     },
     warnings: [],
   };
 }
 
-type Field = "court" | "judge" | "basis" | "type" | "date";
+type Field = "court" | "judge" | "basis" | "type" | "cause" | "date";
 
 const fields: Readonly<Record<string, Field>> = {
   court: "court",
   judge: "judge",
   basis: "basis",
   type: "type",
+  cause: "cause",
   date: "date",
   法院: "court",
   法官: "judge",
   依据: "basis",
   类型: "type",
+  案由: "cause",
   日期: "date",
 };
 
@@ -118,10 +139,86 @@ function fieldQuery(field: Exclude<Field, "date">, value: string): Query {
   if (field === "court") return exact(courtTerm(value));
   if (field === "judge") return exact(judgeTerm(value));
   if (field === "type") return exact(typeTerm(value));
+  if (field === "cause") return { any: causesNamed(value).map((name) => exact(causeTerm(name))) };
   const { law, article } = readLawReference(value);
   if (article !== null && law !== null) return exact(articleTerm(law, article));
   return exact(basisTerms(law ?? lawKey(value), null)[0] as string);
 }
+
+/** 2019年, 2019年3月, 2018-2020年 at the start of a word, or a year that is the whole word. */
+function yearsIn(word: string): { years?: { from?: string; to?: string }; rest: string } {
+  const found = yearRange.exec(word);
+  if (found === null) return { rest: word };
+  const [written, first = "", month, last] = found;
+  const isWhole = written.length === word.length;
+  if (!isWhole && !written.includes("年")) return { rest: word };
+  const years = readDates(
+    last === undefined ? (month === undefined ? first : `${first}-${month}`) : `${first}..${last}`,
+  );
+  if (years === undefined) return { rest: word };
+  return { years, rest: word.slice(written.length) };
+}
+
+const yearRange =
+  /^((?:19|20)\d{2})(?:年(?:(\d{1,2})月)?)?(?:份|度|的)?(?:[-~—至到]((?:19|20)\d{2})年?)?(?![\d号元万])/;
+
+/** A province, city or county that courts are held of, at the start of a word. */
+async function placeIn(
+  word: string,
+  count: (terms: readonly string[]) => Promise<number>,
+): Promise<{ place?: string; others: string }> {
+  const whole = /^[\p{Script=Han}]{2,8}$/u.test(word) ? placeTerm(word) : undefined;
+  const isPlace = placeNames.has(word) || /[省市县区州盟旗]$/.test(word);
+  if (whole !== undefined && isPlace && (await count([whole])) > 0) return { place: whole, others: "" };
+  for (let length = Math.min(4, word.length - 1); length >= 2; length--) {
+    const name = word.slice(0, length);
+    if (!placeNames.has(name)) continue;
+    const rest = word.slice(length).replace(/^[省市县区州盟旗](?=.{2})/, "");
+    if ((await count([placeTerm(name)])) > 0) return { place: placeTerm(name), others: rest };
+  }
+  return { others: word };
+}
+
+/** Provinces and cities without their endings; 朝阳 and 吉林 are cities, and words of nothing else. */
+const placeNames: ReadonlySet<string> = new Set(
+  districts
+    .flatMap(({ province, city }) => [province, city])
+    .flatMap((name) => [name, placeTerm(name).slice(2)])
+    .filter((name) => name.length > 1),
+);
+
+/** Exact terms of a word that is the name of a judge or a party. */
+async function peopleIn(
+  word: string,
+  count: (terms: readonly string[]) => Promise<number>,
+): Promise<string[]> {
+  if (!/^[\p{Script=Han}·]{2,4}$|公司|[厂行社店院局会所部]$/u.test(word)) return [];
+  const held = await Promise.all(
+    [judgeTerm(word), partyTerm(word)].map(async (term) => ((await count([term])) > 0 ? [term] : [])),
+  );
+  return held.flat();
+}
+
+/** Names written with a space, as at the end of judgments, in one piece: 法官 王 刚 → 法官王刚. */
+async function withNamesJoined(
+  text: string,
+  count: (terms: readonly string[]) => Promise<number>,
+): Promise<string> {
+  let joined = text.replace(
+    roleAndName,
+    (_, role: string, name: string) => `${role}${name.replace(/\s/g, "")}`,
+  );
+  for (const [written] of text.matchAll(spacedName)) {
+    const name = written.replace(/\s/g, "");
+    const isHeld = (await count([judgeTerm(name)])) > 0 || (await count([partyTerm(name)])) > 0;
+    if (isHeld) joined = joined.replace(written, name);
+  }
+  return joined;
+}
+
+const roleAndName =
+  /(?<=^|\s)(审判长|审判员|法官|陪审员)\s+(\p{Script=Han}{2,4}(?=\s|$)|\p{Script=Han}\s\p{Script=Han}{1,2}(?=\s|$))/gu;
+const spacedName = /(?<=^|\s)\p{Script=Han}\s+\p{Script=Han}{1,2}(?=\s|$)/gu;
 
 /** A word that names a court or a judge of the index; else it is a word. */
 async function named(

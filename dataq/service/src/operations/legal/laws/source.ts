@@ -4,9 +4,9 @@ import type { ReadQuestion, Searching } from "../../../sources/search-source.ts"
 import { readArticles } from "../question/article-list.ts";
 import { inChinese } from "../question/foreign-names.ts";
 import type { ArticleNumber } from "../question/law-reference.ts";
+import { type LawVersionYear, readLawVersionYear } from "../question/law-version-year.ts";
 import { articleMeanings, commonLaws } from "../question/meanings.ts";
 import { LawNames } from "../question/named-laws.ts";
-import { type LawVersionYear, readLawVersionYear } from "../question/law-version-year.ts";
 import { articleTerm, lawTerm, lawYearTerm, type StoredArticle } from "./corpus.ts";
 import { articleRecord, placeInYear, versionInYear } from "./record.ts";
 
@@ -23,7 +23,7 @@ async function read(asked: string, index: PostingIndex, corpus: string): Promise
   const names = await lawNames(index, corpus);
   const version = readLawVersionYear(text);
   if (version !== undefined) return readVersion(version, names, index, corpus);
-  const { laws: named, notHeld, rest } = names.find(text);
+  const { laws: named, notHeld, readAs, rest } = names.find(text);
   const { articles, rest: words } = readArticles(rest, named.length > 0 || notHeld !== undefined);
   if (notHeld !== undefined) {
     const filters = [lawOf([notHeld], articles)];
@@ -32,7 +32,10 @@ async function read(asked: string, index: PostingIndex, corpus: string): Promise
   if (named.length === 0 && articles.length === 0) return inWords([], text);
   const filters = [lawOf(named, articles)];
   // What stands beside the number of an article must not hide it.
-  return articles.length > 0 ? question(filters, "") : inWords(filters, words);
+  const read = articles.length > 0 ? question(filters, "") : inWords(filters, words);
+  return readAs === undefined
+    ? read
+    : { ...read, warnings: [`${readAs.name} is not held; ${readAs.law} was searched.`] };
 }
 
 /** The articles of these laws; of all laws where none is named. */
@@ -85,7 +88,10 @@ async function readVersion(
   const body = await firstOf(filter, index, corpus);
   // An article that no version contains is missing in every year.
   if (body === undefined)
-    return { ...question([filter], article === null ? others : ""), notHeld: () => lawNotHeld(key, index, corpus) };
+    return {
+      ...question([filter], article === null ? others : ""),
+      notHeld: () => lawNotHeld(key, index, corpus),
+    };
   const place = article === null ? versionInYear(body, year) : placeInYear(body, year);
   if (place === undefined)
     return {

@@ -14,9 +14,15 @@ const part = `(?:\\s*第?\\s*${numeral}\\s*款)?(?:\\s*第?\\s*\\(?${numeral}\\)
 const one = `第?\\s*${numeral}(?:\\s*条)?${sub}${part}`;
 const between = "\\s*(?:[、,;/和与及或跟]|以及|至|到|[-~—–])\\s*";
 const list = `${one}(?:${between}${one})*`;
-const ofArticles = new RegExp(`第?\\s*${numeral}(?:${between}第?\\s*${numeral})*\\s*条${sub}${part}(?:${between}${one})*`, "g");
+const ofArticles = new RegExp(
+  `第?\\s*${numeral}(?:${between}第?\\s*${numeral})*\\s*条${sub}${part}(?:${between}${one})*`,
+  "g",
+);
 const bare = new RegExp(`^\\s*${list}\\s*$`);
-const each = new RegExp(`(${between})?第?\\s*(${numeral})(?:\\s*条)?(?:\\s*之\\s*([0-9]{1,2}|[一二三四五六七八九十]{1,3}))?${part}`, "g");
+const each = new RegExp(
+  `(${between})?第?\\s*(${numeral})(?:\\s*条)?(?:\\s*之\\s*([0-9]{1,2}|[一二三四五六七八九十]{1,3}))?${part}`,
+  "g",
+);
 
 /**
  * Reads the articles that a text names: 第五百七十七条, 五七七条, 577-580, 264、266, 第577条和第584条, 133之一. A number without
@@ -30,8 +36,9 @@ export function readArticles(text: string, hasLaw: boolean): ArticleList {
     return read.length === 0 ? found : " ";
   });
   if (hasLaw) {
-    if (bare.test(rest) && rest.trim() !== "") {
-      articles.push(...articlesIn(rest));
+    const whole = bare.test(rest) ? articlesIn(rest) : [];
+    if (whole.length > 0) {
+      articles.push(...whole);
       rest = "";
     } else
       rest = rest
@@ -69,9 +76,7 @@ function articlesIn(text: string): ArticleNumber[] {
 /** 五百七十七, 577, and 五七七 digit by digit. */
 function readArticleDigits(text: string): number | undefined {
   const byDigit = /^[零〇一二三四五六七八九]{2,4}$/.test(text);
-  return byDigit
-    ? Number([...text].map((digit) => readNumber(digit) ?? 0).join(""))
-    : readNumber(text);
+  return byDigit ? Number([...text].map((digit) => readNumber(digit) ?? 0).join("")) : readNumber(text);
 }
 
 /** Longer ranges are cut here: a page shows no more. */

@@ -63,6 +63,12 @@ function findCommonLaws(): Wording[] {
   }));
 }
 
+/** The names of the charges and causes that a text means: by name, or in everyday words. */
+export function causesNamed(text: string): string[] {
+  const meant = lexicon.causesIn(text).flatMap(({ name }) => causeNames(name));
+  return [...new Set([text, ...causeNames(text), ...meant])];
+}
+
 /** A charge with the names that judgments give its parts: 贩卖毒品罪 of 走私、贩卖、运输、制造毒品罪. */
 export function causeNames(name: string | undefined): string[] {
   if (name === undefined) return [];

@@ -6,6 +6,8 @@ export interface NamedLaws {
   readonly laws: readonly string[];
   /** A name that can be nothing but a law's, of a law that is not among those held. */
   readonly notHeld?: string;
+  /** A name that is nearly that of one law that is held. */
+  readonly readAs?: { readonly name: string; readonly law: string };
   readonly rest: string;
 }
 
@@ -47,13 +49,31 @@ export class LawNames {
     }
     if (laws.length === 0 && notHeld === undefined) {
       const other = this.#otherLaw(rest);
-      if (other !== undefined) return { laws, notHeld: other.key, rest: rest.replace(other.name, " ").trim() };
+      if (other !== undefined) {
+        rest = rest.replace(other.name, " ");
+        notHeld = other.key;
+      }
     }
-    return {
-      laws: [...new Set(laws)],
-      ...(laws.length === 0 && notHeld !== undefined && { notHeld }),
-      rest: rest.replace(/\s+/g, " ").trim(),
-    };
+    const plain = rest.replace(/\s+/g, " ").trim();
+    if (laws.length > 0 || notHeld === undefined) return { laws: [...new Set(laws)], rest: plain };
+    const near = this.#nearest(notHeld);
+    return near === undefined
+      ? { laws, notHeld, rest: plain }
+      : { laws: [near], readAs: { name: notHeld, law: near }, rest: plain };
+  }
+
+  /** The one law whose name has nearly all characters of another, in their order: 未成年保护法. */
+  #nearest(name: string): string | undefined {
+    if (name.length < shortestNear || /解释|条例|规定|办法|细则/.test(name)) return undefined;
+    const enough = Math.ceil(name.length * nearShare);
+    const near = [...this.#held]
+      .filter((held) => held[0] === name[0] && held.length <= 2 * name.length)
+      .map((held) => ({ held, common: commonLength(name, held) }))
+      .filter(({ common }) => common >= enough)
+      .sort((a, b) => b.common - a.common || a.held.length - b.held.length);
+    const [first, second] = near;
+    const isOnly = second === undefined || second.common < (first?.common ?? 0);
+    return isOnly ? first?.held : undefined;
   }
 
   /** Interpretations are named after the law: 民诉法解释. */
@@ -72,15 +92,17 @@ export class LawNames {
       const end = at + name.length;
       if (!text.startsWith(name, at)) return false;
       // 公司法人, 刑法学: the name is part of another word; 民诉法解释 is another text.
-      return !notAfterName.test(text.slice(end, end + 3));
+      const isCutShort = text[end] === "法" && !/[法典]$/.test(name);
+      return !isCutShort && !notAfterName.test(text.slice(end, end + 4));
     });
   }
 
   /** A word, or what stands before an article's number, that can only be the name of a law. */
   #otherLaw(text: string): { readonly name: string; readonly key: string } | undefined {
-    for (const [name] of text.matchAll(word)) {
-      if (!isLawName(name) || notALaw.test(name) || name.length < 3) continue;
-      return { name, key: this.#keyOf(name) };
+    for (const [written, name = "", number] of text.matchAll(word)) {
+      const isLaw = number === undefined ? lawAlone.test(name) : isLawName(name);
+      if (!isLaw || name.length < 3 || notALaw.test(name)) continue;
+      return { name: number === undefined ? written : name, key: this.#keyOf(name) };
     }
     return undefined;
   }
@@ -88,7 +110,27 @@ export class LawNames {
 
 const quoted = /《([^《》]{1,60})》/g;
 const notAfterName = /^(?:[人院官庭定规治学律制医]|(?:司法)?解释|实施|修正案)/;
-const word = /[\p{Script=Han}()]+?(?=\s|$|第?[0-9零〇一二三四五六七八九十百千]+(?:条|\s|$))/gu;
+/** A word, with the number of an article behind it or without. */
+const word = /([\p{Script=Han}()]+?)(?=\s|$|(第?\s?[0-9零〇一二三四五六七八九十百千]+(?:条|\s|$)))/gu;
+/** Names that need no number to be seen as such. */
+const lawAlone = /(?:法|法典|条例|法实施细则|法(?:司法)?解释)$/;
 /** Words that end as names of laws do. */
 const notALaw =
-  /(?:[违非合守执司立犯枉用书疗算手历语设依宪方办做说看想无措民新旧军按乱合得不讲写打玩]法|按规定|有规定|法律规定|的规定|规定|决定|[的了么吗]解释|解释|规则|办法)$/;
+  /(?:[违非合守执司立犯枉用书疗算手历语设依方办做说看想无措新旧军按乱得不讲写打玩]法|条例规定|法律规定)$/;
+
+const shortestNear = 5;
+const nearShare = 0.8;
+
+/** Length of the longest common subsequence. */
+function commonLength(a: string, b: string): number {
+  let row = new Array<number>(b.length + 1).fill(0);
+  for (const character of a) {
+    const next = [0];
+    for (let at = 0; at < b.length; at++)
+      next.push(
+        b[at] === character ? (row[at] as number) + 1 : Math.max(row[at + 1] as number, next[at] as number),
+      );
+    row = next;
+  }
+  return row[b.length] as number;
+}

@@ -26,6 +26,7 @@ export function paperDocument(record: PaperRecord): IndexDocument {
     terms: [
       ...record.authors.map(({ name }) => personTerm(name)),
       ...(record.doi === null ? [] : [doiTerm(record.doi)]),
+      ...[readArxivId(record.id)].filter((id) => id !== undefined).map(arxivTerm),
     ],
     date: record.publication_date,
     body: record,
@@ -37,4 +38,22 @@ export function doiTerm(doi: string): string {
     .toLowerCase()
     .replace(/^(?:https?:\/\/)?(?:dx\.)?doi\.org\//, "")
     .replace(/^doi:\s*/, "")}`;
+}
+
+/** 1801.05906, arXiv:cs/9902021v2, https://arxiv.org/abs/1801.05906: the number without its version. */
+export function readArxivId(text: string): string | undefined {
+  const found = arxivId.exec(text.trim());
+  if (found === null) return undefined;
+  const [, month, decimals, archive] = found;
+  if (month === undefined) return archive;
+  // Some packs read it as a fraction, without its last zeros or with a few digits more: 1908.0910399999998.
+  const digits = Number(month) >= 1501 ? 5 : 4;
+  return `${month}.${Number(`0.${decimals}`).toFixed(digits).slice(2)}`;
+}
+
+const arxivId =
+  /^(?:https?:\/\/)?(?:www\.)?(?:arxiv\.org\/(?:abs|pdf)\/|arxiv\s*[:：]?\s*)?(?:(\d{4})\.(\d{3,16})|([a-z-]+(?:\.[a-z]{2})?\/\d{7}))(?:v\d+)?(?:\.pdf)?$/i;
+
+export function arxivTerm(id: string): string {
+  return `x:${id.toLowerCase()}`;
 }

@@ -1,7 +1,7 @@
 import { wordsOnly } from "../../../search/text-search.ts";
 import type { Searching } from "../../../sources/search-source.ts";
 import { personTerm } from "../person-term.ts";
-import { doiTerm, type PaperRecord } from "./corpus.ts";
+import { arxivTerm, doiTerm, type PaperRecord, readArxivId } from "./corpus.ts";
 
 /** Papers by words, author or DOI. */
 export const papers: Searching = {
@@ -16,6 +16,13 @@ export const papers: Searching = {
         notHeld: "No paper with this DOI is held.",
       };
     }
+    const arxiv = readArxivId(text);
+    if (arxiv !== undefined)
+      return {
+        question: { ...wordsOnly(""), filters: [{ term: arxivTerm(arxiv) }] },
+        warnings: [],
+        notHeld: "No paper with this arXiv number is held.",
+      };
     return { question: { ...question, exact: [personTerm(text)] }, warnings: [] };
   },
   text: (body) => {

@@ -6,7 +6,10 @@ import type { Draft, Gatherer, Mapped, RowTarget } from "../../../importer/targe
 import { personTerm } from "../person-term.ts";
 import { type ScholarRecord, scholarDocument, scholarsCorpus } from "./corpus.ts";
 
-/** Scholars: our own form, or papers with authors, grouped by the author's name. Namesakes become one. */
+/**
+ * Scholars: our own form, or papers with authors. Papers under one name are by one person where they share another author
+ * or a field; what shares neither is by a namesake.
+ */
 export const scholarImport: RowTarget = {
   name: "research_scholar_search",
   corpus: scholarsCorpus,
@@ -44,6 +47,7 @@ interface Work {
   readonly citation_count: null;
 }
 
+/** Papers of one person. */
 interface Author {
   readonly name: string;
   readonly works: Work[];
@@ -52,7 +56,8 @@ interface Author {
 }
 
 class AuthorsOfPapers implements Gatherer {
-  readonly #authors = new Map<string, Author>();
+  /** By name; several people may have it. */
+  readonly #authors = new Map<string, Author[]>();
   readonly #ready: Draft[] = [];
 
   add(record: Draft): void {
@@ -68,30 +73,37 @@ class AuthorsOfPapers implements Gatherer {
     };
     for (const name of paper.authors) {
       const key = personTerm(name);
-      const author: Author = this.#authors.get(key) ?? {
-        name,
-        works: [],
-        coauthors: new Set(),
-        areas: new Map(),
-      };
-      this.#authors.set(key, author);
-      author.works.push({
+      const work = {
         paper_id: paper.id,
         title: paper.title,
         year: paper.year,
         venue: null,
         citation_count: null,
-      });
-      for (const other of paper.authors) if (other !== name) author.coauthors.add(other);
+      };
+      const others = paper.authors.filter((other) => other !== name);
+      const namesakes = this.#authors.get(key) ?? [];
+      const isSame = ({ coauthors, areas }: Author) =>
+        others.some((other) => coauthors.has(other)) || paper.areas.some((area) => areas.has(area));
+      const same = namesakes.filter(isSame);
+      const author = joined(name, same);
+      author.works.push(work);
+      for (const other of others) author.coauthors.add(other);
       for (const area of paper.areas) author.areas.set(area, (author.areas.get(area) ?? 0) + 1);
+      this.#authors.set(key, [...namesakes.filter((each) => !same.includes(each)), author]);
     }
   }
 
   *records(): Generator<Draft> {
     yield* this.#ready;
-    for (const [key, { name, works, coauthors, areas }] of this.#authors) {
-      const id = `author:${createHash("sha256").update(key).digest("hex").slice(0, 16)}`;
+    const people = [...this.#authors].flatMap(([key, namesakes]) =>
+      namesakes
+        .toSorted((a, b) => b.works.length - a.works.length)
+        .map((author, place) => ({ ...author, key, place })),
+    );
+    for (const { name, works, coauthors, areas, key, place } of people) {
       works.sort((a, b) => (b.year ?? 0) - (a.year ?? 0) || (a.paper_id < b.paper_id ? -1 : 1));
+      const person = place === 0 ? key : `${key} ${works.at(-1)?.paper_id}`;
+      const id = `author:${createHash("sha256").update(person).digest("hex").slice(0, 16)}`;
       yield {
         id,
         scholar_id: id,
@@ -111,4 +123,17 @@ class AuthorsOfPapers implements Gatherer {
       };
     }
   }
+}
+
+/** One author of several who turned out to be the same. */
+function joined(name: string, authors: readonly Author[]): Author {
+  const areas = new Map<string, number>();
+  for (const author of authors)
+    for (const [area, count] of author.areas) areas.set(area, (areas.get(area) ?? 0) + count);
+  return {
+    name,
+    works: authors.flatMap(({ works }) => works),
+    coauthors: new Set(authors.flatMap(({ coauthors }) => [...coauthors])),
+    areas,
+  };
 }

@@ -1,0 +1,246 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { OperationName } from "@dataq/contract";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Database } from "../src/database/database.ts";
+import { createSources } from "../src/operations/sources.ts";
+import { PostingIndex } from "../src/search/postings/posting-index.ts";
+import { WrittenRecord } from "../src/sources/written-record.ts";
+import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
+import { importFileInto } from "./pack.ts";
+
+const article = (law: string, number: string, text: string) => ({
+  law_id: law,
+  law_name: `中华人民共和国${law}`,
+  article_no: `第${number}条`,
+  article_text: text,
+});
+
+const judgment = (id: string, charge: string, text: string, more: object = {}) => ({
+  id,
+  court: "上海市奉贤区人民法院",
+  case_no: `（2019）沪0120刑初${id.length}${id.charCodeAt(0)}号`,
+  case_type: "刑事案件",
+  date: "2019-06-28",
+  charges: [charge],
+  text,
+  ...more,
+});
+
+const rows: Partial<Record<OperationName, readonly object[]>> = {
+  legal_laws: [
+    article("民法典", "五百七十七", "当事人一方不履行合同义务的，应当承担违约责任。"),
+    article("民法典", "五百七十八", "当事人一方明确表示不履行合同义务的，对方可以请求其承担违约责任。"),
+    article("民法典", "五百八十四", "当事人一方不履行合同义务，造成对方损失的，损失赔偿额应当相当于损失。"),
+    article("刑法", "一百三十三", "违反交通运输管理法规，因而发生重大事故的，处三年以下有期徒刑。"),
+    article("刑法", "二百六十四", "盗窃公私财物，数额较大的，处三年以下有期徒刑、拘役或者管制。"),
+    article("刑法", "二百六十六", "诈骗公私财物，数额较大的，处三年以下有期徒刑、拘役或者管制。"),
+    article("劳动合同法", "三十", "用人单位应当向劳动者及时足额支付劳动报酬。"),
+    article("劳动合同法", "四十六", "有下列情形之一的，用人单位应当向劳动者支付经济补偿。"),
+    article("未成年人保护法", "三十九", "学校应当建立学生欺凌防控工作制度。"),
+  ],
+  legal_cases: [
+    judgment("theft", "盗窃罪", "被告人窃取他人停放的电动自行车一辆。审判长 王 刚"),
+    judgment("drunk", "危险驾驶罪", "被告人醉酒后驾驶小型轿车，被民警查获。", {
+      court: "浙江省杭州市西湖区人民法院",
+    }),
+    judgment("fraud", "诈骗罪", "被告人虚构事实，骗取被害人财物。"),
+    judgment("fraud2018", "诈骗罪", "被告人隐瞒真相，骗取被害人财物。", { date: "2018-01-02" }),
+    judgment("fraud-undated", "诈骗罪", "被告人冒充他人，骗取被害人财物。", { date: null }),
+    judgment("receiving", "掩饰、隐瞒犯罪所得罪", "被告人明知是赃物而予以收购。"),
+  ],
+  research_journal_search: [
+    { title: "Nature Communications", issn: "2041-1723" },
+    { title: "Journal of Tests", issn: "1000-0003" },
+  ],
+  research_paper_search: [
+    { id: "arxiv:1908.0910399999998", title: "Deep cities", authors: ["Ann Lee"] },
+    { id: "arxiv:cs/9902021", title: "計算機視覺綜述", authors: [] },
+  ],
+  research_scholar_search: [
+    {
+      id: "a1",
+      title: "One",
+      authors: ["Wei Wang", "Ann Lee"],
+      categories: "cs.IR",
+      published: "2010-01-01",
+    },
+    {
+      id: "a2",
+      title: "Two",
+      authors: ["Wei Wang", "Bo Li"],
+      categories: "math.AG",
+      published: "2011-01-01",
+    },
+    {
+      id: "a3",
+      title: "Three",
+      authors: ["Wei Wang", "Ann Lee"],
+      categories: "cs.DL",
+      published: "2012-01-01",
+    },
+  ],
+};
+
+let folder: string;
+let database: Database;
+let index: PostingIndex;
+
+beforeAll(async () => {
+  folder = await makeDataFolder("tables");
+  for (const [target, list] of Object.entries(rows)) {
+    const path = join(folder, `${target}.jsonl`);
+    writeFileSync(path, list.map((row) => JSON.stringify(row)).join("\n"));
+    await importFileInto(folder, target, path);
+  }
+  database = await openFolder(folder);
+  index = new PostingIndex(database);
+}, 120_000);
+afterAll(async () => {
+  await database.close();
+  await removeDataFolder(folder);
+});
+
+async function ask(operation: OperationName, query: string) {
+  const source = createSources({ index, samples: false }).find(operation)!;
+  const params = { [operation === "research_scholar_search" ? "name" : "query"]: query };
+  await source.check?.(params, false);
+  const context = { signal: new AbortController().signal, now: new Date("2026-03-01"), sandbox: false };
+  const answer = await source.run(params, { page: 1, pageSize: 50 }, context);
+  const records = (answer.records ?? []).map((record) =>
+    record instanceof WrittenRecord ? record.parse() : record,
+  ) as { id: string; works_count?: number }[];
+  return { ...answer, ids: records.map(({ id }) => id), records };
+}
+
+describe("laws", () => {
+  test("any word finds; what has all of them stands first", async () => {
+    const { ids, relaxed } = await ask("legal_laws", "违约责任 对方");
+    expect(ids[0]).toBe("民法典:578");
+    expect(ids).toContain("民法典:577");
+    expect(relaxed).toBeUndefined();
+  });
+
+  test("a word that no record has does not spoil the others, and is named", async () => {
+    const { ids, relaxed, warnings } = await ask("legal_laws", "违约责任 望远镜");
+    expect(ids[0]).toMatch(/^民法典:57[78]$/);
+    expect(relaxed).toBe(true);
+    expect(warnings.join()).toContain("No record has 望远镜");
+  });
+
+  test("words that only ask have no weight, and alone they are no_words", async () => {
+    expect((await ask("legal_laws", "怎么办违约责任怎么办")).ids[0]).toMatch(/^民法典:57[78]$/);
+    await expect(ask("legal_laws", "怎么办")).rejects.toMatchObject({ code: "no_words" });
+  });
+
+  test("people's words find the law's", async () => {
+    expect((await ask("legal_laws", "老板不给工资怎么办")).ids[0]).toBe("劳动合同法:30");
+    expect((await ask("legal_laws", "偷东西会判几年")).ids[0]).toBe("刑法:264");
+  });
+
+  test.each([
+    ["刑法 盗窃罪", "刑法:264"],
+    ["刑法诈骗", "刑法:266"],
+    ["民法典 五百七十七", "民法典:577"],
+    ["民法典五七七条", "民法典:577"],
+    ["民法典第五百七十七條", "民法典:577"],
+    ["勞動合同法第三十條", "劳动合同法:30"],
+    ["civil code article 577", "民法典:577"],
+    ["xingfa 264", "刑法:264"],
+    ["未成年保护法第39条", "未成年人保护法:39"],
+    ["民法典　第５７７条", "民法典:577"],
+  ])("%s: %s alone or first", async (query, id) => {
+    expect((await ask("legal_laws", query)).ids[0]).toBe(id);
+  });
+
+  test.each([
+    ["民法典577-580", ["民法典:577", "民法典:578"]],
+    ["民法典第577条和第584条", ["民法典:577", "民法典:584"]],
+    ["刑法264、266", ["刑法:264", "刑法:266"]],
+  ])("%s: those articles and no others", async (query, ids) => {
+    expect((await ask("legal_laws", query)).ids).toEqual(ids);
+  });
+
+  test("a law that is not held is named, free", async () => {
+    for (const query of ["民诉法解释 第九十条", "工伤保险条例 工伤认定", "旅游法 退款"]) {
+      const answer = await ask("legal_laws", query);
+      expect(answer).toMatchObject({ outcome: "empty", notHeld: true });
+      expect(answer.warnings.join()).toContain("is not held");
+    }
+  });
+
+  test("an article that is missing has no neighbours in its place", async () => {
+    expect(await ask("legal_laws", "民法典 第九百条")).toMatchObject({ outcome: "empty", ids: [] });
+  });
+
+  test("equal questions have one form for the cache", async () => {
+    const source = createSources({ index, samples: false }).find("legal_laws")!;
+    const forms = ["勞動合同法  第三十條", "劳动合同法 第三十条", " 劳动合同法 第三十条"].map((query) =>
+      source.normalised?.({ query }, false),
+    );
+    expect(new Set((await Promise.all(forms)).map((form) => JSON.stringify(form))).size).toBe(1);
+  });
+});
+
+describe("judgments", () => {
+  test.each([
+    ["偷窃", "theft"],
+    ["醉驾", "drunk"],
+    ["cause:盗窃", "theft"],
+    ["案由:诈骗罪 date:2018", "fraud2018"],
+    ["案由:掩饰、隐瞒犯罪所得罪", "receiving"],
+    ["杭州 危险驾驶", "drunk"],
+    ["法官 王 刚", "theft"],
+    ["王 刚", "theft"],
+    ["王刚", "theft"],
+  ])("%s: %s first", async (query, id) => {
+    expect((await ask("legal_cases", query)).ids[0]).toBe(id);
+  });
+
+  test("a place, a cause and a year; undated judgments that are left out are counted", async () => {
+    const { ids, warnings } = await ask("legal_cases", "上海 诈骗 2019年");
+    expect(ids[0]).toBe("fraud");
+    expect(ids).not.toContain("drunk");
+    expect(ids).not.toContain("fraud2018");
+    expect(warnings.join()).toContain("1 record without a date was left out");
+  });
+
+  test("a case number without brackets is found first and alone", async () => {
+    const { ids } = await ask("legal_cases", `2019沪0120刑初5${"t".charCodeAt(0)}号`);
+    expect(ids).toEqual(["theft"]);
+  });
+});
+
+describe("journals, papers and scholars", () => {
+  test.each([
+    ["research_journal_search", "ISSN: 2041-1723", "Nature Communications"],
+    ["research_journal_search", "ISSN：2041-1723", "Nature Communications"],
+    ["research_journal_search", "nature communication", "Nature Communications"],
+    ["research_journal_search", "Natrue", "Nature Communications"],
+    ["research_paper_search", "arXiv:1908.09104", "Deep cities"],
+    ["research_paper_search", "https://arxiv.org/abs/cs/9902021v2", "計算機視覺綜述"],
+    ["research_paper_search", "city", "Deep cities"],
+    ["research_paper_search", "计算机视觉", "計算機視覺綜述"],
+    ["research_paper_search", "計算機視覺", "計算機視覺綜述"],
+  ] as const)("%s %s: %s", async (operation, query, title) => {
+    expect((await ask(operation, query)).records[0]).toMatchObject(
+      operation === "research_journal_search" ? { name: title } : { title },
+    );
+  });
+
+  test("a slip of a key is corrected, and the answer says so", async () => {
+    const { warnings, relaxed } = await ask("research_journal_search", "Natrue");
+    expect(warnings.join()).toContain("nature was searched");
+    expect(relaxed).toBe(true);
+  });
+
+  test("authors who share a name, and neither an author nor a field, are kept apart", async () => {
+    const { records } = await ask("research_scholar_search", "Wei Wang");
+    expect(
+      records
+        .slice(0, 2)
+        .map(({ works_count: count }) => count)
+        .sort(),
+    ).toEqual([1, 2]);
+  });
+});
