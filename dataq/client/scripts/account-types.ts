@@ -1,6 +1,6 @@
 import { balance, estimate, usageGroups, usageRow } from "@dataq/contract/wire";
-import { z } from "zod";
-import { type JsonSchema, typeOf } from "./json-schema.ts";
+import type { z } from "zod";
+import { jsonSchema, typeOf } from "./json-schema.ts";
 
 /** `src/account.ts`: what the service says of an account's tokens, as plain types. */
 export function accountTypes(): string {
@@ -20,5 +20,5 @@ export function accountTypes(): string {
 }
 
 function fieldsOf(schema: z.ZodObject): string {
-  return typeOf(z.toJSONSchema(schema, { io: "input", reused: "inline" }) as JsonSchema);
+  return typeOf(jsonSchema(schema, "input"));
 }

@@ -1,3 +1,5 @@
+import { z } from "zod";
+
 /** The subset of JSON Schema that the contract uses. */
 export interface JsonSchema {
   readonly type?: string | readonly string[];
@@ -53,4 +55,8 @@ function objectType(schema: JsonSchema, named: Named): string {
 
 export function comment(text: string | undefined): string {
   return text === undefined ? "" : `/** ${text.replaceAll("*/", "* /")} */\n`;
+}
+
+export function jsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
+  return z.toJSONSchema(schema, { io, unrepresentable: "any", reused: "inline" }) as JsonSchema;
 }

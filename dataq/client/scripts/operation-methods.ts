@@ -1,6 +1,5 @@
 import { domains, type Operation, operations } from "@dataq/contract";
-import { z } from "zod";
-import { comment, type JsonSchema } from "./json-schema.ts";
+import { comment, jsonSchema } from "./json-schema.ts";
 import { pascal } from "./operation-types.ts";
 
 /**
@@ -59,9 +58,6 @@ function view(
 
 /** A call without required parameters may omit them all. */
 function paramsOf(operation: Operation): string {
-  const { required = [] } = z.toJSONSchema(operation.params, {
-    io: "input",
-    unrepresentable: "any",
-  }) as JsonSchema;
+  const { required = [] } = jsonSchema(operation.params, "input");
   return `ParamsOf<"${operation.name}">${required.length === 0 ? " = {}" : ""}`;
 }

@@ -1,6 +1,5 @@
 import { envelopeSchema, type Operation, operations } from "@dataq/contract";
-import { z } from "zod";
-import { comment, type JsonSchema, typeOf } from "./json-schema.ts";
+import { comment, type JsonSchema, jsonSchema, typeOf } from "./json-schema.ts";
 
 /** `src/operations.ts`: parameters, records and the envelope of every operation as plain types. */
 export function operationTypes(): string {
@@ -34,15 +33,8 @@ function entry(operation: Operation): string {
 
 function typesOf(operation: Operation): string[] {
   const name = pascal(operation.name);
-  const params = jsonSchema(operation.params, "input");
-  const paging: Record<string, JsonSchema> = operation.paged
-    ? {
-        page: { type: "integer", description: "From 1, the default." },
-        page_size: { type: "integer", description: "1–200, default 20." },
-      }
-    : {};
-  const withPaging = { ...params, properties: { ...params.properties, ...paging } };
-  const hasAny = Object.keys(withPaging.properties).length > 0;
+  const withPaging = paramsSchema(operation);
+  const hasAny = Object.keys(withPaging.properties ?? {}).length > 0;
   return [
     hasAny
       ? `export interface ${name}Params ${typeOf(withPaging)}`
@@ -54,6 +46,18 @@ function typesOf(operation: Operation): string[] {
       ? []
       : [`export interface ${name}Summary ${typeOf(jsonSchema(operation.summary, "output"), named)}`, ""]),
   ];
+}
+
+/** The parameters of an operation, and the page where it has pages. */
+export function paramsSchema(operation: Operation): JsonSchema {
+  const params = jsonSchema(operation.params, "input");
+  const paging: Record<string, JsonSchema> = operation.paged
+    ? {
+        page: { type: "integer", description: "From 1, the default." },
+        page_size: { type: "integer", description: "1–200, default 20." },
+      }
+    : {};
+  return { ...params, properties: { ...params.properties, ...paging } };
 }
 
 function envelopeTypes(operation: Operation): string[] {
@@ -78,15 +82,11 @@ function envelopeTypes(operation: Operation): string[] {
 }
 
 /** Fields whose type has the same name everywhere. */
-function named(field: string, schema: JsonSchema): string | undefined {
+export function named(field: string, schema: JsonSchema): string | undefined {
   if (field === "source" && schema.properties?.["retrieved_at"] !== undefined) return "Source";
   if (field === "usage" && schema.properties?.["list_tokens"] !== undefined) return "Usage";
   if (field === "index" && schema.properties?.["next_refresh_at"] !== undefined) return "IndexState";
   return undefined;
-}
-
-function jsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
-  return z.toJSONSchema(schema, { io, unrepresentable: "any", reused: "inline" }) as JsonSchema;
 }
 
 export function pascal(name: string): string {

@@ -30,8 +30,9 @@ export function packProject(): PackedProject {
   };
 }
 
-/** The TypeScript programs of a page of the documentation, as printed. */
-export function programsOf(page: string): string[] {
+/** The programs of a page of the documentation, as printed. */
+export function programsOf(page: string, language: "ts" | "python" = "ts"): string[] {
   const text = readFileSync(repository + page, "utf8");
-  return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, program]) => program ?? "");
+  const blocks = text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"));
+  return [...blocks].map(([, program]) => program ?? "");
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { envelopeSchema, errors, operations } from "@dataq/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { missingModules } from "../../client-python/test/python.ts";
 import { type ServiceProcess, startService } from "../../service/test/service-process.ts";
 import {
   APIError,
@@ -293,6 +294,54 @@ describe("programs", () => {
     expect(lines.map((line) => JSON.parse(line).name)).toHaveLength(6);
   });
 });
+
+const missing = missingModules("httpx", "pandas");
+
+describe.skipIf(missing.length > 0)("the Python client (needs httpx and pandas from pip)", () => {
+  test("answers every operation, pages and errors like the others", async () => {
+    const examples = operations.map(({ name, example }) => [name, withoutLaws[name] ?? example]);
+    const ran = await runPython(["run_service.py"], JSON.stringify(Object.fromEntries(examples)));
+    const { answers, ids, ...rest } = JSON.parse(ran);
+    for (const operation of operations) {
+      const { bodies, rows, status, id } = answers[operation.name];
+      for (const body of bodies) expect(envelopeSchema(operation).safeParse(body).error).toBeUndefined();
+      expect([rows, status, id], operation.name).toEqual([[bodies[0].data].flat().length, 200, true]);
+    }
+    const search = { query: "学报", page_size: 50 };
+    const walked = await client.paginate("research_journal_search", search).toArray({ limit: 1_000 });
+    expect(ids).toEqual(walked.map(({ id }) => id));
+    expect(rest).toMatchObject({
+      same: true,
+      price: 5_000,
+      paid: 5_000,
+      spent: 5_000,
+      groups: expect.arrayContaining([expect.objectContaining({ operation: "content_keyword_index" })]),
+      wrong_key: ["invalid_api_key", 401, "req_"],
+      wrong_parameter: ["invalid_params", 400, "req_"],
+      missing: ["not_found", 404, "req_"],
+    });
+  });
+
+  test("every program of the guide runs as printed", async () => {
+    const pages = ["docs/dataq/client-python.md", "dataq/client-python/README.md"];
+    for (const program of pages.flatMap((page) => programsOf(page, "python"))) {
+      expect(await runPython(["-c", program]), program).not.toBe("");
+    }
+  });
+});
+
+async function runPython(words: string[], input = ""): Promise<string> {
+  const python = `${repository}dataq/client-python`;
+  const env = {
+    ...process.env,
+    DATAQ_API_KEY: service.key,
+    DATAQ_BASE_URL: service.url,
+    PYTHONPATH: `${python}/src`,
+  };
+  const running = run("python3", words, { env, cwd: `${python}/test`, timeout: 60_000, maxBuffer: 2 ** 26 });
+  running.child.stdin?.end(input);
+  return (await running).stdout;
+}
 
 async function runProgram(path: string, ...words: string[]): Promise<string> {
   const conditions = path.startsWith(repository) ? ["-C", "source"] : [];

@@ -1,0 +1,74 @@
+"""Client of the dataq data query service: typed operations, synchronous and asynchronous."""
+
+from __future__ import annotations
+
+from . import records
+from ._account import Balance, Estimate, UsageGroup, UsageReport, UsageRow
+from ._answer import RawResponse, ResponseFacts
+from ._async_client import AsyncDataQuery
+from ._client import DataQuery
+from ._clock import Clock
+from ._envelope import IndexState, Source, Usage
+from ._errors import (
+    APIError,
+    AuthenticationError,
+    BadRequestError,
+    BudgetExceededError,
+    ConfigurationError,
+    ConflictError,
+    ConnectionError,
+    DevnorsDataError,
+    InsufficientBalanceError,
+    NotFoundError,
+    PermissionDeniedError,
+    ProblemDetail,
+    RateLimitError,
+    ServerError,
+    TimeoutError,
+    UnprocessableError,
+)
+from .records import OperationName
+from ._options import CallOptions, PageOptions, PageState, QueryOptions
+from ._pages import AsyncPages, Pages
+from ._result import Result
+
+__all__ = [
+    "APIError",
+    "AsyncDataQuery",
+    "AsyncPages",
+    "AuthenticationError",
+    "BadRequestError",
+    "Balance",
+    "BudgetExceededError",
+    "CallOptions",
+    "Clock",
+    "ConfigurationError",
+    "ConflictError",
+    "ConnectionError",
+    "DataQuery",
+    "DevnorsDataError",
+    "Estimate",
+    "IndexState",
+    "InsufficientBalanceError",
+    "NotFoundError",
+    "OperationName",
+    "PageOptions",
+    "PageState",
+    "Pages",
+    "PermissionDeniedError",
+    "ProblemDetail",
+    "QueryOptions",
+    "RateLimitError",
+    "RawResponse",
+    "ResponseFacts",
+    "Result",
+    "ServerError",
+    "Source",
+    "TimeoutError",
+    "UnprocessableError",
+    "Usage",
+    "UsageGroup",
+    "UsageReport",
+    "UsageRow",
+    "records",
+]

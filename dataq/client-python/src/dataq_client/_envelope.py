@@ -1,0 +1,71 @@
+# Written by scripts/generate.ts; change the contract, or the script, and run it again.
+from __future__ import annotations
+
+from typing import List, Literal, Optional, TypedDict, Union
+
+# The names that an answer keeps for itself; a record's field of such a name is read from `data`.
+envelope_fields = frozenset(
+    ["data", "page", "page_size", "total", "total_relation", "total_pages", "has_more", "domain", "operation", "request_id", "usage", "warnings", "index", "summary", "relaxed", "sample"]
+)
+
+
+class Usage(TypedDict):
+    """What a call cost, in tokens, and what is left."""
+
+    tokens: int
+    list_tokens: int
+    cached: bool
+    billed: bool
+    reason: Optional[str]
+    """cache_hit, no_result, not_held, insufficient_elements, sample, sandbox, replayed."""
+    balance: int
+    trial_balance: int
+
+
+class IndexState(TypedDict):
+    """State of the index that an answer was read from."""
+
+    snapshot: str
+    refreshed_at: str
+    next_refresh_at: Optional[str]
+    size: int
+
+
+class _SourceOptional(TypedDict, total=False):
+    url: str
+    document_id: str
+    published_at: str
+    licence: str
+
+
+class Source(_SourceOptional):
+    """Where a record comes from. Generated records are `sample` and never say anything else."""
+
+    name: str
+    """Publisher of the record."""
+    kind: Union[Literal["official", "licensed", "third_party", "sample"], str]
+    retrieved_at: str
+    """Retrieval time, RFC 3339 with +08:00."""
+    content_sha256: str
+    """SHA-256 of the other fields of the record as canonical JSON."""
+
+
+
+class Envelope:
+    """What every answer has beside its data."""
+
+    page: int
+    page_size: int
+    total: int
+    total_relation: Union[Literal["eq", "gte"], str]
+    total_pages: int
+    has_more: bool
+    domain: str
+    operation: str
+    request_id: str
+    usage: Usage
+    warnings: List[str]
+    index: Optional[IndexState]
+    relaxed: Optional[bool]
+    sample: Optional[Literal[True]]
+    """The records are generated samples, not facts; the call is free."""

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from dataclasses import dataclass
+from typing import Dict, List, Literal, Optional, Tuple, Union
+
+import httpx
+
+
+@dataclass(frozen=True)
+class HttpRequest:
+    method: Literal["GET", "POST"]
+    url: str
+    headers: Dict[str, str]
+    body: Optional[bytes] = None
+
+
+@dataclass(frozen=True)
+class Reply:
+    status: int
+    headers: List[Tuple[str, str]]
+    text: str
+
+
+@dataclass(frozen=True)
+class Failed:
+    reason: Literal["timeout", "too_large", "network"]
+    message: str = ""
+    error: Optional[BaseException] = None
+
+
+Outcome = Union[Reply, Failed]
+
+
+def exchange(client: httpx.Client, request: HttpRequest, timeout: float, max_bytes: int) -> Outcome:
+    """One request, one answer."""
+    deadline = time.monotonic() + timeout
+    body = _Body(max_bytes)
+    try:
+        response = client.send(_build(client, request, timeout), stream=True, follow_redirects=False)
+        try:
+            for chunk in response.iter_bytes():
+                # httpx limits the wait for each part; this limits the sum of them.
+                if time.monotonic() > deadline:
+                    return Failed("timeout")
+                if not body.add(chunk):
+                    return Failed("too_large")
+        finally:
+            response.close()
+        return _reply(response, body)
+    except Exception as error:
+        return _failed(error)
+
+
+async def exchange_async(
+    client: httpx.AsyncClient, request: HttpRequest, timeout: float, max_bytes: int
+) -> Outcome:
+    """One request, one answer."""
+    body = _Body(max_bytes)
+
+    async def send() -> Outcome:
+        # Not followed: a redirect would turn the paid POST into a GET, and might leave the server that was asked.
+        response = await client.send(_build(client, request, timeout), stream=True, follow_redirects=False)
+        try:
+            async for chunk in response.aiter_bytes():
+                if not body.add(chunk):
+                    return Failed("too_large")
+        finally:
+            await response.aclose()
+        return _reply(response, body)
+
+    try:
+        return await asyncio.wait_for(send(), timeout)
+    except asyncio.TimeoutError:
+        return Failed("timeout")
+    except Exception as error:
+        return _failed(error)
+
+
+class _Body:
+    def __init__(self, max_bytes: int) -> None:
+        self._left = max_bytes
+        self._chunks: List[bytes] = []
+
+    def add(self, chunk: bytes) -> bool:
+        self._left -= len(chunk)
+        self._chunks.append(chunk)
+        return self._left >= 0
+
+    def text(self) -> str:
+        return b"".join(self._chunks).decode("utf-8", "replace")
+
+
+def _build(
+    client: Union[httpx.Client, httpx.AsyncClient], request: HttpRequest, timeout: float
+) -> httpx.Request:
+    return client.build_request(
+        request.method, request.url, headers=request.headers, content=request.body, timeout=timeout
+    )
+
+
+def _reply(response: httpx.Response, body: _Body) -> Reply:
+    return Reply(response.status_code, list(response.headers.multi_items()), body.text())
+
+
+def _failed(error: Exception) -> Failed:
+    if isinstance(error, httpx.TimeoutException):
+        return Failed("timeout", str(error), error)
+    if isinstance(error, (httpx.HTTPError, httpx.InvalidURL, OSError)):
+        return Failed("network", str(error) or type(error).__name__, error)
+    raise error
+
+
+def to_json(value: object) -> bytes:
+    """As UTF-8 and not escaped, because the service limits the bytes of a body."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8")

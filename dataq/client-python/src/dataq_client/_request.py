@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import re
+import secrets
+from typing import Any, Dict, Mapping, Optional
+from urllib.parse import urlencode
+
+from ._exchange import HttpRequest, to_json
+from ._settings import Settings, read_headers, wrong
+
+
+def query_request(
+    settings: Settings, operation: str, params: Mapping[str, object], options: Mapping[str, Any]
+) -> HttpRequest:
+    """The request of a query. Moves `page` and `page_size` out of the parameters."""
+    key = options.get("idempotency_key")
+    if key is None:
+        key = secrets.token_hex(16)
+    if not isinstance(key, str) or not re.fullmatch(r"[\x21-\x7e]{1,255}", key):
+        raise wrong("idempotency_key", "must be 1–255 characters of printable ASCII without spaces")
+    headers = {**_headers(settings, options), "idempotency-key": key}
+    return _post(settings, "/v1/data/query", _query_body(operation, params, options), headers)
+
+
+def estimate_request(
+    settings: Settings, operation: str, params: Mapping[str, object], options: Mapping[str, Any]
+) -> HttpRequest:
+    """The request for the price of a query."""
+    body = _query_body(operation, params, options)
+    return _post(settings, "/v1/data/estimate", body, _headers(settings, options))
+
+
+def get_request(
+    settings: Settings, path: str, search: Mapping[str, Optional[str]], options: Mapping[str, Any]
+) -> HttpRequest:
+    """A free request about the account."""
+    asked = {name: value for name, value in search.items() if value is not None}
+    query = f"?{urlencode(asked)}" if asked else ""
+    return HttpRequest("GET", settings.base_url + path + query, _headers(settings, options))
+
+
+def _query_body(
+    operation: str, params: Mapping[str, object], options: Mapping[str, Any]
+) -> Dict[str, object]:
+    if not re.fullmatch(r"[a-z]+(_[a-z]+)+", operation):
+        raise wrong("operation", "must be a name such as legal_cases")
+    given = {name: value for name, value in params.items() if value is not None}
+    beside = {
+        "page": given.pop("page", None),
+        "page_size": given.pop("page_size", None),
+        "cache": options.get("cache"),
+        "fields": options.get("fields"),
+        "snapshot": options.get("snapshot"),
+        "max_tokens": options.get("max_tokens"),
+    }
+    return {
+        "domain": operation.partition("_")[0],
+        "operation": operation,
+        "params": given,
+        **{name: value for name, value in beside.items() if value is not None},
+    }
+
+
+def _post(settings: Settings, path: str, body: Dict[str, object], headers: Dict[str, str]) -> HttpRequest:
+    try:
+        content = to_json(body)
+    except (TypeError, ValueError) as error:
+        # None, because the value itself may be large or private.
+        raise wrong("params", f"must be values that JSON can hold ({type(error).__name__})") from None
+    url = settings.base_url + path
+    return HttpRequest("POST", url, {**headers, "content-type": "application/json"}, content)
+
+
+def _headers(settings: Settings, options: Mapping[str, Any]) -> Dict[str, str]:
+    headers = {"accept": "application/json", **settings.headers, **read_headers(options.get("headers"))}
+    request_id = options.get("request_id")
+    if request_id is not None:
+        if not isinstance(request_id, str) or not re.fullmatch(r"[A-Za-z0-9._-]{1,64}", request_id):
+            raise wrong("request_id", "must be 1–64 characters of A-Z a-z 0-9 . _ -")
+        headers["x-request-id"] = request_id
+    headers["authorization"] = f"Bearer {settings.api_key}"
+    return headers
