@@ -107,7 +107,7 @@ const show = (value: number) => (value >= 100 ? value.toFixed(0) : value.toPreci
 export const quartiles = (values: readonly number[]) =>
   `${show(quantile(values, 0.25))}–${show(quantile(values, 0.75))}`;
 
-function quantile(values: readonly number[], part: number): number {
+export function quantile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const at = (sorted.length - 1) * part;
   const low = sorted[Math.floor(at)] ?? Number.NaN;

@@ -17,6 +17,8 @@ export interface Timing {
   readonly lastMs: number;
   /** As the server counts them. */
   readonly promptTokens: number;
+  /** Prompt tokens that came from no cache. */
+  readonly computedTokens: number;
   readonly tokens: number;
 }
 
@@ -107,10 +109,14 @@ export class Peer {
       firstMs ||= lastMs;
     });
     const timings = last["timings"] as { prompt_n: number; predicted_n: number } | undefined;
+    const promptTokens = Number(
+      last["prompt_eval_count"] ?? last["tokens_evaluated"] ?? timings?.prompt_n ?? 0,
+    );
     return {
       firstMs,
       lastMs,
-      promptTokens: Number(last["prompt_eval_count"] ?? last["tokens_evaluated"] ?? timings?.prompt_n ?? 0),
+      promptTokens,
+      computedTokens: timings?.prompt_n ?? promptTokens - Number(last["prompt_cached_count"] ?? 0),
       tokens: Number(last["eval_count"] ?? timings?.predicted_n ?? 0),
     };
   }

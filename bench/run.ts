@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { compare, type Figure } from "./bursts.ts";
 import { Peer } from "./peer.ts";
 
-const usage = `npm run bench -- <figure> … --server NAME=WHAT --server NAME=WHAT [--bursts 15] [--others 0.12] [--model NAME] [--options '{"num_thread":2}']
+const usage = `npm run bench -- <figure> … --server NAME=WHAT --server NAME=WHAT [--bursts 15] [--others 0.12] [--scale 1] [--model NAME] [--options '{"num_thread":2}']
 
 WHAT is a base URL (Ollama's API or llama-server's), or a command line that starts a server, with {port} where
 its port goes; it is started and ended here. Ratios are taken to each server but the first.
@@ -14,6 +14,7 @@ const { values, positionals } = parseArgs({
     server: { type: "string", multiple: true, default: [] },
     bursts: { type: "string", default: "15" },
     others: { type: "string", default: "0.12" },
+    scale: { type: "string", default: "1" },
     model: { type: "string" },
     options: { type: "string", default: "{}" },
   },
@@ -22,16 +23,19 @@ const { values, positionals } = parseArgs({
 /** Figures that bring their own server. */
 type Alone = (print: (line: string) => void) => Promise<void>;
 const alone = new Map<string, Alone>();
+/** Figures that print tables of their own. */
+type Report = typeof import("./agents.ts").report;
+const reports = new Map<string, { title: string; report: Report }>();
 const figures = await findFigures();
 const only = alone.get(positionals[0] ?? "");
 if (only !== undefined) {
   await only(console.log);
   process.exit(0);
 }
-const unknown = positionals.filter((name) => !figures.has(name));
+const unknown = positionals.filter((name) => !figures.has(name) && !reports.has(name));
 if (positionals.length === 0 || unknown.length > 0 || values.server.length === 0) {
   console.error(
-    `${usage}\n${[...figures].map(([name, { title }]) => `  ${name.padEnd(24)}${title}`).join("\n")}`,
+    `${usage}\n${[...figures, ...reports].map(([name, { title }]) => `  ${name.padEnd(24)}${title}`).join("\n")}`,
   );
   process.exit(2);
 }
@@ -57,7 +61,9 @@ try {
   }
   for (const name of positionals) {
     const options = { bursts: Number(values.bursts), othersCores: Number(values.others) };
-    await compare(figures.get(name)!, peers, options, console.log);
+    const own = reports.get(name);
+    if (own === undefined) await compare(figures.get(name)!, peers, options, console.log);
+    else await own.report(peers, { scale: Number(values.scale) }, console.log);
     console.log("");
   }
 } finally {
@@ -68,8 +74,15 @@ async function findFigures(): Promise<Map<string, Figure>> {
   const found = new Map<string, Figure>();
   for (const name of readdirSync(import.meta.dirname).sort()) {
     if (!name.endsWith(".ts") || name === "run.ts") continue;
-    const module = (await import(`./${name}`)) as { figure?: Figure; run?: Alone };
+    const module = (await import(`./${name}`)) as {
+      figure?: Figure;
+      run?: Alone;
+      title?: string;
+      report?: Report;
+    };
     if (module.figure !== undefined) found.set(name.slice(0, -3), module.figure);
+    else if (module.report !== undefined)
+      reports.set(name.slice(0, -3), { title: module.title ?? "", report: module.report });
     else if (module.run !== undefined) alone.set(name.slice(0, -3), module.run);
   }
   return found;

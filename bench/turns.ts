@@ -1,0 +1,23 @@
+import type { Figure } from "./bursts.ts";
+import { prompt } from "./text.ts";
+
+const conversations = [11, 12].map((salt) => prompt(salt, 1_500));
+const said = ["", ""];
+
+/** Two conversations of 1,500 tokens in turns on one slot, each turn 15 tokens more: to the first token. */
+export const figure: Figure = {
+  title: "Time to first token of a conversation of 1,500 tokens whose slot another one had",
+  unit: "ms",
+  better: "less",
+  async prepare(peer) {
+    for (const conversation of conversations)
+      await peer.complete({ prompt: conversation, tokens: 4, seed: 1 });
+  },
+  async measure(peer, round) {
+    const which = round % 2;
+    // All servers are asked the same in a round.
+    if (!said[which]!.endsWith(`${round}.`)) said[which] += ` ${prompt(round + 1000, 15)} ${round}.`;
+    const turn = { prompt: conversations[which]! + said[which]!, tokens: 4, seed: 1 };
+    return (await peer.complete(turn)).firstMs;
+  },
+};
