@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Explained } from "./crowd.ts";
 import { createSmallStore, type ModelStore } from "./model-store.ts";
 import { rawRequest } from "./raw-http.ts";
-import { launch, type ServerProcess, startServer, until } from "./server-process.ts";
+import { launch, metricsOf, type ServerProcess, startServer, until } from "./server-process.ts";
 import { hasTerminal, terminal } from "./terminal.ts";
 
 let folder: string;
@@ -271,6 +271,69 @@ describe("with a model", () => {
         ...{ cudaVisibleDevices: null, vulkanVisibleDevices: null },
         ...{ registries: null, credentialsFile: inHome("credentials.json"), caFile: null },
         ...{ apiKey: "not set", proxy: { http: "not set", https: "not set", except: null } },
+      });
+    });
+  });
+
+  it("LOCALLM_CACHE_DISK keeps conversations over an unload, a kill and a restart, within its limits", async () => {
+    const files = join(folder, "conversations");
+    const env = {
+      LOCALLM_MODELS: store.folder,
+      LOCALLM_CACHE_RAM: "8MiB",
+      LOCALLM_CACHE_DISK: "20MiB",
+      LOCALLM_CACHE_FOLDER: files,
+    };
+    const ask = (server: ServerProcess, prompt: string) =>
+      server.ask<{ response: string; prompt_cached_count?: number }>("/api/generate", { ...body, prompt });
+    const long = (topic: string) => `${topic}: ${"the quick brown fox. ".repeat(8)}`;
+    const topics = ["tea", "sea", "pea"];
+    const kept = async (server: ServerProcess) => {
+      const { explain } = await server.ask<{ explain: { conversations: unknown } }>("/api/ps?explain");
+      return explain.conversations;
+    };
+    const answers = new Map<string, string>();
+    const again = async (server: ServerProcess) => {
+      for (const topic of topics) {
+        const { response, prompt_cached_count } = await ask(server, long(topic));
+        expect([topic, response, Number(prompt_cached_count ?? 0) > 150]).toEqual([
+          topic,
+          answers.get(topic),
+          true,
+        ]);
+      }
+    };
+    await withServer(env, async (server) => {
+      for (const topic of topics) answers.set(topic, (await ask(server, long(topic))).response);
+      await server.ask("/api/generate", { model, keep_alive: 0 });
+      await until(
+        "it is unloaded",
+        async () => (await server.ask<{ models: unknown[] }>("/api/ps")).models.length === 0,
+      );
+      expect(await kept(server)).toMatchObject({
+        memory: { count: 3, limit_bytes: 8 * 2 ** 20 },
+        disk: { limit_bytes: 20 * 2 ** 20 },
+      });
+      expect((await stat(files)).mode & 0o777).toBe(0o700);
+      await again(server);
+      const metrics = await metricsOf(server);
+      expect(metrics("conversation_bytes", 'where="disk"')).toBeGreaterThan(100_000);
+      expect(metrics("conversation_limit_bytes", 'where="disk"')).toBe(20 * 2 ** 20);
+      await until("all are written", async () => {
+        return (await readdir(files)).filter((name) => name.endsWith(".state")).length === 3;
+      });
+      server.signal("SIGKILL");
+      await server.exited;
+    });
+    await withServer(env, async (server) => {
+      expect(await kept(server)).toMatchObject({ memory: { count: 0 }, disk: { count: 3 } });
+      await again(server);
+    });
+    await withServer({ ...env, LOCALLM_CACHE_RAM: "0", LOCALLM_CACHE_DISK: "0" }, async (server) => {
+      for (const topic of ["tea", "sea", "tea"])
+        expect((await ask(server, long(topic))).prompt_cached_count ?? 0).toBeLessThan(10);
+      expect(await kept(server)).toMatchObject({
+        memory: { count: 0, bytes: 0, limit_bytes: 0 },
+        disk: null,
       });
     });
   });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { Context } from "../../src/engine/context.ts";
 import { Grammars } from "../../src/engine/grammar.ts";
+import { KeptStates } from "../../src/engine/kept/kept-states.ts";
 import { openLibrary } from "../../src/engine/libllama/library.ts";
 import { Model } from "../../src/engine/model.ts";
 import { type SlotEvent, Slots } from "../../src/engine/slots.ts";
@@ -19,6 +20,7 @@ await writeFile(path, smallLlama(3));
 const library = openLibrary();
 const model = Model.load(library, loadOf(path), () => {});
 
+let context: Context;
 let slots: Slots;
 let events: SlotEvent[];
 let onEvents: () => void;
@@ -28,7 +30,7 @@ beforeEach(() => {
   events = [];
   onEvents = () => {};
   beforeStep = () => {};
-  const context = new Context(library, model.pointer, {
+  context = new Context(library, model.pointer, {
     sequences: 1,
     contextPerSequence: 128,
     vocabSize: model.vocabulary.size,
@@ -44,6 +46,10 @@ beforeEach(() => {
     unified: false,
     canCut: true,
   });
+  slots = newSlots(null);
+});
+
+function newSlots(kept: KeptStates | null): Slots {
   const threads = {
     most: 1,
     begin() {
@@ -53,9 +59,9 @@ beforeEach(() => {
     end() {},
   };
   const { vocabulary } = model;
-  slots = new Slots({
+  return new Slots({
     context,
-    kept: null,
+    kept,
     slots: 1,
     threads,
     onStep(step) {
@@ -71,7 +77,7 @@ beforeEach(() => {
       randomSeed: () => 1,
     },
   });
-});
+}
 
 const ends = Array.from({ length: model.vocabulary.size }, (_, token) => token).filter((token) =>
   model.vocabulary.isEnd(token),
@@ -117,4 +123,47 @@ test("ignores a pause that arrives after the end of its job", async () => {
   slots.submit(1, job(4));
   await finished(1);
   expect(events.at(-1)).toMatchObject({ id: 1, error: null, done: { evalTokens: 4 } });
+});
+
+test("gives nothing for a job that is cancelled while its slot's cache is being kept", async () => {
+  const asked: ((place: number | null) => void)[] = [];
+  const told: string[] = [];
+  const keeper = {
+    reserve: () => new Promise<number | null>((resolve) => void asked.push(resolve)),
+    kept: (id: number) => void told.push(`kept ${id}`),
+    used: (id: number) => void told.push(`used ${id}`),
+    release: (id: number) => void told.push(`released ${id}`),
+    damaged: (id: number) => void told.push(`damaged ${id}`),
+  };
+  slots = newSlots(new KeptStates(context, keeper, "0".repeat(64), 0));
+  const prompt = (first: number) => Array.from({ length: 60 }, (_, index) => ((first + index) % 90) + 4);
+  const answers = new Map<number, readonly number[] | null | undefined>();
+  const run = async (id: number, first: number, act: () => void = () => {}) => {
+    const done = finished(id);
+    slots.submit(id, { ...job(4), prompt: prompt(first), wantContext: true });
+    act();
+    await done;
+    const end = events.findLast((event) => event.id === id)?.done;
+    answers.set(id, end?.context);
+    return end?.cachedTokens;
+  };
+  const until = async (isTrue: () => boolean) => {
+    while (!isTrue()) await new Promise((resolve) => setImmediate(resolve));
+  };
+  await run(1, 0);
+  slots.submit(2, { ...job(4), prompt: prompt(30) });
+  await until(() => asked.length === 1);
+  slots.cancel(2);
+  const third = run(3, 60);
+  asked[0]!(7);
+  await third;
+  expect(events.filter(({ id }) => id === 2)).toEqual([]);
+  expect(told).toEqual(["kept 7"]);
+  // Its own conversation is asked a place for; there is none.
+  const fourth = run(4, 0);
+  await until(() => asked.length === 2);
+  asked[1]!(null);
+  expect(await fourth).toBe(59);
+  expect(answers.get(4)).toEqual(answers.get(1));
+  expect(told).toEqual(["kept 7", "released 7"]);
 });
