@@ -82,6 +82,18 @@ test("reads control tokens everywhere with LOCALLM_SPECIAL_TOKENS=everywhere", a
   }
 });
 
+test("rejects a template that prints nothing, as often as it comes, and answers others", async () => {
+  const body = { model, prompt: "x", template: "{{ if false }}x{{ end }}", stream: false, options };
+  for (let count = 0; count < 5; count += 1) {
+    const refused = await server.post("/api/generate", body);
+    expect([refused.status, await refused.json()]).toEqual([
+      400,
+      { error: "the prompt is empty: the template prints nothing for this request" },
+    ]);
+  }
+  expect(await promptTokens("/api/chat", chat("hi"))).toBeGreaterThan(0);
+});
+
 test("rejects a text of more tokens than one answer lists", async () => {
   const tokenize = (chars: number) => server.post("/api/tokenize", { model, content: "a".repeat(chars) });
   expect(((await (await tokenize(5_000)).json()) as { count: number }).count).toBe(5_000);

@@ -57,6 +57,7 @@ export class Answer {
     if (whole.length > this.window && !job.truncate) {
       throw new LocallmError("prompt_too_long", { promptTokens: whole.length, contextLength: this.window });
     }
+    if (whole.length === 0) throw new LocallmError("prompt_empty", {});
     this.prompt = whole.length > this.window ? this.#cut(whole) : whole;
     this.#truncatedTokens = whole.length - this.prompt.length + (job.skippedTokens ?? 0);
     const { sampling } = job;

@@ -171,6 +171,8 @@ export class Slots {
       try {
         await this.#place(id, new Answer(this.#request.makers, job, this.#context.contextPerSequence));
       } catch (error) {
+        const slot = this.#slots.find((candidate) => candidate.id === id);
+        if (slot !== undefined) this.#drop(slot);
         this.#fail(id, error);
       }
     }

@@ -23,6 +23,10 @@ export const errors = {
       "previous response '{id}' not found; it was deleted, is too old, or was not stored: send the whole conversation as input",
   },
   method_not_allowed: { status: 405, message: "{method} is not allowed on {path}; use {allowed}" },
+  prompt_empty: {
+    status: 400,
+    message: "the prompt is empty: the template prints nothing for this request",
+  },
   prompt_too_long: {
     status: 400,
     // The first words are Anthropic's: its agents compact the conversation when they read them.

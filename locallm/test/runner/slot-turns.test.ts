@@ -115,6 +115,29 @@ test.each([
   expect(events.at(-1)).toMatchObject({ id: 2, error: null, done: { evalTokens: 5, promptTokens: 3 } });
 });
 
+test("rejects an empty prompt, and answers the next job in the same slot", async () => {
+  slots.submit(1, { ...job(5), prompt: [] });
+  await finished(1);
+  expect(events).toMatchObject([{ id: 1, done: null, error: { code: "prompt_empty" } }]);
+  slots.submit(2, job(5));
+  await finished(2);
+  expect(events.at(-1)).toMatchObject({ id: 2, error: null, done: { evalTokens: 5 } });
+});
+
+test("frees the slot of a job that could not be placed", async () => {
+  const { truncate } = context;
+  context.truncate = () => {
+    context.truncate = truncate;
+    throw new Error("no memory");
+  };
+  slots.submit(1, job(5));
+  await finished(1);
+  expect(events).toMatchObject([{ id: 1, done: null, error: { code: "decode_failed" } }]);
+  slots.submit(2, job(5));
+  await finished(2);
+  expect(events.at(-1)).toMatchObject({ id: 2, error: null, done: { evalTokens: 5 } });
+});
+
 test("ignores a pause that arrives after the end of its job", async () => {
   slots.submit(1, job(3));
   await finished(1);
