@@ -16,7 +16,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 700,
-    // Few files, because each costs a first visit more than its bytes. Every page keeps a file of its own.
+    // Few files, because each one costs a first visit more than its bytes. Every page keeps its own file.
     rolldownOptions: {
       output: {
         codeSplitting: {
@@ -32,8 +32,8 @@ export default defineConfig({
 });
 
 /**
- * What every visit needs stands in the page itself, so that it is on its way before the first script runs. A link
- * with `hreflang` is for readers of that language alone; the service leaves out the others.
+ * The page itself links what every visit needs, so that it loads before the first script runs. A link with `hreflang`
+ * is for readers of that language; the service removes the others.
  */
 function askEarly(): Plugin {
   return {

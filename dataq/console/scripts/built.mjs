@@ -1,4 +1,5 @@
-// Whether dist/ holds a build of the present sources. No dependencies: the installer asks before there are any.
+// Whether dist/ contains a build of the current sources. No dependencies, because the installer needs it before any
+// are installed.
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Bilingual } from "./bilingual.ts";
 
-/** What a schema wants instead, without the library's own words. */
+/** What a schema expects, in our own words. */
 export function expectedOf(issue: z.core.$ZodIssue): Bilingual {
   switch (issue.code) {
     case "invalid_type":

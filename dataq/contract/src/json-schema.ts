@@ -49,7 +49,7 @@ export function meanings(operation: Operation) {
   };
 }
 
-/** A field's own meaning stands in its schema; the rest are in the operation's words and those of its domain. */
+/** A field's own meaning is in its schema. All others are in the words of the operation and its domain. */
 function meaningsIn(schema: unknown, operation?: Operation, path = ""): Record<string, Bilingual> {
   if (typeof schema !== "object" || schema === null) return {};
   const { description, properties, items, anyOf, [chinese]: zh } = schema as Record<string, unknown>;

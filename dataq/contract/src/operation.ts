@@ -7,7 +7,7 @@ import type { Words } from "./words/word.ts";
 export const domains = ["legal", "enterprise", "content", "cloud", "research"] as const;
 export type Domain = (typeof domains)[number];
 
-/** Everything that is to be known of an operation: validation, types, catalogue, OpenAPI and docs are read from it. */
+/** Everything about an operation: validation, types, catalogue, OpenAPI and docs are made from it. */
 export interface Operation {
   /** Full wire name, `<domain>_<short name>`. */
   readonly name: string;
@@ -16,24 +16,24 @@ export interface Operation {
   readonly olderType: string;
   readonly title: Bilingual;
   readonly description: Bilingual;
-  /** What an operator connects or imports for it, after "connect". */
+  /** What an operator connects or imports for it, after the word "connect". */
   readonly needs: Bilingual;
-  /** Shape of `params`; every value is a string that its reader checks and brings into one form. */
+  /** Shape of `params`. Every value is a string, which its reader checks and normalises. */
   readonly params: z.ZodObject;
   /** Checks across parameters, and defaults that depend on the day (`today` is China's, YYYY-MM-DD). */
   readonly complete?: (params: Params, today: string) => Completed;
   readonly record: z.ZodObject;
-  /** What its own fields mean; those that the domain shares are explained in `words/<domain>.ts`. */
+  /** The meanings of its own fields. Those shared by a domain are in `words/<domain>.ts`. */
   readonly words?: Words;
-  /** What stands beside `data` in the answer of a check or a ranking. */
+  /** What a check or a ranking returns besides `data`. */
   readonly summary?: z.ZodObject;
-  /** `list`: `data` is an array. `single`: `data` is one object, and none found is 404. */
+  /** `list`: `data` is an array. `single`: `data` is one object, or the answer is 404. */
   readonly kind: "list" | "single";
   readonly paged: boolean;
   readonly priceGroup: PriceGroup;
-  /** How long an answer may be given again at half price; an answer may name another time itself. Seconds. */
+  /** How long, in seconds, a repeat costs half price. An answer may set another time. */
   readonly cacheS: number;
-  /** Finds a record on a fresh install. */
+  /** Finds a record on a new installation. */
   readonly example: Params;
 }
 

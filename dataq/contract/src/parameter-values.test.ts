@@ -135,7 +135,7 @@ const values: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
         ["weibo", "weibo"],
         ["微博", "weibo"],
         [" TikTok_CN ", "douyin"],
-        // Only the source knows whether it has an archive of it.
+        // Only the source knows whether it has an archive of the platform.
         ["v2ex", "v2ex"],
       ],
       wrong: [

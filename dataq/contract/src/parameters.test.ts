@@ -34,7 +34,7 @@ const specified = [
 ];
 
 test.each(operations.map((operation) => [operation.name, operation as Operation] as const))(
-  "%s takes its example, and the same again in its one form",
+  "%s accepts its example, and its normalised form again",
   (_, operation) => {
     const read = readParams(operation, operation.example, today);
     expect(read).toHaveProperty("params");
@@ -43,7 +43,7 @@ test.each(operations.map((operation) => [operation.name, operation as Operation]
 );
 
 test.each(operations.map((operation) => [operation.name, operation as Operation] as const))(
-  "%s names what is missing, unknown or of a wrong type",
+  "%s names what is missing, unknown or of the wrong type",
   (_, operation) => {
     for (const [name, schema] of Object.entries(operation.params.shape)) {
       const { [name]: _left, ...rest } = operation.example;
@@ -67,7 +67,7 @@ test.each(operations.map((operation) => [operation.name, operation as Operation]
 );
 
 test.each(operations.map((operation) => [operation.name, operation as Operation] as const))(
-  "%s reads any text without failing, and reads its own answer as the same",
+  "%s reads any text without crashing, and reads its own result unchanged",
   (_, operation) => {
     for (const name of Object.keys(operation.params.shape)) {
       fc.assert(

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL("../../../", import.meta.url));
 
 export const title = "dataq: the page on adding an operation holds";
 
-/** What is run in the copy, and must end well. The tests take the new operation from the catalogue. */
+/** Commands that run in the copy and must succeed. The tests find the new operation in the catalogue. */
 const steps = [
   ["npm", "run", "format"],
   ["npm", "run", "generate"],
@@ -21,7 +21,7 @@ const steps = [
   ["npx", "vitest", "run", "dataq/service/test/operations.test.ts", "dataq/service/test/openapi.test.ts"],
 ] as const;
 
-/** Does in a copy of the last commit what docs/dataq/adding-an-operation.md says. */
+/** Applies docs/dataq/adding-an-operation.md to a copy of the last commit. */
 export async function run(print: (line: string) => void): Promise<void> {
   const copy = mkdtempSync(join(tmpdir(), "dataq-copy-"));
   const { workspaces } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
@@ -32,7 +32,7 @@ export async function run(print: (line: string) => void): Promise<void> {
     execFileSync("tar", ["-x", "-C", copy], { input: archive });
     for (const place of ["", ...workspaces].map((each) => join(each, "node_modules")))
       if (existsSync(join(root, place))) copyFolder(join(root, place), join(copy, place));
-    // The checks ask git what is ignored.
+    // The checks ask git which files are ignored.
     execFileSync("git", ["init", "-q"], { cwd: copy });
     const blocks = blocksOf(readFileSync(join(copy, "docs/dataq/adding-an-operation.md"), "utf8"));
     for (const block of blocks) apply(copy, block);
@@ -51,7 +51,7 @@ export async function run(print: (line: string) => void): Promise<void> {
   }
 }
 
-/** As links where the disk is the same. */
+/** As links if both are on one disk. */
 function copyFolder(from: string, to: string): void {
   try {
     execFileSync("cp", ["-a", "--link", from, to], { stdio: "ignore" });
@@ -63,7 +63,7 @@ function copyFolder(from: string, to: string): void {
 
 interface Block {
   readonly path: string;
-  /** The line behind which it goes; undefined for a file of its own. */
+  /** The line after which the block goes; undefined for a new file. */
   readonly after: string | undefined;
   readonly lines: readonly string[];
 }

@@ -9,10 +9,12 @@ export const title =
 
 const SECONDS = 30;
 const CALLERS = 8;
-/** So many of PostgreSQL's answers are lost together with their connection, after it did what it was asked. */
+/**
+ * This share of PostgreSQL's answers is lost together with their connection, after the statement was executed.
+ */
 const LOST = 0.01;
 
-/** Calls without an Idempotency-Key, so that nothing but the service itself can tell whether they were charged. */
+/** Calls without an Idempotency-Key, so that only the service itself can know whether they were charged. */
 export async function run(print: (line: string) => void): Promise<void> {
   const folder = await makeDataFolder("tables");
   const database = await openFolder(folder);
@@ -25,7 +27,7 @@ export async function run(print: (line: string) => void): Promise<void> {
     const statusOf = new Map<string, number>();
     const callers = Array.from({ length: CALLERS }, async (_, caller) => {
       for (let n = 0; Date.now() < end; n++) {
-        // Every second question is the one before: it is charged in one step.
+        // Every second question repeats the one before, so it is charged in one step.
         const query = `found ${caller} ${n - (n % 2)}`;
         const body = { operation: "legal_cases", params: { query } };
         const answer = await service.call("/v1/data/query", { key: keys[0]!, body });
@@ -71,7 +73,7 @@ interface Target {
   readonly database: string;
 }
 
-/** Passes everything on, but loses a share of what the server says. */
+/** Forwards everything, but loses a share of the server's answers. */
 async function startLossyProxy({ host, port, user, password, database }: Target) {
   let lost = 0;
   const server = createServer((client) => {

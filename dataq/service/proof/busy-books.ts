@@ -20,7 +20,7 @@ export async function run(print: (line: string) => void): Promise<void> {
   }
 }
 
-/** Each statement with its index, then in a transaction without it, which is rolled back. */
+/** Runs each statement with its index, then without it in a transaction that is rolled back. */
 async function proveIndexes({ database }: InProcessService, print: (line: string) => void): Promise<void> {
   await database.query(
     `insert into request (id, at, account_id, key_id, mode, route, operation, status, cached, latency_ms)
@@ -98,7 +98,7 @@ async function statementOf(ask: (database: Database) => Promise<unknown>): Promi
   return sent!;
 }
 
-/** Calls of one account, one after the other, while exports of others are open and their bytes are not read. */
+/** Calls of one account, one after the other, while exports of other accounts are open and unread. */
 async function proveExports(service: InProcessService, print: (line: string) => void): Promise<void> {
   const caller = (await service.account(1_000_000_000)).keys[0]!;
   let questions = 0;
@@ -124,7 +124,7 @@ async function proveExports(service: InProcessService, print: (line: string) => 
     const exports = [];
     for (let n = 0; n < accounts; n++) {
       const { id, keys } = await service.account(1_000_000);
-      // More than a socket takes at once.
+      // More than a socket buffers.
       await service.database.query(
         `insert into entry (account_id, seq, at, kind, payments, paid, balance_after, actor, note)
          select $1, 1 + n, now(), 'topup', 0, 0, 1000000, 'test', repeat('x', 400) from generate_series(1, 20000) n`,

@@ -7,14 +7,14 @@ export const title = "Console: from an address to a page that can be used";
 
 const rounds = 10;
 
-/** What must be there before somebody can use the page, and where it is. */
+/** What must be visible before the page can be used, and where. */
 const pages = [
   { name: "sign-in", path: "/sign-in", isSignedIn: false, usable: "input[name=email]:enabled" },
   { name: "overview", path: "/", isSignedIn: true, usable: "main dl dd" },
   { name: "playground", path: "/playground", isSignedIn: true, usable: "[data-testid=price]" },
 ] as const;
 
-/** Each round a browser that has never been here, then the same page once more with what it kept. */
+/** In each round a new browser, then the same page again with its cache. */
 export async function run(print: (line: string) => void): Promise<void> {
   if (!chromiumPath) throw new Error("This proof needs Debian's package chromium.");
   await using service = await startService();
@@ -32,7 +32,7 @@ export async function run(print: (line: string) => void): Promise<void> {
       await using browser = await openBrowser(service.url);
       await browser.signIn(isSignedIn ? session : "");
       await browser.context.addInitScript(tellWhenUsable(usable));
-      // The browser's own start is not the page's.
+      // The start of the browser does not count.
       await browser.page.waitForTimeout(1_000);
       scriptBytes = 0;
       const count = (response: { url(): string; headers(): Record<string, string> }) => {
@@ -50,14 +50,14 @@ export async function run(print: (line: string) => void): Promise<void> {
   }
 }
 
-/** By the page's own clock, from the beginning of the navigation to the frame in which it can be used. */
+/** By the page's own clock, from the start of the navigation to the frame in which the page can be used. */
 async function usableAfterMs(page: Page, path: string): Promise<number> {
   const told = page.waitForEvent("console", (message) => message.text().startsWith("usable "));
   await page.goto(`/console${path}`, { waitUntil: "commit" });
   return Math.round(Number((await told).text().slice("usable ".length)));
 }
 
-/** In the page: asking from outside again and again would slow down what is measured. */
+/** Measured inside the page, because polling from outside would slow it down. */
 function tellWhenUsable(selector: string): string {
   return `{
     const observer = new MutationObserver(() => {
@@ -65,7 +65,7 @@ function tellWhenUsable(selector: string): string {
       observer.disconnect();
       const { port1, port2 } = new MessageChannel();
       port1.onmessage = () => console.log("usable " + performance.now());
-      // A message sent amid a frame arrives after it was drawn.
+      // A message sent during a frame arrives after it was drawn.
       requestAnimationFrame(() => port2.postMessage(null));
     });
     observer.observe(document, { subtree: true, childList: true, attributes: true });

@@ -21,7 +21,7 @@ const languages: readonly Language[] = ["en", "zh"];
 const widths = [1440, 360];
 const themes = ["light", "dark"] as const;
 
-/** What was found at one sight in one language, in every width and theme. */
+/** The findings for one view in one language, in every width and theme. */
 interface Visit {
   readonly language: Language;
   readonly sight: string;
@@ -36,9 +36,9 @@ interface Finding {
 }
 
 /**
- * Visits everything, asks axe about it, looks for pages wider than the screen, and keeps a picture of each in
- * `folder`. A run that was cut off is taken up at the sight where it stopped. The environment's SIGHTS, a pattern,
- * chooses some by their names.
+ * Visits every view, runs axe on it, looks for pages wider than the screen, and saves a picture of each in `folder`.
+ * An interrupted run continues where it stopped. The environment variable SIGHTS is a pattern that selects views by
+ * name.
  */
 export async function run(print: (line: string) => void, folder: string): Promise<void> {
   if (!chromiumPath) throw new Error("This proof needs Debian's package chromium.");
@@ -84,7 +84,7 @@ export async function run(print: (line: string) => void, folder: string): Promis
   console.log(`Pictures: ${folder}`);
 }
 
-/** One visit; the theme and the width change under the open page, as a system and a hand change them. */
+/** One visit. The theme and the width change while the page is open. */
 async function look(
   browser: TestBrowser,
   sight: Sight,
@@ -96,7 +96,7 @@ async function look(
   const note = (kind: Finding["kind"], at: string, text: string) => findings.push({ kind, look: at, text });
   complaints.length = 0;
   await page.unrouteAll({ behavior: "ignoreErrors" });
-  // Where only the part behind the # differs, the page before would stay.
+  // If only the part after the # differs, the browser would keep the previous page.
   await page.goto("about:blank");
   await page.emulateMedia({ colorScheme: "light" });
   await browser.wear({ theme: "system", language, width: 1440 });

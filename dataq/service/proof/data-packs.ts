@@ -12,7 +12,7 @@ export const title = "dataq: every data pack imports, with bad rows and kills to
 
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 
-/** What each pack is imported as, in an order in which words for the segmenter come first. */
+/** The import target of each pack. Words for the segmenter come first. */
 const packs = {
   legal_lexicon: "lexicon",
   admin_divisions: "divisions",
@@ -32,15 +32,18 @@ const packs = {
   journals: "research_journal_search",
 };
 
-/** Imported again with bad lines and killed amid it: one folded, one row by row, one whose fill makes way. */
+/**
+ * Imported again with bad lines and killed meanwhile: one folded pack, one imported row by row, and one that replaces
+ * generated records.
+ */
 const killed = ["journals", "judgments_real", "law_versions_md"] as const;
 const kills = 5;
 const badEvery = 100;
 
 /**
- * Imports the packs of TEST_DATA one after the other into one database. Then some of them again with every
- * hundredth line cut off, killed with SIGKILL at several points: what served before must serve still; at last to the
- * end, with every bad line named. Fails at the first thing that is otherwise.
+ * Imports the packs of TEST_DATA one after the other into one database. Then imports some of them again with every
+ * hundredth line cut off, and kills the import at several points: the old data must stay in service. At last
+ * completes the import, which must name every bad line. Fails at the first deviation.
  */
 export async function run(print: (line: string) => void): Promise<void> {
   const from = process.env["TEST_DATA"];
@@ -78,7 +81,7 @@ export async function run(print: (line: string) => void): Promise<void> {
   }
 }
 
-/** Writes a pack with lines that are cut off; their numbers. */
+/** Writes a pack in which some lines are cut off. Returns their numbers. */
 function spoil(pack: string, to: string): number[] {
   const bad: number[] = [];
   const lines = zstdDecompressSync(readFileSync(pack)).toString().trimEnd().split("\n");
@@ -91,7 +94,7 @@ function spoil(pack: string, to: string): number[] {
   return bad;
 }
 
-/** Kills an import again and again, each time a little later; then lets it end. */
+/** Kills an import repeatedly, each time a little later, and then lets it finish. */
 async function killAmid(
   database: Database,
   folder: string,

@@ -10,11 +10,11 @@ export const title = "Changes of data sets that are killed at every step leave t
 
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 const preload = new URL("../test/kill-before.ts", import.meta.url).href;
-/** Kills of real processes for each change; a process takes seconds to start. */
+/** Kills of real processes for each change. A process takes seconds to start. */
 const processKills = 12;
 
 /**
- * Imports, updates, removals, restores and refreshes of journals and of laws: first with the connections broken before
+ * Imports, updates, removals, restores and refreshes of journals and laws: first with the connections broken before
  * every single statement, then as processes of the command line that are killed with SIGKILL.
  */
 export async function run(print: (line: string) => void): Promise<void> {
@@ -55,7 +55,7 @@ function spread(statements: number, count: number): number[] {
   );
 }
 
-/** The command line in processes of its own. */
+/** Runs the command line in its own processes. */
 function processesIn(folder: string): RunCommand {
   const file = join(folder, "statements");
   return async (words, killAt) => {

@@ -32,13 +32,13 @@ export async function run(print: (line: string) => void): Promise<void> {
   print(`Entries by kind: ${[...kinds].map(([kind, n]) => `${kind} ${n}`).join(", ")}.`);
 }
 
-/** A part on a database of its own; throws at the first difference or breach. Returns how many entries it made. */
+/** One part on its own database. Throws at the first difference or breach. Returns the number of entries. */
 export async function playPart(seed: number): Promise<{ kind: string; n: number }[]> {
   const folder = mkdtempSync(join(tmpdir(), "dataq-proof-"));
   const database = await openDatabase({ folder, progress: () => {} });
   try {
     await migrate(database, migrations);
-    // Nothing is killed here, so nothing has to reach the disk.
+    // Nothing is killed here, so nothing must reach the disk.
     await queryAsOwner(database, "alter system set synchronous_commit = off", "select pg_reload_conf()");
     const statements = await prepareModel(database);
     await fc.assert(

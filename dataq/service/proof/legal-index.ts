@@ -20,10 +20,9 @@ export const title = "dataq: the legal index at 68,787 judgments, through paid c
 const tenth = 6_879;
 
 /**
- * Builds the full index, then asks 200 mixed questions through paid calls (`cache: bypass`, the operator's tier,
- * the client on the same machine): of a new process, again, with 8 clients, and while a tenth of the judgments is
- * replaced. Then the same questions without their fields to the index itself and to two other engines that have
- * the same tokens.
+ * Builds the full index, then asks 200 mixed questions through paid calls (`cache: bypass`, operator tier, client on
+ * the same machine): in a new process, again, with 8 clients, and while a tenth of the judgments is replaced. Then
+ * asks the same questions without their fields, directly in the index and in two other engines with the same tokens.
  */
 export async function run(print: (line: string) => void): Promise<void> {
   const folder = await makeDataFolder("tables");
@@ -70,7 +69,7 @@ async function throughCalls(
   }
 }
 
-/** Each engine is asked until all questions are through or its time is over; the row says how many were. */
+/** Asks each engine until all questions are done or its time is up. The row says how many were asked. */
 export async function besideOthers(folder: string, print: (line: string) => void): Promise<void> {
   const database = await openFolder(folder);
   try {

@@ -6,7 +6,7 @@ export const title =
 
 const SECONDS = 60;
 
-/** The one place where the limiter meets a real clock; everywhere else its clock is injected. */
+/** The only test of the limiter with a real clock. Everywhere else its clock is injected. */
 export async function run(print: (line: string) => void): Promise<void> {
   await using service = await startService({ vendor: true });
   const open = async () =>
@@ -17,7 +17,7 @@ export async function run(print: (line: string) => void): Promise<void> {
     service.call("/v1/data/estimate", { key, body: { operation: "legal_law_catalog" } });
   const end = Date.now() + SECONDS * 1000;
 
-  // Two a second are promised: one each 510 ms must never be refused.
+  // The limit is two per second: one call every 510 ms must never be refused.
   const within = { calls: 0, refused: 0 };
   const keepTo = async () => {
     for (let next = Date.now(); next < end; next += 510) {
@@ -26,7 +26,7 @@ export async function run(print: (line: string) => void): Promise<void> {
       if ((await ask(steady)).status !== 200) within.refused += 1;
     }
   };
-  // As fast as it goes; after each 429 exactly the wait that was named.
+  // As fast as possible, waiting after each 429 exactly as long as it says.
   const beyond = { calls: 0, refused: 0, refusedAfterWait: 0 };
   const push = async () => {
     for (let waited = false; Date.now() < end; ) {

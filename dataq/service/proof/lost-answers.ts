@@ -4,7 +4,7 @@ import { startService } from "../test/service-process.ts";
 
 export const title = "Calls whose answers are lost are charged once";
 
-/** Calls of each face through a proxy that loses answers, cuts and refuses; the account is the witness. */
+/** Calls of both clients through a proxy that loses, cuts and refuses. The account shows what was charged. */
 export async function run(print: (line: string) => void): Promise<void> {
   await using service = await startService({ vendor: true });
   const faults: readonly Fault[] = ["lose", "cut", "drop", "refuse", "none"];

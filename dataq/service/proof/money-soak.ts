@@ -85,7 +85,7 @@ export async function run(print: (line: string) => void): Promise<void> {
   }
 }
 
-/** What the customers have, what is held and what was earned are what came in; a wallet is the sum of its entries. */
+/** The sum of balances, holds and earnings is what was paid in; a wallet is the sum of its entries. */
 async function assertConserved(
   service: Awaited<ReturnType<typeof startInProcess>>,
   ids: readonly string[],
@@ -104,7 +104,7 @@ async function assertConserved(
     );
 }
 
-/** A small generator (mulberry32), so that a run can be had again. */
+/** A small generator (mulberry32), so that a run can be repeated. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

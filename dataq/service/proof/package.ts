@@ -9,8 +9,8 @@ import { packProject } from "../../../scripts/packed-project.ts";
 export const title = "The packed service in a clean project: console, a paid call, its client";
 
 /**
- * As a user has it: three tarballs, npm, whatever Node stands on the path and beside them the one that npm brings,
- * the command on a free port, an empty data folder.
+ * As a user installs it: three tarballs, npm, any Node on the path plus the one that npm installs, the command on a
+ * free port, an empty data folder.
  */
 export async function run(print: (line: string) => void): Promise<void> {
   const node = `node-${process.platform}-${process.arch}@${process.versions.node}`;

@@ -28,7 +28,7 @@ declare module "@tanstack/react-router" {
     router: ReturnType<typeof makeRouter>;
   }
   interface HistoryState {
-    /** The email address of a sign-up that has just happened. */
+    /** The email address of a sign-up that has just been completed. */
     signedUpAs?: string;
   }
 }

@@ -29,7 +29,7 @@ export const removeDataset = (operation: string, name: string) =>
 export const restoreDataset = (operation: string, name: string) =>
   call<Job>(`${at(operation, name)}/restore`, { method: "POST" });
 
-/** A job, looked at again and again until it ends. */
+/** Polls a job until it ends. */
 export const jobQuery = (id: string) =>
   queryOptions({
     queryKey: ["admin", "job", id],
@@ -46,7 +46,7 @@ export async function endOf(job: Job): Promise<JobDetail> {
   }
 }
 
-/** Sends a file in pieces, so that a broken line costs one of them. Returns what an import takes it from. */
+/** Sends a file in pieces, so that a lost connection costs only one. Returns the name that an import uses. */
 export async function uploadFile(file: File, onProgress: (received: number) => void): Promise<string> {
   const started = await call<Upload>("/admin/v1/uploads", {
     method: "POST",

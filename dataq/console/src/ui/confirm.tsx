@@ -6,8 +6,8 @@ import { useOnce } from "./once.ts";
 import { Failure } from "./states.tsx";
 
 /**
- * Asks, then does it: busy while it runs, closed when it is done, open with what went wrong when it is not. For
- * what cannot be taken back, unless `kind` says otherwise.
+ * Asks for confirmation, then runs the action: busy while it runs, closed when it succeeds, open with the error when
+ * it fails. For actions that cannot be undone, unless `kind` says otherwise.
  */
 export function Confirm({
   title,

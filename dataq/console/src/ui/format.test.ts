@@ -10,7 +10,7 @@ describe.each(["en", "zh"] as const)("numbers and moments in %s", (language) => 
   const format = makeFormat(language);
   const locale = locales[language];
 
-  test("are those of the language's own tables, but for the minus", () => {
+  test("match the language's own tables, except for the minus", () => {
     const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
     const percent = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 1 });
     fc.assert(
@@ -34,7 +34,7 @@ describe.each(["en", "zh"] as const)("numbers and moments in %s", (language) => 
     expect([0, 250, 25, -5].map(format.yuan)).toEqual(["¥0.00", "¥0.005", "¥0.0005", "−¥0.0001"]);
   });
 
-  test("a moment is told in China's time", () => {
+  test("a moment is shown in China's time", () => {
     expect(format.moment("2026-03-10T16:00:01.999Z")).toBe("2026-03-11 00:00:01");
     expect(format.moment(null)).toBe("–");
   });

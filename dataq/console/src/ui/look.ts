@@ -33,7 +33,7 @@ export function setLook(change: Partial<Look>): void {
   for (const listener of listeners) listener();
 }
 
-/** Calls back when a canvas must be drawn in new colours. */
+/** Called when a canvas must be redrawn in new colours. */
 export function onLookChange(listener: () => void): () => void {
   listeners.add(listener);
   const scheme = matchMedia("(prefers-color-scheme: dark)");

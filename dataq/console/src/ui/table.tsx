@@ -17,9 +17,9 @@ export interface Column<Row> {
 }
 
 /**
- * A table that scrolls sideways in its box instead of breaking the page; reachable by keyboard. On a telephone each
- * row is a card: its first cell as a heading, the others in two columns under their names. Roles are written out
- * because browsers drop those of tables that are laid out otherwise.
+ * A table that scrolls sideways in its box instead of breaking the page, and can be reached by keyboard. On a phone
+ * each row is a card: its first cell as a heading, the others in two columns under their names. Roles are explicit
+ * because browsers drop those of tables with another layout.
  */
 export function Table<Row>({
   label,

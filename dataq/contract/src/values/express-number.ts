@@ -35,7 +35,7 @@ export function carriersOf(number: string): Carrier[] {
   return patterns.filter(({ pattern }) => pattern.test(number)).map(({ code, name }) => ({ code, name }));
 }
 
-/** The carrier of this code, or of a Chinese name of which the first two characters do (顺丰). */
+/** The carrier with this code, or with a Chinese name that starts with the same two characters (顺丰). */
 export function findCarrier(text: string): Carrier | undefined {
   const wanted = text.toLowerCase();
   const isName = text.length >= 2;

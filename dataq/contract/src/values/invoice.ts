@@ -2,8 +2,8 @@ import type { Bilingual } from "../bilingual.ts";
 import { bad, type Problem, parameter, type Reading } from "./reading.ts";
 
 /**
- * Invoice code, invoice number of a fully digital invoice, or code and number joined. The form is settled here;
- * `splitInvoice` takes joined ones apart.
+ * Invoice code, number of a fully digital invoice, or code and number joined. Only the form is checked here;
+ * `splitInvoice` splits joined ones.
  */
 export function invoiceCode(description: Bilingual) {
   const pattern = "^([0-9]{10}|[0-9]{12}|[0-9]{18}|[0-2][0-9]{19})$";
@@ -26,7 +26,10 @@ export interface InvoiceName {
   readonly number: string | null;
 }
 
-/** 18 digits are a code of 10 and a number of 8, 20 from 0 or 1 of 12 and 8, 20 from 2 a digital invoice's number. */
+/**
+ * 18 digits are a code of 10 and a number of 8. 20 digits that start with 0 or 1 are a code of 12 and a number of 8;
+ * those that start with 2 are the number of a digital invoice.
+ */
 export function splitInvoice(digits: string): InvoiceName {
   if (digits.length === 18) return { code: digits.slice(0, 10), number: digits.slice(10) };
   if (digits.length === 20) {

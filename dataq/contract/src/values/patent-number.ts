@@ -1,4 +1,4 @@
-/** A patent number in one form: application 200310102344.5, publication CN1234567A. */
+/** A patent number in normal form: application 200310102344.5, publication CN1234567A. */
 export type PatentNumber =
   | { readonly application: string }
   | { readonly publication: string }

@@ -25,8 +25,8 @@ export interface TextSchema {
 }
 
 /**
- * A string parameter whose reader checks it and brings it into one form. `schema` tells clients the same: the reader
- * takes every text of that schema, where `format` is kept too. It may take more, such as spaces around a number.
+ * A string parameter that its reader checks and normalises. `schema` tells clients the same: the reader accepts every
+ * text that matches it, including `format`. It may accept more, such as spaces around a number.
  */
 export function parameter(
   description: Bilingual,

@@ -3,7 +3,7 @@ import { bad, parameter, type Reading } from "./reading.ts";
 
 const symbols = "0123456789ABCDEFGHJKLMNPQRTUWXY";
 
-/** Unified social credit code (GB 32100-2015), or a registration number of 15 digits from before it. */
+/** Unified social credit code (GB 32100-2015), or an older registration number of 15 digits. */
 export function taxId(description: Bilingual) {
   const pattern = "^([0-9A-HJ-NP-RTUWXY]{18}|[0-9]{15})$";
   return parameter(description, { pattern, format: "credit-code" }, readTaxId);

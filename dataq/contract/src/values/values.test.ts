@@ -36,7 +36,7 @@ test.each([
   ["91330100716105852G", "checksum"],
   ["", "length"],
   ["９１３３０１００７１６１０５８５２Ｆ１", "length"],
-])("%s is no credit code: %s", (code, problem) => {
+])("%s is not a credit code: %s", (code, problem) => {
   expect(readTaxId(code)).toMatchObject({ problem: { code: problem } });
 });
 
@@ -83,7 +83,7 @@ test.each([
   ["34112000000012345678", "format"],
   ["33002100AB", "character"],
   ["", "character"],
-])("%s is no invoice: %s", (text, problem) => {
+])("%s is not an invoice: %s", (text, problem) => {
   expect(readInvoiceCode(text)).toMatchObject({ problem: { code: problem } });
 });
 
@@ -101,7 +101,7 @@ test.each([
   "２０２４-01-01",
   "",
   "today",
-])("%s is no date", (date) => {
+])("%s is not a date", (date) => {
   expect("problem" in readCalendarDate(date)).toBe(true);
 });
 

@@ -58,7 +58,7 @@ export type ChangedAccount = Received<typeof changedAccount>;
 export const adjustment = z.strictObject({ tokens: z.number().int().min(-1e12).max(1e12), reason });
 export const adjusted = z.strictObject({ account_id: z.string(), balance: z.number().int() });
 
-/** A payment that arrived in another way. A reference is credited once. */
+/** A payment received by other means. Each reference is credited once. */
 export const topup = z.strictObject({
   tokens: positive,
   reference: z.string().trim().min(1).max(200),

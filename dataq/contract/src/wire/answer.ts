@@ -1,6 +1,6 @@
 import type { z } from "zod";
 
-/** A body as the service hands it over: points in time are `Date` objects, which JSON writes as RFC 3339. */
+/** A body as the service passes it: points in time are `Date` objects, which JSON writes as RFC 3339. */
 export type Sent<Schema extends z.ZodType> = Frozen<z.output<Schema>>;
 
 /** A body as it is on the wire. */

@@ -5,7 +5,7 @@ import type { Received } from "./answer.ts";
 import { moment } from "./moment.ts";
 
 const bilingual = z.strictObject({ en: z.string(), zh: z.string() });
-/** What answers an operation for a live key. */
+/** Where an operation's answers for live keys come from. */
 export const dataKinds = ["connector", "imported", "sample", "none"] as const;
 const dataKind = z.enum(dataKinds).meta({
   description: "What answers live keys: a connector, imported records, generated samples (free), or nothing",

@@ -26,7 +26,7 @@ export type AccountRole = (typeof accountRoles)[number];
 export const keyModes = ["live", "test"] as const;
 export type KeyMode = (typeof keyModes)[number];
 
-/** By hand, by a rotation without grace, or because the key was found in public. */
+/** By hand, by a rotation without a grace period, or because the key was found in public. */
 export const revocationReasons = ["revoked", "rotated", "leaked"] as const;
 export type RevocationReason = (typeof revocationReasons)[number];
 

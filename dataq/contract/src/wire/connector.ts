@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Received } from "./answer.ts";
 
-/** A contract with a vendor, as the operator wrote it down. */
+/** A contract with a vendor, as the operator configured it. */
 export const connector = z.strictObject({
   operation: z.string(),
   vendor: z.string(),
@@ -20,7 +20,7 @@ export const connectorTest = z.strictObject({
     .meta({ description: "Parameters of the operation; its example without them" }),
 });
 
-/** One call to a vendor, laid open. Credentials are masked. */
+/** One call to a vendor, step by step. Credentials are masked. */
 export const connectorTrial = z.strictObject({
   operation: z.string(),
   vendor: z.string(),

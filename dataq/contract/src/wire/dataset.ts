@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Received } from "./answer.ts";
 import { moment } from "./moment.ts";
 
-/** Something that was imported, with what became of every row. */
+/** A data set that was imported, with the outcome of every row. */
 export const dataset = z.strictObject({
   name: z.string(),
   operation: z.string(),

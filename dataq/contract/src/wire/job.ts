@@ -19,7 +19,7 @@ export const job = z.strictObject({
 });
 export type Job = Received<typeof job>;
 
-/** What an import did with every row. */
+/** The outcome of an import for every row. */
 export const importReport = z.strictObject({
   dataset: z.string(),
   outcome: z.enum(["imported", "unchanged", "dry_run"]),
@@ -40,7 +40,7 @@ export const importReport = z.strictObject({
 });
 export type ImportReport = Received<typeof importReport>;
 
-/** A job of this service, with the report of an import that has ended. */
+/** A job of this service. A finished import has a report. */
 export const jobDetail = job.extend({ report: importReport.nullable() });
 export type JobDetail = Received<typeof jobDetail>;
 

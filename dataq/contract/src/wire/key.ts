@@ -5,7 +5,7 @@ import { keyModes, memberRoles, revocationReasons, scopes } from "./choices.ts";
 import { moment } from "./moment.ts";
 import { tokenCount } from "./page.ts";
 
-/** A key as its account sees it. Its text is only in the answer that creates it. */
+/** A key as its account sees it. Only the answer that creates a key contains its text. */
 export const apiKey = z.strictObject({
   id: z.string(),
   name: z.string(),
@@ -33,7 +33,7 @@ export const apiKey = z.strictObject({
 });
 export type ApiKey = Received<typeof apiKey>;
 
-/** The only answer that holds the key's text. */
+/** The only answer that contains the key's text. */
 export const createdKey = apiKey.extend({ key: z.string() });
 export type CreatedKey = Received<typeof createdKey>;
 
@@ -45,7 +45,7 @@ const address = z.string().refine(isNetworkBlock, {
   },
 });
 
-/** What a key may do and where. Every field may be left out: then it keeps its value, or takes the default. */
+/** What a key may do, and from where. Omitted fields keep their values, or get the defaults. */
 export const changedKey = z.strictObject({
   name: z.string().max(100).optional(),
   scopes: z.array(z.enum(scopes)).min(1).optional(),

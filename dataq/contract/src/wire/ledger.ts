@@ -73,7 +73,7 @@ export const requestRow = z.strictObject({
 });
 export type RequestRow = Received<typeof requestRow>;
 
-/** One call with its ledger entries. Where the log has lost the call, the entries alone say what is known of it. */
+/** One call with its ledger entries. If the log has lost the call, only the entries are known. */
 export const requestDetail = requestRow
   .partial()
   .required({ id: true, at: true, operation: true })

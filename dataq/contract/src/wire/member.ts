@@ -20,7 +20,7 @@ export type Invitation = Received<typeof invitation>;
 export const memberList = z.strictObject({ data: z.array(member), invitations: z.array(invitation) });
 
 export const newInvitation = z.strictObject({ email: z.email().max(254), role: role.default("developer") });
-/** The only answer that holds the link. */
+/** The only answer that contains the link. */
 export const createdInvitation = invitation.extend({ link: z.string() });
 
 export const memberRole = z.strictObject({ role });

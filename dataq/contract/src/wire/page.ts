@@ -1,17 +1,17 @@
 import { z } from "zod";
 
-/** How many rows a list returns at a time. */
+/** Number of rows per page. */
 export const pageLimit = z.coerce.number().int().min(1).max(500).default(50);
 
-/** Newest first. `next_cursor` goes into `cursor` of the next request; null: this was the last page. */
+/** Newest first. Send `next_cursor` as `cursor` to get the next page; null: this was the last page. */
 export function pageOf<Row extends z.ZodType>(row: Row) {
   return z.strictObject({ data: z.array(row), next_cursor: z.string().nullable() });
 }
 
-/** A list that always comes whole. */
+/** A list without pages. */
 export function listOf<Row extends z.ZodType>(row: Row) {
   return z.strictObject({ data: z.array(row) });
 }
 
-/** A number of tokens that somebody sends. */
+/** A number of tokens in a request. */
 export const tokenCount = z.number().int().min(0).max(1e12);

@@ -18,7 +18,7 @@ export interface Route {
   readonly status: 200 | 201 | 202 | 204 | 302;
   /** JSON of this schema; a media type; or nothing. */
   readonly answer?: z.ZodType | MediaType | readonly MediaType[];
-  /** Errors beside those that every such route can return (`errorCodesOf`). */
+  /** Errors besides those of every such route (`errorCodesOf`). */
   readonly errors?: readonly ErrorCode[];
 }
 

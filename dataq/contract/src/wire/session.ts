@@ -32,17 +32,17 @@ const signedIn = z.strictObject({
   role: z.enum(accountRoles),
   is_verified: z.boolean(),
   is_approved: z.boolean(),
-  /** The owner of this machine. They have no password and sign in with the link that the start prints. */
+  /** The owner of this machine. They have no password and sign in with the link that is printed at startup. */
   is_local: z.boolean(),
   two_factor: z.boolean(),
 });
 export type SignedIn = Received<typeof signedIn>;
 
-/** What the console knows before and after somebody signs in. */
+/** What the console knows before and after sign-in. */
 export const session = z.strictObject({
   mode: z.enum(["local", "hosted"]),
   signup: z.enum(["open", "approve", "closed"]),
-  /** Whether the service can send mail; without it, an operator hands out the links. */
+  /** Whether the service can send mail. Without it, an operator passes on the links. */
   mail: z.boolean(),
   /** Whether to show the pages of a model server. */
   models: z.boolean(),

@@ -1,6 +1,6 @@
 import type { Bilingual } from "../bilingual.ts";
 
-/** What fields mean, by their names; `parties.name` where a name alone would say too little. */
+/** Meanings of fields by name; `parties.name` if the name alone says too little. */
 export type Words = Readonly<Record<string, Bilingual>>;
 
 export function word(en: string, zh: string): Bilingual {

@@ -7,7 +7,7 @@ import { legal } from "./legal.ts";
 import { research } from "./research.ts";
 import type { Words } from "./word.ts";
 
-/** The words that operations of a domain share, and those that all share. */
+/** The meanings that the operations of a domain share, and those that all share. */
 export const words: Readonly<Partial<Record<Operation["domain"], Words>> & { every: Words }> = {
   legal,
   enterprise,
@@ -16,7 +16,7 @@ export const words: Readonly<Partial<Record<Operation["domain"], Words>> & { eve
   every: everyRecord,
 };
 
-/** What a field of a record means: by as much of its path as is known, in the operation's own words first. */
+/** The meaning of a record field: by the longest known part of its path, first in the operation's own words. */
 export function wordFor(operation: Operation, path: string): Bilingual | undefined {
   const names = path.replaceAll("[]", "").split(".");
   for (let from = 0; from < names.length; from++) {

@@ -1,4 +1,4 @@
-/** How well a ranking answers, as the field measures it. Only the first ten results count. */
+/** Standard measures of a ranking. Only the first ten results count. */
 export interface Figures {
   readonly success1: number;
   readonly success5: number;

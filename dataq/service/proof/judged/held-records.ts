@@ -41,7 +41,7 @@ export async function importRecords(
   return { index, held };
 }
 
-/** What a plain search engine is given to index: everything in the record that people search by. */
+/** The text that a plain search engine indexes: everything in the record that people search by. */
 export function plainText(record: HeldRecord): string {
   if ("versions" in record) {
     const version = record.versions.findLast(({ content }) => content !== null) ?? record.versions[0];

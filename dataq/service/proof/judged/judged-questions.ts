@@ -5,7 +5,7 @@ import { journalsCorpus } from "../../src/operations/research/journal-search/cor
 import { papersCorpus } from "../../src/operations/research/paper-search/corpus.ts";
 import { type HeldRecord, idOf } from "./held-records.ts";
 
-/** `dev` may be looked at while the search is tuned. `test` may not: only its figures are published. */
+/** `dev` may be used to tune the search. `test` may not: only its figures are published. */
 export type Half = "dev" | "test";
 
 /** A question, and the records that answer it. */
@@ -13,11 +13,11 @@ export interface JudgedQuestion {
   readonly kind: string;
   readonly query: string;
   readonly corpus: string;
-  /** Ids. Any of them is right. */
+  /** IDs. Any of them is right. */
   readonly right: ReadonlySet<string>;
 }
 
-/** A line of `dev.jsonl` or `test.jsonl`. Articles, papers and journals are ids of records. */
+/** A line of `dev.jsonl` or `test.jsonl`. Articles, papers and journals are record IDs. */
 interface Line {
   readonly kind: string;
   readonly query: string;
@@ -29,7 +29,7 @@ interface Line {
   };
 }
 
-/** All that is named must fit. */
+/** All given conditions must be met. */
 interface WantedJudgment {
   /** The judgment decides on one of these. */
   readonly causes?: readonly string[];
@@ -42,7 +42,7 @@ interface WantedJudgment {
   readonly case_no?: string;
 }
 
-/** Throws if a right record of a question is not held: the figures would count it as missed. */
+/** Throws if a right record of a question is not held, because the figures would count it as missed. */
 export function readJudged(half: Half, held: ReadonlyMap<string, readonly HeldRecord[]>): JudgedQuestion[] {
   const text = readFileSync(new URL(`${half}.jsonl`, import.meta.url), "utf8");
   const ids = new Map([...held].map(([corpus, records]) => [corpus, new Set(records.map(idOf))]));
@@ -91,7 +91,7 @@ function sits(judge: string, { full_text: text }: JudgmentRecord): boolean {
   return new RegExp(`(?:审判长|审判员|陪审员)[:：]?${judge}`).test(text.replace(/\s/g, ""));
 }
 
-/** Some causes contain the mark that stands between causes: 组织、领导传销活动罪. */
+/** Some causes contain the character that separates causes: 组织、领导传销活动罪. */
 function hasCause(own: readonly string[], cause: string): boolean {
   const parts = cause.split("、");
   return own.some((_, at) => parts.every((part, offset) => own[at + offset] === part));

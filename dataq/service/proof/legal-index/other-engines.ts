@@ -7,7 +7,9 @@ import { type JudgmentRecord, judgmentDocument } from "../../src/operations/lega
 import { Analyser, runs } from "../../src/search/analysis/analyser.ts";
 import type { Question } from "./questions.ts";
 
-/** The same tokens and the same questions without fields in another engine; it answers with the exact total. */
+/**
+ * Another engine with the same tokens and the same questions without fields. It also returns the exact total.
+ */
 export interface OtherEngine {
   readonly name: string;
   ask(question: Question): Promise<number>;
@@ -28,7 +30,9 @@ interface Row {
   readonly tokens: readonly string[];
 }
 
-/** Puts every judgment into both engines. Each works in a process of its own, so they are filled at once. */
+/**
+ * Adds every judgment to both engines. They work in their own processes, so both are filled at the same time.
+ */
 export async function openOthers(
   database: Database,
   folder: string,
@@ -93,7 +97,7 @@ async function openGin(database: Database): Promise<Filling> {
         [words.join(" & "), pageSize, (page - 1) * pageSize],
       );
       if (found.rows[0] !== undefined || page === 1) return found.rows[0]?.total ?? 0;
-      // Behind the last page no row says the total.
+      // After the last page there is no row with the total.
       const counted = await client.query<{ total: number }>(
         "select count(*) as total from proof_gin where words @@ to_tsquery('simple', $1)",
         [words.join(" & ")],
@@ -107,7 +111,7 @@ async function openGin(database: Database): Promise<Filling> {
   };
 }
 
-/** SQLite's FTS5 with positions, ranked by bm25(); in this process, as SQLite is used. */
+/** SQLite's FTS5 with positions, ranked by bm25(). It runs in this process, as usual for SQLite. */
 function openFts5(folder: string): Filling {
   const path = join(folder, "proof-fts5.db");
   rmSync(path, { force: true });
@@ -152,7 +156,7 @@ function openFts5(folder: string): Filling {
   };
 }
 
-/** As the index cuts; equal runs are cut once, for judgments repeat their phrases. */
+/** Segmented like the index. Equal runs are segmented once, because judgments repeat phrases. */
 function tokenReader(): (text: string) => string[] {
   const analyser = new Analyser();
   const known = new Map<string, string[]>();
@@ -167,7 +171,7 @@ function tokenReader(): (text: string) => string[] {
     });
 }
 
-/** Without its field: the other engines have none. */
+/** Without its field, which the other engines do not have. */
 export function plain(query: string): string {
   return query.replace(/ (?:court|judge|basis|date):\S+/, "");
 }

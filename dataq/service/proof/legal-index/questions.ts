@@ -30,7 +30,10 @@ export interface Question {
   readonly page: number;
 }
 
-/** 200 of one to three words; two in five have a field (court, judge, law, dates), one in five asks for page 10. */
+/**
+ * 200 questions of one to three words. Two in five have a field (court, judge, law, dates), one in five asks for page
+ * 10.
+ */
 export const questions: readonly Question[] = Array.from({ length: 200 }, (_, place) => {
   const { court_name, judges, legal_basis } = sampleJudgment(place * 37);
   const fields = [
@@ -40,7 +43,7 @@ export const questions: readonly Question[] = Array.from({ length: 200 }, (_, pl
     "date:2022..2023",
   ];
   const field = place % 5 < 2 ? ` ${fields[place % fields.length]}` : "";
-  // Words of another kind in each round, so that not only the same few blocks are read.
+  // Other words in each round, so that more than the same few blocks are read.
   const further = ["", "", " 证据", " 上诉", " 赔偿", " 合同", " 转账"][Math.floor(place / words.length) % 7];
   return { query: `${words[place % words.length]}${further}${field}`, page: place % 5 === 4 ? 10 : 1 };
 });

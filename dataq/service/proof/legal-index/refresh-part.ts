@@ -6,7 +6,9 @@ import { PostingIndex } from "../../src/search/postings/posting-index.ts";
 import type { IndexDocument } from "../../src/search/search-index.ts";
 import { openFolder } from "../../test/data-folder.ts";
 
-/** A process of its own: `node refresh-part.ts <data folder> <count>` replaces so many judgments by changed ones. */
+/**
+ * A separate process: `node refresh-part.ts <data folder> <count>` replaces this many judgments with changed ones.
+ */
 const [folder, count] = process.argv.slice(2);
 setPriority(5);
 const database = await openFolder(folder as string, 2);

@@ -8,7 +8,7 @@ export interface Timed {
   readonly totals: readonly number[];
 }
 
-/** Asks `count` of the questions in turn, `clients` at a time, each answer read and parsed. */
+/** Asks `count` questions in turn, `clients` at a time, and parses each answer. */
 export async function ask(
   service: ServiceProcess,
   key: string,
@@ -35,13 +35,13 @@ export async function ask(
   }
 }
 
-/** An account of the operator's tier that can pay for all that is asked here; its key. */
+/** The key of an account of the operator tier that can pay for everything asked here. */
 export async function openAccount(service: ServiceProcess): Promise<string> {
   const body = { name: "proof", tokens: 1_000_000_000, tier: "operator" };
   return (await service.call("/admin/v1/accounts", { body })).body.keys[0];
 }
 
-/** The same for any engine, for so long at most. */
+/** The same for any engine, with a time limit. */
 export async function timed(
   one: (question: Question) => Promise<number>,
   count: number,

@@ -4,7 +4,7 @@ import type { Found, Vendor } from "../connector/vendor.ts";
 import { inChinese, inEnglish } from "../importer/message.ts";
 import { fieldsInOwnForm } from "../importer/own-form.ts";
 
-/** What a connector makes of one call, step by step. */
+/** The result of a call to a connector, step by step. */
 export interface ConnectorTrial {
   readonly operation: string;
   readonly vendor: string;
@@ -13,18 +13,18 @@ export interface ConnectorTrial {
   readonly status: number | null;
   readonly ms: number;
   readonly answer: string | null;
-  /** `record`, `records` and `not_found` are answers; everything else would fail the call. */
+  /** `record`, `records` and `not_found` are answers. Everything else would fail the call. */
   readonly outcome: Found["outcome"] | "failed";
   readonly why: string | null;
   readonly why_zh: string | null;
-  /** Records in the answer, of a list. */
+  /** For a list: number of records in the answer. */
   readonly records: number | null;
   readonly fields: readonly FieldTrial[];
 }
 
 export interface FieldTrial {
   readonly field: string;
-  /** Where the mapping looked; null where it did not name the field. */
+  /** Where the mapping looked; null if it does not name the field. */
   readonly path: string | null;
   readonly found: unknown;
   readonly value: unknown;
@@ -32,7 +32,7 @@ export interface FieldTrial {
   readonly problem_zh: string | null;
 }
 
-/** Asks a vendor once, for the operator: with its example where no parameters are given. */
+/** Asks a vendor once, for the operator. Without parameters it uses the operation's example. */
 export async function testConnector(vendor: Vendor, given: Params | undefined): Promise<ConnectorTrial> {
   const operation = findOperation(vendor.operation) as Operation;
   const params = given ?? (operation.example as Params);

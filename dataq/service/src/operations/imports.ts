@@ -9,22 +9,22 @@ import type { Target } from "../importer/target.ts";
 import type { PostingIndex } from "../search/postings/posting-index.ts";
 import { registry } from "./registry.ts";
 
-/** What is imported into data sets. */
+/** Everything that is imported into data sets. */
 export const targets: readonly Target[] = [
   ...Object.values(registry).map((parts) => parts.import),
   ...referenceTargets,
   lexiconTarget,
 ];
 
-/** What is made from the records of several data sets together. */
+/** What is made from the records of several data sets. */
 export const folds: readonly Fold[] = [
   ...new Set(targets.flatMap((target) => (target.fold === undefined ? [] : [target.fold]))),
 ];
 
-/** Names that `dataq import` takes. */
+/** Names that `dataq import` accepts. */
 export const importNames: readonly string[] = [...targets.map(({ name }) => name)];
 
-/** Throws where nothing of that name can be imported. */
+/** Throws if there is no import target of that name. */
 export function findTarget(name: string): Target {
   const found = targets.find((target) => target.name === name);
   if (found === undefined) throw new ImportError("unknown_target", { name, targets: importNames });

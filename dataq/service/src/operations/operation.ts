@@ -6,15 +6,20 @@ import type { FromVendor } from "../sources/connected.ts";
 import type { OptionalSource } from "../sources/layered.ts";
 import type { Source } from "../sources/source.ts";
 
-/** What the service needs to answer an operation of the contract. Its folder holds a file for each of these. */
+/**
+ * What the service needs to answer an operation of the contract. The operation's folder has a file for each of these.
+ */
 export interface OperationParts {
-  /** Makes a document of a record, for corpora that are searched. Records that are only looked up have none. */
+  /**
+   * Makes an index document from a record, for operations that are searched. Records that are only looked up have
+   * none.
+   */
   readonly document?: MakeDocument;
   /** Answers from a corpus: that of the imported records, or that of the samples. */
   readonly source: (index: PostingIndex, corpus: string) => OptionalSource;
-  /** The values that samples answer; the operation's example where left out. */
+  /** The values that samples answer; by default the operation's example. */
   readonly samples?: readonly Params[];
-  /** Documents for a corpus of samples that `source` answers from, or a source that makes its records by itself. */
+  /** Documents for a corpus of samples, or a source that generates its samples itself. */
   readonly sample: SampleDocuments | Source;
   readonly import: Target;
   /** What the operation adds to a vendor's answer. */
@@ -23,7 +28,7 @@ export interface OperationParts {
 
 export interface SampleDocuments {
   readonly count: number;
-  /** Live keys may ask them anything, not only the published samples. */
+  /** Live keys may ask anything, not only the published samples. */
   readonly isOpen?: true;
   documents(): Iterable<IndexDocument>;
 }

@@ -18,7 +18,7 @@ import { paperSearch } from "./research/paper-search/operation.ts";
 import { patentSearch } from "./research/patent-search/operation.ts";
 import { scholarSearch } from "./research/scholar-search/operation.ts";
 
-/** Every operation of the contract with what answers it here: the one place where the folders meet. */
+/** Every operation of the contract and what answers it: the only place that joins the folders. */
 export const registry: Readonly<Record<OperationName, OperationParts>> = {
   legal_cases: legalCases,
   legal_laws: legalLaws,
@@ -38,7 +38,7 @@ export const registry: Readonly<Record<OperationName, OperationParts>> = {
   research_scholar_search: scholarSearch,
 };
 
-/** How a corpus's records become documents; undefined where they are only looked up by key. */
+/** How the records of a corpus become documents; undefined if they are only looked up by key. */
 export function documentOf(corpus: string): MakeDocument | undefined {
   const name = corpus.replace(/#sample$/, "");
   return Object.hasOwn(registry, name) ? registry[name as OperationName].document : undefined;

@@ -4,12 +4,12 @@ import { registry } from "./registry.ts";
 /** Changes with the generator, so that older samples are rebuilt. */
 export const sampleDataset = "sample-1";
 
-/** The corpus of an operation's samples, apart from what is imported. */
+/** The corpus of an operation's samples, separate from what is imported. */
 export function sampleCorpus(corpus: string): string {
   return `${corpus}#sample`;
 }
 
-/** The samples of every searched operation by its corpus, the smallest first: they are there soonest. */
+/** The samples of every searched operation, the smallest first, because they are ready soonest. */
 export const sampleCorpora: readonly ({ readonly corpus: string } & SampleDocuments)[] = Object.entries(
   registry,
 )

@@ -52,26 +52,23 @@ const records: Readonly<Record<string, () => readonly object[]>> = {
     sampleScholars(numbers.map(samplePaper)).map((scholar) => ({ ...scholar, ...found })),
 };
 
-test.each(Object.keys(records))(
-  "samples of %s are records of the contract and say that they are samples",
-  (name) => {
-    const { record } = findOperation(name) as Operation;
-    const list = records[name]?.() ?? [];
-    expect(list.length).toBeGreaterThan(0);
-    for (const item of list) {
-      expect(record.strict().safeParse(item).error).toBeUndefined();
-      expect(item).toMatchObject({ source: { kind: "sample" } });
-    }
-  },
-);
+test.each(Object.keys(records))("samples of %s match the contract and say that they are samples", (name) => {
+  const { record } = findOperation(name) as Operation;
+  const list = records[name]?.() ?? [];
+  expect(list.length).toBeGreaterThan(0);
+  for (const item of list) {
+    expect(record.strict().safeParse(item).error).toBeUndefined();
+    expect(item).toMatchObject({ source: { kind: "sample" } });
+  }
+});
 
-test("the same number is the same sample", () => {
+test("the same number gives the same sample", () => {
   expect(sampleJudgment(7)).toEqual(sampleJudgment(7));
   expect(companyDetail(sampleCompany(7))).toEqual(companyDetail(sampleCompany(7)));
   expect(sampleJudgment(7)).not.toEqual(sampleJudgment(8));
 });
 
-test("judgments have the length of real ones and articles in their text", () => {
+test("judgments are as long as real ones and cite articles", () => {
   const list = Array.from({ length: 200 }, (_, n) => sampleJudgment(n));
   const mean = list.reduce((sum, { full_text }) => sum + full_text.length, 0) / list.length;
   expect(mean).toBeGreaterThan(1_700);
@@ -84,7 +81,7 @@ test("judgments have the length of real ones and articles in their text", () => 
   }
 });
 
-test("a law's article shows the version that holds on the day", () => {
+test("a law's article shows the version in force on the day", () => {
   const facts = { law_id: "x", law_name: "试法", level_text: "法律", issuing_body: null, department: null };
   const source = sampleJournal(0).source;
   const version = (

@@ -13,7 +13,7 @@ export interface SourceParts {
   readonly samples: boolean;
   /** The operator's contracts with vendors. */
   readonly connectors?: readonly Connector[];
-  /** Resolves when a corpus that a first start builds is there, or will not come. */
+  /** Resolves when a corpus that a first start builds is ready, or will not be built. */
   readonly ready?: (corpus: string) => Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export function createSources(parts: SourceParts): Sources {
   return { find: (operation) => sources.get(operation) };
 }
 
-/** A first start builds some corpora in the background; a call that needs one waits for it. */
+/** A first start builds some corpora in the background. A call that needs one waits for it. */
 function awaited(corpus: string, source: OptionalSource, parts: SourceParts): OptionalSource {
   const ready = async () => parts.ready?.(corpus);
   const { check, hasGenerated, normalised } = source;

@@ -9,10 +9,10 @@ const text = fc
   })
   .map((parts) => parts.join(""));
 
-/** How many of the words stand in the part. */
+/** How many of the words occur in the part. */
 const differentIn = (part: string) => words.filter((word) => part.includes(word)).length;
 
-test("no other part of the text has more of the words, and each that is shown is marked", () => {
+test("no other part of the text has more of the words, and each one shown is marked", () => {
   const width = 60;
   const margin = 20;
   fc.assert(
@@ -34,7 +34,7 @@ test("no other part of the text has more of the words, and each that is shown is
   );
 });
 
-test("the text is escaped, letters of either case are found, and a word longer than the part is left out", () => {
+test("escapes the text, matches letters of either case, and omits a word longer than the part", () => {
   expect(highlight(markable("a <b> ABC & c"), ["abc"])).toBe("a &lt;b&gt; <em>ABC</em> &amp; c");
   expect(highlight(markable(`${"长".repeat(200)}短`), ["长".repeat(200), "短"], { width: 60 })).toContain(
     "<em>短</em>",

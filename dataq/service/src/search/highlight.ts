@@ -1,19 +1,19 @@
 /** A text in which words can be marked. */
 export interface MarkedText {
   readonly text: string;
-  /** What is searched: the text in lower case, where that has the same length. */
+  /** The text to search: in lower case, if that has the same length. */
   readonly form: string;
 }
 
 export function markable(text: string): MarkedText {
   const form = text.toLowerCase();
-  // Lower case changes the length of a few letters; then places would not fit the text.
+  // Lower case changes the length of a few letters. Positions would then not match the text.
   return { text, form: form.length === text.length && form !== text ? form : text };
 }
 
 /**
- * The part of a text that shows the most of the words, with each marked by `<em>`. The text itself is escaped, so
- * that the only markup in a highlight is ours. Null when none of the words stands in it.
+ * The part of a text that contains the most of the words, each marked with `<em>`. The text itself is escaped, so the
+ * only markup in a highlight is ours. Null if it contains none of the words.
  */
 export function highlight(
   { text, form }: MarkedText,
@@ -60,7 +60,7 @@ function findAll(form: string, words: readonly string[]): Place[] {
   return places.sort((a, b) => a.at - b.at || b.length - a.length);
 }
 
-/** Begin of the window with the most different words; after `preferred` where two have as many. */
+/** Start of the window with the most different words; at equality the first one after `preferred`. */
 function bestStart(places: readonly Place[], words: number, width: number, preferred: number): number {
   let best = { start: places[0]?.at ?? 0, worth: -1 };
   const times = new Uint16Array(words);

@@ -13,7 +13,7 @@ export function keyTerm(key: string): string {
   return `k:${key}`;
 }
 
-/** Names of companies and people are one whatever their brackets, case and spaces. */
+/** Company and personal names are compared without brackets, case and spaces. */
 export function nameKey(name: string): string {
   return name.normalize("NFKC").toLowerCase().replace(/\s/g, "");
 }

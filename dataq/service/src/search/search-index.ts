@@ -3,17 +3,17 @@ import type { ClientBase } from "pg";
 import type { StoredBody } from "./stored-body.ts";
 
 /**
- * Finds records by words and exact terms. Two methods, so that another engine can stand behind them; the one we
- * have keeps posting blocks in PostgreSQL (`postings/`).
+ * Finds records by words and exact terms. Two methods, so that another engine can replace ours, which keeps posting
+ * blocks in PostgreSQL (`postings/`).
  */
 export interface SearchIndex {
-  /** Builds what `documents` holds beside what is being served and switches to it in one transaction. */
+  /** Indexes `documents` beside what is being served and switches to them in one transaction. */
   refresh(
     corpus: string,
     documents: AsyncIterable<IndexDocument>,
     options: RefreshOptions,
   ): Promise<RefreshReport>;
-  /** Undefined when nothing was ever put into the corpus. */
+  /** Undefined if nothing was ever added to the corpus. */
   search(corpus: string, question: Question, page: SearchPage): Promise<Found | undefined>;
 }
 
@@ -24,9 +24,9 @@ export interface IndexDocument {
   readonly texts: readonly IndexText[];
   /** Exact terms with their prefix (`c:`, `k:`, …), for filters and look-ups; not scored. */
   readonly terms: readonly string[];
-  /** YYYY-MM-DD; newer stands first among equal scores, and date ranges are read from it. */
+  /** YYYY-MM-DD. At equal scores the newer date comes first; date ranges also use it. */
   readonly date: string | null;
-  /** What is given back: the record of the operation. */
+  /** What is returned: the record of the operation. */
   readonly body: object;
 }
 
@@ -34,35 +34,40 @@ export interface IndexText {
   readonly text: string;
   /** How many times the frequency of a word counts, at least 1. */
   readonly weight: number;
-  /** Indexed by words alone: pairs of characters would double the index. */
+  /** Indexed by words only, because pairs of characters would double the index. */
   readonly isLong?: true;
 }
 
-/** Makes a document of a record that a corpus keeps. */
+/** Makes a document from a stored record. */
 export type MakeDocument = (record: never) => IndexDocument;
 
 export interface RefreshOptions {
-  /** Documents of one origin; a refresh replaces those of the same name. */
+  /** Documents of one origin. A refresh replaces those of the same name. */
   readonly dataset: string;
-  /** `replace`: the dataset is these documents. `update`: these documents replace those with the same id. */
+  /**
+   * `replace`: the data set becomes these documents. `update`: these documents replace those with the same ID.
+   */
   readonly mode: "replace" | "update";
-  /** Generated documents that fill the corpus up: the last of them make way for others with this switch. */
+  /** Generated documents that fill up the corpus. The last of them are replaced in this switch. */
   readonly fill?: Fill;
-  /** Names the documents exactly: a refresh that was cut off goes on where it stopped when it comes again. */
+  /** Identifies the documents exactly, so that an interrupted refresh continues where it stopped. */
   readonly resumeKey?: string;
   readonly signal?: AbortSignal;
   readonly progress?: (documents: number) => void;
-  /** Runs in the transaction of the switch: what it writes is there exactly when the switch is; what it throws undoes it. */
+  /**
+   * Runs in the transaction of the switch: its changes take effect together with the switch, and an error undoes
+   * both.
+   */
   readonly atSwitch?: (change: DatasetChange) => Promise<void>;
 }
 
-/** What a switch does to a dataset. */
+/** What a switch does to a data set. */
 export interface DatasetChange {
   /** The connection of the transaction. */
   readonly client: ClientBase;
   /** The snapshot that served until now. */
   readonly previous: number | null;
-  /** Documents of the dataset that served until now, and that serve from now on. */
+  /** Documents of the data set before and after the switch. */
   readonly before: number;
   readonly after: number;
   readonly added: readonly number[];
@@ -70,7 +75,7 @@ export interface DatasetChange {
 
 export interface Fill {
   readonly dataset: string;
-  /** Size of the corpus that it is filled up to. */
+  /** The size up to which the corpus is filled. */
   readonly upTo: number;
 }
 
@@ -80,7 +85,7 @@ export interface RefreshReport {
   readonly size: number;
 }
 
-/** What must hold of a document. Leaves are terms. */
+/** A condition on documents. Leaves are terms. */
 export type Query =
   | { readonly term: string }
   | { readonly all: readonly Query[] }
@@ -91,59 +96,59 @@ export type Query =
   | { readonly phrase: readonly { readonly term: string; readonly at: number }[] };
 
 export interface Question {
-  /** What a document must have. */
+  /** What a document must contain. */
   readonly query: Query;
-  /** What it should have; without it, whatever has the query is found, unranked. */
+  /** What it should contain. Without it, every document that matches the query is found, unranked. */
   readonly wanted?: Wanted;
-  /** Inclusive, YYYY-MM-DD; a document without date is in no range. `none`: only documents without date. */
+  /** Inclusive, YYYY-MM-DD. A document without a date is in no range. `none`: only documents without a date. */
   readonly dates?: { readonly from?: string; readonly to?: string } | "none";
 }
 
 /**
- * What is asked in words. Documents with an exact term stand first, then those that have every concept of an
- * alternative, then those that have any of the words.
+ * A question in words. Documents with an exact term rank first, then those with every concept of an alternative, then
+ * those with any of the words.
  */
 export interface Wanted {
   readonly alternatives: readonly (readonly Concept[])[];
-  /** Further wordings that find and rank, and that a document may lack. */
+  /** Further wordings that find and rank documents, but are not required. */
   readonly hints: readonly Wording[];
-  /** Wordings that raise a document and find none. */
+  /** Wordings that raise the rank of a document, but find none. */
   readonly priors: readonly Wording[];
-  /** Exact terms, each an answer by itself. */
+  /** Exact terms, each of which is an answer by itself. */
   readonly exact: readonly string[];
 }
 
-/** One thing that is asked for, in the wordings that it may have. Of those that a document has, the best counts. */
+/** One concept with its possible wordings. Of those that a document contains, the best counts. */
 export type Concept = readonly Wording[];
 
 export interface Wording {
   readonly terms: readonly string[];
-  /** Compared with 1 for the words of the question. */
+  /** Relative to 1 for the words of the question. */
   readonly weight: number;
-  /** The weight is the score, whatever the frequency of the term and the length of the document. */
+  /** The weight is the score, whatever the term frequency and the document length. */
   readonly isFlat?: true;
 }
 
 export interface SearchPage {
   readonly offset: number;
   readonly limit: number;
-  /** State to read from; without it, the one being served. */
+  /** The state to read from; by default the current one. */
   readonly snapshot?: string;
   readonly datasets?: {
-    /** Documents of this dataset rank below others of equal score. */
+    /** Documents of this data set rank below others of equal score. */
     readonly last?: string;
-    /** Documents of this dataset are left out. */
+    /** Documents of this data set are left out. */
     readonly without?: string;
   };
 }
 
 export interface Found {
   readonly hits: readonly Hit[];
-  /** Exact. Where very many documents have all that is asked for, they alone count. */
+  /** Exact. If very many documents have everything that is asked for, only they count. */
   readonly total: number;
-  /** How many of them have all that is asked for. */
+  /** How many of them have everything that is asked for. */
   readonly complete: number;
-  /** Concepts that no document has in any wording. */
+  /** Concepts that no document contains in any wording. */
   readonly unknown: ReadonlySet<Concept>;
   readonly index: IndexState;
 }

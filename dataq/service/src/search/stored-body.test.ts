@@ -10,7 +10,7 @@ function joined(parts: ReturnType<StoredBody["with"]>): object {
   return JSON.parse(Buffer.concat(bytes).toString());
 }
 
-test("members are put before the source, whatever the record holds", () => {
+test("inserts members before the source, whatever the record contains", () => {
   const value = fc.oneof(
     fc.string(),
     fc.constantFrom(',"source":', '{"a":1,"source":{}}', "\\", '"', "}"),
@@ -27,7 +27,7 @@ test("members are put before the source, whatever the record holds", () => {
   );
 });
 
-test("a record that does not end with its source is left to whoever parses it", () => {
+test("leaves a record that does not end with its source to a parser", () => {
   for (const body of [
     { id: "a" },
     { source: {} },

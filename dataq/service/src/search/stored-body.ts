@@ -1,19 +1,19 @@
 import { type MarkedText, markable } from "./highlight.ts";
 
-/** Where a document stands. What stands there never changes. */
+/** The position of a document. Its content never changes. */
 export interface DocumentPlace {
   readonly segment: number;
   readonly ordinal: number;
 }
 
-/** A stretch of the JSON of a stored body. */
+/** A range of the JSON of a stored body. */
 export interface Stretch extends DocumentPlace {
   readonly from: number;
   readonly to: number;
   readonly bytes: Buffer;
 }
 
-/** A record as the index keeps it: JSON that is parsed only for whoever needs its fields. */
+/** A record as stored in the index: JSON that is parsed only when its fields are needed. */
 export class StoredBody {
   readonly place: DocumentPlace;
   readonly json: Buffer;
@@ -25,19 +25,19 @@ export class StoredBody {
     this.json = json;
   }
 
-  /** Anew at each call: the caller may change what it gets. */
+  /** New for each call, because the caller may change it. */
   parse(): object {
     return JSON.parse(this.json.toString()) as object;
   }
 
-  /** What `read` takes out of the record for highlights; the same `read` at every call. */
+  /** What `read` takes from the record for highlights. Always called with the same `read`. */
   text(read: (body: object) => string): MarkedText {
     this.#text ??= markable(read(this.parse()));
     return this.#text;
   }
 
   /**
-   * The record with more members before `source`, its last one: what is stored before them, they, and what is
+   * The record with more members before `source`, its last one: what is stored before them, the members, and what is
    * stored after them. Undefined for a record that does not end with `source`.
    */
   with(members: object): [Stretch, Buffer, Stretch] | undefined {
@@ -53,15 +53,15 @@ export class StoredBody {
   }
 }
 
-/** Where `,"source":` stands as the last member of the whole record; -1 where it does not. */
+/** The position of `,"source":` as the last member of the whole record; -1 if it is elsewhere. */
 function findSource(json: Buffer): number {
   let at = json.length;
-  // What stands in the source itself may be called so too.
+  // A member inside the source may have the same name.
   for (let tries = 0; tries < 4 && at > 0; tries++) {
     at = json.lastIndexOf(',"source":', at - 1);
     if (at === -1) return -1;
     try {
-      // Only at the outer level do the braces of the rest close one more than they open.
+      // Only at the top level do the remaining braces close one more than they open.
       const rest = JSON.parse(`{${json.toString("utf8", at + 1)}`) as object;
       return Object.keys(rest).length === 1 ? at : -1;
     } catch {}

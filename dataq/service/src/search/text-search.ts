@@ -4,33 +4,33 @@ import { otherForms, slipsOf } from "./analysis/english.ts";
 import type { PostingIndex } from "./postings/posting-index.ts";
 import type { Concept, Found, Hit, Query, Question, SearchPage, Wanted, Wording } from "./search-index.ts";
 
-/** A question of words alone. */
+/** A question of words only. */
 export function wordsOnly(text: string): TextQuestion {
   return { filters: [], alternatives: [text], phrases: [], without: [] };
 }
 
-/** A question in words, after fields and look-ups were taken out of it. */
+/** A question in words, after its fields and references were removed. */
 export interface TextQuestion {
-  /** Every one must hold. */
+  /** All of them must hold. */
   readonly filters: readonly Query[];
-  /** Alternatives (OR) of words. One empty text: filters alone. */
+  /** Alternatives (OR) of words. One empty text means only filters. */
   readonly alternatives: readonly string[];
-  /** Words in quotes: they must stand together as written. */
+  /** Words in quotes: they must be adjacent as written. */
   readonly phrases: readonly string[];
-  /** What must not stand there. */
+  /** What must not occur. */
   readonly without: readonly string[];
   readonly dates?: { readonly from?: string; readonly to?: string };
-  /** Exact terms that are an answer by themselves and rank above matches of words. */
+  /** Exact terms that are answers by themselves and rank above matches of words. */
   readonly exact?: readonly string[];
   /** What words of the question mean. */
   readonly meanings?: readonly Meaning[];
-  /** Raise the rank of what has them, and find none. */
+  /** These raise the rank of documents that contain them, but find none. */
   readonly priors?: readonly Wording[];
 }
 
 /** What a word of the question means in the texts. */
 export interface Meaning {
-  /** As it stands in the question. A word that does not stand there in one piece adds its other wordings alone. */
+  /** As in the question. If the word does not occur there in one piece, only its other wordings count. */
   readonly word: string;
   readonly others: readonly OtherWording[];
 }
@@ -44,21 +44,21 @@ export interface TextFound {
   readonly hits: readonly Hit[];
   readonly total: number;
   readonly index: IndexState;
-  /** True when no record has all that was asked for. */
+  /** True if no record has everything that was asked for. */
   readonly relaxed: boolean;
-  /** Words of the question that no record has. */
+  /** Words of the question that no record contains. */
   readonly notFound: readonly string[];
-  /** English words that no record has, and what was searched instead. */
+  /** English words that no record contains, and what was searched instead. */
   readonly corrected: readonly { readonly word: string; readonly instead: string }[];
-  /** Records without date that the range left out. */
+  /** Records without a date, which the range excludes. */
   readonly undated: number;
-  /** Words to mark in the texts. */
+  /** Words to highlight. */
   readonly words: readonly string[];
 }
 
 /**
- * Finds what has any of the words; what has all of them stands first. Undefined when the corpus is empty; `no_words` when
- * the question has nothing to search for.
+ * Finds what contains any of the words; what contains all of them comes first. Undefined if the corpus is empty;
+ * `no_words` if the question contains nothing to search for.
  */
 export async function searchText(
   index: PostingIndex,
@@ -135,13 +135,13 @@ export async function searchText(
   };
 }
 
-/** An alternative of the question as it is searched. */
+/** An alternative of the question, prepared for the search. */
 interface Asked {
   readonly text: string;
   readonly concepts: readonly { readonly word: string; readonly concept: Concept }[];
-  /** Single characters beside longer words: they say too little for a record to need them. */
+  /** Single characters next to longer words say too little to be required. */
   readonly characters: readonly string[];
-  /** To mark in the texts. */
+  /** To highlight. */
   readonly words: readonly string[];
 }
 
@@ -170,7 +170,7 @@ function read(
   });
 }
 
-/** The text in pieces: words that have a meaning, and what stands between them. */
+/** The text in pieces: words with a meaning, and the text between them. */
 function split(
   text: string,
   meanings: readonly Meaning[],
@@ -243,7 +243,9 @@ function wantedOf(asked: readonly Asked[], question: TextQuestion, analyser: Ana
   };
 }
 
-/** For English words that no record has: those one slip away that records have, most frequent first. */
+/**
+ * For English words that no record contains: words in the records that differ by one error, most frequent first.
+ */
 async function corrections(
   index: PostingIndex,
   corpus: string,

@@ -14,7 +14,7 @@ import { PageHead, Panel } from "../../ui/panel.tsx";
 import { Loaded } from "../../ui/states.tsx";
 import { Facts, Table } from "../../ui/table.tsx";
 
-/** One data set: what became of every row, the imports that made it, and taking it back. */
+/** One data set: the outcome of every row, the imports that made it, and its removal. */
 export function OneDataset() {
   const t = useText();
   const nameOf = useOperationName();

@@ -1,9 +1,9 @@
 import { useEffect, useState } from "react";
 
 /**
- * The secret of a link, from behind the `#`: browsers keep that part from every server and its logs. It leaves the
- * address bar at once, and with it the history. A link that is pasted over the open page counts too: the browser
- * loads nothing then, and only says that the part has changed.
+ * The secret of a link, from the part after `#`, which browsers send to no server. It leaves the address bar and the
+ * history at once. A link that is pasted into the open page also counts: the browser then loads nothing and only
+ * reports that the part has changed.
  */
 export function useLinkToken(): string {
   const [token, setToken] = useState(readToken);

@@ -34,7 +34,7 @@ export function Verify() {
       action={t.auth.verify}
       onSend={async () => {
         await verifyEmail(token);
-        // Fetched at once, because the next page decides by it.
+        // Fetched now, because the next page depends on it.
         await client.fetchQuery({ ...sessionQuery, staleTime: 0 });
         setDone(true);
       }}

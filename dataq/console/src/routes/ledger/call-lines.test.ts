@@ -54,7 +54,7 @@ test("shows a failed call as free, a running one as running, and a refund apart"
   ]);
 });
 
-test("waits with a call whose hold is not loaded yet", () => {
+test("omits a call whose hold is not loaded yet", () => {
   const all = [
     entry("hold", -10, "a"),
     entry("hold", -10, "b"),

@@ -48,7 +48,7 @@ function Bench({
   const { language } = useLook();
   const navigate = useNavigate();
   const [values, setValues] = useState<Readonly<Record<string, string>>>(operation.example.params);
-  /** The values that the shown answer belongs to. */
+  /** The form values that the shown answer belongs to. */
   const [asked, setAsked] = useState(values);
   const { outcome, isRunning, run } = useCall();
   const shownPage = outcome.state === "done" && asked === values ? outcome.answer.page : 1;
@@ -135,7 +135,7 @@ function Bench({
   );
 }
 
-/** What a caller has to know before sending: that samples answer, and which, or that nothing does. */
+/** What a caller should know before sending: that only samples answer, and which, or that nothing does. */
 function Availability({
   operation,
   onSample,

@@ -14,7 +14,7 @@ export const lawLevels = [
   "other",
 ] as const;
 
-/** `unknown`: nothing that is held says it; a text is not in force because nothing else is known. */
+/** `unknown`: no source says it. A text is not in force merely because nothing else is known. */
 export const lawStatuses = ["in_force", "amended", "repealed", "not_yet_effective", "unknown"] as const;
 
 export const legalLawCatalog = defineOperation({

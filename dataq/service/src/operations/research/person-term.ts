@@ -1,4 +1,4 @@
-/** Names are one whatever their case, spaces and points. */
+/** Case, spaces and dots do not distinguish names. */
 export function personTerm(name: string): string {
   return `p:${name
     .normalize("NFKC")

@@ -6,7 +6,7 @@ export function otherForms(word: string): string[] {
   return [...new Set([base, ...pluralsOf(base)])].filter((form) => form !== word);
 }
 
-/** Every word that is one slip of a key away: a letter left out, doubled, wrong, or changed places with the next. */
+/** Every word that differs by one typing error: a letter omitted, doubled, wrong, or swapped with the next. */
 export function slipsOf(word: string): string[] {
   if (!/^[a-z]{4,20}$/.test(word)) return [];
   const found = new Set<string>();

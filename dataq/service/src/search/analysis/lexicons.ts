@@ -3,8 +3,8 @@ import type { Pool } from "pg";
 import { Analyser, analysisRules, isAddable } from "./analyser.ts";
 
 /**
- * Analysers by version. Words that an import brings make a new version; a corpus keeps the version that its
- * documents were cut with until it is built anew, and its queries are cut with the same.
+ * Analysers by version. Imported words make a new version. A corpus keeps the version that its documents were split
+ * with until it is rebuilt, and its queries use the same.
  */
 export class Lexicons {
   readonly #pool: Pool;
@@ -23,7 +23,7 @@ export class Lexicons {
     return made;
   }
 
-  /** The version that new corpora are cut with. */
+  /** The version for new corpora. */
   async newest(): Promise<string> {
     const found = await this.#pool.query<{ version: string }>(
       "select version from search_lexicon order by created_at desc limit 1",
@@ -36,7 +36,7 @@ export class Lexicons {
     return this.#words(await this.newest());
   }
 
-  /** Makes these words the newest version. The same words are the same version, however often they come and go. */
+  /** Makes these words the newest version. The same words always give the same version. */
   async set(words: readonly string[]): Promise<{ readonly version: string; readonly words: number }> {
     const all = [...new Set(words)].filter(isAddable).sort();
     const hash = createHash("sha256").update(all.join("\n")).digest("hex").slice(0, 12);
@@ -66,7 +66,7 @@ export class Lexicons {
   }
 }
 
-/** A dictionary that was imported under older rules is used with the present ones. */
+/** A dictionary that was imported under older rules is used with the current ones. */
 function withRules(version = analysisRules): string {
   const [, hash] = version.split("+");
   return hash === undefined ? analysisRules : `${analysisRules}+${hash}`;

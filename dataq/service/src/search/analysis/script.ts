@@ -4,16 +4,16 @@ const convert = Converter({ from: "twp", to: "cn" });
 
 const firstHan = 0x4e00;
 const lastHan = 0x9fff;
-/** They have a simplified form for some of their meanings, and stand in simplified texts for the others. */
+/** Characters with a simplified form for only some of their meanings; they also occur in simplified texts. */
 const inBothScripts = "乾著瞭藉徵於餘夥覆摺鍾麽蘋讎";
 
 /**
- * Characters that only traditional texts have. A character that simplified texts have too, such as 著 in 著作权, does not
- * make a text traditional.
+ * Characters that occur only in traditional texts. A character that simplified texts also use, such as 著 in 著作权, does
+ * not make a text traditional.
  */
 const onlyTraditional = findOnlyTraditional();
 
-/** A text in simplified characters. The words of Taiwan become those of the mainland: 軟體 → 软件. */
+/** A text in simplified characters. Taiwanese words become those of the mainland: 軟體 → 软件. */
 export function simplified(text: string): string {
   for (let at = 0; at < text.length; at++)
     if (onlyTraditional[text.charCodeAt(at)] === 1) return convert(text);
@@ -26,7 +26,7 @@ function findOnlyTraditional(): Uint8Array {
   for (let code = firstHan; code <= lastHan; code++) {
     const character = String.fromCharCode(code);
     const result = convert(character);
-    // 埠 alone would be read as the port of a computer: 端口.
+    // 埠 alone would become the port of a computer: 端口.
     if (result === character || result.length !== 1) continue;
     marks[code] = 1;
     results.add(result);

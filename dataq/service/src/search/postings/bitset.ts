@@ -1,4 +1,4 @@
-/** A set of small numbers as bits, low bit first; the form in which dead documents are stored. */
+/** A set of small numbers as bits, low bit first. Dead documents are stored in this form. */
 export class BitSet {
   readonly bytes: Uint8Array;
 
@@ -18,7 +18,7 @@ export class BitSet {
     this.bytes[member >>> 3] = (this.bytes[member >>> 3] ?? 0) | (1 << (member & 7));
   }
 
-  /** Itself with the member, grown where it has no room. */
+  /** The set with the member added, enlarged if necessary. */
   with(member: number): BitSet {
     const grown = member >>> 3 < this.bytes.length ? this : BitSet.ofSize(2 * (member + 1));
     if (grown !== this) grown.bytes.set(this.bytes);

@@ -3,7 +3,10 @@ import type { Database } from "../../database/database.ts";
 import { type DocumentPlace, StoredBody } from "../stored-body.ts";
 import { Recent } from "./recent.ts";
 
-/** The bodies of documents. Those read last stay in memory: taking them from the database is the dearest step. */
+/**
+ * The bodies of documents. Recently read ones stay in memory, because reading them from the database is the most
+ * expensive step.
+ */
 export class Bodies {
   readonly #pool: Database["pool"];
   readonly #known = new Recent<string, StoredBody>(keptBytes);
@@ -12,7 +15,7 @@ export class Bodies {
     this.#pool = pool;
   }
 
-  /** In the order of the places; undefined where the segment is no more. */
+  /** In the order of `places`; undefined if the segment was deleted. */
   async read(places: readonly DocumentPlace[]): Promise<(StoredBody | undefined)[]> {
     const found = places.map((place) => this.#known.get(keyOf(place)));
     const missing = places.filter((_, at) => found[at] === undefined);
@@ -41,26 +44,28 @@ export class Bodies {
   }
 }
 
-/** As a row keeps it. Short ones plain: each compression begins with making its state, which costs more than it gains. */
+/**
+ * In the form of the table. Short ones are not compressed: setting up the compression costs more than it saves.
+ */
 export function packBody(body: object): Uint8Array {
   const json = Buffer.from(JSON.stringify(body));
   return json.length < shortBytes ? json : zstdCompressSync(json);
 }
 
-/** In this thread: a body takes less time than handing it to another would. */
+/** In this thread, because passing a body to another thread takes longer than unpacking it. */
 export function unpackBody(packed: Buffer): Buffer {
   return packed[0] === openingBrace ? packed : zstdDecompressSync(packed, inOneChunk);
 }
 
 const shortBytes = 1_024;
-/** The first byte of JSON, never that of a zstd frame. */
+/** The first byte of JSON, which never starts a zstd frame. */
 const openingBrace = 0x7b;
 
 const inOneChunk = { chunkSize: 1 << 15 };
-/** Some thousands of judgments. */
+/** A few thousand judgments. */
 const keptBytes = 96 << 20;
 const perBodyBytes = 300;
-/** A body keeps the text that highlights are taken from as well. */
+/** Besides the body, also the text that highlights are made from. */
 const withText = 1.5;
 
 function keyOf({ segment, ordinal }: DocumentPlace): string {

@@ -1,15 +1,15 @@
 /**
- * A posting block: for each document in ascending order its distance from the one before (varint, 7 bits a
- * byte, low first) and one byte of term frequency. Two bytes a posting on real judgments.
+ * A posting block: for each document in ascending order, the distance from the previous one (varint, 7 bits per byte,
+ * low first) and one byte of term frequency. On real judgments this takes two bytes per posting.
  */
 export interface Postings {
   readonly ordinals: Uint32Array;
   readonly frequencies: Uint8Array;
-  /** Of a term that many documents have: its frequency by ordinal, 0 where it is not. */
+  /** For a frequent term: its frequency by ordinal, 0 if the document lacks it. */
   readonly dense: Uint8Array | undefined;
 }
 
-/** Grows a block posting by posting; ordinals must ascend. */
+/** Builds a block posting by posting. Ordinals must ascend. */
 export class BlockWriter {
   documents = 0;
   #bytes = new Uint8Array(8);
@@ -43,7 +43,7 @@ export class BlockWriter {
   }
 }
 
-/** Reads a block. A block that does not fit its own count, or ordinals beyond `limit`, is damaged and refused. */
+/** Reads a block. Rejects a damaged one, whose count is wrong or whose ordinals exceed `limit`. */
 export function readBlock(bytes: Uint8Array, documents: number, limit: number): Postings {
   const ordinals = new Uint32Array(documents);
   const frequencies = new Uint8Array(documents);
@@ -69,5 +69,5 @@ export function readBlock(bytes: Uint8Array, documents: number, limit: number): 
   return { ordinals, frequencies, dense };
 }
 
-/** One document in so many: then the dense form is little beside the other, and much quicker to look into. */
+/** At this share of documents the dense form is only a little larger, and much faster to read. */
 const denseFrom = 16;

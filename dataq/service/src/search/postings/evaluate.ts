@@ -6,10 +6,10 @@ import { type PhraseWord, withPhrase } from "./phrase.ts";
 import { dateNumber } from "./segment-builder.ts";
 import { intersect, subtract, type Take, unite, within } from "./sets.ts";
 
-/** What a segment has of the terms of a question. */
+/** The data of a segment for the terms of a question. */
 export interface SegmentTerms {
   readonly postings: ReadonlyMap<string, Postings>;
-  /** Place blocks, of the words of phrases alone. */
+  /** Place blocks, only for words of phrases. */
   readonly places: ReadonlyMap<string, Uint8Array>;
 }
 
@@ -21,7 +21,7 @@ export function termsOf(query: Query): string[] {
   return partsOf(query).flatMap(termsOf);
 }
 
-/** Terms whose places must be known. */
+/** Terms whose positions are needed. */
 export function phraseTermsOf(query: Query): string[] {
   if ("term" in query) return [];
   if ("not" in query) return phraseTermsOf(query.not);
@@ -36,7 +36,7 @@ function partsOf(
   return "any" in query ? query.any : query.of;
 }
 
-/** Ordinals of the segment's living documents that answer the question, ascending. */
+/** Ordinals of the segment's live documents that match, ascending. */
 export function matching(
   question: Pick<Question, "query" | "dates">,
   segment: OpenSegment,
@@ -91,7 +91,7 @@ function evaluate(query: Query, documents: number, terms: SegmentTerms, take: Ta
   return set;
 }
 
-/** A set, as a block has it. */
+/** A set in the form of a block. */
 type Members = Pick<Postings, "ordinals" | "dense">;
 
 function phrased(phrase: Extract<Query, { phrase: unknown }>["phrase"], terms: SegmentTerms): Uint32Array {

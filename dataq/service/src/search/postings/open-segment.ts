@@ -1,11 +1,11 @@
 import type { BitSet } from "./bitset.ts";
 
-/** A segment as the reader holds it in memory: everything but postings and bodies. */
+/** A segment in memory: everything except postings and bodies. */
 export interface OpenSegment {
   readonly id: number;
   readonly dataset: string;
   readonly documents: number;
-  /** What BM25 sets against the frequency of a term; see `normsOf`. */
+  /** The length normalisation of BM25; see `normsOf`. */
   readonly norms: Float32Array;
   readonly dates: Int32Array;
   /** Whether every document has a date. */
@@ -20,6 +20,6 @@ export interface OpenSnapshot {
   readonly refreshedAt: Date;
   readonly nextRefreshAt: Date | null;
   readonly segments: readonly OpenSegment[];
-  /** Version of the analyser that cut the documents. */
+  /** Version of the analyser that split the documents. */
   readonly analysis: string;
 }

@@ -2,17 +2,17 @@ import type { Postings } from "./codec.ts";
 import { PlaceReader } from "./places.ts";
 import { lowerBound } from "./sets.ts";
 
-/** A word of a phrase, with where it stands in the phrase and in the documents. */
+/** A word of a phrase, with its positions in the phrase and in the documents. */
 export interface PhraseWord {
   readonly at: number;
   readonly postings: Postings;
   readonly places: Uint8Array;
 }
 
-/** Of `candidates`, which have every word, those in which the words stand at their distances. */
+/** Those of `candidates`, which contain every word, in which the words have the right distances. */
 export function withPhrase(candidates: Uint32Array, words: readonly PhraseWord[]): Uint32Array {
   let left = candidates;
-  /** For each document left, where the phrase may begin. */
+  /** For each remaining document, where the phrase may start. */
   let starts: number[][] = [];
   for (const [turn, word] of words.entries()) {
     const kept = new Uint32Array(left.length);

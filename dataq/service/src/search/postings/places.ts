@@ -1,15 +1,16 @@
 /**
- * Where a term stands in each of its documents, in the order of its posting block: distances from the place before
- * (from 0 at first) as varints, 7 bits a byte, low first; the lowest bit says whether it is the document's last.
+ * The positions of a term in each of its documents, in the order of its posting block: distances from the previous
+ * position (initially 0) as varints, 7 bits per byte, low first. The lowest bit says whether it is the last one in
+ * the document.
  */
 export class PlaceWriter {
   #bytes = new Uint8Array(8);
   #length = 0;
   #last = 0;
-  /** The newest place, unwritten until it is known whether it is the last; -1 for none. */
+  /** The newest position, not written until it is known whether it is the last; -1 for none. */
   #pending = -1;
 
-  /** Places of a document must ascend. */
+  /** Positions in a document must ascend. */
   add(place: number): void {
     if (this.#pending !== -1) this.#write(0);
     this.#pending = place;
@@ -46,7 +47,7 @@ export class PlaceWriter {
   }
 }
 
-/** Reads a place block forward, document by document. */
+/** Reads a place block forwards, document by document. */
 export class PlaceReader {
   readonly #bytes: Uint8Array;
   #at = 0;

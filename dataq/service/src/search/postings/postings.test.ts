@@ -12,7 +12,7 @@ const ordinals = fc
   .uniqueArray(fc.integer({ min: 0, max: 300_000 }), { maxLength: 300 })
   .map((list) => list.sort((a, b) => a - b));
 
-test("a block reads as it was written", () => {
+test("a block is read as it was written", () => {
   fc.assert(
     fc.property(ordinals, fc.integer({ min: 1, max: 400 }), (list, frequency) => {
       const writer = new BlockWriter();
@@ -25,7 +25,7 @@ test("a block reads as it was written", () => {
   );
 });
 
-test("places read as they were written, document by document, also after some are skipped", () => {
+test("positions are read as they were written, even after some documents are skipped", () => {
   const documents = fc.array(
     ordinals.filter((list) => list.length > 0),
     { minLength: 1, maxLength: 8 },
@@ -47,7 +47,7 @@ test("places read as they were written, document by document, also after some ar
   );
 });
 
-test("a damaged block is refused", () => {
+test("rejects a damaged block", () => {
   const writer = new BlockWriter();
   for (const ordinal of [1, 200, 70_000]) writer.add(ordinal, 2);
   expect(() => readBlock(writer.bytes().slice(0, -1), 3, 100_000)).toThrow("damaged");
@@ -80,7 +80,7 @@ test("set algebra agrees with Set", () => {
   );
 });
 
-test("the best few are those of a whole sort, in a total order", () => {
+test("the best few are those of a full sort, in a total order", () => {
   const match = fc.record({
     score: fc.integer({ min: 0, max: 5 }),
     date: fc.integer({ min: 0, max: 3 }),
@@ -110,14 +110,14 @@ test("the best few are those of a whole sort, in a total order", () => {
   );
 });
 
-test("of what was kept, the longest unused goes when the bytes are more than allowed", () => {
+test("removes the least recently used entries when the bytes exceed the limit", () => {
   const steps = fc.array(fc.record({ key: fc.integer({ min: 0, max: 9 }), isRead: fc.boolean() }), {
     maxLength: 80,
   });
   fc.assert(
     fc.property(steps, (list) => {
       const recent = new Recent<number, string>(35);
-      // The same by the plain rule: keys by last use, each of 10 bytes, so three at most.
+      // A simple model: keys by last use, each of 10 bytes, so at most three.
       let kept: number[] = [];
       for (const { key, isRead } of list) {
         const isKept = kept.includes(key);
@@ -135,7 +135,7 @@ test("of what was kept, the longest unused goes when the bytes are more than all
   );
 });
 
-test("scratch memory never overlaps until it is reset, however much is taken", () => {
+test("scratch memory does not overlap until it is reset, however much is taken", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 60_000 }), { maxLength: 20 }), (lengths) => {
       const scratch = new Scratch();

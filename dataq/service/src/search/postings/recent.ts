@@ -1,4 +1,4 @@
-/** Keeps what was used last, up to so many bytes in all; the longest unused is forgotten first. */
+/** Keeps what was used last, up to a number of bytes. Removes the least recently used entries first. */
 export class Recent<Key, Value> {
   readonly #limitBytes: number;
   readonly #kept = new Map<Key, { readonly value: Value; readonly sizeBytes: number }>();
@@ -16,7 +16,7 @@ export class Recent<Key, Value> {
     return found.value;
   }
 
-  /** What is known already stays as it is. */
+  /** An existing entry stays as it is. */
   put(key: Key, value: Value, sizeBytes: number): void {
     if (this.#kept.has(key)) return;
     this.#kept.set(key, { value, sizeBytes });

@@ -8,10 +8,10 @@ import { SegmentWriter } from "./segment-writer.ts";
 import { covered, type ServedSegment, served, switchTo } from "./switch.ts";
 
 /**
- * Builds segments from the documents beside what is served, then switches to a snapshot with them in one
- * transaction. A process that is killed before the switch leaves the old data serving; the next refresh removes its
- * rows. The client must be a connection of its own: the lock that keeps two refreshes of a corpus apart belongs to
- * the session.
+ * Builds segments from the documents beside what is served, then switches to a snapshot with them in one transaction.
+ * A process that is killed before the switch leaves the old data in service; the next refresh removes its rows. The
+ * client must be a separate connection, because the lock that keeps two refreshes of a corpus apart belongs to the
+ * session.
  */
 export function refresh(
   client: ClientBase,
@@ -21,7 +21,7 @@ export function refresh(
   options: RefreshOptions,
 ): Promise<RefreshReport> {
   return alone(client, corpus, async () => {
-    // Only now: a rebuild may just have cut the corpus with a newer dictionary.
+    // Read only now, because a rebuild may just have switched to a newer dictionary.
     const analyser = await findAnalyser();
     const left = await leftByCutOff(client, corpus, analyser.version, options);
     await removeUnfinished(client, corpus, left.segments);
@@ -41,8 +41,8 @@ export function refresh(
 }
 
 /**
- * Merges the segments of every dataset into new ones, cut with the newest dictionary, and switches to all of them at
- * once: a process that is killed leaves no snapshot whose segments are cut in two ways.
+ * Merges the segments of every data set into new ones, split with the newest dictionary, and switches to all of them
+ * at once: a process that is killed leaves no snapshot whose segments use two dictionaries.
  */
 export function rebuild(
   client: ClientBase,
@@ -74,7 +74,7 @@ export function rebuild(
   });
 }
 
-/** The bodies of a dataset in an older snapshot, in the order of their import. */
+/** The bodies of a data set in an older snapshot, in the order of their import. */
 export async function* bodiesAt(
   client: ClientBase,
   snapshot: number,
@@ -108,12 +108,12 @@ async function alone<Result>(
   }
 }
 
-/** Without statistics of a new segment the planner reads it row by row, in the switch and in every query. */
+/** Without statistics of a new segment, the planner reads it row by row, in the switch and in every query. */
 async function analyse(client: ClientBase): Promise<void> {
   await client.query("analyze search_posting, search_document, search_segment");
 }
 
-/** What a dataset must not lose: documents that serve, and those that only another dataset's document hides. */
+/** What a data set must keep: documents that serve, and those that only another data set's document hides. */
 async function* keptBodies(
   client: ClientBase,
   own: readonly ServedSegment[],
@@ -142,7 +142,7 @@ async function* bodiesOf(
   }
 }
 
-/** Whole segments that the same refresh wrote before it was cut off. */
+/** Complete segments that the same refresh wrote before it was interrupted. */
 async function leftByCutOff(client: ClientBase, corpus: string, analysis: string, options: RefreshOptions) {
   if (options.resumeKey === undefined) return { segments: [], documents: 0 };
   const found = await client.query<{ id: number; documents: number }>(
@@ -175,8 +175,8 @@ async function removeUnfinished(
 }
 
 /**
- * Deletes snapshots of a corpus that no page can name and nobody can restore, and its segments without a snapshot. Those of
- * other corpora may belong to a build that is still running: its lock is not ours.
+ * Deletes snapshots of a corpus that no page can name and nobody can restore, and its segments without a snapshot.
+ * Those of other corpora may belong to a running build, whose lock we do not hold.
  */
 async function sweep(client: ClientBase, corpus: string): Promise<void> {
   await client.query(

@@ -1,6 +1,6 @@
 /**
- * Memory for the sets and scores of one segment and one question, used again for the next: new arrays at the rate of
- * the calls would make the collector run every few of them. Nothing taken may be held past `reset`.
+ * Memory for the sets and scores of one segment and one question, reused for the next: new arrays for each call would
+ * trigger the garbage collector every few calls. Nothing taken may be used after `reset`.
  */
 export class Scratch {
   #ordinals = new Uint32Array(firstLength);
@@ -14,7 +14,7 @@ export class Scratch {
   readonly take = (length: number): Uint32Array => {
     if (this.#used + length > this.#ordinals.length) {
       if (length > mostLength) return new Uint32Array(length);
-      // What was taken before stays in the old memory.
+      // Earlier arrays stay in the old memory.
       this.#ordinals = new Uint32Array(Math.min(mostLength, Math.max(2 * this.#ordinals.length, length)));
       this.#used = 0;
     }
@@ -23,7 +23,7 @@ export class Scratch {
     return taken;
   };
 
-  /** Zeros; one at a time of each name. */
+  /** Zeros. Only one at a time per name. */
   scores(name: string, length: number): Float64Array {
     let scores = this.#scores.get(name);
     if (scores === undefined || length > scores.length) {

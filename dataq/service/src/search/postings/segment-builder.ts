@@ -4,16 +4,19 @@ import { packBody } from "./bodies.ts";
 import { BlockWriter } from "./codec.ts";
 import { PlaceWriter } from "./places.ts";
 
-/** Collects documents into one segment: a block for each term, lengths and dates, and the bodies as they come. */
+/** Collects documents into one segment: a block for each term, lengths and dates, and the bodies in order. */
 export class SegmentBuilder {
   readonly #analyser: Analyser;
   readonly #termIds = new Map<string, number>();
   readonly #terms: string[] = [];
   readonly #blocks: BlockWriter[] = [];
   readonly #places: (PlaceWriter | undefined)[] = [];
-  /** Frequencies in the document at hand, by term id; zero between documents. */
+  /** Frequencies in the current document, by term ID; zero between documents. */
   #counts = new Uint16Array(1 << 12);
-  /** Term ids and places by turns, of runs seen before: judgments repeat their phrases, and cutting is the dearest step. */
+  /**
+   * Term IDs and positions in turn, for runs seen before: judgments repeat phrases, and splitting is the most
+   * expensive step.
+   */
   #knownRuns = new Map<string, Uint32Array>();
   #knownRunsWithPairs = new Map<string, Uint32Array>();
   readonly #lengths: number[] = [];
@@ -112,15 +115,15 @@ export interface Segment {
   readonly documents: number;
   readonly tokens: number;
   readonly lengths: Uint32Array;
-  /** As numbers, 20240131; 0 for none. */
+  /** As a number, 20240131; 0 for none. */
   readonly dates: Int32Array;
   readonly terms: readonly string[];
   readonly blocks: readonly BlockWriter[];
-  /** Where each term stands, for phrases; nothing for exact terms. */
+  /** Positions of each term, for phrases; none for exact terms. */
   readonly places: readonly (PlaceWriter | undefined)[];
 }
 
-/** No phrase reaches from one text of a document into the next. */
+/** A phrase never spans two texts of a document. */
 const textGap = 64;
 
 const mostKnownRuns = 300_000;

@@ -5,8 +5,8 @@ import type { DocumentPlace } from "../stored-body.ts";
 import { SegmentBuilder } from "./segment-builder.ts";
 
 /**
- * Writes documents as segments of bounded size, so that memory does not grow with an import. Nothing written here
- * is seen before a snapshot names it.
+ * Writes documents as segments of limited size, so that memory does not grow with an import. Nothing is visible
+ * before a snapshot names it.
  */
 export class SegmentWriter {
   readonly segments: number[] = [];
@@ -33,7 +33,7 @@ export class SegmentWriter {
     this.#resumeKey = resumeKey ?? null;
   }
 
-  /** Where the document stands. */
+  /** The position of the document. */
   async add(document: IndexDocument): Promise<DocumentPlace> {
     if (this.#builder === undefined) await this.#begin();
     const builder = this.#builder as SegmentBuilder;

@@ -1,6 +1,6 @@
-/** Set algebra over ascending ordinals. Results that are soon done with are written where `take` says. */
+/** Set algebra over ascending ordinals. Short-lived results are written to memory from `take`. */
 
-/** Room for so many ordinals, whatever it holds. */
+/** Space for this many ordinals, with any content. */
 export type Take = (length: number) => Uint32Array;
 
 const fresh: Take = (length) => new Uint32Array(length);
@@ -27,7 +27,7 @@ export function intersect(a: Uint32Array, b: Uint32Array, take = fresh): Uint32A
   return out.subarray(0, length);
 }
 
-/** Those of `a` that have something but 0 in `dense`. */
+/** Those of `a` whose value in `dense` is not 0. */
 export function within(a: Uint32Array, dense: Uint8Array, take = fresh): Uint32Array {
   const out = take(a.length);
   let length = 0;
@@ -71,7 +71,7 @@ export function subtract(a: Uint32Array, b: Uint32Array): Uint32Array {
   return out.subarray(0, length);
 }
 
-/** First index at or after `from` whose value is not below `ordinal`; gallops, then halves. */
+/** First index at or after `from` whose value is not below `ordinal`: galloping, then binary search. */
 export function lowerBound(set: Uint32Array, ordinal: number, from: number): number {
   let step = 1;
   let low = from;

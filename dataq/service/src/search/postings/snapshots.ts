@@ -6,8 +6,8 @@ import { normsOf } from "./bm25.ts";
 import type { OpenSnapshot } from "./open-segment.ts";
 
 /**
- * Snapshots by corpus. Which one serves is asked of the database at most once in `lookEveryMs`, so that a refresh
- * by another process is seen soon and costs queries nothing.
+ * Snapshots by corpus. Asks the database for the current one at most once in `lookEveryMs`, so that a refresh by
+ * another process is seen soon and queries cost nothing extra.
  */
 export class Snapshots {
   readonly #pool: Database["pool"];
@@ -20,7 +20,7 @@ export class Snapshots {
     this.#now = now;
   }
 
-  /** The snapshot that serves, or the older one that was asked for. Undefined for a corpus that has none. */
+  /** The current snapshot, or the older one that was asked for. Undefined for a corpus without any. */
   async open(corpus: string, wanted?: string): Promise<OpenSnapshot | undefined> {
     const head = await this.head(corpus);
     if (head === undefined) return undefined;
@@ -36,7 +36,7 @@ export class Snapshots {
     return this.#load(id, { ...head, refreshedAt: row.refreshed_at });
   }
 
-  /** Looks at the database again at the next question. */
+  /** The next question reads the database again. */
   forget(corpus: string): void {
     this.#heads.delete(corpus);
   }
@@ -133,7 +133,7 @@ interface Head {
 const lookEveryMs = 500;
 const mostOpen = 64;
 
-/** A copy that typed arrays may look at, whatever offset the driver's buffer has. */
+/** A copy that typed arrays can view, whatever the offset of the driver's buffer. */
 function aligned(buffer: Buffer): ArrayBuffer {
   const copy = new ArrayBuffer(buffer.length);
   new Uint8Array(copy).set(buffer);

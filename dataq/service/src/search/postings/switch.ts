@@ -9,7 +9,7 @@ export interface ServedSegment {
   readonly dead: BitSet | null;
 }
 
-/** A switch of one dataset, or of all of them with the dead documents already known. */
+/** A switch of one data set, or of all of them if the dead documents are already known. */
 export type Switch =
   | Omit<RefreshOptions, "signal" | "progress" | "resumeKey">
   | { readonly replacesAll: true; readonly dead: ReadonlyMap<number, BitSet> };
@@ -54,7 +54,7 @@ export async function switchTo(
         [snapshot, part.id, bits === undefined ? null : Buffer.from(bits)],
       );
     }
-    // A corpus that holds nothing is as one that was never filled: nobody pays for an answer from it.
+    // An empty corpus counts as one that was never filled, so nobody pays for an answer from it.
     if (parts.length === 0) await client.query("delete from search_corpus where corpus = $1", [corpus]);
     else await serve(client, corpus, snapshot, "replacesAll" in change);
     if (!("replacesAll" in change))
@@ -76,10 +76,10 @@ export async function switchTo(
   }
 }
 
-/** The specification's: the index is refreshed every 30 days. */
+/** From the specification: the index is refreshed every 30 days. */
 const refreshEveryDays = 30;
 
-/** Only a rebuild begins the 30 days anew: an import of something every day must not put it off for ever. */
+/** Only a rebuild restarts the 30 days: a daily import must not postpone the refresh forever. */
 async function serve(
   client: ClientBase,
   corpus: string,
@@ -96,7 +96,7 @@ async function serve(
   );
 }
 
-/** Of one id only the last counts; when the last leaves, the one before it counts again. */
+/** For each ID only the last document counts. When it is removed, the one before counts again. */
 async function deadAfter(
   client: ClientBase,
   parts: readonly ServedSegment[],
@@ -123,7 +123,7 @@ async function deadAfter(
   return dead;
 }
 
-/** Marks so many of the fill's last documents dead that the corpus is no larger than the fill makes it. */
+/** Marks enough of the last generated documents dead that the corpus is no larger than its fill size. */
 function makeWay(parts: readonly ServedSegment[], dead: Map<number, BitSet>, { dataset, upTo }: Fill): void {
   let excess = sizeOf(parts, dead) - upTo;
   for (const part of parts.filter((each) => each.dataset === dataset).reverse()) {
@@ -138,7 +138,7 @@ function makeWay(parts: readonly ServedSegment[], dead: Map<number, BitSet>, { d
   }
 }
 
-/** `dead` in place of what the segments themselves say. */
+/** `dead` replaces what the segments themselves say. */
 function sizeOf(parts: readonly ServedSegment[], dead?: ReadonlyMap<number, BitSet>): number {
   return parts.reduce((sum, part) => {
     const bits = dead === undefined ? part.dead : dead.get(part.id);
@@ -158,7 +158,7 @@ export async function served(client: ClientBase, corpus: string): Promise<Served
   return found.rows.map((row) => ({ ...row, dead: row.dead === null ? null : new BitSet(row.dead) }));
 }
 
-/** Documents that are the last of their id within their dataset, and hidden by another dataset's. */
+/** Documents that are the last of their ID within their data set, but hidden by another data set's. */
 export async function covered(
   client: ClientBase,
   own: readonly ServedSegment[],
@@ -177,7 +177,7 @@ export async function covered(
   return new Set(found.rows.map(({ segment, ordinal }) => `${segment} ${ordinal}`));
 }
 
-/** Ids of these segments' documents that do not serve, in the snapshot that serves; the first so many. */
+/** The first IDs of these segments' documents that do not serve in the current snapshot. */
 export async function hiddenIds(
   client: ClientBase,
   segments: readonly number[],
@@ -195,7 +195,7 @@ export async function hiddenIds(
   return found.rows.map(({ id }) => id);
 }
 
-/** Keeps an older snapshot, so that its datasets can be restored. */
+/** Keeps an older snapshot, so that its data sets can be restored. */
 export async function keepSnapshot(client: ClientBase, snapshot: number, until: Date): Promise<void> {
   await client.query("update search_snapshot set kept_until = greatest(kept_until, $2) where id = $1", [
     snapshot,

@@ -1,8 +1,8 @@
 import type { Migration } from "../../database/migrations.ts";
 
 /**
- * A corpus is served from a snapshot: a list of segments, each with a bit set of documents that no longer count.
- * Segments never change once ready; a refresh adds one and makes a new snapshot.
+ * A corpus is served from a snapshot: a list of segments, each with a bit set of dead documents. A segment never
+ * changes once it is ready; a refresh adds one and makes a new snapshot.
  */
 export const searchMigrations: readonly Migration[] = [
   {

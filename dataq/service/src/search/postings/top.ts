@@ -1,13 +1,15 @@
-/** A match and what it is ranked by. */
+/** A match and the values that rank it. */
 export interface Ranked {
   readonly score: number;
   readonly date: number;
-  /** Place of the segment in the snapshot, then of the document in the segment: makes the order total. */
+  /**
+   * Position of the segment in the snapshot, then of the document in the segment. They make the order total.
+   */
   readonly segment: number;
   readonly ordinal: number;
 }
 
-/** Keeps the best `size` of what it is offered: a heap with the worst on top. */
+/** Keeps the best `size` matches: a heap with the worst on top. */
 export class Top {
   readonly #size: number;
   readonly #heap: Ranked[] = [];
@@ -35,8 +37,8 @@ export class Top {
   }
 
   /**
-   * Offers all of a segment. Most are passed over with one look: what scores less than the worst is not kept. A segment
-   * that is last stands after the others among equal scores, whatever its dates.
+   * Adds all matches of a segment. Most are skipped after one comparison, because they score less than the worst one
+   * kept. A segment that ranks last follows the others at equal scores, whatever its dates.
    */
   offerAll(
     scores: Float64Array,
@@ -94,7 +96,7 @@ export class Top {
 /** Dates are numbers such as 20240131. */
 const beforeAllDates = -100_000_000;
 
-/** Negative when `a` stands before `b`: higher score, newer date, earlier place. */
+/** Negative if `a` ranks before `b`: higher score, newer date, earlier position. */
 function order(a: Ranked, b: Ranked): number {
   return compare(a.score, a.date, a.segment, a.ordinal, b.score, b.date, b.segment, b.ordinal);
 }

@@ -1,6 +1,8 @@
 import { carriersOf, Failure, findCarrier, type Params } from "@dataq/contract";
 
-/** The carrier of a call: the one it names, else the likeliest of the number's form. Undefined when none fits. */
+/**
+ * The carrier of a call: the one it names, or else the likeliest by the form of the number. Undefined if none fits.
+ */
 export function carrierOf(params: Params) {
   const candidates = carriersOf(params["express_no"] ?? "");
   const named = params["carrier"] === undefined ? undefined : findCarrier(params["carrier"]);
@@ -31,7 +33,7 @@ export function phoneTailNeeded(carrierName: string): Failure {
   });
 }
 
-/** A signed parcel does not move any more. Seconds. */
+/** A delivered parcel does not change any more. Seconds. */
 export function cacheOf(parcel: { readonly signed: boolean }): number {
   return parcel.signed ? 604_800 : 1_800;
 }

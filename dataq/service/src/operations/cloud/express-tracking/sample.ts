@@ -7,7 +7,9 @@ import { single } from "../../../sources/answers.ts";
 import type { Answer, Source } from "../../../sources/source.ts";
 import { cacheOf, carrierOf, demandPhoneTail } from "./carrier.ts";
 
-/** Samples answer for these alone: delivered, under way, and with a carrier that wants to know the phone number. */
+/**
+ * The only parcels that samples know: delivered, in transit, and with a carrier that requires the phone number.
+ */
 export const parcelSamples: readonly Params[] = [
   { express_no: "YT1000000000017" },
   { express_no: "YT1000000000020" },

@@ -2,7 +2,7 @@ import type { Provenance } from "@dataq/contract";
 import { keyedDocument } from "../../../search/keyed-document.ts";
 import type { IndexDocument } from "../../../search/search-index.ts";
 
-/** The ranking of a platform on a day, as an archive has it. */
+/** The ranking of a platform on a day, from an archive. */
 export interface StoredRanking {
   readonly id: string;
   readonly platform: string;
@@ -17,7 +17,7 @@ export interface StoredRanking {
 }
 
 export const hotRanksCorpus = "content_hot_rank";
-/** Before each platform that has a ranking; for the list of them. */
+/** Prefix for each platform that has a ranking, to list them. */
 export const platformPrefix = "platform|";
 
 export function rankingDocument(ranking: StoredRanking): IndexDocument {

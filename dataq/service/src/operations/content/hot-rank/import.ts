@@ -15,7 +15,7 @@ export const rankImport: RowTarget = {
     if ("problem" in platform) return { problem: platformProblem(platform.problem) };
     if (date === null) return { problem: say("row_no_day") };
     if (!Array.isArray(fields["items"])) return { problem: say("row_no_list") };
-    // Archives have gaps within a day; the places behind a gap move up.
+    // Archives have gaps within a day. Later places move up.
     const items = fields["items"].map(itemOf).filter((item) => item !== null);
     if (items.length === 0) return { problem: say("row_no_titles") };
     return { record: { id: `${platform.value}:${date}`, platform: platform.value, date, items } };

@@ -2,7 +2,7 @@ import { type Failure, invalid } from "@dataq/contract";
 import type { PostingIndex } from "../../../search/postings/posting-index.ts";
 import { hotRanksCorpus, platformPrefix } from "./corpus.ts";
 
-/** Platforms of which an archive was imported. */
+/** Platforms with an imported archive. */
 export async function archivedPlatforms(index: PostingIndex): Promise<string[]> {
   const terms = await index.terms(hotRanksCorpus, `k:${platformPrefix}`);
   return terms.map((term) => term.slice(2 + platformPrefix.length));

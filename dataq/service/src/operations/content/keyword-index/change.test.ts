@@ -7,7 +7,7 @@ const days = (month: string) =>
 const before = days("2024-03");
 const now = days("2025-03");
 
-/** A list on each day; null heat is an archive that has none. */
+/** A list for each day. Heat is null for an archive without it. */
 function lists(platform: string, dates: readonly string[], titles: string[], heat: number | null = null) {
   return dates.map(
     (date): StoredRanking => ({
@@ -22,26 +22,26 @@ function lists(platform: string, dates: readonly string[], titles: string[], hea
 
 const change = (...rankings: StoredRanking[][]) => changePercent("地铁", rankings.flat(), before, now);
 
-test("places are compared, whatever heat the later archive has", () => {
+test("compares places, whatever heat the later archive has", () => {
   // Second place, 49 points, to first, 50.
   const later = lists("weibo", now, ["地铁新线", "别的"], 900_000);
   expect(change(lists("weibo", before, ["别的", "地铁票价"]), later)).toBe(2);
 });
 
-test("a platform that the archive lacks on one side counts on neither", () => {
+test("ignores a platform that the archive lacks on one side", () => {
   const weibo = [...lists("weibo", before, ["地铁"]), ...lists("weibo", now, ["地铁"])];
   expect(change(weibo, lists("zhihu", now, ["地铁"]))).toBe(0);
   expect(change(weibo, lists("zhihu", now, ["地铁"]), lists("zhihu", before.slice(0, 4), ["地铁"]))).toBe(0);
-  // Half of the days are enough, and count by the day.
+  // Half of the days are enough; the figures are per day.
   expect(change(lists("weibo", before.slice(5), ["地铁"]), lists("weibo", now, ["地铁"]))).toBe(0);
 });
 
-test("a day that two archives hold counts once", () => {
+test("counts a day once that two archives contain", () => {
   const twice = [...lists("weibo", now, ["地铁"]), ...lists("weibo", now, ["地铁"])];
   expect(change(lists("weibo", before, ["地铁"]), twice)).toBe(0);
 });
 
-test("what cannot be known is null, and what is gone is a hundred percent less", () => {
+test("the unknown is null, and a keyword that disappeared has lost a hundred percent", () => {
   expect(change(lists("weibo", now, ["地铁"]))).toBeNull();
   expect(change(lists("weibo", before, ["别的"]), lists("weibo", now, ["地铁"]))).toBeNull();
   expect(change(lists("weibo", before, ["地铁"]), lists("weibo", now, ["别的"]))).toBe(-100);

@@ -1,10 +1,10 @@
 import type { StoredRanking } from "../hot-rank/corpus.ts";
 
 /**
- * By how many percent a keyword's place on the lists changed from some days to others. Like is compared with like:
- * places alone, because older archives have no heat, and only platforms of which the archive holds at least half
- * of the days on both sides; each counts with the mean of its days. Null where no platform is held on both sides,
- * or the keyword stood on none of their lists before.
+ * By how many percent a keyword's place on the lists changed between two periods. Compares only places, because older
+ * archives have no heat, and only platforms for which the archive has at least half of the days in both periods; each
+ * counts with its daily mean. Null if no platform qualifies, or the keyword was on none of their lists in the earlier
+ * period.
  */
 export function changePercent(
   keyword: string,
@@ -21,12 +21,12 @@ export function changePercent(
   return sumBefore === 0 ? null : Math.round((1000 * (sumNow - sumBefore)) / sumBefore) / 10;
 }
 
-/** 50 for the first place of a list, 1 for the fiftieth and those below. */
+/** 50 for the first place of a list, 1 for the fiftieth and below. */
 export function pointsOf(place: number): number {
   return 51 - Math.min(place + 1, 50);
 }
 
-/** Of each platform with enough days: the points of a day. */
+/** Points per day, for each platform with enough days. */
 function meansOf(
   keyword: string,
   rankings: readonly StoredRanking[],
@@ -41,7 +41,7 @@ function meansOf(
       0,
     );
     const held = pointsByDay.get(platform) ?? new Map<string, number>();
-    // A day that two archives hold counts once.
+    // A day in two archives counts once.
     held.set(date, Math.max(points, held.get(date) ?? 0));
     pointsByDay.set(platform, held);
   }

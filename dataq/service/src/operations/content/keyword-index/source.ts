@@ -9,8 +9,8 @@ import { dayKey, hotRanksCorpus, type StoredRanking } from "../hot-rank/corpus.t
 import { changePercent, pointsOf } from "./change.ts";
 
 /**
- * Series of an imported file by keyword and date; else derived from the archives of rankings: for every title of a
- * day that holds the keyword its heat, or where the archive has none, a score for its rank.
+ * Series of an imported file by keyword and date; otherwise derived from archives of rankings: the sum, over the
+ * titles of a day that contain the keyword, of their heat, or of a score for their rank if the archive has no heat.
  */
 export class ImportedKeywords implements OptionalSource {
   readonly #series: KeyedRecords;
@@ -91,13 +91,13 @@ function daysUpTo(date: string): string[] {
   return Array.from({ length: 30 }, (_, place) => shifted(date, place - 29));
 }
 
-/** The same day of the year before; of a 29 February the day before it. */
+/** The same day of the previous year; for 29 February the day before. */
 function yearBefore(date: string): string {
   const rest = date.slice(4);
   return `${String(Number(date.slice(0, 4)) - 1).padStart(4, "0")}${rest === "-02-29" ? "-02-28" : rest}`;
 }
 
-/** What one step of rank counts beside measured heat, which on weibo is some hundred thousands. */
+/** The value of one step in rank compared with measured heat, which on weibo is some hundred thousands. */
 const rankUnit = 10_000;
 
 function mean(values: readonly number[]): number {

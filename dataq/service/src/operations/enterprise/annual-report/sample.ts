@@ -14,7 +14,7 @@ export const sampleReports: Source = {
   },
 };
 
-/** The latest report; most companies withhold their figures, as most do. */
+/** The latest report. Most companies withhold their figures, as in reality. */
 export function annualReport(company: SampleCompany) {
   const random = new Random(`annual report ${company.number}`);
   const year = 2025;

@@ -4,7 +4,7 @@ import { KeyedRecords } from "../../../sources/keyed-source.ts";
 import type { OptionalSource } from "../../../sources/layered.ts";
 import type { Answer } from "../../../sources/source.ts";
 
-/** Imported annual reports; of several years the latest. */
+/** Imported annual reports; if there are several years, the latest. */
 export class ImportedReports extends KeyedRecords implements OptionalSource {
   async run(params: Params): Promise<Answer> {
     const reports = (await this.find([params["tax_id"] ?? ""], 100)) as { report_year: number }[];

@@ -8,7 +8,9 @@ const target = keyedImport(
   ({ tax_id }) => [String(tax_id)],
 );
 
-/** Our own form, or a table of a register with its Chinese headings; what can be derived may be left out. */
+/**
+ * Our own form, or the table of a register with its Chinese headings. Fields that can be derived may be missing.
+ */
 export const companyImport: RowTarget = {
   ...target,
   map: (fields) => target.map(fromRegister(fields)),

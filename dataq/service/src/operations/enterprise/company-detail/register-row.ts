@@ -2,12 +2,15 @@ import { readTaxId } from "@dataq/contract";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A row of a register as a record of ours: headings are renamed, forms unified, and what follows from other fields is added. */
+/**
+ * Converts a row of a register to our record: renames headings, unifies formats, and adds what follows from other
+ * fields.
+ */
 export function fromRegister(row: Fields): Fields {
   const fields: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(row)) {
     const own = headings[name.normalize("NFKC").replace(/[\s（(].*$/, "")] ?? name;
-    // An empty cell says nothing, so that a second column of the same meaning may.
+    // An empty cell is ignored, so that a second column with the same meaning can be used.
     if (fields[own] === undefined || fields[own] === "") fields[own] = value;
   }
   const code = fields["tax_id"];
@@ -30,7 +33,7 @@ export function fromRegister(row: Fields): Fields {
   return fields;
 }
 
-/** The state as registers write it: 存续（在营、开业、在册）, 吊销，未注销. */
+/** The status as registers write it: 存续（在营、开业、在册）, 吊销，未注销. */
 function statusCodeOf(status: string): string {
   const text = status.trim();
   if (/^吊销/.test(text)) return "revoked";
@@ -114,7 +117,9 @@ function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || value === "";
 }
 
-/** 2001年3月5日, 2001/3/5, 20010305 and a time of day behind it; 长期 is no end. Anything else stays for the check. */
+/**
+ * 2001年3月5日, 2001/3/5, 20010305, each with an optional time; 长期 means no end. Anything else is left to the check.
+ */
 function dateOf(value: unknown): unknown {
   if (typeof value !== "string") return value;
   const text = value.trim();

@@ -6,7 +6,7 @@ import { nameKey } from "../../../search/keyed-document.ts";
 import type { Answer, Source } from "../../../sources/source.ts";
 import { shixinAnswer } from "./summary.ts";
 
-/** Companies with records: a sample must not clear anybody. */
+/** Only companies with records, because a sample must not clear anybody. */
 export const listedSamples = publishedCompanies.filter((company) => shixinRecords(company).length > 0);
 
 export const sampleShixin: Source = {
@@ -18,7 +18,7 @@ export const sampleShixin: Source = {
   },
 };
 
-/** Records of a company on the list of dishonest debtors; most have none. The first company has two. */
+/** Records of a company on the list of dishonest debtors. Most companies have none; the first one has two. */
 export function shixinRecords(company: SampleCompany) {
   const random = new Random(`shixin ${company.number}`);
   const count = company.number === 0 ? 2 : random.chance(0.08) ? random.whole(1, 3) : 0;

@@ -3,7 +3,7 @@ import { chinaDate, chinaInstant } from "@dataq/contract";
 import { single } from "../../../sources/answers.ts";
 import type { Answer } from "../../../sources/source.ts";
 
-/** An invoice as a register has it. The check itself is made here. */
+/** An invoice in a register. The check itself is done here. */
 export interface KnownInvoice {
   readonly invoice_type: string | null;
   readonly issue_date: string | null;

@@ -7,7 +7,7 @@ export const invoiceImport = keyedImport(
   keysOf,
 );
 
-/** The code stands as a key of its own, so that a bare code can be decided where it names one invoice. */
+/** The code is a separate key, so that a code alone is enough if it identifies one invoice. */
 function keysOf({ invoice_code, invoice_number }: Draft): string[] {
   const key = `${invoice_code ?? ""}|${invoice_number}`;
   return invoice_code === null ? [key] : [key, `code|${invoice_code}`];

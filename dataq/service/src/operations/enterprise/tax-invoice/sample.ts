@@ -9,7 +9,7 @@ import { checkInvoice, insufficient, namedInvoice } from "./check.ts";
 const paperCode = "033002100111";
 const firstPaperNumber = 10_000_001;
 
-/** Samples answer for these alone; what a call adds must agree with them. */
+/** The only invoices that samples know. Further parameters of a call must agree with them. */
 export const invoiceSamples: readonly Params[] = [
   ...Array.from({ length: 5 }, (_, place) => ({
     invoice_code: paperCode,
@@ -37,14 +37,14 @@ export const sampleInvoices: Source = {
       params,
       context.now,
     );
-    // A sample that says "mismatch" or "expired" would deny somebody's invoice.
+    // A sample that answers "mismatch" or "expired" would deny somebody's invoice.
     return (answer.record as { result?: string } | undefined)?.result === "match"
       ? answer
       : single(undefined);
   },
 };
 
-/** Invoices of the sample world by their full name; undefined for one that does not exist. */
+/** Sample invoices by their full number; undefined for one that does not exist. */
 export function sampleInvoice(code: string | null, number: string) {
   const place = code === null ? placeOfDigital(number) : placeOfPaper(code, number);
   return place === undefined ? undefined : invoice(place, code, number);

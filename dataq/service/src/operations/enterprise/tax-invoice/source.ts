@@ -4,7 +4,7 @@ import type { OptionalSource } from "../../../sources/layered.ts";
 import type { Answer, Page, SourceContext } from "../../../sources/source.ts";
 import { checkInvoice, insufficient, type KnownInvoice, namedInvoice } from "./check.ts";
 
-/** Invoices of an imported ledger. A code alone is decided by it too, where only one invoice has that code. */
+/** Invoices of an imported ledger. A code alone is enough if only one invoice has it. */
 export class ImportedInvoices extends KeyedRecords implements OptionalSource {
   async run(params: Params, _page: Page, context: SourceContext): Promise<Answer> {
     const named = namedInvoice(params);

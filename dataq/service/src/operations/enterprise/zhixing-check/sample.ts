@@ -13,7 +13,7 @@ const states = [
   ["resumed", "恢复执行"],
 ] as const;
 
-/** Companies with records: a sample must not clear anybody. */
+/** Only companies with records, because a sample must not clear anybody. */
 export const listedSamples = publishedCompanies.filter((company) => zhixingRecords(company).length > 0);
 
 export const sampleZhixing: Source = {

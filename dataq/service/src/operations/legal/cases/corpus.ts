@@ -2,7 +2,7 @@ import type { IndexDocument } from "../../../search/search-index.ts";
 import { articleTerm, lawTerm } from "../laws/corpus.ts";
 import { lawKey, readArticleNumber } from "../question/law-reference.ts";
 
-/** What the index reads of a judgment's record; the rest is given back as it came. */
+/** The fields of a judgment that the index reads. The rest is returned unchanged. */
 export interface JudgmentRecord {
   readonly id: string;
   readonly case_no: string | null;
@@ -24,11 +24,11 @@ export interface JudgmentRecord {
 
 export const judgmentsCorpus = "legal_cases";
 
-/** Before the terms of courts and of case numbers. */
+/** Prefixes of the terms of courts and case numbers. */
 export const courtPrefix = "c:";
 export const caseNumberPrefix = "n:";
 
-/** Generated judgments fill the legal index up to the size that the specification names (section 1). */
+/** Generated judgments fill up the legal index to the size in the specification (section 1). */
 export const legalIndexFill = { dataset: "generated", upTo: 68_787 };
 
 export function judgmentDocument(record: JudgmentRecord): IndexDocument {
@@ -55,8 +55,8 @@ export function judgmentDocument(record: JudgmentRecord): IndexDocument {
 }
 
 /**
- * A court is found by every ending of its name that starts at a place: 浙江省杭州市西湖区人民法院, 杭州市西湖区人民法院,
- * 西湖区人民法院; each also without 省, 市, 区 and 人民 (西湖法院).
+ * A court is found by every ending of its name that starts with a place: 浙江省杭州市西湖区人民法院, 杭州市西湖区人民法院, 西湖区人民法院; each
+ * also without 省, 市, 区 and 人民 (西湖法院).
  */
 export function courtTerms(name: string): string[] {
   const plain = name.normalize("NFKC").replace(/\s/g, "");
@@ -70,7 +70,7 @@ export function courtTerms(name: string): string[] {
   );
 }
 
-/** The term that a query's court is looked up by. */
+/** The term for the court of a query. */
 export function courtTerm(name: string): string {
   return `${courtPrefix}${shortCourt(name.normalize("NFKC").replace(/\s/g, ""))}`;
 }

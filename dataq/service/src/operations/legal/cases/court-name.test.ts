@@ -20,7 +20,7 @@ test.each([
   "上海铁路运输法院",
   "北京互联网法院",
   "湘西土家族苗族自治州中级人民法院",
-])("%s is a court's name", (name) => {
+])("%s is the name of a court", (name) => {
   expect(courtName(name)).toBe(name);
 });
 
@@ -32,7 +32,7 @@ test.each([
   ["月二十日经最高人民法院", "最高人民法院"],
   ["曾因盗窃被上海市浦东新区人民法院", "上海市浦东新区人民法院"],
   [" 浙江省 杭州市西湖区人民法院 ", "浙江省杭州市西湖区人民法院"],
-])("of %s the court's name is %s", (text, name) => {
+])("finds in %s the court %s", (text, name) => {
   expect(courtName(text)).toBe(name);
 });
 
@@ -49,11 +49,11 @@ test.each([
   "某县人民法院的判决",
   "被告人李某被沂南县人民法院",
   "x".repeat(10_000),
-])("%s names no court of a place that exists", (text) => {
+])("%s names no existing court", (text) => {
   expect(courtName(text)).toBeNull();
 });
 
-test("the first court's name that holds is read from a text", () => {
+test("finds the first valid court name in a text", () => {
   expect(courtIn("2019年3月5日被人民法院传唤，经杭州市西湖区人民法院审理，上诉至杭州市中级人民法院。")).toBe(
     "杭州市西湖区人民法院",
   );

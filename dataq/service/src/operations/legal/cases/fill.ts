@@ -7,12 +7,12 @@ import { judgmentDocument, judgmentsCorpus, legalIndexFill } from "./corpus.ts";
 import { sampleJudgment } from "./sample/judgments.ts";
 
 export const fullSize = legalIndexFill.upTo;
-/** Dataset of the judgments that fill the index up; those that are imported later take the places of its last. */
+/** The data set of generated judgments that fill up the index. Imported ones replace them from the end. */
 const generated = legalIndexFill.dataset;
 
 /**
- * Fills the legal index up to its full size with generated judgments, beside what was imported. Builds beside what
- * serves and switches at the end. An interrupted build continues where it stopped.
+ * Fills up the legal index with generated judgments, next to imported ones. Builds beside the serving index and
+ * switches at the end. An interrupted build continues where it stopped.
  */
 export async function buildLegalIndex(
   database: Database,
@@ -63,7 +63,7 @@ async function* judgments(count: number): AsyncGenerator<IndexDocument> {
   for (let number = 0; number < count; number++) yield judgmentDocument(sampleJudgment(number));
 }
 
-/** Takes the generated judgments out again, for who wants imported ones alone. */
+/** Removes the generated judgments, for operators who want only imported ones. */
 export async function emptyLegalFill(index: PostingIndex): Promise<{ size: number }> {
   const real = await index.size(judgmentsCorpus, [generated]);
   if (real === 0)

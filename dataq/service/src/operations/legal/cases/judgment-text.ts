@@ -18,7 +18,7 @@ export function courtPlace(court: string): { province: string | null; city: stri
   return { province: found, city: city ?? (found?.endsWith("市") ? found : null) };
 }
 
-/** Judges are named at the end, one a line or side by side. */
+/** Judges are named at the end, one per line or side by side. */
 export function judgesIn(text: string): { name: string; role: string }[] {
   const tail = text.slice(-400);
   const pattern =

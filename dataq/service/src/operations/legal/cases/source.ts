@@ -17,7 +17,7 @@ async function read(params: Params, index: PostingIndex, corpus: string): Promis
   return { ...asked, notHeld: () => notHeld(asked.question, index, corpus) };
 }
 
-/** The year, court or case of a question that found nothing, where no real judgment of it is held. */
+/** The year, court or case of a question without results, if no real judgment of it is held. */
 async function notHeld(
   { dates, filters }: TextQuestion,
   index: PostingIndex,

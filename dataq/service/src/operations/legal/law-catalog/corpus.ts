@@ -10,7 +10,7 @@ export interface StoredLaw extends LawFacts {
 }
 
 export const lawEntriesCorpus = "legal_law_catalog";
-/** Stands on every entry, so that all can be listed. */
+/** Every entry has it, so that all can be listed. */
 export const everyLaw = "k:law";
 
 export function lawEntryDocument(law: StoredLaw): IndexDocument {

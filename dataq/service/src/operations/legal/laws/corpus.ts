@@ -10,7 +10,7 @@ export interface StoredArticle {
   readonly article: ArticleNumber | null;
   /** Oldest first. The content is null in a version that lacks the article. */
   readonly versions: readonly ArticleVersion[];
-  /** Of the whole law. */
+  /** Facts of the whole law. */
   readonly history?: readonly LawEvent[];
   /** Changes that amending acts made to this article, oldest first, even if no version of that date is held. */
   readonly acts?: readonly ArticleAct[];

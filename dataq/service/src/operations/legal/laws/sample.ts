@@ -1,8 +1,8 @@
 import { asSample } from "../../../sample/provenance.ts";
 
 /**
- * A law that does not exist, so that the legal operations answer where real laws cannot be fetched. Its name says
- * what it is; nobody can take it for law in force.
+ * A law that does not exist, so that the legal operations answer where real laws cannot be downloaded. Its name makes
+ * clear that it is a sample.
  */
 export function sampleLaws() {
   return laws.map(({ key, name, department, articles }) => ({

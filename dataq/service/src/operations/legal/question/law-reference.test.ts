@@ -49,7 +49,7 @@ test("names of one law have one key", () => {
   }
 });
 
-test("reading what was written gives the number back", () => {
+test("reads back the number that was written", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 9999 }), (n) => readNumber(writeNumber(n)) === n),
     { seed: 1 },
@@ -64,6 +64,6 @@ test("reading what was written gives the number back", () => {
   );
 });
 
-test.each(["", "五五", "百", "十百", "x", "12345", "一千一千"])("%s is no number", (text) => {
+test.each(["", "五五", "百", "十百", "x", "12345", "一千一千"])("%s is not a number", (text) => {
   expect(readNumber(text)).toBeUndefined();
 });

@@ -43,7 +43,7 @@ export function cnTerm(number: string): string {
   return `n:${number.toUpperCase().replace(/\s/g, "").replace(/\/.*$/, "")}`;
 }
 
-/** The whole name, so that a journal ranks above those whose names contain its name. */
+/** The whole name, so that a journal ranks above those whose names contain it. */
 export function nameTerm(name: string): string {
   return `N:${name.normalize("NFKC").toLowerCase().replace(/\s+/g, " ").trim().slice(0, 200)}`;
 }

@@ -4,7 +4,7 @@ import { hasFields, ownForm } from "../../../importer/own-form.ts";
 import type { Mapped, RowTarget } from "../../../importer/target.ts";
 import { type PaperRecord, paperDocument, papersCorpus } from "./corpus.ts";
 
-/** Papers: our own form, or rows with id and title and what else is known. */
+/** Papers: our own form, or rows with ID, title and any other known fields. */
 export const paperImport: RowTarget = {
   name: "research_paper_search",
   corpus: papersCorpus,

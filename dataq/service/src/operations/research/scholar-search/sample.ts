@@ -3,7 +3,7 @@ import { Random } from "../../../sample/random.ts";
 import { scholarCount, scholarName } from "../../../sample/scholars.ts";
 import type { SamplePaper } from "../paper-search/sample.ts";
 
-/** Scholars with their papers among those given. */
+/** Scholars, with their papers among the given ones. */
 export function sampleScholars(papers: readonly SamplePaper[]) {
   const works = new Map<string, SamplePaper[]>();
   for (const paper of papers) {

@@ -8,7 +8,7 @@ import { evidence, generalReasoning, goods, jobs, purposes } from "./sentences.t
 
 /**
  * A generated judgment. The same number always gives the same document. Courts, causes, articles and the form are
- * those of real judgments; people, companies, sums and events are made up.
+ * real; people, companies, sums and events are invented.
  */
 export function sampleJudgment(number: number) {
   const random = new Random(`judgment ${number}`);
@@ -125,7 +125,7 @@ function partiesOf(cause: Cause, random: Random) {
   return { all, first: first.name, second: second.name };
 }
 
-/** Judges belong to a court: six of a name each. */
+/** Judges belong to a court: six judges share a name. */
 function judgesOf(court: Court, random: Random) {
   const panel = new Random(`judges ${court.name}`);
   const names = Array.from({ length: 6 }, () => personName(panel));

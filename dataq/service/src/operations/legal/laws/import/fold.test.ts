@@ -52,13 +52,13 @@ test.each([
     { law_id: "a", law_name: "附则", article_no: "第一条", article_text: "本法自公布之日起施行。" },
     "law_part",
   ],
-])("a row that is no whole law is refused with the reason: %#", async (row, code) => {
+])("rejects a row that is not a whole law, with the reason: %#", async (row, code) => {
   const { laws, refused } = await readPack("pack", [row]);
   expect(laws).toEqual([]);
   expect(refused).toEqual([{ row: "line 1", code }]);
 });
 
-test("parts of a law in one folder become the law when they are whole together", async () => {
+test("combines parts of a law in one folder when they are complete", async () => {
   const folder = "civil/code";
   const rows = [
     {
@@ -110,7 +110,7 @@ test("parts of a law in one folder become the law when they are whole together",
   ]);
 });
 
-test("of two versions the newer holds from its own day, and only articles whose words changed are amended", async () => {
+test("of two versions the newer applies from its own day, and only articles whose words changed are amended", async () => {
   const marks = {
     ...second,
     text: second.text.replaceAll("，", ",").replaceAll("第一件事情", "“第一件”　事情"),
@@ -134,7 +134,7 @@ test("of two versions the newer holds from its own day, and only articles whose 
   }
 });
 
-test("an inserted article is added, and those behind it are the same under another number", async () => {
+test("adds an inserted article, and keeps those after it under new numbers", async () => {
   const inserted = text(10, { 10: inForce }).split("\n\n");
   inserted.splice(2, 0, "新增的一条全然不同，涉及数据跨境流动与个人同意。");
   const numbers = "一二三四五六七八九十";
@@ -158,7 +158,7 @@ test("an inserted article is added, and those behind it are the same under anoth
   });
 });
 
-test("a version that drops more than a tenth is held back and named, whatever the order, until it is accepted", async () => {
+test("holds back and reports a version that omits more than a tenth, in any order, until it is accepted", async () => {
   const cut = { ...second, text: text(10, { 3: "", 4: "", 10: inForce }) };
   const tenth = { ...second, text: text(10, { 3: "", 10: inForce }) };
   const old = await readPack("a", [first]);
@@ -189,7 +189,7 @@ test("a version without a date never repeals the others", async () => {
   expect(articles.every(({ versions }) => versions.every(({ content }) => content !== null))).toBe(true);
 });
 
-test("acts of amendment date each article, though no version between is held", async () => {
+test("amending acts date each article, even if no version between them is held", async () => {
   const law = {
     ...first,
     title: "中华人民共和国样罪法",
@@ -243,7 +243,7 @@ test("acts of amendment date each article, though no version between is held", a
   });
 });
 
-test("a law that another one repeals is repealed from that one's day", async () => {
+test("a law repealed by another is repealed from that day", async () => {
   const repealing = {
     ...first,
     title: "中华人民共和国新法",
@@ -257,7 +257,7 @@ test("a law that another one repeals is repealed from that one's day", async () 
   expect(articleRecord(article, now)).toMatchObject({ status: "repealed", expired_date: "2026-05-01" });
 });
 
-test("status is what a catalogue says, and unknown where nothing says it", async () => {
+test("the status is what a catalogue says, or else unknown", async () => {
   const entry = {
     law_id: "x",
     law_name: "中华人民共和国测试法",
@@ -279,7 +279,7 @@ test("status is what a catalogue says, and unknown where nothing says it", async
   expect(await statusWith({ ...entry, status: "历史版本" }, newer)).toBe("unknown");
 });
 
-test("packs in any order, once or twice, fold to the same", async () => {
+test("packs give the same result in any order, once or twice", async () => {
   const rows = second.text.split("\n\n").map((line) => {
     const [articleNo = "", ...words] = line.split(" ");
     return { law_id: "t20", law_name: second.title, article_no: articleNo, article_text: words.join(" ") };

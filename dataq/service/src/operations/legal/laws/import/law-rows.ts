@@ -11,9 +11,9 @@ import type { LawText, LawVersion } from "./law-version.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads laws from rows of three forms: one article a row (`article_text`, `law_id`), whole texts with version
- * (`version_date`, `text`), and whole texts with a legal domain (`domain`, `text`). What is not a law is told row by
- * row; parts of a law become one when they are whole together.
+ * Reads laws from rows of three forms: one article per row (`article_text`, `law_id`), whole texts with a version
+ * (`version_date`, `text`), and whole texts with a legal domain (`domain`, `text`). Reports each row that is not a
+ * law; parts of a law are combined when they are complete.
  */
 export async function readLawRows(path: string, told: RowListener): Promise<LawVersion[]> {
   const versions: LawVersion[] = [];

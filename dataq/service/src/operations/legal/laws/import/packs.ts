@@ -17,7 +17,7 @@ export function packDocument(pack: LawPack | CataloguePack): IndexDocument {
   return keyedDocument(pack, []);
 }
 
-/** Folds the versions of all packs into articles and catalogue, and switches to the whole. */
+/** Folds the versions of all packs into articles and catalogue, and switches to the result. */
 export const lawFold: Fold = {
   name: "laws",
   corpora: [lawPacksCorpus, cataloguePacksCorpus],
