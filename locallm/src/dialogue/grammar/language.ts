@@ -329,9 +329,9 @@ class Nodes {
       case "class":
         return this.#node(part.ranges.map(({ from, to }) => ({ from, to, target: next })));
       case "start":
-        return this.#node([{ from: textStart, to: textStart, target: next }]);
+        return this.#edge(textStart, next);
       case "end":
-        return this.#node([{ from: textEnd, to: textEnd, target: next }]);
+        return this.#edge(textEnd, next);
       case "look":
         throw new ExpressionError("a look ahead that is not at the start");
       case "choice": {
@@ -358,6 +358,12 @@ class Nodes {
         return node;
       }
     }
+  }
+
+  /** A node for `^` or `$`. A text has each only once, so it also passes further ones that follow directly. */
+  #edge(code: number, next: number): number {
+    const further = this.#after(this.closure([next], this.#budget), code);
+    return this.#node([next, ...further].map((target) => ({ from: code, to: code, target })));
   }
 
   #node(edges: Edge[] = []): number {
