@@ -57,6 +57,14 @@ describe.skipIf(missing.length > 0)("the package (needs build, flit_core and twi
     expect(names.filter((name) => !allowed.includes(name))).toEqual([]);
   });
 
+  test.concurrent.each(installs)(
+    "Python $version, with $httpx: keeps to its settings and limits",
+    async (one) => {
+      const { stderr } = await run(pythonOf(one.version), ["-I", join(folder, "test", "test_client.py")]);
+      expect(stderr).toMatch(/^Ran [1-9]\d* tests in .*\n\nOK$/m);
+    },
+  );
+
   const faces = installs.flatMap((one) => ["sync", "async"].map((face) => ({ ...one, face })));
   test.concurrent.each(faces)(
     "Python $version, with $httpx: $face behaves as every case says",

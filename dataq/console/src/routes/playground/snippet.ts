@@ -28,26 +28,14 @@ const { data, usage } = await dataq.${operation}(${given});
 console.log(data, usage?.tokens);`;
 }
 
-function python(body: QueryBody, baseUrl: string): string {
-  return `import os
-import httpx
+function python({ operation, params, page_size: pageSize }: QueryBody, baseUrl: string): string {
+  const values = { ...params, ...(pageSize !== undefined && { page_size: pageSize }) };
+  // JSON strings and numbers are valid Python, too.
+  const given = Object.entries(values).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+  return `from dataq_client import DataQuery
 
-answer = httpx.post(
-    ${JSON.stringify(`${baseUrl}/v1/data/query`)},
-    headers={"Authorization": f"Bearer {os.environ['DATAQ_API_KEY']}"},
-    json=${pythonValue(body, 1)},
-    timeout=30,
-)
-answer.raise_for_status()
-print(answer.json()["data"])`;
-}
-
-/** JSON strings and numbers are valid Python, too. */
-function pythonValue(value: unknown, depth: number): string {
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  const indent = "    ".repeat(depth + 1);
-  const lines = Object.entries(value).map(
-    ([name, item]) => `${indent}${JSON.stringify(name)}: ${pythonValue(item, depth + 1)},`,
-  );
-  return lines.length === 0 ? "{}" : `{\n${lines.join("\n")}\n${"    ".repeat(depth)}}`;
+# The key is read from DATAQ_API_KEY.
+with DataQuery(base_url=${JSON.stringify(baseUrl)}) as dataq:
+    result = dataq.${operation}(${given.join(", ")})
+    print(result.data, result.usage["tokens"])`;
 }

@@ -33,7 +33,11 @@ export function QuickStart() {
             label="TypeScript"
             text={`npm install dataq-client\n\n${snippet("typescript", first, base)}`}
           />
-          <Code className="mt-4" label="Python" text={snippet("python", first, base)} />
+          <Code
+            className="mt-4"
+            label="Python"
+            text={`pip install dataq-client\n\n${snippet("python", first, base)}`}
+          />
         </Step>
         <Step number={4} title={t.quickStart.pages}>
           <p className="mb-3 text-soft">{t.quickStart.pagesAbout}</p>

@@ -38,6 +38,12 @@ Every operation uses the same call:
 
 ${list.map((operation) => line(operation, termsOf)).join("\n")}
 
+## Clients
+
+- TypeScript: \`npm install dataq-client\`, \`new DataQuery().${first.name}({…})\`
+- Python: \`pip install dataq-client\`, \`DataQuery().${first.name}(…)\`
+- Both read DATAQ_API_KEY and DATAQ_BASE_URL, retry only what is safe to retry, send an \`Idempotency-Key\`, and have every operation as a typed method.
+
 ## Reference
 
 - [OpenAPI 3.1](/openapi.json): every route, and every operation with its request and record
