@@ -29,7 +29,7 @@ export interface Config extends CommandConfig, GpuSettings {
   readonly contextLength: number;
   readonly flashAttention: "auto" | "on" | "off";
   readonly kvCacheType: "f16" | "q8_0" | "q4_0";
-  /** Memory for conversations that another one took the slot of, in bytes; null: a share of the free memory. */
+  /** Memory for conversations whose slot was given to another one, in bytes; null: a share of the free memory. */
   readonly cacheRamBytes: number | null;
   /** Disk space for them, in bytes; 0: they are not written. */
   readonly cacheDiskBytes: number;

@@ -69,7 +69,7 @@ describe("Anthropic's API", () => {
     (await server.ask<{ input_tokens: number }>("/v1/messages/count_tokens", { model, messages, ...body }))
       .input_tokens;
   const promptTokens = ({ usage }: Message) => usage.input_tokens + usage.cache_read_input_tokens;
-  /** What the model sees, as the length of its prompt. */
+  /** The length of the prompt shows what the model sees. */
   const seen = async (body: Json) => promptTokens(await ask({ ...body, max_tokens: 1 }));
   const stream = async (body: Json) => {
     const response = await server.post("/v1/messages?beta=true", request({ ...body, stream: true }));
@@ -409,7 +409,7 @@ describe("Anthropic's API", () => {
     });
   });
 
-  it("says that the window is full", async () => {
+  it("reports that the window is full", async () => {
     const small = { max_tokens: 32_000, options: { num_ctx: 64 } };
     expect(await ask(small)).toMatchObject({ stop_reason: "model_context_window_exceeded" });
   });
@@ -441,13 +441,13 @@ describe("Anthropic's API", () => {
   });
 
   describe("the prompt", () => {
-    it("is the same of text and of blocks", async () => {
+    it("is the same for a text and for blocks", async () => {
       expect(await seen({ system: "be", messages: [user("h\ni")] })).toBe(
         await seen({ system: [text("be")], messages: [user([text("h"), text("i")])] }),
       );
     });
 
-    it("has the system message at its place inside the messages", async () => {
+    it("contains the system message at its place among the messages", async () => {
       const late = { role: "system", content: [text("be brief")] };
       const talk = [user("a"), { role: "assistant", content: "b" }, late, user("c")];
       expect(await seen({ messages: talk })).toBe(
@@ -455,7 +455,7 @@ describe("Anthropic's API", () => {
       );
     });
 
-    it("leaves out a header that changes with every request", async () => {
+    it("omits a header that changes with every request", async () => {
       const header = (cch: string) => text(`x-anthropic-billing-header: cc_version=2.1; cch=${cch};`);
       const bare = await seen({ system: [text("be brief")] });
       expect(await seen({ system: [header("1"), text("be brief")] })).toBe(bare);
@@ -464,7 +464,7 @@ describe("Anthropic's API", () => {
       expect(await seen({ system: [text(`see ${header("1").text}`)] })).toBeGreaterThan(bare);
     });
 
-    it("has results of tools, their errors, and no tool that waits to be found", async () => {
+    it("contains results of tools and their errors, but no tool whose loading is deferred", async () => {
       const talk = (more: Json, last: unknown = "x") => [
         user("hi"),
         { role: "assistant", content: [text("ok"), use("a")] },
@@ -489,13 +489,13 @@ describe("Anthropic's API", () => {
       expect(await seen({ ...deferred, messages: talk({ content: reference }) })).toBeGreaterThan(plain + 50);
     });
 
-    it("has the text of documents", async () => {
+    it("contains the text of documents", async () => {
       const source = { type: "text", media_type: "text/plain", data: "body" };
       const content = [{ type: "document", title: "head", source }];
       expect(await seen({ messages: [user(content)] })).toBe(await seen({ messages: [user("head\nbody")] }));
     });
 
-    it("takes 10,000 blocks, and 1,000 calls with their results", async () => {
+    it("accepts 10,000 blocks, and 1,000 calls with their results", async () => {
       const blocks = Array.from({ length: 10_000 }, () => text("a"));
       const options = { num_ctx: 4096 };
       const tooLong = await server.post("/v1/messages", request({ messages: [user(blocks)], options }));
@@ -548,7 +548,7 @@ describe("Anthropic's API", () => {
       expect(await seen({ ...tools, tool_choice: { type: "none" } })).toBe(await seen({ model: "tools:1" }));
     });
 
-    it("keeps a format to its schema", async () => {
+    it("applies a schema to the answer", async () => {
       const format = { type: "json_schema", schema: weather.input_schema };
       const { content } = await ask({ output_config: { format }, max_tokens: 100 });
       expect(["Rome", "Oslo"]).toContain((JSON.parse(String(content[0]!["text"])) as Json)["city"]);
@@ -575,7 +575,7 @@ describe("Anthropic's API", () => {
       expect((await ask({ ...thinks, thinking })).content).toMatchObject([{ type: "text" }]);
     });
 
-    it("follows the effort, and a model that cannot think answers without", async () => {
+    it("follows the effort; a model that cannot think answers without", async () => {
       const thinking = { type: "adaptive" };
       const level = (effort: string | null) => seen({ ...thinks, thinking, output_config: { effort } });
       const bare = await level(null);
@@ -587,14 +587,14 @@ describe("Anthropic's API", () => {
       expect((await ask({ thinking })).content).toMatchObject([{ type: "text" }]);
     });
 
-    it("comes only after the results of tools where asked", async () => {
+    it("comes only after the results of tools if requested", async () => {
       const thinking = { type: "between_tools" };
       expect((await ask({ ...thinks, thinking })).content[0]!.type).toBe("text");
       const talk = [user("x"), { role: "assistant", content: [use("a")] }, user([result("a")])];
       expect((await ask({ ...thinks, thinking, messages: talk })).content[0]!.type).toBe("thinking");
     });
 
-    it("is omitted where asked, and still part of the next prompt", async () => {
+    it("is omitted on request, and still part of the next prompt", async () => {
       const shown = await ask({ ...thinks, thinking: { type: "adaptive" } });
       const omitted = await ask({ ...thinks, thinking: { type: "adaptive", display: "omitted" } });
       expect(omitted.content).toMatchObject([{ type: "thinking", thinking: "" }]);

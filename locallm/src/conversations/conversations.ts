@@ -14,7 +14,7 @@ export interface ConversationLimits {
   readonly availableBytes: () => number;
 }
 
-/** What is kept, for people and metrics. */
+/** Figures for people and metrics. */
 export interface ConversationsView {
   readonly memory: { readonly count: number; readonly bytes: number; readonly limitBytes: number };
   /** Null if nothing is written to a disk. */
@@ -28,14 +28,14 @@ interface Kept {
   readonly id: number;
   readonly group: string;
   readonly bytes: number;
-  /** Our descriptor of its memory; `reserved`: a runner is writing it. */
+  /** Our descriptor of its memory. `reserved`: a runner is writing to it. */
   memory: number | "reserved" | null;
   file: StateFile | null;
 }
 
-/** Each state in memory takes a descriptor. */
+/** Each state in memory needs a descriptor. */
 const mostInMemory = 512;
-/** A state may take at most this share of the memory that is available. */
+/** The largest share of the available memory that one state may use. */
 const availableShare = 0.5;
 
 /**
@@ -95,7 +95,7 @@ export class KeptConversations implements Conversations {
     };
   }
 
-  /** Gives up states until so many bytes are available, or none is left in memory. */
+  /** Discards states until so many bytes are available, or none is left in memory. */
   makeRoom(bytes: number): void {
     for (const { id, memory } of [...this.#kept.values()]) {
       if (this.#limits.availableBytes() >= bytes) return;
@@ -128,12 +128,12 @@ export class KeptConversations implements Conversations {
     };
   }
 
-  /** From now on runners that end keep nothing, unless it goes to a disk. */
+  /** From now on, ending runners save nothing that would stay only in memory. */
   closing(): void {
     this.#isClosing = true;
   }
 
-  /** Resolves when all is written, and gives the memory back. */
+  /** Resolves when everything is written, and releases the memory. */
   async close(): Promise<void> {
     await this.#writing;
     for (const { memory } of this.#kept.values()) if (typeof memory === "number") closeSync(memory);
@@ -147,7 +147,7 @@ export class KeptConversations implements Conversations {
     if (bytes > memoryBytes || bytes > availableBytes() * availableShare) return null;
     while (this.#memoryBytes + bytes > memoryBytes || this.#countInMemory() >= mostInMemory) {
       const oldest = [...this.#kept.values()].find(({ memory }) => typeof memory === "number");
-      // What is left is being written by other runners.
+      // Other runners are writing the rest.
       if (oldest === undefined) return null;
       this.#leaveMemory(oldest.id);
     }
@@ -182,7 +182,7 @@ export class KeptConversations implements Conversations {
     if (this.#files === null) return;
     this.#writing = this.#writing.then(async () => {
       await this.#write(kept);
-      // The new version has to be there before the old one goes.
+      // The new version must exist before the old one is removed.
       if (kept.file !== null) for (const each of older) this.#drop(each);
     });
   }
@@ -208,7 +208,7 @@ export class KeptConversations implements Conversations {
     if (kept.file !== null) this.#files?.used(kept.file);
   }
 
-  /** Its memory is given back. If it is on disk, it stays there. */
+  /** Its memory is released. A copy on disk stays. */
   #leaveMemory(id: number): void {
     const kept = this.#kept.get(id);
     if (kept === undefined || kept.memory === null) return;

@@ -20,7 +20,7 @@ export interface StateFilesRequest {
   readonly folder: string;
   readonly limitBytes: number;
   readonly now: () => Date;
-  /** Told once for each failure; the conversation is then only kept in memory. */
+  /** Called once for each failure; the conversation is then kept in memory only. */
   readonly onProblem: (problem: string, error: unknown) => void;
 }
 
@@ -34,7 +34,7 @@ const partialFile = /^[0-9a-f]{64}\.(\d+)\.partial$/;
  */
 export class StateFiles {
   readonly limitBytes: number;
-  /** What was there at the start, least recently used first. */
+  /** The files found at the start, least recently used first. */
   readonly found: readonly StateFile[];
   readonly #request: StateFilesRequest;
   #bytes = 0;
@@ -75,11 +75,11 @@ export class StateFiles {
     return this.#bytes;
   }
 
-  /** Copies a state from memory. Null if it does not fit, could not be written, or is no longer wanted. */
+  /** Copies a state from memory. Returns null if it does not fit, could not be written, or is no longer needed. */
   async write(memory: number, bytes: number, isWanted: () => boolean): Promise<StateFile | null> {
     if (this.#bytes + bytes > this.limitBytes) return null;
     let temporary: string | null = null;
-    // An own descriptor: the memory's may be closed meanwhile.
+    // A separate descriptor, because the memory's own may be closed meanwhile.
     const from = await open(`/proc/self/fd/${memory}`, "r").catch(() => null);
     if (from === null) return null;
     try {
@@ -125,7 +125,7 @@ export class StateFiles {
   }
 }
 
-/** False: it is no longer wanted. */
+/** False: it is no longer needed. */
 async function copyWithChecksum(
   from: FileHandle,
   to: FileHandle,

@@ -24,11 +24,16 @@ export class Slot {
   isCancelled = false;
   /** Its reader is slow: the slot stays occupied and computes nothing. */
   isPaused = false;
-  /** How many of the cached tokens the last job's prompt had; more than all of them if it was not computed whole. */
+  /**
+   * How many of the cached tokens belong to the last job's prompt; more than are cached if it was not computed
+   * completely.
+   */
   promptTokens = 0;
-  /** Tokens were cut out of the cache's middle, so what it holds is no longer what these tokens alone give. */
+  /**
+   * Tokens were removed from the middle of the cache, so its state differs from what the remaining tokens would give.
+   */
   isShifted = false;
-  /** Earlier states, for kinds of memory that cannot be cut. */
+  /** Earlier states, for kinds of memory that cannot be truncated. */
   checkpoints: readonly Checkpoint[] = [];
   /** The number of the kept state that this conversation was restored from; -1: none. */
   restoredFrom = -1;
@@ -113,7 +118,7 @@ export class Slot {
     if (this.#pending.length === 0) this.#isGenerating = true;
   }
 
-  /** The cache's state as it is now; null: it has none that would have to be remembered. */
+  /** The cache's current state; null if it need not be remembered. */
   remember(bytes: Uint8Array | null): void {
     if (bytes === null) return;
     this.checkpoints = [...this.checkpoints, { tokens: this.cached.length, bytes }].slice(-mostCheckpoints);
@@ -124,7 +129,7 @@ export class Slot {
     this.#pending = [token];
   }
 
-  /** A step was aborted: the cache holds only the first `kept` tokens, and the others are pending again. */
+  /** A step was aborted: the cache holds only the first `kept` tokens; the others are pending again. */
   rollBack(kept: number): void {
     this.#pending = [...this.cached.splice(kept), ...this.#pending];
     if (kept === 0) this.checkpoints = [];

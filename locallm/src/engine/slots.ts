@@ -8,7 +8,7 @@ import { commonLength, headFrom, reusable } from "./prefix.ts";
 import { Slot } from "./slot.ts";
 import type { Threads } from "./threads.ts";
 
-/** What a step gave one job. After `done` or `error` nothing more comes for it. */
+/** What a step produced for one job. After `done` or `error` nothing more follows. */
 export interface SlotEvent {
   readonly id: number;
   readonly text: string;
@@ -24,7 +24,7 @@ export interface SlotsRequest {
   readonly context: Context;
   readonly slots: number;
   readonly threads: Threads;
-  /** Null: what a slot's cache holds is gone when another conversation takes the slot. */
+  /** Null: a slot's cache is lost when another conversation takes the slot. */
   readonly kept: KeptStates | null;
   /** All events of one step in one call. */
   readonly onStep: (events: readonly SlotEvent[]) => void;
@@ -32,17 +32,17 @@ export interface SlotsRequest {
   readonly breathe: () => Promise<void>;
 }
 
-/** The rows of prompts may delay a step that other answers wait for by about this long. */
+/** Rows of prompts may delay a step of other answers by about this long. */
 const sharedPromptNs = 100e6;
 const leastSharedRows = 32;
 /** Steps slower than this are computed on another thread, so that the process still reads its messages. */
 const slowStepNs = 500e6;
-/** A slot is chosen for its cache if that holds at least this share of the prompt, else the oldest slot is. */
+/** A slot is chosen for its cache if that holds at least this share of the prompt; otherwise the oldest slot is. */
 const worthwhileShare = 0.1;
 
 /**
- * The least part of the window that is worth copying from another slot's cache. A big cache is copied whole: a cell
- * takes 5 µs, and computing a token takes 3,400 (SmolLM2 135M; bigger models move these further apart).
+ * The least part of the window that is worth copying from another slot's cache. A large cache is copied whole: a cell
+ * takes 5 µs, and computing a token takes 3,400 µs (SmolLM2 135M; larger models increase the difference).
  */
 const copiedShare = 1 / 256;
 const leastCopied = 8;
@@ -83,7 +83,7 @@ export class Slots {
     this.#wake();
   }
 
-  /** The job gives no further event. Its slot is free before the next step. */
+  /** No further event of the job is sent. Its slot is free before the next step. */
   cancel(id: number): void {
     this.#events = this.#events.filter((event) => event.id !== id);
     const waiting = this.#waiting.findIndex((entry) => entry.id === id);
@@ -94,7 +94,7 @@ export class Slots {
       slot.isCancelled = true;
     } else if (this.#current.some((part) => part.slot === slot)) {
       slot.isCancelled = true;
-      // A step that others wait for is short: to abort it would make them compute it again.
+      // A step that others wait for is short: after an abort they would have to compute it again.
       if (!this.#current.some((part) => part.slot.isGenerating)) this.#context.abort();
     } else {
       slot.release();
@@ -102,7 +102,7 @@ export class Slots {
     this.#wake();
   }
 
-  /** Ends the step that another thread computes, so that the process can exit. */
+  /** Ends a step on another thread, so that the process can exit. */
   stop(): void {
     this.#context.abort();
   }
@@ -132,7 +132,7 @@ export class Slots {
   #wake(): void {
     this.#running ??= this.#run().finally(() => {
       this.#running = null;
-      // Work may have come between the loop's last check and its end.
+      // Work may have arrived between the loop's last check and its end.
       if (this.#hasWork()) this.#wake();
       else this.#context.rest();
     });
@@ -179,8 +179,8 @@ export class Slots {
   }
 
   /**
-   * If a kept state has clearly more of the prompt than any slot, the oldest slot gets that. What a slot's cache held
-   * of another conversation is kept first. Both happen here, between two steps, and others wait so long.
+   * If a kept state has clearly more of the prompt than any slot, the oldest slot gets it. What that slot's cache holds
+   * of another conversation is kept first. Both happen between two steps, so other jobs wait for it.
    */
   async #place(id: number, answer: Answer): Promise<void> {
     const { prompt, job } = answer;
@@ -210,7 +210,7 @@ export class Slots {
     if (slot.isCancelled) slot.release();
   }
 
-  /** How many tokens of a prompt a slot's cache can keep. */
+  /** How many tokens of a prompt a slot can reuse from its cache. */
   #reusable(slot: Slot, prompt: readonly number[]): number {
     if (this.#context.canCut) return reusable(slot.cached, prompt);
     const common = Math.min(commonLength(slot.cached, prompt), prompt.length - 1);
@@ -218,7 +218,7 @@ export class Slots {
     return Math.max(0, ...states.filter((tokens) => tokens <= common));
   }
 
-  /** Cuts a slot's cache to its first `tokens`. False: it is empty. */
+  /** Cuts a slot's cache to its first `tokens`. Returns false if it is then empty. */
   #cut(slot: Slot, tokens: number): boolean {
     const context = this.#context;
     const isWhole = context.canCut || tokens === 0 || tokens === slot.cached.length;
@@ -229,7 +229,7 @@ export class Slots {
     return false;
   }
 
-  /** Keeps what the slots hold, before the process ends. Nothing may be running. */
+  /** Keeps the slots' states before the process ends. Nothing may be running. */
   async keepAll(): Promise<void> {
     const { kept } = this.#request;
     if (kept === null || this.#slots.some((slot) => !slot.isFree)) return;
@@ -266,8 +266,8 @@ export class Slots {
   }
 
   /**
-   * Copies what another slot's cache has of a prompt, before its first part is computed. False: a prompt ahead of it
-   * is about to compute more of it, so it should wait.
+   * Copies what another slot's cache has of a prompt, before its first part is computed. Returns false if the slot
+   * should wait, because an earlier prompt is about to compute more of it.
    */
   #hasHead(slot: Slot, ahead: readonly Slot[]): boolean {
     if (!this.#canCopy || !slot.isFresh || slot.isAlone) return true;
@@ -316,7 +316,7 @@ export class Slots {
     const context = this.#context;
     const { rows } = context.batch;
     const beginNs = makers.now();
-    // The number of threads shows in the last bits of long contexts.
+    // The number of threads affects the last bits in long contexts.
     context.useThreads(parts[0]!.slot.isAlone ? threads.most : threads.begin(beginNs / 1e6));
     const isQuick = rows === parts.length && this.#stepNs < slowStepNs;
     let computed: Computed;
@@ -333,7 +333,7 @@ export class Slots {
     threads.end(endNs / 1e6);
     if (computed === "done") {
       if (rows >= 16) this.#promptTokenNs = (endNs - beginNs) / rows;
-      // A small step takes no longer than a big one.
+      // A small step takes no longer than a large one.
       this.#stepNs = rows === parts.length ? endNs - beginNs : Math.min(this.#stepNs, endNs - beginNs);
     }
     return computed;
@@ -349,7 +349,7 @@ export class Slots {
       else if (!wasGenerating && slot.isGenerating) this.#begin(slot, outputs);
       else for (const output of outputs) this.#take(slot, output);
     } else if (computed === "aborted") {
-      // Another slot's reader left: this part is computed again.
+      // Another slot's client left: this part is computed again.
       slot.rollBack(this.#context.truncate(slot.index, slot.cached.length) ? slot.cached.length : 0);
       if (slot.isCancelled) slot.release();
     } else {
@@ -366,7 +366,7 @@ export class Slots {
     else for (const output of outputs) this.#take(slot, output);
   }
 
-  /** Takes the token that an output gives. */
+  /** Takes the token of an output. */
   #take(slot: Slot, output: number): void {
     const { id, answer } = slot;
     try {
@@ -405,7 +405,7 @@ export class Slots {
     slot.release();
   }
 
-  /** Empties the slot: after a failure its cache may hold anything. */
+  /** Empties the slot, because after a failure its cache may contain anything. */
   #drop(slot: Slot): void {
     this.#context.truncate(slot.index, 0);
     slot.empty();

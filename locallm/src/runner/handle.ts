@@ -25,7 +25,7 @@ export interface RunnerStart {
   readonly onProgress?: (fraction: number) => void;
   /** The engine's own log, line by line. */
   readonly onLog?: (line: string) => void;
-  /** Where the states of its conversations are kept; by default nowhere. */
+  /** Where the states of its conversations are kept; by default they are not. */
   readonly conversations?: Conversations;
   /** When a loaded runner counts as stalled; by default `heartbeatLimits`. */
   readonly heartbeat?: HeartbeatLimits;
@@ -34,8 +34,8 @@ export interface RunnerStart {
 /** The states of all runners' conversations. They outlive the runner. */
 export interface Conversations {
   /**
-   * For one runner. `moved` is told each change of a state that fits the load; null: it is gone. Returns null if this
-   * load's states could not be told from others'.
+   * For one runner. `moved` is called with each change of a state that fits the load; null: the state is gone. Returns
+   * null if this load's states could not be told apart from others'.
    */
   open(load: LoadRequest, moved: (id: number, entry: KeptEntry | null) => void): Shelf | null;
 }
@@ -43,11 +43,11 @@ export interface Conversations {
 /** What a runner may do with the states of its group. */
 export interface Shelf {
   readonly group: string;
-  /** The states that fit the load, as they are now. */
+  /** The states that currently fit the load. */
   entries(): readonly KeptEntry[];
-  /** The number of a place for so many bytes; null: there is none. */
+  /** Reserves memory of this size and returns its number; null if there is none. */
   reserve(bytes: number): number | null;
-  /** The place is filled: `path` opens its memory as long as the runner lives. */
+  /** The reserved memory is filled: `path` opens it as long as the runner lives. */
   keep(id: number, path: string, replaced: readonly number[]): void;
   used(id: number): void;
   release(id: number): void;
@@ -74,7 +74,7 @@ export interface Runner {
    */
   generate(job: GenerateJob, signal?: AbortSignal): AsyncIterable<GenerateEvent>;
   embed(job: EmbedJob, signal?: AbortSignal): Promise<Embeddings>;
-  /** With more tokens than `limit` it ends early: then they are only the beginning's. */
+  /** If the text has more tokens than `limit`, tokenizing ends early, and the result has only the first ones. */
   tokenize(
     text: PromptText,
     options: { readonly addSpecial: boolean; readonly parseSpecial: boolean; readonly limit?: number },

@@ -14,7 +14,7 @@ describe("a heartbeat", () => {
     expect(seen).toEqual(["well", "well", "late", "late", "stalled"]);
   });
 
-  it("goes on as long as every loop moves, however slowly", () => {
+  it("continues as long as every loop makes progress, however slowly", () => {
     const heartbeat = beat();
     for (let question = 0; question < 100; question++) {
       heartbeat.ask();
@@ -23,7 +23,7 @@ describe("a heartbeat", () => {
     }
   });
 
-  it("is stalled where one loop hangs while another moves", () => {
+  it("is stalled if one loop hangs while another makes progress", () => {
     const heartbeat = beat();
     for (let question = 0; question < 6; question++) {
       heartbeat.ask();
@@ -32,7 +32,7 @@ describe("a heartbeat", () => {
     expect(heartbeat.isStalled).toBe(true);
   });
 
-  it("recovers when a late runner answers, also with a loop that is new", () => {
+  it("recovers when a late runner answers, also with an additional loop", () => {
     const heartbeat = beat();
     for (let question = 0; question < 4; question++) heartbeat.ask();
     expect(heartbeat.isLate).toBe(true);

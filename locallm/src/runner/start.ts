@@ -49,7 +49,7 @@ function forkRunner({ env }: RunnerStart) {
   const file = isSource ? "./child.ts" : "./child.js";
   return fork(fileURLToPath(new URL(file, import.meta.url)), {
     env: { ...runnerEnvironment(env), ...smallHeap.env },
-    // Source needs the conditions that we were started with. Otherwise the flags (`--eval`, `--inspect`) belong to the embedding program.
+    // Source code needs our own `-C` conditions. Otherwise the flags (`--eval`, `--inspect`) belong to the embedding program.
     execArgv: [...(isSource ? process.execArgv : []), ...smallHeap.execArgv],
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });

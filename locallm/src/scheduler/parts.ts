@@ -27,7 +27,7 @@ export interface SchedulerParts {
   readonly place: (needs: Needs, wish: PlacementWish) => Promise<Choice>;
   /** Host memory that a load can have, in bytes. */
   readonly availableBytes: () => number;
-  /** Gives up kept conversations until so much host memory is free. */
+  /** Discards kept conversations until so much host memory is free. */
   readonly makeRoom?: (bytes: number) => void;
   readonly onDecision?: (decision: Decision) => void;
   readonly onLog?: (model: string, line: string) => void;

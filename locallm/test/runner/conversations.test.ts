@@ -12,7 +12,7 @@ import { smallModel } from "../small-llama.ts";
 import { collect, loadOf, newJob } from "./jobs.ts";
 
 const sampling = { ...defaultSampling, temperature: 1.2, topK: 0, topP: 1, seed: 3 };
-/** A token a letter, so about 300 of them. */
+/** One token per letter, so about 300 tokens. */
 const story = (topic: string) => `${topic}: ${"the quick brown fox jumps over the lazy dog. ".repeat(7)}`;
 
 let folder: string;
@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Files of the store have such names, which tell one model's states from another's. */
+/** Files in the store have such names, which distinguish the states of different models. */
 async function modelFile(architecture: "llama" | "gemma3" | "mamba", seed: number): Promise<string> {
   const path = join(folder, `sha256-${architecture.length}${String(seed).padStart(63, "0")}`);
   await writeFile(path, smallModel(architecture, seed));
@@ -58,7 +58,7 @@ describe.each([
   ["gemma3", "a sliding window"],
   ["mamba", "a state in place of a cache"],
 ] as const)("conversations with a model such as %s, with %s", (architecture, _) => {
-  it("that take turns in one slot go on where they were, with the answers of an empty cache", async () => {
+  it("that alternate in one slot continue with the answers of an empty cache", async () => {
     const path = await modelFile(architecture, 1);
     const conversations = keeping(2 ** 26);
     const runner = await start(path, conversations);
@@ -79,7 +79,7 @@ describe.each([
 });
 
 describe("conversations that outlive", () => {
-  it("the runner go on with the next one, whose window may be another", async () => {
+  it("their runner are continued by the next one, also with another window", async () => {
     const path = await modelFile("llama", 2);
     const conversations = keeping(2 ** 26);
     const first = await start(path, conversations);
@@ -93,7 +93,7 @@ describe("conversations that outlive", () => {
     }
   });
 
-  it("a killed runner are those that it had handed over", async () => {
+  it("a killed runner are those that it had already saved", async () => {
     const path = await modelFile("llama", 2);
     const conversations = keeping(2 ** 26);
     const first = await start(path, conversations);
@@ -124,7 +124,7 @@ describe("conversations that outlive", () => {
 });
 
 describe("the memory of conversations", () => {
-  it("stays within its limit under 200 of them, and the latest are kept", async () => {
+  it("stays within its limit with 200 of them, and the latest are kept", async () => {
     const path = await modelFile("llama", 2);
     const limit = 2 * 2 ** 20;
     const conversations = keeping(limit);
@@ -141,7 +141,7 @@ describe("the memory of conversations", () => {
     expect((await answer(runner, `5 ${story("tea")}`)).cached).toBeLessThan(10);
   });
 
-  it("is given back to a model that needs it, oldest first", async () => {
+  it("is released for a model that needs it, oldest first", async () => {
     const path = await modelFile("llama", 2);
     let available = 1e12;
     const conversations = new KeptConversations({ memoryBytes: 2 ** 26, availableBytes: () => available });
@@ -153,12 +153,12 @@ describe("the memory of conversations", () => {
     conversations.makeRoom(1);
     expect(conversations.view().memory).toMatchObject({ count: 0, bytes: 0 });
     expect(bytes).toBeGreaterThan(0);
-    // Too little is available to keep anything now.
+    // Not enough memory is available to keep anything now.
     expect((await answer(runner, story("tea"))).cached).toBeLessThan(10);
     expect(conversations.view().memory.count).toBe(0);
   });
 
-  it("is not used where it is turned off", async () => {
+  it("is not used if it is turned off", async () => {
     const conversations = keeping(0);
     const runner = await start(await modelFile("llama", 2), conversations);
     for (const topic of ["tea", "sea", "tea"])
@@ -180,7 +180,7 @@ describe("conversations on disk", () => {
     return new KeptConversations({ memoryBytes: 2 ** 26, availableBytes: () => 1e12 }, found);
   }
 
-  /** A server that has had these conversations and has stopped. */
+  /** A server that has had these conversations and was stopped. */
   async function written(files: string, topics: readonly string[], path: string): Promise<void> {
     const conversations = await onDisk(files);
     const runner = await start(path, conversations);
@@ -190,7 +190,7 @@ describe("conversations on disk", () => {
     await conversations.close();
   }
 
-  it("go on after a restart with the same answer, from private files", async () => {
+  it("continue after a restart with the same answer, from private files", async () => {
     const files = join(folder, "restart");
     const path = await modelFile("llama", 2);
     await written(files, ["tea", "sea"], path);
@@ -206,7 +206,7 @@ describe("conversations on disk", () => {
     }
   });
 
-  it("are computed again where a file is damaged anywhere, and the file is removed", async () => {
+  it("are computed again if a file is damaged anywhere, and the file is removed", async () => {
     const files = join(folder, "damaged");
     const path = await modelFile("llama", 2);
     const cold = await start(path, keeping(0));
@@ -232,7 +232,7 @@ describe("conversations on disk", () => {
       await written(files, ["tea"], path);
       const [name] = await readdir(files);
       const file = join(files, name!);
-      // Before the server starts it may be damaged in a way that the start sees, and later in any other way.
+      // Before the server starts, any damage that the start detects; later, any other damage.
       const conversations = await onDisk(files);
       await damage(file, (await stat(file)).size);
       const runner = await start(path, conversations);
@@ -255,12 +255,12 @@ describe("conversations on disk", () => {
     const conversations = await onDisk(files, 2 * size + 4096);
     expect(conversations.view().disk).toMatchObject({ count: 2 });
     expect((await readdir(files)).sort()).toHaveLength(3);
-    // The latest are left.
+    // The latest ones are left.
     const runner = await start(path, conversations);
     expect((await answer(runner, story("pea"))).cached).toBeGreaterThan(300);
   });
 
-  it("stay within the limit, the latest version of each", async () => {
+  it("stay within the limit, with the latest version of each", async () => {
     const files = join(folder, "limit");
     const path = await modelFile("llama", 2);
     await written(files, ["one"], path);
