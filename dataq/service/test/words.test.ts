@@ -47,11 +47,12 @@ const rows: Partial<Record<OperationName, readonly object[]>> = {
     judgment("fraud", "诈骗罪", "被告人虚构事实，骗取被害人财物。"),
     judgment("fraud2018", "诈骗罪", "被告人隐瞒真相，骗取被害人财物。", { date: "2018-01-02" }),
     judgment("fraud-undated", "诈骗罪", "被告人冒充他人，骗取被害人财物。", { date: null }),
-    judgment("receiving", "掩饰、隐瞒犯罪所得罪", "被告人明知是赃物而予以收购。"),
+    judgment("receiving", "掩饰、隐瞒犯罪所得罪", "被告人明知是赃物而予以收购，被害人丁成相报案。"),
   ],
   research_journal_search: [
     { title: "Nature Communications", issn: "2041-1723" },
     { title: "Journal of Tests", issn: "1000-0003" },
+    { title: "Journal of Test and Journal of Trial", issn: "1000-0011" },
   ],
   research_paper_search: [
     { id: "arxiv:1908.0910399999998", title: "Deep cities", authors: ["Ann Lee"] },
@@ -205,6 +206,21 @@ describe("judgments", () => {
     expect(warnings.join()).toContain("1 record without a date was left out");
   });
 
+  test("a place or a year that nothing has only ranks, and is named", async () => {
+    const place = await ask("legal_cases", "杭州 诈骗");
+    expect(place).toMatchObject({ relaxed: true, total: 3 });
+    expect(place.warnings.join()).toContain("No record has 杭州");
+    const year = await ask("legal_cases", "诈骗 2011年");
+    expect(year.ids).toEqual(["fraud-undated"]);
+    expect(year.warnings.join()).toContain("No record has 2011年");
+    // A filter by name stays one.
+    expect(await ask("legal_cases", "诈骗 date:2011")).toMatchObject({ outcome: "empty", notHeld: true });
+  });
+
+  test("a party is found by the characters of the name", async () => {
+    expect((await ask("legal_cases", "被害人丁成相")).ids).toEqual(["receiving"]);
+  });
+
   test("a case number without brackets is found first and alone", async () => {
     const { ids } = await ask("legal_cases", `2019沪0120刑初5${"t".charCodeAt(0)}号`);
     expect(ids).toEqual(["theft"]);
@@ -217,6 +233,7 @@ describe("journals, papers and scholars", () => {
     ["research_journal_search", "ISSN：2041-1723", "Nature Communications"],
     ["research_journal_search", "nature communication", "Nature Communications"],
     ["research_journal_search", "Natrue", "Nature Communications"],
+    ["research_journal_search", "Journal of Test", "Journal of Tests"],
     ["research_paper_search", "arXiv:1908.09104", "Deep cities"],
     ["research_paper_search", "https://arxiv.org/abs/cs/9902021v2", "計算機視覺綜述"],
     ["research_paper_search", "city", "Deep cities"],

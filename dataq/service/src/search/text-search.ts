@@ -20,12 +20,20 @@ export interface TextQuestion {
   /** What must not occur. */
   readonly without: readonly string[];
   readonly dates?: { readonly from?: string; readonly to?: string };
+  /** Words that were read as a place or a year. If nothing matches them, they are dropped. */
+  readonly soft?: Soft;
   /** Exact terms that are answers by themselves and rank above matches of words. */
   readonly exact?: readonly string[];
   /** What words of the question mean. */
   readonly meanings?: readonly Meaning[];
   /** These raise the rank of documents that contain them, but find none. */
   readonly priors?: readonly Wording[];
+}
+
+export interface Soft {
+  readonly words: readonly string[];
+  readonly filters: readonly Query[];
+  readonly dates?: { readonly from?: string; readonly to?: string };
 }
 
 /** What a word of the question means in the texts. */
@@ -68,7 +76,8 @@ export async function searchText(
 ): Promise<TextFound | "no_words" | undefined> {
   const analyser = await index.analyser(corpus, page.snapshot);
   if (analyser === undefined) return undefined;
-  const { exact = [], dates } = question;
+  const { exact = [], soft } = question;
+  const dates = question.dates ?? soft?.dates;
   const phraseOf = (text: string) => analyser.phraseTerms(text);
   const phrases = question.phrases.map(phraseOf).filter(isSomething);
   const without = question.without.map(phraseOf).filter(isSomething);
@@ -79,14 +88,17 @@ export async function searchText(
   ];
   const asked = read(question, analyser, phrases);
   const hasWords = asked.some(({ concepts }) => concepts.length > 0);
-  if (fixed.length === 0 && dates === undefined && exact.length === 0 && !hasWords) return "no_words";
+  const isSoft = soft !== undefined && soft.words.length > 0;
+  if (fixed.length === 0 && !isSoft && dates === undefined && exact.length === 0 && !hasWords)
+    return "no_words";
   const wanted: Wanted | undefined =
     hasWords || exact.length > 0 ? wantedOf(asked, question, analyser) : undefined;
+  let filters = [...fixed, ...(soft?.filters ?? [])];
   const ask = (asking: Wanted | undefined, range: Question["dates"], limit = page.limit) =>
     index.search(
       corpus,
       {
-        query: { all: fixed },
+        query: { all: filters },
         ...(asking !== undefined && { wanted: asking }),
         ...(range !== undefined && { dates: range }),
       },
@@ -95,28 +107,39 @@ export async function searchText(
   let asking = wanted;
   let found = await ask(asking, dates);
   if (found === undefined) return undefined;
+  let isLeftOut = false;
+  if (isSoft && found.total === 0) {
+    // A record without a date may be of the year; one with another date is not.
+    filters = fixed;
+    const range = question.dates ?? (soft.dates && "none");
+    const others = (await ask(asking, range)) as Found;
+    isLeftOut = others.total > 0;
+    if (isLeftOut) found = others;
+  }
   const unknown = found.unknown;
   const corrected = await corrections(index, corpus, asked, unknown, page.snapshot);
   if (wanted !== undefined && corrected.size > 0) {
     asking = withCorrections(wanted, corrected);
     found = (await ask(asking, dates)) as Found;
   }
-  const isUndatedPossible = dates !== undefined && (await index.hasUndated(corpus, page.snapshot));
+  const isUndatedPossible =
+    dates !== undefined && !isLeftOut && (await index.hasUndated(corpus, page.snapshot));
   const undated = isUndatedPossible ? ((await ask(asking, "none", 0))?.total ?? 0) : 0;
   const words = asked.flatMap((each) => each.words);
   return {
     hits: found.hits,
     total: found.total,
     index: found.index,
-    relaxed: found.total > 0 && (found.complete === 0 || unknown.size > 0),
+    relaxed: found.total > 0 && (found.complete === 0 || unknown.size > 0 || isLeftOut),
     notFound: [
-      ...new Set(
-        asked.flatMap(({ concepts }) =>
+      ...new Set([
+        ...(isLeftOut ? (soft?.words ?? []) : []),
+        ...asked.flatMap(({ concepts }) =>
           concepts.flatMap(({ word, concept }) =>
             unknown.has(concept) && !corrected.has(concept) ? [word] : [],
           ),
         ),
-      ),
+      ]),
     ],
     corrected: asked.flatMap(({ concepts }) =>
       concepts.flatMap(({ word, concept }) =>

@@ -21,18 +21,16 @@ import { readDates } from "./dates.ts";
 /**
  * Reads a query on judgments: `court:`, `judge:`, `basis:`, `type:`, `cause:`, `date:` (or 法院: 法官: 依据: 类型: 案由:
  * 日期:), "words in quotes", OR, -word; and without fields a case number, 《law》第…条, a court's name, 法官 with a name, a
- * place, a year, and names of judges and parties. `count` tells how many documents have all of some terms.
+ * place, a year, and names of judges and parties.
  */
-export async function readCaseQuestion(
-  asked: string,
-  count: (terms: readonly string[]) => Promise<number>,
-): Promise<ReadQuestion> {
+export async function readCaseQuestion(asked: string, { count, countPhrase }: Held): Promise<ReadQuestion> {
+  const soft = { words: [] as string[], filters: [] as Query[], dates: undefined as DateRange | undefined };
   const filters: Query[] = [];
   const people: string[] = [];
   const alternatives: string[][] = [[]];
   const phrases: string[] = [];
   const without: string[] = [];
-  let dates: { from?: string; to?: string } | undefined;
+  let dates: DateRange | undefined;
   const text = await withNamesJoined(withoutReferences(inChinese(asked), filters), count);
   for (const token of tokens(text)) {
     const field = token.field;
@@ -43,14 +41,23 @@ export async function readCaseQuestion(
     else if (/^-./.test(token.value)) without.push(token.value.slice(1));
     else {
       const { years, rest } = yearsIn(token.value);
-      dates ??= years;
+      if (years !== undefined) {
+        soft.words.push(token.value.slice(0, token.value.length - rest.length));
+        soft.dates ??= years;
+      }
       const found = rest === "" ? undefined : await named(rest, count);
       if (found !== undefined) filters.push(found);
       else {
         const { place, others } = await placeIn(rest, count);
-        if (place !== undefined) filters.push({ term: place });
-        if (others !== "") people.push(...(await peopleIn(others, count)));
-        if (others !== "") alternatives[alternatives.length - 1]?.push(others);
+        if (place !== undefined) {
+          soft.words.push(place.slice(2));
+          soft.filters.push({ term: place });
+        }
+        if (others === "") continue;
+        people.push(...(await peopleIn(others, count)));
+        const party = roleAndParty.exec(others)?.[1];
+        if (party !== undefined && (await countPhrase(party)) > 0) phrases.push(party);
+        else alternatives[alternatives.length - 1]?.push(others);
       }
     }
   }
@@ -66,11 +73,26 @@ export async function readCaseQuestion(
       phrases,
       without,
       exact: people,
+      soft: { words: soft.words, filters: soft.filters, ...(soft.dates && { dates: soft.dates }) },
       ...(dates !== undefined && { dates }),
     },
     warnings: [],
   };
 }
+
+type DateRange = NonNullable<ReturnType<typeof readDates>>;
+
+/** What the index tells of a question. */
+export interface Held {
+  /** How many documents have all of these terms. */
+  count(terms: readonly string[]): Promise<number>;
+  /** How many have a text's words as they stand. */
+  countPhrase(text: string): Promise<number>;
+}
+
+/** 被告人王某: a party is named in the text, by characters that are no word. */
+const roleAndParty =
+  /^(?:被告人|被告|原告|上诉人|被上诉人|申请人|被申请人|被执行人|申请执行人|被害人|第三人|公诉人|辩护人|律师)(\p{Script=Han}{2,4})$/u;
 
 type Field = "court" | "judge" | "basis" | "type" | "cause" | "date";
 

@@ -13,13 +13,20 @@ export const cases: Searching = {
 };
 
 async function read(params: Params, index: PostingIndex, corpus: string): Promise<ReadQuestion> {
-  const asked = await readCaseQuestion(params["query"] ?? "", (terms) => index.count(corpus, terms));
+  const asked = await readCaseQuestion(params["query"] ?? "", {
+    count: (terms) => index.count(corpus, terms),
+    async countPhrase(text) {
+      const phrase = (await index.analyser(corpus))?.phraseTerms(text) ?? [];
+      const found = await index.search(corpus, { query: { phrase } }, { offset: 0, limit: 0 });
+      return found?.total ?? 0;
+    },
+  });
   return { ...asked, notHeld: () => notHeld(asked.question, index, corpus) };
 }
 
 /** The year, court or case of a question without results, if no real judgment of it is held. */
 async function notHeld(
-  { dates, filters }: TextQuestion,
+  { dates: asked, soft, filters }: TextQuestion,
   index: PostingIndex,
   corpus: string,
 ): Promise<string | undefined> {
@@ -29,6 +36,7 @@ async function notHeld(
     if (what !== undefined && (await index.count(corpus, [filter.term], generated)) === 0)
       return `No judgment of this ${what} is held.`;
   }
+  const dates = asked ?? soft?.dates;
   if (dates === undefined) return undefined;
   const found = await index.search(corpus, { query: { all: [] }, dates }, countedWithout(generated));
   return found?.total === 0 ? `No judgment of ${dates.from ?? ""}..${dates.to ?? ""} is held.` : undefined;

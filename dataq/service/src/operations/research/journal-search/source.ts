@@ -1,4 +1,5 @@
 import { looksLikeIssn, readIssn } from "@dataq/contract";
+import { otherForms } from "../../../search/analysis/english.ts";
 import { wordsOnly } from "../../../search/text-search.ts";
 import type { ReadQuestion, Searching } from "../../../sources/search-source.ts";
 import { cnTerm, issnTerm, type JournalRecord, nameTerm } from "./corpus.ts";
@@ -11,7 +12,7 @@ export const journals: Searching = {
     if (issn !== undefined) return byNumber(issnTerm(issn));
     if (/^CN\s*\d{2}-\d{4}(?:\/[A-Z0-9]+)?$/i.test(text)) return byNumber(cnTerm(text));
     return {
-      question: { ...wordsOnly(text), exact: [nameTerm(text)] },
+      question: { ...wordsOnly(text), exact: namesLike(text).map(nameTerm) },
       warnings: looksLikeIssn(text) ? ["The ISSN's check character is wrong; searched as words."] : [],
     };
   },
@@ -27,4 +28,11 @@ function byNumber(term: string): ReadQuestion {
     warnings: [],
     notHeld: "No journal with this number is held.",
   };
+}
+
+/** The name itself, and with its last word in the singular or plural. */
+function namesLike(name: string): string[] {
+  const last = /[a-z]+$/i.exec(name.trim())?.[0] ?? "";
+  const before = name.trim().slice(0, name.trim().length - last.length);
+  return [name, ...otherForms(last.toLowerCase()).map((form) => before + form)];
 }
