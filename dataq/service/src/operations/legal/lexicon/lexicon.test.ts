@@ -154,6 +154,12 @@ describe("reading a question", () => {
     expect(found("在学校打工")).not.toContain("@学校+@打");
   });
 
+  it("reads neither 打 in 打印 nor 偷 in 偷偷, and finds neither word", () => {
+    expect(found("学校打印试卷")).toEqual(["学校"].filter((word) => lexicon.expand(word).length > 0));
+    expect(found("偷偷").length).toBe(0);
+    expect(repeated(lexicon.wholeWords)).toEqual([]);
+  });
+
   it("reads words that overlap both", () => {
     expect(found("怀孕被辞退工资")).toEqual(expect.arrayContaining(["怀孕被辞退"]));
     expect(found("一直想离职")).toContain("离职");

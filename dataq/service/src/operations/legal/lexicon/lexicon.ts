@@ -57,6 +57,8 @@ export class Lexicon {
   readonly causes: readonly Cause[];
   /** Words that only ask, longest first: 怎么办, 能不能. */
   readonly askingWords: readonly string[];
+  /** Words that are not read as what is inside them: 打印 is not 打. */
+  readonly wholeWords: readonly string[];
   /** Words that a combination may name together: `@孩子` is 孩子, 小孩, 娃. */
   readonly groups: ReadonlyMap<string, readonly string[]>;
   readonly #expansions = new Map<string, Expansion[]>();
@@ -83,7 +85,8 @@ export class Lexicon {
     this.#asking = new RegExp(`${phrases}|(?:${particles})(?=[\\s\\p{P}]|$)`, "gu");
     for (const row of this.rows) for (const word of row.words) this.#add({ ...row, word });
     for (const each of this.causes) this.#addCause(each);
-    this.#finder = new WordFinder(this.#expansions.keys(), this.groups);
+    this.wholeWords = readLines(new URL("whole-words.txt", folder));
+    this.#finder = new WordFinder(this.#expansions.keys(), this.groups, this.wholeWords);
   }
 
   /** What a word stands for; nothing for a word that the lexicon lacks. */

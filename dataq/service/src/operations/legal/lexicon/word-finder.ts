@@ -15,11 +15,19 @@ export class WordFinder {
   /** The parts that a word stands for. */
   readonly #partsOf = new Map<string, string[]>();
   readonly #byFirstPart = new Map<string, Combination[]>();
+  readonly #isMeaningless: (word: string) => boolean;
 
-  constructor(words: Iterable<string>, groups: ReadonlyMap<string, readonly string[]>) {
-    const all = [...words];
-    this.#pieces = byStart(all.filter((word) => !isCombination(word)));
-    const combinations = all.filter(isCombination).map((word) => ({ word, parts: word.split("+") }));
+  /** `wholeWords` hide what is inside them, and are not found themselves. */
+  constructor(
+    words: Iterable<string>,
+    groups: ReadonlyMap<string, readonly string[]>,
+    wholeWords: readonly string[],
+  ) {
+    const all = new Set(words);
+    const meaningless = new Set(wholeWords.filter((word) => !all.has(word)));
+    this.#isMeaningless = (word) => meaningless.has(word);
+    this.#pieces = byStart([...[...all].filter((word) => !isCombination(word)), ...meaningless]);
+    const combinations = [...all].filter(isCombination).map((word) => ({ word, parts: word.split("+") }));
     for (const each of combinations) addTo(this.#byFirstPart, each.parts[0] as string, each);
     for (const part of new Set(combinations.flatMap(({ parts }) => parts)))
       for (const word of groups.get(part) ?? [part]) addTo(this.#partsOf, word, part);
@@ -30,7 +38,7 @@ export class WordFinder {
   find(text: string): FoundAt[] {
     const pieces = this.#findPieces(text);
     const places = this.#placesOfParts(text, pieces);
-    const found = [...pieces];
+    const found = pieces.filter(({ word }) => !this.#isMeaningless(word));
     for (const [part, at] of places)
       for (const { word, parts } of this.#byFirstPart.get(part) ?? [])
         if (parts.every((each) => places.has(each))) found.push({ word, at });
