@@ -1,6 +1,6 @@
 // What runs for users: each package's src/ as plain JavaScript in its dist/, types replaced by blanks, so that
-// lines and columns stay those of the source; lists (.tsv, .txt) as they are. Only what changed is written; where all is right it costs some
-// milliseconds. Then the console, likewise.
+// lines and columns stay those of the source; lists (.tsv, .txt) as they are. Only what changed is written; without changes it takes a few
+// milliseconds. Then it builds the console.
 //   node scripts/build.mjs             all packages and the console
 //   node scripts/build.mjs locallm     the packages in these folders, with declarations (before npm pack)
 import { spawnSync } from "node:child_process";

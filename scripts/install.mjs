@@ -75,7 +75,7 @@ function isInstalled(level) {
 function install(level) {
   const begin = Date.now();
   console.log(`Installing packages (${level}); the first time takes about half a minute …`);
-  // Not `npm ci`: it refuses a lock made where other platforms' builds were not to be had.
+  // Not `npm ci`: it rejects a lock file that was made without access to other platforms' builds.
   const options = [
     "install",
     "--loglevel=error",

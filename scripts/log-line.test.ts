@@ -28,6 +28,6 @@ test.each([
   '{"level":"warn","msg":"a"}',
   '{"level":50,"msg":"b"}',
   '{"level":"debug","line":"c","msg":"engine"}',
-])("trouble and what was asked for is shown in full: %s", (line) => {
+])("shows errors and requested details in full: %s", (line) => {
   expect(shownLine(line)).toBe(line);
 });

@@ -6,7 +6,7 @@ test("docs/dataq/operations.md is that of the contract", () => {
   expect(plain(readFileSync(docPath, "utf8"))).toBe(plain(operationsDoc()));
 });
 
-/** The formatter aligns tables and escapes; that is no difference. */
+/** Differences made by the formatter, which aligns and escapes, do not count. */
 function plain(text: string): string {
   return text
     .replace(/ +/g, " ")

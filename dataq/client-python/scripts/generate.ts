@@ -66,7 +66,7 @@ function envelope(): string {
   });
   return [
     "from typing import List, Literal, Optional, TypedDict, Union",
-    `# The names that an answer keeps for itself; a record's field of such a name is read from \`data\`.\nenvelope_fields = frozenset(\n    ${JSON.stringify(Object.keys(envelopeSchema(first).shape)).replaceAll(",", ", ")}\n)\n`,
+    `# Names that the envelope uses itself. A record's field of the same name is read from \`data\`.\nenvelope_fields = frozenset(\n    ${JSON.stringify(Object.keys(envelopeSchema(first).shape)).replaceAll(",", ", ")}\n)\n`,
     types.text(),
     `\nclass Envelope:\n    """What every answer has beside its data."""\n\n${attributes.join("")}`,
   ].join("\n\n");

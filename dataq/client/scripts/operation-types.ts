@@ -9,7 +9,7 @@ export function operationTypes(): string {
   return [
     `export const operationNames = ${JSON.stringify(all.map(({ name }) => name))} as const;`,
     "",
-    "/** The names that an answer keeps for itself; a record's field of such a name is read under `data`. */",
+    "/** Names that the envelope uses itself. A record's field of the same name is read under `data`. */",
     `export const envelopeFields: readonly string[] = ${JSON.stringify(Object.keys(envelopeSchema(first).shape))};`,
     "",
     "/** Each operation's parameters, its `data`, and the summary beside it. */",
@@ -66,7 +66,7 @@ function envelopeTypes(operation: Operation): string[] {
   const source = jsonSchema(operation.record, "output").properties?.["source"] ?? {};
   const { usage = {}, index = {} } = properties;
   return [
-    "/** What every answer has beside its data. */",
+    "/** What every answer contains besides its data. */",
     `export interface Envelope ${typeOf({ ...envelope, properties }, named)}`,
     "",
     "/** What a call cost, in tokens, and what is left. */",
@@ -75,7 +75,7 @@ function envelopeTypes(operation: Operation): string[] {
     "/** State of the index that an answer was read from. */",
     `export interface IndexState ${typeOf(index)}`,
     "",
-    "/** Where a record comes from. Generated records are `sample` and never say anything else. */",
+    "/** Where a record comes from. The kind of generated records is always `sample`. */",
     `export interface Source ${typeOf(source)}`,
     "",
   ];

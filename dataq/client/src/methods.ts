@@ -11,7 +11,7 @@ export abstract class AsyncOperations {
     options?: AsyncQueryOptions,
   ): Promise<Result<Name>>;
 
-  /** Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type: and date:2024..2025, quotes, OR and minus. */
+  /** Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus. */
   legal_cases(params: ParamsOf<"legal_cases">, options?: AsyncQueryOptions): Promise<Result<"legal_cases">> {
     return this.query("legal_cases", params, options);
   }
@@ -134,7 +134,7 @@ export abstract class AsyncOperations {
   }
 
   readonly legal = {
-    /** Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type: and date:2024..2025, quotes, OR and minus. */
+    /** Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus. */
     cases: (params: ParamsOf<"legal_cases">, options?: AsyncQueryOptions): Promise<Result<"legal_cases">> =>
       this.query("legal_cases", params, options),
     /** Text of law articles by law name and article number (Chinese or Arabic numerals), optionally of the version of a year, or by keywords, with revision history. */
@@ -233,7 +233,7 @@ export abstract class SyncOperations {
     options?: QueryOptions,
   ): Result<Name>;
 
-  /** Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type: and date:2024..2025, quotes, OR and minus. */
+  /** Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus. */
   legal_cases(params: ParamsOf<"legal_cases">, options?: QueryOptions): Result<"legal_cases"> {
     return this.query("legal_cases", params, options);
   }
@@ -353,7 +353,7 @@ export abstract class SyncOperations {
   }
 
   readonly legal = {
-    /** Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type: and date:2024..2025, quotes, OR and minus. */
+    /** Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus. */
     cases: (params: ParamsOf<"legal_cases">, options?: QueryOptions): Result<"legal_cases"> =>
       this.query("legal_cases", params, options),
     /** Text of law articles by law name and article number (Chinese or Arabic numerals), optionally of the version of a year, or by keywords, with revision history. */

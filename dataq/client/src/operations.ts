@@ -19,7 +19,7 @@ export const operationNames = [
   "research_scholar_search",
 ] as const;
 
-/** The names that an answer keeps for itself; a record's field of such a name is read under `data`. */
+/** Names that the envelope uses itself. A record's field of the same name is read under `data`. */
 export const envelopeFields: readonly string[] = [
   "data",
   "page",
@@ -41,7 +41,7 @@ export const envelopeFields: readonly string[] = [
 
 /** Each operation's parameters, its `data`, and the summary beside it. */
 export interface Operations {
-  /** Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type: and date:2024..2025, quotes, OR and minus. */
+  /** Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus. */
   legal_cases: { params: LegalCasesParams; data: LegalCasesRecord[]; summary: undefined };
   /** Text of law articles by law name and article number (Chinese or Arabic numerals), optionally of the version of a year, or by keywords, with revision history. */
   legal_laws: { params: LegalLawsParams; data: LegalLawsRecord[]; summary: undefined };
@@ -129,7 +129,7 @@ export interface Operations {
 
 export type OperationName = keyof Operations;
 
-/** What every answer has beside its data. */
+/** What every answer contains besides its data. */
 export interface Envelope {
   page: number;
   page_size: number;
@@ -168,7 +168,7 @@ export interface IndexState {
   size: number;
 }
 
-/** Where a record comes from. Generated records are `sample` and never say anything else. */
+/** Where a record comes from. The kind of generated records is always `sample`. */
 export interface Source {
   /** Publisher of the record */
   name: string;

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => service?.[Symbol.asyncDispose]());
 
 describe("planted keys and secrets appear in no log, error or export", () => {
-  test("wherever in a request the key is", async () => {
+  test("in every part of a request", async () => {
     const { key } = (await service.call("/v1/keys", { body: { name: "planted" } })).body;
     const body = { operation: "legal_cases", params: { query: "found" } };
     const texts: string[] = [];

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import List, Literal, Optional, TypedDict, Union
 
-# The names that an answer keeps for itself; a record's field of such a name is read from `data`.
+# Names that the envelope uses itself. A record's field of the same name is read from `data`.
 envelope_fields = frozenset(
     ["data", "page", "page_size", "total", "total_relation", "total_pages", "has_more", "domain", "operation", "request_id", "usage", "warnings", "index", "summary", "relaxed", "sample"]
 )

@@ -62,7 +62,7 @@ class Operations:
         page_size: Optional[int] = None,
         **options: Unpack[QueryOptions],
     ) -> LegalCasesResult:
-        """Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type: and date:2024..2025, quotes, OR and minus.
+        """Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus.
 
         query: Keywords, fields, a case number, or a law and article
         page: From 1, the default.
@@ -499,7 +499,7 @@ class AsyncOperations:
         page_size: Optional[int] = None,
         **options: Unpack[QueryOptions],
     ) -> LegalCasesResult:
-        """Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type: and date:2024..2025, quotes, OR and minus.
+        """Judgments by keywords, court, judge or legal basis. Supports the fields court:, judge:, basis:, type:, cause: and date:2024..2025, quotes, OR and minus.
 
         query: Keywords, fields, a case number, or a law and article
         page: From 1, the default.

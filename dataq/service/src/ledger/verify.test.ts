@@ -154,7 +154,7 @@ const tampering: [string, string, string][] = [
     "update entry set trial = paid, paid = 0 where kind = 'reverse' and account_id = 'trial'",
   ],
   [
-    "L13 time runs forward",
+    "L13 the entries of an account are in order of time",
     `update entry set at = at - interval '1 day' ${captured}`,
     `update entry set at = at + interval '1 day' ${captured}`,
   ],

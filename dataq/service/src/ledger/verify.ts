@@ -202,8 +202,8 @@ const laws: readonly (Omit<Finding, "breaches"> & { readonly sql: string })[] = 
   },
   {
     law: "L13",
-    text: "time runs forward",
-    text_zh: "时间只向前",
+    text: "the entries of an account are in order of time",
+    text_zh: "账户的账目按时间先后排列",
     sql: `select account_id || ' ' || seq from
             (select account_id, seq, at, lag(at) over (partition by account_id order by seq) as before from entry) e
           where at < before`,

@@ -79,7 +79,7 @@ export function accountsCommand(): Command {
     .description("credit a payment; each reference is credited only once")
     .argument("<account>")
     .argument("<tokens>", "such as 50000, which is 1 CNY", readCount)
-    .requiredOption("--reference <text>", "the payment's own number")
+    .requiredOption("--reference <text>", "a unique reference of the payment, such as its number")
     .option("--note <text>", "note for the ledger entry", ownNotes.byOperator)
     .option("--json")
     .action(

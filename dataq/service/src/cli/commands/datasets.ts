@@ -47,7 +47,7 @@ export function datasetsCommand(): Command {
   onOne(
     command,
     "restore",
-    `bring back what the data set was before it was replaced or removed, within ${restorableDays} days`,
+    `restore the previous state of a data set that was replaced or removed in the last ${restorableDays} days`,
     async (set, json, database, index) => {
       const target = findTarget(set.target);
       const { served } = await restoreDataset(database, index, target, set.name, { progress: tell });

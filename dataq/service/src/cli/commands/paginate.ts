@@ -25,7 +25,7 @@ interface PaginateCommandOptions {
 /** `dataq paginate`. `connect` says where the service is and which key to use. */
 export function paginateCommand(connect: () => DataQueryOptions, terminal?: Terminal): Command {
   return new Command("paginate")
-    .description("walk through all pages: tables on a terminal, a record a line (JSON Lines) in a pipe")
+    .description("print all pages: tables on a terminal, one record per line (JSON Lines) in a pipe")
     .argument("<operation>", "such as legal_cases; GET /v1/catalog lists all")
     .argument("[parameters...]", "name=value, or a value alone for the first parameter")
     .option("--page-size <n>", "records on a page, 1–200", readWhole)

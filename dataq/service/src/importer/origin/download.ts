@@ -112,7 +112,7 @@ function open(
         resolve(response);
       },
     );
-    request.on("timeout", () => request.destroy(new Error(`no byte for ${idleMs / 1000} s`)));
+    request.on("timeout", () => request.destroy(new Error(`no data received for ${idleMs / 1000} s`)));
     request.on("error", (error) =>
       reject(
         error instanceof ImportError ? error : new ImportError("not_fetched", { file: fileName(url) }, error),

@@ -37,7 +37,7 @@ async function adopt(
   });
 }
 
-/** The one data set that all laws had. */
+/** The single data set that contained all laws. */
 const adopted = "laws";
 
 /** The versions that stored articles were folded from, without what was taken for a law and is none. */
