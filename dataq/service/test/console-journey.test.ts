@@ -43,6 +43,9 @@ describe.skipIf(!chromiumPath)("a customer's journey, in Debian's chromium", () 
     await visit(page, "/keys");
     expect(page.url()).toContain("/console/sign-in");
     await page.getByRole("link", { name: "Create account" }).click();
+    // No tokens are promised before the approval.
+    await page.getByText("Approved accounts receive trial tokens.").waitFor();
+    expect(await page.textContent("main, body")).not.toContain("2,000,000");
     await page.getByLabel("Name").fill("Wang Fang");
     await page.getByLabel("Email").fill(email);
     await page.getByLabel("Password").fill("correct horse battery");

@@ -1,5 +1,5 @@
 import { Failure, type Params } from "@dataq/contract";
-import { connectorTest, type connectorTrial, type Sent } from "@dataq/contract/wire";
+import { connectorTest, type connectorTrial, type routes, type Sent } from "@dataq/contract/wire";
 import type { FastifyInstance } from "fastify";
 import { writeAudit } from "../../accounts/audit.ts";
 import type { Connector } from "../../connector/connector.ts";
@@ -14,17 +14,20 @@ export function addConnectorRoutes(
   parts: HttpParts,
   connectors: readonly Connector[],
 ): void {
-  app.get("/admin/v1/connectors", async () => ({
-    data: connectors.map(({ vendor, spent, lastFailure }) => ({
-      operation: vendor.operation,
-      vendor: vendor.name,
-      kind: vendor.kind,
-      licence: vendor.licence,
-      calls: spent.calls,
-      cost_fen: spent.fen,
-      last_failure: lastFailure ?? null,
-    })),
-  }));
+  app.get(
+    "/admin/v1/connectors",
+    async (): Promise<Sent<typeof routes.listConnectors.answer>> => ({
+      data: connectors.map(({ vendor, spent, lastFailure }) => ({
+        operation: vendor.operation,
+        vendor: vendor.name,
+        kind: vendor.kind,
+        licence: vendor.licence,
+        calls: spent.calls,
+        cost_fen: spent.fen,
+        last_failure: lastFailure ?? null,
+      })),
+    }),
+  );
 
   app.post<{ Params: { operation: string } }>(
     "/admin/v1/connectors/:operation/test",
