@@ -8,6 +8,7 @@ import {
   headBytes,
   headerBytes,
   layOut,
+  stateName,
 } from "../wire/inference/kept-state.ts";
 
 export interface StateFile {
@@ -154,6 +155,7 @@ async function look(path: string, name: string): Promise<{ file: StateFile; used
     const { size, mtimeMs } = await handle.stat();
     const state = await readHead(handle);
     if (state?.name !== name || layOut(state.tokens.length, state.parts).totalBytes !== size) return null;
+    if ((await stateName(state.group, state.window, state.tokens)) !== name) return null;
     return { file: { path, group: state.group, bytes: size }, usedMs: mtimeMs };
   } finally {
     await handle.close();

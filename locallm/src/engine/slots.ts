@@ -150,6 +150,20 @@ export class Slots {
       this.#turns++;
       await this.#request.breathe();
     }
+    await this.#keepSwitched();
+  }
+
+  /**
+   * Conversations take turns: the next one will probably want the slot that the last one had to be given. What that slot
+   * holds is kept while nobody waits, so that the next one does not wait for it.
+   */
+  async #keepSwitched(): Promise<void> {
+    const { kept } = this.#request;
+    for (const slot of this.#slots) {
+      if (kept === null || !slot.isFree || !slot.isSwitched) continue;
+      slot.isSwitched = false;
+      if (kept.isWorthKeeping(slot, 0)) await kept.keep(slot);
+    }
   }
 
   #hasWork(): boolean {
@@ -200,7 +214,9 @@ export class Slots {
     if (kept !== null) {
       this.#switching = slot;
       try {
-        if (kept.isWorthKeeping(slot, found === null ? tokens : 0)) await kept.keep(slot);
+        const isKept = kept.isWorthKeeping(slot, found === null ? tokens : 0);
+        slot.isSwitched = isKept || found !== null;
+        if (isKept) await kept.keep(slot);
         if (found !== null) reused = (await kept.restore(found, slot)) ? found.tokens : 0;
       } finally {
         this.#switching = null;

@@ -1,4 +1,14 @@
-import { mkdir, mkdtemp, open, readdir, rm, stat, truncate, writeFile } from "node:fs/promises";
+import {
+  mkdir,
+  mkdtemp,
+  open as openFile,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -8,6 +18,7 @@ import type { Runner } from "../../src/runner/handle.ts";
 import { startRunner } from "../../src/runner/start.ts";
 import { defaultSampling } from "../../src/wire/inference/generate.ts";
 import type { LoadRequest } from "../../src/wire/inference/load.ts";
+import { until } from "../server-process.ts";
 import { smallModel } from "../small-llama.ts";
 import { collect, loadOf, newJob } from "./jobs.ts";
 
@@ -17,11 +28,13 @@ const story = (topic: string) => `${topic}: ${"the quick brown fox jumps over th
 
 let folder: string;
 const runners: Runner[] = [];
+const open: KeptConversations[] = [];
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "locallm-conversations-"));
 });
 afterEach(async () => {
   for (const runner of runners.splice(0)) await runner.kill();
+  for (const conversations of open.splice(0)) await conversations.close();
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -33,7 +46,17 @@ async function modelFile(architecture: "llama" | "gemma3" | "mamba", seed: numbe
 }
 
 function keeping(memoryBytes: number): KeptConversations {
-  return new KeptConversations({ memoryBytes, availableBytes: () => 1e12 });
+  return opened(new KeptConversations({ memoryBytes, availableBytes: () => 1e12 }));
+}
+
+/** It is closed after the test. */
+function opened(conversations: KeptConversations): KeptConversations {
+  open.push(conversations);
+  return conversations;
+}
+
+async function countIs(conversations: KeptConversations, count: number): Promise<void> {
+  await until(`${count} are kept`, () => conversations.view().memory.count === count);
 }
 
 async function start(
@@ -97,11 +120,16 @@ describe("conversations that outlive", () => {
     const path = await modelFile("llama", 2);
     const conversations = keeping(2 ** 26);
     const first = await start(path, conversations);
-    for (const topic of ["tea", "sea"]) await answer(first, story(topic));
+    await answer(first, story("pea"));
     await first.kill();
     const second = await start(path, conversations);
-    expect((await answer(second, story("sea"))).cached).toBeLessThan(10);
-    expect((await answer(second, story("tea"))).cached).toBeGreaterThan(300);
+    expect((await answer(second, story("pea"))).cached).toBe(0);
+    for (const topic of ["tea", "sea"]) await answer(second, story(topic));
+    await countIs(conversations, 3);
+    await second.kill();
+    const third = await start(path, conversations);
+    for (const topic of ["pea", "tea", "sea"])
+      expect((await answer(third, story(topic))).cached).toBeGreaterThan(300);
   });
 
   it("are never restored for another model, cache type or adapter", async () => {
@@ -124,6 +152,18 @@ describe("conversations that outlive", () => {
 });
 
 describe("the memory of conversations", () => {
+  it("has a conversation that took another one's slot as soon as nobody waits, and only such", async () => {
+    const path = await modelFile("llama", 2);
+    const conversations = keeping(2 ** 26);
+    const runner = await start(path, conversations);
+    for (const prompt of [story("tea"), `${story("tea")} And?`]) await answer(runner, prompt);
+    expect(conversations.view().memory.count).toBe(0);
+    await answer(runner, story("sea"));
+    await countIs(conversations, 2);
+    await answer(runner, `${story("tea")} And? Then?`);
+    await countIs(conversations, 2);
+  });
+
   it("stays within its limit with 200 of them, and the latest are kept", async () => {
     const path = await modelFile("llama", 2);
     const limit = 2 * 2 ** 20;
@@ -144,11 +184,13 @@ describe("the memory of conversations", () => {
   it("is released for a model that needs it, oldest first", async () => {
     const path = await modelFile("llama", 2);
     let available = 1e12;
-    const conversations = new KeptConversations({ memoryBytes: 2 ** 26, availableBytes: () => available });
+    const conversations = opened(
+      new KeptConversations({ memoryBytes: 2 ** 26, availableBytes: () => available }),
+    );
     const runner = await start(path, conversations);
     for (const topic of ["tea", "sea", "pea"]) await answer(runner, story(topic));
-    const { bytes, count } = conversations.view().memory;
-    expect(count).toBe(2);
+    await countIs(conversations, 3);
+    const { bytes } = conversations.view().memory;
     available = 0;
     conversations.makeRoom(1);
     expect(conversations.view().memory).toMatchObject({ count: 0, bytes: 0 });
@@ -177,7 +219,7 @@ describe("conversations on disk", () => {
       now: () => new Date(),
       onProblem: (problem) => problems.push(problem),
     });
-    return new KeptConversations({ memoryBytes: 2 ** 26, availableBytes: () => 1e12 }, found);
+    return opened(new KeptConversations({ memoryBytes: 2 ** 26, availableBytes: () => 1e12 }, found));
   }
 
   /** A server that has had these conversations and was stopped. */
@@ -228,18 +270,20 @@ describe("conversations on disk", () => {
       ["all but a header", (file) => truncate(file, 128)],
       ["all of it", (file) => truncate(file, 0)],
     ];
+    await written(files, ["tea"], path);
+    const [name] = await readdir(files);
+    const file = join(files, name!);
+    const whole = await readFile(file);
     for (const [what, damage] of damages) {
-      await written(files, ["tea"], path);
-      const [name] = await readdir(files);
-      const file = join(files, name!);
-      // Before the server starts, any damage that the start detects; later, any other damage.
+      await writeFile(file, whole, { mode: 0o600 });
+      // After the start, which would see some of it.
       const conversations = await onDisk(files);
-      await damage(file, (await stat(file)).size);
+      await damage(file, whole.length);
       const runner = await start(path, conversations);
       const again = await answer(runner, story("tea"));
       expect([what, again.cached, again.context]).toEqual([what, 0, context]);
       await runner.kill();
-      await rm(files, { recursive: true });
+      expect([what, (await onDisk(files)).view().disk?.count]).toEqual([what, 0]);
     }
   });
 
@@ -289,7 +333,7 @@ describe("conversations on disk", () => {
 
 /** Changes one byte. */
 async function flip(path: string, at: number): Promise<void> {
-  const file = await open(path, "r+");
+  const file = await openFile(path, "r+");
   const byte = Buffer.alloc(1);
   await file.read(byte, 0, 1, at);
   byte[0]! ^= 0x55;

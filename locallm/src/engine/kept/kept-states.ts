@@ -10,6 +10,7 @@ import {
   type KeptEntry,
   type KeptState,
   layOut,
+  stateName,
 } from "../../wire/inference/kept-state.ts";
 import type { Context } from "../context.ts";
 import { commonLength } from "../prefix.ts";
@@ -138,7 +139,7 @@ export class KeptStates {
     const state: KeptState = {
       group: this.#group,
       window: this.#window,
-      name: await nameOf(this.#group, this.#window, tokens),
+      name: await stateName(this.#group, this.#window, tokens),
       tokens,
       promptTokens: Math.min(slot.promptTokens, tokens.length),
       parts,
@@ -298,11 +299,6 @@ function readState(path: string): KeptState | null {
   } finally {
     closeSync(fd);
   }
-}
-
-async function nameOf(group: string, window: number, tokens: Int32Array): Promise<string> {
-  const { createHash } = await import("node:crypto");
-  return createHash("sha256").update(`${group} ${window} `).update(tokens).digest("hex");
 }
 
 function isBeginning(beginning: Int32Array, tokens: Int32Array): boolean {

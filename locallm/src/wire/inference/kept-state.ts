@@ -117,6 +117,12 @@ export function decodeHead(head: Uint8Array): KeptState | null {
   };
 }
 
+export async function stateName(group: string, window: number, tokens: Int32Array): Promise<string> {
+  // Runners rarely need it at the start, and loading it takes 5 ms.
+  const { createHash } = await import("node:crypto");
+  return createHash("sha256").update(`${group} ${window} `).update(tokens).digest("hex");
+}
+
 function aligned(bytes: number): number {
   return Math.ceil(bytes / alignment) * alignment;
 }
