@@ -24,8 +24,8 @@ import { underLock } from "./install.mjs";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const packages = ["locallm", "dataq/contract", "dataq/client", "dataq/service"];
 const named = process.argv.slice(2);
-/** Lists that a module reads from its own folder. */
-const dataFile = /\.(?:tsv|txt)$/;
+/** Lists and pages that a module reads from its own folder. */
+const dataFile = /\.(?:tsv|txt|html|css|svg)$/;
 const { stripTypeScriptTypes } = nodeModule;
 const scriptMs = statSync(fileURLToPath(import.meta.url)).mtimeMs;
 

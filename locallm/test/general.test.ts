@@ -370,6 +370,17 @@ describe("Host and Origin", () => {
     expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
   });
 
+  it("accepts its own page under an address of a network, but not under a name or from another port", async () => {
+    const from = async (host: string, origin: string) =>
+      (await ask("GET", "/api/version", undefined, { host, origin })).status;
+    expect(await from("192.168.1.5:11434", "http://192.168.1.5:11434")).toBe(200);
+    expect(await from("[fd00::7]:11434", "http://[fd00::7]:11434")).toBe(200);
+    expect(await from("192.168.1.5:11434", "http://192.168.1.5:8080")).toBe(403);
+    expect(await from("127.0.0.1:11434", "http://192.168.1.5:11434")).toBe(403);
+    // A website can make its own name resolve to this machine.
+    expect(await from("evil.local:11434", "http://evil.local:11434")).toBe(403);
+  });
+
   it("rejects an overlong Origin without matching it", async () => {
     const origin = `app://${"a".repeat(2000)}`;
     expect((await ask("GET", "/api/version", undefined, { origin })).status).toBe(403);

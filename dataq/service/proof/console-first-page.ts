@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
-import { chromiumPath, openBrowser } from "../test/browser.ts";
+import { chromiumPath } from "../../../scripts/chromium.ts";
+import { openBrowser } from "../test/browser.ts";
 import { enter, makePast } from "../test/console-tour.ts";
 import { startService } from "../test/service-process.ts";
 

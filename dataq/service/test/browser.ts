@@ -1,12 +1,8 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
-
-/** Debian's chromium. Tests that need it are skipped by name if it is missing. */
-export const chromiumPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) =>
-  existsSync(path),
-);
+import { chromiumArguments, chromiumPath } from "../../../scripts/chromium.ts";
 
 export type Theme = "light" | "dark" | "system";
 export type Language = "en" | "zh";
@@ -17,27 +13,7 @@ export interface Look {
   readonly width: number;
 }
 
-/**
- * Background work of the browser that no test looks at. The menus of its address bar are pages of 300 scripts, loaded
- * at each start: more work than one of our pages. The others are what playwright switches off, because only the last
- * switch of a name counts.
- */
-const unwanted = [
-  "WebUIOmniboxPopup",
-  "WebUIOmniboxAimPopup",
-  "AimEnabled",
-  "AvoidUnnecessaryBeforeUnloadCheckSync",
-  "DestroyProfileOnBrowserClose",
-  "HttpsUpgrades",
-  "HttpsFirstBalancedModeAutoEnable",
-  "MediaRouter",
-  "NetworkTimeServiceQuerying",
-  "OptimizationHints",
-  "PaintHolding",
-  "PreconnectToSearch",
-];
-
-/** A separate browser with a new folder, which contacts only the service. */
+/** A browser of its own: a fresh folder, nothing asked of the network but the service. */
 export interface TestBrowser {
   readonly context: BrowserContext;
   readonly page: Page;
@@ -54,17 +30,7 @@ export async function openBrowser(url: string): Promise<TestBrowser> {
   const context = await chromium.launchPersistentContext(folder, {
     executablePath: chromiumPath!,
     headless: true,
-    args: [
-      "--headless",
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-      `--disable-features=${unwanted.join(",")}`,
-    ],
+    args: [...chromiumArguments],
     baseURL: url,
     viewport: { width: 1440, height: 900 },
     reducedMotion: "reduce",

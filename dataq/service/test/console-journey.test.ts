@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { chromiumPath, openBrowser, type TestBrowser, visit } from "./browser.ts";
+import { chromiumPath } from "../../../scripts/chromium.ts";
+import { openBrowser, type TestBrowser, visit } from "./browser.ts";
 import { type InProcessService, startInProcess } from "./in-process.ts";
 import { type LetterBox, openLetterBox } from "./letter-box.ts";
 import { codeOf } from "./totp.ts";

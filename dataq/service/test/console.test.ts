@@ -9,7 +9,8 @@ import { type FakeRegistry, fakeRegistry } from "../../../locallm/test/fake-regi
 import { createSmallStore, type ModelStore } from "../../../locallm/test/model-store.ts";
 import { type ServerProcess, startServer } from "../../../locallm/test/server-process.ts";
 import { smallLlama } from "../../../locallm/test/small-llama.ts";
-import { chromiumPath, openBrowser, settle, type TestBrowser, visit } from "./browser.ts";
+import { chromiumPath } from "../../../scripts/chromium.ts";
+import { openBrowser, settle, type TestBrowser, visit } from "./browser.ts";
 import { makePast, type Sight, sights, signUp } from "./console-tour.ts";
 import { faultsOf } from "./faults.ts";
 import { callUrl, type ServiceProcess, startService } from "./service-process.ts";

@@ -27,7 +27,7 @@ export function guard(app: FastifyInstance, settings: DefenceSettings): void {
 
     const { origin } = request.headers;
     if (origin !== undefined) {
-      if (!isAllowedOrigin(origin))
+      if (!isAllowedOrigin(origin) && !isOwnPage(origin, host))
         throw new LocallmError("origin_refused", { origin: origin.slice(0, 200) });
       reply.header("access-control-allow-origin", origin).header("vary", "Origin");
       reply.header("access-control-expose-headers", exposedHeaders);
@@ -98,6 +98,19 @@ function originRule(listed: readonly string[]): (origin: string) => boolean {
     const text = origin.toLowerCase();
     return localOrigin.test(text) || patterns.some((pattern) => pattern.test(text));
   };
+}
+
+/**
+ * Whether a page of this server asks, under an address of a network, for example `http://192.168.1.5:11434`. A name does
+ * not count: a website could make its own name resolve to this machine (DNS rebinding).
+ */
+function isOwnPage(origin: string, host: string): boolean {
+  const url = URL.parse(origin);
+  return url !== null && url.host === host.toLowerCase() && isIP(bareAddress(url.hostname)) !== 0;
+}
+
+function bareAddress(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, "");
 }
 
 const localOrigin =

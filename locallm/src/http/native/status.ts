@@ -2,13 +2,18 @@ import type { FastifyInstance } from "fastify";
 import type { ConversationsView } from "../../conversations/conversations.ts";
 import type { ResidentView } from "../../scheduler/lease.ts";
 import type { Metrics } from "../metrics.ts";
+import { ChatPage } from "../page.ts";
 import type { Parts } from "../parts.ts";
 
 /** Status, health and metrics of the server. */
 export function statusRoutes(app: FastifyInstance, parts: Parts): void {
-  app.get("/", async (_, reply) => {
+  const page = new ChatPage();
+  page.routes(app);
+  app.get("/", async (request, reply) => {
+    if (page.isAskedFor(request)) return page.send("index.html", request, reply);
     const notice = parts.settings.notice();
-    return reply.type("text/plain; charset=utf-8").send(notice === null ? running : `${running}. ${notice}`);
+    reply.header("vary", "Accept").type("text/plain; charset=utf-8");
+    return reply.send(notice === null ? running : `${running}. ${notice}`);
   });
 
   app.get("/api/version", async () => ({ version: parts.version }));

@@ -1,0 +1,57 @@
+/** A message as `/api/chat` takes it, with what the page shows beside it. */
+export interface Message {
+  role: "user" | "assistant" | "tool";
+  content: string;
+  thinking?: string;
+  /** Base64 without a prefix. */
+  images?: string[];
+  tool_calls?: ToolCall[];
+  tool_name?: string;
+  /** Shown below an answer: counters, or why it ended early. Never sent. */
+  note?: string;
+}
+
+export interface ToolCall {
+  function: { name: string; arguments: unknown };
+}
+
+export interface Conversation {
+  id: string;
+  model: string;
+  changedMs: number;
+  system: string;
+  options: Record<string, number>;
+  tools: unknown[];
+  messages: Message[];
+}
+
+export function newConversation(model: string): Conversation {
+  const id = Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");
+  return { id, model, changedMs: Date.now(), system: "", options: {}, tools: [], messages: [] };
+}
+
+/** The start of the first question; empty without one. */
+export function titleOf({ messages }: Conversation): string {
+  const first = messages.find(({ role }) => role === "user")?.content ?? "";
+  return first.replaceAll(/\s+/g, " ").trim().slice(0, 60);
+}
+
+/** The messages as the server gets them. */
+export function sentMessages({ system, messages }: Conversation): Message[] {
+  const sent = messages.map(({ note: _, ...message }) => message);
+  return system.trim() === "" ? sent : [{ role: "system" as "user", content: system }, ...sent];
+}
+
+export function asMarkdown(conversation: Conversation): string {
+  const parts = [`# ${titleOf(conversation)}`, `Model: ${conversation.model}`];
+  if (conversation.system !== "") parts.push(`## system\n\n${conversation.system}`);
+  for (const { role, content, thinking, tool_calls: calls } of conversation.messages) {
+    parts.push(`## ${role}`);
+    if (thinking) parts.push(thinking.replaceAll(/^/gm, "> "));
+    if (content) parts.push(content);
+    if (calls) parts.push(`\`\`\`json\n${JSON.stringify(calls, null, 2)}\n\`\`\``);
+  }
+  return `${parts.join("\n\n")}\n`;
+}

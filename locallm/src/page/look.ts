@@ -1,0 +1,47 @@
+import { type Language, speak, word } from "./words.ts";
+
+/** Theme and language: the reader's choice, else the browser's. */
+const themes = ["auto", "light", "dark"] as const;
+type Theme = (typeof themes)[number];
+
+const systemIsDark = matchMedia("(prefers-color-scheme: dark)");
+
+export function currentLanguage(): Language {
+  const chosen = localStorage.getItem("language");
+  if (chosen === "en" || chosen === "zh") return chosen;
+  return navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en";
+}
+
+/** Connects the two buttons. `onLanguage` runs after every change of language. */
+export function setUpLook(
+  themeButton: HTMLElement,
+  languageButton: HTMLElement,
+  onLanguage: () => void,
+): void {
+  const apply = () => {
+    const theme = currentTheme();
+    const isDark = theme === "dark" || (theme === "auto" && systemIsDark.matches);
+    document.documentElement.dataset["theme"] = isDark ? "dark" : "light";
+    speak(currentLanguage());
+    themeButton.textContent = word("theme", { name: word(theme) });
+    languageButton.textContent = currentLanguage() === "zh" ? "English" : "中文";
+    languageButton.lang = currentLanguage() === "zh" ? "en" : "zh-CN";
+  };
+  apply();
+  systemIsDark.addEventListener("change", apply);
+  themeButton.addEventListener("click", () => {
+    const next = themes[(themes.indexOf(currentTheme()) + 1) % themes.length]!;
+    localStorage.setItem("theme", next);
+    apply();
+  });
+  languageButton.addEventListener("click", () => {
+    localStorage.setItem("language", currentLanguage() === "zh" ? "en" : "zh");
+    apply();
+    onLanguage();
+  });
+}
+
+function currentTheme(): Theme {
+  const chosen = localStorage.getItem("theme");
+  return themes.find((theme) => theme === chosen) ?? "auto";
+}

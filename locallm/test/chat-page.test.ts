@@ -1,0 +1,283 @@
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { chromiumArguments, chromiumPath } from "../../scripts/chromium.ts";
+import { createSmallStore, type ModelStore } from "./model-store.ts";
+import { metricsOf, type ServerProcess, startServer } from "./server-process.ts";
+
+let store: ModelStore;
+let server: ServerProcess;
+beforeAll(async () => {
+  store = await createSmallStore();
+  await store.derive("small:tools", { from: "small:a", template: "{{ .Prompt }}{{ .Tools }}" });
+  server = await startServer({ models: store.folder, env: { LOCALLM_NUM_PARALLEL: "2" } });
+});
+afterAll(async () => {
+  await server.stop();
+  await store.remove();
+});
+
+describe("the address / of the server", () => {
+  const html = { accept: "text/html,application/xhtml+xml,*/*;q=0.8", "accept-encoding": "br" };
+
+  it("is the page for a browser, and plain text for every other program", async () => {
+    const page = await fetch(`${server.url}/`, { headers: html });
+    expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
+    for (const accept of ["*/*", "application/json", ""]) {
+      const plain = await fetch(`${server.url}/`, { headers: { accept } });
+      expect(await plain.text()).toBe("locallm is running");
+      expect(plain.headers.get("vary")).toContain("Accept");
+    }
+  });
+
+  it("sends less than 60 kB for the whole page, and 304 for what the browser has", async () => {
+    const names = [
+      ...(await (await fetch(`${server.url}/`, { headers: html })).text()).matchAll(/"\/page\/([^"]+)"/g),
+    ].map(([, name]) => name!);
+    expect(names).toContain("page.css");
+    const main = names.find((name) => name.startsWith("main"))!;
+    const ending = main.slice(4);
+    const seen = new Set(["index.html", ...names]);
+    let bytes = 0;
+    for (const name of seen) {
+      const answer = await fetch(`${server.url}/page/${name}`, { headers: html });
+      expect([name, answer.status]).toEqual([name, 200]);
+      bytes += Number(answer.headers.get("content-length"));
+      const etag = answer.headers.get("etag")!;
+      const again = await fetch(`${server.url}/page/${name}`, { headers: { "if-none-match": etag } });
+      expect(again.status).toBe(304);
+      const text = await answer.text();
+      if (name.endsWith(ending))
+        for (const [, imported] of text.matchAll(/from "\.\/([^"]+)"/g)) seen.add(imported!);
+    }
+    expect(seen.size).toBeGreaterThan(10);
+    expect(bytes).toBeLessThan(60_000);
+  });
+
+  it.each([
+    "nothing.js",
+    "tsconfig.json",
+    "..%2fserver.ts",
+    "%2e%2e%2fpackage.json",
+    "constructor",
+    "main.ts%00",
+  ])("has no file %s", async (name) => {
+    expect((await fetch(`${server.url}/page/${name}`)).status).toBeGreaterThanOrEqual(400);
+  });
+});
+
+describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
+  let browser: Browser;
+  const complaints: string[] = [];
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: chromiumPath!, args: [...chromiumArguments] });
+  });
+  afterAll(() => browser?.close());
+
+  async function open(look: { width?: number; dark?: boolean; locale?: string } = {}) {
+    const { width = 1440, dark = false, locale = "en-US" } = look;
+    const context = await browser.newContext({
+      viewport: { width, height: 800 },
+      colorScheme: dark ? "dark" : "light",
+      locale,
+      acceptDownloads: true,
+    });
+    context.setDefaultTimeout(20_000);
+    const page = await context.newPage();
+    page.on("pageerror", (error) => complaints.push(error.message));
+    page.on("console", (message) => {
+      if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
+        complaints.push(message.text());
+    });
+    page.on("request", (request) => {
+      if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(server.url))
+        complaints.push(`asked ${request.url()}`);
+    });
+    await page.goto(server.url);
+    await page.locator("#model option").first().waitFor({ state: "attached" });
+    return { context, page };
+  }
+
+  /** Limits answers of the model with random weights, by the page's own dialog. */
+  async function setOptions(page: Page, options: Record<string, string>) {
+    await page.click("#open-settings");
+    for (const [name, value] of Object.entries(options)) await page.fill(`#${name}`, value);
+    await page.click("#settings-form .main");
+  }
+
+  const answers = (page: Page) => page.locator(".assistant");
+
+  it("asks by keyboard alone, streams the answer, regenerates it and keeps it over a reload", async () => {
+    const { context, page } = await open();
+    await setOptions(page, { num_predict: "12", seed: "3", temperature: "1" });
+    await page.focus("#question");
+    await page.keyboard.type("first line");
+    await page.keyboard.press("Shift+Enter");
+    await page.keyboard.type("<img src=x onerror=alert(1)>");
+    await page.keyboard.press("Enter");
+    await page.getByText(/12 tokens/).waitFor();
+    expect(await page.locator(".user > .text").textContent()).toBe(
+      "first line\n<img src=x onerror=alert(1)>",
+    );
+    expect(await page.locator("#log img").count()).toBe(0);
+    const first = await page.locator(".assistant > .text").textContent();
+
+    await setOptions(page, { seed: "4" });
+    await page.getByRole("button", { name: "Regenerate" }).click();
+    await page.getByText(/12 tokens/).waitFor();
+    const second = await page.locator(".assistant > .text").last().textContent();
+    expect(second).not.toBe(first);
+
+    await page.reload();
+    await page.getByText(/12 tokens/).waitFor();
+    expect(await page.locator(".assistant > .text").last().textContent()).toBe(second);
+    expect(await page.locator("#conversations li").count()).toBe(1);
+
+    const download = page.waitForEvent("download");
+    await page.click("#open-export");
+    await page.click("#export-json");
+    const saved = JSON.parse(await readFile(await (await download).path(), "utf8")) as {
+      messages: { role: string }[];
+    };
+    expect(saved.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+
+    page.once("dialog", (dialog) => void dialog.accept());
+    await page.locator("#conversations li button").last().click();
+    await expect.poll(() => page.locator("#conversations li").count()).toBe(0);
+    await context.close();
+  });
+
+  it("stops an answer with Escape, and the model is free again", async () => {
+    const { context, page } = await open();
+    await setOptions(page, { num_predict: "-1", num_ctx: "4096" });
+    await page.fill("#question", "go on");
+    await page.keyboard.press("Enter");
+    await expect
+      .poll(async () => (await page.locator(".assistant > .text").textContent())!.length)
+      .toBeGreaterThan(20);
+    await page.keyboard.press("Escape");
+    await page.getByText("stopped").waitFor();
+    await expect.poll(async () => (await metricsOf(server))("slots_active", 'model="small:a"')).toBe(0);
+    await context.close();
+  });
+
+  it("shows thinking folded, tool calls with a form for the result, and markdown without markup of its own", async () => {
+    const { context, page } = await open();
+    await keepConversation(page, [
+      { role: "user", content: "weather?" },
+      {
+        role: "assistant",
+        thinking: "let me see",
+        content:
+          "# Plan\n\n- one\n  - inner\n- **two**\n\n| a | b |\n|---|---|\n| 1 | `x` |\n\n```js\nlet a = 1;\n```\n<script>alert(1)</script> [ok](https://example.com) [bad](javascript:alert(1))",
+        tool_calls: [{ function: { name: "weather", arguments: { city: "Bern" } } }],
+      },
+    ]);
+    await page.reload();
+    const message = answers(page);
+    expect(await message.locator("details").getAttribute("open")).toBeNull();
+    expect(await message.locator("ul ul li").textContent()).toBe("inner");
+    expect(await message.locator("td").allTextContents()).toEqual(["1", "x"]);
+    expect(await message.locator("pre code").first().textContent()).toBe("let a = 1;");
+    expect(await message.locator("script").count()).toBe(0);
+    expect(
+      await message.locator("a").evaluateAll((links) => links.map((link) => link.getAttribute("href"))),
+    ).toEqual(["https://example.com"]);
+    await message.getByRole("textbox").fill("sunny");
+    await message.getByRole("button", { name: "Send result" }).click();
+    await page.getByText(/tokens/).waitFor();
+    expect(await page.locator(".tool pre, .message.tool pre").allTextContents()).toContain("sunny");
+    await context.close();
+  });
+
+  it("pulls a model and tells why a pull failed", async () => {
+    const { context, page } = await open();
+    await page.click("#open-models");
+    await page.getByRole("cell", { name: "small:b" }).waitFor();
+    await page.fill("#pull-name", "127.0.0.1:9/none/such");
+    await page.keyboard.press("Enter");
+    await expect
+      .poll(() => page.locator("#pull-status.problem").textContent(), { timeout: 20_000 })
+      .toContain("127.0.0.1:9");
+    await context.close();
+  });
+
+  it("speaks Chinese to Chinese browsers, follows the theme, and remembers a choice", async () => {
+    const { context, page } = await open({ locale: "zh-CN", dark: true });
+    expect(await page.locator("#new").textContent()).toBe("新对话");
+    expect(await page.locator("html").getAttribute("data-theme")).toBe("dark");
+    await page.click("#language");
+    await page.click("#theme");
+    await page.reload();
+    expect(await page.locator("#new").textContent()).toBe("New conversation");
+    expect(await page.locator("html").getAttribute("data-theme")).toBe("light");
+    await context.close();
+  });
+
+  it.each([
+    { width: 1440, dark: false },
+    { width: 360, dark: true },
+  ])("has no fault that axe finds at $width pixels (dark: $dark), with every dialog", async (look) => {
+    const { context, page } = await open(look);
+    await keepConversation(page, [
+      { role: "user", content: "a" },
+      {
+        role: "assistant",
+        thinking: "b",
+        content: "```\ncode\n```\n> c",
+        tool_calls: [{ function: { name: "f", arguments: {} } }],
+      },
+    ]);
+    await page.reload();
+    await page.getByRole("button", { name: "Regenerate" }).waitFor();
+    expect(await axe(page)).toEqual([]);
+    const width = await page.evaluate<number>("document.documentElement.scrollWidth");
+    expect(width).toBeLessThanOrEqual(look.width);
+    for (const name of ["models", "settings", "export", "key"]) {
+      await page.evaluate(`document.getElementById("${name}").showModal()`);
+      expect([name, ...(await axe(page))]).toEqual([name]);
+      await page.keyboard.press("Escape");
+    }
+    await context.close();
+  });
+
+  it("caused no error on the console and asked nobody but the server", () => {
+    expect(complaints).toEqual([]);
+  });
+});
+
+/** As the page itself keeps a conversation. */
+async function keepConversation(page: Page, messages: readonly object[]): Promise<void> {
+  const kept = {
+    id: "kept",
+    model: "small:tools",
+    changedMs: 1,
+    system: "",
+    options: { num_predict: 4 },
+    tools: [],
+    messages,
+  };
+  await page.evaluate(`new Promise((resolve, reject) => {
+    const opening = indexedDB.open("locallm", 1);
+    opening.onerror = () => reject(opening.error);
+    opening.onsuccess = () => {
+      const table = opening.result.transaction("conversations", "readwrite").objectStore("conversations");
+      table.put(${JSON.stringify(kept)}).onsuccess = () => resolve(opening.result.close());
+    };
+  })`);
+}
+
+const axeSource = readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+async function axe(page: Page): Promise<string[]> {
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(await axeSource);
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+    };
+    const { violations } = await axe.run();
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+  });
+}
