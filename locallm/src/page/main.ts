@@ -1,3 +1,4 @@
+import { type ChatLine, capabilitiesOf, chat, listModels, rememberKey, ServerError } from "./api.ts";
 import { Composer, type Question } from "./composer.ts";
 import {
   asMarkdown,
@@ -12,7 +13,6 @@ import { setUpLook } from "./look.ts";
 import { element } from "./markdown.ts";
 import { button, MessageView } from "./message-view.ts";
 import { ModelsDialog } from "./models-dialog.ts";
-import { type ChatLine, capabilitiesOf, chat, listModels, rememberKey, ServerError } from "./server.ts";
 import { SettingsDialog } from "./settings-dialog.ts";
 import { word } from "./words.ts";
 

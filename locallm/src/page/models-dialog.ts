@@ -1,5 +1,5 @@
+import { capabilitiesOf, listModels, type ModelEntry, pull } from "./api.ts";
 import { element } from "./markdown.ts";
-import { capabilitiesOf, listModels, type ModelEntry, pull } from "./server.ts";
 import { word } from "./words.ts";
 
 interface Parts {
