@@ -381,6 +381,8 @@ describe("Anthropic's API", () => {
     const { usage, delta } = events.at(-2) as unknown as { usage: Usage; delta: Json };
     expect(delta).toMatchObject({ stop_reason: "max_tokens", stop_sequence: null });
     expect(usage).toEqual({ ...start.usage, output_tokens: 20 });
+    const [first] = await stream({ max_tokens: 1 });
+    expect(promptTokens(first!["message"] as Message)).toBe(promptTokens(whole));
   });
 
   it("computes only the prompt with max_tokens 0", async () => {

@@ -22,6 +22,11 @@ describe("the native API", () => {
     const letters = [..."abcdefghijklmnopqrstuvwxyz"];
     await store.derive("stops:1", { from: model, parameters: { stop: letters, num_predict: 200 } });
     await store.derive("pirate:1", { from: model, system: "Talk like a pirate." });
+    await store.derive("thinks:1", {
+      from: model,
+      template:
+        "{{ range .Messages }}{{ .Content }}{{ end }}{{ if .Think }}<think>{{ end }}{{ if false }}</think>{{ end }}",
+    });
     const wide = join(store.folder, "wide.gguf");
     await writeFile(wide, smallLlama(3, 2 ** 31 - 1));
     await store.add("wide:1", wide);
@@ -140,7 +145,9 @@ describe("the native API", () => {
       ],
       ["/api/generate", { model, prompt: "x", images: ["%%%"] }, 400, "invalid image data: images[0]"],
       ["/api/generate", { model, prompt: "x", images: ["aGk="] }, 400, `"${model}" does not support vision`],
-      ["/api/generate", { model, prompt: "x", logprobs: true }, 400, "logprobs is not supported"],
+      ["/api/chat", { model, messages: hi, logprobs: "yes" }, 400, "logprobs must be a boolean"],
+      ["/api/chat", { model, messages: hi, top_logprobs: -1 }, 400, "top_logprobs must be between 0 and 20"],
+      ["/api/generate", { model, prompt: "x", top_logprobs: 1.5 }, 400, "top_logprobs must be an integer"],
       [
         "/api/generate",
         { model, prompt: "x", top_logprobs: 99 },
@@ -587,6 +594,99 @@ describe("the native API", () => {
           /^prompt is too long: \d+ tokens exceed the context length of 512; shorten it, or use a larger context: /,
         ),
       ]);
+    });
+  });
+
+  describe("log probabilities", () => {
+    interface Logprob {
+      token: string;
+      logprob: number;
+      bytes: number[];
+      top_logprobs?: Logprob[];
+    }
+    const of = (answer: Answer) => answer["logprobs"] as Logprob[] | undefined;
+    // Whether a prompt was in the cache shows in the last digits.
+    const exact = { ...greedy, num_predict: 12, deterministic: true };
+    const requests: [route: string, body: Answer][] = [
+      ["/api/generate", { prompt: "x" }],
+      ["/api/generate", { prompt: "x", format: "json" }],
+      ["/api/chat", { messages: hi }],
+    ];
+    const ask = (route: string, body: Answer) =>
+      server.ask(route, { model, stream: false, options: exact, ...body });
+    const textOf = (answer: Answer) =>
+      String(answer["response"] ?? (answer["message"] as { content: string }).content);
+
+    it.each(requests)("%s: are those of the text's tokens, streamed too", async (route, body) => {
+      const plain = await ask(route, body);
+      const whole = await ask(route, { ...body, logprobs: true, top_logprobs: 3 });
+      expect([of(plain), textOf(whole)]).toEqual([undefined, textOf(plain)]);
+      const all = of(whole)!;
+      expect(all.map(({ token }) => token).join("")).toBe(textOf(whole));
+      for (const { token, bytes, logprob, top_logprobs: top = [] } of all) {
+        expect(Buffer.from(bytes).toString()).toBe(token);
+        expect(top).toHaveLength(3);
+        expect(top.map((each) => each.logprob)).toEqual(
+          top.map((each) => each.logprob).sort((a, b) => b - a),
+        );
+        expect(top.reduce((sum, each) => sum + Math.exp(each.logprob), 0)).toBeLessThanOrEqual(1 + 1e-6);
+        expect(logprob).toBeLessThanOrEqual(top[0]!.logprob);
+        if (body["format"] === undefined) expect(top[0]).toEqual({ token, bytes, logprob });
+      }
+      const stream = await server.post(route, {
+        ...{ model, options: exact, logprobs: true, top_logprobs: 3 },
+        ...body,
+      });
+      expect((await collect(stream)).flatMap((line) => of(line) ?? [])).toEqual(all);
+      const bare = of(await ask(route, { ...body, logprobs: true }))!;
+      expect(bare).toEqual(all.map(({ top_logprobs: _, ...rest }) => rest));
+      expect(of(await ask(route, { ...body, top_logprobs: 3 }))).toBeUndefined();
+    });
+
+    it("are the model's own, whatever the sampling", async () => {
+      const first = async (options: Answer) =>
+        of(await ask("/api/generate", { prompt: "x", logprobs: true, top_logprobs: 20, options }))![0]!;
+      const cold = await first({ ...exact, num_predict: 1 });
+      const hot = await first({
+        ...exact,
+        temperature: 2,
+        seed: 5,
+        top_k: 3,
+        repeat_penalty: 1.5,
+        num_predict: 1,
+      });
+      expect(hot.top_logprobs).toEqual(cold.top_logprobs);
+    });
+
+    it("end before a stop string, wherever it begins and ends within tokens", async () => {
+      const text = textOf(await ask("/api/generate", { prompt: "x" }));
+      for (const [begin, end] of [
+        [0, 2],
+        [3, 5],
+        [4, 12],
+      ] as const) {
+        const stop = text.slice(begin, end);
+        const options = { ...exact, stop: [stop] };
+        const stopped = await ask("/api/generate", { prompt: "x", logprobs: true, options });
+        const tokens = (of(stopped) ?? []).map(({ token }) => token).join("");
+        expect([stopped["response"], tokens.startsWith(textOf(stopped))]).toEqual([
+          text.slice(0, text.indexOf(stop)),
+          true,
+        ]);
+        expect(tokens.length - text.indexOf(stop)).toBeLessThan(2);
+      }
+    });
+
+    it("have no marks of thinking", async () => {
+      const body = { model: "thinks:1", messages: hi, think: true, logprobs: true };
+      const answer = await ask("/api/chat", body);
+      const { thinking } = answer["message"] as { thinking: string };
+      expect(
+        of(answer)!
+          .map(({ token }) => token)
+          .join("")
+          .trimStart(),
+      ).toBe(thinking);
     });
   });
 

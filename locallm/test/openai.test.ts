@@ -168,18 +168,46 @@ describe("the OpenAI API", () => {
         { code: "unsupported_parameter", param: "best_of" },
       ],
       [
-        "logprobs",
+        "top_logprobs without logprobs",
         "/v1/chat/completions",
-        chat({ logprobs: true }),
+        chat({ top_logprobs: 2 }),
+        400,
+        { param: "top_logprobs" },
+      ],
+      [
+        "too many top_logprobs",
+        "/v1/chat/completions",
+        chat({ logprobs: true, top_logprobs: 21 }),
+        400,
+        { param: "top_logprobs", message: "top_logprobs must be between 0 and 20" },
+      ],
+      [
+        "a number as logprobs of chat",
+        "/v1/chat/completions",
+        chat({ logprobs: 5 }),
+        400,
+        { param: "logprobs" },
+      ],
+      [
+        "logprobs of completions below 0",
+        "/v1/completions",
+        { model, prompt: "x", logprobs: -1 },
+        400,
+        { param: "logprobs" },
+      ],
+      [
+        "logprobs of an echoed prompt",
+        "/v1/completions",
+        { model, prompt: "x", logprobs: 1, echo: true },
         400,
         { code: "unsupported_parameter", param: "logprobs" },
       ],
       [
-        "logprobs of completions",
-        "/v1/completions",
-        { model, prompt: "x", logprobs: 1 },
+        "logprobs of responses",
+        "/v1/responses",
+        { model, input: "x", top_logprobs: 1 },
         400,
-        { code: "unsupported_parameter", param: "logprobs" },
+        { code: "unsupported_parameter", param: "top_logprobs" },
       ],
       [
         "an unknown tool",
@@ -590,6 +618,79 @@ describe("the OpenAI API", () => {
     expect(answer.usage["completion_tokens_details"]).toEqual({ reasoning_tokens: 4 });
     const silent = await ask({ model: "thinks:1", reasoning_effort: "none", max_tokens: 4 });
     expect(silent.choices[0]!.message.reasoning).toBeUndefined();
+  });
+
+  describe("log probabilities", () => {
+    // Whether a prompt was in the cache shows in the last digits.
+    const exact = { deterministic: true };
+    interface Logprobs {
+      content: { token: string; logprob: number; bytes: number[]; top_logprobs: Answer[] }[];
+      refusal: null;
+    }
+    interface Older {
+      tokens: string[];
+      token_logprobs: number[];
+      top_logprobs: Record<string, number>[] | null;
+      text_offset: number[];
+    }
+    interface Choices<Kind> {
+      choices: { text: string; message: { content: string }; logprobs: Kind | null }[];
+    }
+
+    it("of chat are those of the content, streamed too", async () => {
+      const request = chat({ logprobs: true, top_logprobs: 2, max_tokens: 10, options: exact });
+      const { choices } = await server.ask<Choices<Logprobs>>("/v1/chat/completions", request);
+      const { content, refusal } = choices[0]!.logprobs!;
+      expect([content.map(({ token }) => token).join(""), refusal]).toEqual([
+        choices[0]!.message.content,
+        null,
+      ]);
+      expect(content[0]).toMatchObject({ logprob: content[0]!.top_logprobs[0]!["logprob"] });
+      expect(content.every(({ top_logprobs: top }) => top.length === 2)).toBe(true);
+      const chunks = data(
+        (await events("/v1/chat/completions", request)).slice(0, -1),
+      ) as unknown as Choices<Logprobs>[];
+      expect(chunks.flatMap((chunk) => chunk.choices[0]?.logprobs?.content ?? [])).toEqual(content);
+      const bare = await server.ask<Choices<Logprobs>>("/v1/chat/completions", chat({ logprobs: true }));
+      expect(bare.choices[0]!.logprobs!.content.map((each) => each.top_logprobs)).toEqual([[], [], []]);
+      expect(
+        (await server.ask<Choices<Logprobs>>("/v1/chat/completions", chat({}))).choices[0]!.logprobs,
+      ).toBeNull();
+    });
+
+    it("of completions are lists for each choice, streamed too", async () => {
+      const request = {
+        model,
+        prompt: ["a", "b"],
+        max_tokens: 10,
+        temperature: 0,
+        logprobs: 2,
+        options: exact,
+      };
+      const { choices } = await server.ask<Choices<Older>>("/v1/completions", request);
+      for (const { text, logprobs } of choices) {
+        const { tokens, token_logprobs: sampled, top_logprobs: top, text_offset: offsets } = logprobs!;
+        expect([tokens.join(""), tokens.length]).toEqual([text, offsets.length]);
+        for (const [index, token] of tokens.entries()) {
+          expect(text.slice(offsets[index]).startsWith(token)).toBe(true);
+          expect(top![index]![token]).toBe(sampled[index]);
+        }
+      }
+      const streamed = (index: number) => (chunk: Answer) => {
+        const [choice] = (chunk as unknown as { choices: { index: number; logprobs: Older | null }[] })
+          .choices;
+        return choice?.index === index && choice.logprobs !== null ? [choice.logprobs] : [];
+      };
+      const chunks = data((await events("/v1/completions", request)).slice(0, -1));
+      for (const [index, { logprobs }] of choices.entries()) {
+        const parts = chunks.flatMap(streamed(index));
+        expect(parts.flatMap((part) => part.tokens)).toEqual(logprobs!.tokens);
+        expect(parts.flatMap((part) => part.text_offset)).toEqual(logprobs!.text_offset);
+        expect(parts.flatMap((part) => part.top_logprobs)).toEqual(logprobs!.top_logprobs);
+      }
+      const none = await server.ask<Choices<Older>>("/v1/completions", { ...request, logprobs: 0 });
+      expect(none.choices[0]!.logprobs).toEqual({ ...choices[0]!.logprobs, top_logprobs: null });
+    });
   });
 
   describe("completions", () => {

@@ -1,6 +1,13 @@
+import type { SampledLogprob } from "../wire/inference/generate.ts";
+
 /** A part of an answer, in the order the model wrote it. */
 export type AnswerPiece =
-  | { readonly kind: "content" | "thinking"; readonly text: string }
+  | {
+      readonly kind: "content" | "thinking";
+      readonly text: string;
+      /** Of the text's tokens, where the request asks. */
+      readonly logprobs?: readonly SampledLogprob[];
+    }
   /** A tool call begins; `index` counts from 0. */
   | { readonly kind: "call"; readonly index: number; readonly id: string; readonly name: string }
   /** The next part of its arguments, as JSON text. */

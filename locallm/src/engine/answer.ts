@@ -1,8 +1,16 @@
 import { LocallmError } from "../wire/errors.ts";
-import type { GenerateDone, GenerateJob, PromptCounts } from "../wire/inference/generate.ts";
+import type {
+  GenerateDone,
+  GenerateJob,
+  PromptCounts,
+  SampledLogprob,
+  TextDetails,
+} from "../wire/inference/generate.ts";
+import { AnswerLogprobs } from "./answer-logprobs.ts";
 import type { Context } from "./context.ts";
 import type { Grammars } from "./grammar.ts";
 import type { Functions } from "./libllama/functions.ts";
+import { readLogits, tokenLogprobs } from "./logprobs.ts";
 import { cutPrompt } from "./prefix.ts";
 import { Sampler } from "./sampler.ts";
 import { AnswerText } from "./text.ts";
@@ -19,14 +27,12 @@ export interface AnswerMakers {
 }
 
 /** The result of one sampled token. */
-export interface Piece {
+export interface Piece extends TextDetails {
   /** Meaningless in the last piece. */
   readonly token: number;
   readonly text: string;
   readonly tokens: number;
   readonly done: GenerateDone | null;
-  /** Only with the first text. */
-  readonly prompt?: PromptCounts;
 }
 
 /** One running job: its prompt, its sampler, its text and its counters. It does not know its slot or the cache. */
@@ -38,6 +44,7 @@ export class Answer {
   readonly #makers: AnswerMakers;
   readonly #sampler: Sampler;
   readonly #text: AnswerText;
+  readonly #logprobs: AnswerLogprobs | null;
   readonly #truncatedTokens: number;
   readonly #generated: number[] = [];
   readonly #startedNs: number;
@@ -63,6 +70,7 @@ export class Answer {
     const { sampling } = job;
     const seed = sampling.seed === null ? makers.randomSeed() : sampling.seed >>> 0;
     this.#text = new AnswerText(job.stop);
+    this.#logprobs = job.logprobs === undefined ? null : new AnswerLogprobs();
     this.#startedNs = makers.now();
     // Last, because it holds memory of the library that only `free` releases.
     const gate = job.grammar === null ? null : makers.grammars.gate(job.grammar, job.renderSpecial ?? false);
@@ -90,6 +98,7 @@ export class Answer {
     this.#evalTokens++;
     if (this.#makers.vocabulary.isEnd(token)) return this.#last("stop");
     this.#generated.push(token);
+    this.#logprobs?.add(this.#logprobOf(token, context, index));
     const text = this.#text.push(this.#makers.vocabulary.piece(token, this.job.renderSpecial));
     if (this.#text.stop !== null) return this.#last("stop", text);
     const { numPredict } = this.job;
@@ -133,9 +142,25 @@ export class Answer {
     if (text === "" && done === null) return { token, text, tokens: 0, done };
     const tokens = this.#unsentTokens;
     this.#unsentTokens = 0;
-    if (this.#hasSent) return { token, text, tokens, done };
+    const piece = { token, text, tokens, done, ...this.#details(text) };
     this.#hasSent = true;
-    return { token, text, tokens, done, prompt: this.#promptCounts };
+    return piece;
+  }
+
+  #details(text: string): TextDetails {
+    if (this.#hasSent && this.#logprobs === null) return noDetails;
+    return {
+      ...(this.#hasSent ? {} : { prompt: this.#promptCounts }),
+      ...(this.#logprobs === null ? {} : { logprobs: this.#logprobs.take(text) }),
+    };
+  }
+
+  /** The sampler works on a copy, so the context still has the model's own scores. */
+  #logprobOf(token: number, context: Context, index: number): SampledLogprob {
+    const { library, vocabulary } = this.#makers;
+    const logits = readLogits(library, context.pointer, index, vocabulary.size);
+    const { logprobs, renderSpecial } = this.job;
+    return tokenLogprobs(logits, token, logprobs?.top ?? 0, (each) => vocabulary.piece(each, renderSpecial));
   }
 
   get #promptCounts(): PromptCounts {
@@ -155,3 +180,5 @@ export class Answer {
     return cutPrompt(whole, keep, Math.max(1, this.window - answer));
   }
 }
+
+const noDetails: TextDetails = {};

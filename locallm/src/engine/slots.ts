@@ -1,6 +1,6 @@
 import { LocallmError } from "../wire/errors.ts";
-import type { GenerateDone, GenerateJob, PromptCounts } from "../wire/inference/generate.ts";
-import { Answer, type AnswerMakers } from "./answer.ts";
+import type { GenerateDone, GenerateJob, TextDetails } from "../wire/inference/generate.ts";
+import { Answer, type AnswerMakers, type Piece } from "./answer.ts";
 import type { Context } from "./context.ts";
 import type { KeptStates } from "./kept/kept-states.ts";
 import { checkpointTail, lastAlone, type Part, planStep } from "./plan.ts";
@@ -9,14 +9,12 @@ import { Slot } from "./slot.ts";
 import type { Threads } from "./threads.ts";
 
 /** What a step produced for one job. After `done` or `error` nothing more follows. */
-export interface SlotEvent {
+export interface SlotEvent extends TextDetails {
   readonly id: number;
   readonly text: string;
   readonly tokens: number;
   readonly done: GenerateDone | null;
   readonly error: LocallmError | null;
-  /** Only with the first text. */
-  readonly prompt?: PromptCounts;
 }
 
 export interface SlotsRequest {
@@ -378,7 +376,7 @@ export class Slots {
   /** The prompt is computed. */
   #begin(slot: Slot, outputs: readonly number[]): void {
     const done = slot.answer.promptDone();
-    if (done !== null) this.#finish(slot, "", 0, done);
+    if (done !== null) this.#finish(slot, { text: "", tokens: 0, done });
     else for (const output of outputs) this.#take(slot, output);
   }
 
@@ -388,7 +386,7 @@ export class Slots {
     try {
       const { token, ...piece } = answer.take(this.#context, output);
       if (piece.done === null) slot.push(token);
-      if (piece.done !== null) this.#finish(slot, piece.text, piece.tokens, piece.done);
+      if (piece.done !== null) this.#finish(slot, piece);
       else if (piece.text !== "") this.#events.push({ id, ...piece, error: null });
     } catch (error) {
       this.#drop(slot);
@@ -401,8 +399,7 @@ export class Slots {
     const { answer, cached } = slot;
     if (!slot.isGenerating || cached.length < answer.window) return true;
     if (!answer.job.shift || !this.#context.canShift) {
-      const { text, tokens, done } = answer.full();
-      this.#finish(slot, text, tokens, done!);
+      this.#finish(slot, answer.full());
       return false;
     }
     const { numKeep } = answer.job;
@@ -416,8 +413,8 @@ export class Slots {
     return true;
   }
 
-  #finish(slot: Slot, text: string, tokens: number, done: GenerateDone): void {
-    this.#events.push({ id: slot.id, text, tokens, done, error: null });
+  #finish(slot: Slot, piece: Omit<Piece, "token">): void {
+    this.#events.push({ id: slot.id, ...piece, error: null });
     slot.release();
   }
 

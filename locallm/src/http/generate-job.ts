@@ -13,6 +13,7 @@ export interface JobWish {
   readonly wantContext?: boolean;
   /** Emit control tokens as text, for readers that search for them. */
   readonly renderSpecial?: boolean;
+  readonly logprobs?: GenerateJob["logprobs"];
 }
 
 /** The engine's job for a request's options. */
@@ -49,6 +50,7 @@ export function generateJob(options: CompleteOptions, wish: JobWish): GenerateJo
     grammar: wish.grammar ?? null,
     wantContext: wish.wantContext ?? false,
     renderSpecial: wish.renderSpecial ?? false,
+    ...(wish.logprobs === undefined ? {} : { logprobs: wish.logprobs }),
   };
 }
 

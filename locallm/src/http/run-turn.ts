@@ -5,9 +5,10 @@ import type { Message, Turn } from "../dialogue/turn.ts";
 import type { Model } from "../library/model.ts";
 import type { Lease } from "../scheduler/lease.ts";
 import { LocallmError } from "../wire/errors.ts";
-import type { GenerateDone, PromptCounts } from "../wire/inference/generate.ts";
+import type { GenerateDone, GenerateJob, PromptCounts } from "../wire/inference/generate.ts";
 import { AnswerCheck } from "./answer-check.ts";
 import { generateJob } from "./generate-job.ts";
+import { PieceLogprobs } from "./logprobs.ts";
 import type { Run } from "./run.ts";
 
 export type Dropped = FittedTurn["dropped"];
@@ -35,6 +36,7 @@ export interface TurnWish {
   readonly onDropped?: (dropped: Dropped) => void;
   /** Called before the first piece, unless the answer has none. */
   readonly onPrompt?: (counts: PromptCounts) => void;
+  readonly logprobs?: GenerateJob["logprobs"];
 }
 
 /** Runs one turn for any API: render, fit, generate, parse. Leaving the loop cancels the generation. */
@@ -65,20 +67,23 @@ export async function* runTurn(run: Run, dialogue: Dialogue, wish: TurnWish): As
       stop: dialogue.stop,
       renderSpecial: dialogue.marked,
       shift: wish.shift,
+      logprobs: wish.logprobs,
       grammar: constraint?.grammar(fitted.text) ?? null,
     });
+    const logprobs = wish.logprobs === undefined ? null : new PieceLogprobs();
     let thinkingTokens = 0;
     // Tokens that the reader holds back until it can classify them.
     let undecidedTokens = 0;
     for await (const event of lease.runner.generate(job, run.signal)) {
       if (event.kind === "text" && event.prompt !== undefined) wish.onPrompt?.(event.prompt);
+      if (event.kind === "text") logprobs?.add(event.logprobs ?? []);
       const pieces = event.kind === "text" ? reader.push(event.text) : reader.end();
       if (event.kind === "text") undecidedTokens += event.tokens;
       if (pieces.length > 0) {
         if (pieces.some(({ kind }) => kind === "thinking")) thinkingTokens += undecidedTokens;
         undecidedTokens = 0;
         for (const piece of pieces) check.see(piece);
-        yield* pieces;
+        yield* logprobs === null ? pieces : pieces.map((piece) => logprobs.addTo(piece));
       }
       if (event.kind !== "done") continue;
       run.count(event);

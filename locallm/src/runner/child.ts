@@ -157,8 +157,10 @@ async function abortable(id: number, work: (signal: AbortSignal) => Promise<void
 function reportSteps(events: readonly SlotEvent[]): void {
   const texts = events
     .filter((event) => event.text !== "")
-    .map(({ id, text, tokens, prompt }) =>
-      prompt === undefined ? ([id, text, tokens] as const) : ([id, text, tokens, prompt] as const),
+    .map(({ id, text, tokens, prompt, logprobs }) =>
+      prompt === undefined && logprobs === undefined
+        ? ([id, text, tokens] as const)
+        : ([id, text, tokens, { prompt, logprobs }] as const),
     );
   if (texts.length > 0) report({ kind: "steps", texts });
   for (const { id, done, error } of events) {

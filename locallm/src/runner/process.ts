@@ -236,9 +236,9 @@ export class RunnerProcess implements Runner {
         this.#heartbeat.hear(report.loops);
         break;
       case "steps":
-        for (const [id, text, tokens, prompt] of report.texts) {
+        for (const [id, text, tokens, details] of report.texts) {
           const event = { kind: "text", text, tokens } as const;
-          this.#streams.get(id)?.push(prompt === undefined ? event : { ...event, prompt });
+          this.#streams.get(id)?.push(details === undefined ? event : { ...event, ...details });
         }
         break;
       case "done":

@@ -1,6 +1,6 @@
 import { type ErrorCode, LocallmError } from "../wire/errors.ts";
 import type { EmbedJob } from "../wire/inference/embed.ts";
-import type { GenerateDone, GenerateJob, PromptCounts, PromptText } from "../wire/inference/generate.ts";
+import type { GenerateDone, GenerateJob, PromptText, TextDetails } from "../wire/inference/generate.ts";
 import type { KeptEntry } from "../wire/inference/kept-state.ts";
 import type { LoadRequest, ModelInfo } from "../wire/inference/load.ts";
 
@@ -37,7 +37,7 @@ export type Command =
   /** Keeps what the slots hold, and ends. */
   | { readonly kind: "close" };
 
-/** From runner to server. `steps`: what one or more steps gave, in order; `prompt` comes with a job's first text. */
+/** From runner to server. `steps`: what one or more steps gave, in order. */
 export type Report =
   | { readonly kind: "loading"; readonly fraction: number }
   /** A number for each loop that computes steps. It differs from the last one unless the loop hangs. */
@@ -46,7 +46,7 @@ export type Report =
   | { readonly kind: "rejected"; readonly error: SentError }
   | {
       readonly kind: "steps";
-      readonly texts: readonly (readonly [id: number, text: string, tokens: number, prompt?: PromptCounts])[];
+      readonly texts: readonly (readonly [id: number, text: string, tokens: number, details?: TextDetails])[];
     }
   | { readonly kind: "done"; readonly id: number; readonly done: GenerateDone }
   | { readonly kind: "failed"; readonly id: number; readonly error: SentError }

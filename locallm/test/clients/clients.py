@@ -79,6 +79,11 @@ def try_openai():
     check_forecast(json.loads(answer.choices[0].message.content))
 
     assert client.completions.create(model=model, prompt="x", max_tokens=3).choices[0].text
+    scored = client.chat.completions.create(model=model, messages=messages, max_tokens=3, logprobs=True, top_logprobs=2)
+    assert [len(each.top_logprobs) for each in scored.choices[0].logprobs.content] == [2, 2, 2]
+    older = client.completions.create(model=model, prompt="x", max_tokens=3, logprobs=2).choices[0]
+    assert "".join(older.logprobs.tokens) == older.text
+
     response = client.responses.create(model=model, input="hi", max_output_tokens=5)
     with client.responses.stream(model=model, input="hi", max_output_tokens=5) as stream:
         deltas = "".join(event.delta for event in stream if event.type == "response.output_text.delta")

@@ -1,6 +1,7 @@
 import koffi from "koffi";
 import { LocallmError } from "../../wire/errors.ts";
 import type { Functions, Pointer } from "../libllama/functions.ts";
+import { readLogits } from "../logprobs.ts";
 
 const candidateBytes = 12;
 
@@ -25,7 +26,7 @@ export class Candidates {
 
   /** Runs the sampler chain on the tokens whose bits are set (null: on all). It does not accept a token. */
   draw(chain: Pointer, context: Pointer, index: number, allowed: Uint32Array | null): number {
-    const logits = this.#readLogits(context, index);
+    const logits = readLogits(this.#library, context, index, this.#size);
     const count = allowed === null ? this.#fillAll(logits) : this.#fill(logits, allowed);
     if (count === 0) throw new LocallmError("grammar_stuck", {});
     this.#array[0] = this.#address;
@@ -36,12 +37,6 @@ export class Candidates {
     const [data = 0n, , selected = -1n] = this.#array;
     if (selected < 0n) throw new LocallmError("decode_failed", { reason: "no token could be drawn" });
     return koffi.decode(data + selected * BigInt(candidateBytes), "int32_t") as number;
-  }
-
-  #readLogits(context: Pointer, index: number): Float32Array {
-    const address = this.#library.llama_get_logits_ith(context, index);
-    if (address === null) throw new LocallmError("decode_failed", { reason: "the step gave no logits" });
-    return new Float32Array(koffi.view(address, this.#size * 4));
   }
 
   #fillAll(logits: Float32Array): number {

@@ -5,6 +5,7 @@ import { readBody } from "../body.ts";
 import { tellDropped } from "../dropped.ts";
 import { answerFormat } from "../format.ts";
 import { refuseImages } from "../images.ts";
+import { logprobsWish } from "../logprobs.ts";
 import type { Parts } from "../parts.ts";
 import { prepareRun, type Run, requirePurpose } from "../run.ts";
 import { conversation, requireTraits, runTurn, type TurnEvent } from "../run-turn.ts";
@@ -12,7 +13,7 @@ import { sendStream } from "../stream.ts";
 import { counters, extras, violationsField } from "./counters.ts";
 import { loadOrUnload } from "./load.ts";
 import { ndjson } from "./ndjson.ts";
-import { refuseLogprobs } from "./refusals.ts";
+import { shownLogprobs } from "./shown-logprobs.ts";
 
 /** `POST /api/chat`: the client's whole history, rendered with the model's template. */
 export function chatRoute(app: FastifyInstance, parts: Parts): void {
@@ -20,7 +21,7 @@ export function chatRoute(app: FastifyInstance, parts: Parts): void {
     const body = readBody(request, reply, chatRequest);
     const run = await prepareRun(parts, request, reply, body);
     await requirePurpose(parts, run, "completion", "chat");
-    refuseLogprobs(body);
+    const logprobs = logprobsWish(body);
     const messages = body.messages ?? [];
     if (messages.length === 0)
       return await loadOrUnload(parts, run, { message: { role: "assistant", content: "" } });
@@ -35,6 +36,7 @@ export function chatRoute(app: FastifyInstance, parts: Parts): void {
       turn,
       truncate: body.truncate ?? true,
       shift: body.shift ?? false,
+      logprobs,
       onDropped: (dropped) => tellDropped(reply, dropped),
     });
     if (body.stream === false) return await wholeAnswer(run, events);
@@ -80,10 +82,10 @@ export async function* encode(run: Run, events: AsyncIterable<TurnEvent>): Async
   for await (const event of events) {
     switch (event.kind) {
       case "content":
-        yield `${line(`"content":${JSON.stringify(event.text)}`)},"done":false}\n`;
+        yield `${line(`"content":${JSON.stringify(event.text)}`)}${logprobsOf(event)},"done":false}\n`;
         break;
       case "thinking":
-        yield `${line(`"content":"","thinking":${JSON.stringify(event.text)}`)},"done":false}\n`;
+        yield `${line(`"content":"","thinking":${JSON.stringify(event.text)}`)}${logprobsOf(event)},"done":false}\n`;
         break;
       case "called":
         yield `${line(`"content":"","tool_calls":${JSON.stringify([nativeCall(event)])}`)},"done":false}\n`;
@@ -100,7 +102,10 @@ export async function wholeAnswer(run: Run, events: AsyncIterable<TurnEvent>) {
   let thinking = "";
   const calls: NativeCall[] = [];
   let final: Record<string, unknown> = {};
+  const logprobs: unknown[] = [];
   for await (const event of events) {
+    if (event.kind === "content" || event.kind === "thinking")
+      logprobs.push(...(shownLogprobs(event.logprobs) ?? []));
     if (event.kind === "content") content += event.text;
     else if (event.kind === "thinking") thinking += event.text;
     else if (event.kind === "called") calls.push(nativeCall(event));
@@ -112,5 +117,12 @@ export async function wholeAnswer(run: Run, events: AsyncIterable<TurnEvent>) {
     ...(thinking === "" ? {} : { thinking }),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
   };
-  return { model: run.typedName, created_at: new Date().toISOString(), message, ...final };
+  const probabilities = logprobs.length === 0 ? {} : { logprobs };
+  return { model: run.typedName, created_at: new Date().toISOString(), message, ...probabilities, ...final };
+}
+
+function logprobsOf({
+  logprobs,
+}: Extract<TurnEvent, { text: string; kind: "content" | "thinking" }>): string {
+  return logprobs === undefined ? "" : `,"logprobs":${JSON.stringify(shownLogprobs(logprobs))}`;
 }

@@ -1,11 +1,13 @@
 import type { FastifyInstance } from "fastify";
 import type { Lease } from "../../scheduler/lease.ts";
 import { type GenerateRequest, generateRequest } from "../../wire/api/inference.ts";
+import type { GenerateJob, SampledLogprob } from "../../wire/inference/generate.ts";
 import { AnswerCheck } from "../answer-check.ts";
 import { readBody } from "../body.ts";
 import { tellDropped } from "../dropped.ts";
 import { generateJob } from "../generate-job.ts";
 import { refuseImages } from "../images.ts";
+import { logprobsWish, PieceLogprobs } from "../logprobs.ts";
 import type { Parts } from "../parts.ts";
 import { prepareRun, type Run, requirePurpose } from "../run.ts";
 import { sendStream } from "../stream.ts";
@@ -13,7 +15,7 @@ import { counters, extras, violationsField } from "./counters.ts";
 import { generatePrompt, type ReadyPrompt } from "./generate-prompt.ts";
 import { loadOrUnload } from "./load.ts";
 import { ndjson } from "./ndjson.ts";
-import { refuseLogprobs } from "./refusals.ts";
+import { shownLogprobs } from "./shown-logprobs.ts";
 
 /** `POST /api/generate`: one prompt, one answer. */
 export function generateRoute(app: FastifyInstance, parts: Parts): void {
@@ -21,7 +23,7 @@ export function generateRoute(app: FastifyInstance, parts: Parts): void {
     const body = readBody(request, reply, generateRequest);
     const run = await prepareRun(parts, request, reply, body);
     await requirePurpose(parts, run, "completion", "generate");
-    refuseLogprobs(body);
+    const logprobs = logprobsWish(body);
     refuseImages(run.typedName, body.images, "images");
     const prompt = await generatePrompt(parts, run, body);
 
@@ -29,7 +31,7 @@ export function generateRoute(app: FastifyInstance, parts: Parts): void {
     if (isEmpty) return await loadOrUnload(parts, run, { response: "" });
 
     const onCut = (tokens: number) => tellDropped(reply, { messages: 0, tokens });
-    const pieces = generate(run, body, prompt, onCut);
+    const pieces = generate(run, body, prompt, { logprobs, onCut });
     if (body.stream === false) return await wholeAnswer(run, pieces);
     await sendStream(reply, encode(run, pieces), ndjson(request));
     return reply;
@@ -37,15 +39,22 @@ export function generateRoute(app: FastifyInstance, parts: Parts): void {
 }
 
 type Piece =
-  | { readonly kind: "response" | "thinking"; readonly text: string }
+  | {
+      readonly kind: "response" | "thinking";
+      readonly text: string;
+      readonly logprobs?: readonly SampledLogprob[] | undefined;
+    }
   | { readonly kind: "final"; readonly fields: Record<string, unknown> };
 
 async function* generate(
   run: Run,
   body: GenerateRequest,
   ready: (lease: Lease) => Promise<ReadyPrompt>,
-  /** Called before the first piece, when headers can still be set. */
-  onCut: (tokens: number) => void,
+  wish: {
+    readonly logprobs: GenerateJob["logprobs"];
+    /** Called before the first piece, when headers can still be set. */
+    onCut(tokens: number): void;
+  },
 ): AsyncGenerator<Piece> {
   const lease = await run.lease();
   try {
@@ -58,18 +67,23 @@ async function* generate(
       numCtx: lease.numCtx,
       truncate: body.truncate ?? false,
       shift: body.shift ?? false,
+      logprobs: wish.logprobs,
       wantContext: body.raw !== true,
     });
+    const logprobs = wish.logprobs === undefined ? null : new PieceLogprobs();
     let isFirst = true;
     for await (const event of lease.runner.generate(job, run.signal)) {
       const cutTokens = event.kind === "done" ? event.truncatedTokens : (event.prompt?.truncatedTokens ?? 0);
-      if (isFirst && cutTokens > 0) onCut(cutTokens);
+      if (isFirst && cutTokens > 0) wish.onCut(cutTokens);
       isFirst = false;
+      if (event.kind === "text") logprobs?.add(event.logprobs ?? []);
       const parts = event.kind === "text" ? read.push(event.text) : read.end();
-      for (const part of parts) {
-        check.see(part);
-        if (part.kind === "content") yield { kind: "response", text: part.text };
-        else if (part.kind === "thinking") yield { kind: "thinking", text: part.text };
+      for (const read of parts) {
+        check.see(read);
+        const part = logprobs === null ? read : logprobs.addTo(read);
+        if (part.kind !== "content" && part.kind !== "thinking") continue;
+        const kind = part.kind === "content" ? "response" : "thinking";
+        yield { kind, text: part.text, logprobs: part.logprobs };
       }
       if (event.kind === "done") {
         run.count(event);
@@ -90,19 +104,29 @@ async function* encode(run: Run, pieces: AsyncIterable<Piece>): AsyncGenerator<s
   for await (const piece of pieces) {
     const start = `${head}${new Date().toISOString()}","response":`;
     if (piece.kind === "final") yield `${start}"",${JSON.stringify(piece.fields).slice(1)}\n`;
-    else if (piece.kind === "response") yield `${start}${JSON.stringify(piece.text)},"done":false}\n`;
-    else yield `${start}"","thinking":${JSON.stringify(piece.text)},"done":false}\n`;
+    else {
+      const text = JSON.stringify(piece.text);
+      const shown =
+        piece.logprobs === undefined ? "" : `,"logprobs":${JSON.stringify(shownLogprobs(piece.logprobs))}`;
+      yield `${start}${piece.kind === "response" ? text : `"","thinking":${text}`}${shown},"done":false}\n`;
+    }
   }
 }
 
 async function wholeAnswer(run: Run, pieces: AsyncIterable<Piece>) {
   const texts = { response: "", thinking: "" };
   let final: Record<string, unknown> = {};
+  const logprobs: unknown[] = [];
   for await (const piece of pieces) {
     if (piece.kind === "final") final = piece.fields;
-    else texts[piece.kind] += piece.text;
+    else {
+      texts[piece.kind] += piece.text;
+      logprobs.push(...(shownLogprobs(piece.logprobs) ?? []));
+    }
   }
   const { response, thinking } = texts;
   const thought = thinking === "" ? {} : { thinking };
-  return { model: run.typedName, created_at: new Date().toISOString(), response, ...thought, ...final };
+  const probabilities = logprobs.length === 0 ? {} : { logprobs };
+  const created = { model: run.typedName, created_at: new Date().toISOString() };
+  return { ...created, response, ...thought, ...probabilities, ...final };
 }

@@ -1,8 +1,11 @@
 import type { FastifyInstance } from "fastify";
-import type { GenerateDone } from "../../wire/inference/generate.ts";
+import type { AnswerPiece } from "../../dialogue/answer-piece.ts";
+import { LocallmError } from "../../wire/errors.ts";
+import type { GenerateDone, SampledLogprob } from "../../wire/inference/generate.ts";
 import { chatCompletionsRequest, type Usage } from "../../wire/openai/chat-completions.ts";
 import { readBody } from "../body.ts";
 import { tellDropped } from "../dropped.ts";
+import { logprobsWish } from "../logprobs.ts";
 import type { Parts } from "../parts.ts";
 import { prepareRun, type Run, requirePurpose } from "../run.ts";
 import { conversation, requireTraits, runTurn, type TurnEvent } from "../run-turn.ts";
@@ -16,8 +19,9 @@ export function chatCompletionsRoute(app: FastifyInstance, parts: Parts): void {
   app.post("/v1/chat/completions", async (request, reply) => {
     const body = readBody(request, reply, chatCompletionsRequest);
     refuse("n", (body.n ?? 1) > 1, ": only one choice per answer");
-    refuse("logprobs", body.logprobs === true);
-    refuse("top_logprobs", (body.top_logprobs ?? 0) > 0);
+    const logprobs = logprobsWish(body);
+    if (logprobs === undefined && (body.top_logprobs ?? 0) > 0)
+      throw new LocallmError("invalid_field", { field: "top_logprobs", problem: "needs logprobs: true" });
     const asked = requestTurn(body);
     const options = samplingOptions(body, body.max_completion_tokens ?? body.max_tokens);
     const run = await prepareRun(parts, request, reply, { ...body, options });
@@ -29,6 +33,7 @@ export function chatCompletionsRoute(app: FastifyInstance, parts: Parts): void {
       turn,
       truncate: true,
       shift: false,
+      logprobs,
       onDropped: (dropped) => tellDropped(reply, dropped),
     });
     const head = answerHead(run);
@@ -72,7 +77,7 @@ export async function* encode(
     first = "";
     switch (piece.kind) {
       case "content":
-        yield `${lead}${delta(`{"content":${JSON.stringify(piece.text)}}`)}`;
+        yield `${lead}${start}{"content":${JSON.stringify(piece.text)}}${logprobsField(piece)},"finish_reason":null}]}\n\n`;
         break;
       case "thinking":
         yield `${lead}${delta(`{"reasoning":${JSON.stringify(piece.text)}}`)}`;
@@ -105,11 +110,16 @@ export async function* encode(
 export async function wholeAnswer(head: AnswerHead, events: AsyncIterable<TurnEvent>) {
   let content = "";
   let reasoning = "";
+  let logprobs: SampledLogprob[] | null = null;
   const calls: unknown[] = [];
   for await (const piece of events) {
     switch (piece.kind) {
       case "content":
         content += piece.text;
+        if (piece.logprobs !== undefined) {
+          logprobs ??= [];
+          logprobs.push(...piece.logprobs);
+        }
         break;
       case "thinking":
         reasoning += piece.text;
@@ -131,7 +141,12 @@ export async function wholeAnswer(head: AnswerHead, events: AsyncIterable<TurnEv
           object: "chat.completion",
           system_fingerprint: fingerprint,
           choices: [
-            { index: 0, message, finish_reason: finishReason(piece.done, calls.length > 0), logprobs: null },
+            {
+              index: 0,
+              message,
+              finish_reason: finishReason(piece.done, calls.length > 0),
+              logprobs: logprobs === null ? null : { content: logprobs, refusal: null },
+            },
           ],
           usage: usageOf(piece.done, piece.thinkingTokens),
           ...(piece.violations.length === 0 ? {} : { format_violations: piece.violations }),
@@ -140,6 +155,11 @@ export async function wholeAnswer(head: AnswerHead, events: AsyncIterable<TurnEv
     }
   }
   throw new Error("the answer ended without its final event");
+}
+
+function logprobsField({ logprobs }: AnswerPiece & { kind: "content" | "thinking" }): string {
+  if (logprobs === undefined) return "";
+  return `,"logprobs":${JSON.stringify({ content: logprobs, refusal: null })}`;
 }
 
 /** Like OpenAI, a tool call cut by the length limit is `length`: its arguments are incomplete. */

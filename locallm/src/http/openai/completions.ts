@@ -2,7 +2,12 @@ import type { FastifyInstance } from "fastify";
 import type { Dialogue } from "../../dialogue/dialogue.ts";
 import type { Lease } from "../../scheduler/lease.ts";
 import { LocallmError } from "../../wire/errors.ts";
-import type { GenerateDone, GenerateEvent, GenerateJob } from "../../wire/inference/generate.ts";
+import type {
+  GenerateDone,
+  GenerateEvent,
+  GenerateJob,
+  SampledLogprob,
+} from "../../wire/inference/generate.ts";
 import { type CompletionsRequest, completionsRequest, inputList } from "../../wire/openai/completions.ts";
 import { readBody } from "../body.ts";
 import { generateJob } from "../generate-job.ts";
@@ -12,6 +17,7 @@ import { refuse, samplingOptions } from "../sampling.ts";
 import { done, event, fingerprint, newId, sse } from "../sse.ts";
 import { sendStream } from "../stream.ts";
 import { type AnswerHead, usageOf } from "./chat-completions.ts";
+import { type CompletionLogprobs, CompletionLogprobsWriter } from "./completion-logprobs.ts";
 
 /** `POST /v1/completions`: the raw prompt. Only a `suffix` uses the model's template. */
 export function completionsRoute(app: FastifyInstance, parts: Parts): void {
@@ -19,7 +25,7 @@ export function completionsRoute(app: FastifyInstance, parts: Parts): void {
     const body = readBody(request, reply, completionsRequest);
     refuse("n", (body.n ?? 1) > 1, ": only one choice per prompt");
     refuse("best_of", (body.best_of ?? 1) > 1, ": only one choice per prompt");
-    refuse("logprobs", body.logprobs !== undefined);
+    refuse("logprobs", body.logprobs !== undefined && body.echo === true, " together with echo");
     const run = await prepareRun(parts, request, reply, { ...body, options: samplingOptions(body) });
     await requirePurpose(parts, run, "completion", "generate");
     const dialogue = body.suffix === undefined ? null : await parts.dialogues.of(run.model);
@@ -34,7 +40,12 @@ export function completionsRoute(app: FastifyInstance, parts: Parts): void {
 }
 
 type Piece =
-  | { readonly kind: "text"; readonly index: number; readonly text: string }
+  | {
+      readonly kind: "text";
+      readonly index: number;
+      readonly text: string;
+      readonly logprobs?: readonly SampledLogprob[] | undefined;
+    }
   | { readonly kind: "done"; readonly index: number; readonly done: GenerateDone };
 
 /** Answers several prompts one after the other, in the same slot. */
@@ -47,8 +58,9 @@ async function* complete(
   try {
     for (const [index, prompt] of inputList(body.prompt).entries()) {
       if (body.echo === true) yield { kind: "text", index, text: await textOf(prompt, lease) };
-      for await (const piece of answer(run, lease, await promptOf(prompt, body, dialogue, run, lease))) {
-        if (piece.kind === "text") yield { kind: "text", index, text: piece.text };
+      const asked = await promptOf(prompt, body, dialogue, run, lease);
+      for await (const piece of answer(run, lease, asked, body.logprobs)) {
+        if (piece.kind === "text") yield { kind: "text", index, text: piece.text, logprobs: piece.logprobs };
         else {
           run.count(piece);
           yield { kind: "done", index, done: piece };
@@ -60,8 +72,17 @@ async function* complete(
   }
 }
 
-function answer(run: Run, lease: Lease, prompt: GenerateJob["prompt"]): AsyncIterable<GenerateEvent> {
-  return lease.runner.generate(generateJob(run.options, { prompt, numCtx: lease.numCtx }), run.signal);
+function answer(
+  run: Run,
+  lease: Lease,
+  prompt: GenerateJob["prompt"],
+  top: number | undefined,
+): AsyncIterable<GenerateEvent> {
+  const logprobs = top === undefined ? undefined : { top };
+  return lease.runner.generate(
+    generateJob(run.options, { prompt, numCtx: lease.numCtx, logprobs }),
+    run.signal,
+  );
 }
 
 async function promptOf(
@@ -92,10 +113,13 @@ async function* encode(
   };
   const start = `data: ${JSON.stringify(base).slice(0, -1)},"choices":[{"text":`;
   const ended: GenerateDone[] = [];
+  let writer = new CompletionLogprobsWriter();
   for await (const piece of pieces) {
-    if (piece.kind === "text")
-      yield `${start}${JSON.stringify(piece.text)},"index":${piece.index},"finish_reason":null,"logprobs":null}]}\n\n`;
-    else {
+    if (piece.kind === "text") {
+      const shown = piece.logprobs === undefined ? "null" : JSON.stringify(writer.write(piece.logprobs));
+      yield `${start}${JSON.stringify(piece.text)},"index":${piece.index},"finish_reason":null,"logprobs":${shown}}]}\n\n`;
+    } else {
+      writer = new CompletionLogprobsWriter();
       ended.push(piece.done);
       yield `${start}"","index":${piece.index},"finish_reason":"${piece.done.reason}","logprobs":null}]}\n\n`;
     }
@@ -104,13 +128,23 @@ async function* encode(
 }
 
 async function wholeAnswer(head: AnswerHead, pieces: AsyncIterable<Piece>) {
-  const choices: { text: string; index: number; finish_reason: string | null; logprobs: null }[] = [];
+  const choices: {
+    text: string;
+    index: number;
+    finish_reason: string | null;
+    logprobs: CompletionLogprobs | null;
+  }[] = [];
   const ended: GenerateDone[] = [];
+  let sampled: SampledLogprob[] = [];
   for await (const piece of pieces) {
     choices[piece.index] ??= { text: "", index: piece.index, finish_reason: null, logprobs: null };
     const choice = choices[piece.index]!;
-    if (piece.kind === "text") choice.text += piece.text;
-    else {
+    if (piece.kind === "text") {
+      choice.text += piece.text;
+      sampled.push(...(piece.logprobs ?? []));
+    } else {
+      if (sampled.length > 0) choice.logprobs = new CompletionLogprobsWriter().write(sampled);
+      sampled = [];
       choice.finish_reason = piece.done.reason;
       ended.push(piece.done);
     }

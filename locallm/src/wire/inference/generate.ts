@@ -102,17 +102,32 @@ export interface GenerateJob {
   readonly wantContext: boolean;
   /** Whether control tokens appear in the text; by default they are omitted. */
   readonly renderSpecial?: boolean;
+  /** The log probability of each token, and of the `top` likeliest ones; without it none are computed. */
+  readonly logprobs?: { readonly top: number };
 }
 
 export type GenerateEvent =
-  | {
-      readonly kind: "text";
-      readonly text: string;
-      readonly tokens: number;
-      /** Only with the first text. */
-      readonly prompt?: PromptCounts;
-    }
+  | ({ readonly kind: "text"; readonly text: string; readonly tokens: number } & TextDetails)
   | GenerateDone;
+
+export interface TextDetails {
+  /** Only with the first text. */
+  readonly prompt?: PromptCounts;
+  /** Of the tokens that begin in the text; only if the job asks. */
+  readonly logprobs?: readonly SampledLogprob[];
+}
+
+/** In the form in which all APIs show it. `bytes` are the token's own: it may be a part of a code point. */
+export interface TokenLogprob {
+  readonly token: string;
+  readonly logprob: number;
+  readonly bytes: readonly number[];
+}
+
+export interface SampledLogprob extends TokenLogprob {
+  /** The likeliest tokens at this place, as many as the job asks for. */
+  readonly top_logprobs: readonly TokenLogprob[];
+}
 
 /** What is known once the prompt is computed. */
 export interface PromptCounts {

@@ -19,7 +19,7 @@ export const completionsRequest = z.object({
   suffix: given(z.string()),
   echo: optional(z.boolean()),
   best_of: optional(z.int().min(1)),
-  logprobs: optional(z.int()),
+  logprobs: optional(z.int().min(0).max(20)),
 });
 
 export const embeddingsRequest = z.object({

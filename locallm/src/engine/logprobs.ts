@@ -1,0 +1,59 @@
+import koffi from "koffi";
+import { LocallmError } from "../wire/errors.ts";
+import type { SampledLogprob, TokenLogprob } from "../wire/inference/generate.ts";
+import type { Functions, Pointer } from "./libllama/functions.ts";
+
+/** The model's own scores of all tokens, in the library's memory: valid until the next step. */
+export function readLogits(
+  library: Pick<Functions, "llama_get_logits_ith">,
+  context: Pointer,
+  index: number,
+  vocabSize: number,
+): Float32Array {
+  const address = library.llama_get_logits_ith(context, index);
+  if (address === null) throw new LocallmError("decode_failed", { reason: "the step gave no logits" });
+  return new Float32Array(koffi.view(address, vocabSize * 4));
+}
+
+/** The log probabilities of a sampled token and of the `top` likeliest ones, before sampling changes them. */
+export function tokenLogprobs(
+  logits: Float32Array,
+  sampled: number,
+  top: number,
+  pieceOf: (token: number) => Uint8Array,
+): SampledLogprob {
+  const likeliest = likeliestTokens(logits, top);
+  const normaliser = logSumExp(logits);
+  const shown = (token: number): TokenLogprob => {
+    const bytes = [...pieceOf(token)];
+    // JSON has no infinity.
+    const logprob = Math.max(logits[token]! - normaliser, lowest);
+    return { token: Buffer.from(bytes).toString(), logprob, bytes };
+  };
+  return { ...shown(sampled), top_logprobs: likeliest.map(shown) };
+}
+
+/** OpenAI's value for a token that is next to impossible. */
+const lowest = -9999;
+
+function logSumExp(logits: Float32Array): number {
+  let most = Number.NEGATIVE_INFINITY;
+  for (const logit of logits) if (logit > most) most = logit;
+  let sum = 0;
+  for (const logit of logits) sum += Math.exp(logit - most);
+  return most + Math.log(sum);
+}
+
+/** Likeliest first; of equal ones the lower id. */
+function likeliestTokens(logits: Float32Array, count: number): number[] {
+  const best: number[] = [];
+  for (let token = 0; token < logits.length && count > 0; token++) {
+    const logit = logits[token]!;
+    if (best.length === count && logit <= logits[best[count - 1]!]!) continue;
+    let at = best.length;
+    while (at > 0 && logits[best[at - 1]!]! < logit) at--;
+    best.splice(at, 0, token);
+    if (best.length > count) best.pop();
+  }
+  return best;
+}
