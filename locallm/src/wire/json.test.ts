@@ -32,6 +32,14 @@ describe("parseJson", () => {
     expect(() => parseJson(new Uint8Array([0x22, 0xff, 0x22]))).toThrow("not valid UTF-8");
   });
 
+  it.each([0, 1, 2, 3, 4, 5])("finds the end of a string that ends with %d backslashes", (count) => {
+    const brackets = "[".repeat(maxJsonDepth + 1);
+    const text = `["${"\\".repeat(count)}",${brackets}`;
+    // After an odd number the quote is escaped, and the brackets belong to the string.
+    const problem = count % 2 === 0 ? /nested deeper/ : /ends too early/;
+    expect(() => parseJson(bytes(text))).toThrow(problem);
+  });
+
   it("ignores brackets in strings and takes the last of equal keys", () => {
     expect(parseJson(bytes(JSON.stringify('\\"['.repeat(500))))).toBe('\\"['.repeat(500));
     const commas = ",".repeat(maxJsonValues + 1);
