@@ -18,6 +18,8 @@ export interface ThreadBudget {
 
 /** A task may take this many times its processor time by the clock, because the machine may be busy. */
 const clockShare = 5;
+/** The same for quick threads: other tasks wait for them. */
+const quickClockShare = 2;
 
 /** What a thread sends back. It includes the total processor time of the thread. */
 export type ThreadReport<Result, Fault> = { readonly processorMs: number } & (
@@ -114,7 +116,7 @@ export class BudgetedThreads<Task, Result, Fault> {
     this.#quickRunning++;
     const thread = this.#takeThread();
     await thread.begin(job.task);
-    const ended = await thread.done(this.#budget.quickMs);
+    const ended = await thread.done(this.#budget.quickMs, quickClockShare);
     this.#quickRunning--;
     if (ended === null) this.warm();
     if (ended !== null) this.#settle(job, thread, ended);
@@ -137,7 +139,7 @@ export class BudgetedThreads<Task, Result, Fault> {
 
   async #finish(job: Job<Task, Result, Fault>, thread: Thread<Task, Result, Fault>): Promise<void> {
     const { processorMs } = this.#budget;
-    const ended = await thread.done(processorMs);
+    const ended = await thread.done(processorMs, clockShare);
     this.#slowRunning--;
     this.#settle(job, thread, ended ?? { kind: "spent", limit: `${processorMs} ms of processor time` });
     this.#start();
@@ -229,12 +231,12 @@ class Thread<Task, Result, Fault> {
   }
 
   /** Returns null when the task has used its processor time, or far more time by the clock, and is not done. */
-  async done(processorMs: number): Promise<Ended<Result, Fault> | null> {
+  async done(processorMs: number, share: number): Promise<Ended<Result, Fault> | null> {
     for (let waitMs = processorMs; waitMs > 0; ) {
       const ended = await this.#within(waitMs);
       if (ended !== null) return ended;
       const leftMs = processorMs - (await this.#processorMs());
-      const clockLeftMs = processorMs * clockShare - (performance.now() - this.#beganMs);
+      const clockLeftMs = processorMs * share - (performance.now() - this.#beganMs);
       waitMs = leftMs <= 0 ? 0 : Math.min(Math.max(leftMs, 10), clockLeftMs);
     }
     return null;
