@@ -48,6 +48,7 @@ const asking = (requestId: string, accountId: string): readonly (readonly [strin
   ["admin-vouchers", "/admin/vouchers"],
   ["admin-prices", "/admin/prices"],
   ["admin-sources", "/admin/sources"],
+  ["admin-datasets", "/admin/datasets"],
   ["admin-integrity", "/admin/integrity"],
   ["admin-models", "/admin/models"],
 ];

@@ -13,7 +13,11 @@ import { chromiumPath } from "../../../scripts/chromium.ts";
 import { openBrowser, settle, type TestBrowser, visit } from "./browser.ts";
 import { makePast, type Sight, sights, signUp } from "./console-tour.ts";
 import { faultsOf } from "./faults.ts";
+import { importFileInto } from "./pack.ts";
 import { callUrl, type ServiceProcess, startService } from "./service-process.ts";
+
+/** Operations that have samples, or what a test imports. */
+const noVendor = ["cloud_express_tracking", "research_journal_search", "research_patent_search"] as const;
 
 /** The operator of a service with a model server beside it. */
 describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", () => {
@@ -33,7 +37,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     [modelServer, registry, service] = await Promise.all([
       startServer({ models: models.folder }),
       fakeRegistry(),
-      startService({ vendor: true, env: { DATAQ_LOCALLM: gate.url } }),
+      startService({ vendor: { without: noVendor }, env: { DATAQ_LOCALLM: gate.url } }),
     ]);
     gate.target = modelServer.url;
     browser = await openBrowser(service.url);
@@ -72,20 +76,13 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     const journal = (n: number) => ({ journal_id: `j${n}`, name: `学报${n}`, issn: null, language: "zh" });
     writeFileSync(path, Array.from({ length: 8_000 }, (_, n) => JSON.stringify(journal(n))).join("\n"));
     await visit(page, "/admin/sources");
-    // The bar may be visible for less than a second, so what it showed is recorded.
-    await page.evaluate(`{
-      globalThis.shown = [];
-      new MutationObserver(() => {
-        for (const bar of document.querySelectorAll("progress[value]")) shown.push(bar.value / bar.max);
-      }).observe(document.body, { subtree: true, childList: true, attributes: true });
-    }`);
+    await recordProgress(page);
     await page.getByRole("combobox", { name: "Operation" }).selectOption("research_journal_search");
     await page.getByLabel("File, URL or package").fill(path);
     await page.getByRole("button", { name: "Start import" }).click();
     await page.getByText("Running").waitFor();
     await page.getByText("8,000 records were imported.").waitFor({ timeout: 50_000 });
-    const shown = (await page.evaluate("shown")) as number[];
-    expect(shown.some((share) => share > 0 && share < 1)).toBe(true);
+    expect((await shownProgress(page)).some((share) => share > 0 && share < 1)).toBe(true);
     const { body } = await service.call("/admin/v1/jobs");
     expect(body.data[0]).toMatchObject({
       operation: "research_journal_search",
@@ -129,6 +126,111 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await page.getByRole("button", { name: "Restore" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Restore" }).click();
     await page.getByRole("button", { name: "Remove" }).waitFor({ timeout: 50_000 });
+  });
+
+  test("an upload shows how much was sent, and its report lists the laws that are held back", async () => {
+    await visit(page, "/admin/datasets");
+    const law = (version_date: string, articles: number) =>
+      JSON.stringify({
+        category: "经济法",
+        title: "测试法",
+        version_date,
+        text: Array.from({ length: articles }, (_, n) => `第${"一二三四五"[n]}条 第${n}项内容。`).join(
+          "\n\n",
+        ),
+      });
+    await page.getByLabel("File").setInputFiles({
+      name: "laws.jsonl",
+      mimeType: "application/x-ndjson",
+      // Empty lines until it takes three pieces.
+      buffer: Buffer.from(`${law("2020-01-01", 5)}\n${law("2024-05-01", 1)}\n${"\n".repeat(2_500_000)}`),
+    });
+    await recordProgress(page);
+    await page.getByLabel("Operation").last().selectOption("legal_laws");
+    await page.getByLabel("Retrieved on").fill("2026-02-28");
+    await page.getByRole("button", { name: "Upload and import" }).click();
+    const held = "测试法: the version of 2024-05-01 (The operator of this service) drops 4 of 5 articles";
+    await page.getByText(held).waitFor({ timeout: 50_000 });
+    expect((await shownProgress(page)).some((share) => share > 0 && share < 1)).toBe(true);
+    await page.getByRole("heading", { name: "Held back" }).waitFor();
+    await browser.wear({ theme: "dark", language: "zh", width: 360 });
+    await visit(page, "/admin/datasets/legal_laws/laws");
+    await page.getByText("The operator of this service").waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    await browser.wear({ theme: "light", language: "en", width: 1280 });
+  });
+
+  test("a button tests a connector, and shows request, answer and what the mapping made of it", async () => {
+    await visit(page, "/admin/datasets");
+    const row = page.getByRole("row").filter({ hasText: "Company details" });
+    await row.getByRole("button", { name: "Test", exact: true }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("One record").waitFor();
+    await dialog
+      .getByText(/^GET http:\/\/127\.0\.0\.1:\d+\/enterprise_company_detail\?tax_id=91330106MA0000007Q/)
+      .waitFor();
+    await dialog.getByText(/^Answer \(200, /).waitFor();
+    const field = dialog.getByRole("row").filter({ hasText: "registration_date" });
+    expect(await field.getByRole("cell").allTextContents()).toEqual([
+      "registration_date",
+      "registration_date",
+      expect.stringMatching(/^\d{4}-/),
+      expect.stringMatching(/^\d{4}-/),
+    ]);
+    expect(await faultsOf(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+  });
+
+  test("prices say what answers: a vendor, imported records with their newest day, or samples", async () => {
+    const file = join(service.folder, "patents.jsonl");
+    const patent = { patent_id: "p1", title: "折叠屏铰链", type: "invention", legal_status: "granted" };
+    const dated = { ...patent, legal_status_text: "授权", application_date: "2024-02-29" };
+    writeFileSync(file, JSON.stringify(dated));
+    await importFileInto(service.folder, "research_patent_search", file);
+    const rowOf = (operation: string) => page.getByRole("row").filter({ hasText: operation });
+    await expect
+      .poll(async () => {
+        await visit(page, "/pricing");
+        return rowOf("research_patent_search").textContent();
+      })
+      .toContain("newest 2024-02-29");
+    expect(await rowOf("research_patent_search").textContent()).toMatch(/500 tokens.*Imported.*1 record/);
+    expect(await rowOf("legal_cases").textContent()).toMatch(/5,000 tokens.*Connector/);
+    expect(await rowOf("cloud_express_tracking").textContent()).toMatch(
+      /free.*5,000 tokens with real data.*Samples only/,
+    );
+    await visit(page, "/pricing/cloud_express_tracking");
+    await page.getByText("Samples only").waitFor();
+    await browser.wear({ theme: "light", language: "en", width: 360 });
+    await visit(page, "/pricing");
+    for (const [operation, data] of [
+      ["cloud_express_tracking", "Samples only"],
+      ["research_patent_search", "newest 2024-02-29"],
+    ] as const)
+      await rowOf(operation).getByText(data).waitFor();
+    await browser.wear({ theme: "light", language: "en", width: 1280 });
+  });
+
+  test("the playground says before the call that an operation has samples only, and which", async () => {
+    await visit(page, "/playground?operation=cloud_express_tracking");
+    await page.getByText("This service has no real data for this operation.").waitFor();
+    const samples = page.getByRole("list", { name: "Samples" }).getByRole("button");
+    expect(await samples.count()).toBeGreaterThan(1);
+    await page.getByTestId("price").getByText("0 tokens").waitFor();
+    const value = (await samples.nth(1).textContent())!;
+    await samples.nth(1).click();
+    expect(await page.getByLabel("Parcel number").inputValue()).toBe(value.split(" ")[0]);
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByText("Not charged: sample data").waitFor();
+    await page.getByLabel("Parcel number").fill("YT9999999999990");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page
+      .getByRole("alert")
+      .getByText(/has samples only/)
+      .waitFor();
+    await visit(page, "/playground?operation=legal_cases");
+    expect(await page.getByText("Samples only").count()).toBe(0);
   });
 
   test("the model page pulls a model with progress and streams a chat", async () => {
@@ -345,7 +447,21 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
   });
 });
 
-/** In front of the model server: holds back a chat's answer after ten of its lines. */
+/** A bar may be on the page for less than a second: keeps what it showed. */
+async function recordProgress(page: Page): Promise<void> {
+  await page.evaluate(`{
+    globalThis.shown = [];
+    new MutationObserver(() => {
+      for (const bar of document.querySelectorAll("progress[value]")) shown.push(bar.value / bar.max);
+    }).observe(document.body, { subtree: true, childList: true, attributes: true });
+  }`);
+}
+
+async function shownProgress(page: Page): Promise<number[]> {
+  return (await page.evaluate("shown")) as number[];
+}
+
+/** Stands before the model server: a talk's answer waits after ten of its lines. */
 interface Gate {
   readonly url: string;
   target: string;

@@ -4,10 +4,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../src/database/database.ts";
 import { removeDataset } from "../src/importer/datasets.ts";
+import { readRows } from "../src/importer/format/read-rows.ts";
 import type { ImportOptions, ImportReport } from "../src/importer/import-file.ts";
 import { fetchOrigin } from "../src/importer/origin/origin.ts";
 import { findTarget, importAny } from "../src/operations/imports.ts";
+import { decisions } from "../src/operations/legal/laws/import/decisions.ts";
 import { articleRecord } from "../src/operations/legal/laws/record.ts";
+import { lawKey } from "../src/operations/legal/question/law-reference.ts";
 import { createSources } from "../src/operations/sources.ts";
 import { PostingIndex } from "../src/search/postings/posting-index.ts";
 import { makeDataFolder, openFolder, removeDataFolder } from "./data-folder.ts";
@@ -201,3 +204,45 @@ test.skipIf(!hasPacks)(
     ]);
   },
 );
+
+test("every date of an amending act states its act, and none takes effect before it is passed", () => {
+  expect(decisions.length).toBeGreaterThan(80);
+  for (const { passed, effective, source } of decisions) {
+    expect(effective >= passed, `${passed} ${source}`).toBe(true);
+    expect(source).toMatch(/^《.+》|^国务院令第\d{3}号|^法释〔\d{4}〕/);
+  }
+});
+
+test.skipIf(!hasPacks)(
+  "the acts of the table stand in the laws' own histories, under their dates (needs TEST_DATA)",
+  { timeout: 60_000 },
+  async () => {
+    const histories = new Map<string, string[]>();
+    for (const pack of ["law_versions_md", "laws_current_md"])
+      for await (const row of readRows(join(packs as string, `${pack}.jsonl.zst`))) {
+        const { title, text, revision_history } = "fields" in row ? row.fields : {};
+        const lines = [...((revision_history ?? []) as string[]), ...String(text).split("\n", 25)];
+        const key = lawKey(String(title));
+        histories.set(key, [...(histories.get(key) ?? []), ...lines.map(inOneForm)]);
+      }
+    const missing: string[] = [];
+    for (const { passed, source, laws } of decisions) {
+      const act = /^《(.+?)》(?:；|，|$)/.exec(source)?.[1];
+      if (act === undefined) continue;
+      const [year, month, day] = passed.split("-").map(Number);
+      const stands = (line: string) => line.includes(`${year}年${month}月${day}日`) && line.includes(act);
+      const lines =
+        laws === undefined ? [...histories.values()].flat() : laws.flatMap((law) => histories.get(law) ?? []);
+      if (!lines.some(stands)) missing.push(`${passed} ${source}`);
+      // Each law that the act is said to amend has that day in its own history.
+      for (const law of laws ?? [])
+        if (!(histories.get(law) ?? []).some((line) => line.includes(`${year}年${month}月${day}日`)))
+          missing.push(`${passed} ${law}`);
+    }
+    expect(missing).toEqual([]);
+  },
+);
+
+function inOneForm(line: string): string {
+  return line.replace(/[<＜]/g, "〈").replace(/[>＞]/g, "〉");
+}

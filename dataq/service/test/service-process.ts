@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import type { OperationName } from "@dataq/contract";
 import { checkAnswer } from "./answer-check.ts";
 import { environmentOf, makeDataFolder, removeDataFolder } from "./data-folder.ts";
 import { startVendor } from "./vendor.ts";
@@ -12,8 +13,8 @@ export interface ServiceOptions {
   /** The data folder of an earlier service. It is kept when this one stops. */
   readonly folder?: string;
   readonly args?: readonly string[];
-  /** A vendor answers every operation, so that calls cost their price; see vendor.ts. */
-  readonly vendor?: true;
+  /** A vendor answers every operation, or those not named, so that calls cost their price; see vendor.ts. */
+  readonly vendor?: true | { readonly without: readonly OperationName[] };
 }
 
 /** `dataq serve` as a user starts it: a process, called over HTTP. */
@@ -58,7 +59,8 @@ export interface CallResult {
 
 export async function startService(options: ServiceOptions = {}): Promise<ServiceProcess> {
   const folder = options.folder ?? (await makeDataFolder("first start"));
-  const vendor = options.vendor && (await startVendor(folder));
+  const without = options.vendor === true ? [] : (options.vendor?.without ?? []);
+  const vendor = options.vendor && (await startVendor(folder, without));
   const child = spawn(
     process.execPath,
     ["--conditions=source", main, "serve", "--json", ...(options.args ?? [])],

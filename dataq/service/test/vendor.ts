@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Operation, operations } from "@dataq/contract";
+import { type Operation, type OperationName, operations } from "@dataq/contract";
 
 /**
  * A vendor for every operation, for tests of money: a connector charges for what samples give away. It is a separate
@@ -15,8 +15,8 @@ export interface Vendor {
   close(): void;
 }
 
-/** Starts the vendor, and writes the mapping files for it to `folder`. */
-export async function startVendor(folder: string): Promise<Vendor> {
+/** Starts the vendor and writes the mapping files that name it into `folder`, `without` those of some operations. */
+export async function startVendor(folder: string, without: readonly OperationName[] = []): Promise<Vendor> {
   const child = fork(fileURLToPath(new URL("vendor-server.ts", import.meta.url)), {
     execArgv: ["--conditions=source"],
   });
@@ -26,7 +26,11 @@ export async function startVendor(folder: string): Promise<Vendor> {
   const base = `http://127.0.0.1:${port}`;
   writeFileSync(
     path,
-    JSON.stringify({ connectors: operations.map((operation) => mapping(operation, base)) }),
+    JSON.stringify({
+      connectors: operations
+        .filter(({ name }) => !without.includes(name))
+        .map((operation) => mapping(operation, base)),
+    }),
   );
   return { env: { DATAQ_CONNECTORS: path }, close: () => child.disconnect() };
 }

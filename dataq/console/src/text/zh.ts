@@ -657,6 +657,9 @@ export const zh: Text = {
     kind: "来源类型",
     kinds: { official: "官方", licensed: "已授权", third_party: "第三方" },
     licence: "许可证",
+    retrieved: "取得日期",
+    retrievedHint: "从发布者处取得该文件的日期。",
+    heldBack: "暂不采用",
     at: "时间",
     remove: "删除",
     removeTitle: (name) => `删除 ${name}？`,
@@ -666,7 +669,7 @@ export const zh: Text = {
     restoreAbout: "将恢复为上次变更之前的记录；7 天内可以撤销。",
     upload: "上传文件",
     uploadAbout:
-      "支持 JSON Lines、CSV、SQLite，可用 gzip、zstd 或 zip 压缩；自动识别 UTF-8 和 GB18030 编码。",
+      "支持 JSON Lines、JSON 数组、CSV、SQLite，可用 gzip、zstd 或 zip 压缩；自动识别 UTF-8 和 GB18030 编码。",
     file: "文件",
     fileHint: "大小上限由 DATAQ_UPLOAD_LIMIT 设置，默认 2 GB。",
     check: "仅检查",

@@ -58,11 +58,14 @@ function Report({ report }: { readonly report: ImportReport }) {
         ]}
       />
       {report.notes.length > 0 && (
-        <ul className="list-disc space-y-1 px-8 py-3">
-          {report.notes.map(({ note, note_zh }) => (
-            <li key={note}>{language === "zh" ? note_zh : note}</li>
-          ))}
-        </ul>
+        <section className="border-t border-line py-3">
+          <h3 className="px-5 text-sm font-semibold">{t.datasets.heldBack}</h3>
+          <ul className="mt-1 list-disc space-y-1 pr-5 pl-9 text-sm wrap-anywhere">
+            {report.notes.map(({ note, note_zh }) => (
+              <li key={note}>{language === "zh" ? note_zh : note}</li>
+            ))}
+          </ul>
+        </section>
       )}
       {report.problems.length > 0 && (
         <Table

@@ -39,6 +39,7 @@ export function UploadForm() {
         dataset: given("dataset"),
         source: given("source"),
         licence: given("licence"),
+        retrieved: given("retrieved"),
         kind: given("kind"),
         update: isOn("update"),
         dry_run: isOn("dry_run"),
@@ -96,6 +97,13 @@ export function UploadForm() {
           </Field>
           <Field label={t.datasets.licence} optionalText={t.datasets.optional}>
             {(attributes) => <Input {...attributes} name="licence" maxLength={200} autoComplete="off" />}
+          </Field>
+          <Field
+            label={t.datasets.retrieved}
+            optionalText={t.datasets.optional}
+            hint={t.datasets.retrievedHint}
+          >
+            {(attributes) => <Input {...attributes} name="retrieved" type="date" />}
           </Field>
           <div>
             <Checkbox name="dry_run" label={t.datasets.check} hint={t.datasets.checkHint} />
