@@ -142,6 +142,25 @@ test("rejects a broken header, and takes no data row for the header", async () =
   }
 });
 
+test("a row with a NUL character is refused by its field, in every format", async () => {
+  const problem = { code: "row_nul", values: { field: "b" } };
+  for (const [name, content] of [
+    ["nul.jsonl", '{"a":1}\n{"a":2,"b":[{"c":"x\\u0000"}]}\n'],
+    ["nul.json", '[{"a":1},{"a":2,"b":"\\u0000"}]'],
+    ["nul.csv", "a,b\n1,2\n3,x\0y\n"],
+  ] as const) {
+    const rows = await rowsOf(name, content);
+    expect(rows).toHaveLength(2);
+    expect(rows[1]).toMatchObject({ problem });
+  }
+});
+
+test("one object over several lines is refused with what to write instead", async () => {
+  await expect(rowsOf("object.json", '{\n "data": [\n  {"a":1}\n ]\n}\n')).rejects.toThrow(
+    "one JSON object over several lines",
+  );
+});
+
 describe("a file that is one JSON array", () => {
   test("is read as a whole: each object is a row, and anything else is rejected by its position", async () => {
     const text = '\ufeff\n [ {"a":1},\n  {"a":"二"}, 7, null,\n {"a":[3]} ]\n';

@@ -47,6 +47,7 @@ export const messagesZh: Record<keyof typeof messages, string> = {
   other_digest: "{file} 的 SHA-256 与公布的不一致，请重试。",
   unknown_encoding: "文件编码既不是 UTF-8，也不是 GB18030（GBK、GB2312）。请先转换为 UTF-8，例如使用 iconv。",
   unreadable: "文件无法完整读取：{reason}。",
+  not_json_lines: "文件是一个跨多行的 JSON 对象。请改用 JSON Lines（每行一个对象），或由对象组成的数组。",
   not_one_array: "文件以 [ 开头，但不是由对象组成的 JSON 数组：{reason}。请改用 JSON Lines：每行一个对象。",
   array_too_large:
     "文件是一个超过 {megabytes} MB 的 JSON 数组，无法一次读入。请改用 JSON Lines（每行一个对象），例如：jq -c '.[]' {name}.json > {name}.jsonl",
@@ -63,6 +64,7 @@ export const messagesZh: Record<keyof typeof messages, string> = {
   row_cell_too_long: "第 {cell} 格超过 {limit} 个字符",
   row_quote_open: "第 {cell} 格的引号没有闭合",
   row_quote_inside: "第 {cell} 格的右引号后还有文字；单元格内的引号请写两次",
+  row_nul: "{field} 含有 NUL 字符",
   row_not_utf8: "该行不是 UTF-8 编码",
   row_not_json: "该行不是 JSON（{reason}）",
   row_not_object: "不是 JSON 对象",

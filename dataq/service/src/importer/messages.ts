@@ -47,6 +47,8 @@ export const messages = {
   unknown_encoding:
     "The text is neither UTF-8 nor GB18030 (GBK, GB2312). Convert the file to UTF-8, for example with iconv.",
   unreadable: "The file cannot be read to its end: {reason}.",
+  not_json_lines:
+    "The file is one JSON object over several lines. Write JSON Lines, one object per line, or one array of objects.",
   not_one_array:
     "The file starts with [ and is not one JSON array of objects: {reason}. Write JSON Lines instead: one object per line.",
   array_too_large:
@@ -64,6 +66,7 @@ export const messages = {
   row_cell_too_long: "cell {cell}: longer than {limit} characters",
   row_quote_open: "cell {cell}: the quote is not closed",
   row_quote_inside: "cell {cell}: text follows the closing quote; write a quote inside of a cell twice",
+  row_nul: "{field}: contains a NUL character",
   row_not_utf8: "the line is not UTF-8",
   row_not_json: "the line is not JSON: {reason}",
   row_not_object: "must be a JSON object",

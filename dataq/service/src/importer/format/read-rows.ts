@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { ImportError } from "../import-error.ts";
+import { say } from "../message.ts";
 import { containerOf, contentOf } from "./bytes.ts";
 import { readCsv } from "./csv.ts";
 import { type Encoding, utf8Of, wideEncodingOf } from "./encoding.ts";
@@ -22,8 +23,21 @@ export interface ReadOptions {
 
 /**
  * Rows of a file in any supported format: JSON Lines, a JSON array, CSV or SQLite; plain, gzip, zstd or in a zip.
+ * PostgreSQL cannot store NUL, so a row that contains one is rejected.
  */
 export async function* readRows(path: string, options: ReadOptions = {}): AsyncGenerator<Row> {
+  for await (const row of rowsOf(path, options)) {
+    const [field] = ("fields" in row && Object.entries(row.fields).find(([, value]) => hasNul(value))) || [];
+    yield field === undefined ? row : { line: row.line, problem: say("row_nul", { field }) };
+  }
+}
+
+function hasNul(value: unknown): boolean {
+  if (typeof value === "string") return value.includes("\0");
+  return typeof value === "object" && value !== null && Object.values(value).some(hasNul);
+}
+
+async function* rowsOf(path: string, options: ReadOptions): AsyncGenerator<Row> {
   const container = await containerOf(path);
   if (container === "sqlite") {
     yield* readSqlite(path, options.table);
@@ -37,7 +51,7 @@ export async function* readRows(path: string, options: ReadOptions = {}): AsyncG
       if ((await extractFromZip(path, isData, target)) === undefined) {
         throw new ImportError("no_data_in_archive");
       }
-      yield* readRows(target, options);
+      yield* rowsOf(target, options);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -51,6 +65,7 @@ export async function* readRows(path: string, options: ReadOptions = {}): AsyncG
     const chunks = rest(first.value, content);
     const listener = onEncoding && { onEncoding };
     const start = beginningOf(first.value);
+    if (/^\{\s*\n/.test(start)) throw new ImportError("not_json_lines");
     // In JSON Lines, only the bad lines are rejected. CSV in an unknown encoding would be wrong as a whole.
     if (start.startsWith("{")) yield* readJsonLines(utf8Of(chunks, { unknown: "keep", ...listener }));
     else if (start.startsWith("["))
