@@ -142,8 +142,10 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await page.getByLabel("File").setInputFiles({
       name: "laws.jsonl",
       mimeType: "application/x-ndjson",
-      // Empty lines until it takes three pieces.
-      buffer: Buffer.from(`${law("2020-01-01", 5)}\n${law("2024-05-01", 1)}\n${"\n".repeat(2_500_000)}`),
+      // Blank lines until it takes three pieces.
+      buffer: Buffer.from(
+        `${law("2020-01-01", 5)}\n${law("2024-05-01", 1)}\n${`${" ".repeat(9_999)}\n`.repeat(250)}`,
+      ),
     });
     await recordProgress(page);
     await page.getByLabel("Operation").last().selectOption("legal_laws");
@@ -171,12 +173,10 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
       .waitFor();
     await dialog.getByText(/^Answer \(200, /).waitFor();
     const field = dialog.getByRole("row").filter({ hasText: "registration_date" });
-    expect(await field.getByRole("cell").allTextContents()).toEqual([
-      "registration_date",
-      "registration_date",
-      expect.stringMatching(/^\d{4}-/),
-      expect.stringMatching(/^\d{4}-/),
-    ]);
+    // On a narrow dialog each cell repeats the name of its column.
+    expect((await field.getByRole("cell").allTextContents()).join(" ")).toMatch(
+      /^registration_date .*registration_date .*(\d{4}-\d\d-\d\d) .*\1$/,
+    );
     expect(await faultsOf(page)).toEqual([]);
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
@@ -190,10 +190,13 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await importFileInto(service.folder, "research_patent_search", file);
     const rowOf = (operation: string) => page.getByRole("row").filter({ hasText: operation });
     await expect
-      .poll(async () => {
-        await visit(page, "/pricing");
-        return rowOf("research_patent_search").textContent();
-      })
+      .poll(
+        async () => {
+          await visit(page, "/pricing");
+          return rowOf("research_patent_search").textContent();
+        },
+        { timeout: 20_000 },
+      )
       .toContain("newest 2024-02-29");
     expect(await rowOf("research_patent_search").textContent()).toMatch(/500 tokens.*Imported.*1 record/);
     expect(await rowOf("legal_cases").textContent()).toMatch(/5,000 tokens.*Connector/);
@@ -216,19 +219,17 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await visit(page, "/playground?operation=cloud_express_tracking");
     await page.getByText("This service has no real data for this operation.").waitFor();
     const samples = page.getByRole("list", { name: "Samples" }).getByRole("button");
+    const number = page.locator("main form input").first();
     expect(await samples.count()).toBeGreaterThan(1);
     await page.getByTestId("price").getByText("0 tokens").waitFor();
     const value = (await samples.nth(1).textContent())!;
     await samples.nth(1).click();
-    expect(await page.getByLabel("Parcel number").inputValue()).toBe(value.split(" ")[0]);
+    expect(await number.inputValue()).toBe(value.split(" ")[0]);
     await page.getByRole("button", { name: "Send" }).click();
     await page.getByText("Not charged: sample data").waitFor();
-    await page.getByLabel("Parcel number").fill("YT9999999999990");
+    await number.fill("YT9999999999990");
     await page.getByRole("button", { name: "Send" }).click();
-    await page
-      .getByRole("alert")
-      .getByText(/has samples only/)
-      .waitFor();
+    await page.getByRole("alert").getByText("No real data answers this call.").waitFor();
     await visit(page, "/playground?operation=legal_cases");
     expect(await page.getByText("Samples only").count()).toBe(0);
   });

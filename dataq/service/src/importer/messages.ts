@@ -8,8 +8,8 @@ export const messages = {
     "The dictionary {version} has {words} words of two to four characters. New indexes use it, and others when they are refreshed: dataq index build",
 
   imported: "{records} records were imported.",
-  imported_but: "{records} records were imported; {bad} rows were refused.",
-  checked: "{records} records can be imported; {bad} rows would be refused. Nothing was written.",
+  imported_but: "{records} records were imported. Refused rows: {bad}.",
+  checked: "{records} records can be imported. Rows that would be refused: {bad}. Nothing was written.",
   unchanged: "This file was already imported; nothing was changed.",
   finished: "Finished.",
   index_refreshed: "The index was refreshed.",

@@ -11,6 +11,7 @@ import { useLook } from "../../ui/look.ts";
 import { useOnce } from "../../ui/once.ts";
 import { useOperationName } from "../../ui/operation-name.ts";
 import { Badge, Panel } from "../../ui/panel.tsx";
+import { ScrollBox } from "../../ui/scroll-box.tsx";
 import { Empty, Failure, Loaded } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 
@@ -78,7 +79,7 @@ function Trial({ trial, onClose }: { readonly trial: ConnectorTrial; readonly on
         </p>
         <section>
           <h3 className="text-sm font-semibold">{t.datasets.request}</h3>
-          <Text>
+          <Text label={t.datasets.request}>
             {[`${request.method} ${request.url}`, ...headers, request.body ?? ""].join("\n").trim()}
           </Text>
         </section>
@@ -86,7 +87,7 @@ function Trial({ trial, onClose }: { readonly trial: ConnectorTrial; readonly on
           <h3 className="text-sm font-semibold">
             {t.datasets.answer} {status !== null && `(${status}, ${format.number(ms)} ms)`}
           </h3>
-          <Text>{answer ?? "–"}</Text>
+          <Text label={t.datasets.answer}>{answer ?? "–"}</Text>
         </section>
         {fields.length > 0 && (
           <Table
@@ -114,11 +115,11 @@ function Trial({ trial, onClose }: { readonly trial: ConnectorTrial; readonly on
   );
 }
 
-function Text({ children }: { readonly children: string }) {
+function Text({ label, children }: { readonly label: string; readonly children: string }) {
   return (
-    <pre className="mt-1 max-h-48 overflow-auto rounded-md bg-sunken p-3 font-mono text-xs whitespace-pre-wrap wrap-anywhere">
-      {children}
-    </pre>
+    <ScrollBox label={label} className="mt-1 max-h-48 overflow-auto rounded-md bg-sunken p-3">
+      <pre className="font-mono text-xs whitespace-pre-wrap wrap-anywhere">{children}</pre>
+    </ScrollBox>
   );
 }
 

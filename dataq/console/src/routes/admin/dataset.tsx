@@ -95,7 +95,11 @@ function Shown({ set }: { readonly set: DatasetRow }) {
               isWide: true,
               cell: ({ origin }) => <code className="font-mono text-xs wrap-anywhere">{origin}</code>,
             },
-            { name: t.datasets.mode, cell: ({ mode }) => t.datasets.modes[mode] },
+            {
+              name: t.datasets.mode,
+              className: "whitespace-nowrap",
+              cell: ({ mode }) => t.datasets.modes[mode],
+            },
             { name: t.datasets.publisher, cell: ({ publisher }) => publisher ?? "–" },
             { name: t.datasets.kind, cell: ({ kind }) => t.datasets.kinds[kind] },
             { name: t.datasets.licence, isExtra: true, cell: ({ licence }) => licence ?? "–" },

@@ -32,7 +32,7 @@ export function JobReport({ id }: { readonly id: string }) {
           {job.state === "running" && (
             <Progress label={t.sources.states.running} done={job.done} total={job.total} />
           )}
-          {job.report && <Report report={job.report} />}
+          {job.report && job.report.outcome !== "unchanged" && <Report report={job.report} />}
         </>
       )}
     </Loaded>

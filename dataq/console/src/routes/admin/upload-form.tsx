@@ -44,6 +44,7 @@ export function UploadForm() {
         update: isOn("update"),
         dry_run: isOn("dry_run"),
         yes: isOn("yes"),
+        accept_versions: isOn("accept_versions"),
       };
       setJob(await startImport(wishes as unknown as NewImport));
     } finally {
@@ -109,6 +110,7 @@ export function UploadForm() {
             <Checkbox name="dry_run" label={t.datasets.check} hint={t.datasets.checkHint} />
             <Checkbox name="update" label={t.datasets.update} hint={t.datasets.updateHint} />
             <Checkbox name="yes" label={t.datasets.yes} hint={t.datasets.yesHint} />
+            <Checkbox name="accept_versions" label={t.datasets.accept} hint={t.datasets.acceptHint} />
           </div>
         </SettingForm>
         <div className="min-w-0" aria-live="polite">
