@@ -110,7 +110,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
   test("a file is uploaded, its report is read, and the data set is removed and restored", async () => {
     await visit(page, "/admin/datasets");
     const content = "title,issn\n学报,1234-5678\n期刊\n";
-    await page.getByLabel("File").setInputFiles({
+    await page.locator("input[type=file]").setInputFiles({
       name: "uploaded.csv",
       mimeType: "text/csv",
       buffer: Buffer.from(content),
@@ -139,7 +139,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
           "\n\n",
         ),
       });
-    await page.getByLabel("File").setInputFiles({
+    await page.locator("input[type=file]").setInputFiles({
       name: "laws.jsonl",
       mimeType: "application/x-ndjson",
       // Blank lines until it takes three pieces.
