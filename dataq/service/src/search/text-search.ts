@@ -154,7 +154,7 @@ export async function searchText(
         ...phrases.flat().map(({ term }) => term),
         ...[...corrected.values()].flat(),
       ]),
-    ],
+    ].slice(0, mostMarked),
   };
 }
 
@@ -188,7 +188,10 @@ function read(
     const hasLonger = all.some(({ word }) => !isCharacter(word));
     const own = hasLonger ? all.filter(({ word }) => !isCharacter(word)) : all;
     const characters = hasLonger ? all.map(({ word }) => word).filter(isCharacter) : [];
-    const words = own.flatMap(({ concept }) => concept.flatMap(({ terms }) => terms)).filter(isWord);
+    const asked = own.flatMap(({ concept }) => concept[0]?.terms ?? []);
+    const words = [...asked, ...own.flatMap(({ concept }) => concept.flatMap(({ terms }) => terms))].filter(
+      isWord,
+    );
     return { text, concepts: [...own, ...quoted], characters, words };
   });
 }
@@ -309,6 +312,8 @@ function distinct(concepts: Asked["concepts"]): Asked["concepts"] {
 const otherFormWeight = 0.9;
 const pairWeight = 0.25;
 const mostCorrected = 3;
+/** Each one is looked for in the whole text of each record. */
+const mostMarked = 12;
 
 function isCharacter(word: string): boolean {
   return word.length === 1 && isHan(word);

@@ -21,6 +21,8 @@ export interface Into {
   readonly matches: Uint32Array | undefined;
   /** Keeps the larger one instead of the sum. */
   readonly isLargest: boolean;
+  /** Counts the terms that a document has, each as `share`. */
+  readonly had?: { readonly out: Float64Array; readonly share: number };
 }
 
 /** Okapi BM25 of a term, times `weight`. */
@@ -43,9 +45,8 @@ export function addScores(
   if (dense !== undefined) {
     for (let i = 0; i < matches.length; i++) {
       const ordinal = matches[i] as number;
-      // 0 where the document lacks the term.
       const frequency = dense[ordinal] as number;
-      put(into, i, (worth * frequency) / (frequency + (norms[ordinal] as number)));
+      if (frequency !== 0) put(into, i, (worth * frequency) / (frequency + (norms[ordinal] as number)));
     }
     return;
   }
@@ -56,15 +57,18 @@ export function addScores(
 }
 
 /** The same score for each document that has the term. */
-export function addFlat({ ordinals }: Postings, score: number, into: Into): void {
-  if (into.matches === undefined) for (const ordinal of ordinals) put(into, ordinal, score);
-  else eachMatch(ordinals, into.matches, (i) => put(into, i, score));
+export function addFlat({ ordinals, dense }: Postings, score: number, into: Into): void {
+  const { matches } = into;
+  if (matches === undefined) for (const ordinal of ordinals) put(into, ordinal, score);
+  else if (dense === undefined) eachMatch(ordinals, matches, (i) => put(into, i, score));
+  else for (let i = 0; i < matches.length; i++) if (dense[matches[i] as number] !== 0) put(into, i, score);
 }
 
-function put({ out, isLargest }: Into, at: number, score: number): void {
+function put({ out, isLargest, had }: Into, at: number, score: number): void {
   const before = out[at] as number;
   if (!isLargest) out[at] = before + score;
   else if (score > before) out[at] = score;
+  if (had !== undefined) had.out[at] = (had.out[at] as number) + had.share;
 }
 
 function eachMatch(

@@ -4,7 +4,7 @@ import type { Postings } from "./codec.ts";
 import type { OpenSegment } from "./open-segment.ts";
 import { type PhraseWord, withPhrase } from "./phrase.ts";
 import { dateNumber } from "./segment-builder.ts";
-import { intersect, subtract, type Take, unite, within } from "./sets.ts";
+import { intersect, subtract, type Take, unite, withAny, within } from "./sets.ts";
 
 /** The data of a segment for the terms of a question. */
 export interface SegmentTerms {
@@ -72,8 +72,15 @@ function evaluate(query: Query, documents: number, terms: SegmentTerms, take: Ta
   }
   if ("not" in query) return subtract(everything(documents), evaluate(query.not, documents, terms, take));
   const wanted: Members[] = [];
+  const choices: (readonly Members[])[] = [];
   for (const part of query.all) {
     if ("not" in part) continue;
+    const choice = choiceOf(part, terms);
+    if (choice !== undefined) {
+      if (choice.length === 0) return nothing;
+      choices.push(choice);
+      continue;
+    }
     const members =
       "term" in part
         ? terms.postings.get(part.term)
@@ -81,10 +88,22 @@ function evaluate(query: Query, documents: number, terms: SegmentTerms, take: Ta
     if (members === undefined || members.ordinals.length === 0) return nothing;
     wanted.push(members);
   }
+  // The narrowest choice is made to a set; the others are then looked up for its members alone.
+  choices.sort((a, b) => sizeOf(a) - sizeOf(b));
+  const narrowest = choices[0];
+  if (narrowest !== undefined && (wanted.length === 0 || sizeOf(narrowest) < leastOf(wanted))) {
+    choices.shift();
+    const ordinals = unite(
+      narrowest.map((each) => each.ordinals),
+      documents,
+    );
+    wanted.push({ ordinals, dense: undefined });
+  }
   wanted.sort((a, b) => a.ordinals.length - b.ordinals.length);
   let set = wanted[0]?.ordinals ?? everything(documents);
   for (const { ordinals, dense } of wanted.slice(1))
     set = dense === undefined ? intersect(set, ordinals, take) : within(set, dense, take);
+  for (const choice of choices) set = withAny(set, choice, take);
   for (const part of query.all) {
     if ("not" in part) set = subtract(set, evaluate(part.not, documents, terms, take));
   }
@@ -93,6 +112,26 @@ function evaluate(query: Query, documents: number, terms: SegmentTerms, take: Ta
 
 /** A set in the form of a block. */
 type Members = Pick<Postings, "ordinals" | "dense">;
+
+/** The blocks of a part that is any of several terms; undefined for any other part. */
+function choiceOf(part: Query, terms: SegmentTerms): Members[] | undefined {
+  if (!("any" in part)) return undefined;
+  const blocks: Members[] = [];
+  for (const each of part.any) {
+    if (!("term" in each)) return undefined;
+    const block = terms.postings.get(each.term);
+    if (block !== undefined && block.ordinals.length > 0) blocks.push(block);
+  }
+  return blocks;
+}
+
+function sizeOf(choice: readonly Members[]): number {
+  return choice.reduce((sum, { ordinals }) => sum + ordinals.length, 0);
+}
+
+function leastOf(list: readonly Members[]): number {
+  return list.reduce((least, { ordinals }) => Math.min(least, ordinals.length), Number.POSITIVE_INFINITY);
+}
 
 function phrased(phrase: Extract<Query, { phrase: unknown }>["phrase"], terms: SegmentTerms): Uint32Array {
   const words: PhraseWord[] = [];

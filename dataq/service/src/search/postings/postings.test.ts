@@ -5,7 +5,7 @@ import { BlockWriter, readBlock } from "./codec.ts";
 import { PlaceReader, PlaceWriter } from "./places.ts";
 import { Recent } from "./recent.ts";
 import { Scratch } from "./scratch.ts";
-import { intersect, subtract, unite, within } from "./sets.ts";
+import { intersect, subtract, unite, withAny, within } from "./sets.ts";
 import { Top } from "./top.ts";
 
 const ordinals = fc
@@ -68,6 +68,12 @@ test("set algebra agrees with Set", () => {
       const dense = new Uint8Array(300_001);
       for (const n of b) dense[n] = 3;
       expect([...within(x, dense)]).toEqual(a.filter((n) => inB.has(n)));
+      const inC = new Set(c);
+      const either = [
+        { ordinals: y, dense },
+        { ordinals: z, dense: undefined },
+      ];
+      expect([...withAny(x, either)]).toEqual(a.filter((n) => inB.has(n) || inC.has(n)));
       expect([...subtract(x, y)]).toEqual(a.filter((n) => !inB.has(n)));
       const times = new Map<number, number>();
       for (const n of [...a, ...b, ...c]) times.set(n, (times.get(n) ?? 0) + 1);

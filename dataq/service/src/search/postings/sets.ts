@@ -39,6 +39,30 @@ export function within(a: Uint32Array, dense: Uint8Array, take = fresh): Uint32A
   return out.subarray(0, length);
 }
 
+/** Those of `a` that any of the sets has. */
+export function withAny(
+  a: Uint32Array,
+  sets: readonly { readonly ordinals: Uint32Array; readonly dense: Uint8Array | undefined }[],
+  take = fresh,
+): Uint32Array {
+  const has = new Uint8Array(a.length);
+  for (const { ordinals, dense } of sets) {
+    if (dense !== undefined) {
+      for (let i = 0; i < a.length; i++) if (dense[a[i] as number] !== 0) has[i] = 1;
+      continue;
+    }
+    let at = 0;
+    for (let i = 0; i < a.length && at < ordinals.length; i++) {
+      at = lowerBound(ordinals, a[i] as number, at);
+      if (ordinals[at] === a[i]) has[i] = 1;
+    }
+  }
+  const out = take(a.length);
+  let length = 0;
+  for (let i = 0; i < a.length; i++) if (has[i] === 1) out[length++] = a[i] as number;
+  return out.subarray(0, length);
+}
+
 /** Members of at least `atLeast` of the sets. */
 export function unite(sets: readonly Uint32Array[], limit: number, atLeast = 1): Uint32Array {
   if (sets.length === 1 && atLeast === 1) return sets[0] as Uint32Array;

@@ -111,16 +111,13 @@ function addWording(
     return;
   }
   const { out, matches } = into;
-  const sum = { out: scratch.scores("part", out.length), matches, isLargest: false };
-  const had = { out: scratch.scores("had", out.length), matches, isLargest: false };
-  for (const term of terms) {
-    addTerm(term, sum);
-    const block = postings.get(term);
-    if (block !== undefined) addFlat(block, 1 / terms.length, had);
-  }
+  const had = { out: scratch.scores("had", out.length), share: 1 / terms.length };
+  const sum = { out: scratch.scores("part", out.length), matches, isLargest: false, had };
+  for (const term of terms) addTerm(term, sum);
   for (let i = 0; i < out.length; i++) {
     // Two words of a phrase of three are worth less than two thirds.
     const score = (sum.out[i] as number) * (had.out[i] as number);
+    if (score === 0) continue;
     const before = out[i] as number;
     out[i] = into.isLargest ? Math.max(before, score) : before + score;
   }
