@@ -511,7 +511,7 @@ describe("launch", () => {
       expect(started.code).toBe(7);
       expect(started.err).toMatch(/^Codex works with with-tools:latest\nThe context window has \d+ tokens, /);
       expect(started.out).toBe(
-        `k3y -c model_provider=locallm -c model_providers.locallm.name=locallm -c model_providers.locallm.base_url=${server.url}/v1 -c model_providers.locallm.wire_api=responses -c model_providers.locallm.env_key=LOCALLM_API_KEY -c model=with-tools:latest exec two words\n`,
+        `k3y -c model_provider=locallm -c model_providers.locallm.name=locallm -c model_providers.locallm.base_url=${server.url}/v1 -c model_providers.locallm.wire_api=responses -c model_providers.locallm.env_key=LOCALLM_API_KEY -c model=with-tools:latest -c web_search=disabled -c features.multi_agent=false exec two words\n`,
       );
 
       expect((await locallm("ps")).out).toMatch(

@@ -78,6 +78,9 @@ export const assistants: Readonly<Record<string, Assistant>> = {
         ["model_provider", "locallm"],
         ...Object.entries(provider).map(([key, value]) => [`model_providers.locallm.${key}`, value]),
         ["model", model],
+        // Kinds of tools that only OpenAI has.
+        ["web_search", "disabled"],
+        ["features.multi_agent", "false"],
       ];
       return {
         environment: { ...(apiKey === null ? {} : { LOCALLM_API_KEY: apiKey }) },
