@@ -410,7 +410,7 @@ test("a new price is charged when it takes effect, and every public page shows i
       (one: { operation: string }) => one.operation === price.operation,
     ).units,
     page: (await service.call("/docs")).text.includes("777 tokens"),
-    agents: /research_journal_search\).* (\d+) tokens\.\n/.exec((await service.call("/llms.txt")).text)?.[1],
+    agents: /research_journal_search\).*; (\d+) tokens\./.exec((await service.call("/llms.txt")).text)?.[1],
   });
   expect(await told()).toEqual({ charged: 500, catalog: 500, older: 500, page: false, agents: "500" });
   service.nowMs += 180_000;
