@@ -25,8 +25,9 @@ export async function run(print: (line: string) => void): Promise<void> {
     const database = await openFolder(folder);
     const run = how === "SIGKILL" ? processesIn(folder) : commandsOn(database, folder);
     const kills = new DatasetKills({ database, folder, run, size: how === "SIGKILL" ? 1_000 : 10 });
+    // One that clears away what a killed one left sends a few more.
     const choose = (statements: number) =>
-      how === "SIGKILL" ? spread(statements, processKills) : all(statements);
+      how === "SIGKILL" ? spread(statements, processKills) : all(statements + 8);
     try {
       await kills.start();
       for (const target of killTargets)

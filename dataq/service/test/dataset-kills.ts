@@ -82,10 +82,11 @@ export class DatasetKills {
     let before = await this.#look(target);
     if (same(before, after)) throw new Error(`${target} ${action} changes nothing`);
     let keptOld = 0;
+    let killed = 0;
     const steps = choose(statements);
     for (const step of steps) {
       // A command that continues a killed one sends fewer statements, and may end before its kill.
-      await this.#run(words, step);
+      if ((await this.#run(words, step)).killed) killed++;
       const seen = await this.#look(target);
       const isOld = same(seen.sets, before.sets);
       const context = `${target} ${action}, killed before statement ${step} of ${statements}`;
@@ -111,7 +112,7 @@ export class DatasetKills {
       throw new Error(differences(`${target} ${action}, at last`, { before, seen: last, after }));
     await this.#assertSound(`${target} ${action}, at last`, target);
     await this.#assertNothingLeft(target);
-    return { statements, kills: steps.length, keptOld };
+    return { statements, kills: killed, keptOld };
   }
 
   /** Creates the state in which the action starts, and returns the arguments of the action. */
