@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Store } from "../src/library/store.ts";
 import { writeWeightsModel } from "../src/library/weights.ts";
 import { Pulls } from "../src/sources/pulls.ts";
-import type { TransferLimits } from "../src/sources/transfer.ts";
+import type { TransferLimits } from "../src/sources/transfer-request.ts";
 import { requireModelName } from "../src/wire/model-name.ts";
 import { type Fault, faultyProxy } from "./docker-registry.ts";
 import { ggufBytes, tinyModel } from "./tiny-gguf.ts";

@@ -4,7 +4,7 @@ import type { Digest } from "../library/digest.ts";
 import { requireSpace } from "../library/disk-space.ts";
 import { writeDurably } from "../library/durable.ts";
 import { FileHash } from "./file-hash.ts";
-import type { ByteRange, TransferLimits, TransferRequest } from "./transfer.ts";
+import type { ByteRange, TransferLimits, TransferRequest } from "./transfer-request.ts";
 
 interface Part extends ByteRange {
   completedBytes: number;

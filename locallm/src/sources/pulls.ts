@@ -14,7 +14,7 @@ import { Partials } from "./partial.ts";
 import type { PullContext } from "./pull-context.ts";
 import { pullFromPypi } from "./pypi.ts";
 import { parseReference } from "./reference.ts";
-import type { TransferLimits } from "./transfer.ts";
+import type { TransferLimits } from "./transfer-request.ts";
 import { Transfers } from "./transfers.ts";
 
 export interface PullSettings {

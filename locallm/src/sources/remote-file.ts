@@ -8,7 +8,7 @@ import type { NetworkResponse } from "./network.ts";
 import type { PullContext } from "./pull-context.ts";
 import { percentDecoded } from "./reference.ts";
 import { withRetries } from "./retry.ts";
-import type { ByteRange } from "./transfer.ts";
+import type { ByteRange } from "./transfer-request.ts";
 
 /** A remote file, before its download. */
 export interface RemoteFile {

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Digest, digestOf } from "../library/digest.ts";
 import { Network } from "./network.ts";
 import { Partials } from "./partial.ts";
-import type { TransferLimits } from "./transfer.ts";
+import type { TransferLimits } from "./transfer-request.ts";
 import { Transfers } from "./transfers.ts";
 
 const content = randomBytes(1_000_000);

@@ -6,7 +6,8 @@ import { asWriteError } from "../library/disk-space.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { Partials } from "./partial.ts";
 import { completedBytes, hasState, PartialFile } from "./partial-file.ts";
-import { Transfer, type TransferLimits, type TransferRequest } from "./transfer.ts";
+import { Transfer } from "./transfer.ts";
+import type { TransferLimits, TransferRequest } from "./transfer-request.ts";
 
 const usualLimits: TransferLimits = {
   parts: 8,

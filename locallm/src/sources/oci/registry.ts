@@ -7,7 +7,7 @@ import { authorizationOf, type Credentials } from "../credentials.ts";
 import type { Network, NetworkRequest, NetworkResponse } from "../network.ts";
 import { readBody, readRefusal } from "../network-answer.ts";
 import { withRetries } from "../retry.ts";
-import type { ByteRange } from "../transfer.ts";
+import type { ByteRange } from "../transfer-request.ts";
 import { type Challenge, parseChallenge } from "./challenge.ts";
 
 export interface RegistryOptions {
