@@ -14,14 +14,8 @@ const groups = "TestAPI|TestBasic|TestChat|TestEmbedding|TestContext|TestConcurr
 /** Failures that are intended, or that need models which are not available; by a part of the test's name. */
 const known: readonly (readonly [part: string, why: string])[] = [
   ["input_after_truncate_error", "num_ctx 0 is rejected: a window has at least one token"],
-  ["embed-api-truncate/all-minilm", "because of its last part, input_after_truncate_error"],
   ["api-show-model", "expects the licence and parameters of llama3.2, which the starter stands in for"],
-  ["api-generate", "two names of the same weights share a runner, which ps lists under the first name"],
   ["context-exhaustion", "expects certain words of a story; the model has only 135M parameters"],
-  ["generate-history", "expects certain words of an answer; the model has only 135M parameters"],
-  ["embed/", "needs the model qwen3-embedding"],
-  ["chat/", "needs models that must be pulled from Ollama's registry"],
-  ["tools", "needs models that must be pulled from Ollama's registry"],
 ];
 
 /** `OLLAMA_SOURCE`: a checkout of Ollama's sources, where `go test` runs. */
