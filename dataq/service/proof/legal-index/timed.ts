@@ -24,6 +24,8 @@ export async function ask(
       page_size: 20,
       cache: "bypass",
     });
+    // Generated judgments alone do not say that there is none: such a question is 501, and free.
+    if (status === 501) return 0;
     if (status !== 200) throw new Error(`${question.query}: ${status} ${body.slice(0, 200)}`);
     const { total } = JSON.parse(body) as { total: number };
     return total;

@@ -236,7 +236,11 @@ function conceptOf(word: string, { others }: Meaning, analyser: Analyser): Conce
   const wordings = others
     .map((other) => wordingOf(other, analyser))
     .filter(({ terms }) => isSomething(terms));
-  return [...(own.length === 0 ? [] : [{ terms: own, weight: 1 }]), ...wordings];
+  const all: Wording[] = [...(own.length === 0 ? [] : [{ terms: own, weight: 1 }]), ...wordings];
+  // Of one wording that several meanings give, the first counts, which is the word itself.
+  return all.filter(
+    ({ terms }, at) => all.findIndex((other) => other.terms.join(" ") === terms.join(" ")) === at,
+  );
 }
 
 function wordingOf(other: OtherWording, analyser: Analyser): Wording {
@@ -313,7 +317,7 @@ const otherFormWeight = 0.9;
 const pairWeight = 0.25;
 const mostCorrected = 3;
 /** Each one is looked for in the whole text of each record. */
-const mostMarked = 12;
+const mostMarked = 8;
 
 function isCharacter(word: string): boolean {
   return word.length === 1 && isHan(word);

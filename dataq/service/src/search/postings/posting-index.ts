@@ -13,6 +13,7 @@ import type {
   RefreshReport,
   SearchIndex,
   SearchPage,
+  Wanted,
 } from "../search-index.ts";
 import type { DocumentPlace, StoredBody } from "../stored-body.ts";
 import type { Statistics } from "./bm25.ts";
@@ -331,7 +332,8 @@ export class PostingIndex implements SearchIndex {
         top.offerAll(scores, segment.dates, place, ordinals, isLast);
       };
       if (wanted === undefined) rank(all, this.#scratch.scores("sum", all.length));
-      else if (isEnough) rank(all, scoresOf(wanted, segment, own.postings, statistics, all, this.#scratch));
+      else if (isEnough)
+        rank(all, scoresOf(plain(wanted), segment, own.postings, statistics, all, this.#scratch));
       else {
         const may = matching(question, segment, own, take);
         // Walking through the blocks is quicker than looking up each document where all of them count.
@@ -432,6 +434,11 @@ function raise(
     scores[length++] = isComplete ? score + completeScore : score;
   }
   return { ordinals: ordinals.subarray(0, length), length };
+}
+
+/** Documents that have every word are not told apart by parts of words. */
+function plain(wanted: Wanted): Wanted {
+  return { ...wanted, hints: wanted.hints.filter(({ isFlat }) => isFlat) };
 }
 
 const noOrdinals = new Uint32Array(0);

@@ -25,13 +25,18 @@ export function articleMeanings(text: string): Understood {
 /** For judgments: the law's words, and the charge or cause that they name. */
 export function judgmentMeanings(text: string): Understood {
   return understood(text, ({ terms, weight, cause }) => [
-    ...terms.map((term) => ({ text: term, weight })),
+    ...terms
+      .filter((term) => term.length <= longestOfJudgments && weight >= leastOfJudgments)
+      .map((term) => ({ text: term, weight })),
     ...causeNames(cause).map((name) => ({ term: causeTerm(name), score: causeScore * weight })),
   ]);
 }
 
 const placeScore = 10;
 const causeScore = 20;
+/** Judgments repeat the words of a law, hardly its sentences. */
+const longestOfJudgments = 5;
+const leastOfJudgments = 0.5;
 const commonScore = 0.3;
 
 /** Laws that the lexicon names often are asked about often. */
