@@ -1,7 +1,11 @@
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { envelopeSchema, errors, operations } from "@dataq/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -285,6 +289,55 @@ describe("programs", () => {
     expect(ids.length).toBeGreaterThan(40);
   });
 
+  test("the shell example runs", async () => {
+    const path = `${repository}examples/dataq/article-by-curl.sh`;
+    const { stdout } = await run("sh", [path, "样例数据条例 第一条"], { env: environment() });
+    const [price, answer] = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(price).toMatchObject({ tokens: expect.any(Number) });
+    expect(answer.data[0].content).toContain("不具有任何效力");
+  });
+
+  test("the example of an agent gives the model the operations, and the answers it asks for", async () => {
+    // The model's side is scripted: models small enough for a test do not choose tools reliably.
+    const asked: {
+      messages: { role: string; content: string }[];
+      tools: { function: { name: string } }[];
+    }[] = [];
+    const call = (name: string, params: object) => ({
+      id: name,
+      type: "function",
+      function: { name, arguments: JSON.stringify(params) },
+    });
+    const replies = [
+      {
+        tool_calls: [
+          call("legal_laws", { query: "样例数据条例 第一条" }),
+          call("enterprise_company_detail", { tax_id: "1" }),
+        ],
+      },
+      { content: "第一条" },
+    ];
+    const model = createServer(async (request, response) => {
+      asked.push((await json(request)) as never);
+      const message = { role: "assistant", ...replies[asked.length - 1] };
+      response.end(JSON.stringify({ choices: [{ message }] }));
+    });
+    await once(model.listen(0, "127.0.0.1"), "listening");
+    const { port } = model.address() as AddressInfo;
+    const env = environment({ OPENAI_BASE_URL: `http://127.0.0.1:${port}`, MODEL: "scripted" });
+    const words = ["-C", "source", `${repository}examples/dataq/agent.ts`, "样例数据条例第一条写了什么？"];
+    const { stdout } = await run(process.execPath, words, { env });
+    expect(stdout).toMatch(/^第一条\n\d+ tokens spent\n$/);
+    model.close();
+    expect(asked[0]?.tools.map((tool) => tool.function.name)).toEqual(operations.map(({ name }) => name));
+    const [law, company] = asked[1]?.messages.filter(({ role }) => role === "tool") ?? [];
+    expect(law?.content).toContain("不具有任何效力");
+    expect(company?.content).toContain("tax_id");
+  });
+
   test("dataq query and dataq paginate run on the command line", async () => {
     const dataq = `${repository}dataq/service/src/cli/main.ts`;
     const answer = JSON.parse(await runProgram(dataq, "query", "legal_laws", "样例数据条例 第一条"));
@@ -322,6 +375,11 @@ describe.skipIf(missing.length > 0)("the Python client (needs httpx and pandas f
     });
   });
 
+  test("the notebook example runs", async () => {
+    const output = await runPython([`${repository}examples/dataq/paper-years.py`, "的"]);
+    expect(output).toMatch(/^500 tokens a page, \d+ left\nyear\n(\d{4} +\d+\n)+ *citation_count +title\n/);
+  });
+
   test("every program of the guide runs as printed", async () => {
     const pages = ["docs/dataq/client-python.md", "dataq/client-python/README.md"];
     const programs = pages.flatMap((page) => programsOf(page, "python"));
@@ -336,12 +394,7 @@ for program in json.load(sys.stdin):
 
 async function runPython(words: string[], input = ""): Promise<string> {
   const python = `${repository}dataq/client-python`;
-  const env = {
-    ...process.env,
-    DATAQ_API_KEY: service.key,
-    DATAQ_BASE_URL: service.url,
-    PYTHONPATH: `${python}/src`,
-  };
+  const env = environment({ PYTHONPATH: `${python}/src` });
   const running = run("python3", words, { env, cwd: `${python}/test`, timeout: 60_000, maxBuffer: 2 ** 26 });
   running.child.stdin?.end(input);
   return (await running).stdout;
@@ -349,9 +402,13 @@ async function runPython(words: string[], input = ""): Promise<string> {
 
 async function runProgram(path: string, ...words: string[]): Promise<string> {
   const conditions = path.startsWith(repository) ? ["-C", "source"] : [];
-  const env = { ...process.env, DATAQ_API_KEY: service.key, DATAQ_BASE_URL: service.url };
-  const { stdout } = await run(process.execPath, [...conditions, path, ...words], { env, timeout: 60_000 });
-  return stdout;
+  const options = { env: environment(), timeout: 60_000 };
+  return (await run(process.execPath, [...conditions, path, ...words], options)).stdout;
+}
+
+/** What programs read the address and the key from. */
+function environment(more: Record<string, string> = {}): NodeJS.ProcessEnv {
+  return { ...process.env, ...more, DATAQ_API_KEY: service.key, DATAQ_BASE_URL: service.url };
 }
 
 /** A key of a new account. */
