@@ -115,7 +115,7 @@ function resultClass(operation: Operation, types: PythonTypes): string {
 function methods(): string {
   const names = all.flatMap(({ name }) => [`${pascal(name)}Record`, `${pascal(name)}Result`]);
   return [
-    "from typing import TYPE_CHECKING, Any, Dict, Literal, Mapping, Optional, Type, Union, overload",
+    "from typing import Any, Dict, Literal, Mapping, Optional, Type, Union, overload",
     [
       "from .records import (",
       ...names.map((name) => `    ${name},`),
@@ -123,8 +123,8 @@ function methods(): string {
       "from ._options import PageOptions, QueryOptions",
       "from ._pages import AsyncPages, Pages",
       "from ._result import AnyResult",
+      "from ._unpack import Unpack",
     ].join("\n"),
-    "if TYPE_CHECKING:\n    # Part of every type checker, and needed by nothing else.\n    from typing_extensions import Unpack\n",
     face("Operations", "def", "", "Pages"),
     `\n${face("AsyncOperations", "async def", "await ", "AsyncPages")}`,
   ].join("\n\n");

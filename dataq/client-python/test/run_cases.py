@@ -1,6 +1,6 @@
 """Runs the cases of dataq/cases with one face of the client; prints a line of JSON for each case.
 
-    python run_cases.py sync|async <folder of the cases> <address of the scripted server>
+python run_cases.py sync|async <folder of the cases> <address of the scripted server>
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import urllib.request
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
-import dataq_client
 import httpx
+
+import dataq_client
 from dataq_client import AsyncDataQuery, Clock, DataQuery, DevnorsDataError
 
 KEY = "dq_test_000000000000000000000000000000000000"

@@ -17,14 +17,16 @@ import os
 import pickle
 import threading
 import traceback
+import typing
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Callable, Dict, Iterator, List, Optional
 from unittest import mock
 
-import dataq_client
 import httpx
+
+import dataq_client
 from dataq_client import (
     AsyncDataQuery,
     AuthenticationError,
@@ -35,7 +37,9 @@ from dataq_client import (
     DataQuery,
     DevnorsDataError,
     InsufficientBalanceError,
+    OperationName,
     TimeoutError,
+    records,
 )
 
 KEY = "dq_test_000000000000000000000000000000000000"
@@ -95,7 +99,9 @@ def ok(handler: BaseHTTPRequestHandler) -> None:
 class Settings(unittest.TestCase):
     def test_key_and_address_come_from_the_environment_by_default(self) -> None:
         with serving(ok) as server:
-            with mock.patch.dict(os.environ, {"DATAQ_API_KEY": f"{KEY}\n", "DATAQ_BASE_URL": server.url + "/"}):
+            with mock.patch.dict(
+                os.environ, {"DATAQ_API_KEY": f"{KEY}\n", "DATAQ_BASE_URL": server.url + "/"}
+            ):
                 with DataQuery() as client:
                     client.legal_laws("x")
                 with DataQuery("other_key", base_url=server.url) as client:
@@ -192,9 +198,10 @@ class Settings(unittest.TestCase):
 
 class Secrecy(unittest.TestCase):
     def failing(self, server_url: str, **options: Any) -> DevnorsDataError:
-        with self.assertRaises(DevnorsDataError) as caught, DataQuery(
-            KEY, base_url=server_url, max_retries=0, **options
-        ) as client:
+        with (
+            self.assertRaises(DevnorsDataError) as caught,
+            DataQuery(KEY, base_url=server_url, max_retries=0, **options) as client,
+        ):
             client.legal_laws("x")
         return caught.exception
 
@@ -323,6 +330,17 @@ class Exceptions(unittest.TestCase):
             self.assertTrue(hasattr(dataq_client, name), name)
 
 
+class Hints(unittest.TestCase):
+    def test_frameworks_can_read_the_types_of_methods_and_records(self) -> None:
+        # Tools for agents are made of functions by their hints.
+        for kind in (DataQuery, AsyncDataQuery):
+            for name in typing.get_args(OperationName):
+                self.assertIn("return", typing.get_type_hints(getattr(kind, name)))
+        for name, value in vars(records).items():
+            if name.endswith(("Record", "Summary")):
+                self.assertTrue(typing.get_type_hints(value), name)
+
+
 class Results(unittest.TestCase):
     def ask(self, body: Dict[str, Any]) -> Any:
         with serving(lambda handler: reply(handler, 200, body)) as server:
@@ -387,11 +405,13 @@ class Sharing(unittest.TestCase):
         def note(request: httpx.Request) -> None:
             seen.append(str(request.url.path))
 
-        with serving(ok) as server, httpx.Client(event_hooks={"request": [note]}) as http_client:
+        options: Dict[str, Any] = {"event_hooks": {"request": [note]}, "auth": ("user", "password")}
+        with serving(ok) as server, httpx.Client(**options) as http_client:
             with DataQuery(KEY, base_url=server.url, http_client=http_client) as client:
                 client.legal_laws("x")
             self.assertFalse(http_client.is_closed)
             self.assertEqual(seen, ["/v1/data/query"])
+            self.assertEqual(server.seen[0]["headers"]["authorization"], f"Bearer {KEY}")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import List, Optional
 
-from dataq_client import AsyncDataQuery, ConnectionError, DataQuery, DevnorsDataError, InsufficientBalanceError
+from dataq_client import (
+    AsyncDataQuery,
+    ConnectionError,
+    DataQuery,
+    DevnorsDataError,
+    InsufficientBalanceError,
+)
 from dataq_client.records import LegalCasesRecord
 
 

@@ -24,7 +24,7 @@ describe.skipIf(missing.length > 0)("types (needs mypy, pyright, httpx and panda
   });
 
   test.concurrent("pyright accepts the package and a program, and rejects what is wrong", async () => {
-    expect(await report("pyright", ["src", "test"], process.env)).toMatch(/^0 errors, 0 warnings/m);
+    expect(await report("pyright", [], process.env)).toMatch(/^0 errors, 0 warnings/m);
   });
 });
 

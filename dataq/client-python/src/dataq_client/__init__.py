@@ -27,10 +27,10 @@ from ._errors import (
     TimeoutError,
     UnprocessableError,
 )
-from .records import OperationName
 from ._options import CallOptions, PageOptions, PageState, QueryOptions
 from ._pages import AsyncPages, Pages
 from ._result import Result
+from .records import OperationName
 
 __all__ = [
     "APIError",

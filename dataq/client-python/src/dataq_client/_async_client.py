@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Type, TypeVar, Union
+from typing import Any, Mapping, Optional, Sequence, Type, TypeVar, Union
 
 import httpx
 
@@ -11,17 +11,13 @@ from ._call import Send, Steps
 from ._clock import Clock
 from ._exchange import Outcome, exchange_async
 from ._methods import AsyncOperations
-from .records import OperationName
+from ._options import CallOptions
 from ._pages import AsyncPages
 from ._result import AnyResult, Result
 from ._settings import read_settings
 from ._steps import ClientSteps
-
-if TYPE_CHECKING:
-    # Part of every type checker, and needed by nothing else.
-    from typing_extensions import Unpack
-
-    from ._options import CallOptions
+from ._unpack import Unpack
+from .records import OperationName
 
 Value = TypeVar("Value")
 Self = TypeVar("Self", bound="AsyncDataQuery")

@@ -37,9 +37,7 @@ The core is a generator of these steps and so is the same for the synchronous an
 Steps = Generator[Step, Optional[Outcome], Value]
 
 
-def call(
-    settings: Settings, retry: RetrySettings, clock: Clock, request: HttpRequest
-) -> Steps[RawResponse]:
+def call(settings: Settings, retry: RetrySettings, clock: Clock, request: HttpRequest) -> Steps[RawResponse]:
     """Sends a request until it succeeds or the retry rule stops it."""
     deadline = clock.now() + retry.total_timeout
     attempt = 0
@@ -67,9 +65,7 @@ def call(
 def _read_reply(reply: Reply, api_key: str, attempts: int) -> RawResponse:
     """Removes the key from everything that a server sends back."""
     headers = httpx.Headers([(name, _redact(value, api_key)) for name, value in reply.headers])
-    return RawResponse(
-        reply.status, headers, request_id_of(headers), attempts, _redact(reply.text, api_key)
-    )
+    return RawResponse(reply.status, headers, request_id_of(headers), attempts, _redact(reply.text, api_key))
 
 
 def _redact(text: str, api_key: str) -> str:
@@ -77,9 +73,7 @@ def _redact(text: str, api_key: str) -> str:
     return text.replace(api_key, "[key]") if len(api_key) >= 8 else text
 
 
-def _failure_of(
-    outcome: Failed, settings: Settings, timeout: float, attempts: int
-) -> DevnorsDataError:
+def _failure_of(outcome: Failed, settings: Settings, timeout: float, attempts: int) -> DevnorsDataError:
     error: DevnorsDataError
     if outcome.reason == "timeout":
         error = TimeoutError(

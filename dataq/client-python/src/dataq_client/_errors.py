@@ -58,9 +58,7 @@ class DevnorsDataError(Exception):
         return (_restore, (type(self), self.args, self.__dict__))
 
 
-def _restore(
-    kind: Type[DevnorsDataError], args: Tuple[Any, ...], fields: Dict[str, Any]
-) -> DevnorsDataError:
+def _restore(kind: Type[DevnorsDataError], args: Tuple[Any, ...], fields: Dict[str, Any]) -> DevnorsDataError:
     error = kind.__new__(kind, *args)
     error.args = args
     error.__dict__.update(fields)

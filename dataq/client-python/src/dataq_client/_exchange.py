@@ -34,12 +34,18 @@ class Failed:
 Outcome = Union[Reply, Failed]
 
 
+# Both send without following a redirect, which would turn the paid POST into a GET and might leave the server that
+# was asked, and without the `auth` of the caller's httpx client, which would replace the key.
+
+
 def exchange(client: httpx.Client, request: HttpRequest, timeout: float, max_bytes: int) -> Outcome:
     """One request, one answer."""
     deadline = time.monotonic() + timeout
     body = _Body(max_bytes)
     try:
-        response = client.send(_build(client, request, timeout), stream=True, follow_redirects=False)
+        response = client.send(
+            _build(client, request, timeout), stream=True, follow_redirects=False, auth=None
+        )
         try:
             for chunk in response.iter_bytes():
                 # httpx limits the wait for each part; this limits the sum of them.
@@ -61,8 +67,9 @@ async def exchange_async(
     body = _Body(max_bytes)
 
     async def send() -> Outcome:
-        # Not followed: a redirect would turn the paid POST into a GET, and might leave the server that was asked.
-        response = await client.send(_build(client, request, timeout), stream=True, follow_redirects=False)
+        response = await client.send(
+            _build(client, request, timeout), stream=True, follow_redirects=False, auth=None
+        )
         try:
             async for chunk in response.aiter_bytes():
                 if not body.add(chunk):

@@ -1,7 +1,7 @@
 # Written by scripts/generate.ts; change the contract, or the script, and run it again.
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, Literal, Mapping, Optional, Type, Union, overload
+from typing import Any, Dict, Literal, Mapping, Optional, Type, Union, overload
 
 from .records import (
     LegalCasesRecord,
@@ -40,11 +40,7 @@ from .records import (
 from ._options import PageOptions, QueryOptions
 from ._pages import AsyncPages, Pages
 from ._result import AnyResult
-
-if TYPE_CHECKING:
-    # Part of every type checker, and needed by nothing else.
-    from typing_extensions import Unpack
-
+from ._unpack import Unpack
 
 class Operations:
     """Every operation as a method."""

@@ -199,9 +199,7 @@ class Pages(Generic[AnyResult, Record]):
 class AsyncPages(Generic[AnyResult, Record]):
     """The pages of a search. A loop that was left can continue, here or with `state()` in another process."""
 
-    def __init__(
-        self, cursor: PageCursor[AnyResult], run: Callable[[Steps[Any]], Awaitable[Any]]
-    ) -> None:
+    def __init__(self, cursor: PageCursor[AnyResult], run: Callable[[Steps[Any]], Awaitable[Any]]) -> None:
         self._cursor = cursor
         self._run = run
 

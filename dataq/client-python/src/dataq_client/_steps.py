@@ -7,12 +7,12 @@ from ._answer import RawResponse, parse_object
 from ._call import Steps, call
 from ._clock import Clock
 from ._exchange import HttpRequest
-from .records import result_types
 from ._options import CALL_OPTIONS, PAGE_OPTIONS, QUERY_OPTIONS
 from ._pages import PageCursor
 from ._request import estimate_request, get_request, query_request
 from ._result import AnyResult, Result, read_result
 from ._settings import Settings, read_retry, refuse_unknown
+from .records import result_types
 
 
 class ClientSteps:
