@@ -382,7 +382,7 @@ describe("a server that is not locallm", () => {
     const show = JSON.stringify({ details: {}, capabilities: ["completion"] });
     answers = {
       "/api/tags": ["{}"],
-      "/api/ps": ['{"models":[{"name":"x","digest":7}]}'],
+      "/api/ps?explain": ['{"models":[{"name":"x","digest":7}]}'],
       "/api/show": [show],
       "/api/generate": ["{}"],
       "/api/chat": ['{"message":"hello"}\n'],
@@ -409,7 +409,7 @@ describe("a server that is not locallm", () => {
     ]);
     expect(found).toEqual([
       foreign("/api/tags", "models is required"),
-      foreign("/api/ps", "models[0].digest must be a string"),
+      foreign("/api/ps?explain", "models[0].digest must be a string"),
       foreign("/api/show", "modelfile is required"),
       foreign("/api/generate", "done is required"),
       foreign("/api/chat", "message must be an object"),
