@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A server that says what it is told to say; README.md has its two commands. Run as a process of its own. */
+/** A server that returns scripted answers, run as a separate process. README.md describes its two commands. */
 interface Answer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ server.listen(0, "127.0.0.1", () => {
   console.log(JSON.stringify({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }));
 });
 
-// Whoever started it holds the other end: it ends with them.
+// The process that started it holds the other end, and the server ends with it.
 process.stdin.resume().on("end", () => process.exit(0));
 
 function answer(response: ServerResponse, given: Answer): void {

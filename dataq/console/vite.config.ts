@@ -44,7 +44,7 @@ function askEarly(): Plugin {
         if (!bundle) return html;
         const link = (pattern: RegExp, attributes: Record<string, string>): HtmlTagDescriptor => {
           const file = Object.keys(bundle).find((name) => pattern.test(name));
-          if (!file) throw new Error(`No file of the build is like ${pattern}.`);
+          if (!file) throw new Error(`No file of the build matches ${pattern}.`);
           const attrs = { ...attributes, crossorigin: true, href: base + file };
           return { tag: "link", attrs, injectTo: "head" };
         };

@@ -22,9 +22,9 @@ interface Row {
 }
 
 /**
- * Each prompt is the second turn of a conversation. It is answered behind its first turn and the answer that was
- * generated there, from a cold cache, and again with its own cache. The cold answer is `deterministic`, and a second
- * one must equal it: every ninth prompt checks that.
+ * Each prompt is the second turn of a conversation. It is answered after its first turn and the answer generated there,
+ * from a cold cache, and again with its own cache. The cold answer is `deterministic`, and a second one must equal it:
+ * every ninth prompt checks that.
  */
 export async function run(print: (line: string) => void, folder: string): Promise<void> {
   const starter = await starterModelPath();
@@ -136,7 +136,7 @@ const places = [
   "at night",
 ];
 
-/** From 30 tokens to 210: a batch of 64 rows and more is computed in another way than a smaller one. */
+/** From 30 to 210 tokens, because batches of 64 rows or more are computed differently from smaller ones. */
 function question(prompt: number): string {
   const pick = (words: readonly string[], by: number) => words[Math.floor(prompt / by) % words.length];
   const background = Array.from(

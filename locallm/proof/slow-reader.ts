@@ -47,7 +47,7 @@ export async function run(print: (line: string) => void): Promise<void> {
   }
 }
 
-/** Throws where it does not get all of it. */
+/** Throws if the answer is incomplete. */
 async function askNeighbour(server: ServerProcess): Promise<void> {
   const options = { num_predict: 200, temperature: 0 };
   const answer = await server.ask("/api/generate", { model, prompt: "x", stream: false, options });

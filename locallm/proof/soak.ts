@@ -48,7 +48,7 @@ export async function run(print: (line: string) => void): Promise<void> {
   }
 }
 
-/** Of the line that lies closest to all points: single readings swing with the collector. */
+/** The slope of the best-fitting line, because garbage collection makes single readings fluctuate. */
 function slope(points: readonly { thousands: number; mebibytes: number }[]): number {
   const mean = (values: readonly number[]) => values.reduce((sum, each) => sum + each, 0) / values.length;
   const x = mean(points.map(({ thousands }) => thousands));

@@ -154,12 +154,12 @@ describe("readConfig", () => {
     expect(() => readConfig({ [variable]: text })).toThrow(`${variable}=`);
   });
 
-  it("never prints a key that it refuses, or a proxy with its password", () => {
+  it("never prints an invalid key, or a proxy with its password", () => {
     expect(() => readConfig({ LOCALLM_API_KEY: "two words" })).not.toThrow(/two words/);
     expect(() => readConfig({ HTTP_PROXY: "ftp://me:secret@p" })).not.toThrow(/secret/);
   });
 
-  it("refuses conversations on disk without memory for them", () => {
+  it("rejects conversations on disk if no memory is allowed for them", () => {
     const both = { LOCALLM_CACHE_RAM: "0", LOCALLM_CACHE_DISK: "1GB" };
     expect(() => readConfig(both)).toThrow('LOCALLM_CACHE_DISK="1GB": needs memory');
     expect(readConfig({ LOCALLM_CACHE_RAM: "0", LOCALLM_CACHE_DISK: "0" })).toMatchObject({
@@ -167,13 +167,13 @@ describe("readConfig", () => {
     });
   });
 
-  it("refuses a quantised cache without flash attention: no model could be loaded with it", () => {
+  it("rejects a quantised cache without flash attention, because no model could be loaded with it", () => {
     const both = { LOCALLM_FLASH_ATTENTION: "off", LOCALLM_KV_CACHE_TYPE: "q8_0" };
     expect(() => readConfig(both)).toThrow('LOCALLM_KV_CACHE_TYPE="q8_0": needs flash attention');
     expect(readConfig({ ...both, LOCALLM_KV_CACHE_TYPE: "f16" }).flashAttention).toBe("off");
   });
 
-  it("lets no other verb be stopped by what only the server needs", () => {
+  it("does not stop other verbs for invalid settings that only the server needs", () => {
     const env = {
       HTTPS_PROXY: "socks5://p",
       LOCALLM_NUM_PARALLEL: "0",

@@ -167,7 +167,9 @@ export function readConfig(environment: Environment = process.env): Config {
   };
 }
 
-/** Like `readConfig`, for commands other than `serve`: they do not fail on invalid settings that only the server needs. */
+/**
+ * Like `readConfig`, for commands other than `serve`: they do not fail on invalid settings that only the server needs.
+ */
 export function readCommandConfig(environment: Environment = process.env): CommandConfig {
   const read = reader(environment);
   return {
@@ -321,7 +323,7 @@ export function automaticCacheBytes(availableBytes: number): number {
 function parseCacheDisk(text: string, cacheRamBytes: Config["cacheRamBytes"]): number | Problem {
   const bytes = parseSize(text);
   if (bytes === null) return new Problem("must be a size such as 20GiB or 500MB, or 0");
-  // What goes to the disk goes through memory.
+  // Conversations reach the disk through memory.
   if (bytes > 0 && cacheRamBytes === 0)
     return new Problem("needs memory, which LOCALLM_CACHE_RAM=0 turns off");
   return bytes;
@@ -331,7 +333,9 @@ function parseResponses(text: string): number | Problem {
   return parseSize(text) ?? new Problem("must be a size such as 64MiB or 500MB, or 0");
 }
 
-/** A number of bytes, or with a unit: powers of 1000 (`KB`, `MB` …) or of 1024 (`KiB`, `MiB` …). Null if it is neither. */
+/**
+ * A number of bytes, or with a unit: powers of 1000 (`KB`, `MB` …) or of 1024 (`KiB`, `MiB` …). Null if it is neither.
+ */
 function parseSize(text: string): number | null {
   const [, number, unit = ""] = /^(\d{1,15}(?:\.\d{1,6})?) ?(?:([KMGT]i?)?B?)$/i.exec(text) ?? [];
   if (number === undefined) return null;

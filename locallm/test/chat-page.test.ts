@@ -192,7 +192,7 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
     await context.close();
   });
 
-  it("pulls a model and tells why a pull failed", async () => {
+  it("pulls a model and shows why a pull failed", async () => {
     const { context, page } = await open();
     await page.click("#open-models");
     await page.getByRole("cell", { name: "small:b" }).waitFor();
@@ -243,12 +243,12 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
     await context.close();
   });
 
-  it("caused no error on the console and asked nobody but the server", () => {
+  it("caused no error on the console and sent requests only to the server", () => {
     expect(complaints).toEqual([]);
   });
 });
 
-/** As the page itself keeps a conversation. */
+/** In the form in which the page stores a conversation. */
 async function keepConversation(page: Page, messages: readonly object[]): Promise<void> {
   const kept = {
     id: "kept",

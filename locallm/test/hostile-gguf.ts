@@ -133,7 +133,7 @@ export interface CampaignResult {
   notLoaded: number;
   /** The file ended the runner's process. */
   crashes: string[];
-  /** Answers that are not clear. */
+  /** Errors whose message is not clear. */
   unclear: string[];
   memoryGrowthMiB: number;
 }

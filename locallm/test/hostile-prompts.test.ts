@@ -82,7 +82,7 @@ test("reads control tokens everywhere with LOCALLM_SPECIAL_TOKENS=everywhere", a
   }
 });
 
-test("rejects a template that prints nothing, as often as it comes, and answers others", async () => {
+test("rejects a template that prints nothing each time it is sent, and answers others", async () => {
   const body = { model, prompt: "x", template: "{{ if false }}x{{ end }}", stream: false, options };
   for (let count = 0; count < 5; count += 1) {
     const refused = await server.post("/api/generate", body);

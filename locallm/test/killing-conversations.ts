@@ -11,7 +11,7 @@ export interface KilledConversations {
   hits: number;
   /** Whole files after all kills. */
   files: number;
-  /** What should not be: a damaged file under its final name, another answer, a leftover. */
+  /** Faults: a damaged file under its final name, a different answer, a leftover file. */
   problems: string[];
 }
 

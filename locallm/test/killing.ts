@@ -152,7 +152,7 @@ async function changeWithoutEnd(server: ServerProcess, expected: Expectations, r
       const system = `text ${round} ${number}`;
       const kind = kinds[turn]!;
       if (kind === "create" || kind === "create over") {
-        // `again` exists already: afterwards it has its old or its new content, and is never missing.
+        // `again` already exists: afterwards it has its old or its new content, and is never missing.
         const model = kind === "create" ? own : "again";
         await expected.change(kind, model, system, () =>
           server.ask("/api/create", { model, from: "base", system, stream: false }),

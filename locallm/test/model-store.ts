@@ -8,18 +8,18 @@ import type { CreateRequest } from "../src/wire/api/library.ts";
 import { requireModelName } from "../src/wire/model-name.ts";
 import { smallLlama } from "./small-llama.ts";
 
-/** Where the embedding model lies, for tests that need one. */
+/** Path of the embedding model, for tests that need one. */
 export const embeddingModelPath =
   process.env["TEST_MODELS"] === undefined
     ? null
     : join(process.env["TEST_MODELS"], "all-minilm-l6-v2-f16.gguf");
 
-/** A folder of models for one test file, made of the models that this machine has. */
+/** A folder of models for one test file, made from the models that this machine has. */
 export interface ModelStore {
   readonly folder: string;
-  /** Makes `name` of a GGUF file, with what else a create request can say. */
+  /** Creates the model `name` from a GGUF file, with other fields of a create request. */
   add(name: string, path: string, more?: Partial<CreateRequest>): Promise<void>;
-  /** Makes `name` of another model of this store. */
+  /** Creates the model `name` from another model of this store. */
   derive(name: string, more: Partial<CreateRequest> & { from: string }): Promise<void>;
   remove(): Promise<void>;
 }

@@ -428,8 +428,8 @@ describe("signing in", () => {
 });
 
 describe("the model hub", () => {
-  // Imitates the hub: the tag is a quantisation in any case or a file name, the hub chooses `latest`, settings files
-  // are layers, and blobs are at signed URLs on another host.
+  // Imitates the hub: a tag is a file name, or a quantisation in upper or lower case; the hub decides what `latest` is;
+  // settings files are layers; blobs have signed URLs on another host.
   const quantisations: Record<string, Buffer> = {
     "tiny-Q4_K_M.gguf": tiny,
     "tiny-Q8_0.gguf": ggufBytes(tinyModel({ version: 2 })),

@@ -7,8 +7,8 @@ import { named, paramsSchema, pascal } from "../../client/scripts/operation-type
 import { attribute, docstring, PythonTypes } from "./python-types.ts";
 
 /**
- * `npm run generate`: writes what the Python client takes from the contract. A test fails when a written file
- * is not what this gives.
+ * `npm run generate`: writes what the Python client takes from the contract. A test fails when a written file is out of
+ * date.
  */
 const source = fileURLToPath(new URL("../src/dataq_client/", import.meta.url));
 const all: readonly Operation[] = operations;
@@ -57,7 +57,7 @@ function envelope(): string {
   types.add(
     "Source",
     jsonSchema(first.record, "output").properties?.["source"] ?? {},
-    "Where a record comes from. Generated records are `sample` and never say anything else.",
+    "Where a record comes from. The kind of generated records is always `sample`.",
   );
   const required = jsonSchema(envelopeSchema(first), "output").required ?? [];
   const attributes = Object.entries(fields).map(([name, schema]) => {
@@ -68,7 +68,7 @@ function envelope(): string {
     "from typing import List, Literal, Optional, TypedDict, Union",
     `# Names that the envelope uses itself. A record's field of the same name is read from \`data\`.\nenvelope_fields = frozenset(\n    ${JSON.stringify(Object.keys(envelopeSchema(first).shape)).replaceAll(",", ", ")}\n)\n`,
     types.text(),
-    `\nclass Envelope:\n    """What every answer has beside its data."""\n\n${attributes.join("")}`,
+    `\nclass Envelope:\n    """What every answer contains besides its data."""\n\n${attributes.join("")}`,
   ].join("\n\n");
 }
 
@@ -86,7 +86,7 @@ function operationTypes(): string {
   ].join("\n\n");
 }
 
-/** The answer of an operation: its summary, and the fields of its record where it answers only one. */
+/** The answer of an operation: its summary, and the fields of its record if it returns only one. */
 function resultClass(operation: Operation, types: PythonTypes): string {
   const name = pascal(operation.name);
   const record = jsonSchema(operation.record, "output");
@@ -171,7 +171,7 @@ function parameters(operation: Operation, star: string, allByName = false): stri
   return [...needed, ...(rest.length === 0 ? [] : [`        ${star},\n`, ...rest])].join("");
 }
 
-/** Names that a parameter cannot have, because calls take options of these names beside their parameters. */
+/** Names that a parameter cannot have, because calls have options of the same names. */
 const options = new Set(
   "timeout total_timeout max_retries retry_delay retry_backoff max_retry_wait retry_network_errors request_id headers cache fields snapshot max_tokens idempotency_key start_page max_pages max_items resume operation self".split(
     " ",

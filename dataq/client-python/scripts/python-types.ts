@@ -1,17 +1,17 @@
 import type { JsonSchema } from "../../client/scripts/json-schema.ts";
 import { pascal } from "../../client/scripts/operation-types.ts";
 
-/** The Python types of schemas, as TypedDict classes that stand before what uses them. */
+/** The Python types of schemas, as TypedDict classes, each before its first use. */
 export class PythonTypes {
   readonly #classes: string[] = [];
   readonly #named: Named;
 
-  /** `named` gives the name of a field's type where it has one. */
+  /** `named` returns the name of a field's type if it has one. */
   constructor(named: Named = () => undefined) {
     this.#named = named;
   }
 
-  /** The classes that were asked for so far, in an order in which Python can read them. */
+  /** The classes requested so far, each after those that it uses. */
   text(): string {
     return this.#classes.join("\n\n");
   }
@@ -72,7 +72,7 @@ export class PythonTypes {
 
 type Named = (field: string, schema: JsonSchema) => string | undefined;
 
-/** A docstring, or nothing where there is no text. */
+/** A docstring, or nothing if there is no text. */
 export function docstring(text: string | undefined, indent: string, after = ""): string {
   if (text === undefined) return "";
   const safe = text.replaceAll("\\", "\\\\").replaceAll('"', '\\"');

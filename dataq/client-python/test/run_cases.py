@@ -1,4 +1,4 @@
-"""Runs the cases of dataq/cases with one face of the client; prints a line of JSON for each case.
+"""Runs the cases of dataq/cases with the sync or the async client; prints a line of JSON for each case.
 
 python run_cases.py sync|async <folder of the cases> <address of the scripted server>
 """
@@ -23,7 +23,7 @@ START = 1767225600.0  # 2026-01-01T00:00:00Z
 
 
 class VirtualClock(Clock):
-    """Waits that take no time: they move the clock and are written down."""
+    """Waits that take no time: they move the clock and are recorded."""
 
     def __init__(self, draws: List[float]) -> None:
         self.draws = list(draws)
@@ -196,7 +196,7 @@ def ids(records: List[Any]) -> List[Any]:
 
 
 async def main(face: str, folder: str, url: str) -> None:
-    # One for all, because each reads the certificates of the machine anew.
+    # One for all cases, because each new one reads the machine's certificates again.
     http_client = httpx.Client() if face == "sync" else httpx.AsyncClient()
     for file in ("requests", "retries", "errors", "pages"):
         for case in json.loads((Path(folder) / f"{file}.json").read_text("utf-8")):

@@ -1,4 +1,4 @@
-"""Asks a running service every operation of the examples on stdin, with both faces; prints what came as JSON.
+"""Calls each operation of the examples on stdin on a running service, with both clients; prints the answers as JSON.
 
 The address and the key come from the environment, as for every program.
 """

@@ -1,4 +1,4 @@
-"""What the cases of dataq/cases do not say: settings, secrecy, limits, threads and exceptions of Python.
+"""What the cases of dataq/cases do not cover: settings, secrecy, limits, threads and exceptions of Python.
 
 Runs against servers in this process: `python test_client.py`.
 """
@@ -47,7 +47,7 @@ ENVELOPE = {"data": [{"id": "a"}], "page": 1, "total_pages": 1}
 
 
 class Server:
-    """Answers every request with what `answer` does; keeps what arrived."""
+    """Answers every request with what `answer` does; records what arrived."""
 
     def __init__(self, answer: Callable[[BaseHTTPRequestHandler], None]) -> None:
         self.seen: List[Any] = []
@@ -332,7 +332,7 @@ class Exceptions(unittest.TestCase):
 
 class Hints(unittest.TestCase):
     def test_frameworks_can_read_the_types_of_methods_and_records(self) -> None:
-        # Tools for agents are made of functions by their hints.
+        # Agent frameworks make tools from functions by their type hints.
         for kind in (DataQuery, AsyncDataQuery):
             for name in typing.get_args(OperationName):
                 self.assertIn("return", typing.get_type_hints(getattr(kind, name)))

@@ -8,7 +8,7 @@ export interface Estimate {
   balance_after: number;
   /** Only generated samples answer; the call is free */
   sample?: true;
-  /** Of several queries each, in their order */
+  /** For each of several queries, in order */
   data?: Array<{
     tokens: number;
     cached: boolean;

@@ -53,15 +53,15 @@ import type { Sources } from "./sources/source.ts";
 /** A running service. */
 export interface Service {
   readonly url: string;
-  /** All that it answers, for tests that walk every route. */
+  /** All its routes, for tests that check every one. */
   readonly routes: readonly RouteName[];
   /** The local account's key. */
   readonly localKey: string;
-  /** The console, with a link that lets the owner of the machine in, once. */
+  /** The console, with a link that signs in the owner of the machine once. */
   readonly consoleUrl: string;
-  /** Settled when the first start's laws are in, or could not be had. */
+  /** Settled when the first start's laws are imported, or could not be downloaded. */
   readonly firstData: Promise<void>;
-  /** Loads what the first search would wait for. It takes the process a tenth of a second in which nobody is answered. */
+  /** Loads what the first search would wait for. It blocks the process for a tenth of a second. */
   warm(): Promise<void>;
   /** Ends open calls, then everything that was started. Calling it twice is harmless. */
   close(): Promise<void>;
@@ -71,17 +71,17 @@ export interface ServiceOptions {
   /** One line for each step that takes time. */
   readonly progress: (line: string) => void;
   readonly clock?: () => Date;
-  /** In place of the sources of this service: for tests of what surrounds them. */
+  /** Replaces the sources of this service, for tests of everything around them. */
   readonly sources?: Sources;
-  /** What a source gets; 30 s when left out. */
+  /** Time limit of a source; 30 s by default. */
   readonly sourceLimitMs?: number;
-  /** Where log lines go; standard error when left out. */
+  /** Where log lines go; standard error by default. */
   readonly logTo?: { write(line: string): void };
 }
 
 const SOURCE_LIMIT_MS = 30_000;
 
-/** Joins the parts by hand, in the order in which they need each other. */
+/** Joins the parts by hand, in the order of their dependencies. */
 export async function createService(config: Config, options: ServiceOptions): Promise<Service> {
   const clock = options.clock ?? (() => new Date());
   const { progress } = options;
@@ -207,7 +207,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     const warm = () =>
       index
         .warm()
-        .catch((error: Error) => logger.warn({ err: error.message }, "could not load the index ahead"));
+        .catch((error: Error) => logger.warn({ err: error.message }, "could not preload the index"));
     return { url, routes: app.routeList, localKey, consoleUrl, firstData: firstData.laws, warm, close };
   } catch (error) {
     await close();
@@ -230,7 +230,7 @@ async function listen(app: FastifyInstance, config: Config): Promise<string> {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** Seals the audit log, and tells its end where that is new: a log that lies elsewhere keeps it. See `Seal`. */
+/** Seals the audit log and logs its new end, so that a log stored elsewhere keeps it. See `Seal`. */
 function sealer(database: Database, logger: Logger, clock: () => Date): () => Promise<void> {
   let told: string | undefined;
   return async () => {
@@ -242,7 +242,7 @@ function sealer(database: Database, logger: Logger, clock: () => Date): () => Pr
   };
 }
 
-/** Log lines are JSON; a key never stands in one, wherever it came from. */
+/** Log lines are JSON and never contain a key, wherever it came from. */
 function createLogger(config: Config, logTo: ServiceOptions["logTo"]): Logger {
   const secrets = [
     config.secret ?? "",

@@ -229,7 +229,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await page.getByText("Not charged: sample data").waitFor();
     await number.fill("YT9999999999990");
     await page.getByRole("button", { name: "Send" }).click();
-    await page.getByRole("alert").getByText("No real data answers this call.").waitFor();
+    await page.getByRole("alert").getByText("This service has no real data for this call.").waitFor();
     await visit(page, "/playground?operation=legal_cases");
     expect(await page.getByText("Samples only").count()).toBe(0);
   });
@@ -462,7 +462,7 @@ async function shownProgress(page: Page): Promise<number[]> {
   return (await page.evaluate("shown")) as number[];
 }
 
-/** Stands before the model server: a talk's answer waits after ten of its lines. */
+/** A proxy in front of the model server: a chat answer waits after ten of its lines. */
 interface Gate {
   readonly url: string;
   target: string;

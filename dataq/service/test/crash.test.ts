@@ -97,7 +97,7 @@ describe("a service killed during a call", () => {
     });
   });
 
-  test("the books balance after all of them", async () => {
+  test("the books balance after all these kills", async () => {
     await expectLaws(database);
   });
 });

@@ -108,7 +108,7 @@ test("packs of laws are served the same in any order and when repeated, and what
     }
     const { notes, problems } = await bring("versions");
     expect(problems).toMatchObject([{ line: 2, problem: expect.stringContaining("a guide, not a law") }]);
-    // Nothing changed, so nothing was folded again. The next import of another pack names it again.
+    // Nothing changed, so nothing was folded again. The next import of another pack reports the version again.
     const named = [...notes, ...(await bring("annex")).notes].map(({ note }) => note);
     expect(named.join()).toContain("2025-01-01");
     const found = await served();
@@ -214,7 +214,7 @@ test("every date of an amending act states its act, and none takes effect before
 });
 
 test.skipIf(!hasPacks)(
-  "the acts of the table stand in the laws' own histories, under their dates (needs TEST_DATA)",
+  "the acts of the table occur in the laws' own histories, under their dates (needs TEST_DATA)",
   { timeout: 60_000 },
   async () => {
     const histories = new Map<string, string[]>();

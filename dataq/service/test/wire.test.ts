@@ -220,7 +220,7 @@ describe("errors name what is wrong", () => {
     expect(unsigned.body.error.message).toBe("请求没有携带 API 密钥。");
   });
 
-  test("as a problem document on request, with a type address that answers", async () => {
+  test("as a problem document on request, whose type is a working address", async () => {
     const headers = { accept: "application/problem+json" };
     const answer = await service.call("/v1/keys/key_1", { method: "DELETE", headers });
     expect(answer.headers.get("content-type")).toBe("application/problem+json; charset=utf-8");

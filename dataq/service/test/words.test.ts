@@ -115,21 +115,21 @@ async function ask(operation: OperationName, query: string) {
 }
 
 describe("laws", () => {
-  test("any word finds; what has all of them stands first", async () => {
+  test("records with any word are found; those with all words come first", async () => {
     const { ids, relaxed } = await ask("legal_laws", "违约责任 对方");
     expect(ids[0]).toBe("民法典:578");
     expect(ids).toContain("民法典:577");
     expect(relaxed).toBeUndefined();
   });
 
-  test("a word that no record has does not spoil the others, and is named", async () => {
+  test("a word that no record contains does not affect the others, and is named", async () => {
     const { ids, relaxed, warnings } = await ask("legal_laws", "违约责任 望远镜");
     expect(ids[0]).toMatch(/^民法典:57[78]$/);
     expect(relaxed).toBe(true);
     expect(warnings.join()).toContain("No record has 望远镜");
   });
 
-  test("words that only ask have no weight, and alone they are no_words", async () => {
+  test("question words have no weight, and alone they are no_words", async () => {
     expect((await ask("legal_laws", "怎么办违约责任怎么办")).ids[0]).toMatch(/^民法典:57[78]$/);
     await expect(ask("legal_laws", "怎么办")).rejects.toMatchObject({ code: "no_words" });
   });
@@ -170,7 +170,7 @@ describe("laws", () => {
     }
   });
 
-  test("an article that is missing has no neighbours in its place", async () => {
+  test("a missing article is not replaced by its neighbours", async () => {
     expect(await ask("legal_laws", "民法典 第九百条")).toMatchObject({ outcome: "empty", ids: [] });
   });
 
@@ -206,14 +206,14 @@ describe("judgments", () => {
     expect(warnings.join()).toContain("1 record without a date was left out");
   });
 
-  test("a place or a year that nothing has only ranks, and is named", async () => {
+  test("a place or a year that no record has only affects the rank, and is named", async () => {
     const place = await ask("legal_cases", "杭州 诈骗");
     expect(place).toMatchObject({ relaxed: true, total: 3 });
     expect(place.warnings.join()).toContain("No record has 杭州");
     const year = await ask("legal_cases", "诈骗 2011年");
     expect(year.ids).toEqual(["fraud-undated"]);
     expect(year.warnings.join()).toContain("No record has 2011年");
-    // A filter by name stays one.
+    // A filter by name remains a filter.
     expect(await ask("legal_cases", "诈骗 date:2011")).toMatchObject({ outcome: "empty", notHeld: true });
   });
 
@@ -245,7 +245,7 @@ describe("journals, papers and scholars", () => {
     );
   });
 
-  test("a slip of a key is corrected, and the answer says so", async () => {
+  test("a typing error is corrected, and the answer says so", async () => {
     const { warnings, relaxed } = await ask("research_journal_search", "Natrue");
     expect(warnings.join()).toContain("nature was searched");
     expect(relaxed).toBe(true);

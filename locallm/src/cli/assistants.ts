@@ -48,7 +48,7 @@ export const assistants: Readonly<Record<string, Assistant>> = {
       environment: {
         ANTHROPIC_BASE_URL: url,
         ANTHROPIC_AUTH_TOKEN: apiKey ?? anyKey,
-        // A key of the user's would be sent here too.
+        // The user's own key would be sent here, too.
         ANTHROPIC_API_KEY: "",
         ANTHROPIC_MODEL: model,
         ANTHROPIC_DEFAULT_OPUS_MODEL: model,
@@ -142,7 +142,7 @@ export const assistants: Readonly<Record<string, Assistant>> = {
   },
 };
 
-/** It takes a model that it does not know to have a window of a million tokens, and asks for answers of 32,000. */
+/** It assumes that an unknown model has a window of a million tokens, and requests answers of 32,000. */
 function claudeWindow(contextLength: number): Record<string, string> {
   return {
     CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(contextLength),

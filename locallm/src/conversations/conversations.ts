@@ -39,9 +39,9 @@ const mostInMemory = 512;
 const availableShare = 0.5;
 
 /**
- * The states of conversations that another one took the slot of. Runners write them into shared memory, and this
- * process holds its descriptors: so they outlive the runner, and are gone with this process. Memory stays within its
- * limit; the least recently used state goes first. With `StateFiles` each is also written to disk.
+ * The states of conversations whose slot was given to another one. Runners write them into shared memory whose
+ * descriptors this process holds, so they outlive the runner, but not this process. Memory stays within its limit: the
+ * least recently used state is dropped first. With `StateFiles` each state is also written to disk.
  */
 export class KeptConversations implements Conversations {
   readonly #limits: ConversationLimits;
@@ -95,7 +95,7 @@ export class KeptConversations implements Conversations {
     };
   }
 
-  /** Discards states until so many bytes are available, or none is left in memory. */
+  /** Discards states until this many bytes are available, or no state is left in memory. */
   makeRoom(bytes: number): void {
     for (const { id, memory } of [...this.#kept.values()]) {
       if (this.#limits.availableBytes() >= bytes) return;
@@ -259,7 +259,8 @@ function entryOf({ id, memory, file }: Kept): KeptEntry | null {
 
 /**
  * What two loads must have in common for one to restore the other's states: weights and adapters, the type of the cache
- * and the engine's way of computing it. Null if a file is not named by its digest, so that it could be another one.
+ * and the engine's way of computing it. Null if a file is not named by its digest, because its content could then
+ * differ.
  */
 export function groupOf(load: LoadRequest): string | null {
   const files = [load.modelPath, ...(load.furtherPaths ?? []), ...load.adapters.map(({ path }) => path)];

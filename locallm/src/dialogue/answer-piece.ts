@@ -5,7 +5,7 @@ export type AnswerPiece =
   | {
       readonly kind: "content" | "thinking";
       readonly text: string;
-      /** Of the text's tokens, where the request asks. */
+      /** Of the text's tokens, if requested. */
       readonly logprobs?: readonly SampledLogprob[];
     }
   /** A tool call begins; `index` counts from 0. */

@@ -18,7 +18,7 @@ export interface ThreadBudget {
 
 /** A task may take this many times its processor time by the clock, because the machine may be busy. */
 const clockShare = 5;
-/** The same for quick threads: other tasks wait for them. */
+/** The same for quick threads. Lower, because other tasks wait for them. */
 const quickClockShare = 2;
 
 /** What a thread sends back. It includes the total processor time of the thread. */

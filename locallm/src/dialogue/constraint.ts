@@ -8,7 +8,10 @@ import type { ThinkingTags } from "./thinking.ts";
 import type { ToolFormat } from "./tool-format.ts";
 import { type AnswerFormat, offeredTools, type Tool, type Turn } from "./turn.ts";
 
-/** A grammar for the engine; with `lazy` it binds from the first of these words on, or where the answer starts so. */
+/**
+ * A grammar for the engine. With `lazy` it applies from the first of these words on, or from the start of an answer
+ * that starts with one.
+ */
 export interface AnswerGrammar {
   readonly gbnf: string;
   readonly lazy?: { readonly words?: readonly string[]; readonly start?: string };
@@ -18,9 +21,9 @@ export interface AnswerGrammar {
 export interface Constraint {
   /** `open`: the prompt has begun the model's thinking. */
   grammar(open: boolean): AnswerGrammar;
-  /** Fields of the request that the grammar does not keep to. */
+  /** Request fields that the grammar does not enforce. */
   readonly ignored: readonly string[];
-  /** Schemas that only a look at the finished answer can check. */
+  /** Schemas that can only be checked in the finished answer. */
   readonly unchecked: Unchecked;
 }
 
@@ -36,7 +39,7 @@ export interface ConstraintParts {
   readonly template: string;
 }
 
-/** Null where any text will do. Throws `invalid_format` naming what is wrong in the schema. */
+/** Null if any text is allowed. Throws `invalid_format` naming what is wrong in the schema. */
 export async function answerConstraint(
   turn: Turn,
   parts: ConstraintParts,
@@ -57,14 +60,14 @@ export async function answerConstraint(
       grammar: (open) => ({ gbnf: rules.print(`${open ? thought.rest : thought.whole} ${root}`) }),
     };
   }
-  // A call may come or not, and once begun it is whole.
+  // The model may or may not make a call; a call that has begun must be complete.
   const begin = parts.format!.shape(parts.template).open.trim();
   const lazy = begin === "" ? { start: '{"name":' } : { words: [begin] };
   const gbnf = rules.print(root);
   return { ...found, grammar: () => ({ gbnf, lazy }) };
 }
 
-/** For text that no template stands around. Throws `invalid_format`. */
+/** For a prompt without a template. Throws `invalid_format`. */
 export async function formatConstraint(
   format: AnswerFormat | null,
   schemas: SchemaThreads,
@@ -136,7 +139,7 @@ async function write(
     if (!(cause instanceof SchemaError)) throw cause;
     throw new LocallmError("invalid_format", { detail: `; ${cause.message}` }, { cause });
   }
-  // Tools are never refused for their schemas: without grammars of their own they take any object.
+  // A tool is never rejected for its schema: without a grammar of its own it accepts any object.
   if (!hasFormat) return noSchemas;
   throw new LocallmError("invalid_format", { detail: "; the schema takes too long to read; simplify it" });
 }
@@ -169,10 +172,10 @@ function callsBody(
   return rules.add("calls", `${literal(shape.open)} ${call}${more} ${literal(shape.close)}`);
 }
 
-/** In one answer. A weak model under `required` would otherwise call on without end. */
+/** Per answer. With `required`, a weak model would otherwise never stop making calls. */
 const maxCalls = 8;
 
-/** What may come before the answer proper: the model's thinking, begun or not yet begun. */
+/** What may precede the answer: the model's thinking, whether or not the prompt has opened it. */
 function thinkingBody(
   rules: Rules,
   { thinking, format, template }: ConstraintParts,
@@ -184,7 +187,7 @@ function thinkingBody(
   return { whole: turn.think === false ? "" : `(${literal(thinking.open)} ${rest})?`, rest };
 }
 
-/** gpt-oss thinks in a channel of its own, and says in another channel what is not a call. */
+/** gpt-oss writes its thinking in one channel, and text that is not a call in another. */
 function harmonyThinking(
   rules: Rules,
   _format: ToolFormat,

@@ -13,7 +13,7 @@ import type { Templates } from "./template-work.ts";
 import type { ThinkingTags } from "./thinking.ts";
 import { offeredTools, type Turn } from "./turn.ts";
 
-/** What a template can say. A request that asks for more is refused before anything is rendered. */
+/** What a template supports. A request that needs more is rejected before anything is rendered. */
 export interface DialogueTraits {
   readonly tools: boolean;
   readonly thinking: boolean;
@@ -31,7 +31,9 @@ export interface PromptVocabulary {
 /** A model's way of talking: messages → prompt, and text → content, thinking and tool calls. One per model, reused. */
 export interface Dialogue {
   readonly traits: DialogueTraits;
-  /** Answers contain marks to read. Models may write them as control tokens, which must then be output as text. */
+  /**
+   * Answers contain marks for the reader. Models may write them as control tokens, which must then be output as text.
+   */
   readonly marked: boolean;
   /** Stop strings besides the model's own. */
   readonly stop: readonly string[];
@@ -45,8 +47,8 @@ export interface Dialogue {
     signal?: AbortSignal,
   ): Promise<PromptText>;
   /**
-   * What the answer must keep to; null where any text will do. Throws `invalid_format` for a schema that is wrong or
-   * contradicts itself, at once: nothing has waited yet.
+   * The constraint on the answer; null if any text is allowed. Throws `invalid_format` for an invalid or contradictory
+   * schema at once, before anything waits.
    */
   constraint(turn: Turn, schemas: SchemaThreads): Promise<TurnConstraint | null>;
   /** A reader for the answer to this prompt. */

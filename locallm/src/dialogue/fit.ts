@@ -26,8 +26,8 @@ export interface FittedTurn {
 }
 
 /**
- * Renders a turn so that it fits the window and leaves a token for the answer: the oldest messages go first,
- * system messages and the last message stay. Throws `prompt_too_long` when what must stay does not fit.
+ * Renders a turn so that it fits the window and leaves a token for the answer: drops the oldest messages first and
+ * keeps system messages and the last message. Throws `prompt_too_long` if what must be kept does not fit.
  */
 export async function fitTurn(dialogue: Dialogue, turn: Turn, window: Window): Promise<FittedTurn> {
   const render = (messages: readonly Message[]) =>

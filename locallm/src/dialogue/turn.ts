@@ -52,7 +52,7 @@ export type AnswerFormat =
   | {
       readonly kind: "schema";
       readonly schema: unknown;
-      /** The schema's own field in the request; "format" where it is left out. */
+      /** The request field that contains the schema; "format" by default. */
       readonly field?: string;
     };
 

@@ -44,7 +44,7 @@ function logSumExp(logits: Float32Array): number {
   return most + Math.log(sum);
 }
 
-/** Likeliest first; of equal ones the lower id. */
+/** Likeliest first; among equals the lower id first. */
 function likeliestTokens(logits: Float32Array, count: number): number[] {
   const best: number[] = [];
   for (let token = 0; token < logits.length && count > 0; token++) {

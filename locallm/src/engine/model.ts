@@ -60,7 +60,7 @@ export class Model {
       return new Model(library, pointer, loadAdapters(library, pointer, request.adapters));
     } finally {
       koffi.unregister(callback);
-      // The engine reads them while it loads.
+      // The engine reads the list of GPUs while it loads, so it must not be collected earlier.
       gpus.release();
     }
   }
@@ -96,7 +96,7 @@ export class Model {
     return causal && !embedder && this.#library.llama_model_has_decoder(this.pointer);
   }
 
-  /** Whether a cache of it can be cut: a recurrent state has no beginning that could be left. */
+  /** Whether a cache of it can be cut: a recurrent state cannot be cut back to a prefix. */
   get canCut(): boolean {
     const { pointer } = this;
     return !this.#library.llama_model_is_recurrent(pointer) && !this.#library.llama_model_is_hybrid(pointer);

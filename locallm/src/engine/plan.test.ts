@@ -131,7 +131,7 @@ describe("planStep", () => {
     expect(steps(600)).toEqual([[0, 512]]);
   });
 
-  it("takes a slot that must be alone and the others in turns", () => {
+  it("alternates between a slot that must be alone and the others", () => {
     const slots = [answer({ index: 0 }), answer({ index: 1, isAlone: true }), prompt(40, { index: 2 })];
     const seen: number[][] = [];
     for (let turn = 1; turn <= 4; turn++) {

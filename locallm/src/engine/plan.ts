@@ -22,7 +22,7 @@ export interface Budget {
 
 interface Tail {
   readonly tokens: number;
-  /** Only of parts with at least so many tokens. */
+  /** Only if the part has at least this many tokens. */
   readonly from: number;
 }
 
@@ -30,9 +30,9 @@ interface Tail {
 const leastPart = 32;
 
 /**
- * From 64 rows on the processor's flash attention computes in another way, and the outputs differ visibly. The
- * last token of a long prompt is therefore computed alone, as it is when the same prompt comes again and all others
- * are cached: else a repeat with a seed would often differ. It costs one row.
+ * From 64 rows on, the CPU's flash attention computes differently, and the outputs differ visibly. The last token of a
+ * long prompt is therefore computed alone, as it is when the same prompt comes again and all others are cached: else a
+ * repeat with a seed would often differ. It costs one row.
  */
 export const lastAlone: Tail = { tokens: 1, from: 64 };
 

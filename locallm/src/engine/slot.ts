@@ -29,7 +29,7 @@ export class Slot {
    * completely.
    */
   promptTokens = 0;
-  /** Its conversation took the place of another one and is not kept yet. */
+  /** Its conversation replaced another one and is not saved yet. */
   isSwitched = false;
   /**
    * Tokens were removed from the middle of the cache, so its state differs from what the remaining tokens would give.

@@ -152,8 +152,8 @@ export class Slots {
   }
 
   /**
-   * Conversations take turns: the next one will probably want the slot that the last one had to be given. What that slot
-   * holds is kept while nobody waits, so that the next one does not wait for it.
+   * Conversations alternate: the next one will probably need the slot that the last one was given. What that slot holds
+   * is saved while nobody waits, so that the next one does not wait for it.
    */
   async #keepSwitched(): Promise<void> {
     const { kept } = this.#request;

@@ -18,13 +18,13 @@ type VocabularyFunctions = Pick<
 >;
 
 export interface TokenizeOptions {
-  /** Adds the vocabulary's own opening and closing tokens, where it has them. */
+  /** Adds the vocabulary's own opening and closing tokens, if any. */
   readonly addSpecial: boolean;
   /** Reads the names of control tokens as these tokens. */
   readonly parseSpecial: boolean;
 }
 
-/** Text to tokens and back. Pieces are kept: the same few thousand tokens make most of any text. */
+/** Text to tokens and back. Pieces are cached, because the same few thousand tokens make up most texts. */
 export class Vocabulary {
   readonly #library: VocabularyFunctions;
   readonly pointer: Pointer;
@@ -66,7 +66,7 @@ export class Vocabulary {
   }
 
   /**
-   * As `tokenize`, for a text of any length: in parts, long ones on another thread, so that other answers go on.
+   * Like `tokenize`, for a text of any length: in parts, long ones on another thread, so that other answers continue.
    * Between parts it checks the signal, and it stops early once it has more tokens than `limit`.
    */
   async tokenizeAside(
@@ -97,8 +97,8 @@ export class Vocabulary {
   }
 
   /**
-   * The tokens of a prompt. The vocabulary's own opening token comes first where it asks for one, and not
-   * twice where the text or the ids in front already bring it.
+   * The tokens of a prompt. Starts with the vocabulary's opening token if it requires one, unless the text or the ids
+   * before it already contain it.
    */
   encodePrompt(prompt: Prompt): number[] {
     const parts = promptParts(prompt);
@@ -107,7 +107,7 @@ export class Vocabulary {
     );
   }
 
-  /** The same for long texts, as `tokenizeAside`. */
+  /** The same for long texts; see `tokenizeAside`. */
   async encodePromptAside(prompt: Prompt, limit?: number, signal?: AbortSignal): Promise<number[]> {
     const all: (readonly number[])[] = [];
     for (const part of promptParts(prompt)) {
@@ -151,7 +151,7 @@ export class Vocabulary {
     }
   }
 
-  /** Whether to let other work of the process run before the next text. */
+  /** Whether to yield to other work of the process before the next text. */
   #needsBreath(chars: number): boolean {
     this.#sinceBreath += chars + callCost;
     if (this.#sinceBreath < breathAfter) return false;
@@ -295,7 +295,7 @@ function isMarker({ text, isControl }: SpecialToken): boolean {
   return text.length > 1 && (isControl || /^<[|｜].*[|｜]>$/.test(text));
 }
 
-/** Whether a prompt is better tokenized aside. */
+/** Whether a prompt should be tokenized on another thread. */
 export function isLongPrompt(prompt: Prompt): boolean {
   return promptParts(prompt).some((part) => "text" in part && promptChars(part.text) > shortText);
 }

@@ -101,8 +101,8 @@ function originRule(listed: readonly string[]): (origin: string) => boolean {
 }
 
 /**
- * Whether a page of this server asks, under an address of a network, for example `http://192.168.1.5:11434`. A name does
- * not count: a website could make its own name resolve to this machine (DNS rebinding).
+ * Whether the request comes from a page of this server at a network address, for example `http://192.168.1.5:11434`. A
+ * name does not count: a website could make its own name resolve to this machine (DNS rebinding).
  */
 function isOwnPage(origin: string, host: string): boolean {
   const url = URL.parse(origin);

@@ -16,7 +16,7 @@ export interface Question {
   images: string[];
 }
 
-/** The box in which people write. While an answer runs, its button stops the answer. */
+/** The input box. While an answer runs, its button stops the answer. */
 export class Composer {
   readonly #parts: Parts;
   #images: string[] = [];
@@ -63,7 +63,7 @@ export class Composer {
     this.#show();
   }
 
-  /** What was asked and not answered goes back into the box. */
+  /** An unanswered question goes back into the box. */
   restore({ text, images }: Question): void {
     this.#parts.question.value = text;
     this.#images = images;

@@ -230,7 +230,7 @@ async function regenerate(): Promise<void> {
   showConversation();
 }
 
-/** Streams the next answer into the conversation. Whether anything arrived. */
+/** Streams the next answer into the conversation. Returns whether anything arrived. */
 async function answer(): Promise<boolean> {
   const conversation = current;
   const message: Message = { role: "assistant", content: "" };

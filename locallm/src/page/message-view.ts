@@ -3,9 +3,9 @@ import { element, renderMarkdown } from "./markdown.ts";
 import { type Word, word } from "./words.ts";
 
 export interface MessageActions {
-  /** Null where the message cannot be generated again. */
+  /** Null if the message cannot be generated again. */
   regenerate: (() => void) | null;
-  /** Null where no result is wanted. */
+  /** Null if no result is expected. */
   sendResult: ((toolName: string, result: string) => void) | null;
 }
 
@@ -115,7 +115,7 @@ export function picture(data: string): HTMLImageElement {
   return image;
 }
 
-/** By the first bytes, as base64 shows them. */
+/** Detected from the first bytes, in base64. */
 function imageType(data: string): string {
   if (data.startsWith("/9j/")) return "image/jpeg";
   if (data.startsWith("UklGR")) return "image/webp";

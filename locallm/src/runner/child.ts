@@ -1,4 +1,4 @@
-// The runner process: holds one model, obeys messages of its parent, and ends with its parent.
+// The runner process: holds one model, follows its parent's messages, and ends with its parent.
 import { type Engine, loadEngine } from "../engine/engine.ts";
 import { encodeEnds } from "../engine/prompt-ends.ts";
 import type { SlotEvent, Slots } from "../engine/slots.ts";
@@ -102,7 +102,7 @@ function obey(engine: Engine, command: Exclude<Command, { kind: "load" }>): void
   }
 }
 
-/** What the slots hold is handed to the server first, which says `close` again when it has all. */
+/** First the server receives what the slots hold; it sends `close` again when it has everything. */
 async function close({ slots, kept }: Engine): Promise<void> {
   if (isClosing || kept === null) end();
   isClosing = true;
@@ -110,7 +110,7 @@ async function close({ slots, kept }: Engine): Promise<void> {
   report({ kind: "closing" });
 }
 
-/** Others may come in front of it meanwhile; a cancelled one is forgotten. */
+/** Others may overtake it meanwhile; a cancelled one is dropped. */
 async function submitLong(engine: Engine, slots: Slots, { id, job }: Generate): Promise<void> {
   await abortable(id, async (signal) => {
     const window = Math.min(job.numCtx, engine.info.contextLength);

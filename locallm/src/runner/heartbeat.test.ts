@@ -4,7 +4,7 @@ import { Heartbeat } from "./heartbeat.ts";
 describe("a heartbeat", () => {
   const beat = () => new Heartbeat({ everyMs: 5_000, questions: 4 });
 
-  it("is stalled after its limit of questions without an answer, and late before", () => {
+  it("counts as late without an answer, and as stalled after the limit of unanswered questions", () => {
     const heartbeat = beat();
     const seen: string[] = [];
     for (let question = 1; question <= 5; question++) {

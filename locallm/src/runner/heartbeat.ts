@@ -7,7 +7,7 @@ export interface HeartbeatLimits {
 /** 60 seconds without progress. */
 export const heartbeatLimits: HeartbeatLimits = { everyMs: 5_000, questions: 12 };
 
-/** After so many questions without progress others are told that the runner does not answer. */
+/** After this many questions without progress the runner is reported as unresponsive. */
 const lateQuestions = 2;
 
 /**

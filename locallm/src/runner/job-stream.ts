@@ -1,6 +1,6 @@
 import type { GenerateEvent } from "../wire/inference/generate.ts";
 
-/** The slot is paused at this many unread events, and goes on at that many. */
+/** The slot is paused at `pauseAt` unread events and resumed at `resumeAt`. */
 const pauseAt = 64;
 const resumeAt = 8;
 

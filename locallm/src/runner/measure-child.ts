@@ -1,4 +1,4 @@
-// Measures what a load would take, in a separate process: the engine may crash over a file, and its memory is given back.
+// Measures what a load would take, in a separate process: the engine may crash on a file, and its memory is freed.
 
 import { measureEngine } from "../engine/engine.ts";
 import type { LoadRequest, ModelInfo } from "../wire/inference/load.ts";

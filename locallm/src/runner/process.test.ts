@@ -23,7 +23,7 @@ const runnerOf = (script: string, questions = 10) =>
   });
 
 describe("a runner process that ends by itself", () => {
-  it("fails its calls with the engine's last words, without paths", async () => {
+  it("fails its calls with the engine's last log lines, without paths", async () => {
     const runner = runnerOf(`
       console.error("llama_context: n_ctx = 256");
       console.error("/home/me/src/ggml.c:12: GGML_ASSERT(rows > 0) failed");
@@ -37,7 +37,7 @@ describe("a runner process that ends by itself", () => {
     expect((await runner.exited).log).toHaveLength(3);
   });
 
-  it("names the signal where it said nothing", async () => {
+  it("names the signal if the engine logged nothing", async () => {
     const runner = runnerOf("process.kill(process.pid, 'SIGSEGV'); setInterval(() => {}, 1e6)");
     await expect(runner.load(load)).rejects.toMatchObject({ details: { reason: "SIGSEGV" } });
     expect(await runner.exited).toMatchObject({ signal: "SIGSEGV", asked: false, stalled: false });

@@ -17,7 +17,7 @@ import { JobStream } from "./job-stream.ts";
 import { type Command, type Report, receiveError } from "./protocol.ts";
 
 const keptLogLines = 40;
-/** A runner that was asked to end is killed when it has done nothing about that for so long. */
+/** A runner that was asked to end is killed if it has not reacted within this time. */
 const closeMs = 2_000;
 
 interface Call {
@@ -316,5 +316,5 @@ export class RunnerProcess implements Runner {
 }
 
 function unexpected(report: Report): Error {
-  return new Error(`unexpected answer of the runner: ${report.kind}`);
+  return new Error(`unexpected answer from the runner: ${report.kind}`);
 }

@@ -11,8 +11,8 @@ export interface SentError {
 }
 
 /**
- * From server to runner. `id` is the server's number for a call. `load` comes first, once. `group`: what kept states and
- * this load must have in common; null: nothing is kept.
+ * From server to runner. `id` is the server's number for a call. `load` comes first, once. `group`: what kept states
+ * and this load must have in common; null: nothing is kept.
  */
 export type Command =
   | { readonly kind: "load"; readonly load: LoadRequest; readonly group: string | null }
@@ -68,7 +68,7 @@ export type Report =
       readonly replaced: readonly number[];
     }
   | { readonly kind: "used" | "released" | "damaged"; readonly state: number }
-  /** All that the slots held is kept; the runner ends when the server says so again. */
+  /** Everything that the slots held is saved; the runner ends at the next `close`. */
   | { readonly kind: "closing" }
   | { readonly kind: "tokens"; readonly id: number; readonly tokens: readonly number[] }
   | { readonly kind: "text"; readonly id: number; readonly text: string };

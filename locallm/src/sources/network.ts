@@ -117,7 +117,8 @@ export class Network {
     const check = (address: string) => {
       const isPrivate = (this.#settings.isPrivate ?? isPrivateAddress)(address);
       isPublic ||= !isPrivate;
-      if (isPrivate && !mayBePrivate) throw refused(url, "a public host may not lead to a private address");
+      if (isPrivate && !mayBePrivate)
+        throw refused(url, "a public host must not resolve or redirect to a private address");
       if (isPrivate && options.insecure && !isLoopback(address) && !this.#isNamed(url))
         throw refused(url, "insecure requests to private addresses need the host in LOCALLM_REGISTRIES");
     };

@@ -83,7 +83,7 @@ function expectedOf(branches: readonly (readonly Issue[])[]): string {
     const issue = issues[0];
     if (issue?.code === "invalid_type") {
       const inside =
-        issue.path.length > 0 ? "an array or object with other items" : withArticle(issue.expected);
+        issue.path.length > 0 ? "an array or object with valid items" : withArticle(issue.expected);
       return inside;
     }
     if (issue?.code === "invalid_value")

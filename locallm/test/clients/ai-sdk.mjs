@@ -1,4 +1,4 @@
-// What a user of the AI SDK writes: `ai-sdk.mjs FOLDER URL MODEL`, its packages in FOLDER. Ends with `all well`.
+// What a user of the AI SDK writes: `ai-sdk.mjs FOLDER URL MODEL`; FOLDER has its packages. Ends with `all well`.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { join } from "node:path";

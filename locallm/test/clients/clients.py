@@ -1,7 +1,8 @@
-"""What users of the Python clients write: `clients.py CLIENTS URL MODEL THINKING_MODEL EMBEDDING_MODEL`, clients with commas between.
+"""What users of the Python clients write: `clients.py CLIENTS URL MODEL THINKING_MODEL EMBEDDING_MODEL`,
+clients separated by commas.
 
-In one process, for some of them read the others' packages, which takes longer than what is tried. Ends with a line
-of JSON: what went wrong by client, null where all is well.
+In one process, because some of them read the others' packages, which takes longer than the tests.
+Ends with a line of JSON: what failed by client, null if nothing did.
 """
 
 import json

@@ -28,8 +28,8 @@ const packages = {
 };
 
 /**
- * JavaScript clients, installed once into a cache outside the repository: they are no dependencies of ours.
- * Null where npm cannot reach them; their tests then skip by name.
+ * JavaScript clients, installed once into a cache outside the repository: they are not our dependencies. Null where npm
+ * cannot reach them; their tests then skip by name.
  */
 export async function installedClients(): Promise<InstalledClients | null> {
   const manifest = JSON.stringify({ private: true, dependencies: packages });
@@ -48,7 +48,7 @@ export async function installedClients(): Promise<InstalledClients | null> {
       await rename(building, folder);
     } catch {
       await rm(building, { recursive: true, force: true });
-      // Another run may have been quicker.
+      // Another run may have installed it first.
       if (!existsSync(folder)) return null;
     }
   }

@@ -91,14 +91,14 @@ describe.skipIf(clients === null)("JavaScript clients run unchanged (needs npm's
       expect((await ollama.ps()).models.map(({ name }) => name)).toHaveLength(1);
     });
 
-    it("takes tools and a schema", async () => {
+    it("accepts tools and a schema", async () => {
       const ollama = await client();
       const answer = await ollama.chat({ model, messages, format: schema, options: { num_predict: 100 } });
       expect(isForecast(JSON.parse(answer.message.content))).toBe(true);
       expect((await ollama.chat({ model, messages, tools: [tool] })).done).toBe(true);
     });
 
-    it("knows an error by its status", async () => {
+    it("recognises an error by its status", async () => {
       const ollama = await client();
       await expect(ollama.chat({ model: "absent", messages })).rejects.toMatchObject({ status_code: 404 });
     });
@@ -196,7 +196,7 @@ describe.skipIf(clients === null)("JavaScript clients run unchanged (needs npm's
       expect(streamed).toBe(call!.function.arguments);
     });
 
-    it("keeps a json_schema", async () => {
+    it("follows a json_schema", async () => {
       const openai = await client();
       const format = { type: "json_schema", json_schema: { name: "forecast", strict: true, schema } };
       const answer = await openai.chat.completions.create({
@@ -242,7 +242,7 @@ describe.skipIf(clients === null)("JavaScript clients run unchanged (needs npm's
       ).rejects.toMatchObject({ status: 400, code: "previous_response_not_found" });
     });
 
-    it("knows an error by its code", async () => {
+    it("recognises an error by its code", async () => {
       const openai = await client();
       await expect(openai.chat.completions.create({ model: "absent", messages })).rejects.toMatchObject({
         status: 404,
@@ -250,14 +250,11 @@ describe.skipIf(clients === null)("JavaScript clients run unchanged (needs npm's
       });
     });
 
-    it.skipIf(embeddingModel === null)(
-      "embeds, in base64 as it does by itself (needs TEST_MODELS)",
-      async () => {
-        const openai = await client();
-        const { data } = await openai.embeddings.create({ model: embeddingModel, input: ["a", "b"] });
-        expect(data.map(({ embedding }) => embedding.length)).toEqual([384, 384]);
-      },
-    );
+    it.skipIf(embeddingModel === null)("embeds, in base64 by default (needs TEST_MODELS)", async () => {
+      const openai = await client();
+      const { data } = await openai.embeddings.create({ model: embeddingModel, input: ["a", "b"] });
+      expect(data.map(({ embedding }) => embedding.length)).toEqual([384, 384]);
+    });
   });
 
   describe("@anthropic-ai/sdk", () => {
@@ -366,7 +363,7 @@ describe.skipIf(clients === null)("JavaScript clients run unchanged (needs npm's
       expect(answered(streamed)).toEqual(answered(await anthropic.messages.create(omitted)));
     });
 
-    it("lists and finds models, and knows an error by its type", async () => {
+    it("lists and finds models, and recognises an error by its type", async () => {
       const anthropic = await client();
       const ids: string[] = [];
       for await (const each of await anthropic.models.list()) ids.push(each.id);
@@ -405,7 +402,7 @@ describe.skipIf(clients === null)("JavaScript clients run unchanged (needs npm's
       expect(text).toBe(whole.content);
     });
 
-    it("binds tools and keeps structured output", async () => {
+    it("binds tools and returns structured output", async () => {
       await (await chat()).bindTools([tool]).invoke("hi");
       const structured = (await chat({ numPredict: 100 })).withStructuredOutput(schema, {
         method: "jsonSchema",

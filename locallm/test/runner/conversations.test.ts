@@ -101,8 +101,8 @@ describe.each([
   });
 });
 
-describe("conversations that outlive", () => {
-  it("their runner are continued by the next one, also with another window", async () => {
+describe("conversations that outlive their runner", () => {
+  it("are continued by the next runner, also with another window", async () => {
     const path = await modelFile("llama", 2);
     const conversations = keeping(2 ** 26);
     const first = await start(path, conversations);
@@ -116,7 +116,7 @@ describe("conversations that outlive", () => {
     }
   });
 
-  it("a killed runner are those that it had already saved", async () => {
+  it("are those that were already saved if the runner was killed", async () => {
     const path = await modelFile("llama", 2);
     const conversations = keeping(2 ** 26);
     const first = await start(path, conversations);
@@ -152,7 +152,7 @@ describe("conversations that outlive", () => {
 });
 
 describe("the memory of conversations", () => {
-  it("has a conversation that took another one's slot as soon as nobody waits, and only such", async () => {
+  it("holds a conversation that took another one's slot as soon as nobody waits, and no other", async () => {
     const path = await modelFile("llama", 2);
     const conversations = keeping(2 ** 26);
     const runner = await start(path, conversations);

@@ -182,7 +182,7 @@ test("gives nothing for a job that is cancelled while its slot's cache is being 
   await third;
   expect(events.filter(({ id }) => id === 2)).toEqual([]);
   expect(told).toEqual(["kept 7"]);
-  // Its own conversation is asked a place for; there is none.
+  // A place is requested for its conversation; there is none.
   const fourth = run(4, 0);
   await until(() => asked.length === 2);
   asked[1]!(null);

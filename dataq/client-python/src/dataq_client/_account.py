@@ -19,7 +19,7 @@ class _EstimateOptional(TypedDict, total=False):
     sample: Literal[True]
     """Only generated samples answer; the call is free."""
     data: List[EstimateData]
-    """Of several queries each, in their order."""
+    """For each of several queries, in order."""
 
 
 class Estimate(_EstimateOptional):

@@ -14,7 +14,7 @@ from ._errors import APIError, ProblemDetail, class_of_status
 
 @dataclass(frozen=True)
 class ResponseFacts:
-    """What a response has beside its body."""
+    """Everything of a response except its body."""
 
     status: int
     headers: httpx.Headers

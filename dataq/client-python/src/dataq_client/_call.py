@@ -98,7 +98,7 @@ def _failure_of(outcome: Failed, settings: Settings, timeout: float, attempts: i
 
 
 def _without_key(error: Optional[BaseException], api_key: str) -> Optional[BaseException]:
-    """The cause, unless it says the key. httpx keeps the request, and so the key, on its errors."""
+    """The cause, unless it contains the key. httpx keeps the request, and so the key, on its errors."""
     if isinstance(error, httpx.RequestError):
         try:
             error.request.headers.pop("authorization", None)

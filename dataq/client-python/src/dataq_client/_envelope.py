@@ -39,7 +39,7 @@ class _SourceOptional(TypedDict, total=False):
 
 
 class Source(_SourceOptional):
-    """Where a record comes from. Generated records are `sample` and never say anything else."""
+    """Where a record comes from. The kind of generated records is always `sample`."""
 
     name: str
     """Publisher of the record."""
@@ -52,7 +52,7 @@ class Source(_SourceOptional):
 
 
 class Envelope:
-    """What every answer has beside its data."""
+    """What every answer contains besides its data."""
 
     page: int
     page_size: int

@@ -104,7 +104,7 @@ class PageCursor(Generic[AnyResult]):
         return items[offset : int(end)]
 
     def gave_item(self) -> None:
-        """Moves the position behind one more record."""
+        """Moves the position past one more record."""
         self._items += 1
         self._state["offset"] += 1
         if self._current is not None and self._state["offset"] >= len(records_of(self._current)):
@@ -142,7 +142,7 @@ class PageCursor(Generic[AnyResult]):
         return page
 
     def _turn(self, page: AnyResult) -> None:
-        """Moves the position behind a page. The latest page count applies: an index can shrink meanwhile."""
+        """Moves the position past a page. The latest page count applies: an index can shrink meanwhile."""
         total_pages = page.body.get("total_pages")
         number = self._state["page"]
         has_more = isinstance(total_pages, (int, float)) and total_pages > number

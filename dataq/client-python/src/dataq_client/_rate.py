@@ -9,8 +9,8 @@ import httpx
 def pause_seconds(headers: httpx.Headers, now: float) -> float:
     """Seconds until the server lets another request through, by the rate headers of its last answer.
 
-    0 if it says nothing or lets one through now. Reads `RateLimit: "account";r=0;t=3` (any of its policies may
-    be the one that is spent) and, if that is absent, the older `X-RateLimit-Remaining` and `X-RateLimit-Reset`.
+    0 if it says nothing or lets one through now. Reads `RateLimit: "account";r=0;t=3` (any of its policies may be exhausted)
+    and, if that is absent, the older `X-RateLimit-Remaining` and `X-RateLimit-Reset`.
     """
     current = headers.get("ratelimit")
     if current is not None:

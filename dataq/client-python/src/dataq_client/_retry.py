@@ -12,7 +12,7 @@ _LONGEST_WAIT = 86_400.0
 def delay_before_retry(
     retry: RetrySettings, error: DevnorsDataError, failed: int, random: Callable[[], float]
 ) -> Optional[float]:
-    """Seconds to wait before the next attempt, or None if there shall be none.
+    """Seconds to wait before the next attempt, or None if there is no next attempt.
 
     The specification's rule, section 7: only 429 and 5xx; `retry_delay × retry_backoff^n ± 0.5 s`; a
     `retry_after` in its place, and never earlier than that. `failed` counts the attempts so far; `random` is

@@ -16,6 +16,6 @@ export function verifiesAddresses(session: Session | undefined): boolean {
 /** The signed-in user. Pages inside the shell always have one. */
 export function useSignedIn(): SignedIn {
   const { data } = useQuery(sessionQuery);
-  if (!data?.user) throw new Error("This page is for people who signed in.");
+  if (!data?.user) throw new Error("This page requires a signed-in user.");
   return data.user;
 }

@@ -58,7 +58,7 @@ export const en = {
     concurrency_limited: "Too many calls are running at the same time. Wait a moment and try again.",
     daily_limit: "You have reached today's call limit.",
     account_frozen: "The operator has frozen this account.",
-    not_configured: "No real data answers this call.",
+    not_configured: "This service has no real data for this call.",
     upstream_error: "The data source returned an invalid response. You were not charged.",
     upstream_timeout: "The data source did not respond in time. You were not charged.",
     unavailable: "The service is temporarily unavailable. You were not charged.",

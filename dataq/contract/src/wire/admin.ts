@@ -146,7 +146,7 @@ export const verdict = z.strictObject({
       law: z.string(),
       text: z.string(),
       text_zh: z.string(),
-      breaches: z.array(z.string()).meta({ description: "What breaks this rule, a few examples" }),
+      breaches: z.array(z.string()).meta({ description: "A few examples that break this rule" }),
     }),
   ),
   seal: z.strictObject({ lines: z.number().int(), sha256: z.string() }).nullable(),

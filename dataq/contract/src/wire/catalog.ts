@@ -13,7 +13,7 @@ const dataKind = z.enum(dataKinds).meta({
 const newestDay = z.iso
   .date()
   .nullable()
-  .meta({ description: "Day of the newest imported record; null where records have no day" });
+  .meta({ description: "Day of the newest imported record; null if records have no date" });
 const jsonSchema = z.record(z.string(), z.unknown());
 
 /** An operation as `/v1/catalog` describes it. */
@@ -94,7 +94,7 @@ export const status = z.strictObject({
       generated: z
         .number()
         .int()
-        .meta({ description: "Generated records in the index; imported ones stand before them" }),
+        .meta({ description: "Generated records in the index; imported ones rank before them" }),
       building: z
         .strictObject({ done: z.number().int(), total: z.number().int().nullable(), text: z.string() })
         .nullable(),

@@ -17,7 +17,7 @@ export const connectorTest = z.strictObject({
   params: z
     .record(z.string(), z.string().max(2_000))
     .optional()
-    .meta({ description: "Parameters of the operation; its example without them" }),
+    .meta({ description: "Parameters of the operation; its example if omitted" }),
 });
 
 /** One call to a vendor, step by step. Credentials are masked. */
@@ -31,7 +31,7 @@ export const connectorTrial = z.strictObject({
     headers: z.record(z.string(), z.string()),
     body: z.string().optional(),
   }),
-  status: z.number().int().nullable().meta({ description: "HTTP status; null where no answer came" }),
+  status: z.number().int().nullable().meta({ description: "HTTP status; null if no answer arrived" }),
   ms: z.number().int(),
   answer: z.string().nullable().meta({ description: "The first 20,000 characters" }),
   outcome: z.enum([

@@ -7,11 +7,11 @@ export const dataset = z.strictObject({
   name: z.string(),
   operation: z.string(),
   state: z.enum(["serving", "removed"]),
-  rows: z.number().int().nullable().meta({ description: "Null where an older version did not count them" }),
+  rows: z.number().int().nullable().meta({ description: "Null if an older version did not count them" }),
   refused: z.number().int(),
   for_other_operations: z.number().int(),
-  records: z.number().int().meta({ description: "Records that the rows made" }),
-  duplicates: z.number().int().meta({ description: "Records whose id stands again later" }),
+  records: z.number().int().meta({ description: "Records made from the rows" }),
+  duplicates: z.number().int().meta({ description: "Records whose id occurs again later" }),
   served: z.number().int(),
   duplicate_ids: z.array(z.string()).meta({ description: "The first of them" }),
   changed_at: moment,
@@ -33,6 +33,6 @@ export const dataset = z.strictObject({
   restorable: z
     .strictObject({ served: z.number().int(), ended_at: moment, until: moment })
     .nullable()
-    .meta({ description: "What restoring brings back" }),
+    .meta({ description: "What a restore would bring back" }),
 });
 export type DatasetRow = Received<typeof dataset>;

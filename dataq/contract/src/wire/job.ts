@@ -36,7 +36,9 @@ export const importReport = z.strictObject({
   notes: z
     .array(z.strictObject({ note: z.string(), note_zh: z.string() }))
     .meta({ description: "What was held back for the operator to decide" }),
-  fields: z.record(z.string(), z.number().int()).meta({ description: "Rows that fill each field" }),
+  fields: z
+    .record(z.string(), z.number().int())
+    .meta({ description: "Number of rows in which each field is filled" }),
 });
 export type ImportReport = Received<typeof importReport>;
 
@@ -74,7 +76,13 @@ export const newImport = z.strictObject({
   kind: z.enum(["official", "licensed", "third_party"]).optional(),
   licence: z.string().trim().min(1).max(200).optional(),
   retrieved: date.optional().meta({ description: "Day on which the file was taken from its publisher" }),
-  table: z.string().trim().min(1).max(200).optional().meta({ description: "Which table of an SQLite file" }),
+  table: z
+    .string()
+    .trim()
+    .min(1)
+    .max(200)
+    .optional()
+    .meta({ description: "Table to read from an SQLite file" }),
   accept_versions: z.boolean().optional().meta({
     description: "Serve the file's versions of laws even if they drop more than a tenth of a law's articles",
   }),

@@ -79,7 +79,7 @@ export const requestDetail = requestRow
   .required({ id: true, at: true, operation: true })
   .extend({
     entries: z.array(entry),
-    account_id: z.string().optional().meta({ description: "Whose call it was; for operators" }),
+    account_id: z.string().optional().meta({ description: "The account that made the call; for operators" }),
     reason: z
       .string()
       .nullable()

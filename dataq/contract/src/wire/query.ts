@@ -12,7 +12,7 @@ export const estimate = z.strictObject({
       z.strictObject({ tokens: z.number().int(), cached: z.boolean(), sample: z.literal(true).optional() }),
     )
     .optional()
-    .meta({ description: "Of several queries each, in their order" }),
+    .meta({ description: "For each of several queries, in order" }),
 });
 export type Estimate = Received<typeof estimate>;
 

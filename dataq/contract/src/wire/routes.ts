@@ -533,7 +533,7 @@ export const routes = {
     ...admin,
     method: "POST",
     path: "/admin/v1/datasets/{operation}/{name}/restore",
-    summary: "Start the return of what a data set was before it was replaced or removed",
+    summary: "Start restoring a data set that was replaced or removed",
     status: 202,
     answer: job,
     errors: ["already_exists", "concurrency_limited"],

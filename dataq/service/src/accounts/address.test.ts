@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { callerOf, isAmong, isLoopback } from "./address.ts";
 
-test("an IPv4 address is one caller, also on a socket that accepts IPv6", () => {
+test("an IPv4 address is one caller, even on a socket that accepts IPv6", () => {
   expect(callerOf("203.0.113.9")).toBe("203.0.113.9");
   expect(callerOf("::ffff:203.0.113.9")).toBe("203.0.113.9");
 });

@@ -18,7 +18,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("what is committed is on the disk: fsync and its companions are on", async () => {
+test("what is committed is on the disk: fsync and related settings are on", async () => {
   const found = await database.pool.query(
     "select current_setting('fsync') f, current_setting('synchronous_commit') s, current_setting('full_page_writes') w",
   );
@@ -36,7 +36,7 @@ test("bigints are numbers, dates are strings, and a bigint that a number cannot 
   await expect(database.pool.query("select 9007199254740993::bigint as n")).rejects.toThrow(RangeError);
 });
 
-test("a second opener joins the same server, and its leaving does not stop it", async () => {
+test("a second process joins the same server, and does not stop it when it leaves", async () => {
   const second = await openDatabase({ folder, progress: () => {} });
   const ask = "select pg_postmaster_start_time()::text as started";
   expect((await second.pool.query(ask)).rows).toEqual((await database.pool.query(ask)).rows);
@@ -69,7 +69,7 @@ const known = [
   { name: "test/4-four", up: "create table four (id int)" },
 ];
 
-test("services that start at once on one database migrate it once", async () => {
+test("services that start simultaneously on one database migrate it only once", async () => {
   const results = await Promise.all([1, 2, 3, 4].map(() => migrate(database, known)));
   expect(results.flat()).toEqual(["test/4-four"]);
 });
@@ -133,7 +133,7 @@ test("the role that serves cannot pass a trigger, change a table, or use the ser
   expect((await database.query("select text from log")).rows).toEqual([{ text: "kept" }]);
 });
 
-test("a data folder of before the role gets it at the next start, and keeps what it holds", async () => {
+test("a data folder from before the role existed gets the role at the next start and keeps its data", async () => {
   const old = mkdtempSync(join(tmpdir(), "dataq-database-old-"));
   try {
     const before = await openDatabase({ folder: old, progress: () => {} });
@@ -160,7 +160,7 @@ test("a data folder of before the role gets it at the next start, and keeps what
   }
 }, 60_000);
 
-test("a server that is killed under us is started again", async () => {
+test("a server that is killed while in use is started again", async () => {
   const owner = await database.connectAsOwner();
   const found = await owner.query<{ pid: number }>(
     "select split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int as pid",

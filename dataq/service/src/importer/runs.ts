@@ -88,7 +88,7 @@ select target, dataset, case when target in ('divisions', 'holidays', 'company_n
 export interface RunOptions extends PublisherTerms {
   readonly mode: "replace" | "update";
   readonly table: string | null;
-  /** Versions of laws serve even if they omit many articles. */
+  /** Whether versions of laws are served even if they omit many articles. */
   readonly acceptVersions: boolean;
 }
 

@@ -40,7 +40,7 @@ export interface RowListener {
   row(fields: Readonly<Record<string, unknown>>): void;
   /** Rejects the last row. `row` names it, such as `line 3`. */
   bad(row: string, problem: Message): void;
-  /** The last row belongs to another target. */
+  /** Counts the last row as one of another target. */
   passOver(): void;
 }
 

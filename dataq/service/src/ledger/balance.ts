@@ -18,7 +18,7 @@ export function toBalance(row: WalletRow): Balance {
   return { balance: row.balance, trialBalance: row.trial };
 }
 
-/** The wallet now, of a request that has an entry of this kind. */
+/** The current wallet of a request's account; undefined if the request has no entry of this kind. */
 export async function readAfter(
   database: Database,
   requestId: string,

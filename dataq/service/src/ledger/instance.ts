@@ -20,7 +20,7 @@ export async function startInstance(database: Database, now: Date): Promise<Inst
     "select nextval(pg_get_serial_sequence('instance', 'id')) as id",
   );
   const { id } = made.rows[0]!;
-  // The lock comes first: other instances take a row without a lock for a dead instance.
+  // Takes the lock first, because other instances consider a row without a lock dead.
   await lock(session, "instance", id);
   await session.query("insert into instance (id, started_at) overriding system value values ($1, $2)", [
     id,
@@ -64,8 +64,8 @@ export async function startInstance(database: Database, now: Date): Promise<Inst
 }
 
 /**
- * Gives back the holds of dead instances and those past their deadline, and releases the Idempotency-Keys of their calls.
- * Returns the number of voided holds. Several instances can run it at the same time.
+ * Gives back the holds of dead instances and those past their deadline, and releases the Idempotency-Keys of their
+ * calls. Returns the number of voided holds. Several instances can run it at the same time.
  */
 export async function recover(database: Database, now: Date): Promise<number> {
   const gone = await database.pool.query<{ id: number }>("select id from instance");

@@ -87,7 +87,7 @@ function questionsOf(body: unknown): { readonly path: string; readonly question:
       throw invalid(
         "queries",
         "range",
-        `queries is no list of 1 to ${MAX_QUESTIONS} queries`,
+        `queries must be a list of 1 to ${MAX_QUESTIONS} queries`,
         `send 1 to ${MAX_QUESTIONS} queries`,
         `请发送 1 到 ${MAX_QUESTIONS} 个查询`,
       );
@@ -98,7 +98,7 @@ function questionsOf(body: unknown): { readonly path: string; readonly question:
     throw invalid(
       "pages",
       "range",
-      `pages is not between 1 and ${MAX_QUESTIONS}`,
+      `pages must be between 1 and ${MAX_QUESTIONS}`,
       `send 1 to ${MAX_QUESTIONS}`,
       `请发送 1 到 ${MAX_QUESTIONS}`,
     );

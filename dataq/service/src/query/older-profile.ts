@@ -74,7 +74,7 @@ function findByOlderType(domain: unknown, type: unknown): Operation {
       {
         param: "type",
         code: "unknown",
-        message: "domain and type name no operation",
+        message: "no operation has this domain and type",
         fix: `use one of ${known}`,
         fixZh: `可选：${known}`,
       },

@@ -51,7 +51,7 @@ export class Random {
   }
 }
 
-/** The day so many days later. */
+/** The date this many days later. */
 export function laterBy(day: string, days: number): string {
   return new Date(Date.parse(day) + days * 86_400_000).toISOString().slice(0, 10);
 }

@@ -20,7 +20,7 @@ export interface TextQuestion {
   /** What must not occur. */
   readonly without: readonly string[];
   readonly dates?: { readonly from?: string; readonly to?: string };
-  /** Words that were read as a place or a year. If nothing matches them, they are dropped. */
+  /** Words that were read as a place or a year. They are dropped if nothing matches them. */
   readonly soft?: Soft;
   /** Exact terms that are answers by themselves and rank above matches of words. */
   readonly exact?: readonly string[];

@@ -117,7 +117,7 @@ async function tellGpus(config: GpuSettings): Promise<void> {
     );
   }
   if (found.choice.backend !== null && found.devices.length === 0 && found.problem === null)
-    say("device", "the engine found no GPU; models run on the processor");
+    say("device", "the engine found no GPU; models run on the CPU");
   if (found.problem !== null)
     say("problem", `cannot use ${found.choice.backend}: ${found.problem} → ${remedyFor(found.problem)}`);
   const build = found.toFetch;
@@ -133,7 +133,7 @@ function remedyFor(problem: string): string {
   if (/libcudart|libcublas/.test(problem))
     return "install NVIDIA's CUDA 13 runtime (libcudart, libcublas), or: locallm doctor --install vulkan";
   if (/libvulkan/.test(problem)) return "install the Vulkan loader (Debian: libvulkan1) and the GPU driver";
-  return "install or repair the GPU driver; until then models run on the processor";
+  return "install or repair the GPU driver; until then models run on the CPU";
 }
 
 /** `wanted` is a backend's name, or true for the best one for this machine. */

@@ -43,7 +43,7 @@ function summary(pieces: AnswerPiece[]): Answer {
     else if (piece.kind === "call") texts[piece.index] = "";
     else if (piece.kind === "arguments") texts[piece.index] += piece.text;
     else if (piece.kind === "called") {
-      // What was streamed is what the finished call says.
+      // The streamed arguments equal those of the finished call.
       expect(texts[piece.index]).toBe(piece.call.text);
       const { id, name } = piece.call;
       const given = piece.call.arguments;
@@ -62,7 +62,7 @@ const bare = genericFormat("", "");
 const rome: [string, unknown] = ["get_weather", { city: "Rome" }];
 const paris: [string, unknown] = ["get_weather", { city: "Paris", days: 2 }];
 
-/** What each family's makers document, with the page it stands on. */
+/** What each family's makers document, and on which page. */
 const cases: [format: ToolFormat, source: string, text: string, answer: Answer][] = [
   [
     hermes,
@@ -390,7 +390,7 @@ describe("laws", () => {
     },
   );
 
-  test("nothing is read as a call where no tools are offered", () => {
+  test("nothing is read as a call if no tools are offered", () => {
     for (const [format, , text] of cases) {
       if (format !== harmony && format !== commandR) expect(read(format, [text], []).calls).toBeUndefined();
     }

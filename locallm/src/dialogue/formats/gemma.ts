@@ -27,7 +27,9 @@ export const gemma: ToolFormat = {
   },
 };
 
-/** Its values are not JSON: texts are enclosed in `<escape>` marks. Only that form is enforced, not the tool's schema. */
+/**
+ * Its values are not JSON: texts are enclosed in `<escape>` marks. Only that form is enforced, not the tool's schema.
+ */
 function gemmaArguments(rules: Rules): string {
   const text = `"<escape>" ${upToText(rules, "gemma-text", "<escape>")}`;
   const scalar = anyOf([text, number(rules), boolean(rules), '"null"']);
@@ -60,7 +62,7 @@ class GemmaReader {
     this.#text = text;
   }
 
-  /** Undefined where the text is not whole. */
+  /** Undefined if the text is incomplete. */
   object(): Record<string, unknown> | undefined {
     try {
       const value = this.#value();

@@ -5,10 +5,10 @@ import { typedValue } from "../schema-value.ts";
 import type { ToolFormat } from "../tool-format.ts";
 
 /**
- * `<tool_call>{"name": …, "arguments": {…}}</tool_call>`, one a call: Hermes 2 Pro and 3, Qwen 2.5 and 3,
- * SmolLM3 and many others. Qwen3-Coder writes `<function=name><parameter=key>value</parameter></function>`
- * between the same tags. Sources: the Hermes function calling repository; Qwen's documentation of function
- * calling; the model card of Qwen3-Coder.
+ * `<tool_call>{"name": …, "arguments": {…}}</tool_call>`, one per call: Hermes 2 Pro and 3, Qwen 2.5 and 3, SmolLM3 and
+ * many others. Qwen3-Coder writes `<function=name><parameter=key>value</parameter></function>` between the same tags.
+ * Sources: the Hermes function calling repository; Qwen's documentation of function calling; the model card of
+ * Qwen3-Coder.
  */
 export const hermes: ToolFormat = {
   name: "hermes",

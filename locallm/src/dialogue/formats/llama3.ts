@@ -7,9 +7,9 @@ import type { ToolFormat } from "../tool-format.ts";
 import { readPythonCalls } from "./python-calls.ts";
 
 /**
- * Llama 3.1 and later: a whole answer of `{"name": …, "parameters": {…}}`, with or without `<|python_tag|>`,
- * several apart by `;`; `<function=name>{…}</function>`; from 3.2 on also `[name(key=value)]`. Source: Meta's
- * prompt format pages for Llama 3.1, 3.2 and 3.3.
+ * Llama 3.1 and later: a whole answer of `{"name": …, "parameters": {…}}`, with or without `<|python_tag|>`, several
+ * separated by `;`; `<function=name>{…}</function>`; from 3.2 on also `[name(key=value)]`. Source: Meta's prompt format
+ * pages for Llama 3.1, 3.2 and 3.3.
  */
 export const llama3: ToolFormat = {
   name: "llama3",

@@ -81,7 +81,7 @@ class ExpressionReader {
     // Lazy and greedy repetitions match the same texts.
     this.#take("?");
     const [least, most] = bounds;
-    if (most < least) throw this.#refused("repetitions out of order");
+    if (most < least) throw this.#refused("a repetition whose minimum exceeds its maximum");
     if (least > maxRepeats || (most !== Infinity && most > maxRepeats))
       throw this.#refused(`over ${maxRepeats} repetitions`);
     return { kind: "repeat", of: atom, least, most };
@@ -154,7 +154,7 @@ class ExpressionReader {
       const [from, to] = [first[0]?.from ?? 0, last[0]?.from ?? 0];
       const isPair = first.length === 1 && last.length === 1 && first[0]?.to === from && last[0]?.to === to;
       if (!isPair) ranges.push(...first, single(0x2d), ...last);
-      else if (to < from) throw this.#refused("a range out of order");
+      else if (to < from) throw this.#refused("a range whose start is after its end");
       else ranges.push({ from, to });
     }
     return { kind: "class", ranges: negated ? invert(ranges) : merge(ranges) };
@@ -229,7 +229,7 @@ class ExpressionReader {
 
   #next(): string {
     const char = this.#chars[this.#at];
-    if (char === undefined) throw this.#refused("an end too early");
+    if (char === undefined) throw this.#refused("an unexpected end");
     this.#at += 1;
     return char;
   }

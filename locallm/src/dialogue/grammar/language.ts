@@ -119,7 +119,7 @@ export class Language {
     const uses = this.#edges.map(() => 0);
     for (const own of this.#edges) for (const { target } of own) uses[target]! += 1;
     const isEnd = (state: number) => this.#accepts[state]! && this.#edges[state]!.length === 0;
-    // Null: the state is written in place. "": nothing follows it.
+    // Null: the state's rule is written inline. "": nothing follows the state.
     const names = this.#edges.map((own, state) => {
       if (state !== 0 && isEnd(state)) return "";
       const isOwnRule = state === 0 || uses[state]! > 1 || own.length !== 1 || this.#accepts[state];
@@ -333,7 +333,7 @@ class Nodes {
       case "end":
         return this.#edge(textEnd, next);
       case "look":
-        throw new ExpressionError("a look ahead that is not at the start");
+        throw new ExpressionError("a lookahead that is not at the start");
       case "choice": {
         const node = this.#node();
         this.empty[node]!.push(...part.parts.map((each) => this.#build(each, next)));

@@ -220,7 +220,7 @@ class Check {
       } else
         for (const needed of part)
           if (!Object.hasOwn(value, String(needed)))
-            fault(`must have the property ${JSON.stringify(needed)} beside ${JSON.stringify(name)}`);
+            fault(`must have the property ${JSON.stringify(needed)} because it has ${JSON.stringify(name)}`);
     }
     if (unevaluatedProperties !== undefined)
       for (const key of keys)

@@ -8,7 +8,7 @@ export interface SchemaWriting {
   readonly rules: Rules;
   readonly budget: Budget;
   readonly patterns: PatternLanguages;
-  /** Paths of words that the grammar does not enforce. */
+  /** Paths of keywords that the grammar does not enforce. */
   readonly ignored: Set<string>;
   /** The rule for the values that satisfy all of these; any value if there are none. */
   item(conjuncts: Conjuncts): string;
@@ -17,7 +17,7 @@ export interface SchemaWriting {
   shapesOf(conjuncts: Conjuncts): Shapes;
   /** Bits of the types that have values in this shape. */
   typesOf(shape: Shape, conjuncts: Conjuncts): number;
-  /** The values of an enumeration that satisfy the schemas' other words. */
+  /** The values of an enumeration that satisfy the schemas' other keywords. */
   valuesOf(shape: Shape, conjuncts: Conjuncts): readonly unknown[];
   satisfies(value: unknown, schema: unknown): boolean;
 }

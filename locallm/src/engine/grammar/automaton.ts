@@ -108,7 +108,7 @@ export class Automaton {
     return cell;
   }
 
-  /** Answers keep their current position; other positions are made again when they are reached. */
+  /** Answers keep their current position; other positions are rebuilt when they are reached. */
   #forget(): void {
     for (const position of this.#positions.values()) position.forget();
     this.#positions = new Map();

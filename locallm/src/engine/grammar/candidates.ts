@@ -35,7 +35,7 @@ export class Candidates {
     this.#array[3] = 0n;
     this.#library.llama_sampler_apply(chain, this.#array);
     const [data = 0n, , selected = -1n] = this.#array;
-    if (selected < 0n) throw new LocallmError("decode_failed", { reason: "no token could be drawn" });
+    if (selected < 0n) throw new LocallmError("decode_failed", { reason: "no token could be sampled" });
     return koffi.decode(data + selected * BigInt(candidateBytes), "int32_t") as number;
   }
 

@@ -76,7 +76,7 @@ export class GbnfReader {
       const bounds = this.#bounds();
       if (bounds === null) return part;
       const [least, most] = bounds;
-      if (most < least) throw invalidGrammar("it has repetitions out of order");
+      if (most < least) throw invalidGrammar("it has a repetition whose minimum exceeds its maximum");
       if (least > maxRepeats || (most !== Infinity && most > maxRepeats))
         throw invalidGrammar(`it has over ${maxRepeats} repetitions`);
       part = { kind: "repeat", of: part, least, most };

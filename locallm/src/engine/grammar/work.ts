@@ -2,9 +2,9 @@ import { LocallmError } from "../../wire/errors.ts";
 
 /** Documented in docs/locallm/limits.md. */
 export const grammarLimits = {
-  /** Processor time that an answer may use before it has earned it with tokens. */
+  /** Processor time that an answer may use before its first token. */
   creditMs: 250,
-  /** What each token of an answer earns. */
+  /** Processor time that each token of an answer adds. */
   perTokenMs: 4,
   /** Alternatives that may be followed for one character. */
   stacks: 20_000,

@@ -17,9 +17,9 @@ import { commonLength } from "../prefix.ts";
 import type { Slot } from "../slot.ts";
 import { SharedMemory } from "./shared-memory.ts";
 
-/** Decides how much is kept, and holds it when this process has ended: the server. */
+/** The server: decides how much is kept, and holds it after this process has ended. */
 export interface StateKeeper {
-  /** The number of a place of so many bytes; null: there is none. */
+  /** The number of a reserved place of this size; null if there is none. */
   reserve(bytes: number): Promise<number | null>;
   /** The place is filled, and `replaced` are older versions of the same conversation. */
   kept(id: number, fd: number, replaced: readonly number[]): void;
@@ -50,13 +50,13 @@ export interface Found {
 
 /** Restoring, and saving what is in the slot, take about 1/100 of the time of computing the same tokens. */
 const worthwhileShare = 1 / 64;
-/** Shorter beginnings are computed again: that takes as long as the calls. */
+/** Shorter beginnings are recomputed: that takes no longer than the calls. */
 const leastTokens = 32;
 const chunkBytes = 4 * 2 ** 20;
 
 /**
- * What the slots' caches held of conversations that other ones took their place of. A state lies in shared memory or
- * on disk and belongs to the keeper; this is the index by tokens.
+ * The cached states of conversations whose slot was given to another one. A state is in shared memory or on disk and
+ * belongs to the keeper; this is the index by tokens.
  */
 export class KeptStates {
   readonly #context: Context;
@@ -73,7 +73,7 @@ export class KeptStates {
     this.#window = window;
   }
 
-  /** A state is at this place now; null: nowhere any more. */
+  /** Where a state is now; null if it no longer exists. */
   place(id: number, entry: KeptEntry | null): void {
     const known = this.#known.get(id);
     if (known?.fd != null) {
@@ -93,7 +93,7 @@ export class KeptStates {
     }
   }
 
-  /** The state that has most of a prompt, if that is worth more than the `had` tokens that a slot has. */
+  /** The state that has most of a prompt, if restoring it saves more than the `had` tokens that a slot has. */
   find(prompt: readonly number[], had: number): Found | null {
     let best: Found | null = null;
     for (const known of this.#known.values()) {
@@ -111,8 +111,8 @@ export class KeptStates {
   }
 
   /**
-   * Whether a slot's cache should be kept before it is cut to its first `tokens`. It need not be if only its last
-   * answer is dropped: clients render answers in their own way, so that is how a conversation continues.
+   * Whether a slot's cache should be kept before it is cut to its first `tokens`. Not if only its last answer is
+   * dropped: clients render answers in their own way, so conversations usually continue like that.
    */
   isWorthKeeping(slot: Slot, tokens: number): boolean {
     const { cached } = slot;
@@ -204,7 +204,7 @@ export class KeptStates {
       return false;
     }
     slot.restoredFrom = id;
-    // The conversation continues in the slot. A prompt that only begins like it leaves it where it is.
+    // The conversation continues in the slot. If a prompt only shares its beginning, the state stays where it is.
     if (tokens < state.promptTokens - 1) {
       this.#keeper.used(id);
     } else {

@@ -140,14 +140,14 @@ function listing(folder: string): string {
   try {
     return readdirSync(folder).slice(0, 8).join(", ") || "no files";
   } catch {
-    return "no files: the folder is not there";
+    return "no files: the folder does not exist";
   }
 }
 
 function platformFolder(): string {
   const name = processorPackage();
   try {
-    // The package exports no package.json; its entry file stands in `dist/` beside `bins/`.
+    // The package exports no package.json; its entry file is in `dist/` beside `bins/`.
     const entry = createRequire(import.meta.url).resolve(name);
     return join(dirname(dirname(entry)), "bins", packagePlatform());
   } catch (cause) {

@@ -8,7 +8,7 @@ const errorLevel = 4;
 const keptErrors = 3;
 
 /**
- * Hears the engine's log while `work` runs; afterwards it goes to the standard error by itself. Where `work` throws
+ * Captures the engine's log while `work` runs; afterwards the engine writes it to standard error. Where `work` throws
  * `model_load_failed`, the engine's own errors become part of its reason: only they say what is wrong with a file.
  */
 export function hearLog<Result>(
@@ -40,7 +40,7 @@ export function hearLog<Result>(
   }
 }
 
-/** A client may read the error; where files are on this machine is not its business. */
+/** Clients see the error, so it must not reveal paths on this machine. */
 export function withoutPaths(line: string): string {
   return line.replace(/(?:[A-Za-z]:)?[/\\][^\s'"]*[/\\]([^\s'"/\\]+)/g, "$1");
 }

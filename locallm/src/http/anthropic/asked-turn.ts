@@ -14,13 +14,13 @@ export interface AskedTurn {
   readonly ignored: readonly string[];
 }
 
-/** The turn that a request asks of a model. Both routes make the same prompt of the same conversation. */
+/** The turn that a request asks of a model. Both routes make the same prompt from the same conversation. */
 export async function askedTurn(parts: Parts, run: Run, body: ConversationRequest): Promise<AskedTurn> {
   refuse("mcp_servers", (body.mcp_servers?.length ?? 0) > 0);
   refuse("container", body.container !== undefined);
   const { turn: asked, ignored } = messagesTurn(body);
   const dialogue = await parts.dialogues.of(run.model);
-  // Like Ollama, a model that cannot think answers without thinking: agents ask for it of every model.
+  // Like Ollama, a model that cannot think answers without thinking, because agents request thinking from every model.
   const relaxed = dialogue.traits.thinking ? asked : { ...asked, think: null };
   requireTraits(run, dialogue.traits, relaxed);
   const turn = { ...relaxed, messages: conversation(run.model, relaxed.messages) };

@@ -49,7 +49,7 @@ export class MessageBuilder {
     return this.#message;
   }
 
-  /** Call it before the first piece, so that the first event tells the prompt's tokens. */
+  /** Call it before the first piece, so that the first event reports the prompt's tokens. */
   readonly prompt = (counts: PromptCounts): void => {
     this.#prompt = counts;
   };

@@ -53,7 +53,7 @@ interface Block {
 
 /** Reads the messages in order: results refer to calls before them. */
 class ConversationReading {
-  /** Names of tools that a search of the client's has found. */
+  /** Names of tools that the client's search has found. */
   readonly foundTools = new Set<string>();
   readonly #model: string;
   readonly #callNames = new Map<string, string>();

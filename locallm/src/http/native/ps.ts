@@ -4,7 +4,10 @@ import type { ResidentView, SchedulerView } from "../../scheduler/lease.ts";
 import { parseModelName } from "../../wire/model-name.ts";
 import type { Parts } from "../parts.ts";
 
-/** `GET /api/ps`: loaded models, longest remaining first; `?explain` adds the queue, the scheduler's reasons and the kept conversations. */
+/**
+ * `GET /api/ps`: loaded models, longest remaining first; `?explain` adds the queue, the scheduler's reasons and the
+ * kept conversations.
+ */
 export function psRoute(app: FastifyInstance, parts: Parts): void {
   app.get("/api/ps", async (request) => {
     const view = parts.scheduler.view();
@@ -52,7 +55,7 @@ export function deviceText({ devices }: Pick<ResidentView, "devices">): string {
 /** Ollama also reports "never" as a distant date. */
 const forEverMs = Date.UTC(2300, 0, 1);
 
-/** Conversations that another one took the slot of. */
+/** Conversations whose slot was given to another one. */
 function kept({ conversations }: Parts) {
   const { memory, disk } = conversations.view();
   const shown = ({ count, bytes, limitBytes }: typeof memory) => ({ count, bytes, limit_bytes: limitBytes });

@@ -35,7 +35,7 @@ describe("ResponseStore", () => {
           for (const kept of all) expect(await store.add(kept)).toBe(sizeOf(kept) <= bytes);
           const held = all.filter((kept) => store.get(kept.response.id) !== null);
           expect(held.reduce((sum, kept) => sum + sizeOf(kept), 0)).toBeLessThanOrEqual(bytes);
-          // The newest that were small enough are there, as many as fit.
+          // The newest small enough responses are kept, as many as fit.
           const fitting = all.filter((kept) => sizeOf(kept) <= bytes);
           expect(held).toEqual(held.length === 0 ? [] : fitting.slice(-held.length));
           const next = fitting.at(-held.length - 1);

@@ -197,7 +197,7 @@ class Parser {
       if (variables.length >= max) throw this.#error("too many declarations");
       this.#skipSpace();
       const after = this.#peek().kind;
-      // `range $i, = …` style endings are Go's to refuse; only another variable may follow.
+      // Go rejects endings such as `range $i, = …`; only another variable may follow.
       if (after !== "variable") throw this.#error("range can only initialize variables");
     }
     if (variables.length > 1) throw this.#error("range can only initialize variables");

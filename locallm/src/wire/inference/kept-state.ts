@@ -1,5 +1,5 @@
 /**
- * What a slot's cache held for a conversation, as it lies in shared memory and in a file: a header, a table of the
+ * What a slot's cache held for a conversation, as stored in shared memory and in a file: a header, a table of the
  * parts, the tokens, and the parts as the engine wrote them. The first part is the whole state; the others are
  * checkpoints of kinds of memory that cannot be cut. Numbers are little-endian.
  */
@@ -17,7 +17,7 @@ export interface KeptState {
 }
 
 export interface StatePart {
-  /** For how many of the tokens it stands. */
+  /** The number of tokens that it covers. */
   readonly tokens: number;
   readonly offset: number;
   readonly bytes: number;
@@ -42,11 +42,11 @@ const mostPartBytes = 2 ** 44;
 
 const at = { magic: 0, group: 8, name: 40, checksum: 72, tokens: 104, prompt: 108, window: 112, parts: 116 };
 
-/** The checksum covers the header before it and everything behind it. */
+/** The checksum covers the header before it and everything after it. */
 export const checksumAt = at.checksum;
 export const checksumEnd = at.tokens;
 
-/** Where the parts go, and the size of it all. */
+/** The offsets of the parts, and the total size. */
 export function layOut(
   tokens: number,
   parts: readonly { readonly tokens: number; readonly bytes: number }[],
@@ -60,7 +60,7 @@ export function layOut(
   return { parts: placed, totalBytes: offset };
 }
 
-/** Header, table and tokens: all that stands before the first part. */
+/** Header, table and tokens: everything before the first part. */
 export function encodeHead({ group, name, window, tokens, promptTokens, parts }: KeptState): Buffer {
   const head = Buffer.alloc(headerBytes + parts.length * partBytes + tokens.length * 4);
   magic.copy(head, at.magic);

@@ -135,7 +135,7 @@ function Bench({
   );
 }
 
-/** What a caller should know before sending: that only samples answer, and which, or that nothing does. */
+/** What a caller should know before sending: whether only samples answer, and which, or nothing does. */
 function Availability({
   operation,
   onSample,

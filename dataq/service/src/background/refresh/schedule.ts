@@ -9,7 +9,7 @@ export interface ScheduleOptions {
   readonly progress: (line: string) => void;
 }
 
-/** What the worker has to do. */
+/** A task for the worker. */
 export interface RefreshTask {
   readonly databaseUrl: string | undefined;
   readonly dataFolder: string;

@@ -9,11 +9,11 @@ export function connectorCommand(): Command {
   const command = new Command("connector").description("check the contracts with vendors in connectors.json");
   command
     .command("test")
-    .description("ask a vendor once, and show the request, the answer, and what became of each field")
+    .description("ask a vendor once, and show the request, the answer, and where each field was read from")
     .argument("<name>", "the operation, or the vendor's name in connectors.json")
     .argument(
       "[values...]",
-      "parameters as name=value; a value alone is the first parameter; else the example",
+      "parameters as name=value; a value without a name is the first parameter (default: the example)",
     )
     .option("--json", "print JSON")
     .action(async (name: string, values: string[], { json }: { json?: boolean }) => {

@@ -35,11 +35,16 @@ export function datasetsCommand(): Command {
       else if (all.length === 0) console.log("No data set is imported yet. See dataq import --help.");
       else console.log(tableOf(all));
     });
-  onOne(command, "show", "what became of every row, and where the records come from", async (set, json) => {
-    if (json) console.log(JSON.stringify(datasetBody(set)));
-    else for (const line of linesOf(set)) console.log(line);
-  });
-  onOne(command, "remove", `take the records out of the service`, async (set, json, database, index) => {
+  onOne(
+    command,
+    "show",
+    "show the outcome of every row and where the records come from",
+    async (set, json) => {
+      if (json) console.log(JSON.stringify(datasetBody(set)));
+      else for (const line of linesOf(set)) console.log(line);
+    },
+  );
+  onOne(command, "remove", `remove the records from the service`, async (set, json, database, index) => {
     await removeDataset(database, index, findTarget(set.target), set.name, { progress: tell });
     tell(say("dataset_removed", { name: set.name, days: restorableDays }));
     if (json) console.log(JSON.stringify({ name: set.name, operation: set.target, removed: set.served }));
@@ -68,7 +73,7 @@ function onOne(
     .command(name)
     .description(description)
     .argument("<name>", "name of the data set, as list shows it")
-    .option("--operation <name>", "the operation, where several have a data set of that name")
+    .option("--operation <name>", "the operation, if several have a data set of that name")
     .option("--json", "print JSON")
     .action((dataset: string, { operation, json }: Options) =>
       onIndex(async (database, index) =>

@@ -41,14 +41,14 @@ export function importCommand(): Command {
     .option("--yes", "replace the data set even if less than half of its records remain")
     .option("--dry-run", "read and check everything, write nothing")
     .option("--again", "import a file that was already imported")
-    .option("--table <name>", "which table of an SQLite file")
+    .option("--table <name>", "table to read from an SQLite file")
     .option(
       "--accept-versions",
       "serve the file's versions of laws even if they drop more than a tenth of a law's articles",
     )
     .option("--source <name>", "publisher, for every record's source")
     .addOption(
-      new Option("--kind <kind>", "kind of source; third_party when left out").choices(
+      new Option("--kind <kind>", "kind of source (default: third_party)").choices(
         sourceKinds.filter((kind) => kind !== "sample"),
       ),
     )

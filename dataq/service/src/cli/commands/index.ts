@@ -12,7 +12,7 @@ export function indexCommand(): Command {
   command
     .command("build")
     .description("refresh indexes now, while the old ones keep serving")
-    .argument("[corpus...]", "operations whose index is refreshed; all when left out")
+    .argument("[corpus...]", "operations whose index is refreshed (default: all)")
     .option(
       "--full",
       `fill the legal index up to ${fullSize.toLocaleString("en")} judgments with marked samples`,
@@ -22,12 +22,12 @@ export function indexCommand(): Command {
       withIndex(async (database, index, dataFolder) => {
         if (!options.fill) {
           const { size } = await emptyLegalFill(index);
-          console.log(`legal_cases: ${size} judgments serve, all of them imported.`);
+          console.log(`legal_cases: ${size} judgments are served, all of them imported.`);
           return;
         }
         if (options.full === true) {
           const { size, real } = await buildLegalIndex(database, index, { progress: tellOf("Building") });
-          console.log(`legal_cases: ${size} judgments serve, ${real} of them imported.`);
+          console.log(`legal_cases: ${size} judgments are served, ${real} of them imported.`);
           return;
         }
         const progress = (line: string) => console.error(line);

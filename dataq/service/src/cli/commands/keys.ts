@@ -113,11 +113,11 @@ export function keysCommand(): Command {
 
   keys
     .command("report-leak")
-    .description("read a key that was found in the open from standard input, and end it if it is one of ours")
+    .description("read a leaked key from standard input, and revoke it if it belongs to this service")
     .action(async () => {
       const found = (await text(process.stdin)).trim();
       await asOperator((operator) => operator.keys.reportLeak(found, operator.author));
-      console.log("ended, if it was one of ours");
+      console.log("revoked, if it belongs to this service");
     });
 
   return keys;
@@ -145,7 +145,7 @@ function readScopes(list: string | undefined): Scope[] | undefined {
   if (list === undefined) return undefined;
   return list.split(",").map((name) => {
     const scope = scopes.find((one) => one === name.trim());
-    if (!scope) throw new Error(`${name} is not a scope; there are ${scopes.join(", ")}.`);
+    if (!scope) throw new Error(`${name} is not a scope; use one of ${scopes.join(", ")}.`);
     return scope;
   });
 }

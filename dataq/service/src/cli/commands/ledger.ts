@@ -9,8 +9,8 @@ export function ledgerCommand(): Command {
   const ledger = new Command("ledger").description("check the books");
   ledger
     .command("verify")
-    .description("check every law of the ledger and the chains of hashes; exit code 1 when one is broken")
-    .option("--seal <hash>", "a seal of the audit log that you kept elsewhere; may be repeated", readSeal)
+    .description("check every rule of the ledger and the hash chains; exit code 1 if one is broken")
+    .option("--seal <hash>", "a seal of the audit log that was stored elsewhere; can be repeated", readSeal)
     .option("--json", "JSON: {ok, findings, seal}")
     .action(async (options: { json?: boolean; seal?: string[] }) => {
       const { findings, seal } = await asOperator(async ({ database, author }) => {
@@ -27,7 +27,7 @@ export function ledgerCommand(): Command {
             `${breaches.length === 0 ? "holds " : "BROKEN"} ${law.padEnd(4)}${text}${breaches.map((breach) => `\n         ${breach}`).join("")}`,
           );
         if (seal)
-          console.log(`seal   ${seal.sha256} of ${seal.lines} lines of the audit log; keep it elsewhere`);
+          console.log(`seal   ${seal.sha256} of ${seal.lines} lines of the audit log; store it elsewhere`);
       }
       if (!ok) process.exitCode = 1;
     });

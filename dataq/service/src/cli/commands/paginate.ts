@@ -27,14 +27,14 @@ export function paginateCommand(connect: () => DataQueryOptions, terminal?: Term
   return new Command("paginate")
     .description("print all pages: tables on a terminal, one record per line (JSON Lines) in a pipe")
     .argument("<operation>", "such as legal_cases; GET /v1/catalog lists all")
-    .argument("[parameters...]", "name=value, or a value alone for the first parameter")
+    .argument("[parameters...]", "name=value, or a value without a name for the first parameter")
     .option("--page-size <n>", "records on a page, 1–200", readWhole)
-    .option("--start-page <n>", "page to begin with", readWhole)
-    .option("--max-pages <n>", "stop after so many pages", readWhole)
-    .option("--max-tokens <n>", "stop before the pages together cost more", readWhole)
-    .option("--fields <names>", "only these fields of each record, with commas between", readList)
-    .option("--state <file>", "keep the place in this file, and go on from there if it exists")
-    .option("--json", "JSON Lines on a terminal too")
+    .option("--start-page <n>", "first page to print", readWhole)
+    .option("--max-pages <n>", "stop after this many pages", readWhole)
+    .option("--max-tokens <n>", "stop before all pages together would cost more", readWhole)
+    .option("--fields <names>", "only these fields of each record, separated by commas", readList)
+    .option("--state <file>", "save the position to this file, and continue from it if the file exists")
+    .option("--json", "print JSON Lines also on a terminal")
     .action(async (operation: OperationName, words: string[], options: PaginateCommandOptions) => {
       await reportErrors(async () =>
         paginate(operation, words, options, connect(), terminal ?? processTerminal()),
@@ -74,7 +74,7 @@ function readState(path: string): PageState | undefined {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     const options = { code: "invalid_option", cause: error };
     throw new ConfigurationError(
-      `--state ${path} does not hold the place of a walk; remove it to begin anew.`,
+      `--state ${path} does not contain a saved position; remove the file to start again.`,
       options,
     );
   }

@@ -25,12 +25,12 @@ export function queryCommand(connect: () => DataQueryOptions, terminal?: Termina
   return new Command("query")
     .description("call an operation; prints a table on a terminal, JSON in a pipe")
     .argument("<operation>", "such as legal_cases; GET /v1/catalog lists all")
-    .argument("[parameters...]", "name=value, or a value alone for the first parameter")
+    .argument("[parameters...]", "name=value, or a value without a name for the first parameter")
     .option("--page <n>", "page, from 1", readWhole)
     .option("--page-size <n>", "records on a page, 1–200", readWhole)
     .option("--fields <names>", "only these fields of each record, separated by commas", readList)
     .addOption(new Option("--cache <mode>", "bypass or only").choices(["default", "bypass", "only"]))
-    .option("--max-tokens <n>", "refuse the call, without charge, if it would cost more", readWhole)
+    .option("--max-tokens <n>", "reject the call, free of charge, if it would cost more", readWhole)
     .option("--estimate", "only show what the call would cost")
     .option("--json", "print JSON also on a terminal")
     .action(async (operation: OperationName, words: string[], options: QueryCommandOptions) => {
@@ -107,9 +107,9 @@ export async function reportErrors(run: () => Promise<void>): Promise<void> {
 
 function hintFor(code: string): string {
   if (code === "ECONNREFUSED")
-    return " Is it running? `dataq serve` starts it; DATAQ_BASE_URL names another.";
+    return " Is it running? `dataq serve` starts it; DATAQ_BASE_URL selects another service.";
   if (code === "missing_api_key")
-    return " `dataq serve` makes one at its first start and keeps it in its data folder.";
+    return " `dataq serve` creates one at its first start and stores it in its data folder.";
   return "";
 }
 

@@ -3,13 +3,13 @@ import { dict } from "@node-rs/jieba/dict.js";
 import { simplified } from "./script.ts";
 
 /**
- * Cuts texts into terms. Documents are cut into words and their parts (民间借贷 → 民间, 借贷, 民间借贷), queries
- * into words only, so that a query's word is found wherever it is a word or a part of one. Neither guesses unknown
- * words: a guess depends on the neighbours, and then a name found in one sentence is lost in another. Pairs of
- * neighbouring characters stand beside the words, so that a word that was cut wrongly is still found.
+ * Cuts texts into terms. Documents are cut into words and their parts (民间借贷 → 民间, 借贷, 民间借贷), queries into words only,
+ * so that a query's word is found wherever it is a word or a part of one. Neither guesses unknown words: a guess
+ * depends on the neighbours, and then a name found in one sentence is lost in another. Pairs of neighbouring characters
+ * are indexed too, so that a word that was split wrongly is still found.
  */
 export class Analyser {
-  /** Names the rules and the dictionary; an index built under another name must be built anew. */
+  /** Names the rules and the dictionary; an index built under another name must be rebuilt. */
   readonly version: string;
   readonly #jieba: Jieba;
 
@@ -27,12 +27,12 @@ export class Analyser {
     return runs(text).flatMap((run) => this.runTerms(run, options));
   }
 
-  /** Terms of one run of `runs`; equal runs have equal terms, so that a builder may remember them. */
+  /** Terms of one run of `runs`; equal runs have equal terms, so that a builder may cache them. */
   runTerms(run: string, options?: CutOptions): string[] {
     return this.runPlaces(run, options).map(({ term }) => term);
   }
 
-  /** The same with the place of each in the run; the places of one term ascend. */
+  /** The same with the position of each term in the run; the positions of one term ascend. */
   runPlaces(run: string, { withPairs = false }: CutOptions = {}): Place[] {
     if (!isHan(run)) return [{ term: run, at: 0 }];
     const cut = this.#jieba.cutForSearch(run, false);
@@ -45,7 +45,7 @@ export class Analyser {
       let length = 0;
       for (let term = ""; term !== word && next < cut.length; next++) {
         term = cut[next] as string;
-        // Parts come by length, and those of one length in their order.
+        // Parts are ordered by length, then by position.
         at = term.length === length ? word.indexOf(term, at + 1) : word.indexOf(term);
         length = term.length;
         places.push({ term, at: begin + at });
@@ -61,7 +61,7 @@ export class Analyser {
     return places.filter(({ term }) => isIndexed(term));
   }
 
-  /** Words of a phrase and where they stand in it, as a document that has the phrase would have them. */
+  /** Words of a phrase and their positions in it, as in a document that contains the phrase. */
   phraseTerms(text: string): Place[] {
     const places: Place[] = [];
     let begin = 0;
@@ -95,13 +95,13 @@ export interface CutOptions {
   readonly withPairs?: boolean;
 }
 
-/** A term and where it stands, counted in UTF-16 units. */
+/** A term and its position, in UTF-16 units. */
 export interface Place {
   readonly term: string;
   readonly at: number;
 }
 
-/** Between two runs stands at least one character that is in none. */
+/** Between two runs there is at least one character that is in neither. */
 export const runGap = 1;
 
 /**

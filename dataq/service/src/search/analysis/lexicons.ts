@@ -61,7 +61,7 @@ export class Lexicons {
       [hash],
     );
     const row = found.rows[0];
-    if (row === undefined) throw new Error(`The index names the lexicon ${version}, which is not stored.`);
+    if (row === undefined) throw new Error(`The index uses the lexicon ${version}, which is not stored.`);
     return row.words;
   }
 }

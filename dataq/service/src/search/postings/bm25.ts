@@ -14,12 +14,12 @@ export function idfOf(term: string, { documents, documentsWithTerm }: Statistics
   return Math.log(1 + (documents - withTerm + 0.5) / (withTerm + 0.5));
 }
 
-/** What scores are put into, and how. */
+/** Where scores are written, and how. */
 export interface Into {
   readonly out: Float64Array;
-  /** By the place of the document in these; by its ordinal where every document counts (undefined). */
+  /** Indexed by the document's position in this list; by its ordinal if every document counts (undefined). */
   readonly matches: Uint32Array | undefined;
-  /** Keeps the larger one instead of the sum. */
+  /** Keeps the larger score instead of the sum. */
   readonly isLargest: boolean;
   /** Counts the terms that a document has, each as `share`. */
   readonly had?: { readonly out: Float64Array; readonly share: number };
@@ -76,7 +76,7 @@ function eachMatch(
   matches: Uint32Array,
   visit: (place: number, at: number) => void,
 ): void {
-  // Where nearly every posting is a match, stepping is quicker than leaping.
+  // If nearly every posting matches, reading all of them is faster than skipping.
   const isNear = ordinals.length < 8 * matches.length;
   let at = 0;
   for (let i = 0; i < matches.length; i++) {
@@ -88,7 +88,7 @@ function eachMatch(
   }
 }
 
-/** What BM25 sets against a term's frequency, by document: longer ones must have a word more often. */
+/** BM25's length normalisation, by document: longer ones must contain a word more often. */
 export function normsOf(lengths: Uint32Array, meanLength: number): Float32Array {
   const norms = new Float32Array(lengths.length);
   for (let i = 0; i < norms.length; i++) norms[i] = k1 * (1 - b + (b * (lengths[i] as number)) / meanLength);

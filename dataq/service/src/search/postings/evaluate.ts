@@ -88,7 +88,7 @@ function evaluate(query: Query, documents: number, terms: SegmentTerms, take: Ta
     if (members === undefined || members.ordinals.length === 0) return nothing;
     wanted.push(members);
   }
-  // The narrowest choice is made to a set; the others are then looked up for its members alone.
+  // The most selective part is read as a set; the others are then looked up only for its members.
   choices.sort((a, b) => sizeOf(a) - sizeOf(b));
   const narrowest = choices[0];
   if (narrowest !== undefined && (wanted.length === 0 || sizeOf(narrowest) < leastOf(wanted))) {

@@ -72,7 +72,7 @@ export class PlaceReader {
     let place = 0;
     for (;;) {
       let byte = bytes[this.#at++];
-      if (byte === undefined) throw new Error("A block of places ends too early.");
+      if (byte === undefined) throw new Error("A position block ends too early.");
       let value = byte & 127;
       for (let shift = 7; byte > 127; shift += 7) {
         byte = bytes[this.#at++] ?? 0;

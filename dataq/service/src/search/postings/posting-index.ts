@@ -37,7 +37,7 @@ import {
   wantedTerms,
 } from "./wanted.ts";
 
-/** Posting blocks in PostgreSQL: the terms of a question come in one statement, the page's documents in another. */
+/** Posting blocks in PostgreSQL: the terms of a question are read in one statement, the page's documents in another. */
 export class PostingIndex implements SearchIndex {
   readonly #database: Database;
   readonly #pool: Database["pool"];
@@ -58,7 +58,7 @@ export class PostingIndex implements SearchIndex {
     this.#bodies = new Bodies(database.pool);
   }
 
-  /** Undefined when nothing was ever put into the corpus. */
+  /** Undefined if nothing was ever added to the corpus. */
   async search(corpus: string, question: Question, page: SearchPage): Promise<Found | undefined> {
     const snapshot = await this.#snapshots.open(corpus, page.snapshot);
     if (snapshot === undefined) return undefined;
@@ -69,15 +69,15 @@ export class PostingIndex implements SearchIndex {
     return { hits, total, complete, unknown, index: stateOf(read) };
   }
 
-  /** How many living documents have all these terms, without those of one dataset. */
+  /** How many live documents contain all these terms, excluding those of one data set. */
   async count(corpus: string, terms: readonly string[], without?: string): Promise<number> {
     const query = { all: terms.map((term) => ({ term })) };
     return (await this.search(corpus, { query }, countedWithout(without)))?.total ?? 0;
   }
 
   /**
-   * Terms of the corpus that begin with a prefix; for short lists, such as all platforms. The same list, not a copy, as long
-   * as a snapshot serves.
+   * Terms of the corpus that begin with a prefix; for short lists, such as all platforms. The same list, not a copy, as
+   * long as a snapshot serves.
    */
   async terms(corpus: string, prefix: string): Promise<readonly string[]> {
     const snapshot = await this.#snapshots.open(corpus);
@@ -96,7 +96,7 @@ export class PostingIndex implements SearchIndex {
     return terms;
   }
 
-  /** Of these terms, those that most documents have, most frequent first. */
+  /** The most frequent of these terms, most frequent first. */
   async mostFrequent(
     corpus: string,
     terms: readonly string[],
@@ -136,7 +136,7 @@ export class PostingIndex implements SearchIndex {
     }
   }
 
-  /** Makes these the words of the dictionary beside jieba's own. Returns its version and how many of them count. */
+  /** Makes these words the dictionary, in addition to jieba's own. Returns its version and how many of them count. */
   setWords(words: readonly string[]): Promise<{ readonly version: string; readonly words: number }> {
     return this.#lexicons.set(words);
   }
@@ -146,26 +146,26 @@ export class PostingIndex implements SearchIndex {
     return this.#lexicons.words();
   }
 
-  /** The analyser of the corpus's documents, to cut its queries with. */
+  /** The analyser that split the corpus's documents, for its queries. */
   async analyser(corpus: string, snapshot?: string): Promise<Analyser | undefined> {
     const open = await this.#snapshots.open(corpus, snapshot);
     return open === undefined ? undefined : this.#lexicons.analyser(open.analysis);
   }
 
-  /** The analyser that new corpora are cut with. */
+  /** The analyser for new corpora. */
   async newestAnalyser(): Promise<Analyser> {
     return this.#lexicons.analyser(await this.#lexicons.newest());
   }
 
-  /** Reads what serves and loads its dictionaries, so that the first question does not wait for them. */
+  /** Reads the current snapshots and loads their dictionaries, so that the first question does not wait for them. */
   async warm(): Promise<void> {
     await this.newestAnalyser();
     for (const { corpus } of await this.corpora()) await this.analyser(corpus);
   }
 
   /**
-   * Merges the segments of every dataset into new ones, beside what serves. `document` makes a document of a stored
-   * record; without it (records that are only looked up) nothing would change. Returns the corpus's size.
+   * Merges the segments of every data set into new ones, beside those being served. `document` makes a document of a
+   * stored record; without it (records that are only looked up) nothing would change. Returns the corpus's size.
    */
   async rebuild(
     corpus: string,
@@ -191,7 +191,7 @@ export class PostingIndex implements SearchIndex {
     }
   }
 
-  /** The documents of a dataset as they were in an older snapshot that is kept. */
+  /** The documents of a data set in an older snapshot that was kept. */
   async *documentsAt(snapshot: number, dataset: string): AsyncGenerator<object> {
     const client = await this.#database.connect();
     try {
@@ -201,18 +201,18 @@ export class PostingIndex implements SearchIndex {
     }
   }
 
-  /** Bodies by their places; undefined where a segment is no more. */
+  /** Bodies by their positions; undefined if the segment no longer exists. */
   bodies(places: readonly DocumentPlace[]): Promise<(StoredBody | undefined)[]> {
     return this.#bodies.read(places);
   }
 
-  /** How many documents serve, without those of some datasets. */
+  /** How many documents are served, excluding those of some data sets. */
   async size(corpus: string, without: readonly string[]): Promise<number> {
     const snapshot = await this.#snapshots.open(corpus);
     return livingOf(snapshot?.segments.filter((segment) => !without.includes(segment.dataset)) ?? []);
   }
 
-  /** The day of the newest document that is not of these datasets; null where no document has a day. */
+  /** The date of the newest document outside these data sets; null if no document has a date. */
   async newestDay(corpus: string, without: readonly string[]): Promise<string | null> {
     const snapshot = await this.#snapshots.open(corpus);
     const segments = snapshot?.segments.filter(({ dataset }) => !without.includes(dataset));
@@ -223,7 +223,7 @@ export class PostingIndex implements SearchIndex {
     return newest === "0" ? null : newest.replace(/^(\d{4})(\d\d)(\d\d)$/, "$1-$2-$3");
   }
 
-  /** How many documents of each dataset serve. */
+  /** How many documents of each data set are served. */
   async datasets(corpus: string): Promise<ReadonlyMap<string, number>> {
     const found = await this.#pool.query<{ dataset: string; served: number }>(
       `select s.dataset, sum(s.documents - coalesce(bit_count(p.dead), 0))::int as served
@@ -235,12 +235,12 @@ export class PostingIndex implements SearchIndex {
     return new Map(found.rows.map(({ dataset, served }) => [dataset, served]));
   }
 
-  /** The next look at the corpus asks the database, whoever changed it a moment ago. */
+  /** The next use of the corpus asks the database, because another process may have changed it. */
   forget(corpus: string): void {
     this.#snapshots.forget(corpus);
   }
 
-  /** Every corpus with what serves of it. */
+  /** Every corpus with what it serves. */
   async corpora(): Promise<(IndexState & { readonly corpus: string })[]> {
     const found = await this.#pool.query<{ corpus: string }>(
       "select corpus from search_corpus order by corpus",
@@ -254,7 +254,7 @@ export class PostingIndex implements SearchIndex {
     return states.flat();
   }
 
-  /** Every living document of what serves now, in the order of the index. */
+  /** Every live document that is served now, in the order of the index. */
   async *documents(corpus: string, dataset?: string): AsyncGenerator<object> {
     const snapshot = await this.#snapshots.open(corpus);
     for (const segment of snapshot?.segments ?? []) {
@@ -271,13 +271,15 @@ export class PostingIndex implements SearchIndex {
     }
   }
 
-  /** What serves now; undefined for a corpus without snapshot. */
+  /** The current snapshot; undefined for a corpus without one. */
   async state(corpus: string): Promise<IndexState | undefined> {
     const snapshot = await this.#snapshots.open(corpus);
     return snapshot === undefined ? undefined : stateOf(snapshot);
   }
 
-  /** Segments of one snapshot are all cut alike; only a corpus that is replaced whole takes the newest words. */
+  /**
+   * All segments of a snapshot are split alike; only a corpus that is replaced as a whole uses the newest dictionary.
+   */
   async #analysisFor(corpus: string, options: RefreshOptions): Promise<string> {
     const found = await this.#pool.query<{ dataset: string; analysis: string }>(
       `select s.dataset, s.analysis from search_corpus c
@@ -307,7 +309,7 @@ export class PostingIndex implements SearchIndex {
       this.#postings(snapshot, terms),
       this.#places(snapshot, [...new Set(phraseTermsOf(question.query))]),
     ]);
-    // Nothing is awaited from here on: the scratch memory is this question's.
+    // Nothing may be awaited from here on, because the scratch memory belongs to this question.
     this.#scratch.reset();
     const { take } = this.#scratch;
     const bySegment = postings.map((found, place) => ({ postings: found, places: places[place]! }));
@@ -336,7 +338,7 @@ export class PostingIndex implements SearchIndex {
         rank(all, scoresOf(plain(wanted), segment, own.postings, statistics, all, this.#scratch));
       else {
         const may = matching(question, segment, own, take);
-        // Walking through the blocks is quicker than looking up each document where all of them count.
+        // If all documents count, reading the blocks in sequence is faster than looking up each document.
         const matches = may.length === segment.documents ? undefined : may;
         const scores = scoresOf(wanted, segment, own.postings, statistics, matches, this.#scratch);
         const { ordinals, length } = raise(may, all, scores, take);
@@ -382,7 +384,7 @@ export class PostingIndex implements SearchIndex {
     this.#blocks.put(key, block, 100 + 2 * key.length + postings);
   }
 
-  /** Not kept: phrases are rare, and places take more room than postings. */
+  /** Not cached: phrases are rare, and positions take more memory than postings. */
   async #places(snapshot: OpenSnapshot, terms: readonly string[]): Promise<Map<string, Uint8Array>[]> {
     const found = snapshot.segments.map(() => new Map<string, Uint8Array>());
     if (terms.length === 0) return found;
@@ -412,8 +414,8 @@ export class PostingIndex implements SearchIndex {
 }
 
 /**
- * Of `may`, those that have a score, and their scores moved to the front. The `complete` ones, which are some of them, are
- * raised above the others.
+ * The members of `may` that have a score; moves their scores to the front. Raises the `complete` ones among them above
+ * the others.
  */
 function raise(
   may: Uint32Array,
@@ -436,7 +438,7 @@ function raise(
   return { ordinals: ordinals.subarray(0, length), length };
 }
 
-/** Documents that have every word are not told apart by parts of words. */
+/** Parts of words do not affect the order of documents that have every word. */
 function plain(wanted: Wanted): Wanted {
   return { ...wanted, hints: wanted.hints.filter(({ isFlat }) => isFlat) };
 }

@@ -16,7 +16,7 @@ export function unknownConcepts({ alternatives }: Wanted, { documentsWithTerm }:
   return new Set(alternatives.flat().filter((concept) => !concept.some(isKnown)));
 }
 
-/** Documents that have an exact term, or every known concept of an alternative. Undefined where none can. */
+/** Documents that have an exact term, or every known concept of an alternative. Undefined if there can be none. */
 export function completeQuery(wanted: Wanted, unknown: ReadonlySet<Concept>): Query | undefined {
   const whole = wanted.alternatives
     .map((concepts) => concepts.filter((concept) => !unknown.has(concept)))
@@ -26,12 +26,12 @@ export function completeQuery(wanted: Wanted, unknown: ReadonlySet<Concept>): Qu
   return ways.length === 0 ? undefined : anyOf(ways);
 }
 
-/** How many documents must be complete so that the others are not looked for. */
+/** If this many documents are complete, the others are not searched for. */
 export const enoughComplete = 1_000;
 
 /**
- * Ranks documents, by their places in `matches` or by ordinal where every document counts. A document that has nothing of
- * what is wanted has 0.
+ * Scores documents, by position in `matches`, or by ordinal if every document counts. A document without anything that
+ * is wanted scores 0.
  */
 export function scoresOf(
   wanted: Wanted,
@@ -79,7 +79,7 @@ export function scoresOf(
   return out;
 }
 
-/** Added to the score of those that stand first, and taken off before it is shown. */
+/** Added to the score of documents that rank first, and subtracted before it is shown. */
 export const completeScore = 10_000;
 const exactScore = 100_000;
 
@@ -88,7 +88,7 @@ export function shownScore(score: number): number {
   return score % completeScore;
 }
 
-/** What a document keeps of its score that has hardly anything of what is asked for. */
+/** The share of its score that a document keeps if it has hardly anything that was asked for. */
 const leastShare = 0.4;
 
 function addWording(

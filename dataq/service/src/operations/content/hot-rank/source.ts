@@ -35,7 +35,7 @@ export class ImportedRanks extends KeyedRecords implements OptionalSource {
       return { ...whole([], summary, [missing]), notHeld: true };
     }
     const warnings =
-      ranking.date === date ? [] : [`The newest ranking of ${platform} is of ${ranking.date}.`];
+      ranking.date === date ? [] : [`The newest ranking of ${platform} is from ${ranking.date}.`];
     const summary = {
       platform,
       date: ranking.date,

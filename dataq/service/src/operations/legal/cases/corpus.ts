@@ -141,7 +141,7 @@ export function causeTerm(name: string): string {
     .replace(/(?:罪|纠纷|一?案)+$/, "")}`;
 }
 
-/** The causes of a record; a comma inside the name of one parts nothing: 掩饰、隐瞒犯罪所得罪. */
+/** The causes of a record; a comma inside a name does not separate two: 掩饰、隐瞒犯罪所得罪. */
 function causesOf({ cause_of_action: causes }: JudgmentRecord): string[] {
   return causes === null ? [] : causes.split(/(?<=罪|纠纷)[、,，;；]/u).filter((cause) => cause !== "");
 }

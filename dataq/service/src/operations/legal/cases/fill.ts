@@ -67,9 +67,7 @@ async function* judgments(count: number): AsyncGenerator<IndexDocument> {
 export async function emptyLegalFill(index: PostingIndex): Promise<{ size: number }> {
   const real = await index.size(judgmentsCorpus, [generated]);
   if (real === 0)
-    throw new Error(
-      "No judgment is imported, so that nothing would be left; DATAQ_SAMPLES=off shows no samples.",
-    );
+    throw new Error("No judgment is imported, so the index would be empty. DATAQ_SAMPLES=off hides samples.");
   const { size } = await index.refresh(judgmentsCorpus, judgments(0), {
     dataset: generated,
     mode: "replace",

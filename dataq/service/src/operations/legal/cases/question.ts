@@ -82,15 +82,15 @@ export async function readCaseQuestion(asked: string, { count, countPhrase }: He
 
 type DateRange = NonNullable<ReturnType<typeof readDates>>;
 
-/** What the index tells of a question. */
+/** What the index knows about a question's terms. */
 export interface Held {
   /** How many documents have all of these terms. */
   count(terms: readonly string[]): Promise<number>;
-  /** How many have a text's words as they stand. */
+  /** How many contain a text's words in this order. */
   countPhrase(text: string): Promise<number>;
 }
 
-/** 被告人王某: a party is named in the text, by characters that are no word. */
+/** 被告人王某: a party's name in the text, whose characters are not a word. */
 const roleAndParty =
   /^(?:被告人|被告|原告|上诉人|被上诉人|申请人|被申请人|被执行人|申请执行人|被害人|第三人|公诉人|辩护人|律师)(\p{Script=Han}{2,4})$/u;
 
@@ -184,7 +184,7 @@ function yearsIn(word: string): { years?: { from?: string; to?: string }; rest: 
 const yearRange =
   /^((?:19|20)\d{2})(?:年(?:(\d{1,2})月)?)?(?:份|度|的)?(?:[-~—至到]((?:19|20)\d{2})年?)?(?![\d号元万])/;
 
-/** A province, city or county that courts are held of, at the start of a word. */
+/** A province, city or county whose courts occur in the index, at the start of a word. */
 async function placeIn(
   word: string,
   count: (terms: readonly string[]) => Promise<number>,
@@ -242,7 +242,7 @@ const roleAndName =
   /(?<=^|\s)(审判长|审判员|法官|陪审员)\s+(\p{Script=Han}{2,4}(?=\s|$)|\p{Script=Han}\s\p{Script=Han}{1,2}(?=\s|$))/gu;
 const spacedName = /(?<=^|\s)\p{Script=Han}\s+\p{Script=Han}{1,2}(?=\s|$)/gu;
 
-/** A word that names a court or a judge of the index; else it is a word. */
+/** Whether a word names a court or a judge in the index; otherwise it is an ordinary word. */
 async function named(
   word: string,
   count: (terms: readonly string[]) => Promise<number>,
@@ -275,7 +275,7 @@ function datesOf(value: string): { from?: string; to?: string } {
   return dates;
 }
 
-/** Of a filter inside the query. */
+/** The error for an invalid filter inside the query. */
 function wrongField(what: string, fix: string, fixZh: string): Failure {
   return invalid("params.query", "field", `params.query: ${what}`, fix, fixZh);
 }

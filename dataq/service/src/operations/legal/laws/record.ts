@@ -42,8 +42,8 @@ export function articleRecord(article: StoredArticle, now: Date, asOf?: AsOf) {
 }
 
 /**
- * Place of the version that held in a year: the one passed, revised or amended then, else the one whose words are
- * known to have held through it. Undefined where no version tells.
+ * Index of the version in force in a year: the one passed, revised or amended then, else the one whose words are known
+ * to have been in force all year. Undefined if this is unknown.
  */
 export function placeInYear(article: StoredArticle, year: string): number | undefined {
   return placeOf(article, year, sinceOf);
@@ -96,8 +96,8 @@ function lastWithContent(versions: readonly ArticleVersion[]): ArticleVersion {
 }
 
 /**
- * What each version and each act of amendment did to the article, oldest first: the versions in which its number was
- * its own, and those before under another number.
+ * What each version and each act of amendment did to the article, oldest first: the versions in which it had its
+ * present number, and earlier ones in which it had another.
  */
 function revisionsOf(article: StoredArticle, place: number) {
   const { versions, acts = [], past } = article;

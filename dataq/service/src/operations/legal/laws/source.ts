@@ -17,7 +17,7 @@ export const laws: Searching = {
   text: (body) => textOf(body as StoredArticle),
 };
 
-/** An article that is named is looked up and never searched, so that nothing near it is given for it. */
+/** A named article is looked up and never searched, so that no similar article is returned instead. */
 async function read(asked: string, index: PostingIndex, corpus: string): Promise<ReadQuestion> {
   const text = inChinese(asked);
   const names = await lawNames(index, corpus);
@@ -31,14 +31,14 @@ async function read(asked: string, index: PostingIndex, corpus: string): Promise
   }
   if (named.length === 0 && articles.length === 0) return inWords([], text);
   const filters = [lawOf(named, articles)];
-  // What stands beside the number of an article must not hide it.
+  // Text beside an article's number must not hide the number.
   const read = articles.length > 0 ? question(filters, "") : inWords(filters, words);
   return readAs === undefined
     ? read
     : { ...read, warnings: [`${readAs.name} is not held; ${readAs.law} was searched.`] };
 }
 
-/** The articles of these laws; of all laws where none is named. */
+/** The articles of these laws; of all laws if none is named. */
 function lawOf(laws: readonly string[], articles: readonly ArticleNumber[]): Query {
   const keys = laws.length === 0 ? [null] : laws;
   const terms =
@@ -68,7 +68,7 @@ async function lawNames(index: PostingIndex, corpus: string): Promise<LawNames> 
   return names;
 }
 
-/** By the list of terms, which is the same one as long as a snapshot serves. */
+/** Cached by the list of terms, which is the same object as long as a snapshot is served. */
 const namesOf = new WeakMap<readonly string[], LawNames>();
 
 /** The article, or the law, as it stood in the year that the question names. */

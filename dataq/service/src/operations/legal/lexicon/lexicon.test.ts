@@ -37,7 +37,7 @@ describe("the lexicon's data", () => {
     );
   });
 
-  it("names no word twice for the same terms, and no charge or asking word twice", () => {
+  it("lists no word twice for the same terms, and no charge or question word twice", () => {
     expect(
       repeated(lexicon.rows.flatMap(({ words, terms }) => words.map((word) => `${word} ${terms}`))),
     ).toEqual([]);
@@ -46,7 +46,7 @@ describe("the lexicon's data", () => {
     expect(repeated(lexicon.askingWords)).toEqual([]);
   });
 
-  it("knows every group that a combination names, and has no empty part", () => {
+  it("contains every group that a combination names, and no empty part", () => {
     const combinations = [
       ...lexicon.rows.flatMap(({ words }) => words),
       ...lexicon.causes.flatMap(({ everydayWords: words }) => words),
@@ -92,7 +92,7 @@ describe.skipIf(!hasPacks)("the lexicon beside the laws (needs TEST_DATA)", () =
     expect(wrong).toEqual([]);
   });
 
-  it("names articles that exist for charges and causes, and whose text is about them", () => {
+  it("names only existing articles for charges and causes, and their text is about them", () => {
     const wrong = lexicon.causes.flatMap((cause) => {
       const missing = cause.places.filter((place) => !texts.has(placeKey(place)));
       const text = cause.places.map(textOf).join("");
@@ -186,7 +186,7 @@ describe("reading a question", () => {
     expect(causes("老赖")).toEqual(["拒不执行判决、裁定罪"]);
   });
 
-  it("takes out the words that only ask, and leaves those that contain their characters", () => {
+  it("removes question words, and keeps words that contain their characters", () => {
     expect(lexicon.withoutAsking("老板不给工资怎么办")).toBe("老板不给工资");
     expect(lexicon.withoutAsking("在网吧打架要赔多少钱呢?")).toBe("在网吧打架要赔 ?");
     expect(lexicon.withoutAsking("怎么办")).toBe("");

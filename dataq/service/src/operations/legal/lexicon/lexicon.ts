@@ -5,9 +5,9 @@ import { type FoundAt, WordFinder } from "./word-finder.ts";
 
 /** What an everyday word stands for in the law. */
 export interface Expansion {
-  /** The everyday word as the lexicon has it; `A+B` where a question must have both, in any order. */
+  /** The everyday word as the lexicon has it; `A+B` if a question must have both, in any order. */
   readonly word: string;
-  /** The law's words for it, as they stand in the articles of `places`. */
+  /** The law's words for it, as they occur in the articles of `places`. */
   readonly terms: readonly string[];
   /** How close the terms are to the word, compared with the word itself (1). */
   readonly weight: number;
@@ -23,7 +23,7 @@ export interface LawPlace {
   readonly article: ArticleNumber;
 }
 
-/** An everyday word that stands in a question. */
+/** An everyday word that occurs in a question. */
 export interface FoundWord extends FoundAt {
   readonly expansions: readonly Expansion[];
 }
@@ -51,11 +51,11 @@ export interface WordRow {
 export const weights = { same: 0.8, near: 0.5, topic: 0.3 } as const;
 export type Closeness = keyof typeof weights;
 
-/** The bridge from people's words to the law's. The data stands in the files beside this one; all is read once. */
+/** Maps people's words to the law's. The data is in the files beside this one and is read once. */
 export class Lexicon {
   readonly rows: readonly WordRow[];
   readonly causes: readonly Cause[];
-  /** Words that only ask, longest first: 怎么办, 能不能. */
+  /** Question words, longest first: 怎么办, 能不能. */
   readonly askingWords: readonly string[];
   /** Words that are not read as what is inside them: 打印 is not 打. */
   readonly wholeWords: readonly string[];
@@ -81,7 +81,7 @@ export class Lexicon {
     const [phrases, particles] = [1, 0].map((isPhrase) =>
       this.askingWords.filter((word) => Number(word.length > 1) === isPhrase).join("|"),
     );
-    // One character asks only at the end of a clause: 吧 in 网吧 is part of a word.
+    // A single character is a question word only at the end of a clause: 吧 in 网吧 is part of another word.
     this.#asking = new RegExp(`${phrases}|(?:${particles})(?=[\\s\\p{P}]|$)`, "gu");
     for (const row of this.rows) for (const word of row.words) this.#add({ ...row, word });
     for (const each of this.causes) this.#addCause(each);
@@ -118,7 +118,7 @@ export class Lexicon {
     return [...new Set(names)].map((name) => this.cause(name) as Cause);
   }
 
-  /** The question with a space in the place of words that only ask. */
+  /** The question with a space in place of each question word. */
   withoutAsking(question: string): string {
     return question.replace(this.#asking, " ").replace(/\s+/gu, " ").trim();
   }

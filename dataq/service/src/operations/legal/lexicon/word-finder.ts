@@ -1,12 +1,12 @@
-/** A word of the lexicon that stands in a question, and where it starts, in UTF-16 units. */
+/** A word of the lexicon that occurs in a question, and where it starts, in UTF-16 units. */
 export interface FoundAt {
   readonly word: string;
   readonly at: number;
 }
 
 /**
- * Finds the words of the lexicon in questions. A word in one piece hides the shorter ones inside it. `A+B` is found where
- * both stand, in any order and at any distance; `@name` is any word of that group.
+ * Finds the words of the lexicon in questions. A word in one piece hides the shorter ones inside it. `A+B` is found if
+ * both occur, in any order and at any distance; `@name` is any word of that group.
  */
 export class WordFinder {
   readonly #pieces: WordsByStart;
@@ -57,14 +57,14 @@ export class WordFinder {
     return found;
   }
 
-  /** The parts that stand in the text, and where each stands first. */
+  /** The parts that occur in the text, and where each first occurs. */
   #placesOfParts(text: string, pieces: readonly FoundAt[]): Map<string, number> {
     const isInside = new Uint8Array(text.length);
     for (const { word, at } of pieces) isInside.fill(1, at, at + word.length);
     const places = new Map<string, number>();
     for (let at = 0; at < text.length; at++)
       for (const word of this.#partWords.get(text.charAt(at)) ?? []) {
-        // A single character counts where it is not a part of a longer word: 打 in 打工 hits nobody.
+        // A single character counts only outside longer words: 打 in 打工 does not mean "hit".
         if (word.length === 1 ? isInside[at] === 1 : !text.startsWith(word, at)) continue;
         for (const part of this.#partsOf.get(word) ?? []) if (!places.has(part)) places.set(part, at);
       }

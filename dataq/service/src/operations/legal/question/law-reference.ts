@@ -21,8 +21,8 @@ const quoted = /^\s*《([^《》]{1,60})》/;
 const articlePattern = new RegExp(article);
 const wholeArticle = new RegExp(`^${article}$`);
 /**
- * 民法典577, 刑法 133之一, 民法典第五百七十七: a number straight behind a name, without 条. One in words needs 第, or a unit
- * behind a law or code: 修正案十一 and 解释二 are names.
+ * 民法典577, 刑法 133之一, 民法典第五百七十七: a number directly after a name, without 条. A number in Chinese characters needs 第, or a
+ * unit after a law or code: 修正案十一 and 解释二 are names.
  */
 const bareNumber = new RegExp(
   `^(.*?[^0-9第\\s])\\s*(?:第?\\s*([0-9]{1,4})|第\\s*(${inWords})|(?<=法|典)\\s*(?=[^之]*[十百千])(${inWords}))(?:\\s*之\\s*(${number}))?\\s*$`,
@@ -99,7 +99,7 @@ function plainName(text: string): string {
       .normalize("NFKC")
       .replace(/[《》<>\s"“”]/g, "")
       .replace(/^(?:中华人民共和国)(?=.{2,})/, "")
-      // Of an amendment the year is part of the name: 宪法修正案(2018年).
+      // The year is part of an amendment's name: 宪法修正案(2018年).
       .replace(/(?<!修正案)\((?:19|20)\d{2}(?:年)?(?:修订|修正|修改)?\)$/, "")
   );
 }

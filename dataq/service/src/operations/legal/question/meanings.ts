@@ -6,7 +6,7 @@ import { type Expansion, lexicon } from "../lexicon/lexicon.ts";
 
 /** A question with what its everyday words mean in the law. */
 export interface Understood {
-  /** Without the words that only ask. */
+  /** Without question words. */
   readonly text: string;
   readonly meanings: readonly Meaning[];
 }
@@ -45,7 +45,7 @@ export const commonLaws: readonly Wording[] = findCommonLaws();
 function understood(text: string, others: (expansion: Expansion) => readonly OtherWording[]): Understood {
   const found = lexicon.recognise(text);
   const meanings = found.map(({ word, expansions }) => ({ word, others: expansions.flatMap(others) }));
-  // Words that only ask are taken from what stands between: 多少 may be part of a word that means something.
+  // Question words are removed only from the text between: 多少 may be part of a word with a meaning.
   let rest = "";
   let from = 0;
   for (const { word, at } of found) {

@@ -4,16 +4,16 @@ import { isLawName, lawAliases, lawKey } from "./law-reference.ts";
 export interface NamedLaws {
   /** Keys, in the order of the text. */
   readonly laws: readonly string[];
-  /** A name that can be nothing but a law's, of a law that is not among those held. */
+  /** A name that can only be a law's, of a law that is not held. */
   readonly notHeld?: string;
-  /** A name that is nearly that of one law that is held. */
+  /** A name that nearly equals that of one held law. */
   readonly readAs?: { readonly name: string; readonly law: string };
   readonly rest: string;
 }
 
-/** Finds the names of laws that are held wherever they stand: 刑法盗窃罪, 《民法典》第577条, 民诉法 管辖. */
+/** Finds the names of held laws anywhere in a text: 刑法盗窃罪, 《民法典》第577条, 民诉法 管辖. */
 export class LawNames {
-  /** Names as they may stand in a text, by their first character, longest first. */
+  /** Names as they may occur in a text, by their first character, longest first. */
   readonly #names = new Map<string, string[]>();
   readonly #held: ReadonlySet<string>;
 
@@ -112,7 +112,7 @@ const quoted = /《([^《》]{1,60})》/g;
 const notAfterName = /^(?:[人院官庭定规治学律制医]|(?:司法)?解释|实施|修正案)/;
 /** A word, with the number of an article behind it or without. */
 const word = /([\p{Script=Han}()]+?)(?=\s|$|(第?\s?[0-9零〇一二三四五六七八九十百千]+(?:条|\s|$)))/gu;
-/** Names that need no number to be seen as such. */
+/** Names that are recognised without an article number. */
 const lawAlone = /(?:法|法典|条例|法实施细则|法(?:司法)?解释)$/;
 /** Words that end as names of laws do. */
 const notALaw =

@@ -129,7 +129,7 @@ function wholeText(fields: Fields): ReadText | { readonly problem: Message } {
   return problem === null ? { version, book, title } : { problem };
 }
 
-/** A decision without articles is one text. Of a title page nothing remains. */
+/** A decision without articles is one text. Nothing remains of a title page. */
 function undivided(lines: readonly string[], title: string): LawText[] {
   const body = lines.filter((line) => {
     const plain = line.replace(/^[#>*\s(（]+|[*\s)）]+$/g, "");

@@ -40,7 +40,7 @@ async function adopt(
 /** The single data set that contained all laws. */
 const adopted = "laws";
 
-/** The versions that stored articles were folded from, without what was taken for a law and is none. */
+/** The versions that stored articles were folded from, without texts that were mistaken for laws. */
 function versionsIn(articles: readonly StoredArticle[]): LawPack[] {
   const versions = new Map<string, LawPack & { readonly articles: LawText[] }>();
   for (const article of articles) {
