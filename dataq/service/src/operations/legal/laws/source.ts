@@ -6,7 +6,7 @@ import { inChinese } from "../question/foreign-names.ts";
 import type { ArticleNumber } from "../question/law-reference.ts";
 import { type LawVersionYear, readLawVersionYear } from "../question/law-version-year.ts";
 import { articleMeanings, commonLaws } from "../question/meanings.ts";
-import { LawNames } from "../question/named-laws.ts";
+import { LawNames, type NamedLaws } from "../question/named-laws.ts";
 import { articleTerm, lawTerm, lawYearTerm, type StoredArticle } from "./corpus.ts";
 import { articleRecord, placeInYear, versionInYear } from "./record.ts";
 
@@ -33,9 +33,11 @@ async function read(asked: string, index: PostingIndex, corpus: string): Promise
   const filters = [lawOf(named, articles)];
   // Text beside an article's number must not hide the number.
   const read = articles.length > 0 ? question(filters, "") : inWords(filters, words);
-  return readAs === undefined
-    ? read
-    : { ...read, warnings: [`${readAs.name} is not held; ${readAs.law} was searched.`] };
+  return { ...read, warnings: [...readAsWarning(readAs), ...read.warnings] };
+}
+
+function readAsWarning(readAs: NamedLaws["readAs"]): string[] {
+  return readAs === undefined ? [] : [`${readAs.name} is not held; ${readAs.law} was searched.`];
 }
 
 /** The articles of these laws; of all laws if none is named. */
@@ -78,7 +80,7 @@ async function readVersion(
   index: PostingIndex,
   corpus: string,
 ): Promise<ReadQuestion> {
-  const { laws: named, notHeld, rest } = names.find(text);
+  const { laws: named, notHeld, readAs, rest } = names.find(text);
   const key = named[0] ?? notHeld;
   // No law is named: search by words, the year among them.
   if (key === undefined) return inWords([], `${text} ${year}`);
@@ -101,6 +103,7 @@ async function readVersion(
   const ofVersion = body.versions[place]?.version_date?.slice(0, 4) ?? year;
   return {
     ...question([filter, exact(lawYearTerm(key, ofVersion))], others),
+    warnings: readAsWarning(readAs),
     render: (each, now) => {
       const stored = each as StoredArticle;
       const at = stored.versions.findLastIndex(

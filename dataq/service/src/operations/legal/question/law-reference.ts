@@ -28,7 +28,7 @@ const bareNumber = new RegExp(
   `^(.*?[^0-9第\\s])\\s*(?:第?\\s*([0-9]{1,4})|第\\s*(${inWords})|(?<=法|典)\\s*(?=[^之]*[十百千])(${inWords}))(?:\\s*之\\s*(${number}))?\\s*$`,
 );
 const lawEnding =
-  /(?:法|法典|条例|规定|办法|规则|解释|决定|修正案(?:\([一二三四五六七八九十]+\))?|宪法|通则|总则|细则)$/;
+  /(?:法|法典|条例|规定|办法|规则|解释|决定|修正案|宪法|通则|总则|细则)(?:\([一二三四五六七八九十]+\))?$/;
 
 /** Reads what a query says of laws and articles. The text is in NFKC. */
 export function readLawReference(text: string): LawReference {

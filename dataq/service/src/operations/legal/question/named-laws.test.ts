@@ -38,6 +38,51 @@ test.each([
   expect(names.find(text)).toMatchObject({ laws: [], notHeld });
 });
 
+test.each([
+  ["民法通则 第135条", "民法通则"],
+  ["民法总则", "民法总则"],
+  ["日本民法 第709条", "日本民法"],
+  ["继续公司法第一条", "继续公司法"],
+  ["《公司法》司法解释三 第3条", "公司法司法解释三"],
+  ["公司法司法解释(三) 第3条", "公司法司法解释(三)"],
+  ["刑法修正案(十一) 第1条", "刑法修正案(十一)"],
+  ["全国人大常委会关于修改《公司法》的决定 第一条", "全国人大常委会关于修改公司法的决定"],
+  ["最高人民法院关于适用公司法若干问题的规定(五) 第三条", "最高人民法院关于适用公司法若干问题的规定(五)"],
+  ["实施《未成年人保护法》办法 第一条", "实施未成年人保护法办法"],
+  ["民法典继承编解释(一) 第2条", "民法典继承编解释(一)"],
+  ["民间借贷规定 第25条", "民间借贷规定"],
+])("%j is not asked of the law whose name it contains", (text, notHeld) => {
+  expect(names.find(text)).toMatchObject({ laws: [], notHeld });
+});
+
+const longNames = [
+  "最高人民法院关于适用中华人民共和国公司法若干问题的规定(三)",
+  "最高人民法院关于适用中华人民共和国民法典有关担保制度的解释",
+  "公司法实施条例",
+];
+test.each([
+  ["最高人民法院关于适用《中华人民共和国公司法》若干问题的规定(三) 第三条", longNames[0]],
+  ["最高人民法院关于适用公司法若干问题的规定(三) 第三条", longNames[0]],
+  ["最高人民法院关于适用〈中华人民共和国公司法〉若干问题的规定(三) 第三条", longNames[0]],
+  ["民法典担保制度解释 第1条", longNames[1]],
+])("%j is the text with that full name", (text, law) => {
+  const held = new LawNames(new Set(["公司法", "民法典", ...longNames]));
+  expect(held.find(text).laws).toEqual([law]);
+});
+
+test("a law that is not held is not read as its regulation", () => {
+  const held = new LawNames(new Set(["合资经营企业法实施条例", "外商投资电信企业管理规定"]));
+  expect(held.find("合资经营企业法 第4条")).toMatchObject({ laws: [], notHeld: "合资经营企业法" });
+  expect(held.find("外商投资企业法 第1条")).toMatchObject({ laws: [], notHeld: "外商投资企业法" });
+});
+
+test.each(["根据刑法第264条", "盗窃罪刑法第264条", "我国民法典第1条", "违反公司法的 第20条"])(
+  "%j names the law behind the words that lead to it",
+  (text) => {
+    expect(names.find(text).laws).toHaveLength(1);
+  },
+);
+
 test.each(["公司法人 责任", "违法 解除", "有什么办法", "法院 执行", "方法专利", "合法 权益", "刑法学"])(
   "%j names no law",
   (text) => {

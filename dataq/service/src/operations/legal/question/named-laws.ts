@@ -16,9 +16,12 @@ export class LawNames {
   /** Names as they may occur in a text, by their first character, longest first. */
   readonly #names = new Map<string, string[]>();
   readonly #held: ReadonlySet<string>;
+  /** Full names by the form without 中华人民共和国 inside. */
+  readonly #inFull: ReadonlyMap<string, string>;
 
   constructor(held: ReadonlySet<string>) {
     this.#held = held;
+    this.#inFull = new Map([...held].map((name) => [shortened(name), name]));
     const aliases = [...lawAliases].flatMap(([alias, key]) => (held.has(key) ? [alias] : []));
     for (const name of new Set([...held, ...aliases])) {
       const start = name.charAt(0);
@@ -30,7 +33,7 @@ export class LawNames {
   find(text: string): NamedLaws {
     const laws: string[] = [];
     let notHeld: string | undefined;
-    const withoutQuoted = text.replace(quoted, (_, name: string) => {
+    const withoutQuoted = quoteTitles(text).replace(quoted, (_, name: string) => {
       const key = this.#keyOf(name);
       if (this.#held.has(key)) laws.push(key);
       else notHeld ??= key;
@@ -43,9 +46,13 @@ export class LawNames {
         rest += withoutQuoted.charAt(at++);
         continue;
       }
-      laws.push(lawKey(name));
-      rest = `${rest.replace(/中华人民共和国$/, "")} `;
       at += name.length;
+      rest = rest.replace(/中华人民共和国$/, "");
+      // 失业保险法 第1条 is not asked of 保险法.
+      const before = anArticle.test(withoutQuoted.slice(at)) ? (otherLawStart.exec(rest)?.[0] ?? "") : "";
+      if (before === "") laws.push(lawKey(name));
+      else notHeld ??= before + name;
+      rest = `${rest.slice(0, rest.length - before.length)} `;
     }
     if (laws.length === 0 && notHeld === undefined) {
       const other = this.#otherLaw(rest);
@@ -62,12 +69,19 @@ export class LawNames {
       : { laws: [near], readAs: { name: notHeld, law: near }, rest: plain };
   }
 
-  /** The one law whose name has nearly all characters of another, in their order: 未成年保护法. */
+  /**
+   * The one law whose name has nearly all characters of another, in their order: 未成年保护法. Of an interpretation the
+   * full name has all of them: 民法典担保制度解释.
+   */
   #nearest(name: string): string | undefined {
-    if (name.length < shortestNear || /解释|条例|规定|办法|细则/.test(name)) return undefined;
+    if (/解释(?:\(.+\))?$/.test(name)) {
+      const full = [...this.#held].filter((held) => commonLength(name, held) === name.length);
+      return full.length === 1 && name.length >= shortestInterpretation ? full[0] : undefined;
+    }
+    if (name.length < shortestNear || !name.endsWith("法")) return undefined;
     const enough = Math.ceil(name.length * nearShare);
     const near = [...this.#held]
-      .filter((held) => held[0] === name[0] && held.length <= 2 * name.length)
+      .filter((held) => held[0] === name[0] && held.endsWith("法") && held.length <= 2 * name.length)
       .map((held) => ({ held, common: commonLength(name, held) }))
       .filter(({ common }) => common >= enough)
       .sort((a, b) => b.common - a.common || a.held.length - b.held.length);
@@ -80,6 +94,8 @@ export class LawNames {
   #keyOf(name: string): string {
     const key = lawKey(name);
     if (this.#held.has(key)) return key;
+    const inFull = this.#inFull.get(shortened(key));
+    if (inFull !== undefined) return inFull;
     const ofLaw = /^(.{2,}?)(?:司法解释|解释)$/.exec(key)?.[1];
     if (ofLaw === undefined) return key;
     const law = lawKey(ofLaw);
@@ -93,7 +109,8 @@ export class LawNames {
       if (!text.startsWith(name, at)) return false;
       // 公司法人, 刑法学: the name is part of another word; 民诉法解释 is another text.
       const isCutShort = text[end] === "法" && !/[法典]$/.test(name);
-      return !isCutShort && !notAfterName.test(text.slice(end, end + 4));
+      const isOtherCode = /^[通总]则/.test(text.slice(end)) && !name.endsWith("典");
+      return !isCutShort && !isOtherCode && !notAfterName.test(text.slice(end, end + 14));
     });
   }
 
@@ -108,17 +125,41 @@ export class LawNames {
   }
 }
 
+/** A title that quotes the name of a law is the name of another text: 《公司法》解释(三), 关于修改《公司法》的决定. */
+function quoteTitles(text: string): string {
+  const quoted = text.replace(/〈/g, "《").replace(/〉/g, "》");
+  return quoted.replace(titles, (title) => `《${title.replace(/[《》]/g, "")}》`);
+}
+
+function shortened(name: string): string {
+  return name.replaceAll("中华人民共和国", "");
+}
+
+const ordinal = "(?:\\([一二三四五六七八九十]+\\)|[一二三四五六七八九十]+(?=\\s|$|第))?";
+const issuer = "(?:最高|全国人|国务院)\\p{Script=Han}*关于";
+const quoting = "\\p{Script=Han}*(?:关于|实施)\\p{Script=Han}*《";
+const titles = new RegExp(
+  `(?:${issuer}|${quoting})[\\p{Script=Han}《》、]*?(?:规定|解释|批复|决定|决议|办法|意见|通知|答复)${ordinal}(?=\\s|$|第)` +
+    `|《[^《》]{1,60}》(?:(?:司法)?解释|修正案|实施(?:条例|细则|办法))${ordinal}`,
+  "gu",
+);
 const quoted = /《([^《》]{1,60})》/g;
-const notAfterName = /^(?:[人院官庭定规治学律制医]|(?:司法)?解释|实施|修正案)/;
+const notAfterName =
+  /^(?:[人院官庭定规治学律制医]|实施|修正案|\p{Script=Han}{0,8}解释(?:\(|[一二三四五六七八九十第\s]|$))/u;
+const anArticle = /^\s*(?:第\s*)?[0-9零〇一二三四五六七八九十百千]+\s*条/;
+/** Characters before a name that make it part of a longer name. Words that lead to a name, such as 根据, do not. */
+const otherLawStart =
+  /(?<!\p{Script=Han})(?!\p{Script=Han}*(?:根据|依据|[依按参]照|违反|适用|援引|引用|关于|查询?|请问|[我中]国|现行|最新|[新旧原的和与及或在对之罪]))\p{Script=Han}{1,5}$/u;
 /** A word, with the number of an article behind it or without. */
-const word = /([\p{Script=Han}()]+?)(?=\s|$|(第?\s?[0-9零〇一二三四五六七八九十百千]+(?:条|\s|$)))/gu;
+const word = /([\p{Script=Han}()]+?)(?=\s*(第?\s?[0-9零〇一二三四五六七八九十百千]+\s?(?:条|\s|$))|\s|$)/gu;
 /** Names that are recognised without an article number. */
-const lawAlone = /(?:法|法典|条例|法实施细则|法(?:司法)?解释)$/;
+const lawAlone = /(?:法|法典|条例|法实施细则|法(?:司法)?解释|法[通总]则)$/;
 /** Words that end as names of laws do. */
 const notALaw =
   /(?:[违非合守执司立犯枉用书疗算手历语设依方办做说看想无措新旧军按乱得不讲写打玩]法|条例规定|法律规定)$/;
 
 const shortestNear = 5;
+const shortestInterpretation = 7;
 const nearShare = 0.8;
 
 /** Length of the longest common subsequence. */
