@@ -86,6 +86,7 @@ describe("readConfig", () => {
     ],
     ["LOCALLM_API_KEY", "s3cret", "apiKey", "s3cret"],
     ["LOCALLM_CONTEXT_LENGTH", "8192", "contextLength", 8192],
+    ["LOCALLM_CONTEXT_LENGTH", "Auto", "contextLength", "auto"],
     ["LOCALLM_FLASH_ATTENTION", "off", "flashAttention", "off"],
     ["LOCALLM_FLASH_ATTENTION", "1", "flashAttention", "on"],
     ["LOCALLM_KV_CACHE_TYPE", "q8_0", "kvCacheType", "q8_0"],

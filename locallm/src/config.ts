@@ -25,8 +25,8 @@ export interface Config extends CommandConfig, GpuSettings {
   readonly loadTimeoutMs: number;
   readonly debug: boolean;
   readonly origins: readonly string[];
-  /** `num_ctx` if neither the request nor the model sets it. */
-  readonly contextLength: number;
+  /** `num_ctx` if neither the request nor the model sets it; `auto`: it grows with the prompts. */
+  readonly contextLength: number | "auto";
   readonly flashAttention: "auto" | "on" | "off";
   readonly kvCacheType: "f16" | "q8_0" | "q4_0";
   /** Memory for conversations whose slot was given to another one, in bytes; null: a share of the free memory. */
@@ -81,7 +81,11 @@ export const settings: readonly Setting[] = [
   setting("LOCALLM_MAX_LOADED_MODELS", "1", "maximum number of loaded models"),
   setting("LOCALLM_MAX_QUEUE", "512", "maximum number of waiting requests; further ones get 503"),
   setting("LOCALLM_LOAD_TIMEOUT", "5m", "abort a load after this long without progress; 0 sets no limit"),
-  setting("LOCALLM_CONTEXT_LENGTH", "2048", "num_ctx if neither the request nor the model sets it"),
+  setting(
+    "LOCALLM_CONTEXT_LENGTH",
+    "2048",
+    "num_ctx if neither the request nor the model sets it; auto: it grows with the prompts",
+  ),
   setting("LOCALLM_ORIGINS", "", "additional browser origins to allow, comma-separated; * matches any text"),
   setting("LOCALLM_API_KEY", "", "if set, /api and /v1 require it as a bearer token"),
   setting("LOCALLM_GENERATE", "raw", "what /api/generate does with a plain prompt: raw or template"),
@@ -146,7 +150,7 @@ export function readConfig(environment: Environment = process.env): Config {
     loadTimeoutMs: read("LOCALLM_LOAD_TIMEOUT", parseTimeout),
     debug: read("LOCALLM_DEBUG", parseBoolean),
     origins: read("LOCALLM_ORIGINS", parseOrigins),
-    contextLength: read("LOCALLM_CONTEXT_LENGTH", integerBetween(1, 2 ** 31 - 1)),
+    contextLength: read("LOCALLM_CONTEXT_LENGTH", parseContextLength),
     flashAttention,
     kvCacheType: read("LOCALLM_KV_CACHE_TYPE", (text) => parseKvCacheType(text, flashAttention)),
     cacheRamBytes,
@@ -308,6 +312,12 @@ function parseKvCacheType(
   if (flashAttention === "off" && type !== "f16" && !(type instanceof Problem))
     return new Problem("needs flash attention, which LOCALLM_FLASH_ATTENTION turns off");
   return type;
+}
+
+function parseContextLength(text: string): number | "auto" | Problem {
+  if (text.toLowerCase() === "auto") return "auto";
+  const length = integerBetween(1, 2 ** 31 - 1)(text);
+  return length instanceof Problem ? new Problem(`${length.text}, or auto`) : length;
 }
 
 function parseCacheRam(text: string): number | null | Problem {

@@ -14,6 +14,17 @@ export interface Window {
   /** As the model's vocabulary does, first token included. It may end early with more tokens than `limit`. */
   tokenize(prompt: PromptText, limit: number | null): Promise<readonly number[]>;
   readonly signal?: AbortSignal;
+  /** If present, the window grows when the prompt and the answer do not fit. */
+  readonly growth?: {
+    /** The most tokens that the window can have. */
+    readonly largest: number;
+    readonly answerTokens: number;
+    /**
+     * Returns the new context length. `Infinity`: the prompt is too long to count. If it can be shortened, the window
+     * grows even if the whole prompt will not fit.
+     */
+    grow(promptTokens: number, canShorten: boolean): Promise<number>;
+  };
 }
 
 export interface FittedTurn {
@@ -32,20 +43,27 @@ export interface FittedTurn {
 export async function fitTurn(dialogue: Dialogue, turn: Turn, window: Window): Promise<FittedTurn> {
   const render = (messages: readonly Message[]) =>
     dialogue.prompt({ ...turn, messages }, window.vocabulary, window.signal);
-  const most = window.contextLength - 1;
+  const { growth } = window;
+  let most = window.contextLength - 1;
   const text = await render(turn.messages);
-  if (surelyFits(wholeText(text), most)) return { text, prompt: text, dropped: { messages: 0, tokens: 0 } };
+  if (surelyFits(wholeText(text), window.contextLength - (growth?.answerTokens ?? 1)))
+    return { text, prompt: text, dropped: { messages: 0, tokens: 0 } };
   const chars = wholeText(text).length;
   const isCounted = chars <= countedChars;
+  const reach = Math.max(most, (growth?.largest ?? 0) - 1);
   /** Null if they are too many to count. */
   const tokenize = async (prompt: PromptText) =>
-    surelyTooLong(wholeText(prompt).length, most, window.longestToken)
+    surelyTooLong(wholeText(prompt).length, reach, window.longestToken)
       ? null
-      : await window.tokenize(prompt, isCounted ? null : most);
+      : await window.tokenize(prompt, isCounted ? null : reach);
   const prompt = await tokenize(text);
+  const droppable = window.truncate ? turn.messages.filter((_, index) => mayGo(turn.messages, index)) : [];
+  if (growth !== undefined) {
+    const promptTokens = prompt?.length ?? Number.POSITIVE_INFINITY;
+    most = (await growth.grow(promptTokens, droppable.length > 0)) - 1;
+  }
   if (prompt !== null && prompt.length <= most) return { text, prompt, dropped: { messages: 0, tokens: 0 } };
 
-  const droppable = window.truncate ? turn.messages.filter((_, index) => mayGo(turn.messages, index)) : [];
   let fitted: (FittedTurn & { prompt: readonly number[] }) | null = null;
   // Finds the smallest number of dropped messages that fits: dropping more never makes the prompt longer.
   let low = 1;
@@ -72,7 +90,7 @@ export async function fitTurn(dialogue: Dialogue, turn: Turn, window: Window): P
   const least = droppable.length === 0 ? prompt : await tokenize(await render(kept));
   throw new LocallmError("prompt_too_long", {
     promptTokens: isCounted && least !== null ? least.length : `over ${most}`,
-    contextLength: window.contextLength,
+    contextLength: most + 1,
   });
 }
 

@@ -126,6 +126,7 @@ const openAiCodes: Partial<Record<LocallmError["code"], string>> = {
   invalid_api_key: "invalid_api_key",
   unsupported_parameter: "unsupported_parameter",
   prompt_too_long: "context_length_exceeded",
+  prompt_over_limit: "context_length_exceeded",
   input_too_long: "context_length_exceeded",
   input_cut_away: "context_length_exceeded",
 };

@@ -33,8 +33,8 @@ interface HttpSettings {
   readonly bodyLimits: BodyLimits;
   /** How long a model stays loaded if the request has no `keep_alive`. */
   readonly keepAliveMs: number;
-  /** `num_ctx` if neither the request nor the model sets it. */
-  readonly contextLength: number;
+  /** `num_ctx` if neither the request nor the model sets it; `auto`: it grows with the prompts. */
+  readonly contextLength: number | "auto";
   /** What `/api/generate` does with a plain prompt. */
   readonly generate: "raw" | "template";
   /** Whether names of control tokens become tokens only in templates, or also in clients' text. */

@@ -46,7 +46,16 @@ export async function* runTurn(run: Run, dialogue: Dialogue, wish: TurnWish): As
   const constraint = await dialogue.constraint(turn, run.schemas);
   run.tellIgnored(constraint?.ignored ?? []);
   const check = new AnswerCheck(run.schemas, constraint);
-  const lease = await run.lease();
+  let lease = await run.lease();
+  const answer = run.window.answerTokens;
+  const growth = {
+    largest: run.window.largest,
+    answerTokens: answer,
+    async grow(promptTokens: number, canShorten: boolean) {
+      lease = await run.window.grow(lease, promptTokens, { answer, canShorten });
+      return lease.numCtx;
+    },
+  };
   try {
     const fitted = await fitTurn(dialogue, turn, {
       contextLength: lease.numCtx,
@@ -58,6 +67,7 @@ export async function* runTurn(run: Run, dialogue: Dialogue, wish: TurnWish): As
         return lease.runner.tokenize(text, limit === null ? options : { ...options, limit }, run.signal);
       },
       signal: run.signal,
+      ...(run.window.isAutomatic ? { growth } : {}),
     });
     if (fitted.dropped.tokens > 0) wish.onDropped?.(fitted.dropped);
     const reader = dialogue.reader(turn, fitted.text);
@@ -90,6 +100,8 @@ export async function* runTurn(run: Run, dialogue: Dialogue, wish: TurnWish): As
       const violations = await check.violations();
       yield { kind: "done", done: event, thinkingTokens, lease, dropped: fitted.dropped, violations };
     }
+  } catch (error) {
+    throw run.window.explained(error, lease);
   } finally {
     lease.release();
   }

@@ -3,7 +3,7 @@ import type { PromptVocabulary } from "../dialogue/dialogue.ts";
 import type { SchemaThreads } from "../dialogue/grammar/schema-threads.ts";
 import type { Model } from "../library/model.ts";
 import { headerLengths, headerOf, modelPurpose } from "../library/model-details.ts";
-import type { Lease, LoadWish, RunnableModel } from "../scheduler/lease.ts";
+import type { Lease, LeaseRequest, LoadWish, RunnableModel } from "../scheduler/lease.ts";
 import { parseKeepAlive } from "../wire/duration.ts";
 import { LocallmError } from "../wire/errors.ts";
 import type { GenerateDone } from "../wire/inference/generate.ts";
@@ -11,6 +11,7 @@ import { displayModelName, requireModelName } from "../wire/model-name.ts";
 import { type CompleteOptions, mergeOptions, modelOptions, parseOptions } from "../wire/options.ts";
 import { tellIgnored } from "./body.ts";
 import type { Parts } from "./parts.ts";
+import { RequestWindow, type WindowSource, windowSource } from "./window.ts";
 
 /** The fields that all requests to run a model share. */
 export interface RunRequest {
@@ -35,6 +36,8 @@ export interface Run {
   tellIgnored(names: readonly string[]): void;
   /** Waits for the model and a slot. Release the lease when the answer is done. */
   lease(uses?: "slot" | "load" | "visit"): Promise<Lease>;
+  /** How large its window is, and whether it can grow. */
+  readonly window: RequestWindow;
   /** What the model's template needs from its vocabulary. */
   promptVocabulary(lease: Lease): PromptVocabulary;
   /** Adds a finished generation to the metrics and the log. */
@@ -61,11 +64,23 @@ export async function prepareRun(
     reply,
     bad.map((name) => `model.${name}`),
   );
-  const options = mergeOptions({ num_ctx: parts.settings.contextLength }, own, given);
+  const source = windowSource(parts.settings.contextLength, own, given);
+  const options = mergeOptions(own, given, { num_ctx: source.numCtx });
   const keepAliveMs =
     body.keep_alive === undefined ? parts.settings.keepAliveMs : parseKeepAlive(body.keep_alive);
   const runnable = await runnableModel(parts, model);
   request.logFields["model"] = runnable.name;
+  const load = loadWish(options, source);
+  const lease = async (uses: LeaseRequest["uses"], wish: LoadWish) => {
+    const granted = await parts.scheduler.lease({
+      ...{ model: runnable, load: wish, keepAliveMs, uses },
+      signal: request.clientGone,
+    });
+    parts.metrics.queueSeconds.observe({ model: runnable.name }, granted.waitedMs / 1000);
+    const waitedMs = Number(request.logFields["waitedMs"] ?? 0);
+    request.logFields["waitedMs"] = Math.round(waitedMs + granted.waitedMs);
+    return granted;
+  };
   return {
     model,
     typedName: body.model,
@@ -76,18 +91,11 @@ export async function prepareRun(
     startedMs: request.startedMs,
     schemas: parts.schemas,
     tellIgnored: (names) => tellIgnored(reply, names),
-    async lease(uses = "slot") {
-      const lease = await parts.scheduler.lease({
-        model: runnable,
-        load: loadWish(options),
-        keepAliveMs,
-        uses,
-        signal: request.clientGone,
-      });
-      parts.metrics.queueSeconds.observe({ model: runnable.name }, lease.waitedMs / 1000);
-      request.logFields["waitedMs"] = Math.round(lease.waitedMs);
-      return lease;
-    },
+    lease: (uses = "slot") => lease(uses, load),
+    window: new RequestWindow({
+      ...{ scheduler: parts.scheduler, model: runnable, load, source, options, signal: request.clientGone },
+      lease: (wish) => lease("slot", wish),
+    }),
     promptVocabulary({ info }) {
       const { addBos, markers } = info;
       return { addBos, markers: parts.settings.specialTokens === "everywhere" ? [] : markers };
@@ -138,9 +146,9 @@ async function runnableModel(parts: Parts, model: Model): Promise<RunnableModel>
   };
 }
 
-function loadWish(options: CompleteOptions): LoadWish {
+function loadWish(options: CompleteOptions, { numCtx, why, isAutomatic }: WindowSource): LoadWish {
   return {
-    numCtx: options.num_ctx,
+    ...{ numCtx, whyCtx: why, isAutomatic },
     numBatch: options.num_batch ?? null,
     numThread: options.num_thread || null,
     numGpu: options.num_gpu === undefined || options.num_gpu < 0 ? null : options.num_gpu,

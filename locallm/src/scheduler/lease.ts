@@ -20,6 +20,10 @@ export interface RunnableModel {
 /** Load options of a request. The model may be loaded with a larger `numCtx`; the others must match. */
 export interface LoadWish {
   readonly numCtx: number;
+  /** Why `numCtx` has this value, for `ps`. */
+  readonly whyCtx?: string;
+  /** Uses the whole window of a loaded model, even if that is larger than `numCtx`. */
+  readonly isAutomatic?: boolean;
   readonly numBatch: number | null;
   readonly numThread: number | null;
   /** Layers to place on GPUs; null: as many as fit. */
@@ -46,7 +50,7 @@ export interface LeaseRequest {
 export interface Lease {
   readonly runner: Runner;
   readonly info: ModelInfo;
-  /** The request's context length: what it asked for, capped at the model's training context. */
+  /** The request's context length: what it asked for, capped at the model's training context; if automatic, the whole window. */
   readonly numCtx: number;
   /** Time spent queueing and loading. */
   readonly waitedMs: number;
@@ -58,6 +62,9 @@ export interface ResidentView {
   readonly model: RunnableModel;
   readonly state: "loading" | "ready" | "leaving";
   readonly numCtx: number;
+  readonly whyCtx: string;
+  /** Of the request that loaded it. */
+  readonly load: LoadWish;
   readonly sizeBytes: number;
   /** Memory on each GPU; empty if the model runs on the CPU only. */
   readonly devices: ModelInfo["devices"];
@@ -73,6 +80,12 @@ export interface ResidentView {
   readonly pid: number | null;
   /** False while the runner process is unresponsive. */
   readonly responds: boolean;
+}
+
+/** The largest window that a model can have, and what limits it. */
+export interface WindowLimit {
+  readonly tokens: number;
+  readonly why: string;
 }
 
 /** One action of the scheduler and its reason. */
@@ -100,6 +113,11 @@ export interface Scheduler {
    * is free, or immediately if none is loaded or requested.
    */
   unload(matches: (model: RunnableModel) => boolean, why: string): Promise<void>;
+  /**
+   * How large an automatic window can get: at most the first step that has `wanted` tokens, and never less than a
+   * loaded model has. Counts only memory that no running answer uses.
+   */
+  windowLimit(model: RunnableModel, load: LoadWish, wanted?: number): Promise<WindowLimit>;
   /** Sets `keep_alive: 0` on a model without loading it. */
   expire(model: RunnableModel): void;
   view(): SchedulerView;

@@ -140,6 +140,6 @@ export async function placeResident(
 /** A process frees more memory than its model's size, so a model that nearly fits is worth a try. */
 const unloadTolerance = 1.25;
 
-function gib(bytes: number): string {
+export function gib(bytes: number): string {
   return `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 }

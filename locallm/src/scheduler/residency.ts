@@ -24,6 +24,10 @@ export function contextLengthOf(model: RunnableModel, load: LoadWish): number {
   return Math.min(load.numCtx, model.trainContext ?? load.numCtx);
 }
 
+function whyCtx({ numCtx: wanted, whyCtx = "" }: LoadWish, numCtx: number): string {
+  return wanted <= numCtx ? whyCtx : `${whyCtx}, limited to what the model was trained with`;
+}
+
 /** A loaded model may keep serving while another model waits, until the first of these limits is reached. */
 const tenureRequests = 16;
 const tenureMs = 2_000;
@@ -33,6 +37,7 @@ export class Resident {
   readonly line: string;
   readonly model: RunnableModel;
   readonly numCtx: number;
+  readonly load: LoadWish;
   readonly loadedAtMs: number;
   readonly abortLoad = new AbortController();
   state: "loading" | "ready" | "leaving" = "loading";
@@ -59,6 +64,7 @@ export class Resident {
     this.line = line;
     this.model = first.model;
     this.numCtx = numCtx;
+    this.load = first.load;
     this.keepAliveMs = first.keepAliveMs;
     this.loadedAtMs = clock.now();
     this.lastUsedMs = this.loadedAtMs;
@@ -76,6 +82,13 @@ export class Resident {
 
   get isIdle(): boolean {
     return this.activeSlots === 0 && this.visits === 0;
+  }
+
+  /** Host memory that unloading surely frees. Weights may be mapped, and mapped files count as available already. */
+  get freeableBytes(): number {
+    if (this.runner === null) return 0;
+    const { context, compute } = this.runner.info.sizeBytes;
+    return Math.min(this.hostBytes, context + compute);
   }
 
   get isPinned(): boolean {
@@ -159,6 +172,8 @@ export class Resident {
       model: this.model,
       state: this.state,
       numCtx: this.numCtx,
+      whyCtx: whyCtx(this.load, this.numCtx),
+      load: this.load,
       sizeBytes: this.sizeBytes,
       devices: this.runner?.info.devices ?? [],
       whyThere: this.choice?.why ?? "",

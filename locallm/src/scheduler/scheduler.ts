@@ -3,12 +3,21 @@ import { LocallmError } from "../wire/errors.ts";
 import type { Clock } from "./clock.ts";
 import { CoolDown } from "./cool-down.ts";
 import { Decisions } from "./decisions.ts";
-import type { Lease, LeaseRequest, RunnableModel, Scheduler, SchedulerView } from "./lease.ts";
+import type {
+  Lease,
+  LeaseRequest,
+  LoadWish,
+  RunnableModel,
+  Scheduler,
+  SchedulerView,
+  WindowLimit,
+} from "./lease.ts";
 import { loadRunner, placeResident } from "./loading.ts";
 import type { SchedulerParts, SchedulerSettings } from "./parts.ts";
 import { Queue, type Waiter } from "./queue.ts";
 import { contextLengthOf, lineOf, Resident } from "./residency.ts";
 import { chooseVictim } from "./victim.ts";
+import { largestWindow } from "./window-limit.ts";
 
 export function createScheduler(settings: SchedulerSettings, parts: SchedulerParts): Scheduler {
   return new PlaceScheduler(settings, parts);
@@ -97,6 +106,17 @@ class PlaceScheduler implements Scheduler {
     for (const resident of matching) resident.draining = { why, toMakeRoom: false };
     this.#dispatch();
     await Promise.all(matching.map((resident) => resident.gone.promise));
+  }
+
+  async windowLimit(model: RunnableModel, load: LoadWish, wanted = Infinity): Promise<WindowLimit> {
+    const own = this.#residentOf(lineOf(model, load));
+    const isFreeable = (resident: Resident) => resident === own || resident.isIdle;
+    const freeable = [...this.#residents].filter(isFreeable);
+    return await largestWindow(this.#settings, this.#parts, {
+      ...{ model, load, wanted },
+      loaded: own?.runner?.info.contextLength ?? 0,
+      freeableBytes: freeable.reduce((sum, resident) => sum + resident.freeableBytes, 0),
+    });
   }
 
   expire(model: RunnableModel): void {
@@ -248,7 +268,9 @@ class PlaceScheduler implements Scheduler {
     settle.resolve({
       runner,
       info: runner.info,
-      numCtx: Math.min(numCtx, runner.info.contextLength),
+      numCtx: request.load.isAutomatic
+        ? runner.info.contextLength
+        : Math.min(numCtx, runner.info.contextLength),
       waitedMs: grantedMs - sinceMs,
       release: () => {
         if (!held) return;
@@ -291,9 +313,9 @@ class PlaceScheduler implements Scheduler {
 
   async #load(line: string): Promise<void> {
     const waiters = this.#queue.line(line);
-    const first = waiters[0]!.request;
     // Load for the largest context length in the line, so that no waiting request forces a reload.
     const numCtx = Math.max(...waiters.map((waiter) => waiter.numCtx));
+    const first = waiters.find((waiter) => waiter.numCtx === numCtx)!.request;
     const resident = new Resident(this.#clock, line, first, numCtx);
     this.#residents.add(resident);
     this.#evictedAt.delete(line);
@@ -306,7 +328,7 @@ class PlaceScheduler implements Scheduler {
         this.#decisions.add(
           name,
           "load",
-          `${waiters.length} waiting, context length ${numCtx}, ${placed.choice.why}`,
+          `${waiters.length} waiting, context length ${numCtx}${because(first.load)}, ${placed.choice.why}`,
         );
         const onRetry = (why: string) => this.#decisions.add(name, "retry", why);
         resident.ready(
@@ -393,6 +415,10 @@ class PlaceScheduler implements Scheduler {
   #freePlaces(): number {
     return this.#settings.maxLoadedModels - this.#residents.size;
   }
+}
+
+function because({ whyCtx }: LoadWish): string {
+  return whyCtx === undefined ? "" : ` (${whyCtx})`;
 }
 
 function describeDevices({ runner, choice }: Resident): string {

@@ -33,6 +33,11 @@ export const errors = {
     message:
       "prompt is too long: {promptTokens} tokens exceed the context length of {contextLength}; shorten it, or use a larger context: option num_ctx, PARAMETER num_ctx or LOCALLM_CONTEXT_LENGTH",
   },
+  prompt_over_limit: {
+    status: 400,
+    message:
+      "prompt is too long: {promptTokens} tokens exceed the context length of {contextLength}; {advice}",
+  },
   content_too_long: {
     status: 400,
     message: "content has more than {limit} tokens; split it into several requests",

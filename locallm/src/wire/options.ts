@@ -56,9 +56,12 @@ type OptionValue<Rule> = Rule extends { type: "boolean" }
 /** Checked options; those not given are absent. */
 export type Options = { readonly [Name in OptionName]?: OptionValue<(typeof optionRules)[Name]> };
 
+/** The default window, and the one that an automatic window starts with. */
+export const firstWindow = 2048;
+
 /** Used if neither the request nor the model sets the option. The engine decides options without a default. */
 export const optionDefaults = {
-  num_ctx: 2048,
+  num_ctx: firstWindow,
   num_keep: 4,
   num_predict: -1,
   seed: -1,

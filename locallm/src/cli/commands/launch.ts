@@ -50,8 +50,9 @@ async function launch(assistant: Assistant, given: string[], options: Options): 
       ? await newestFor(assistant, client)
       : await fetched(options.model, assistant, client);
   const isStarting = options.config !== true;
-  const contextLength =
+  const window =
     (isStarting && assistant.needsTools) || assistant.needsWindow ? await loadedWindow(model, client) : null;
+  const contextLength = window?.tokens ?? null;
   const wired = { url: client.url, apiKey: config.apiKey, model, contextLength };
   const { environment, parameters } = assistant.wiring(wired);
   const wiring = { environment, parameters: [...parameters, ...given] };
@@ -60,8 +61,7 @@ async function launch(assistant: Assistant, given: string[], options: Options): 
     return;
   }
   console.error(plain(`${title} works with ${model}`));
-  if (contextLength !== null && contextLength < usefulWindow)
-    console.error(smallWindow(contextLength, title));
+  if (window !== null && window.tokens < usefulWindow) console.error(smallWindow(window, title));
   process.exitCode = await start(assistant, wiring);
 }
 
@@ -95,15 +95,28 @@ function neededBy({ needsTools }: Assistant): string {
 /** The system prompts of these programs take 10,000 tokens and more. */
 const usefulWindow = 32_768;
 
-/** Loads the model, which also reports load errors here. Null if it is unloaded at once. */
-async function loadedWindow(model: string, client: Client): Promise<number | null> {
-  await client.json("/api/generate", chatLine, { body: { model, stream: false } });
-  const { models } = await client.json("/api/ps", psAnswer);
-  return models.find(({ name }) => name === model)?.context_length ?? null;
+interface LargestWindow {
+  readonly tokens: number;
+  /** Why it cannot grow further; null if it does not grow. */
+  readonly limitedBy: string | null;
 }
 
-function smallWindow(contextLength: number, title: string): string {
-  return `The context window has ${contextLength} tokens, but ${title} needs about ${usefulWindow}. Start the server with LOCALLM_CONTEXT_LENGTH=${usefulWindow}.`;
+/** Loads the model, which also reports load errors here. Null if it is unloaded at once. */
+async function loadedWindow(model: string, client: Client): Promise<LargestWindow | null> {
+  await client.json("/api/generate", chatLine, { body: { model, stream: false } });
+  const { models, explain } = await client.json("/api/ps?explain", psAnswer);
+  const tokens = models.find(({ name }) => name === model)?.context_length;
+  if (tokens === undefined) return null;
+  const { context_limit, context_limit_why } = explain?.loaded?.find((one) => one.model === model) ?? {};
+  return { tokens: context_limit ?? tokens, limitedBy: context_limit_why ?? null };
+}
+
+function smallWindow({ tokens, limitedBy }: LargestWindow, title: string): string {
+  const advice =
+    limitedBy === null
+      ? "Start the server with LOCALLM_CONTEXT_LENGTH=auto."
+      : `It cannot grow: ${limitedBy}.`;
+  return `The context window has ${tokens} tokens, but ${title} needs about ${usefulWindow}. ${advice}`;
 }
 
 /** As a shell script: POSIX, or PowerShell on Windows. */

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { readCommandConfig } from "../../config.ts";
 import { psAnswer } from "../../wire/api/answers.ts";
 import { Client } from "../client.ts";
-import { humanBytes, humanTime, table } from "../text.ts";
+import { humanBytes, humanTime, plain, table } from "../text.ts";
 
 export function psCommand(): Command {
   return new Command("ps").description("list the loaded models").action(async () => {
@@ -17,6 +17,8 @@ export function psCommand(): Command {
       humanTime(new Date(model.expires_at), now),
     ]);
     console.log(table(["NAME", "ID", "SIZE", "PROCESSOR", "CONTEXT", "UNTIL"], rows));
+    for (const { model, context_length, context_why } of explain?.loaded ?? [])
+      if (context_why) console.log(plain(`${model}: context of ${context_length} tokens: ${context_why}`));
     for (const [where, kept] of Object.entries(explain?.conversations ?? {}))
       if (kept !== null && kept.count > 0) console.log(keptLine(where, kept));
   });

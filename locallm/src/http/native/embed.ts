@@ -14,8 +14,9 @@ export function embedRoutes(app: FastifyInstance, parts: Parts): void {
     const run = await prepareRun(parts, request, reply, body);
     await requirePurpose(parts, run, "embedding", "embeddings");
     const inputs = body.input === undefined || body.input === "" ? [] : [body.input].flat();
-    const lease = await run.lease();
+    let lease = await run.lease();
     try {
+      lease = await run.window.growFor(lease, inputs, { answer: 0, canShorten: true });
       const { vectors, tokens } = await embed(run, lease, inputs, body.truncate ?? true);
       const count = run.countEmbedded(tokens);
       return {
@@ -34,10 +35,11 @@ export function embedRoutes(app: FastifyInstance, parts: Parts): void {
     const body = readBody(request, reply, embeddingsRequest);
     const run = await prepareRun(parts, request, reply, body);
     await requirePurpose(parts, run, "embedding", "embeddings");
-    const lease = await run.lease();
+    let lease = await run.lease();
     try {
       const prompt = body.prompt ?? "";
       if (prompt === "") return { embedding: [] };
+      lease = await run.window.growFor(lease, [prompt], { answer: 0, canShorten: true });
       const { vectors, tokens } = await embed(run, lease, [prompt], true);
       run.countEmbedded(tokens);
       return { embedding: [...(vectors[0] ?? [])] };

@@ -56,9 +56,11 @@ async function* generate(
     onCut(tokens: number): void;
   },
 ): AsyncGenerator<Piece> {
-  const lease = await run.lease();
+  let lease = await run.lease();
   try {
     const { prompt, constraint, grammar, read, renderSpecial = false } = await ready(lease);
+    const growth = { answer: run.window.answerTokens, canShorten: body.truncate ?? false };
+    lease = await run.window.growFor(lease, [prompt], growth);
     const check = new AnswerCheck(run.schemas, constraint);
     const job = generateJob(run.options, {
       prompt,
@@ -93,6 +95,8 @@ async function* generate(
         yield { kind: "final", fields: { done: true, done_reason: event.reason, ...fields, ...violations } };
       }
     }
+  } catch (error) {
+    throw run.window.explained(error, lease);
   } finally {
     lease.release();
   }

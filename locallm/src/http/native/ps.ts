@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { modelDetails } from "../../library/model-details.ts";
 import type { ResidentView, SchedulerView } from "../../scheduler/lease.ts";
 import { parseModelName } from "../../wire/model-name.ts";
+import { modelOptions } from "../../wire/options.ts";
 import type { Parts } from "../parts.ts";
 
 /**
@@ -16,7 +17,7 @@ export function psRoute(app: FastifyInstance, parts: Parts): void {
     const models = await Promise.all(shown.map((resident) => entry(parts, resident)));
     const { explain } = request.query as { explain?: string };
     if (explain === undefined || explain === "false" || explain === "0") return { models };
-    return { models, explain: { ...explanation(view), conversations: kept(parts) } };
+    return { models, explain: { ...(await explanation(parts, view)), conversations: kept(parts) } };
   });
 }
 
@@ -62,14 +63,27 @@ function kept({ conversations }: Parts) {
   return { memory: shown(memory), disk: disk === null ? null : shown(disk) };
 }
 
-function explanation(view: SchedulerView) {
+/** How far the window can grow; nothing for a window that cannot. */
+async function windowLimit(parts: Parts, { model, load, state }: ResidentView) {
+  if (parts.settings.contextLength !== "auto" || state !== "ready") return {};
+  const parsed = parseModelName(model.name);
+  const stored = parsed === null ? null : await parts.store.find(parsed).catch(() => null);
+  if (stored === null || modelOptions(stored.params).options.num_ctx !== undefined) return {};
+  const limit = await parts.scheduler.windowLimit(model, load).catch(() => null);
+  return limit === null ? {} : { context_limit: limit.tokens, context_limit_why: limit.why };
+}
+
+async function explanation(parts: Parts, view: SchedulerView) {
+  const limits = await Promise.all(view.residents.map((resident) => windowLimit(parts, resident)));
   return {
-    loaded: view.residents.map((resident) => ({
+    loaded: view.residents.map((resident, index) => ({
       model: resident.model.name,
       state: resident.state,
       device: deviceText(resident),
       why_there: resident.whyThere,
       context_length: resident.numCtx,
+      context_why: resident.whyCtx,
+      ...limits[index],
       slots: resident.slots,
       active: resident.activeSlots,
       waiting: resident.waiting,

@@ -54,11 +54,13 @@ async function* complete(
   body: CompletionsRequest,
   dialogue: Dialogue | null,
 ): AsyncGenerator<Piece> {
-  const lease = await run.lease();
+  let lease = await run.lease();
   try {
     for (const [index, prompt] of inputList(body.prompt).entries()) {
       if (body.echo === true) yield { kind: "text", index, text: await textOf(prompt, lease) };
       const asked = await promptOf(prompt, body, dialogue, run, lease);
+      const growth = { answer: run.window.answerTokens, canShorten: false };
+      lease = await run.window.growFor(lease, [asked], growth);
       for await (const piece of answer(run, lease, asked, body.logprobs)) {
         if (piece.kind === "text") yield { kind: "text", index, text: piece.text, logprobs: piece.logprobs };
         else {
@@ -67,6 +69,8 @@ async function* complete(
         }
       }
     }
+  } catch (error) {
+    throw run.window.explained(error, lease);
   } finally {
     lease.release();
   }

@@ -15,9 +15,10 @@ export function embeddingsRoute(app: FastifyInstance, parts: Parts): void {
       throw new LocallmError("invalid_field", { field: "input", problem: "must not be empty" });
     const run = await prepareRun(parts, request, reply, body);
     await requirePurpose(parts, run, "embedding", "embeddings");
-    const lease = await run.lease();
+    let lease = await run.lease();
     try {
       checkCount(inputs.length, lease.info.embeddingLength);
+      lease = await run.window.growFor(lease, inputs, { answer: 0, canShorten: true });
       const job = { inputs, truncate: true, numCtx: lease.numCtx };
       const { vectors, tokens } = await lease.runner.embed(job, run.signal);
       const count = run.countEmbedded(tokens);

@@ -16,6 +16,14 @@ export const tagsAnswer = z.object({
 
 const keptAnswer = z.object({ count: z.number(), bytes: z.number(), limit_bytes: z.number() });
 
+const windowAnswer = z.object({
+  model: z.string(),
+  context_length: z.number(),
+  context_why: optional(z.string()),
+  context_limit: count,
+  context_limit_why: optional(z.string()),
+});
+
 export const psAnswer = z.object({
   models: z.array(
     z.object({
@@ -28,7 +36,10 @@ export const psAnswer = z.object({
     }),
   ),
   explain: optional(
-    z.object({ conversations: optional(z.object({ memory: keptAnswer, disk: keptAnswer.nullable() })) }),
+    z.object({
+      conversations: optional(z.object({ memory: keptAnswer, disk: keptAnswer.nullable() })),
+      loaded: optional(z.array(windowAnswer)),
+    }),
   ),
 });
 

@@ -1,0 +1,140 @@
+import { wholeText } from "../dialogue/prompt-text.ts";
+import type { Lease, LoadWish, RunnableModel, Scheduler } from "../scheduler/lease.ts";
+import { LocallmError } from "../wire/errors.ts";
+import { countedChars, type Prompt, type PromptText, promptChars } from "../wire/inference/generate.ts";
+import { type CompleteOptions, firstWindow, type Options } from "../wire/options.ts";
+
+/** Where a request's window comes from: the request, the model or the setting, in this order. */
+export interface WindowSource {
+  readonly numCtx: number;
+  readonly why: string;
+  readonly isAutomatic: boolean;
+}
+
+export function windowSource(setting: number | "auto", own: Options, given: Options): WindowSource {
+  if (given.num_ctx !== undefined)
+    return { numCtx: given.num_ctx, why: "option num_ctx of a request", isAutomatic: false };
+  if (own.num_ctx !== undefined)
+    return { numCtx: own.num_ctx, why: "PARAMETER num_ctx of the model", isAutomatic: false };
+  if (setting === "auto")
+    return { numCtx: firstWindow, why: `${automatic}, first window`, isAutomatic: true };
+  return { numCtx: setting, why: "LOCALLM_CONTEXT_LENGTH", isAutomatic: false };
+}
+
+const automatic = "LOCALLM_CONTEXT_LENGTH=auto";
+
+/** Tokens for the answer if the request does not limit it. */
+const usualAnswer = 1024;
+
+interface WindowParts {
+  readonly scheduler: Pick<Scheduler, "windowLimit">;
+  readonly model: RunnableModel;
+  readonly load: LoadWish;
+  readonly source: WindowSource;
+  readonly options: CompleteOptions;
+  readonly signal: AbortSignal;
+  /** Waits for the model with another window. */
+  lease(load: LoadWish): Promise<Lease>;
+}
+
+/** What a prompt needs besides its own tokens. */
+export interface Growth {
+  /** Tokens for the answer. */
+  readonly answer: number;
+  /** If true, a prompt over the limit is shortened later; if false, it is an error now. */
+  readonly canShorten: boolean;
+}
+
+/** The window of one request, and its growth if it is automatic. */
+export class RequestWindow {
+  readonly #parts: WindowParts;
+  /** What kept the window from growing as far as the prompt needs. */
+  #limitedBy: string | null = null;
+
+  constructor(parts: WindowParts) {
+    this.#parts = parts;
+  }
+
+  get isAutomatic(): boolean {
+    return this.#parts.source.isAutomatic;
+  }
+
+  /** Tokens to keep free for a generated answer. */
+  get answerTokens(): number {
+    const { num_predict } = this.#parts.options;
+    return num_predict > 0 ? num_predict : usualAnswer;
+  }
+
+  /** The most tokens a prompt can have in an automatic window; memory may allow fewer. */
+  get largest(): number {
+    return this.#parts.model.trainContext ?? firstWindow;
+  }
+
+  /**
+   * The same lease if its window has enough tokens; else a new one, for the model loaded with a larger window. Throws
+   * `prompt_over_limit`, while the model stays loaded, if no window is large enough.
+   */
+  async grow(lease: Lease, promptTokens: number, { answer, canShorten }: Growth): Promise<Lease> {
+    const wanted = promptTokens + Math.max(answer, 1);
+    if (!this.isAutomatic || wanted <= lease.numCtx) return lease;
+    const { scheduler, model, load } = this.#parts;
+    const limit = await scheduler.windowLimit(model, load, wanted);
+    this.#limitedBy = limit.why;
+    if (promptTokens >= limit.tokens && !canShorten)
+      throw this.#overLimit(
+        Number.isFinite(promptTokens) ? promptTokens : `over ${limit.tokens}`,
+        limit.tokens,
+      );
+    if (limit.tokens <= lease.numCtx) return lease;
+    lease.release();
+    const prompt = Number.isFinite(promptTokens) ? `a prompt of ${promptTokens} tokens` : "a long prompt";
+    const whyCtx = `${automatic}, for ${prompt} and an answer of up to ${answer}`;
+    const larger = await this.#parts.lease({ ...load, numCtx: limit.tokens, whyCtx });
+    return { ...larger, waitedMs: lease.waitedMs + larger.waitedMs };
+  }
+
+  /** `grow` for prompts that need no template, by the longest of them. */
+  async growFor(lease: Lease, prompts: readonly Prompt[], growth: Growth): Promise<Lease> {
+    if (!this.isAutomatic) return lease;
+    let longest = 0;
+    for (const prompt of prompts)
+      longest = Math.max(longest, await this.#tokensOf(lease, prompt, lease.numCtx - growth.answer));
+    return await this.grow(lease, longest, growth);
+  }
+
+  /** Adds where the limit comes from to the error of a prompt that does not fit; returns any other error as is. */
+  explained(error: unknown, lease: Lease): unknown {
+    if (!(error instanceof LocallmError) || error.code !== "prompt_too_long") return error;
+    const { promptTokens = "", contextLength = lease.numCtx } = error.details;
+    return this.#overLimit(promptTokens, contextLength, lease);
+  }
+
+  /** 0 if it surely has no more than `room` tokens. */
+  async #tokensOf(lease: Lease, prompt: Prompt, room: number): Promise<number> {
+    if (isText(prompt)) {
+      // A token has at least one byte; two more may come before and after the text.
+      if (Buffer.byteLength(wholeText(prompt)) + 2 <= room) return 0;
+      const options = { addSpecial: true, parseSpecial: true };
+      const limit = promptChars(prompt) <= countedChars ? {} : { limit: this.largest };
+      return (await lease.runner.tokenize(prompt, { ...options, ...limit }, this.#parts.signal)).length;
+    }
+    let tokens = 0;
+    for (const part of prompt) tokens += typeof part === "number" ? 1 : await this.#tokensOf(lease, part, 0);
+    return tokens;
+  }
+
+  #overLimit(promptTokens: number | string, contextLength: number | string, lease?: Lease): LocallmError {
+    const { source } = this.#parts;
+    const isCapped = lease !== undefined && lease.numCtx < source.numCtx;
+    const advice = this.isAutomatic
+      ? `shorten it: ${this.#limitedBy ?? "the window cannot grow further"} (${automatic})`
+      : `shorten it, or use a larger context: option num_ctx, PARAMETER num_ctx or LOCALLM_CONTEXT_LENGTH (the limit is ${
+          isCapped ? "what the model was trained with" : `from ${source.why}`
+        })`;
+    return new LocallmError("prompt_over_limit", { promptTokens, contextLength, advice });
+  }
+}
+
+function isText(prompt: Prompt): prompt is PromptText {
+  return typeof prompt === "string" || "pieces" in prompt;
+}

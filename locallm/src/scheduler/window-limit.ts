@@ -1,0 +1,48 @@
+import { firstWindow } from "../wire/options.ts";
+import type { LoadWish, RunnableModel, WindowLimit } from "./lease.ts";
+import { gib } from "./loading.ts";
+import type { SchedulerParts, SchedulerSettings } from "./parts.ts";
+
+interface Wanted {
+  readonly model: RunnableModel;
+  readonly load: LoadWish;
+  /** Tokens. */
+  readonly wanted: number;
+  /** The window that the model is loaded with; 0 if it is not loaded. */
+  readonly loaded: number;
+  /** Memory that the model can have besides what is available. */
+  readonly freeableBytes: number;
+}
+
+/** The first step with `wanted` tokens, or the largest one below it that fits into memory. */
+export async function largestWindow(
+  settings: SchedulerSettings,
+  parts: SchedulerParts,
+  { model, load, wanted, loaded, freeableBytes }: Wanted,
+): Promise<WindowLimit> {
+  const { slots, kvCacheType, flashAttention } = settings;
+  const { numBatch, numGpu, mainGpu } = load;
+  const steps = windowSteps(model.trainContext);
+  const most = steps.at(-1)!;
+  let why =
+    model.trainContext === null
+      ? "the model does not tell what window it was trained with"
+      : `the model was trained with a window of ${model.trainContext} tokens`;
+  const enough = steps.find((step) => step >= wanted) ?? most;
+  for (const numCtx of steps.filter((step) => step <= enough && step > loaded).reverse()) {
+    const needs = await parts.needs(model, { numCtx, numBatch, slots, kvCacheType, flashAttention });
+    const { hostBytes } = await parts.place(needs, { numGpu, mainGpu });
+    const available = parts.availableBytes() + freeableBytes;
+    if (hostBytes <= available) return { tokens: numCtx, why };
+    why = `a window of ${numCtx} tokens needs ${gib(hostBytes)} of memory, ${gib(available)} is available`;
+  }
+  return { tokens: loaded > 0 ? loaded : steps[0]!, why };
+}
+
+/** Powers of two from the default window on; the last step is what the model was trained with. */
+function windowSteps(trainContext: number | null): number[] {
+  const most = trainContext ?? firstWindow;
+  const steps: number[] = [];
+  for (let step = firstWindow; step < most; step *= 2) steps.push(step);
+  return [...steps, most];
+}
