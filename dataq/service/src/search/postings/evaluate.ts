@@ -4,7 +4,7 @@ import type { Postings } from "./codec.ts";
 import type { OpenSegment } from "./open-segment.ts";
 import { type PhraseWord, withPhrase } from "./phrase.ts";
 import { dateNumber } from "./segment-builder.ts";
-import { intersect, subtract, type Take, unite, withAny, within } from "./sets.ts";
+import { common, intersect, type Members, subtract, type Take, unite, type Way, withAny } from "./sets.ts";
 
 /** The data of a segment for the terms of a question. */
 export interface SegmentTerms {
@@ -72,13 +72,13 @@ function evaluate(query: Query, documents: number, terms: SegmentTerms, take: Ta
   }
   if ("not" in query) return subtract(everything(documents), evaluate(query.not, documents, terms, take));
   const wanted: Members[] = [];
-  const choices: (readonly Members[])[] = [];
+  const choices: Way[][] = [];
   for (const part of query.all) {
     if ("not" in part) continue;
-    const choice = choiceOf(part, terms);
-    if (choice !== undefined) {
-      if (choice.length === 0) return nothing;
-      choices.push(choice);
+    if ("any" in part) {
+      const ways = waysOf(part.any, documents, terms, take);
+      if (ways.length === 0) return nothing;
+      choices.push(ways);
       continue;
     }
     const members =
@@ -93,16 +93,10 @@ function evaluate(query: Query, documents: number, terms: SegmentTerms, take: Ta
   const narrowest = choices[0];
   if (narrowest !== undefined && (wanted.length === 0 || sizeOf(narrowest) < leastOf(wanted))) {
     choices.shift();
-    const ordinals = unite(
-      narrowest.map((each) => each.ordinals),
-      documents,
-    );
-    wanted.push({ ordinals, dense: undefined });
+    const sets = narrowest.map((way) => common(way, take));
+    wanted.push({ ordinals: unite(sets, documents), dense: undefined });
   }
-  wanted.sort((a, b) => a.ordinals.length - b.ordinals.length);
-  let set = wanted[0]?.ordinals ?? everything(documents);
-  for (const { ordinals, dense } of wanted.slice(1))
-    set = dense === undefined ? intersect(set, ordinals, take) : within(set, dense, take);
+  let set = wanted.length === 0 ? everything(documents) : common(wanted, take);
   for (const choice of choices) set = withAny(set, choice, take);
   for (const part of query.all) {
     if ("not" in part) set = subtract(set, evaluate(part.not, documents, terms, take));
@@ -110,23 +104,28 @@ function evaluate(query: Query, documents: number, terms: SegmentTerms, take: Ta
   return set;
 }
 
-/** A set in the form of a block. */
-type Members = Pick<Postings, "ordinals" | "dense">;
-
-/** The blocks of a part that is any of several terms; undefined for any other part. */
-function choiceOf(part: Query, terms: SegmentTerms): Members[] | undefined {
-  if (!("any" in part)) return undefined;
-  const blocks: Members[] = [];
-  for (const each of part.any) {
-    if (!("term" in each)) return undefined;
-    const block = terms.postings.get(each.term);
-    if (block !== undefined && block.ordinals.length > 0) blocks.push(block);
+/** The parts of a choice that a document of the segment can match. The sets of several terms are not made here. */
+function waysOf(
+  parts: readonly Query[],
+  documents: number,
+  { postings, places }: SegmentTerms,
+  take: Take,
+): Way[] {
+  const ways: Way[] = [];
+  for (const part of parts) {
+    const names = "all" in part && part.all.length > 0 ? part.all : [part];
+    const way = names.every((each) => "term" in each)
+      ? names.map(({ term }) => postings.get(term) ?? noMembers)
+      : [{ ordinals: evaluate(part, documents, { postings, places }, take), dense: undefined }];
+    if (leastOf(way) > 0) ways.push(way);
   }
-  return blocks;
+  return ways;
 }
 
-function sizeOf(choice: readonly Members[]): number {
-  return choice.reduce((sum, { ordinals }) => sum + ordinals.length, 0);
+const noMembers: Members = { ordinals: new Uint32Array(0), dense: undefined };
+
+function sizeOf(choice: readonly Way[]): number {
+  return choice.reduce((sum, way) => sum + leastOf(way), 0);
 }
 
 function leastOf(list: readonly Members[]): number {
@@ -154,10 +153,11 @@ function phrased(phrase: Extract<Query, { phrase: unknown }>["phrase"], terms: S
 const nothing = new Uint32Array(0);
 
 function everything(documents: number): Uint32Array {
-  const set = new Uint32Array(documents);
-  for (let ordinal = 0; ordinal < documents; ordinal++) set[ordinal] = ordinal;
-  return set;
+  if (documents > ascending.length) ascending = Uint32Array.from({ length: 2 * documents }, (_, at) => at);
+  return ascending.subarray(0, documents);
 }
+
+let ascending = new Uint32Array(0);
 
 function between(set: Uint32Array, dates: Int32Array, from: number, to: number, take: Take): Uint32Array {
   const out = take(set.length);

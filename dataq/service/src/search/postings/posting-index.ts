@@ -24,13 +24,14 @@ import type { OpenSegment, OpenSnapshot } from "./open-segment.ts";
 import { Recent } from "./recent.ts";
 import { bodiesAt, rebuild, refresh } from "./refresh.ts";
 import { Scratch } from "./scratch.ts";
-import type { Take } from "./sets.ts";
+import { countUnion, type Take } from "./sets.ts";
 import { Snapshots } from "./snapshots.ts";
 import { type Ranked, Top } from "./top.ts";
 import {
   completeQuery,
   completeScore,
   enoughComplete,
+  findingTerms,
   scoresOf,
   shownScore,
   unknownConcepts,
@@ -47,6 +48,7 @@ export class PostingIndex implements SearchIndex {
   readonly #blocks: Recent<string, Postings | null>;
   readonly #bodies: Bodies;
   readonly #terms = new Recent<string, readonly string[]>(termListBytes);
+  readonly #counts = new Recent<string, number>(countBytes);
   readonly #scratch = new Scratch();
 
   constructor(database: Database, options: { now?: () => number } = {}) {
@@ -71,8 +73,16 @@ export class PostingIndex implements SearchIndex {
 
   /** How many live documents contain all these terms, excluding those of one data set. */
   async count(corpus: string, terms: readonly string[], without?: string): Promise<number> {
+    const snapshot = await this.#snapshots.open(corpus);
+    if (snapshot === undefined) return 0;
+    const key = JSON.stringify([snapshot.id, without, ...terms]);
+    const known = this.#counts.get(key);
+    if (known !== undefined) return known;
+    const read = without === undefined ? snapshot : withoutDataset(snapshot, without);
     const query = { all: terms.map((term) => ({ term })) };
-    return (await this.search(corpus, { query }, countedWithout(without)))?.total ?? 0;
+    const { total } = await this.#rank(read, { query }, { offset: 0, limit: 0 });
+    this.#counts.put(key, total, 100 + 2 * key.length);
+    return total;
   }
 
   /**
@@ -323,6 +333,9 @@ export class PostingIndex implements SearchIndex {
     });
     const complete = whole.reduce((sum, ordinals) => sum + ordinals.length, 0);
     const isEnough = wanted === undefined || complete >= enoughComplete;
+    // The others rank behind the page, so that it is enough to count them.
+    const isPageComplete = complete >= offset + limit;
+    const finding = wanted === undefined ? [] : [...new Set(findingTerms(wanted))];
     const top = new Top(offset + limit);
     let total = 0;
     for (const [place, segment] of snapshot.segments.entries()) {
@@ -336,7 +349,13 @@ export class PostingIndex implements SearchIndex {
       if (wanted === undefined) rank(all, this.#scratch.scores("sum", all.length));
       else if (isEnough)
         rank(all, scoresOf(plain(wanted), segment, own.postings, statistics, all, this.#scratch));
-      else {
+      else if (isPageComplete) {
+        rank(all, scoresOf(wanted, segment, own.postings, statistics, all, this.#scratch));
+        const may = matching(question, segment, own, take);
+        const sets = finding.flatMap((term) => own.postings.get(term)?.ordinals ?? []);
+        const { documents } = segment;
+        total += countUnion(sets, documents, may.length === documents ? undefined : may) - all.length;
+      } else {
         const may = matching(question, segment, own, take);
         // If all documents count, reading the blocks in sequence is faster than looking up each document.
         const matches = may.length === segment.documents ? undefined : may;
@@ -452,6 +471,7 @@ export function countedWithout(dataset: string | undefined): SearchPage {
 const scanRows = 500;
 const blockBytes = 64 << 20;
 const termListBytes = 4 << 20;
+const countBytes = 4 << 20;
 
 function withoutDataset(snapshot: OpenSnapshot, dataset: string): OpenSnapshot {
   const segments = snapshot.segments.filter((segment) => segment.dataset !== dataset);

@@ -5,7 +5,7 @@ import { BlockWriter, readBlock } from "./codec.ts";
 import { PlaceReader, PlaceWriter } from "./places.ts";
 import { Recent } from "./recent.ts";
 import { Scratch } from "./scratch.ts";
-import { intersect, subtract, unite, withAny, within } from "./sets.ts";
+import { common, countUnion, intersect, subtract, unite, withAny, within } from "./sets.ts";
 import { Top } from "./top.ts";
 
 const ordinals = fc
@@ -69,11 +69,14 @@ test("set algebra agrees with Set", () => {
       for (const n of b) dense[n] = 3;
       expect([...within(x, dense)]).toEqual(a.filter((n) => inB.has(n)));
       const inC = new Set(c);
-      const either = [
-        { ordinals: y, dense },
-        { ordinals: z, dense: undefined },
-      ];
-      expect([...withAny(x, either)]).toEqual(a.filter((n) => inB.has(n) || inC.has(n)));
+      const inDense = { ordinals: y, dense };
+      const inSparse = { ordinals: z, dense: undefined };
+      expect([...withAny(x, [[inDense], [inSparse]])]).toEqual(a.filter((n) => inB.has(n) || inC.has(n)));
+      const inBoth = a.filter((n) => inB.has(n) && inC.has(n));
+      expect([...withAny(x, [[inDense, inSparse]])]).toEqual(inBoth);
+      expect([...common([{ ordinals: x, dense: undefined }, inSparse, inDense])]).toEqual(inBoth);
+      expect(countUnion([x, y, z], 300_001)).toBe(new Set([...a, ...b, ...c]).size);
+      expect(countUnion([y, z], 300_001, x)).toBe(a.filter((n) => inB.has(n) || inC.has(n)).length);
       expect([...subtract(x, y)]).toEqual(a.filter((n) => !inB.has(n)));
       const times = new Map<number, number>();
       for (const n of [...a, ...b, ...c]) times.set(n, (times.get(n) ?? 0) + 1);
@@ -116,26 +119,33 @@ test("the best few are those of a full sort, in a total order", () => {
   );
 });
 
-test("removes the least recently used entries when the bytes exceed the limit", () => {
+test("removes what was not used for long when the bytes exceed the limit", () => {
   const steps = fc.array(fc.record({ key: fc.integer({ min: 0, max: 9 }), isRead: fc.boolean() }), {
     maxLength: 80,
   });
   fc.assert(
     fc.property(steps, (list) => {
       const recent = new Recent<number, string>(35);
-      // A simple model: keys by last use, each of 10 bytes, so at most three.
-      let kept: number[] = [];
+      // A simple model: a queue of at most three, since each has 10 bytes. Used ones go to its end once.
+      const queue: number[] = [];
+      const used = new Set<number>();
       for (const { key, isRead } of list) {
-        const isKept = kept.includes(key);
+        const isKept = queue.includes(key);
         if (isRead) {
           expect(recent.get(key)).toBe(isKept ? `${key}` : undefined);
-          if (isKept) kept = [...kept.filter((each) => each !== key), key];
-        } else {
-          recent.put(key, `${key}`, 10);
-          if (!isKept) kept = [...kept, key].slice(-3);
+          if (isKept) used.add(key);
+          continue;
+        }
+        recent.put(key, `${key}`, 10);
+        if (isKept) continue;
+        queue.push(key);
+        used.add(key);
+        while (queue.length > 3) {
+          const oldest = queue.shift() as number;
+          if (used.delete(oldest)) queue.push(oldest);
         }
       }
-      for (const key of Array(10).keys()) expect(recent.get(key) !== undefined).toBe(kept.includes(key));
+      for (const key of Array(10).keys()) expect(recent.get(key) !== undefined).toBe(queue.includes(key));
     }),
     { seed: 7 },
   );

@@ -1,3 +1,5 @@
+import type { Postings } from "./codec.ts";
+
 /** Set algebra over ascending ordinals. Short-lived results are written to memory from `take`. */
 
 /** Space for this many ordinals, with any content. */
@@ -39,28 +41,64 @@ export function within(a: Uint32Array, dense: Uint8Array, take = fresh): Uint32A
   return out.subarray(0, length);
 }
 
-/** Those of `a` that any of the sets has. */
-export function withAny(
-  a: Uint32Array,
-  sets: readonly { readonly ordinals: Uint32Array; readonly dense: Uint8Array | undefined }[],
-  take = fresh,
-): Uint32Array {
+/** A set in the form of a block. */
+export type Members = Pick<Postings, "ordinals" | "dense">;
+
+/** Sets that a document must all be in. */
+export type Way = readonly Members[];
+
+/** What all of the sets have, of which there is at least one. */
+export function common(sets: Way, take = fresh): Uint32Array {
+  const [smallest, ...others] = [...sets].sort((a, b) => a.ordinals.length - b.ordinals.length);
+  return narrowed((smallest as Members).ordinals, others, take);
+}
+
+/** Those of `a` that have one of the ways. */
+export function withAny(a: Uint32Array, ways: readonly Way[], take = fresh): Uint32Array {
   const has = new Uint8Array(a.length);
-  for (const { ordinals, dense } of sets) {
+  for (const way of ways) {
+    const [only] = way;
+    const dense = way.length === 1 ? only?.dense : undefined;
     if (dense !== undefined) {
       for (let i = 0; i < a.length; i++) if (dense[a[i] as number] !== 0) has[i] = 1;
       continue;
     }
-    let at = 0;
-    for (let i = 0; i < a.length && at < ordinals.length; i++) {
-      at = lowerBound(ordinals, a[i] as number, at);
-      if (ordinals[at] === a[i]) has[i] = 1;
+    const found = narrowed(a, way, take);
+    for (let i = 0, at = 0; at < found.length; i++) {
+      if (a[i] !== found[at]) continue;
+      has[i] = 1;
+      at++;
     }
   }
   const out = take(a.length);
   let length = 0;
   for (let i = 0; i < a.length; i++) if (has[i] === 1) out[length++] = a[i] as number;
   return out.subarray(0, length);
+}
+
+function narrowed(a: Uint32Array, sets: Way, take: Take): Uint32Array {
+  let set = a;
+  for (const { ordinals, dense } of sets)
+    set = dense === undefined ? intersect(set, ordinals, take) : within(set, dense, take);
+  return set;
+}
+
+/** How many documents below `limit` any of the sets has; where `among` is given, only those of it count. */
+export function countUnion(sets: readonly Uint32Array[], limit: number, among?: Uint32Array): number {
+  const has = new Uint8Array(limit);
+  let count = 0;
+  for (const set of [...sets].sort((a, b) => b.length - a.length)) {
+    if (count === limit) break;
+    for (let i = 0; i < set.length; i++) {
+      const ordinal = set[i] as number;
+      count += 1 - (has[ordinal] as number);
+      has[ordinal] = 1;
+    }
+  }
+  if (among === undefined) return count;
+  count = 0;
+  for (let i = 0; i < among.length; i++) count += has[among[i] as number] as number;
+  return count;
 }
 
 /** Members of at least `atLeast` of the sets. */

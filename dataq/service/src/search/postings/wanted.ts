@@ -6,7 +6,12 @@ import type { Scratch } from "./scratch.ts";
 
 /** Every term that is read for it. */
 export function wantedTerms(wanted: Wanted): string[] {
-  const wordings = [...wanted.alternatives.flat(2), ...wanted.hints, ...wanted.priors];
+  return [...findingTerms(wanted), ...wanted.priors.flatMap(({ terms }) => terms)];
+}
+
+/** Terms of which one is enough to be found. */
+export function findingTerms(wanted: Wanted): string[] {
+  const wordings = [...wanted.alternatives.flat(2), ...wanted.hints];
   return [...wordings.flatMap(({ terms }) => terms), ...wanted.exact];
 }
 
