@@ -58,12 +58,13 @@ export function mappedVendor(file: MappingFile): Vendor {
       },
       ...(request.json !== undefined && { body: JSON.stringify(filledDeep(request.json, params)) }),
     }),
-    read: (body) => read(body, answer),
+    read: (body, params) => read(body, answer, params),
     trace: (body) => trace(body, answer),
   };
 }
 
-function read(body: unknown, answer: MappingFile["answer"]): Found {
+/** What is missing or contradicts itself is wrong: to a check, "no records" means that nothing is on record. */
+function read(body: unknown, answer: MappingFile["answer"], params: Params): Found {
   if (answer.not_found !== undefined && holds(body, answer.not_found)) return { outcome: "not_found" };
   if (answer.ok !== undefined && !holds(body, answer.ok)) {
     const found = JSON.stringify(at(body, answer.ok.path)) ?? "missing";
@@ -73,15 +74,34 @@ function read(body: unknown, answer: MappingFile["answer"]): Found {
     };
   }
   const found = at(body, answer.record);
+  const counted = answer.total === undefined ? undefined : Number(at(body, answer.total) ?? Number.NaN);
+  const isFirstPage = (params["page"] ?? "1") === "1";
+  const isEmpty = found === null || found === undefined || (Array.isArray(found) && found.length === 0);
+  if (isEmpty && isFirstPage && counted !== undefined && counted > 0)
+    return { outcome: "wrong", why: `${answer.total} is ${counted}, but ${answer.record} has no records` };
+  if (found === undefined && counted !== 0)
+    return { outcome: "wrong", why: `${answer.record} is missing from the answer` };
   if (Array.isArray(found)) {
-    const total = answer.total === undefined ? found.length : Number(at(body, answer.total));
+    const total = counted ?? found.length;
     if (!Number.isSafeInteger(total) || total < 0)
       return { outcome: "wrong", why: `${answer.total} is not a count` };
     return { outcome: "records", list: found.map((item) => fieldsOf(item, answer)), total };
   }
   if (found === null || found === undefined) return { outcome: "not_found" };
   if (typeof found !== "object") return { outcome: "wrong", why: `${answer.record} is not an object` };
-  return { outcome: "record", fields: fieldsOf(found, answer) };
+  const fields = fieldsOf(found, answer);
+  const other = identifying.find((name) => isOther(params[name], fields[name]));
+  return other === undefined
+    ? { outcome: "record", fields }
+    : { outcome: "wrong", why: `${other} is ${fields[other]}, but ${params[other]} was asked for` };
+}
+
+/** Parameters that the record of the answer must repeat: a record of somebody else must not be sold. */
+const identifying = ["tax_id", "express_no"];
+
+function isOther(asked: string | undefined, got: unknown): boolean {
+  if (asked === undefined || typeof got !== "string") return false;
+  return asked.trim().toUpperCase() !== got.trim().toUpperCase();
 }
 
 function fieldsOf(item: unknown, { fields, constants, values }: MappingFile["answer"]): Fields {

@@ -209,8 +209,8 @@ const mapping = (changes = {}) =>
     },
     ...changes,
   });
-const company = () =>
-  connected(new Connector(mappedVendor(mapping()))).run({ tax_id: "9144/../x" }, page, context);
+const company = (tax_id = "91330106MA0000007Q") =>
+  connected(new Connector(mappedVendor(mapping()))).run({ tax_id }, page, context);
 
 test("a mapping file converts a vendor's fields to the contract's record", async () => {
   answer = json({
@@ -231,8 +231,48 @@ test("a mapping file converts a vendor's fields to the contract's record", async
     address: null,
     source: { name: "Register", kind: "licensed" },
   });
-  expect(calls[0]?.url).toBe("/company?code=9144%2F..%2Fx");
+  await expect(company("9144/../x")).rejects.toMatchObject({ code: "upstream_error" });
+  expect(calls.at(-1)?.url).toBe("/company?code=9144%2F..%2Fx");
 });
+
+test("a mapping refuses the record of another company, in whatever case its code is written", async () => {
+  const result = {
+    CreditCode: "91330106ma0000007q ",
+    Name: "某公司",
+    Status: "存续",
+    Capital: { Text: "100万元" },
+  };
+  answer = json({ status: "200", result });
+  expect(await company()).toMatchObject({ outcome: "found" });
+  await expect(company("91211102MA00000157")).rejects.toMatchObject({ code: "upstream_error" });
+});
+
+test.each([
+  ["the list is missing", {}],
+  ["the count says 1 and the list is empty", { total: 1, result: [] }],
+  ["the count says 1 and the list is null", { total: "1", result: null }],
+  ["the count is missing", { result: [] }],
+  ["the path of the list is wrong", { total: 1, results: [{ c: "(2024)浙01执1号" }] }],
+])("a mapping never reads a clean record where %s", async (_, body) => {
+  answer = json(body);
+  await expect(check()).rejects.toMatchObject({ code: "upstream_error" });
+});
+
+test.each([[{ total: 0, result: [] }], [{ total: 0, result: null }], [{ total: "0" }]])(
+  "a mapping reads %j as no records",
+  async (body) => {
+    answer = json(body);
+    expect(await check()).toMatchObject({ outcome: "empty" });
+  },
+);
+
+const check = () => {
+  const file = mapping({
+    operation: "enterprise_shixin_check",
+    answer: { record: "result", total: "total", fields: { case_no: "c", name: "n" } },
+  });
+  return connected(new Connector(mappedVendor(file))).run({ company_name: "甲公司" }, page, context);
+};
 
 test("a mapping tells 'not found' from an error", async () => {
   answer = json({ status: "201" });
