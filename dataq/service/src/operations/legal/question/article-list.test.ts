@@ -34,6 +34,17 @@ test("a bare number is no article without a law", () => {
   expect(numbersOf("第577条 违约", false)).toEqual([577]);
 });
 
+test.each(["高速上撞死一条狗 谁赔", "害了两条人命", "1条鱼"])(
+  "条 that counts things names no article: %j",
+  (text) => {
+    for (const hasLaw of [true, false])
+      expect(readArticles(text, hasLaw)).toEqual({ articles: [], rest: text });
+    expect(numbersOf("民法典的一条")).toEqual([1]);
+    expect(numbersOf("一条之一")).toEqual(["1-1"]);
+    expect(numbersOf("二十条人命")).toEqual([20]);
+  },
+);
+
 test("every number is read in digits, in Chinese, and digit by digit", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 9_999 }), (number) => {

@@ -30,7 +30,8 @@ const each = new RegExp(
  */
 export function readArticles(text: string, hasLaw: boolean): ArticleList {
   const articles: ArticleNumber[] = [];
-  let rest = text.replace(ofArticles, (found) => {
+  let rest = text.replace(ofArticles, (found, at: number) => {
+    if (countsThings(text, found, at)) return found;
     const read = articlesIn(found);
     articles.push(...read);
     return read.length === 0 ? found : " ";
@@ -51,6 +52,14 @@ export function readArticles(text: string, hasLaw: boolean): ArticleList {
         .join(" ");
   }
   return { articles: distinct(articles), rest: rest.replace(/\s+/g, " ").trim() };
+}
+
+/** 撞死一条狗, 两条人命: 条 is also the word with which dogs, lives and many other things are counted. */
+function countsThings(text: string, found: string, at: number): boolean {
+  return (
+    /^[1-9一二两三四五六七八九十]条$/.test(found) &&
+    /^(?![之第款的规中里是])\p{Script=Han}/u.test(text.slice(at + found.length))
+  );
 }
 
 function articlesIn(text: string): ArticleNumber[] {

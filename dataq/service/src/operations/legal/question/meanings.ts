@@ -13,11 +13,11 @@ export interface Understood {
 
 /** For articles of law: the law's words, and the articles that they come from. */
 export function articleMeanings(text: string): Understood {
-  return understood(text, ({ terms, weight, places }) => [
+  return understood(text, ({ terms, weight, places }, word) => [
     ...terms.map((term) => ({ text: term, weight })),
     ...places.map(({ law, article }) => ({
       term: articleTerm(law, article),
-      score: (placeScore * weight) / Math.sqrt(places.length),
+      score: (placeScore * weight * (word.includes("+") ? combinedScore : 1)) / Math.sqrt(places.length),
     })),
   ]);
 }
@@ -33,6 +33,8 @@ export function judgmentMeanings(text: string): Understood {
 }
 
 const placeScore = 10;
+/** 仲裁+赢 says more than either word. */
+const combinedScore = 2;
 const causeScore = 20;
 /** Judgments repeat the words of a law, hardly its sentences. */
 const longestOfJudgments = 5;
@@ -42,9 +44,15 @@ const commonScore = 0.3;
 /** Laws that the lexicon names often are asked about often. */
 export const commonLaws: readonly Wording[] = findCommonLaws();
 
-function understood(text: string, others: (expansion: Expansion) => readonly OtherWording[]): Understood {
+function understood(
+  text: string,
+  others: (expansion: Expansion, word: string) => readonly OtherWording[],
+): Understood {
   const found = lexicon.recognise(text);
-  const meanings = found.map(({ word, expansions }) => ({ word, others: expansions.flatMap(others) }));
+  const meanings = found.map(({ word, expansions }) => ({
+    word,
+    others: expansions.flatMap((one) => others(one, word)),
+  }));
   // Question words are removed only from the text between: 多少 may be part of a word with a meaning.
   let rest = "";
   let from = 0;
