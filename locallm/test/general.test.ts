@@ -370,7 +370,7 @@ describe("Host and Origin", () => {
     expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
   });
 
-  it("accepts its own page under an address of a network, but not under a name or from another port", async () => {
+  it("accepts its own page at a network address, but not at a host name or another port", async () => {
     const from = async (host: string, origin: string) =>
       (await ask("GET", "/api/version", undefined, { host, origin })).status;
     expect(await from("192.168.1.5:11434", "http://192.168.1.5:11434")).toBe(200);

@@ -279,9 +279,9 @@ export interface LegalLawsRecord {
   version_date: string | null;
   /** The year in the query, if any; the text is the one valid then. Null for the current text */
   as_of: string | null;
-  /** Date since when this text is known to apply: the article's last change, or else the oldest version available. Null if unknown */
+  /** Date since which this text is known to apply: the article's last change, or else the oldest version available. Null if unknown */
   effective_date: string | null;
-  /** Date since when this text no longer applies */
+  /** Date since which this text no longer applies */
   expired_date: string | null;
   status: "in_force" | "amended" | "repealed" | "not_yet_effective" | "unknown" | (string & {});
   status_text: string;

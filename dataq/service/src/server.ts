@@ -121,7 +121,9 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     );
     const recovered = await recover(database, clock());
     if (recovered > 0)
-      progress(`${recovered} calls were cut off by the last stop; their tokens were given back.`);
+      progress(
+        `${recovered} calls were interrupted when the service last stopped; their tokens were returned.`,
+      );
 
     const index = new PostingIndex(database);
     const cache = new AnswerCache(database, (places) => index.bodies(places));

@@ -235,7 +235,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
   });
 
   test("the model page pulls a model with progress and streams a chat", async () => {
-    // What follows the tensors has no meaning: enough bytes to be reported in steps.
+    // Meaningless bytes after the tensors, enough to be reported in steps.
     const weights = Buffer.concat([smallLlama(3), Buffer.alloc(3_000_000)]);
     const { digest } = registry.publish("small/c:1", weights);
     let release = () => {};

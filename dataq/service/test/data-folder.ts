@@ -155,7 +155,7 @@ async function prepareStart(original: string): Promise<void> {
   let log = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     log += text;
-    if (log.includes("Samples are in.")) child.kill("SIGTERM");
+    if (log.includes("Samples created.")) child.kill("SIGTERM");
   });
   const [code] = await once(child, "close");
   if (code !== 0) throw new Error(`The first start of this test run ended with ${code}:\n${log}`);

@@ -29,7 +29,7 @@ export interface Constraint {
 
 export interface Unchecked {
   readonly format: unknown;
-  /** Of tools, by name. */
+  /** Schemas of tools, by name. */
   readonly tools: ReadonlyMap<string, unknown>;
 }
 

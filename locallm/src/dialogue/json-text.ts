@@ -64,7 +64,7 @@ export function* takeJson(cursor: Cursor): Generator<{ readonly json: string } |
   return { whole: plain };
 }
 
-/** As `takeJson`, in one piece. */
+/** Like `takeJson`, in one piece. */
 export function* takeWholeJson(cursor: Cursor): Generator<undefined, { text: string; whole: boolean }> {
   let text = "";
   const taking = takeJson(cursor);

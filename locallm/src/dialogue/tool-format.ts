@@ -10,7 +10,7 @@ export interface CallShape {
   /** Before and after the arguments of one call. */
   readonly before: (name: string) => string;
   readonly after: string;
-  /** Between calls; null where there can be only one. */
+  /** Between calls; null if there can be only one. */
   readonly between: string | null;
   readonly close: string;
 }

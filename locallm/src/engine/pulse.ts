@@ -4,7 +4,7 @@ import type { Pointer } from "./libllama/functions.ts";
 /**
  * Aborts a step and counts how far it has come. After each operation the engine asks `bool f(void *data)` from threads
  * of its own, where no JavaScript can answer. The C library can: `sem_trywait` takes 1 from a semaphore and returns 0
- * (go on), or an error (stop) when nothing is left. What it took is the number of operations.
+ * (go on), or an error (stop) when nothing is left. The number of units taken is the number of operations.
  */
 export interface Pulse {
   readonly callback: Pointer;

@@ -64,7 +64,10 @@ export async function makeFolder(folder: string): Promise<void> {
   }
 }
 
-/** Ignores the error if the folder exists. Its code does not tell: systems report various ones for the root folder. */
+/**
+ * Ignores the error if the folder exists. The error code cannot tell, because systems report different ones for the
+ * root folder.
+ */
 async function acceptFolder(folder: string, error: unknown): Promise<void> {
   const found = await stat(folder).catch(() => null);
   if (found?.isDirectory() !== true) throw error;

@@ -4,9 +4,9 @@ import type { SlotEvent } from "../engine/slots.ts";
 const intervalMs = 50;
 
 /**
- * Sends what the steps give in few messages: each one wakes the server and its clients, which take a core from the
- * next step. An answer's first text and its end are sent at once; text in between waits until the interval since the
- * last message is over.
+ * Sends what the steps give in few messages: each one wakes the server and its clients, which then compete with the
+ * next step for a core. An answer's first text and its end are sent at once; text in between waits until the interval
+ * since the last message is over.
  */
 export class Gathering {
   readonly #send: (events: readonly SlotEvent[]) => void;

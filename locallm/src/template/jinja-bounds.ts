@@ -172,17 +172,18 @@ function refuseGrowth(call: Call, maximum: number): void {
     for (const value of call.argumentValues) {
       const size = typeof value === "string" ? value.length : Number(value ?? 0);
       if (size > smallArgument)
-        throw new TemplateError(`${call.name}() with an indent over ${smallArgument}`);
+        throw new TemplateError(`calls ${call.name}() with an indent over ${smallArgument}`);
     }
     return;
   }
   if (call.name !== "replace" && call.name !== null) return;
-  if (call.name === "replace" && call.spread) throw new TemplateError("replace() with a list of arguments");
+  if (call.name === "replace" && call.spread)
+    throw new TemplateError("calls replace() with a list of arguments");
   const [wanted, replacement] = call.argumentValues;
   if (typeof replacement !== "string" || replacement.length <= smallArgument || typeof wanted !== "string")
     return;
   if (call.operand === undefined) {
-    if (call.name === "replace") throw new TemplateError("replace() of a block by a long text");
+    if (call.name === "replace") throw new TemplateError("calls replace() on a block with a long text");
     return;
   }
   if (typeof call.operandValue !== "string") return;

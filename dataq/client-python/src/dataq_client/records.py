@@ -115,9 +115,9 @@ class LegalLawsRecord(TypedDict):
     as_of: Optional[str]
     """The year in the query, if any; the text is the one valid then. Null for the current text."""
     effective_date: Optional[str]
-    """Date since when this text is known to apply: the article's last change, or else the oldest version available. Null if unknown."""
+    """Date since which this text is known to apply: the article's last change, or else the oldest version available. Null if unknown."""
     expired_date: Optional[str]
-    """Date since when this text no longer applies."""
+    """Date since which this text no longer applies."""
     status: Union[Literal["in_force", "amended", "repealed", "not_yet_effective", "unknown"], str]
     status_text: str
     revisions: List[LegalLawsRecordRevisions]

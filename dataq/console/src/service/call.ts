@@ -35,7 +35,7 @@ export async function call<Answer>(path: string, options: CallOptions = {}): Pro
   return (await exchange<Answer>(path, options)).answer;
 }
 
-/** As `call`, with headers, status and duration. */
+/** Like `call`, with headers, status and duration. */
 export async function exchange<Answer>(
   path: string,
   options: CallOptions = {},

@@ -676,7 +676,7 @@ export const zh: Text = {
     checkHint: "读取并检查每一行，不写入数据。",
     update: "追加到数据集",
     updateHint: "只替换 ID 相同的记录。",
-    yes: "允许大幅减少",
+    yes: "允许记录数大幅减少",
     yesHint: "替换后记录不足原来一半时需要勾选。",
     accept: "采用暂不采用的法律版本",
     acceptHint: "即使文件中的版本比原法律少十分之一以上的条文，也予以采用。",

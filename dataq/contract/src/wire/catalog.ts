@@ -39,7 +39,7 @@ export const catalogEntry = z.strictObject({
   needs: bilingual.meta({ description: "What an operator connects or imports for it" }),
   samples: z
     .array(z.strictObject({ params: z.record(z.string(), z.string()) }))
-    .meta({ description: "All that samples answer; any other value is 501 not_configured" }),
+    .meta({ description: "All values that samples answer; any other value is 501 not_configured" }),
 });
 export type CatalogEntry = Received<typeof catalogEntry>;
 

@@ -74,7 +74,7 @@ test("services that start simultaneously on one database migrate it only once", 
   expect(results.flat()).toEqual(["test/4-four"]);
 });
 
-test("a wait for a connection that is too long, and a connection that ends in mid-query, have codes", async () => {
+test("a timeout while waiting for a connection, and a connection lost during a query, have error codes", async () => {
   const narrow = await openDatabase({ folder, progress: () => {}, poolSize: 1 });
   try {
     const only = await narrow.pool.connect();

@@ -51,7 +51,7 @@ const dayMs = 86_400_000;
 /** A data set that would keep less than this share of its records needs a confirmation. */
 const smallestShare = 0.5;
 
-/** Data sets that serve, and removed ones that can be restored. */
+/** Data sets that are served, and removed ones that can be restored. */
 export async function listDatasets(
   database: Database,
   index: PostingIndex,
@@ -247,7 +247,7 @@ export async function putOff(database: Database, { target, name }: DatasetName, 
 
 export const untilNextRefreshDays = refreshEveryDays;
 
-/** The imports that made a data set; empty if it does not serve. */
+/** The imports that made a data set; empty if it is not served. */
 export async function seriesOf(database: Database, { target, name }: DatasetName): Promise<RunState[]> {
   const found = await database.pool.query<{ runs: number[] }>(
     "select to_json(runs) as runs from dataset where target = $1 and name = $2",

@@ -24,7 +24,7 @@ export interface FoldOptions {
   readonly progress?: (message: Message) => void;
 }
 
-/** Folds if the packs have changed since the last time, also if a process was killed in between. */
+/** Folds if the packs have changed since the last time, even if a process was killed in between. */
 export async function foldChanged(
   database: Database,
   index: PostingIndex,

@@ -66,7 +66,7 @@ export interface ImportReport {
   readonly notes: readonly { readonly note: string; readonly noteZh: string }[];
   /** The fields of the file, and the number of rows in which each is filled. */
   readonly fields: Readonly<Record<string, number>>;
-  /** Records of the operation that serve now, in all data sets. */
+  /** Records of the operation that are served now, in all data sets. */
   readonly size: number | null;
 }
 

@@ -33,7 +33,7 @@ export const messages = {
   not_an_address: "{origin} is not a valid address.",
   not_a_package: '"{name}" is not the name of a Python package.',
   package_not_found: "pip cannot find {name}. Check that python3, pip and its index can be reached.",
-  package_unclear: "pip answered with an unknown report on {name}.",
+  package_unclear: "pip returned an unknown report for {name}.",
   not_https: "{protocol} addresses are not supported. Use https.",
   not_fetched: "{file} cannot be downloaded.",
   fetch_refused: "{file} cannot be downloaded: the server answered {status}.",

@@ -7,7 +7,7 @@ export interface Publisher {
   readonly name: string;
   readonly url: string | null;
   readonly licence: string | null;
-  /** Null where nothing states it. */
+  /** Null if nothing states it. */
   readonly retrievedAt: Date | null;
 }
 

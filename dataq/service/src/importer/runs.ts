@@ -228,9 +228,7 @@ export interface RunState {
 const columns = `id, target, dataset, origin, sha256, options, state, done, total, rows, bad_rows, passed_over,
   duplicate_ids, publishers, message, said, updated_at`;
 
-/**
- * Who published the records of a run, as they state themselves or the operator stated. Null if neither is known.
- */
+/** Who published the records of a run, according to the records or the operator. Null if unknown. */
 export function publisherOf({ options, publishers }: RunState): string | null {
   return publishers?.map(({ name }) => name).join("; ") || options.source;
 }

@@ -467,7 +467,7 @@ test("a key's monthly cap holds under parallel calls, and a void frees it again"
   await hold(database, call(id, 5_000, { keyId: "key_capped", cap }));
 });
 
-test("parallel holds and ends of a capped key do not deadlock", async () => {
+test("parallel holds and settlements of a capped key do not deadlock", async () => {
   const id = await account(10_000_000);
   const cap = { keyId: "key_circle", tokens: 10_000_000, month: "2026-03" };
   const pairs = Array.from({ length: 40 }, async () => {

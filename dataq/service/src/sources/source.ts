@@ -67,7 +67,7 @@ export interface Answer {
   readonly cacheS?: number;
 }
 
-/** The sources of this service by operation; undefined where there is none (501). */
+/** The sources of this service by operation; undefined if there is none (501). */
 export interface Sources {
   find(operation: string): Source | undefined;
 }

@@ -18,7 +18,7 @@ export class Rules {
     return name;
   }
 
-  /** As `add`, for a body that is expensive to make: it is made once per key. */
+  /** Like `add`, for a body that is expensive to make: it is made once per key. */
   once(key: string, make: () => string): string {
     let name = this.#made.get(key);
     if (name === undefined) {

@@ -32,7 +32,7 @@ export class PatternLanguages {
     return negative && found !== null ? this.#once(`!${source}`, (budget) => found.not(budget)) : found;
   }
 
-  /** As `whole`, for an expression whose deterministic automaton is too large. */
+  /** Like `whole`, for an expression whose deterministic automaton is too large. */
   ambiguous(source: string): Language | null {
     return this.#once(`?${source}`, (budget) => ambiguousLanguageOf(readExpression(source, budget), budget));
   }

@@ -83,7 +83,7 @@ export class CompiledGrammar {
     return node;
   }
 
-  /** Many repetitions of a large part then copy a call instead of the part. */
+  /** So many repetitions of a large part copy only a call, not the part. */
   #asRule(of: Part): Part {
     const name = ` ${this.rules.length}`;
     this.#ruleNumbers.set(name, this.rules.length);

@@ -50,7 +50,7 @@ export interface CopyState {
   async(...given: [...CopyStateArguments, done: (error: unknown, bytes: number | bigint) => void]): void;
 }
 
-/** The functions that we call, by their C names. A pointer is null where the library says NULL. */
+/** The functions that we call, by their C names. A pointer is null if the library says NULL. */
 export interface Functions {
   ggml_backend_load_all_from_path(folder: string): void;
   ggml_backend_load(file: string): Pointer | null;

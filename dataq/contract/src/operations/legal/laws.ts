@@ -55,13 +55,13 @@ export const legalLaws = defineOperation({
       ),
     effective_date: date.nullable().meta(
       meaning({
-        en: "Date since when this text is known to apply: the article's last change, or else the oldest version available. Null if unknown",
+        en: "Date since which this text is known to apply: the article's last change, or else the oldest version available. Null if unknown",
         zh: "已知本条文字开始施行的日期：以本条最近一次变动为准，无从得知时以已收录的最早版本为准；均无记载时为 null",
       }),
     ),
     expired_date: date.nullable().meta(
       meaning({
-        en: "Date since when this text no longer applies",
+        en: "Date since which this text no longer applies",
         zh: "本条文字停止施行的日期",
       }),
     ),

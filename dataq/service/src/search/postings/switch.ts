@@ -177,7 +177,7 @@ export async function covered(
   return new Set(found.rows.map(({ segment, ordinal }) => `${segment} ${ordinal}`));
 }
 
-/** The first IDs of these segments' documents that do not serve in the current snapshot. */
+/** The first IDs of these segments' documents that the current snapshot does not serve. */
 export async function hiddenIds(
   client: ClientBase,
   segments: readonly number[],

@@ -7,7 +7,7 @@ export interface ArticleNumber {
 }
 
 export interface LawReference {
-  /** Key of the law as written (`lawKey`), aliases resolved; null where only an article is named. */
+  /** Key of the law as written (`lawKey`), aliases resolved; null if only an article is named. */
   readonly law: string | null;
   readonly article: ArticleNumber | null;
   /** The text beside the reference. */

@@ -114,7 +114,7 @@ export class LawNames {
     });
   }
 
-  /** A word, or what stands before an article's number, that can only be the name of a law. */
+  /** A word, or the text before an article's number, that can only be the name of a law. */
   #otherLaw(text: string): { readonly name: string; readonly key: string } | undefined {
     for (const [written, name = "", number] of text.matchAll(word)) {
       const isLaw = number === undefined ? lawAlone.test(name) : isLawName(name);

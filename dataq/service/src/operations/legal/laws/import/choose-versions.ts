@@ -9,7 +9,7 @@ export interface HeldVersion {
   /** Name of its source. */
   readonly source: string;
   readonly law: string;
-  /** Null where the version cannot be placed among the others, because nothing dates it. */
+  /** Null if the version cannot be placed among the others, because nothing dates it. */
   readonly versionDate: string | null;
   readonly dropped: number;
   /** Articles of the version before it. */

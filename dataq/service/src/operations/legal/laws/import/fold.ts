@@ -13,7 +13,7 @@ import { type Repeal, repealsOf } from "./repeals.ts";
 export interface FoldedLaws {
   readonly articles: StoredArticle[];
   readonly entries: StoredLaw[];
-  /** Versions that do not serve until the operator accepts them. */
+  /** Versions that are not served until the operator accepts them. */
   readonly heldBack: readonly HeldVersion[];
 }
 
@@ -55,7 +55,7 @@ function ordered(acts: readonly AmendingAct[]): AmendingAct[] {
   return [...days.values()];
 }
 
-/** Dates of versions that exist and do not serve. */
+/** Dates of versions that exist and are not served. */
 function newerKnown(held: readonly HeldVersion[], catalogued: readonly string[]): string[] {
   return [...held.map(({ versionDate }) => versionDate).filter((date) => date !== null), ...catalogued];
 }

@@ -13,7 +13,7 @@ export class FoldedLaw {
   readonly texts: readonly DatedText[];
   readonly #acts: readonly AmendingAct[];
   readonly #history: readonly LawEvent[];
-  /** Dates of further versions that exist and do not serve. */
+  /** Dates of further versions that exist and are not served. */
   readonly #known: readonly string[];
 
   constructor(
