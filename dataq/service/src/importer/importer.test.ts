@@ -155,6 +155,18 @@ test("a row with a NUL character is refused by its field, in every format", asyn
   }
 });
 
+test("a row that is nested too deeply is refused by its field, and the others are read", async () => {
+  const nested = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;
+  const good = `{"a":${nested(100)}}`;
+  const rows = await rowsOf(
+    "deep.jsonl",
+    `${good}\n{"a":${nested(101)}}\n{"b":${nested(100_000)}}\n{"a":1}\n`,
+  );
+  const problem = (field: string) => ({ problem: { code: "row_too_deep", values: { field } } });
+  expect(rows).toMatchObject([{ line: 1 }, problem("a"), problem("b"), { fields: { a: 1 } }]);
+  expect(rows[0]).not.toHaveProperty("problem");
+});
+
 test("one object over several lines is refused with what to write instead", async () => {
   await expect(rowsOf("object.json", '{\n "data": [\n  {"a":1}\n ]\n}\n')).rejects.toThrow(
     "one JSON object over several lines",

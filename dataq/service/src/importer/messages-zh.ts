@@ -65,6 +65,7 @@ export const messagesZh: Record<keyof typeof messages, string> = {
   row_quote_open: "第 {cell} 格的引号没有闭合",
   row_quote_inside: "第 {cell} 格的右引号后还有文字；单元格内的引号请写两次",
   row_nul: "{field} 含有 NUL 字符",
+  row_too_deep: "{field} 的嵌套超过 100 层",
   row_not_utf8: "该行不是 UTF-8 编码",
   row_not_json: "该行不是 JSON（{reason}）",
   row_not_object: "不是 JSON 对象",

@@ -67,6 +67,7 @@ export const messages = {
   row_quote_open: "cell {cell}: the quote is not closed",
   row_quote_inside: "cell {cell}: text follows the closing quote; write a quote inside of a cell twice",
   row_nul: "{field}: contains a NUL character",
+  row_too_deep: "{field}: nested more than 100 levels deep",
   row_not_utf8: "the line is not UTF-8",
   row_not_json: "the line is not JSON: {reason}",
   row_not_object: "must be a JSON object",

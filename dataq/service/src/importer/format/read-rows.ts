@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { ImportError } from "../import-error.ts";
-import { say } from "../message.ts";
+import { type Message, say } from "../message.ts";
 import { containerOf, contentOf } from "./bytes.ts";
 import { readCsv } from "./csv.ts";
 import { type Encoding, utf8Of, wideEncodingOf } from "./encoding.ts";
@@ -23,19 +23,36 @@ export interface ReadOptions {
 
 /**
  * Rows of a file in any supported format: JSON Lines, a JSON array, CSV or SQLite; plain, gzip, zstd or in a zip.
- * PostgreSQL cannot store NUL, so a row that contains one is rejected.
+ * PostgreSQL cannot store NUL, so a row that contains one is rejected, and so is one that is nested too deeply.
  */
 export async function* readRows(path: string, options: ReadOptions = {}): AsyncGenerator<Row> {
   for await (const row of rowsOf(path, options)) {
-    const [field] = ("fields" in row && Object.entries(row.fields).find(([, value]) => hasNul(value))) || [];
-    yield field === undefined ? row : { line: row.line, problem: say("row_nul", { field }) };
+    const problem = "fields" in row ? problemIn(row.fields) : undefined;
+    yield problem === undefined ? row : { line: row.line, problem };
   }
 }
 
-function hasNul(value: unknown): boolean {
-  if (typeof value === "string") return value.includes("\0");
-  return typeof value === "object" && value !== null && Object.values(value).some(hasNul);
+function problemIn(fields: Readonly<Record<string, unknown>>): Message | undefined {
+  for (const [field, value] of Object.entries(fields)) {
+    const code = faultIn(value, mostLevels);
+    if (code !== undefined) return say(code, { field });
+  }
+  return undefined;
 }
+
+function faultIn(value: unknown, levels: number): "row_nul" | "row_too_deep" | undefined {
+  if (typeof value === "string") return value.includes("\0") ? "row_nul" : undefined;
+  if (typeof value !== "object" || value === null) return undefined;
+  if (levels === 0) return "row_too_deep";
+  for (const inner of Object.values(value)) {
+    const fault = faultIn(inner, levels - 1);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+/** Deeper values would exhaust the stack of whoever walks through them. */
+const mostLevels = 100;
 
 async function* rowsOf(path: string, options: ReadOptions): AsyncGenerator<Row> {
   const container = await containerOf(path);
