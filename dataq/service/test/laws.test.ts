@@ -136,6 +136,9 @@ test("a year selects the version of that year; one that is not held is free, wit
     as_of: "2023修订",
     effective_date: "2024-07-01",
   });
+  const both = await ask("试验法2018修正第一条、第二条");
+  expect(both).toMatchObject({ total: 2 });
+  expect(new Set(both.records.map(({ as_of }) => as_of))).toEqual(new Set(["2018修正"]));
   // There was no amendment in between: the text of 2018 was also in force in 2020.
   expect((await ask("2020年试验法")).records.map(({ version_date }) => version_date)).toEqual(
     Array(3).fill("2018-10-26"),

@@ -102,7 +102,7 @@ async function readVersion(
     };
   const ofVersion = body.versions[place]?.version_date?.slice(0, 4) ?? year;
   return {
-    ...question([filter, exact(lawYearTerm(key, ofVersion))], others),
+    ...question([lawOf([key], articles), exact(lawYearTerm(key, ofVersion))], others),
     warnings: readAsWarning(readAs),
     render: (each, now) => {
       const stored = each as StoredArticle;

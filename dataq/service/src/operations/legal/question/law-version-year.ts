@@ -1,3 +1,4 @@
+import { readNumber } from "./chinese-number.ts";
 import { isLawName, readLawReference } from "./law-reference.ts";
 
 /** A version of a law that a question names by its year. */
@@ -14,7 +15,8 @@ export interface LawVersionYear {
  * Finds the year beside a law's name: 公司法(2018修正) 第二十条, 公司法2023修订, 1997年刑法. The text is in NFKC. Undefined
  * where no law is named, so that 合同纠纷 2018 stays a question of words.
  */
-export function readLawVersionYear(text: string): LawVersionYear | undefined {
+export function readLawVersionYear(asked: string): LawVersionYear | undefined {
+  const text = withFullYears(asked);
   for (const found of text.matchAll(yearWords)) {
     const [written, bracketed, open] = found;
     const words = (bracketed ?? open ?? "").replace(/\s/g, "");
@@ -28,6 +30,20 @@ export function readLawVersionYear(text: string): LawVersionYear | undefined {
   }
   return undefined;
 }
+
+/** 二〇一八年 is 2018年; 97年刑法 and 18年修正 mean 1997年 and 2018年. */
+function withFullYears(text: string): string {
+  return text
+    .replace(yearInWords, (digits) =>
+      [...digits].map((digit) => readNumber(digit.replace("○", "〇"))).join(""),
+    )
+    .replace(shortYear, (digits) => `${Number(digits) < 49 ? 20 : 19}${digits}`);
+}
+
+const yearInWords =
+  /(?<![第一二三四五六七八九〇零○])(?:一九|二[〇零○])[〇零○一二三四五六七八九]{2}(?=\s*(?:年|修|\)))/g;
+const shortYear =
+  /(?<![0-9])(?:[0-9]{2}(?=\s*年\s*(?:修订|修正|修改|版))|^[4-9][0-9](?=年?\p{Script=Han}*法))/gu;
 
 function namesLaw(text: string): boolean {
   const { law } = readLawReference(text);

@@ -149,7 +149,7 @@ const notAfterName =
 const anArticle = /^\s*(?:第\s*)?[0-9零〇一二三四五六七八九十百千]+\s*条/;
 /** Characters before a name that make it part of a longer name. Words that lead to a name, such as 根据, do not. */
 const otherLawStart =
-  /(?<!\p{Script=Han})(?!\p{Script=Han}*(?:根据|依据|[依按参]照|违反|适用|援引|引用|关于|查询?|请问|[我中]国|现行|最新|[新旧原的和与及或在对之罪]))\p{Script=Han}{1,5}$/u;
+  /(?<!\p{Script=Han})(?!\p{Script=Han}*(?:根据|依据|[依按参]照|违反|适用|援引|引用|关于|查询?|请问|[我中]国|现行|最新|[新的和与及或在对之罪]))\p{Script=Han}{1,5}$/u;
 /** A word, with the number of an article behind it or without. */
 const word = /([\p{Script=Han}()]+?)(?=\s*(第?\s?[0-9零〇一二三四五六七八九十百千]+\s?(?:条|\s|$))|\s|$)/gu;
 /** Names that are recognised without an article number. */
