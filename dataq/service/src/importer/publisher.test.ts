@@ -72,6 +72,16 @@ test("reads a row's own source even without a README", async () => {
   });
 });
 
+test.each(["javascript:alert(1)", " javascript:alert(1)", "data:text/html,x", "example.com", 7])(
+  "a row's own source keeps no address that is not of the web: %j",
+  async (url) => {
+    expect(await published("a.jsonl", null, { name: "法院", url })).toMatchObject({
+      name: "法院",
+      url: null,
+    });
+  },
+);
+
 test("what the operator states takes precedence", async () => {
   const terms = { source: "登记机关", licence: "合同" };
   expect(await published("law_articles.jsonl", readme, "JuDGE", terms)).toEqual({

@@ -57,7 +57,7 @@ export function publisherOfRow(own: unknown, stated: readonly Publisher[]): Publ
     if (said === null) return undefined;
     return {
       name: said,
-      url: shortText(url),
+      url: webAddress(url),
       licence: shortText(licence),
       retrievedAt: momentIn(retrieved_at) ?? retrievedAt,
     };
@@ -165,6 +165,12 @@ function addressIn(origin: string): string | null {
 }
 
 const longestName = 200;
+
+/** People open it in a browser, so a row must not bring a script: `javascript:`. */
+function webAddress(given: unknown): string | null {
+  const text = shortText(given);
+  return text !== null && /^https?:\/\//i.test(text) ? text : null;
+}
 
 function shortText(value: unknown): string | null {
   if (typeof value !== "string") return null;
