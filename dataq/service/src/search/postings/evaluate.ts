@@ -97,7 +97,7 @@ function evaluate(query: Query, documents: number, terms: SegmentTerms, take: Ta
     wanted.push({ ordinals: unite(sets, documents), dense: undefined });
   }
   let set = wanted.length === 0 ? everything(documents) : common(wanted, take);
-  for (const choice of choices) set = withAny(set, choice, take);
+  for (const choice of choices) set = withAny(set, choice, documents, take);
   for (const part of query.all) {
     if ("not" in part) set = subtract(set, evaluate(part.not, documents, terms, take));
   }

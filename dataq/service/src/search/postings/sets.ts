@@ -53,27 +53,23 @@ export function common(sets: Way, take = fresh): Uint32Array {
   return narrowed((smallest as Members).ordinals, others, take);
 }
 
-/** Those of `a` that have one of the ways. */
-export function withAny(a: Uint32Array, ways: readonly Way[], take = fresh): Uint32Array {
-  const has = new Uint8Array(a.length);
+/** Those of `a` that have one of the ways. Ordinals are below `limit`. */
+export function withAny(a: Uint32Array, ways: readonly Way[], limit: number, take = fresh): Uint32Array {
+  const has = new Uint8Array(limit);
+  const mark = (set: Uint32Array) => {
+    for (let i = 0; i < set.length; i++) has[set[i] as number] = 1;
+  };
   for (const way of ways) {
-    const [only] = way;
-    const dense = way.length === 1 ? only?.dense : undefined;
+    const dense = way.length === 1 ? way[0]?.dense : undefined;
     if (dense !== undefined) {
-      for (let i = 0; i < a.length; i++) if (dense[a[i] as number] !== 0) has[i] = 1;
-      continue;
-    }
-    const found = narrowed(a, way, take);
-    for (let i = 0, at = 0; at < found.length; i++) {
-      if (a[i] !== found[at]) continue;
-      has[i] = 1;
-      at++;
-    }
+      for (let i = 0; i < a.length; i++) {
+        const ordinal = a[i] as number;
+        if (dense[ordinal] !== 0) has[ordinal] = 1;
+      }
+    } else if (way.every(({ ordinals }) => ordinals.length > a.length)) mark(narrowed(a, way, take));
+    else mark(common(way, take));
   }
-  const out = take(a.length);
-  let length = 0;
-  for (let i = 0; i < a.length; i++) if (has[i] === 1) out[length++] = a[i] as number;
-  return out.subarray(0, length);
+  return within(a, has, take);
 }
 
 function narrowed(a: Uint32Array, sets: Way, take: Take): Uint32Array {
