@@ -73,7 +73,8 @@ function evaluate(query: Query, documents: number, terms: SegmentTerms, take: Ta
   if ("not" in query) return subtract(everything(documents), evaluate(query.not, documents, terms, take));
   const wanted: Members[] = [];
   const choices: Way[][] = [];
-  for (const part of query.all) {
+  const parts = conditionsOf(query);
+  for (const part of parts) {
     if ("not" in part) continue;
     if ("any" in part) {
       const ways = waysOf(part.any, documents, terms, take);
@@ -98,10 +99,15 @@ function evaluate(query: Query, documents: number, terms: SegmentTerms, take: Ta
   }
   let set = wanted.length === 0 ? everything(documents) : common(wanted, take);
   for (const choice of choices) set = withAny(set, choice, documents, take);
-  for (const part of query.all) {
+  for (const part of parts) {
     if ("not" in part) set = subtract(set, evaluate(part.not, documents, terms, take));
   }
   return set;
+}
+
+/** All that must hold, without groups: a narrow condition then also spares the work for those of other groups. */
+function conditionsOf(query: Query): readonly Query[] {
+  return "all" in query ? query.all.flatMap(conditionsOf) : [query];
 }
 
 /** The parts of a choice that a document of the segment can match. The sets of several terms are not made here. */
