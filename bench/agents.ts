@@ -5,7 +5,10 @@ import { prompt } from "./text.ts";
 export const title = "Two agents in turns: first token, total time, tokens computed";
 
 export interface AgentOptions {
-  /** 1: a head of 10,000 tokens, 30 turns, results of 60 to 900 tokens. Lengths and turns shrink with it. */
+  /**
+   * The size of the workload. 1 means a first prompt of 10,000 tokens, 30 turns, and tool results of 60 to
+   * 900 tokens.
+   */
   readonly scale: number;
 }
 
@@ -13,10 +16,10 @@ const agents = 2;
 const answerTokens = 24;
 
 /**
- * What two sessions of one coding agent send: the same system prompt and 12 tools, then each its own conversation, to
- * which every turn adds a short call and the tool's result. Results grow. Answers are scripted: the next prompt has the
- * call that the script says, as after an answer that the agent rendered anew. The two take turns, so with one slot each
- * request finds the slot taken by the other.
+ * The prompts of two sessions of one coding agent. Both sessions start with the same system prompt and 12
+ * tools. Each turn adds a short call and the tool's result, and results grow. The script, not the model,
+ * provides the calls, so the prompt differs from the tokens in the cache, as it does when an agent renders an
+ * answer again. The sessions alternate, so with one slot each request finds the other session's cache in it.
  */
 export function session(agent: number, { scale }: AgentOptions): string[] {
   const turns = Math.max(3, Math.round(30 * Math.sqrt(scale)));
@@ -31,7 +34,7 @@ export function session(agent: number, { scale }: AgentOptions): string[] {
   });
 }
 
-/** JSON of the shape that agents send for a tool, about so many tokens. */
+/** A tool definition in JSON, as agents send it, with about `tokens` tokens. */
 function toolText(tool: number, tokens: number): string {
   const properties = Object.fromEntries(
     ["path", "text", "limit"].map((name, index) => [
@@ -50,7 +53,7 @@ function toolText(tool: number, tokens: number): string {
   });
 }
 
-/** All servers get each turn one after the other. */
+/** Measures each turn on all servers, one server after the other. */
 export async function report(
   peers: readonly Peer[],
   options: AgentOptions,

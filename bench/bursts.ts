@@ -5,24 +5,24 @@ export interface Figure {
   readonly title: string;
   readonly unit: string;
   readonly better: "more" | "less";
-  /** A state that is read, not work that others could slow down: no burst is dropped. */
+  /** Reads a state, which other programs cannot slow down, so no burst is dropped. */
   readonly isReading?: true;
-  /** Once per server, before the bursts. */
+  /** Called once per server, before the bursts. */
   prepare?(peer: Peer): Promise<void>;
-  /** One burst: `round` is the same number for all servers. */
+  /** Measures one burst. `round` is the same number for all servers. */
   measure(peer: Peer, round: number): Promise<number>;
 }
 
 export interface BurstOptions {
   readonly bursts: number;
-  /** Bursts in which other programs had more of a core than this are dropped. */
+  /** Drops a burst if other programs used more than this fraction of a core. */
   readonly othersCores: number;
 }
 
 /**
- * Takes the servers in turns, burst by burst, in an order that turns too, and prints medians with quartiles.
- * A ratio is the median of each round's ratio to each server but the first, so that what slows one round slows both
- * sides of it.
+ * Measures the servers in rounds, one burst each, rotates their order, and prints medians with quartiles.
+ * Each server but the first also gets the median of its ratios to the first server in the same round, because
+ * whatever slows a round slows both values.
  */
 export async function compare(
   figure: Figure,
@@ -80,8 +80,8 @@ export async function compare(
 }
 
 /**
- * The system counts the whole machine's time in ticks of 10 ms as they fall and each process's exactly: in a short
- * burst the two differ by more than others use.
+ * The system counts the machine's time in ticks of 10 ms but each process's time exactly. In a short burst
+ * this error is larger than the time that other programs use.
  */
 const countingMs = 20;
 
@@ -90,7 +90,7 @@ function snapshot(peer: Peer, peers: readonly Peer[]) {
     try {
       return cpuMs(one.tree());
     } catch {
-      // A server that its figure starts and ends is not there between bursts.
+      // A server that the figure itself starts and stops is not running between bursts.
       return 0;
     }
   };

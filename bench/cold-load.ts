@@ -1,8 +1,8 @@
 import type { Figure } from "./bursts.ts";
 
 /**
- * From nothing in memory to the first token: a request to a server that has to load the model; for
- * llama-server, which is its model, from its start. The file is in the system's cache.
+ * Time from a request to its first token when the model is not loaded. For llama-server, which serves only
+ * one model, the time starts when the server starts. The file is in the system's page cache.
  */
 export const figure: Figure = {
   title: "Cold load to first token",

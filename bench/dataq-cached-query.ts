@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { startService } from "../dataq/service/test/service-process.ts";
 
-/** What a repeated query takes at the server, and at a client beside it, from a started service. */
+/** Measures a repeated query in the server, and in a client next to it, after the service has started. */
 export const title = "dataq: a query answered from the cache";
 
 const warmUp = 100;

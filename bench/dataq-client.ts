@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { DataQuery, DataQuerySync } from "dataq-client";
 
-/** What a call through each face costs, taken in turns against one server in a process of its own. */
+/** Measures a call through each client API. The APIs alternate against one server in its own process. */
 export const title = "dataq client: synchronous and asynchronous calls";
 
 export async function run(print: (line: string) => void): Promise<void> {

@@ -11,8 +11,9 @@ import { settle } from "../dataq/service/src/ledger/settlement.ts";
 import { migrations } from "../dataq/service/src/schema.ts";
 
 /**
- * Paid calls a second that the ledger carries: hold and capture, each on the disk before it returns. Beside it what
- * this machine can do at all: commits of one inserted row by the same clients, and flushes of one page to the disk.
+ * Measures how many paid calls per second the ledger handles. A call is a hold and a capture, each written to
+ * disk before it returns. For comparison it also measures what this machine can do: commits of one inserted
+ * row by the same clients, and flushes of one page to disk.
  */
 export const title = "dataq ledger: hold and capture, embedded PostgreSQL, fsync on";
 

@@ -1,6 +1,6 @@
 import type { Figure } from "./bursts.ts";
 
-/** One stream of 64 tokens, from its first text to its last. */
+/** Speed of one stream of 64 tokens, from its first text to its last. */
 export const figure: Figure = {
   title: "Decode, 1 stream",
   unit: "tokens/s",

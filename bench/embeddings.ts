@@ -1,7 +1,7 @@
 import type { Figure } from "./bursts.ts";
 import { prompt } from "./text.ts";
 
-/** 64 texts of about 12 tokens in one request. */
+/** One request with 64 texts of about 12 tokens each. */
 export const figure: Figure = {
   title: "64 short embeddings",
   unit: "ms",

@@ -1,6 +1,6 @@
 import type { Figure } from "./bursts.ts";
 
-/** Four streams of 48 tokens at once, prompts and all; the servers run with four slots. */
+/** Four parallel streams of 48 tokens, including their prompts. The servers run with four slots. */
 export const figure: Figure = {
   title: "Four streams, total",
   unit: "tokens/s",

@@ -5,7 +5,10 @@ import { readGguf } from "../locallm/src/library/gguf/header.ts";
 import { Headers } from "../locallm/src/library/headers.ts";
 import { type GgufSpec, ggufBytes, tinyModel, withEntry } from "../locallm/test/tiny-gguf.ts";
 
-/** What the gate in front of the engine takes, by the size of the vocabulary; the file is in the page cache. */
+/**
+ * Measures the checks of a GGUF file before the engine opens it, by vocabulary size. The file is in the page
+ * cache.
+ */
 export const title = "locallm: the GGUF gate";
 
 const times = 15;
@@ -43,7 +46,7 @@ export async function run(print: (line: string) => void): Promise<void> {
 }
 
 function withVocabulary(tokens: number, merges: number): GgufSpec {
-  // About as long as real ones: 6 bytes a token, 9 a merge.
+  // Items have about the length of real ones: 6 bytes for a token, 9 for a merge.
   const items = Array.from({ length: tokens }, (_, index) => index.toString(36).padStart(6, "Ġ"));
   const numbers = (value: number) => Array.from({ length: tokens }, () => value);
   let spec = tinyModel({ tensors: [] });

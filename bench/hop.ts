@@ -10,8 +10,8 @@ import { starterModelPath, starterName, starterStore } from "../locallm/test/sta
 import { median, quartiles } from "./bursts.ts";
 
 /**
- * What the way from the engine to a client costs: the same answer from the engine in this process, from a runner
- * process, and from a server over HTTP with a runner behind it, in turns.
+ * Measures the overhead between engine and client. It times the same answer from the engine in this process,
+ * from a runner process, and from a server over HTTP with a runner, in alternation.
  */
 export async function run(print: (line: string) => void): Promise<void> {
   const modelPath = await starterModelPath();
@@ -72,7 +72,7 @@ interface Times {
 }
 type Way = (round: number) => Promise<Times>;
 
-/** Times a stream of texts. */
+/** Measures the times of a stream of texts. */
 async function timed(texts: AsyncIterable<unknown>): Promise<Times> {
   const began = performance.now();
   let firstMs = 0;

@@ -2,7 +2,7 @@ import type { Figure } from "./bursts.ts";
 import { processTree, pssBytes } from "./processes.ts";
 import { prompt } from "./text.ts";
 
-/** Summed proportional memory of the server and its children after every slot has answered. */
+/** Total proportional memory (PSS) of the server and its children after every slot has answered. */
 export const figure: Figure = {
   title: "Memory after a prompt of 512 tokens on each of four streams",
   unit: "MiB",

@@ -5,35 +5,35 @@ import { processTree } from "./processes.ts";
 export interface Completion {
   readonly prompt: string;
   readonly tokens: number;
-  /** Null: sampled freely, as most clients do. */
+  /** Null uses random sampling, as most clients do. */
   readonly seed: number | null;
-  /** Ours: a repeat is bit-equal. */
+  /** Supported only by locallm: a repeated request gives a bit-identical answer. */
   readonly deterministic?: boolean;
 }
 
 export interface Timing {
-  /** From the request to the first text, and to the last. */
+  /** Milliseconds from the request to the first text. `lastMs` ends at the last text. */
   readonly firstMs: number;
   readonly lastMs: number;
-  /** As the server counts them. */
+  /** The prompt's tokens as reported by the server. */
   readonly promptTokens: number;
-  /** Prompt tokens that came from no cache. */
+  /** Prompt tokens that were not cached. */
   readonly computedTokens: number;
   readonly tokens: number;
 }
 
-/** A server under measurement: Ollama's API, as ours, or llama-server's own. */
+/** A server to measure. It speaks Ollama's API, as locallm does, or llama-server's own API. */
 export class Peer {
   readonly name: string;
   readonly url: URL;
   readonly command: readonly string[] | null;
   api: "ollama" | "llama-server" = "ollama";
   model = "";
-  /** Further options of Ollama's API, such as num_thread. */
+  /** Additional options for Ollama's API, such as num_thread. */
   options: Readonly<Record<string, unknown>> = {};
   #child: ChildProcess | null = null;
 
-  /** `source`: a base URL, or the command line that starts a server, with {port} where its port goes. */
+  /** `source` is a base URL, or the command line that starts a server, with {port} in place of the port. */
   constructor(name: string, source: string, port: number) {
     this.name = name;
     const isUrl = /^https?:/.test(source);
@@ -49,7 +49,7 @@ export class Peer {
     return processTree(this.port);
   }
 
-  /** Starts the server if it is ours to start, and waits until it answers. */
+  /** Starts the server if `source` is a command line, and waits until the server answers. */
   async start(): Promise<void> {
     if (this.command !== null) {
       const [program, ...parameters] = this.command;
@@ -67,22 +67,23 @@ export class Peer {
     await gone;
   }
 
-  /** At once, without waiting: for when the bench itself ends early. */
+  /** Stops the server without waiting, for when the benchmark itself exits early. */
   kill(): void {
     this.#child?.kill("SIGTERM");
   }
 
-  /** Finds out which API the server speaks; `model` names one where there are several. */
+  /** Detects which API the server speaks. `model` selects a model if the server has several. */
   async detect(model: string | undefined): Promise<void> {
     const tags = await this.#call("GET", "/api/tags").catch(() => null);
     const models = (tags as { models?: { model: string; digest?: string }[] } | null)?.models ?? [];
-    // llama-server imitates the list of models and nothing behind it.
+    // llama-server also implements Ollama's list of models, but not the rest of its API, so the list proves
+    // nothing.
     const version = await this.#call("GET", "/api/version").catch(() => null);
     this.api = (version as { version?: string } | null)?.version === undefined ? "llama-server" : "ollama";
     this.model = model ?? models[0]?.model ?? "";
   }
 
-  /** Streams an answer. Times are this client's. */
+  /** Streams an answer and measures its times in this process. */
   async complete(completion: Completion): Promise<Timing> {
     const { prompt, tokens, seed, deterministic } = completion;
     const sampling = {
@@ -129,7 +130,7 @@ export class Peer {
     await this.#call("POST", path as string, body);
   }
 
-  /** Takes the model out of memory; a llama-server is ended for that. */
+  /** Unloads the model. A llama-server cannot do that, so its process is stopped. */
   async unload(): Promise<void> {
     if (this.api === "llama-server") return this.stop();
     await this.#call("POST", "/api/generate", { model: this.model, keep_alive: 0 });
@@ -159,7 +160,7 @@ export class Peer {
     }
   }
 
-  /** Lines of NDJSON, or of server-sent events. */
+  /** Reads the lines of NDJSON or of server-sent events. */
   async #stream(
     path: string,
     body: unknown,
@@ -176,7 +177,7 @@ export class Peer {
     });
   }
 
-  /** A connection a request: llama-server closes those that are kept. */
+  /** Opens a new connection for each request, because llama-server closes idle connections. */
   #send(method: string, path: string, body: unknown, onPart: (part: string) => void): Promise<void> {
     return new Promise((resolve, reject) => {
       const sent = request(new URL(path, this.url), { method, agent: false }, (response) => {

@@ -1,7 +1,7 @@
 import type { Figure } from "./bursts.ts";
 import { prompt } from "./text.ts";
 
-/** The same with `deterministic`: what a bit-equal repeat costs. */
+/** The same measurement as `prefill` with `deterministic`: the cost of a bit-identical repeat. */
 export const figure: Figure = {
   title: "Prefill of 512 tokens, deterministic",
   unit: "tokens/s",

@@ -1,7 +1,7 @@
 import type { Figure } from "./bursts.ts";
 import { prompt } from "./text.ts";
 
-/** A prompt of about 512 tokens that no cache has, to its first token. */
+/** Time to the first token for a prompt of about 512 tokens that is not cached. */
 export const figure: Figure = {
   title: "Prefill of 512 tokens",
   unit: "tokens/s",

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
-/** Clock ticks of /proc are hundredths of a second on every Linux that Node runs on. */
+/** /proc counts time in ticks of 10 ms on every Linux system that Node supports. */
 const tickMs = 10;
 
-/** The process that listens on a port of this machine, with all its descendants. */
+/** Finds the local process that listens on a port, and all its descendants. */
 export function processTree(port: number): number[] {
   const inode = listeningSocket(port);
   const root = pids().find((pid) => holdsSocket(pid, inode));
@@ -22,7 +22,7 @@ export function descendants(root: number): number[] {
   return tree;
 }
 
-/** User and system time of these processes so far, and of those children of theirs that have ended. */
+/** User and system time of these processes so far, including their children that have exited. */
 export function cpuMs(tree: readonly number[]): number {
   return tree.reduce((sum, pid) => {
     const [user = 0, system = 0, endedUser = 0, endedSystem = 0] =
@@ -31,7 +31,7 @@ export function cpuMs(tree: readonly number[]): number {
   }, 0);
 }
 
-/** Time that all processes of the machine have been given so far. */
+/** CPU time that all processes of the machine have used so far. */
 export function machineMs(): number {
   const [, user, nice, system, , , irq, softirq] = readFileSync("/proc/stat", "utf8")
     .split(/\s+/)
@@ -39,7 +39,7 @@ export function machineMs(): number {
   return (user! + nice! + system! + irq! + softirq!) * tickMs;
 }
 
-/** Memory of these processes, pages that several share counted once. */
+/** Memory of these processes. Pages that several of them share count once. */
 export function pssBytes(tree: readonly number[]): number {
   return tree.reduce((sum, pid) => {
     const [, kibibytes] = /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8")) ?? [];
@@ -53,7 +53,7 @@ function pids(): number[] {
     .map(Number);
 }
 
-/** The fields behind the command's name: state, parent, … */
+/** The fields after the command name in /proc/<pid>/stat: state, parent, … */
 function statFields(pid: number): string[] | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

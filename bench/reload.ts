@@ -3,7 +3,9 @@ import { prompt } from "./text.ts";
 
 const conversation = prompt(13, 1_500);
 
-/** The model is unloaded, and the conversation goes on: to the first token, with the load. */
+/**
+ * Unloads the model and continues a conversation. Measures the time to the first token, including the load.
+ */
 export const figure: Figure = {
   title: "Time to first token of a conversation of 1,500 tokens after its model was unloaded",
   unit: "ms",

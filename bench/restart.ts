@@ -3,7 +3,9 @@ import { prompt } from "./text.ts";
 
 const conversation = prompt(14, 1_500);
 
-/** The server is stopped and started, and the conversation goes on: to the first token, with the load. */
+/**
+ * Restarts the server and continues a conversation. Measures the time to the first token, including the load.
+ */
 export const figure: Figure = {
   title: "Time to first token of a conversation of 1,500 tokens after the server was restarted",
   unit: "ms",

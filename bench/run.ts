@@ -20,10 +20,10 @@ const { values, positionals } = parseArgs({
   },
   allowPositionals: true,
 });
-/** Figures that bring their own server. */
+/** Figures that start their own server. */
 type Alone = (print: (line: string) => void) => Promise<void>;
 const alone = new Map<string, Alone>();
-/** Figures that print tables of their own. */
+/** Figures that print their own tables. */
 type Report = typeof import("./agents.ts").report;
 const reports = new Map<string, { title: string; report: Report }>();
 const figures = await findFigures();
@@ -55,7 +55,7 @@ try {
     await peer.start();
     await peer.detect(values.model);
     peer.options = JSON.parse(values.options) as Record<string, unknown>;
-    // The first answer loads, and warms what loading leaves cold.
+    // The first answer loads the model and warms up the caches.
     if (!positionals.includes("embeddings")) await peer.complete({ prompt: "Hello", tokens: 8, seed: null });
     else await peer.embed(["Hello"]);
   }

@@ -6,7 +6,10 @@ import { starterModelPath } from "../locallm/test/starter-model.ts";
 const rounds = 9;
 const tokens = 96;
 
-/** Decoding by one stream of the starter model: free, with tools offered, and held to a schema. */
+/**
+ * Decoding speed of one stream of the starter model: without constraints, with tools offered, and with a
+ * schema.
+ */
 export async function run(print: (line: string) => void): Promise<void> {
   const path = await starterModelPath();
   if (path === null) throw new Error("the starter model is missing");
@@ -27,7 +30,7 @@ export async function run(print: (line: string) => void): Promise<void> {
           options: { num_predict: tokens, temperature: 0.8, seed: 100 + round, num_ctx: 4096 },
           ...fields,
         });
-        // The first round loads the model and warms what loading leaves cold.
+        // The first round loads the model and warms up the caches, so it is not counted.
         if (round >= 0) speeds.get(kind)!.push(answer.eval_count / (answer.eval_duration / 1e9));
       }
     }

@@ -1,4 +1,6 @@
-/** Plain English of about so many tokens that begins differently for every `salt`, so that no cache has it. */
+/**
+ * Plain English of about `tokens` tokens. Each `salt` gives a different beginning, so the text is not cached.
+ */
 export function prompt(salt: number, tokens: number): string {
   const words = [
     "river",

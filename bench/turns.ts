@@ -4,7 +4,10 @@ import { prompt } from "./text.ts";
 const conversations = [11, 12].map((salt) => prompt(salt, 1_500));
 const said = ["", ""];
 
-/** Two conversations of 1,500 tokens in turns on one slot, each turn 15 tokens more: to the first token. */
+/**
+ * Two conversations of 1,500 tokens alternate on one slot. Each turn adds 15 tokens. Measures the time to the
+ * first token.
+ */
 export const figure: Figure = {
   title: "Time to first token of a conversation of 1,500 tokens whose slot another one had",
   unit: "ms",
@@ -15,7 +18,7 @@ export const figure: Figure = {
   },
   async measure(peer, round) {
     const which = round % 2;
-    // All servers are asked the same in a round.
+    // All servers get the same prompts in a round.
     if (!said[which]!.endsWith(`${round}.`)) said[which] += ` ${prompt(round + 1000, 15)} ${round}.`;
     const turn = { prompt: conversations[which]! + said[which]!, tokens: 4, seed: 1 };
     return (await peer.complete(turn)).firstMs;

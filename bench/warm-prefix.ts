@@ -3,7 +3,10 @@ import { prompt } from "./text.ts";
 
 const prefix = prompt(7, 300);
 
-/** 300 tokens that the last request had too, then about 15 of its own, to the first token. */
+/**
+ * Time to the first token for a prompt that shares its first 300 tokens with the last request and adds about
+ * 15 tokens.
+ */
 export const figure: Figure = {
   title: "Time to first token behind a warm prefix of 300 tokens",
   unit: "ms",

@@ -1,8 +1,8 @@
-// What runs for users: each package's src/ as plain JavaScript in its dist/, types replaced by blanks, so that
-// lines and columns stay those of the source; lists (.tsv, .txt) as they are. Only what changed is written; without changes it takes a few
-// milliseconds. Then it builds the console.
-//   node scripts/build.mjs             all packages and the console
-//   node scripts/build.mjs locallm     the packages in these folders, with declarations (before npm pack)
+// Builds the code that users run. It writes each package's src/ as plain JavaScript to dist/ and replaces types by
+// blanks, so that lines and columns match the source. Data files are copied unchanged. It writes only changed files,
+// which takes a few milliseconds if nothing changed. Then it builds the console.
+//   node scripts/build.mjs             builds all packages and the console
+//   node scripts/build.mjs locallm     builds the packages in these folders, with declarations (before npm pack)
 import { spawnSync } from "node:child_process";
 import {
   existsSync,
@@ -24,7 +24,7 @@ import { underLock } from "./install.mjs";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const packages = ["locallm", "dataq/contract", "dataq/client", "dataq/service"];
 const named = process.argv.slice(2);
-/** Lists and pages that a module reads from its own folder. */
+/** Lists and pages that modules read from their own folders. */
 const dataFile = /\.(?:tsv|txt|html|css|svg)$/;
 const { stripTypeScriptTypes } = nodeModule;
 const scriptMs = statSync(fileURLToPath(import.meta.url)).mtimeMs;
@@ -33,20 +33,23 @@ if (stripTypeScriptTypes === undefined) runWithPinnedNode();
 else await build();
 
 async function build() {
-  // Stripping is marked experimental; the pinned Node's is the one that is tested.
+  // Node prints a warning because type stripping is experimental. We test with the pinned version of Node.
   process.removeAllListeners("warning");
   for (const folder of named.length > 0 ? named : packages) compile(join(root, folder));
   if (named.length > 0) for (const folder of named) declare(join(root, folder));
   else if (!isConsoleBuilt()) await underLock(() => import("../dataq/console/scripts/build.mjs"));
 }
 
-/** The shell that has just run the install may still hold the machine's own Node, which knows no types. */
+/** The shell that ran the install may still use the machine's own Node, which cannot strip types. */
 function runWithPinnedNode() {
   const pinned = join(root, "node_modules", ".bin", "node");
   process.exit(spawnSync(pinned, process.argv.slice(1), { stdio: "inherit" }).status ?? 1);
 }
 
-/** Files are replaced whole, one by one: a product that starts meanwhile finds no gap and no half file. */
+/**
+ * Replaces each file atomically, so that a product that starts during a build finds neither a missing nor a
+ * partial file.
+ */
 function compile(folder) {
   const from = join(folder, "src");
   const to = join(folder, "dist");
@@ -62,7 +65,10 @@ function compile(folder) {
     if ((name.endsWith(".js") || dataFile.test(name)) && !wanted.has(name)) rmSync(join(to, name));
 }
 
-/** A built file carries its source's time; it is right when it was made after this script last changed. */
+/**
+ * Gives the built file the modification time of its source. A file is up to date if that time matches and the
+ * file was written after the last change of this script.
+ */
 function compileFile(source, target, compiled) {
   const sourceMs = Math.floor(statSync(source).mtimeMs);
   const made = statSync(target, { throwIfNoEntry: false });
@@ -79,7 +85,10 @@ function plainScript(text) {
   return stripTypeScriptTypes(text).replaceAll(/((?:from |import |import\()"\.[^"\n]*)\.ts"/g, '$1.js"');
 }
 
-/** Declarations for users of the package; `import "./x.ts"` becomes `"./x.js"`, which older compilers need. */
+/**
+ * Writes the type declarations of the package. Changes `import "./x.ts"` to `"./x.js"`, because older
+ * compilers require it.
+ */
 function declare(folder) {
   const settings = join(folder, "tsconfig.build.json");
   if (!existsSync(settings)) return;

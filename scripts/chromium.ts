@@ -6,9 +6,9 @@ export const chromiumPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].f
 );
 
 /**
- * Background work of the browser that no test looks at. The menus of its address bar are pages of 300 scripts, loaded
- * at each start: more work than one of our pages. The others are what playwright switches off, because only the last
- * switch of a name counts.
+ * Disables the browser's background work, which no test needs. The menus of its address bar alone load pages
+ * with 300 scripts at each start. The other features are those that playwright disables: they are repeated
+ * here because only the last switch of a name counts.
  */
 const unwanted = [
   "WebUIOmniboxPopup",

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Does what the README says, in a temporary folder, from a clone of this repository's HEAD, and tells how long
-# each step took. Nothing of the clone, its models or its data outlives the run.
+# Follows the README in a temporary clone of this repository's HEAD, and prints how long each step took. It removes
+# the clone, its models and its data at the end.
 #
 #   scripts/fresh-clone.sh          clone → npm start → first token and first paid answer → second start → kill -9
 #                                   → two first starts at once
@@ -20,14 +20,15 @@ finish() {
 }
 trap finish EXIT
 
-# The process and all below it.
+# Prints the process and all its descendants.
 family() {
   echo "$1"
   local child
   for child in $(pgrep --parent "$1"); do family "$child"; done
 }
 
-# The database outlives its starter for a moment and is not below it any more: it is found by its own pid file.
+# The database briefly outlives the process that started it and is then no longer its child, so this function
+# finds it by its pid file.
 kill_everything() {
   local pid
   [ -z "$npm" ] || for pid in $(family "$npm"); do kill -KILL "$pid" 2>/dev/null || true; done
@@ -128,7 +129,7 @@ stop
 
 rm -rf node_modules "$LOCALLM_MODELS" "$DATAQ_DATA"
 start_twice
-wait -n "$npm" "$second" || true # one of them finds the other's port in use and says so
+wait -n "$npm" "$second" || true # one of them finds that the other uses its port, and exits
 if ! kill -0 "$npm" 2>/dev/null; then
   npm=$second
   mv "$work/log" "$work/log.refused" && mv "$work/log.second" "$work/log"

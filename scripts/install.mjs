@@ -1,7 +1,7 @@
-// Installs what is missing and nothing else. No dependencies, because it runs before there are any;
-// any Node, because a fresh machine has an old one and Node 24 itself comes with the packages.
-//   node scripts/install.mjs            everything, tests and checks included
-//   node scripts/install.mjs runtime    what running the products needs, and what builds the console if it is stale
+// Installs only missing packages. It has no dependencies, because it runs before any are installed. It runs on any
+// Node, because a new machine may have an old one and Node 24 is one of the packages.
+//   node scripts/install.mjs            installs everything, including tests and checks
+//   node scripts/install.mjs runtime    installs what the products need, and the console's build tools if it is stale
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -19,12 +19,15 @@ if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url))
 async function main(level) {
   refuseOldNode();
   if (isInstalled(level)) return;
-  // A developer keeps the tools of development when only versions change.
+  // An installation with development tools keeps them when only versions change.
   const wanted = readStamp().level === "everything" ? "everything" : level;
   await underLock(() => isInstalled(wanted) || install(wanted));
 }
 
-/** One process at a time in this clone changes what is installed, or builds with what may be removed again. */
+/**
+ * Runs `change` under a lock, because only one process at a time may change the installed packages or build
+ * with them.
+ */
 export async function underLock(change) {
   takeLock();
   try {
@@ -50,7 +53,10 @@ function fingerprint() {
   return `${hash.digest("hex")} ${process.platform} ${process.arch}`;
 }
 
-/** "everything", "runtime", or "lean": "runtime" without what prune.mjs removes. Null if the packages are not current. */
+/**
+ * Returns "everything", "runtime", or "lean", which is "runtime" without what prune.mjs removes. Returns null
+ * if the packages are outdated.
+ */
 export function installedLevel() {
   const { level, print } = readStamp();
   return print === fingerprint() ? level : null;
@@ -75,7 +81,7 @@ function isInstalled(level) {
 function install(level) {
   const begin = Date.now();
   console.log(`Installing packages (${level}); the first time takes about half a minute …`);
-  // Not `npm ci`: it rejects a lock file that was made without access to other platforms' builds.
+  // `npm ci` would reject a lock file that was written without access to the builds for other platforms.
   const options = [
     "install",
     "--loglevel=error",
@@ -95,7 +101,7 @@ function install(level) {
   console.log(`Packages installed in ${((Date.now() - begin) / 1000).toFixed(0)} s.`);
 }
 
-/** A second process waits, and takes over from one that died. */
+/** Waits while another process holds the lock. Takes the lock over if that process has died. */
 function takeLock() {
   let told = false;
   for (;;) {
@@ -123,7 +129,7 @@ function isAbandoned() {
   } catch (error) {
     if (error.code === "EPERM") return false;
     if (error.code === "ESRCH") return true;
-    // Between mkdir and the write of its pid: give it a moment.
+    // The other process may have created the folder but not yet written its pid, so wait a moment.
     try {
       return Date.now() - statSync(lock).mtimeMs > 5_000;
     } catch {

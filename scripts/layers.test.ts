@@ -5,7 +5,9 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 
-/** Sources that break a rule, at their places in a tree of their own with our rules. One run lints them all. */
+/**
+ * Sources that break a rule, in a separate folder tree with our rules. One run of the linter checks them all.
+ */
 const broken = {
   "locallm/src/wire/a.ts": `import "../http/app.ts";`,
   "locallm/src/engine/a.ts": `import "../scheduler/queue.ts";`,
@@ -79,7 +81,7 @@ interface Override {
   };
 }
 
-/** For each folder the folders that the linter lets it import, and those that ARCHITECTURE.md says. */
+/** For each folder, the folders that the linter allows it to import and those that ARCHITECTURE.md lists. */
 function layersOf(source: string) {
   const folders = readdirSync(join(root, source), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())

@@ -1,6 +1,6 @@
 /**
- * A product's line as `npm start` shows it, or null for one that only a log wants. Words stay as they are; a call is
- * told in few words when it changed something or failed; trouble, and what a debug setting asked for, in full.
+ * Formats a product's log line for `npm start`; null if the line belongs only in the log. Shortens calls that
+ * changed something or failed. Keeps plain text, warnings, errors and debug lines unchanged.
  */
 export function shownLine(line: string): string | null {
   const log = readLog(line);
@@ -20,7 +20,7 @@ function readLog(line: string): Record<string, unknown> | null {
   }
 }
 
-/** By its name, or by the number that pino gives it. */
+/** pino logs the level as a number by default, and as a name if so configured. */
 function isInfo(level: unknown): boolean {
   return level === "info" || level === 30;
 }

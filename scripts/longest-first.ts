@@ -1,6 +1,9 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Short files that take long. Where no times are known yet, Vitest goes by size: these came last, beside an idle core. */
+/**
+ * Small files whose tests take long. Before Vitest knows their durations it sorts by size and would run these
+ * last, while another core is idle.
+ */
 const long = [
   "clients/python",
   "structured",
@@ -13,7 +16,7 @@ const long = [
   "ledger-model",
 ];
 
-/** The order of test files: what takes long first, so that at the end no worker waits for the other. */
+/** Sorts test files so that the longest run first and all workers finish at about the same time. */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);

@@ -6,7 +6,7 @@ test("docs/dataq/operations.md is that of the contract", () => {
   expect(plain(readFileSync(docPath, "utf8"))).toBe(plain(operationsDoc()));
 });
 
-/** Differences made by the formatter, which aligns and escapes, do not count. */
+/** Ignores differences in alignment and escaping, which the formatter causes. */
 function plain(text: string): string {
   return text
     .replace(/ +/g, " ")

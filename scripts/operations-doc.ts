@@ -2,7 +2,10 @@ import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Operation, operations, paramsSchema, priceGroups } from "@dataq/contract";
 
-/** docs/dataq/operations.md, made from the contract: `node -C source scripts/operations-doc.ts` writes it. */
+/**
+ * docs/dataq/operations.md, which is generated from the contract. `node -C source scripts/operations-doc.ts`
+ * writes it.
+ */
 export const docPath = fileURLToPath(new URL("../docs/dataq/operations.md", import.meta.url));
 
 export function operationsDoc(): string {

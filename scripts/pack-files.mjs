@@ -1,5 +1,5 @@
-// What `npm pack` takes besides a package's own files: the licence, and for the service the built console. Run
-// in the package's folder, `copy` before and `remove` after.
+// Copies files from outside a package into it for `npm pack`: the licence and, for the service, the built
+// console. Run it in the package's folder, with `copy` before and `remove` after packing.
 import { cpSync, existsSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -6,17 +6,20 @@ import { fileURLToPath } from "node:url";
 
 export const repository = fileURLToPath(new URL("../", import.meta.url));
 
-/** Packages as they would be published, in an empty project that has nothing but them. */
+/** Packages as they would be published, installed in an otherwise empty project. */
 export interface PackedProject {
   readonly folder: string;
-  /** What each tarball holds, by the package's folder. */
+  /** The files in each tarball, by the package's folder. */
   readonly files: ReadonlyMap<string, readonly string[]>;
-  /** Whether TypeScript takes these files of the project; its words where it does not. */
+  /**
+   * Compiles these files of the project with TypeScript and returns the compiler's errors; an empty text if
+   * there are none.
+   */
   check(files: readonly string[]): string;
   remove(): void;
 }
 
-/** With packages of the registry beside them. Null where npm cannot reach one for what is needed. */
+/** Also installs packages from the registry. Returns null if npm cannot download one of them. */
 export function packProject(
   packages: readonly string[],
   besides: readonly string[] = [],
@@ -86,7 +89,7 @@ function typeCheck(folder: string, names: readonly string[]): string {
   }
 }
 
-/** The TypeScript programs of a page of the documentation, as printed. */
+/** Returns the TypeScript programs on a page of the documentation, unchanged. */
 export function programsOf(page: string): string[] {
   const text = readFileSync(join(repository, page), "utf8");
   return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, program]) => program ?? "");

@@ -3,14 +3,17 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /**
- * The proofs at full size: `npm run proof` for all, `npm run proof -- <part> …` for some, `-- --list` for their
- * names, `npm run proof -- <part> --option …` for one with options of its own. Each part prints its table. A run of all
- * takes up where an earlier one at the same commit stopped; a part that is named runs again. docs/proof.md keeps the
- * tables.
+ * Runs the proofs at full size. `npm run proof` runs all, `npm run proof -- <part> …` runs some, `-- --list`
+ * prints their names, and `npm run proof -- <part> --option …` passes options to one. Each part prints its
+ * table. A run of all parts continues where an earlier run at the same commit stopped; a part that is named
+ * always runs again. docs/proof.md contains the tables.
  */
 interface Proof {
   readonly title: string;
-  /** `folder` is the part's own at this commit: a long one keeps there what is done and takes it up again. */
+  /**
+   * `folder` belongs to this part and this commit. A long part saves its progress there and continues from
+   * it.
+   */
   run(print: (line: string) => void, folder: string, args: readonly string[]): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
-// Removes from node_modules what running the products never reads: the tools that have built the console, packages
-// that npm adds only because some package names them as an optional peer, Node's C headers, builds for other
-// processors. Does nothing where tests and checks are installed. Any Node, no dependencies, as install.mjs.
+// Removes files from node_modules that the products do not need at run time: the tools that built the
+// console, packages that npm installs only as optional peers, Node's C headers, and builds for other
+// processors. Does nothing if tests and checks are installed. Like install.mjs, it runs on any Node and has
+// no dependencies.
 import { readFileSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -23,13 +24,13 @@ function prune() {
   for (const [path, { link }] of Object.entries(packages))
     if (path.includes("node_modules/") && !link && !needed.has(path)) remove(path);
   for (const path of neverRead) remove(path);
-  // npm's record of what is installed. Without it npm looks at the folders and sees what is missing.
+  // npm's record of the installed packages. Without it npm inspects the folders and finds what is missing.
   remove("node_modules/.package-lock.json");
   markInstalled("lean");
 }
 
 /**
- * The products' packages and what these need in turn, as paths of package-lock.json. An optional peer is not needed.
+ * Returns the paths in package-lock.json of the products' packages and all their dependencies, without optional peers.
  * @param {Record<string, any>} packages of package-lock.json
  */
 export function reachable(packages) {
@@ -55,7 +56,9 @@ export function reachable(packages) {
   return found;
 }
 
-/** Where Node finds `name` from the package at `path`: in its own node_modules or in the nearest one above. */
+/**
+ * Finds `name` like Node does for the package at `path`: in its own node_modules or in the nearest one above.
+ */
 function resolve(packages, path, name) {
   for (let folder = path; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf("/")))) {
     const target = `${folder === "" ? "" : `${folder}/`}node_modules/${name}`;

@@ -29,7 +29,7 @@ it("pruning removes the console's tools and packages that are optional peers alo
   }
 });
 
-/** The names of the packages that a folder's production files import. */
+/** Returns the names of the packages that a folder's production files import. */
 function importsBelow(folder: string): Set<string> {
   const names = new Set<string>();
   for (const file of readdirSync(folder, { recursive: true, encoding: "utf8" })) {

@@ -33,14 +33,14 @@ it("publishes the products, the client and the contract, and each depends on pub
   const ours = new Set(workspaces.map(({ manifest }) => manifest.name));
   for (const { manifest } of published) {
     expect(manifest).toMatchObject({ license: "MIT", files: expect.arrayContaining(["dist"]) });
-    // `npm pack` works straight after `npm start`: it installs what it needs.
+    // `npm pack` must work directly after `npm start`, so it installs what it needs.
     expect(manifest.scripts?.["prepack"], manifest.name).toMatch(/^node \S*scripts\/install\.mjs && /);
     for (const [name, version] of Object.entries(manifest.dependencies ?? {}))
       if (ours.has(name)) expect(version, `${manifest.name} needs ${name}`).toBe(versions.get(name));
   }
 });
 
-/** Unpacks the tarball of a package as npm would install it. */
+/** Unpacks the tarball of a package in the way npm would install it. */
 function install(folder: string, name: string): string {
   const args = ["pack", "--silent", "--pack-destination", temporary];
   execFileSync("npm", args, { cwd: join(root, folder), stdio: "pipe" });
@@ -52,8 +52,8 @@ function install(folder: string, name: string): string {
   return target;
 }
 
-// locallm and the client have package tests of their own, in which npm installs them; `npm run proof -- package`
-// installs these two from their tarballs with npm.
+// locallm and the client have their own package tests, in which npm installs them. `npm run proof -- package`
+// also installs these two from their tarballs with npm.
 it("packs the service and the contract, and they run from what was packed", () => {
   install("dataq/contract", "@dataq/contract");
   const service = install("dataq/service", "dataq");

@@ -1,17 +1,17 @@
 import type { Reporter, TestModule } from "vitest/node";
 
-/** Prints the plain closing line that CI reads: `N passed, N failed`, with `N skipped` where any were. */
+/** Prints the last line that CI parses: `N passed, N failed`, and `N skipped` if tests were skipped. */
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const count = { passed: 0, failed: unhandledErrors.length, skipped: 0, pending: 0 };
     for (const module of modules) {
       for (const test of module.children.allTests()) count[test.result().state]++;
-      // A file that cannot be read, or a hook that fails, has no failed test of its own.
+      // An unreadable file or a failed hook has no failed test, so it is counted here.
       count.failed += module.errors().length;
       for (const suite of module.children.allSuites()) count.failed += suite.errors().length;
     }
     const skipped = count.skipped + count.pending;
-    // After every other reporter, so that it is the last line.
+    // Runs after all other reporters, so that this line is the last one.
     process.on("exit", () => {
       const tail = skipped > 0 ? `, ${skipped} skipped` : "";
       process.stdout.write(`${count.passed} passed, ${count.failed} failed${tail}\n`);

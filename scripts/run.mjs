@@ -1,5 +1,5 @@
-// Runs a program for an npm script and stops it when npm stops: most systems' shells, which stand between the two, do
-// not pass SIGTERM on. (`exec` before the program would do, but cmd.exe does not know it.)
+// Runs a program for an npm script and stops it when npm stops. npm runs scripts in a shell, and most shells do not
+// forward SIGTERM. (`exec` before the program would also work, but cmd.exe does not support it.)
 //   node scripts/run.mjs <program> [arguments]
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -3,19 +3,19 @@ import { fileURLToPath } from "node:url";
 import { shownLine } from "./log-line.ts";
 
 /**
- * `npm start`: both products with nothing to configure, as two children of this process. Each tells over its
- * channel when it is ready (`{ready: …}`); when this process ends, however it ends, the channel closes and the
- * children stop by themselves. With `--log` it shows every line of their logs.
+ * `npm start` runs both products as child processes without configuration. Each child reports over its IPC
+ * channel when it is ready (`{ready: …}`). When this process ends for any reason, the channel closes and the
+ * children exit. With `--log` it shows all lines of their logs.
  */
 interface Product {
   readonly name: "locallm" | "dataq";
   readonly main: string;
   readonly arguments: readonly string[];
-  /** As in its own npm script. */
+  /** Must match the product's own npm script. */
   readonly nodeOptions: readonly string[];
 }
 
-/** What a product says of itself once it listens. */
+/** What a product reports when it listens. */
 interface Ready {
   readonly url: string;
   readonly key?: string;
@@ -54,7 +54,8 @@ function start(product: Product): ChildProcess {
   const child = fork(fileURLToPath(new URL(product.main, import.meta.url)), product.arguments, {
     execArgv: [...product.nodeOptions],
     stdio: ["ignore", "pipe", "pipe", "ipc"],
-    // A process group of its own: Ctrl-C reaches it through us, once and in order.
+    // The child gets its own process group, so that Ctrl-C reaches it only through this process, once and in
+    // order.
     detached: true,
   });
   relay(product.name, child.stdout, process.stdout);
@@ -88,7 +89,10 @@ function stop(exitCode: number): void {
   }, drainMs).unref();
 }
 
-/** Whole lines, each with its product's name in front, so that two programs can share a terminal. */
+/**
+ * Prints only whole lines and puts the product's name before each, so that both products can share a
+ * terminal.
+ */
 function relay(name: string, from: NodeJS.ReadableStream | null, to: NodeJS.WriteStream): void {
   let rest = "";
   from?.setEncoding("utf8");

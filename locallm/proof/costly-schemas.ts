@@ -11,8 +11,8 @@ const rounds = 8;
 const controlMs = 8000;
 
 /**
- * Short requests to one model while two other clients send expensive schemas. Before each round, the same requests are
- * made without these clients, so that the load of other programs is in both figures.
+ * Measures short requests to one model while two other clients send expensive schemas. Before each round the
+ * same requests run without these clients, so that both figures include the load of other programs.
  */
 export async function run(print: (line: string) => void): Promise<void> {
   const store = await createSmallStore();

@@ -11,8 +11,9 @@ const mostLongerMs = 1000;
 const controlMs = 8000;
 
 /**
- * Two attackers at a time; meanwhile ordinary answers and lists of models are requested one after another. Before each
- * round the same requests are made without attackers, so that the load of other programs is in both figures.
+ * Two attackers send requests in parallel while an ordinary client alternates between short answers and lists
+ * of models. Before each round the same ordinary requests run without attackers, so that both figures include
+ * the load of other programs.
  */
 export async function run(print: (line: string) => void): Promise<void> {
   const store = await createSmallStore();

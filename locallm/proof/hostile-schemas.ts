@@ -7,7 +7,7 @@ export const title = "Hostile schemas: refused by name, in time, memory flat";
 const rounds = 4;
 const each = 500;
 
-/** The server has a small heap, so that growth is memory that it keeps, not garbage that waits for collection. */
+/** The server gets a small heap, so that memory growth cannot be uncollected garbage. */
 export async function run(print: (line: string) => void): Promise<void> {
   const store = await createSmallStore();
   const env = { NODE_OPTIONS: "--max-old-space-size=80" };

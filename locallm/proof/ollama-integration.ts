@@ -7,18 +7,21 @@ import { starterName, starterStore } from "../test/starter-model.ts";
 
 export const title = "Ollama's own integration tests against this server (OLLAMA_SOURCE)";
 
-/** The group that Ollama's README recommends for quick coverage. */
+/** The build tags that Ollama's README recommends for quick coverage. */
 const tags = "integration,fast";
 const groups = "TestAPI|TestBasic|TestChat|TestEmbedding|TestContext|TestConcurrency|TestTools";
 
-/** Failures that are intended, or that need models which are not available; by a part of the test's name. */
+/**
+ * Expected failures, by a part of the test's name: intended differences, and tests that need unavailable
+ * models.
+ */
 const known: readonly (readonly [part: string, why: string])[] = [
   ["input_after_truncate_error", "num_ctx 0 is rejected: a window has at least one token"],
   ["api-show-model", "expects the licence and parameters of llama3.2, which the starter stands in for"],
   ["context-exhaustion", "expects certain words of a story; the model has only 135M parameters"],
 ];
 
-/** `OLLAMA_SOURCE`: a checkout of Ollama's sources, where `go test` runs. */
+/** `OLLAMA_SOURCE` names a checkout of Ollama's sources in which `go test` runs. */
 export async function run(print: (line: string) => void): Promise<void> {
   const { OLLAMA_SOURCE: source, TEST_MODELS: models } = process.env;
   const store = await starterStore();
@@ -56,7 +59,7 @@ interface GoResult {
   readonly result: "PASS" | "FAIL" | "SKIP";
 }
 
-/** The results of the innermost tests. With an empty `model`, each test chooses its own. */
+/** Returns the results of the innermost tests. With an empty `model`, each test chooses its own model. */
 async function goTest(source: string, url: string, model: string): Promise<GoResult[]> {
   const arguments_ = [
     "test",

@@ -24,9 +24,10 @@ interface Case extends JudgedSchema {
 }
 
 /**
- * Makes grammars of other projects' schemas, and checks random texts of them with ajv. `JSON_SCHEMA_TEST_SUITE` names a
- * checkout of github.com/json-schema-org/JSON-Schema-Test-Suite, `LLAMA_SCHEMA_CASES` a file with a JSON list of
- * schemas, and PYTHON a Python with pydantic. Without them, their rows say so.
+ * Builds grammars from schemas of other projects and checks random texts of each grammar with ajv.
+ * `JSON_SCHEMA_TEST_SUITE` names a checkout of github.com/json-schema-org/JSON-Schema-Test-Suite,
+ * `LLAMA_SCHEMA_CASES` a file with a JSON list of schemas, and PYTHON a Python with pydantic. If one is
+ * missing, its rows say so.
  */
 export async function run(print: (line: string) => void, folder: string): Promise<void> {
   print("| schemas of | schemas | refused by fault | named as not kept to | invalid, of those kept to |");

@@ -51,7 +51,9 @@ const conversation = fc
     ...texts.map((text, index) => ({ role: index % 2 === 0 ? "user" : "assistant", content: text })),
   ]);
 
-/** LLAMA_SERVER is the address of a llama-server with the starter model's file and its Jinja template. */
+/**
+ * LLAMA_SERVER is the address of a llama-server that runs the starter model's file with its Jinja template.
+ */
 export async function run(print: (line: string) => void): Promise<void> {
   const url = process.env["LLAMA_SERVER"];
   const path = await starterModelPath();

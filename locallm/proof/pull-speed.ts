@@ -17,7 +17,10 @@ export const title = "Pull from loopback, beside curl | tee | sha256sum";
 const pairs = 7;
 const rows = 3_000_000;
 
-/** Both fetch the same blob of the same docker-registry in turns, onto the same disk; the pull checks it and syncs. */
+/**
+ * Two clients alternately fetch the same blob from the same docker-registry to the same disk. Only the pull
+ * also verifies the blob and syncs it.
+ */
 export async function run(print: (line: string) => void): Promise<void> {
   const registry = await dockerRegistry();
   if (registry === null) {

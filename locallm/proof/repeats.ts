@@ -14,7 +14,10 @@ const answerTokens = 16;
 const ways = ["the same request again", "as the next turn of a conversation"] as const;
 const samplings = ["temperature 0", "temperature 0.8 with a seed"] as const;
 
-/** One prompt: how many tokens of the cold answer each way repeated, of how many. */
+/**
+ * The result for one prompt: the number of tokens of the cold answer, and how many of them each repetition
+ * reproduced.
+ */
 interface Row {
   readonly prompt: number;
   readonly tokens: number;
@@ -22,9 +25,9 @@ interface Row {
 }
 
 /**
- * Each prompt is the second turn of a conversation. It is answered after its first turn and the answer generated there,
- * from a cold cache, and again with its own cache. The cold answer is `deterministic`, and a second one must equal it:
- * every ninth prompt checks that.
+ * Each prompt is the second turn of a conversation. The model answers it three times: after the generated
+ * answer to the first turn, with a cold cache, and again with its own cache. The cold answer is
+ * `deterministic`. For every ninth prompt a second cold answer must be equal to it.
  */
 export async function run(print: (line: string) => void, folder: string): Promise<void> {
   const starter = await starterModelPath();
@@ -136,7 +139,10 @@ const places = [
   "at night",
 ];
 
-/** From 30 to 210 tokens, because batches of 64 rows or more are computed differently from smaller ones. */
+/**
+ * Lengths range from 30 to 210 tokens, because batches of 64 rows or more are computed differently from
+ * smaller ones.
+ */
 function question(prompt: number): string {
   const pick = (words: readonly string[], by: number) => words[Math.floor(prompt / by) % words.length];
   const background = Array.from(

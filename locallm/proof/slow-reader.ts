@@ -11,7 +11,7 @@ const model = "small:a";
 const seconds = 120;
 const rowSeconds = 20;
 
-/** Each second the slow reader takes a kilobyte and its neighbour asks for 200 tokens. */
+/** Each second, the slow reader reads one kilobyte and another client requests 200 tokens. */
 export async function run(print: (line: string) => void): Promise<void> {
   const store = await createSmallStore();
   const server = await startServer({ models: store.folder, env: { LOCALLM_NUM_PARALLEL: "2" } });
@@ -54,7 +54,7 @@ async function askNeighbour(server: ServerProcess): Promise<void> {
   if (answer["eval_count"] !== 200) throw new Error(`the neighbour got ${JSON.stringify(answer)}`);
 }
 
-/** Reads only when told. */
+/** Opens a connection that reads only when the test asks for data. */
 function askSlowly(server: ServerProcess): Socket {
   const body = JSON.stringify({ model, prompt: "1 2 3", shift: true, options: { num_predict: -1 } });
   const socket = connect(Number(new URL(server.url).port), "127.0.0.1").pause();

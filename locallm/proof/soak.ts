@@ -10,7 +10,9 @@ const total = 10_000;
 const step = 1_000;
 const batch = 50;
 
-/** Resident memory of server and runner after each step; the first 1,000 requests warm up. */
+/**
+ * Prints the resident memory of server and runner after each step. The first 1,000 requests are a warm-up.
+ */
 export async function run(print: (line: string) => void): Promise<void> {
   const store = await createSmallStore();
   const server = await startServer({ models: store.folder, env: { LOCALLM_NUM_PARALLEL: "4" } });
@@ -48,7 +50,7 @@ export async function run(print: (line: string) => void): Promise<void> {
   }
 }
 
-/** The slope of the best-fitting line, because garbage collection makes single readings fluctuate. */
+/** Fits a line and returns its slope, because garbage collection makes single readings fluctuate. */
 function slope(points: readonly { thousands: number; mebibytes: number }[]): number {
   const mean = (values: readonly number[]) => values.reduce((sum, each) => sum + each, 0) / values.length;
   const x = mean(points.map(({ thousands }) => thousands));

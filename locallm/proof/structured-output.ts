@@ -9,7 +9,10 @@ export const title = "Structured output: every answer parses and validates";
 
 const count = 1_000;
 
-/** Seeded JSON schemas with all supported keywords; ajv checks the answers. A stopped run continues where it was. */
+/**
+ * Requests answers for seeded JSON schemas with all supported keywords and checks the answers with ajv. A
+ * stopped run can be continued.
+ */
 export async function run(print: (line: string) => void, folder: string): Promise<void> {
   print("| model | schemas | valid | tokens |");
   print("|---|---|---|---|");
@@ -54,7 +57,7 @@ async function campaign(model: string, { shown, models, folder, print }: Campaig
   if (problems.length > 0) throw new Error(`${problems.length} of ${count} answers were not valid`);
 }
 
-/** A kill may have truncated the last line, which is then removed. */
+/** Removes the last line if a kill truncated it. */
 function readLog(path: string): Kept[] {
   try {
     const text = readFileSync(path, "utf8");

@@ -69,7 +69,7 @@ describe("Anthropic's API", () => {
     (await server.ask<{ input_tokens: number }>("/v1/messages/count_tokens", { model, messages, ...body }))
       .input_tokens;
   const promptTokens = ({ usage }: Message) => usage.input_tokens + usage.cache_read_input_tokens;
-  /** The length of the prompt shows what the model sees. */
+  /** Returns the length of the prompt, which shows how much of the request the model gets. */
   const seen = async (body: Json) => promptTokens(await ask({ ...body, max_tokens: 1 }));
   const stream = async (body: Json) => {
     const response = await server.post("/v1/messages?beta=true", request({ ...body, stream: true }));

@@ -100,7 +100,7 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
     return { context, page };
   }
 
-  /** Limits answers of the model with random weights, by the page's own dialog. */
+  /** Limits the answers of the model with random weights, through the page's settings dialog. */
   async function setOptions(page: Page, options: Record<string, string>) {
     await page.click("#open-settings");
     for (const [name, value] of Object.entries(options)) await page.fill(`#${name}`, value);
@@ -248,7 +248,7 @@ describe.skipIf(!chromiumPath)("the chat page, in Debian's chromium", () => {
   });
 });
 
-/** In the form in which the page stores a conversation. */
+/** Stores a conversation in the page's own format. */
 async function keepConversation(page: Page, messages: readonly object[]): Promise<void> {
   const kept = {
     id: "kept",

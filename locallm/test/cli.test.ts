@@ -233,7 +233,7 @@ describe("cp, rm and stop", () => {
   });
 });
 
-// A non-loopback address of this machine without a listener.
+// A non-loopback address of this machine; no server listens on it.
 const lanAddress = Object.values(networkInterfaces())
   .flat()
   .find((one) => one?.family === "IPv4" && !one.internal)?.address;

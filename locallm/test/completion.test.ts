@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 const has = (program: string, ...args: string[]) => spawnSync(program, args).error === undefined;
 
-/** Start without user settings, and read input like a terminal. */
+/** Starts without user settings and reads input like a terminal. */
 const interactive = {
   bash: { start: "bash --noprofile --norc -i", load: "source <(locallm completion bash)" },
   zsh: {
@@ -71,7 +71,7 @@ describe("completion in real shells", () => {
           shown = "";
           child.stdin.write(`${typed}\t`);
           await until(`${typed} is completed`, () => shown.includes(completed));
-          // Clears the line.
+          // Ctrl-U clears the line.
           child.stdin.write("\x15");
         }
         shown = "";

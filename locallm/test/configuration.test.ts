@@ -192,7 +192,7 @@ describe("LOCALLM_API_KEY", () => {
           code: "invalid_api_key",
         });
       }
-      // Without models the list is empty, not null.
+      // Without models, the list must be empty, not null.
       const models = await ask("/v1/models", "Bearer s3cret");
       expect([models.status, models.json()]).toEqual([200, { object: "list", data: [] }]);
       expect((await ask("/api/tags", "bearer s3cret")).status).toBe(200);

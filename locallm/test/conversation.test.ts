@@ -171,7 +171,7 @@ describe.skipIf(!hasTerminal)("a conversation on a terminal (needs script)", () 
     };
     const { keys, exited } = terminal(["pull", `${host.url}/fetched.gguf`], environment());
     await keys("", /pulling [0-9a-f]{12} +\d+% .*█.* [\d.]+ [KM]B\/[\d.]+ MB [\d.]+ [KM]B\/s \d+s/);
-    // The bars hide the cursor; leaving them shows it again.
+    // The progress bars hide the cursor, so the program must show it again when it is interrupted.
     await keys("\u0003", /\[\?25h/);
     expect(await exited).toBe(130);
   });

@@ -7,8 +7,8 @@ export interface Answered {
 }
 
 /**
- * Many requests for several models, queued in the order of their index. A stream that is held open occupies the first
- * model's only slot until all requests have arrived.
+ * Sends requests for several models and queues them in the order of their index. An open stream occupies the
+ * first model's only slot until all requests have arrived.
  */
 export async function crowd(
   server: ServerProcess,
@@ -57,7 +57,7 @@ export function endedOrder(server: ServerProcess): number[] {
     .map(Number);
 }
 
-/** Clients that disconnect at a random moment: before the first line, between lines, or never. */
+/** Runs clients that disconnect at a random moment: before the first line, between lines, or never. */
 export async function vanishing(
   server: ServerProcess,
   model: string,
@@ -74,7 +74,7 @@ export async function vanishing(
   return { left: count - served, served };
 }
 
-/** Returns true for a client that stayed until the last line. */
+/** Returns true if the client stayed until the last line. */
 async function visit(
   server: ServerProcess,
   model: string,
@@ -115,7 +115,7 @@ export interface Explained {
   };
 }
 
-/** A small generator of random numbers from 0 to 1, the same for the same seed. */
+/** A small random number generator from 0 to 1. The same seed gives the same numbers. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -24,7 +24,7 @@ test.skipIf(registry === null).each([
   const result = await pushAndPull(registry?.host ?? "", 2, seeded(5), options);
   expect(result.problems).toEqual([]);
   expect(result.faults).toBeGreaterThan(3);
-  // An attempt that breaks loses what was buffered, which is a large share of such small parts.
+  // A failed attempt loses its buffered bytes, which are a large share of such small parts.
   expect(result.pulled).toBeLessThan(1.5);
 });
 

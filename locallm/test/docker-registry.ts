@@ -5,7 +5,10 @@ import { type AddressInfo, createServer as createSocket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Debian's registry on a free loopback port, as a real peer. Null if the package is missing. */
+/**
+ * Runs Debian's registry on a free loopback port, to test against a real registry. Null if the package is
+ * missing.
+ */
 export async function dockerRegistry(): Promise<{ host: string; stop(): Promise<void> } | null> {
   try {
     execFileSync("docker-registry", ["--version"], { stdio: "ignore" });
@@ -38,13 +41,13 @@ export async function dockerRegistry(): Promise<{ host: string; stop(): Promise<
 
 export interface Fault {
   kind: "none" | "cut" | "stall" | "error" | "slow";
-  /** Where in the body the fault occurs, from 0 to 1. */
+  /** Position of the fault in the body, from 0 to 1. */
   at: number;
 }
 
 /**
- * A proxy in front of a registry that damages answers and uploads as `next` says, and counts the bytes. With
- * `redirect`, blobs are redirected to it by another host name, as large registries do.
+ * A proxy that damages answers and uploads of a registry as `next` says, and counts the bytes. With
+ * `redirect`, it redirects blob requests to itself under another host name, as large registries do.
  */
 export async function faultyProxy(target: string, next: () => Fault, { redirect = false } = {}) {
   const stats = { pushedBytes: 0, pulledBytes: 0, faults: 0 };

@@ -2,24 +2,24 @@ import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A registry whose answers a test chooses. It serves blobs with ranges, directly or by redirect. */
+/** A registry whose answers the test determines. It serves blobs with ranges, directly or by redirect. */
 export interface FakeRegistry {
   /** `127.0.0.1:port`. */
   readonly host: string;
   /** Method and path of every request, in order. */
   readonly requests: string[];
   readonly headers: IncomingMessage["headers"][];
-  /** Bytes of blobs that it sent. */
+  /** Bytes of blobs that the registry sent. */
   sentBytes: number;
-  /** Pause between two slices of a blob, so that a pull takes some time; 0 sends it at once. */
+  /** The pause between two slices of a blob, which makes a pull take some time. 0 sends the blob at once. */
   paceMs: number;
   readonly blobs: Map<string, Buffer>;
   /** Manifests by `repository:tag`; text and bytes are sent unchanged. */
   readonly manifests: Map<string, string | Buffer>;
-  /** Called for each request first; it returns true if it has answered. */
+  /** Called first for each request. It returns true if it has answered the request. */
   answer: ((request: IncomingMessage, response: ServerResponse, path: string) => boolean) | null;
   add(content: Buffer | string, mediaType: string): { mediaType: string; digest: string; size: number };
-  /** Adds a model with these weights under this name, and returns its manifest. */
+  /** Adds a model with these weights under this name and returns its manifest. */
   publish(name: string, weights: Buffer): { manifest: string; digest: string };
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A web server of files, with ranges and ETags, that records its requests. */
+/** A web server for files that supports ranges and ETags and records its requests. */
 export interface FileHost {
   /** `127.0.0.1:port`. */
   readonly host: string;
@@ -10,7 +10,7 @@ export interface FileHost {
   readonly files: Map<string, Buffer>;
   readonly requests: { line: string; headers: IncomingMessage["headers"] }[];
   sentBytes: number;
-  /** Called for each request first; it returns true if it has answered. */
+  /** Called first for each request. It returns true if it has answered the request. */
   answer: ((request: IncomingMessage, response: ServerResponse, path: string) => boolean) | null;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * A second GBNF reader for tests: generates texts that a grammar allows, and decides whether it allows a text. Small,
- * slow and simple.
+ * A second GBNF reader for tests. It generates texts that a grammar allows, and decides whether a grammar
+ * allows a text. It is small, slow and simple.
  */
 export interface Grammar {
   /** A random text of the grammar; `random` returns numbers from 0 up to, but not including, 1. */
@@ -46,7 +46,7 @@ function derive(node: Node, rule: (name: string) => Node, random: () => number):
     case "choice":
       return derive(node.parts[Math.floor(random() * node.parts.length)]!, rule, random);
     case "repeat": {
-      // Mostly small counts, sometimes the bounds.
+      // Prefers small counts and sometimes uses the bounds.
       const most = Math.min(node.most, node.least + 3);
       const count =
         random() < 0.1
@@ -83,7 +83,7 @@ class Matcher {
     this.#rule = rule;
   }
 
-  /** Where a match of the node that begins at `start` can end. */
+  /** The positions where a match of the node that begins at `start` can end. */
   ends(node: Node, start: number): Set<number> {
     let known = this.#known.get(node);
     if (known === undefined) {

@@ -377,7 +377,7 @@ describe("Host and Origin", () => {
     expect(await from("[fd00::7]:11434", "http://[fd00::7]:11434")).toBe(200);
     expect(await from("192.168.1.5:11434", "http://192.168.1.5:8080")).toBe(403);
     expect(await from("127.0.0.1:11434", "http://192.168.1.5:11434")).toBe(403);
-    // A website can make its own name resolve to this machine.
+    // A website can make its own name resolve to this machine (DNS rebinding).
     expect(await from("evil.local:11434", "http://evil.local:11434")).toBe(403);
   });
 
@@ -431,7 +431,7 @@ describe("the log", () => {
 
 describe("the command line", () => {
   it("prints every setting", async () => {
-    // Ollama's alias for serve.
+    // `start` is Ollama's alias for `serve`.
     const help = launch(["start", "--help"]);
     await help.exited;
     expect(help.stdout()).toMatch(/LOCALLM_HOST .*127\.0\.0\.1:11434/);

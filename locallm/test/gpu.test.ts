@@ -30,8 +30,8 @@ describe.skipIf(engines === null)("a Vulkan device (needs libvulkan1 and mesa-vu
     await store?.remove();
   });
 
-  // A load on a GPU ends with a first step, for which the software driver compiles its shaders: half a minute, and
-  // several times that on a busy machine.
+  // A load on a GPU ends with a first step, during which the software driver compiles its shaders. That takes
+  // half a minute, and several times as long on a busy machine.
   const shadersMs = 300_000;
   const load = async (more: object) =>
     await server.ask("/api/generate", { model, stream: false, options: { ...options, ...more } });

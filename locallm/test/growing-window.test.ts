@@ -5,7 +5,10 @@ import { createModelStore, type ModelStore } from "./model-store.ts";
 import { launch, type ServerProcess, startServer } from "./server-process.ts";
 import { smallLlama } from "./small-llama.ts";
 
-/** `LOCALLM_CONTEXT_LENGTH=auto` with a model that was trained with 8,192 tokens; each of its tokens is one byte. */
+/**
+ * Tests `LOCALLM_CONTEXT_LENGTH=auto` with a model that was trained with 8,192 tokens. Each of its tokens is
+ * one byte.
+ */
 let store: ModelStore;
 let server: ServerProcess;
 beforeAll(async () => {
@@ -39,7 +42,7 @@ interface Explained {
 
 const explained = async () => (await server.ask<Explained>("/api/ps?explain")).explain;
 const loaded = async () => (await explained()).loaded[0]!;
-/** Loads since the server started. */
+/** The loads since the server started. */
 const loads = async () => (await explained()).decisions.filter(({ what }) => what === "ready").length;
 const unloaded = async (model: string) => {
   await server.ask("/api/generate", { model, keep_alive: 0 });
@@ -70,7 +73,7 @@ test("starts with 2048 tokens, grows in powers of two, and says why", async () =
   };
   expect(await loaded()).toMatchObject(grown);
 
-  // A shorter prompt does not shrink the window, and uses all of it.
+  // A shorter prompt does not shrink the window, and it may use the whole window.
   const before = await loads();
   await server.ask("/api/generate", generate("hi"));
   await server.ask("/api/generate", generate(text(3000)));

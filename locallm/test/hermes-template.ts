@@ -1,6 +1,6 @@
 /**
- * A template with tools like Hermes', over ChatML, for models that were not trained with one: a grammar enforces the
- * format.
+ * A ChatML template with tools in the Hermes format, for models that were not trained with it. A grammar
+ * enforces the format.
  */
 export const hermesTemplate = `{{- if .Tools }}<|im_start|>system
 {{ if .System }}{{ .System }}

@@ -11,7 +11,10 @@ export interface HostileFile {
   bytes: Buffer;
 }
 
-/** An endless, seeded sequence: prefixes, flipped and overwritten header bytes, absurd counts. */
+/**
+ * An endless, seeded sequence of damaged files: prefixes, flipped and overwritten header bytes, absurd
+ * counts.
+ */
 export function* hostileFiles(seed: number): Generator<HostileFile> {
   const base = ggufBytes(loadableModel());
   const headerBytes = base.length - tensorBytes(loadableModel());
@@ -63,7 +66,7 @@ const absurdNumbers = [
   2n ** 64n - 1n,
 ];
 
-/** Each known absurd count once. */
+/** Files with each known absurd count, once each. */
 function* absurdFiles(): Generator<HostileFile> {
   const model = loadableModel();
   for (const number of absurdNumbers.slice(2)) {
@@ -111,7 +114,7 @@ function tensorBytes(spec: GgufSpec): number {
   return spec.tensors.reduce((sum, { data }) => sum + Math.ceil((data?.length ?? 0) / 32) * 32, 0);
 }
 
-/** mulberry32: small, and the same on every platform. */
+/** The mulberry32 generator: it is small and gives the same numbers on every platform. */
 function generator(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -125,15 +128,15 @@ function generator(seed: number): () => number {
 export interface CampaignResult {
   files: number;
   refused: number;
-  /** Files that passed the gate; `loaded` of them were given to the engine. */
+  /** Files that passed the header checks. The engine got `loaded` of them. */
   passed: number;
   loaded: number;
   answered: number;
-  /** The engine rejected the file with a message. */
+  /** Files that the engine rejected with a message. */
   notLoaded: number;
-  /** The file ended the runner's process. */
+  /** Files that ended the runner's process. */
   crashes: string[];
-  /** Errors whose message is not clear. */
+  /** Unclear error messages. */
   unclear: string[];
   memoryGrowthMiB: number;
 }
@@ -160,7 +163,7 @@ export async function runCampaign(
     if (result.files === count) break;
     result.files += 1;
     await tryFile(server, file, result, loads);
-    // The first files warm the server up: code is compiled and pools grow.
+    // The first files warm the server up: they make it compile code and grow its memory pools.
     if (result.files === Math.min(200, Math.floor(count / 2))) baseMiB = residentMibIfAlive(server.pid) ?? 0;
     if (baseMiB > 0)
       result.memoryGrowthMiB = Math.max(
@@ -225,10 +228,13 @@ async function load(server: ServerProcess, file: HostileFile, result: CampaignRe
   else result.notLoaded += 1;
 }
 
-/** A model this small answers in well under a second; an endless loop never does. */
+/** Such a small model answers in well under a second. An endless loop never ends. */
 const patienceTicks = 60;
 
-/** Gives up after this many seconds in which this process ran: time in which it was stopped does not count. */
+/**
+ * Gives up after this many seconds in which this process ran. Time in which the process was stopped does not
+ * count.
+ */
 class Watchdog {
   readonly #gaveUp = new AbortController();
   readonly #timer: NodeJS.Timeout;

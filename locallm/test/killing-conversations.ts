@@ -7,24 +7,25 @@ import { createSmallStore } from "./model-store.ts";
 import { type ServerProcess, startServer, until } from "./server-process.ts";
 
 export interface KilledConversations {
-  /** Kills that left a file that was being written. */
+  /** Kills that interrupted the writing of a file. */
   hits: number;
-  /** Whole files after all kills. */
+  /** Complete files after all kills. */
   files: number;
-  /** Faults: a damaged file under its final name, a different answer, a leftover file. */
+  /** Faults found: a damaged file under its final name, a different answer, or a leftover file. */
   problems: string[];
 }
 
 const model = "small:a";
 const topics = ["tea", "sea", "pea", "bee", "fee"];
-/** About 2,700 tokens, whose states are 0.7 MB. */
+/** A conversation of about 2,700 tokens, whose state takes 0.7 MB. */
 const story = (topic: string) => `${topic}: ${"the quick brown fox jumps over it. ".repeat(80)}`;
-/** Answers and writes of one server, on a busy machine. */
+/** The time that one server needs on a busy machine to answer and to write the states. */
 const longestMs = 1_500;
 
 /**
- * Kills the server (SIGKILL) while it writes conversations to disk, again and again in one folder. After each kill all
- * files must be whole, and the next server must give the same answers with them as the first one without.
+ * Repeatedly kills the server (SIGKILL) while it writes conversations to the same folder. After each kill all
+ * files must be complete, and the next server must give the same answers with these files as the first server
+ * gave without them.
  */
 export async function killAmidConversations(
   rounds: number,
@@ -56,7 +57,7 @@ export async function killAmidConversations(
   for (let round = 0; round < rounds; round++) {
     const server = await start();
     const work = talk(server, ask, expected, result, round);
-    // Once it has answered from what was left by the last kill.
+    // Waits until the server has answered with the states that the last kill left.
     await until("the first answer came", () => server.log.some((line) => line["route"] === "/api/generate"));
     await new Promise((resolve) => setTimeout(resolve, random() * longestMs));
     server.signal("SIGKILL");
@@ -81,7 +82,7 @@ export async function killAmidConversations(
   return result;
 }
 
-/** Conversations that grow in turns, until the server is gone. */
+/** Continues conversations turn by turn until the server is gone. */
 async function talk(
   server: ServerProcess,
   ask: (server: ServerProcess, prompt: string) => Promise<string>,
@@ -98,7 +99,7 @@ async function talk(
       }
     }
   } catch {
-    // It was killed.
+    // The server was killed.
   }
 }
 

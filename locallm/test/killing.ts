@@ -11,23 +11,23 @@ import { ggufBytes, tinyModel } from "./tiny-gguf.ts";
 
 export interface KillResult {
   rounds: number;
-  /** Kills during a request; the others came between two requests or after the last one. */
+  /** Kills during a request. The other kills came between two requests or after the last one. */
   hits: number;
-  /** The same, by kind of request. */
+  /** Kills during a request, by kind of request. */
   hitsByKind: Record<string, number>;
-  /** Faults: a lost model, a store that does not verify, a pull that does not continue. */
+  /** Faults found: a lost model, a store that fails verification, or a pull that does not resume. */
   problems: string[];
-  /** Bytes downloaded by all pulls for each byte of the models. */
+  /** Bytes that all pulls downloaded, per byte of the models. */
   fetchedRatio: number;
 }
 
 type Random = () => number;
 
 /**
- * Kills the server (SIGKILL) again and again while it creates, copies and deletes models without a pause, always on the
- * same store. After each kill the store must list its models, verify, contain everything that was not being changed,
- * and have under every name what the last finished request put there. An interrupted request may have taken effect or
- * not.
+ * Repeatedly kills the server (SIGKILL) while it creates, copies and deletes models without a pause in the
+ * same store. After each kill the store must list its models, pass verification, contain everything that was
+ * not being changed, and have under every name the result of the last finished request. An interrupted
+ * request may or may not have taken effect.
  */
 export async function killAmidChanges(wantedHits: number, random: Random): Promise<KillResult> {
   const root = await mkdtemp(join(tmpdir(), "locallm-kill-"));
@@ -53,10 +53,10 @@ export async function killAmidChanges(wantedHits: number, random: Random): Promi
   return result;
 }
 
-/** The time of a few dozen changes on an idle machine. */
+/** The time that a few dozen changes take on an idle machine. */
 const longestMs = 250;
 
-/** The same during pulls from a slow registry; the next pull must resume and succeed. */
+/** Kills the server during pulls from a slow registry. The next pull must resume and succeed. */
 export async function killAmidPulls(rounds: number, random: Random): Promise<KillResult> {
   const root = await mkdtemp(join(tmpdir(), "locallm-kill-"));
   const registry = await fakeRegistry();
@@ -98,7 +98,7 @@ export async function killAmidPulls(rounds: number, random: Random): Promise<Kil
   return result;
 }
 
-/** How long the work takes without a kill, so that kills come early, late and after it. */
+/** Measures how long the work takes without a kill, so that kills can come early, late and after the end. */
 async function timed(root: string, work: (server: ServerProcess) => Promise<unknown>): Promise<number> {
   const server = await startServer({ models: root });
   const begin = performance.now();
@@ -128,7 +128,7 @@ async function closeAll(registry: FakeRegistry, root: string): Promise<void> {
   await rm(root, { recursive: true, force: true });
 }
 
-/** Two models that stay unchanged, and one that changes start from. */
+/** Creates two models that stay unchanged, and one model that the changes start from. */
 async function prepared(root: string): Promise<Map<string, string>> {
   const server = await startServer({ models: root });
   const bytes = ggufBytes(tinyModel());
@@ -142,7 +142,7 @@ async function prepared(root: string): Promise<Map<string, string>> {
   return new Map(models.map(({ name, digest: manifest }) => [displayModelName(name), manifest]));
 }
 
-/** Ends when the server ends. */
+/** Changes models until the server ends. */
 async function changeWithoutEnd(server: ServerProcess, expected: Expectations, round: number): Promise<void> {
   const kinds = ["create", "copy", "create over", "delete", "delete"] as const;
   try {
@@ -152,7 +152,8 @@ async function changeWithoutEnd(server: ServerProcess, expected: Expectations, r
       const system = `text ${round} ${number}`;
       const kind = kinds[turn]!;
       if (kind === "create" || kind === "create over") {
-        // `again` already exists: afterwards it has its old or its new content, and is never missing.
+        // `again` already exists. After the kill it must have its old or its new content, and must never be
+        // missing.
         const model = kind === "create" ? own : "again";
         await expected.change(kind, model, system, () =>
           server.ask("/api/create", { model, from: "base", system, stream: false }),
@@ -176,13 +177,15 @@ async function answered(response: Promise<Response>): Promise<void> {
   if (status !== 200) throw new Error(`answered ${status}`);
 }
 
-/** The content of each name according to the server's answers: a system text, or null for no model. */
+/**
+ * The content of each name according to the server's answers: a system text, or null if there is no model.
+ */
 class Expectations {
   underWay: string | null = null;
   readonly #meanings = new Map<string, string | null>();
   #cutOff: { name: string; meaning: string | null } | null = null;
 
-  /** If the request fails, its outcome stays unknown. */
+  /** If the request fails, its outcome is unknown. */
   async change(
     kind: string,
     name: string,
@@ -198,8 +201,8 @@ class Expectations {
   }
 
   /**
-   * After a kill: differences between the store and the confirmed changes. From now on, an interrupted change counts as
-   * the store shows it.
+   * Compares the store with the confirmed changes after a kill and returns the differences. It then takes the
+   * store's state as the result of an interrupted change.
    */
   async settle(root: string): Promise<string[]> {
     const found = new Map<string, string | null>();
@@ -236,7 +239,10 @@ async function faults(root: string, untouched: ReadonlyMap<string, string>): Pro
   ];
 }
 
-/** 24 MB of random bytes (three parts of a download) after a valid header, different in each round. */
+/**
+ * Returns 24 MB of random bytes (three parts of a download) after a valid header. Each round gets different
+ * bytes.
+ */
 function largeModel(): Buffer {
   const rows = 196_608;
   const data = randomBytes(32 * rows * 4);

@@ -491,7 +491,7 @@ test("a LoRA adapter changes the output of its model only", async () => {
   expect(await say("base")).toEqual(plain);
   expect((await server.ask("/api/show", { model: "tuned" }))["modelfile"]).toContain("\nADAPTER ");
 
-  // The file may have changed since the model was created, so the gate checks it again before each load.
+  // The file may have changed since the model was created, so its header is checked again before each load.
   await writeFile(join(models, "blobs", digestOf(adapter).replace(":", "-")), adapter.subarray(0, -64));
   const changed = await answer(await server.post("/api/generate", { model: "tuned", prompt: "hello" }));
   expect(changed).toMatchObject({ status: 400, body: { error: expect.stringMatching(/^invalid GGUF: /) } });
@@ -535,7 +535,7 @@ test("a model that Ollama adds to the folder can be used, and damaged weights do
   expect((await remove("theirs")).status).toBe(200);
 });
 
-/** The same numbers in every run, between -1 and 1. */
+/** Numbers between -1 and 1 that are the same in every run. */
 function noise(length: number, seed: number): Buffer {
   const bytes = Buffer.alloc(length * 4);
   let state = seed;
@@ -599,7 +599,7 @@ describe.skipIf(starter === null)("with the starter model", () => {
       }),
     );
     await stream.next();
-    // Both names use the weights, so deleting the second removes them.
+    // Both names use the same weights, so the weights are deleted with the second name.
     await remove("busy", own);
     const removed = remove(starterName, own);
     let last: Record<string, unknown> = {};

@@ -47,7 +47,10 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const sum = (sizes: ModelInfo["sizeBytes"]) => sizes.weights + sizes.context + sizes.compute;
 
-/** Measures a load, then loads: the engine must allocate what the dry load reported, with limited slack. */
+/**
+ * Measures a load and then loads the model. The engine must allocate what the dry load reported, within a
+ * small tolerance.
+ */
 async function expectMeasured(path: string, more: Partial<LoadRequest>): Promise<void> {
   const load = { ...base, ...more, modelPath: path };
   const measured = await measureLoad(load);

@@ -8,16 +8,16 @@ import type { CreateRequest } from "../src/wire/api/library.ts";
 import { requireModelName } from "../src/wire/model-name.ts";
 import { smallLlama } from "./small-llama.ts";
 
-/** Path of the embedding model, for tests that need one. */
+/** The path of the embedding model for tests that need one. */
 export const embeddingModelPath =
   process.env["TEST_MODELS"] === undefined
     ? null
     : join(process.env["TEST_MODELS"], "all-minilm-l6-v2-f16.gguf");
 
-/** A folder of models for one test file, made from the models that this machine has. */
+/** A models folder for one test file, filled from the models of this machine. */
 export interface ModelStore {
   readonly folder: string;
-  /** Creates the model `name` from a GGUF file, with other fields of a create request. */
+  /** Creates the model `name` from a GGUF file. `more` sets further fields of the create request. */
   add(name: string, path: string, more?: Partial<CreateRequest>): Promise<void>;
   /** Creates the model `name` from another model of this store. */
   derive(name: string, more: Partial<CreateRequest> & { from: string }): Promise<void>;
@@ -45,13 +45,13 @@ export async function createModelStore(): Promise<ModelStore> {
   };
 }
 
-/** `small:a` and `small:b`: two models that load and answer in milliseconds, made on the spot. */
+/** A store with `small:a` and `small:b`, two generated models that load and answer in milliseconds. */
 export async function createSmallStore(): Promise<ModelStore> {
   const store = await createModelStore();
   for (const [index, name] of ["small:a", "small:b"].entries()) {
     const path = join(store.folder, "small.gguf");
     await writeFile(path, smallLlama(index + 1));
-    // One thread: nothing to wait for on a machine that is busy with other tests.
+    // One thread, so that no thread waits for another on a machine that is busy with other tests.
     await store.add(name, path, { parameters: { num_thread: 1 } });
     await rm(path);
   }

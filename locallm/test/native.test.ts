@@ -242,7 +242,7 @@ describe("the native API", () => {
       expect(gone).toMatchObject({ done: true, done_reason: "unload" });
       const isEmpty = async () => (await server.ask<{ models: [] }>("/api/ps")).models.length === 0;
       await until("it is unloaded", isEmpty);
-      // Also after an answer.
+      // The value must also apply after an answer.
       await generate({ prompt: "x", keep_alive: keepAlive });
       await until("it is unloaded again", isEmpty);
     });
@@ -293,9 +293,9 @@ describe("the native API", () => {
       expect(answer["prompt_eval_count"]).toBe(tokens.length);
       const raw = await generate({ prompt, raw: true });
       expect(raw["response"]).toBe(answer["response"]);
-      // Like Ollama: there is no context to continue from.
+      // Like Ollama, these answers have no context to continue from.
       expect([answer["context"], raw["context"]]).toEqual([expect.any(Array), undefined]);
-      // Ollama's own client sends all fields.
+      // Ollama's own client always sends all fields.
       const empty = { suffix: "", system: "", template: "", context: [], format: "", images: [] };
       for (const raw of [false, true])
         expect(await generate({ prompt, raw, ...empty })).toMatchObject({
@@ -506,7 +506,7 @@ describe("the native API", () => {
       const streamed = await server.post("/api/generate", { model, prompt, truncate: true, options });
       expect(streamed.headers.get("x-truncated")).toBe(response.headers.get("x-truncated"));
       expect((await collect(streamed)).at(-1)).toMatchObject({ truncated });
-      // The first num_keep tokens stay.
+      // The first num_keep tokens must stay.
       const { tokens: ids } = await server.ask<{ tokens: number[] }>("/api/tokenize", {
         model,
         content: prompt,
@@ -605,7 +605,7 @@ describe("the native API", () => {
       top_logprobs?: Logprob[];
     }
     const of = (answer: Answer) => answer["logprobs"] as Logprob[] | undefined;
-    // Whether a prompt was in the cache shows in the last digits.
+    // Cached and computed prompts differ in the last digits.
     const exact = { ...greedy, num_predict: 12, deterministic: true };
     const requests: [route: string, body: Answer][] = [
       ["/api/generate", { prompt: "x" }],

@@ -621,7 +621,7 @@ describe("the OpenAI API", () => {
   });
 
   describe("log probabilities", () => {
-    // Whether a prompt was in the cache shows in the last digits.
+    // Cached and computed prompts differ in the last digits.
     const exact = { deterministic: true };
     interface Logprobs {
       content: { token: string; logprob: number; bytes: number[]; top_logprobs: Answer[] }[];
@@ -893,11 +893,11 @@ describe("the OpenAI API", () => {
       });
       expect(third.usage["input_tokens"]).toBe(whole.usage["input_tokens"]);
       expect(third.output[0]!["content"]).toEqual(whole.output[0]!["content"]);
-      // Instructions belong to one request.
+      // Instructions apply to one request only.
       expect((await next(first, "x")).usage["input_tokens"]).toBeLessThan(
         (await next(first, "x", { instructions: "be kind" })).usage["input_tokens"]!,
       );
-      // Two answers to one response do not see each other.
+      // Two answers to the same response do not affect each other.
       expect((await next(first, "more")).usage["input_tokens"]).toBe(second.usage["input_tokens"]);
       expect((await itemsOf(third.id)).data.map((item) => [item["role"], item["type"]])).toEqual([
         ["user", "message"],

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { ServerProcess } from "./server-process.ts";
 import { ggufBytes, loadableModel, text, withEntry } from "./tiny-gguf.ts";
 
-/** A request that tries to make others wait. */
+/** A request that tries to delay other clients. */
 export interface Attack {
   readonly what: string;
   send(server: ServerProcess): Promise<unknown>;
@@ -12,7 +12,7 @@ export interface Attack {
 const victim = "small:a";
 const brief = { num_predict: 1, num_ctx: 2048, num_thread: 1, temperature: 0 };
 
-/** Go templates in requests and Jinja templates in weights, combined from parts that multiply work. */
+/** Go templates for requests and Jinja templates for weights, built from parts that multiply work. */
 export function hostileTemplates(count: number, seed: number): Attack[] {
   const go = nested(goParts).map((template) => ({ template, chars: 0 }));
   const request = fc.record({ of: go, chars: fc.constantFrom(10, 10_000, 1_000_000, 4_000_000) });
@@ -34,7 +34,7 @@ export function hostileTemplates(count: number, seed: number): Attack[] {
   return fc.sample(attacks, { seed, numRuns: count });
 }
 
-/** Long texts that repeat a few units, sent to every route that tokenizes. */
+/** Long texts that repeat a few units. They are sent to every route that tokenizes. */
 export function hostilePrompts(count: number, seed: number): Attack[] {
   const units = fc.constantFrom(
     ...[
@@ -182,7 +182,7 @@ export interface Waits {
   readonly slowestMs: number;
 }
 
-/** Requests an ordinary answer and the list of models, alternately, until `over`. */
+/** Alternately requests an ordinary answer and the list of models until `over`. */
 export async function ordinaryRequests(server: ServerProcess, over: () => boolean): Promise<Waits> {
   const times: number[] = [];
   const chat = { model: victim, messages: [{ role: "user", content: "hi" }], stream: false, options: brief };
@@ -198,7 +198,7 @@ export async function ordinaryRequests(server: ServerProcess, over: () => boolea
   return { medianMs: times[times.length >> 1] ?? 0, slowestMs: times.at(-1) ?? 0 };
 }
 
-/** Sends attacks, `atOnce` at a time, while other clients request ordinary answers. */
+/** Sends `atOnce` attacks at a time while other clients request ordinary answers. */
 export async function under(
   server: ServerProcess,
   attacks: readonly Attack[],

@@ -49,7 +49,7 @@ async function* linesOf(response: Response) {
 
 const left = async (folder: string) => await readdir(join(models, folder)).catch(() => []);
 
-/** Expects the error, streamed and unstreamed, with no files left and the server still running. */
+/** Expects the error with and without streaming, no leftover files, and a server that is still running. */
 async function refused(status: number, error: string | RegExp, body: Record<string, unknown> = {}) {
   const streamed = await pull(body);
   expect(streamed.last["error"]).toMatch(error);
@@ -428,8 +428,8 @@ describe("signing in", () => {
 });
 
 describe("the model hub", () => {
-  // Imitates the hub: a tag is a file name, or a quantisation in upper or lower case; the hub decides what `latest` is;
-  // settings files are layers; blobs have signed URLs on another host.
+  // Imitates the model hub: a tag is a file name, or a quantisation in upper or lower case. The hub chooses
+  // what `latest` means, serves settings files as layers, and signs blob URLs on another host.
   const quantisations: Record<string, Buffer> = {
     "tiny-Q4_K_M.gguf": tiny,
     "tiny-Q8_0.gguf": ggufBytes(tinyModel({ version: 2 })),

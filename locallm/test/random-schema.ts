@@ -80,8 +80,8 @@ function objectOf(any: fc.Arbitrary<Schema>): fc.Arbitrary<Schema> {
 }
 
 /**
- * JSON schemas with every supported keyword. Strings, arrays and numbers are bounded, so that every answer can end
- * within a small window.
+ * Random JSON schemas with every supported keyword. Strings, arrays and numbers are bounded, so that every
+ * answer fits a small window.
  */
 const schemas: fc.Arbitrary<Schema> = fc.letrec<{ any: Schema; object: Schema }>((tie) => ({
   any: fc.oneof(

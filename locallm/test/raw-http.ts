@@ -8,7 +8,7 @@ export interface RawAnswer {
   readonly json: () => Record<string, unknown>;
 }
 
-/** A request with any headers, also Host and Origin, which `fetch` does not allow. */
+/** Sends a request with any headers, including Host and Origin, which `fetch` does not allow. */
 export function rawRequest(
   url: string,
   options: { method?: string; path: string; headers?: Record<string, string>; body?: string | Uint8Array },
@@ -51,7 +51,7 @@ export function rawRequest(
   });
 }
 
-/** Sends bytes unchanged over a new socket, and returns everything that arrives until the other side closes it. */
+/** Sends bytes unchanged over a new socket and returns everything that arrives until the peer closes it. */
 export function rawBytes(url: string, bytes: string | Uint8Array): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {

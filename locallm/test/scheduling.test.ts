@@ -32,7 +32,7 @@ describe("many requests", () => {
       expect(answers.filter(({ done }) => !done)).toEqual([]);
       const { decisions } = await explain(server);
       const loads = decisions.filter(({ what }) => what === "load");
-      // One load per 16 requests, or per 2 s if those finish sooner.
+      // The scheduler allows one load per 16 requests, or one per 2 s if those requests finish sooner.
       const cutShort = decisions.filter(({ why }) => why.endsWith("served 2 s")).length;
       expect(loads.length).toBeLessThanOrEqual(14 + cutShort);
       expect(loads.length).toBeGreaterThanOrEqual(14);
@@ -42,7 +42,7 @@ describe("many requests", () => {
         expect(order).toEqual(order.toSorted((a, b) => a - b));
       }
     });
-    // About twenty loads in sequence.
+    // The test makes about twenty loads in sequence.
   }, 240_000);
 
   it("two names for the same weights share one runner", async () => {
@@ -98,7 +98,7 @@ describe("many requests", () => {
         return view.waiting.length === 0 && view.loaded.every(({ active }) => active === 0);
       });
       expect((await explain(server)).decisions.filter(({ what }) => what === "load")).toHaveLength(1);
-      // The server counts each client that it saw, as served or gone; some left earlier.
+      // The server counts each client that it saw as served or as gone. Some clients left earlier.
       const route = (status: string) => `route="/api/generate",status="${status}"`;
       await until("who was served is counted", async () => {
         return (await metricsOf(server))("requests_total", route("200")) >= served;

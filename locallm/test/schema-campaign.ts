@@ -12,12 +12,12 @@ export function seededSchemas(count: number, seed: number): Schema[] {
 }
 
 export interface Kept {
-  /** null: the answer can be parsed and is valid. */
+  /** Null if the answer can be parsed and is valid. */
   readonly problem: string | null;
   readonly tokens: number;
 }
 
-/** Requests an answer by this schema and checks it with an independent validator. */
+/** Requests an answer for this schema and checks it with an independent validator. */
 export async function askForSchema(
   server: ServerProcess,
   model: string,
@@ -47,15 +47,15 @@ export async function askForSchema(
 }
 
 export interface Refusals {
-  /** Schemas that were not rejected, or without a clear error. */
+  /** Schemas that were accepted, or rejected with an unclear error. */
   readonly accepted: readonly string[];
   readonly slowestMs: number;
   readonly medianMs: number;
-  /** Growth of the server's resident memory after a first round of the same requests. */
+  /** Growth of the server's resident memory after the first round of the same requests. */
   readonly grownMib: number;
 }
 
-/** Sends hostile schemas one after another; a first round grows the heap to its working size. */
+/** Sends hostile schemas one after another. The first round grows the heap to its working size. */
 export async function refuseHostile(server: ServerProcess, model: string, count: number): Promise<Refusals> {
   const ask = (format: Schema) => server.post("/api/generate", { model, prompt: "x", format });
   for (const schema of hostileSchemas(Math.min(count, 20))) await (await ask(schema)).arrayBuffer();
@@ -79,7 +79,7 @@ export async function refuseHostile(server: ServerProcess, model: string, count:
   };
 }
 
-/** Schemas that are too large or contradict themselves. Every one must be rejected. */
+/** Schemas that are too large or contradict themselves. The server must reject every one. */
 function hostileSchemas(count: number): Schema[] {
   const nest = (depth: number, wrap: (inner: Schema) => Schema) =>
     Array.from({ length: depth }).reduce<Schema>((inner) => wrap(inner), { type: "null" });
@@ -110,7 +110,10 @@ function hostileSchemas(count: number): Schema[] {
   );
 }
 
-/** Schemas that are expensive to read or to enforce, although most are small. Some are rejected, some are answered. */
+/**
+ * Schemas that are expensive to read or to enforce, although most are small. The server rejects some and
+ * answers others.
+ */
 export function costlySchemas(count: number): Schema[] {
   const text = (pattern: string): Schema => ({ type: "string", pattern });
   const makers: ((size: number) => Schema)[] = [
@@ -172,8 +175,8 @@ export function costlySchemas(count: number): Schema[] {
 }
 
 /**
- * Requests an answer by a costly schema. Returns null if it was answered or rejected with a clear error, else the
- * problem.
+ * Requests an answer for a costly schema. Returns null if the server answered it or rejected it with a clear
+ * error; otherwise returns the problem.
  */
 export async function askCostly(
   server: ServerProcess,

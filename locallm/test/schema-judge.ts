@@ -11,16 +11,16 @@ import { parseGbnf } from "./gbnf.ts";
 
 export interface JudgedSchema {
   readonly schema: object;
-  /** Its authors say that nothing satisfies it, so rejecting it is correct. */
+  /** The schema's authors say that no value satisfies it, so rejecting it is correct. */
   readonly isContradiction?: boolean;
-  /** JSON Schema draft 7. */
+  /** The schema uses JSON Schema draft 7. */
   readonly isOld?: boolean;
   readonly lenient?: boolean;
 }
 
 /**
- * Writes the schema's grammar, derives random texts of it, and has ajv and our own automaton check them. `refusal` is
- * null if the schema was accepted, `wrong` if all texts were valid.
+ * Writes the schema's grammar, derives random texts from it, and checks them with ajv and our own automaton.
+ * `refusal` is null if the schema was accepted. `wrong` is null if all texts were valid.
  */
 export function judgeSchema(
   { schema, isContradiction = false, isOld = false, lenient = false }: JudgedSchema,
@@ -51,13 +51,13 @@ function wrongText(gbnf: string, schema: object, isOld: boolean, texts: number):
       try {
         return compiled(value);
       } catch (error) {
-        // ajv follows a reference to itself forever.
+        // ajv follows a schema's reference to itself forever.
         if (error instanceof RangeError) return true;
         throw error;
       }
     };
   } catch {
-    // ajv cannot read some schemas: patterns in other syntaxes, references to missing targets.
+    // ajv cannot read some schemas, such as patterns in other syntaxes and references to missing targets.
     validate = () => true;
   }
   const grammar = parseGbnf(gbnf);

@@ -10,12 +10,12 @@ const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 export interface ServerProcess {
   readonly url: string;
   readonly pid: number;
-  /** The structured log so far, one entry per line. */
+  /** The lines of the structured log so far. */
   readonly log: Record<string, unknown>[];
   readonly stdout: () => string;
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   post(path: string, body: unknown, init?: RequestInit): Promise<Response>;
-  /** The answer's JSON; throws if the status is not 200. */
+  /** Returns the answer's JSON. Throws if the status is not 200. */
   ask<Answer = Record<string, unknown>>(path: string, body?: unknown): Promise<Answer>;
   signal(name: NodeJS.Signals): void;
   /** Sends SIGTERM and waits for the end of the process. */
@@ -24,7 +24,7 @@ export interface ServerProcess {
 
 export interface ServerOptions {
   readonly env?: Record<string, string>;
-  /** A folder of models; by default a new empty one, which is removed at the end. */
+  /** The models folder. By default it is a new empty folder, which is removed at the end. */
   readonly models?: string;
 }
 
@@ -41,7 +41,7 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
       reject(new Error(`the server ended with ${code}:\n${started.stdout()}${started.stderr()}`)),
     );
   });
-  // The IPC channel may be faster than the pipes.
+  // The IPC message may arrive before the log lines.
   await until("its first lines are here", () => {
     return (
       started.stdout().includes("Models run on") && started.log.some((line) => line["msg"] === "backend")
@@ -76,7 +76,7 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
   };
 }
 
-/** Runs any locallm command in an environment without this machine's own settings. */
+/** Runs any locallm command in an environment without this machine's settings. */
 export function launch(args: readonly string[], env: Record<string, string> = {}, input?: string) {
   const clean = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(LOCALLM_|CUDA_|GGML_|NODE_|VITEST)/.test(name)),
@@ -85,7 +85,7 @@ export function launch(args: readonly string[], env: Record<string, string> = {}
     process.execPath,
     ["-C", "source", "--optimize-for-size", main, ...args],
     {
-      // Without it, each start compiles every module again.
+      // Without a compile cache, each start compiles every module again.
       env: { ...clean, NODE_COMPILE_CACHE: join(tmpdir(), "locallm-compile-cache"), ...env },
       stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", "ipc"],
     },
@@ -105,7 +105,7 @@ export function launch(args: readonly string[], env: Record<string, string> = {}
     for (const line of lines) if (line.startsWith("{")) log.push(JSON.parse(line) as Record<string, unknown>);
   });
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
-    // Not at "exit", because its last output may still be in the pipe.
+    // Waits for "close" instead of "exit", because the last output may still be in the pipe.
     child.once("close", (code, signal) => resolve({ code, signal }));
   });
   return { child, log, env, exited, stdout: () => stdout, stderr: () => stderr };
@@ -123,7 +123,10 @@ export async function* lines(response: Response): AsyncGenerator<Record<string, 
   if (rest !== "") throw new Error(`a stream ended within a line: ${rest}`);
 }
 
-/** The current metrics, by name without `locallm_` and with labels as printed; 0 if a metric is missing. */
+/**
+ * The current metrics, by name without the prefix `locallm_` and with labels as printed. A missing metric is
+ * 0.
+ */
 export async function metricsOf(server: ServerProcess): Promise<(name: string, labels: string) => number> {
   const all = (await (await fetch(`${server.url}/metrics`)).text()).split("\n");
   return (name, labels) => {

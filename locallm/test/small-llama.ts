@@ -8,16 +8,17 @@ const layers = 2;
 const contextLength = 4096;
 
 /**
- * A complete llama with 100,000 random weights: the engine loads it in a few milliseconds and decodes thousands of
- * tokens a second. It generates printable ASCII and never ends an answer by itself. Another seed gives another model.
+ * A complete llama model with 100,000 random weights. The engine loads it in a few milliseconds and decodes
+ * thousands of tokens per second. It generates printable ASCII and never ends an answer by itself. Each seed
+ * gives a different model.
  */
 export function smallLlama(seed: number, trainedOn?: number): Buffer {
   return smallModel("llama", seed, trainedOn);
 }
 
 /**
- * The same with other kinds of memory: in gemma3, five of six layers see only the last 64 tokens; mamba has a state
- * instead of a cache, which cannot be truncated.
+ * Like `smallLlama`, with other kinds of memory. In gemma3, five of six layers see only the last 64 tokens.
+ * mamba has a state instead of a cache; the state cannot be truncated.
  */
 export function smallModel(
   architecture: "llama" | "gemma3" | "mamba",
@@ -145,7 +146,7 @@ const architectures: Record<"llama" | "gemma3" | "mamba", Architecture> = {
       tensor(`${name}.ssm_x.weight`, [inner, rank + 2 * state]),
       tensor(`${name}.ssm_dt.weight`, [rank, inner]),
       tensor(`${name}.ssm_dt.bias`, [inner]),
-      // Negative, so that the state decays.
+      // The values are negative so that the state decays.
       { name: `${name}.ssm_a`, shape: [state, inner], data: floats(state * inner, () => -0.1) },
       ones(`${name}.ssm_d`, inner),
       tensor(`${name}.ssm_out.weight`, [inner, embedding]),
@@ -158,12 +159,12 @@ const chatMl =
 
 interface Token {
   readonly piece: string;
-  /** ggml's numbers: 1 is normal, 3 is control. */
+  /** ggml's token type: 1 is normal, 3 is control. */
   readonly type: number;
   readonly isText: boolean;
 }
 
-/** Four control tokens, every byte as GPT-2 writes it, and one merge. */
+/** Four control tokens, every byte in GPT-2's spelling, and one merge. */
 function tokens(): Token[] {
   const control = ["<s>", "</s>", "<|im_start|>", "<|im_end|>"];
   return [
@@ -174,8 +175,8 @@ function tokens(): Token[] {
 }
 
 /**
- * Printable Latin-1 characters represent themselves; all other bytes are represented by the characters from U+0100 on,
- * in order.
+ * Printable Latin-1 characters represent themselves. All other bytes are represented by the characters from
+ * U+0100 on, in order.
  */
 function byteSpellings(): string[] {
   let next = 0x100;

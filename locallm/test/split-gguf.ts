@@ -1,7 +1,8 @@
 import { type GgufSpec, ggufBytes, u16 } from "./tiny-gguf.ts";
 
 /**
- * The files into which llama.cpp's tool splits a model: the first contains the metadata, each contains some tensors.
+ * Splits a model into files like llama.cpp's tool. The first file contains the metadata, and each file
+ * contains some tensors.
  */
 export function splitGguf(spec: GgufSpec, count: number): Buffer[] {
   const each = Math.ceil(spec.tensors.length / count);

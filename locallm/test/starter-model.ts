@@ -12,9 +12,9 @@ export const starterName = "smollm2:135m";
 let ready: Promise<string | null> | null = null;
 
 /**
- * A models folder with the starter model, outside the repository, downloaded once for all runs. Tests must not change
- * it: they copy or link what they change. Null if no source can be reached; tests that need it are then skipped by
- * name.
+ * A models folder with the starter model, outside the repository, downloaded once for all runs. Tests must
+ * not change it; they copy or link the files that they change. Null if no source can be reached; tests that
+ * need the model are then skipped by name.
  */
 export function starterStore(): Promise<string | null> {
   ready ??= fetchOnce();

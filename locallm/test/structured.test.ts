@@ -69,7 +69,7 @@ describe("structured output of a model with random weights", () => {
       options: { seed: 1, num_ctx: 2048 },
     });
     expect(response.headers.get("x-ignored-fields")).toBe("format.uniqueItems");
-    // Ten digits, twelve items.
+    // There are only ten digits, so twelve items must repeat some.
     expect(await response.json()).toMatchObject({ format_violations: ["/ must not repeat an item"] });
   });
 
@@ -97,7 +97,7 @@ describe("structured output of a model with random weights", () => {
   it("100 hostile schemas are rejected with clear errors, and memory stays flat", async () => {
     const { accepted, grownMib } = await refuseHostile(server, "small:a", 100);
     expect(accepted).toEqual([]);
-    // Most of it is garbage; the proof shows with a bounded heap that none of it remains.
+    // Most of the growth is garbage. The proof with a bounded heap shows that none of it remains.
     expect(grownMib).toBeLessThan(128);
   });
 });
@@ -107,7 +107,7 @@ describe.skipIf(starter === null)("structured output of the starter model (needs
   let server: ServerProcess;
   beforeAll(async () => {
     store = await createModelStore();
-    // One thread: two threads that wait for each other are very slow on a busy machine.
+    // One thread, because two threads that wait for each other are very slow on a busy machine.
     await store.add("smollm2:135m", starter!, { parameters: { num_thread: 1 } });
     await store.derive("tools:1", { from: "smollm2:135m", template: hermesTemplate });
     server = await startServer({ models: store.folder, env: { LOCALLM_NUM_PARALLEL: "4" } });
@@ -117,7 +117,7 @@ describe.skipIf(starter === null)("structured output of the starter model (needs
     await store.remove();
   });
 
-  // Small schemas, because large ones take long; the model with random weights tests large ones above.
+  // Uses small schemas, because large ones take long. The tests above cover large ones with random weights.
   const small = seededSchemas(80, 2).filter((schema) => JSON.stringify(schema).length < 350);
 
   it.each(small.slice(0, 30).map((schema, index) => ({ schema, index })))(

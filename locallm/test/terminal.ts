@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { until } from "./server-process.ts";
 
-/** Whether this machine can make pseudo-terminals with util-linux's `script`. */
+/** Whether this machine can create pseudo-terminals with util-linux's `script`. */
 export const hasTerminal = (() => {
   try {
     execFileSync("script", ["--version"], { stdio: "ignore" });
@@ -14,7 +14,7 @@ export const hasTerminal = (() => {
   }
 })();
 
-/** A command line on a terminal of 80 columns, to type into. */
+/** A program on a terminal of 80 columns. */
 export interface Terminal {
   /** The output since the last `type`. */
   shown(): string;

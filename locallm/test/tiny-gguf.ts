@@ -1,4 +1,4 @@
-/** Builds small GGUF files for tests, including broken ones: every number of the layout can be set. */
+/** Builds small GGUF files for tests, including broken ones. Tests can set every number of the layout. */
 
 type Kind = "u8" | "i8" | "u16" | "i16" | "u32" | "i32" | "f32" | "bool" | "string" | "u64" | "i64" | "f64";
 const kinds: readonly (Kind | "array")[] = [
@@ -25,7 +25,7 @@ export type Entry =
 export interface TensorSpec {
   name: string;
   shape: (number | bigint)[];
-  /** ggml's number of the type; 0 is F32. */
+  /** ggml's number for the type; 0 is F32. */
   type?: number;
   data?: Buffer;
   offset?: bigint;
@@ -45,7 +45,10 @@ export const u32 = (value: number): Entry => ({ kind: "u32", value });
 export const f32 = (value: number): Entry => ({ kind: "f32", value });
 export const text = (value: string): Entry => ({ kind: "string", value });
 
-/** A file that satisfies every rule: two tensors, the keys of a llama model, a vocabulary of four tokens. */
+/**
+ * A file that satisfies every rule, with two tensors, the keys of a llama model and a vocabulary of four
+ * tokens.
+ */
 export function tinyModel(changes: Partial<GgufSpec> = {}): GgufSpec {
   return {
     metadata: [
@@ -152,7 +155,10 @@ function u64Bytes(value: bigint): Buffer {
   return bytes;
 }
 
-/** A llama with one layer and 300 tokens that the engine loads and runs; its weights are random. About 130 KB. */
+/**
+ * A llama model with one layer and 300 tokens that the engine can load and run. Its weights are random. It
+ * takes about 130 KB.
+ */
 export function loadableModel(): GgufSpec {
   const width = 32;
   const hidden = 64;

@@ -1,6 +1,8 @@
 import type { ServerProcess } from "./server-process.ts";
 
-/** The offered tool, with arguments that a small model writes only if a grammar enforces them. */
+/**
+ * The offered tool and the cities that it accepts. A small model writes them only if a grammar enforces them.
+ */
 const cities = ["Rome", "Paris", "Oslo"];
 const tools = [
   {
@@ -25,7 +27,7 @@ export const toolChoices = {
 
 export interface ToolAnswer {
   readonly calls: number;
-  /** null: every call is valid, and a required call was made. */
+  /** Null if every call is valid and a required call was made. */
   readonly problem: string | null;
 }
 
@@ -37,8 +39,8 @@ interface Answer {
 }
 
 /**
- * Asks for the weather. Under `auto`, earlier turns show the model a call, because a model this small imitates what it
- * sees.
+ * Asks for the weather. With `auto`, earlier turns show the model a call, because such a small model imitates
+ * what it sees.
  */
 export async function askForCall(
   server: ServerProcess,

@@ -10,8 +10,8 @@ import { findDevices } from "../src/runner/devices.ts";
 export const softwareGpu = { GGML_VK_VISIBLE_DEVICES: "0" };
 
 /**
- * The folder of a Vulkan build, outside the repository and downloaded once; null if it cannot be downloaded, or if no
- * Vulkan driver shows a device. Debian's software driver is in libvulkan1 and mesa-vulkan-drivers.
+ * The folder of a Vulkan build, outside the repository and downloaded once. Null if it cannot be downloaded,
+ * or if no Vulkan driver shows a device. Debian's software driver is in libvulkan1 and mesa-vulkan-drivers.
  */
 export async function vulkanEngines(): Promise<string | null> {
   const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");

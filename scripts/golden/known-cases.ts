@@ -1,4 +1,7 @@
-/** Writes the conversations that `main.go` prints with every known template: run it after a template changes. */
+/**
+ * Writes the conversations that `main.go` renders with every known template. Run it after a template has
+ * changed.
+ */
 import { writeFileSync } from "node:fs";
 import { knownTemplates } from "../../locallm/src/template/known/families.ts";
 const tool = { type: "function", function: { name: "get_weather", description: "Weather of a <city>", parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] } } };

@@ -1,9 +1,9 @@
-// Renders the cases of locallm/src/template with the real text/template and writes what it prints.
+// Renders the cases of locallm/src/template with Go's own text/template and writes the results.
 //
 //	cd scripts/golden && go run . ../../locallm/src/template
 //
-// Reads go/golden/cases.json and known/golden/cases.json, writes expected.json beside each. The second is
-// written by known-cases.ts.
+// It reads go/golden/cases.json and known/golden/cases.json, and writes expected.json in the same folders.
+// known-cases.ts writes the second cases.json.
 package main
 
 import (
@@ -17,7 +17,8 @@ import (
 	"time"
 )
 
-// File holds templates and their data: plain JSON, or by name a conversation as model templates see it.
+// File holds templates and their data. The data is plain JSON, or the name of a conversation in the form that
+// model templates get.
 type File struct {
 	Data  any             `json:"data"`
 	Chats map[string]Chat `json:"chats"`
@@ -63,7 +64,7 @@ type ToolCallFunction struct {
 	Arguments Arguments `json:"arguments"`
 }
 
-// Arguments is a map that prints as JSON, in the order it was sent.
+// Arguments is a map that prints as JSON, in the order in which it was sent.
 type Arguments map[string]any
 
 func (a *Arguments) UnmarshalJSON(data []byte) error {
@@ -77,10 +78,11 @@ func (a *Arguments) UnmarshalJSON(data []byte) error {
 func (a Arguments) MarshalJSON() ([]byte, error) { return []byte(raws[encode(map[string]any(a))]), nil }
 func (a Arguments) String() string               { return encode(a) }
 
-// raws holds what the client sent, by what Go read of it: no field of a struct may hold it, for structs print.
+// raws maps each decoded value, encoded again, to the JSON that the client sent. The JSON cannot be stored in
+// a field of the struct, because the field would be printed too.
 var raws = map[string]string{}
 
-// Tool prints as the JSON that the client sent.
+// Tool marshals to the JSON that the client sent.
 type Tool struct {
 	Type     string       `json:"type"`
 	Function ToolFunction `json:"function"`
@@ -212,7 +214,7 @@ func typeScript(value any) string {
 	return strings.Join(names, " | ")
 }
 
-// render gives the text, or an error; the second says where it came from.
+// render returns the text, or the stage that failed.
 func render(c Case, file File) (string, string) {
 	parsed, err := template.New("").Option("missingkey=zero").Funcs(functions).Parse(c.Template)
 	if err != nil {
@@ -226,7 +228,7 @@ func render(c Case, file File) (string, string) {
 	if err := parsed.Execute(&out, data); err != nil {
 		return "", "execute"
 	}
-	// Model templates are printed with this replaced: what is not there prints as nothing.
+	// Missing values of model templates print as nothing instead of "<no value>".
 	return strings.ReplaceAll(out.String(), "<no value>", ""), ""
 }
 

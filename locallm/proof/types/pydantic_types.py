@@ -1,4 +1,4 @@
-"""Sixty types as programs define them, as JSON schemas by pydantic 2, one per line."""
+"""Sixty typical types of programs as JSON schemas by pydantic 2, one per line."""
 
 import json
 from datetime import date, datetime, time, timedelta

@@ -1,6 +1,6 @@
 /* biome-ignore-all lint/suspicious/noExplicitAny: the library is installed for the proof alone. */
 
-/** Sixty types as programs define them, as JSON schemas by TypeBox. */
+/** Sixty typical types of programs as JSON schemas by TypeBox. */
 export function typeboxSchemas({ Type: T }: { Type: any }): unknown[] {
   const point = T.Object({ x: T.Number(), y: T.Number() });
   const text = (changes: object) => T.String(changes);

@@ -1,6 +1,6 @@
 /* biome-ignore-all lint/suspicious/noExplicitAny: the library is installed for the proof alone. */
 
-/** Sixty types as programs define them, as JSON schemas by valibot. */
+/** Sixty typical types of programs as JSON schemas by valibot. */
 export function valibotSchemas(v: any, toJsonSchema: (type: unknown, config: object) => unknown): unknown[] {
   const text = (...actions: unknown[]) => v.pipe(v.string(), ...actions);
   const number = (...actions: unknown[]) => v.pipe(v.number(), ...actions);

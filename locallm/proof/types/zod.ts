@@ -7,7 +7,7 @@ const address = z.object({
 });
 const node: z.ZodType = z.lazy(() => z.object({ value: z.number(), children: z.array(node) }));
 
-/** Sixty types as programs define them, as JSON schemas by zod 4. */
+/** Sixty typical types of programs as JSON schemas by zod 4. */
 export function zodSchemas(): unknown[] {
   return [
     z.string(),

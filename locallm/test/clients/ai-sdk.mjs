@@ -1,4 +1,5 @@
-// What a user of the AI SDK writes: `ai-sdk.mjs FOLDER URL MODEL`; FOLDER has its packages. Ends with `all well`.
+// A typical program for the AI SDK. Call: `ai-sdk.mjs FOLDER URL MODEL`. FOLDER contains the packages. The
+// last line of output is `all well`.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { join } from "node:path";

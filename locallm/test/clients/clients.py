@@ -1,9 +1,7 @@
-"""What users of the Python clients write: `clients.py CLIENTS URL MODEL THINKING_MODEL EMBEDDING_MODEL`,
-clients separated by commas.
-
-In one process, because some of them read the others' packages, which takes longer than the tests.
-Ends with a line of JSON: what failed by client, null if nothing did.
-"""
+"""Typical programs for the Python clients. Call: `clients.py CLIENTS URL MODEL THINKING_MODEL
+EMBEDDING_MODEL`, with the clients separated by commas. All clients run in one process, because some of them
+import the others' packages, which takes longer than the tests. The last line of output is JSON: the error of
+each client, or null."""
 
 import json
 import os
@@ -168,7 +166,7 @@ def try_langchain_ollama():
 
 
 def try_litellm():
-    # Its table of prices would be fetched from the network.
+    # LiteLLM would download its price table otherwise.
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     import litellm
 

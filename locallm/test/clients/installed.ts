@@ -11,12 +11,12 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 export interface InstalledClients {
-  /** With its own package.json and node_modules. */
+  /** Contains a package.json and node_modules. */
   readonly folder: string;
   load(name: keyof typeof packages): Promise<unknown>;
 }
 
-/** The newest at the time of writing; a user's program has one of these or an older one. */
+/** The newest versions when this was written. */
 const packages = {
   ollama: "0.6.4",
   openai: "7.57.0",
@@ -28,8 +28,8 @@ const packages = {
 };
 
 /**
- * JavaScript clients, installed once into a cache outside the repository: they are not our dependencies. Null where npm
- * cannot reach them; their tests then skip by name.
+ * JavaScript clients, installed once into a cache outside the repository because they are not our
+ * dependencies. Null if npm cannot reach them; the tests are then skipped by name.
  */
 export async function installedClients(): Promise<InstalledClients | null> {
   const manifest = JSON.stringify({ private: true, dependencies: packages });
@@ -48,7 +48,7 @@ export async function installedClients(): Promise<InstalledClients | null> {
       await rename(building, folder);
     } catch {
       await rm(building, { recursive: true, force: true });
-      // Another run may have installed it first.
+      // Another test run may have installed the client first.
       if (!existsSync(folder)) return null;
     }
   }

@@ -298,7 +298,7 @@ describe.skipIf(clients === null)("JavaScript clients run unchanged (needs npm's
       tools: [input],
       tool_choice: { type: "any", disable_parallel_tool_use: true },
     };
-    /** Counts of the cache differ from one request to the next. */
+    /** Removes the cache counters, which differ between requests. */
     const answered = ({ content, stop_reason, usage }: Message) => ({
       content,
       stop_reason,
@@ -421,7 +421,8 @@ describe.skipIf(clients === null)("JavaScript clients run unchanged (needs npm's
     });
   });
 
-  // In a process of its own: its packages have a "source" condition too, which this test run resolves.
+  // Runs in a separate process, because this test run would resolve the "source" condition of the SDK's
+  // packages.
   it("the AI SDK with its Ollama provider generates and streams text, and an object by a schema", async () => {
     const { stdout } = await run(process.execPath, [aiSdk, clients!.folder, server.url, model], {
       env: { PATH: process.env["PATH"] },

@@ -1,7 +1,10 @@
 import { hermesTemplate } from "../hermes-template.ts";
 import { createSmallStore, embeddingModelPath, type ModelStore } from "../model-store.ts";
 
-/** What the clients talk to: a quick model of random weights that may call tools, one that thinks, and an embedding model. */
+/**
+ * The models that the clients use: a fast one with random weights that can call tools, one that thinks, and
+ * an embedding model.
+ */
 export const chatModel = "tools:1";
 export const thinkingModel = "thinks:1";
 export const embeddingModel = embeddingModelPath === null ? null : "all-minilm:22m";

@@ -9,7 +9,7 @@ import { chatModel, clientStore, embeddingModel, thinkingModel } from "./models.
 const run = promisify(execFile);
 const program = fileURLToPath(new URL("clients.py", import.meta.url));
 
-/** Which of these a Python finds. CI installs them from .ci/pip.txt. */
+/** Python modules that the tests need. CI installs them from .ci/pip.txt. */
 const modules = ["ollama", "openai", "anthropic", "langchain_ollama", "litellm"];
 const probe = modules.map((name) => `print(importlib.util.find_spec("${name}") is not None)`).join("\n");
 const answers = spawnSync("python3", ["-c", `import importlib.util\n${probe}`], {
@@ -20,7 +20,7 @@ const found = modules.filter((_, index) => answers?.[index] === "True");
 describe("Python clients run unchanged", () => {
   let store: ModelStore;
   let server: ServerProcess;
-  /** What went wrong, by client. */
+  /** The error of each client; null if it passed. */
   let results: Record<string, string | null>;
   beforeAll(async () => {
     store = await clientStore();

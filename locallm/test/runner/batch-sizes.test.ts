@@ -8,7 +8,7 @@ import type { GenerateJob } from "../../src/wire/inference/generate.ts";
 import { smallLlama } from "../small-llama.ts";
 import { collect, newJob, startModel } from "./jobs.ts";
 
-/** Far beyond sensible loads: batches of one row, windows of one token, more slots than rows. */
+/** Extreme load options: batches of one row, windows of one token, more slots than rows. */
 const loads = fc.record({
   numBatch: fc.oneof(fc.integer({ min: 1, max: 130 }), fc.integer({ min: 1, max: 4_096 })),
   numCtx: fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 4_096 })),
@@ -50,7 +50,7 @@ describe("a request", () => {
     const runner = await startModel(path, { numBatch, numCtx, slots });
     const jobs = prompts.map((length, salt) =>
       newJob(
-        // Ids of printable characters in an unusual order, so that no cache has it.
+        // Ids of printable characters in an unusual order, so that no cache contains them.
         Array.from({ length }, (_, at) => 36 + ((at * at + salt * 31 + at * salt) % 90)),
         { numCtx, numPredict: 8 },
       ),

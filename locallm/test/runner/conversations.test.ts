@@ -23,7 +23,7 @@ import { smallModel } from "../small-llama.ts";
 import { collect, loadOf, newJob } from "./jobs.ts";
 
 const sampling = { ...defaultSampling, temperature: 1.2, topK: 0, topP: 1, seed: 3 };
-/** One token per letter, so about 300 tokens. */
+/** Each letter is one token, so this has about 300 tokens. */
 const story = (topic: string) => `${topic}: ${"the quick brown fox jumps over the lazy dog. ".repeat(7)}`;
 
 let folder: string;
@@ -38,7 +38,7 @@ afterEach(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Files in the store have such names, which distinguish the states of different models. */
+/** Names the file by a digest, as the store does, so that states of different models are kept apart. */
 async function modelFile(architecture: "llama" | "gemma3" | "mamba", seed: number): Promise<string> {
   const path = join(folder, `sha256-${architecture.length}${String(seed).padStart(63, "0")}`);
   await writeFile(path, smallModel(architecture, seed));
@@ -49,7 +49,7 @@ function keeping(memoryBytes: number): KeptConversations {
   return opened(new KeptConversations({ memoryBytes, availableBytes: () => 1e12 }));
 }
 
-/** It is closed after the test. */
+/** Closes it after the test. */
 function opened(conversations: KeptConversations): KeptConversations {
   open.push(conversations);
   return conversations;
@@ -195,7 +195,7 @@ describe("the memory of conversations", () => {
     conversations.makeRoom(1);
     expect(conversations.view().memory).toMatchObject({ count: 0, bytes: 0 });
     expect(bytes).toBeGreaterThan(0);
-    // Not enough memory is available to keep anything now.
+    // Too little memory is available to keep anything now.
     expect((await answer(runner, story("tea"))).cached).toBeLessThan(10);
     expect(conversations.view().memory.count).toBe(0);
   });
@@ -222,7 +222,7 @@ describe("conversations on disk", () => {
     return opened(new KeptConversations({ memoryBytes: 2 ** 26, availableBytes: () => 1e12 }, found));
   }
 
-  /** A server that has had these conversations and was stopped. */
+  /** Runs a server with these conversations and stops it. */
   async function written(files: string, topics: readonly string[], path: string): Promise<void> {
     const conversations = await onDisk(files);
     const runner = await start(path, conversations);
@@ -276,7 +276,7 @@ describe("conversations on disk", () => {
     const whole = await readFile(file);
     for (const [what, damage] of damages) {
       await writeFile(file, whole, { mode: 0o600 });
-      // After the start, which would see some of it.
+      // Runs after the start, which would detect some of the damage.
       const conversations = await onDisk(files);
       await damage(file, whole.length);
       const runner = await start(path, conversations);
@@ -299,7 +299,7 @@ describe("conversations on disk", () => {
     const conversations = await onDisk(files, 2 * size + 4096);
     expect(conversations.view().disk).toMatchObject({ count: 2 });
     expect((await readdir(files)).sort()).toHaveLength(3);
-    // The latest ones are left.
+    // Only the latest conversations remain.
     const runner = await start(path, conversations);
     expect((await answer(runner, story("pea"))).cached).toBeGreaterThan(300);
   });
@@ -331,7 +331,7 @@ describe("conversations on disk", () => {
   });
 });
 
-/** Changes one byte. */
+/** Changes one byte of the file. */
 async function flip(path: string, at: number): Promise<void> {
   const file = await openFile(path, "r+");
   const byte = Buffer.alloc(1);

@@ -133,7 +133,7 @@ describe("a runner that cannot load", () => {
   );
 });
 
-/** A small model's file in which one word is replaced by another of the same length. */
+/** Copies a small model's file and replaces one word by another word of the same length. */
 function renamed(from: string, to: string): Buffer {
   return Buffer.from(smallLlama(1).toString("latin1").replaceAll(from, to), "latin1");
 }

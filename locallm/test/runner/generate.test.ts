@@ -105,7 +105,7 @@ describe.skipIf(modelPath === null)("a runner with one slot", () => {
     const prompt = longText("b", 60);
     const full = await collect(runner.generate(newJob(prompt, { numCtx: 90, numPredict: -1 })));
     expect(full.done.reason).toBe("length");
-    // The last token is never computed: nothing comes after it.
+    // The last token is never computed, because nothing follows it.
     expect(full.done.promptTokens + full.done.evalTokens).toBe(91);
     const shifting = newJob(prompt, { numCtx: 90, numPredict: 60, numKeep: 4, shift: true });
     const shifted = await collect(runner.generate(shifting));

@@ -9,7 +9,7 @@ export function startModel(modelPath: string, load: Partial<LoadRequest> = {}): 
   return startRunner(loadOf(modelPath, load));
 }
 
-/** A load on the CPU, with changes. */
+/** A load on the CPU; `changes` overrides its options. */
 export function loadOf(modelPath: string, changes: Partial<LoadRequest> = {}): LoadRequest {
   return {
     modelPath,
@@ -17,7 +17,7 @@ export function loadOf(modelPath: string, changes: Partial<LoadRequest> = {}): L
     numCtx: 1024,
     slots: 1,
     numBatch: null,
-    // One thread: two threads that wait for each other are very slow on a busy machine.
+    // One thread, because two threads that wait for each other are very slow on a busy machine.
     numThread: 1,
     placement: onlyProcessor,
     useMmap: null,
@@ -27,7 +27,7 @@ export function loadOf(modelPath: string, changes: Partial<LoadRequest> = {}): L
   };
 }
 
-/** A greedy job of a few tokens, with changes. */
+/** A greedy job of a few tokens; `changes` overrides its options. */
 export function newJob(prompt: GenerateJob["prompt"], changes: Partial<GenerateJob> = {}): GenerateJob {
   return {
     prompt,
@@ -63,7 +63,7 @@ export async function collect(events: AsyncIterable<GenerateEvent>): Promise<Col
   throw new Error("the answer ended without a last event");
 }
 
-/** Sampling that never ends by itself: the starter model's end tokens are excluded. */
+/** Sampling that never ends by itself, because it excludes the starter model's end tokens. */
 export const endless = {
   ...defaultSampling,
   temperature: 0,
@@ -76,7 +76,7 @@ export const endless = {
 /** Sampling without a seed. */
 export const free = { ...defaultSampling, temperature: 0.5 };
 
-/** About `tokens` tokens of plain English, different for each `topic`. */
+/** Plain English of about `tokens` tokens. Each `topic` gives a different text. */
 export function longText(topic: string, tokens: number): string {
   const sentence = `The story of ${topic} begins in a small village by the river, long before the first bridge was built. `;
   return sentence.repeat(Math.ceil(tokens / 20));

@@ -8,7 +8,7 @@ import { defaultSampling } from "../../src/wire/inference/generate.ts";
 import { smallModel } from "../small-llama.ts";
 import { collect, newJob, startModel } from "./jobs.ts";
 
-/** Far longer than the window of the sliding layers. */
+/** Much longer than the window of the sliding layers. */
 const long = "The quick brown fox jumps over the lazy dog. ".repeat(6);
 const sampling = { ...defaultSampling, temperature: 1.2, topK: 0, topP: 1, seed: 3 };
 
@@ -57,7 +57,7 @@ describe.each([
     const head = "Pack my box with five dozen liquor jugs. ".repeat(6);
     const first = await ids(job(head));
     expect(first.cached).toBeLessThan(10);
-    // The answer is dropped, as clients do with thinking.
+    // The prompt omits the answer, as clients omit thinking.
     const next = await ids(job(`${head}And then`));
     expect(next.cached).toBe(cuts ? 240 : 224);
     if (cuts) expect((await ids(job(`${head.slice(0, 200)}A cat`))).cached).toBe(195);

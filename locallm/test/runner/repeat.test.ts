@@ -6,7 +6,7 @@ import { collect, endless, free, longText, newJob, startModel } from "./jobs.ts"
 
 const modelPath = await starterModelPath();
 
-/** Token ids show more than text: different tokens can give the same text. */
+/** Compares token ids instead of text, because different tokens can give the same text. */
 async function ids(runner: Runner, job: GenerateJob): Promise<readonly number[]> {
   return (await collect(runner.generate({ ...job, wantContext: true }))).done.context!;
 }
@@ -18,7 +18,7 @@ describe.skipIf(modelPath === null)("a repeated request", () => {
   });
   afterAll(() => runner.kill());
 
-  // A flat distribution, in which a difference in the last bits soon changes a token.
+  // A flat distribution, in which a difference in the last bits soon leads to another token.
   const sampling = { ...endless, temperature: 1.5, topK: 0, topP: 1, seed: 11 };
 
   it("gives the same answer with `deterministic`, whatever is cached", async () => {

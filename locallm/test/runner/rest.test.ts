@@ -28,7 +28,9 @@ describe("an idle runner", () => {
   });
 });
 
-/** The threads besides the main one: how many are runnable, and their processor time in hundredths of a second. */
+/**
+ * Counts the runnable threads without the main thread, and their processor time in hundredths of a second.
+ */
 function threadsOf(pid: number): { awake: number; ticks: number } {
   const threads = readdirSync(`/proc/${pid}/task`)
     .filter((thread) => thread !== String(pid))

@@ -11,7 +11,7 @@ import { type SlotEvent, Slots } from "../../src/engine/slots.ts";
 import { smallLlama } from "../small-llama.ts";
 import { loadOf, newJob } from "./jobs.ts";
 
-// Real slots and the real engine in this process, so that a test can act in the middle of a step.
+// Uses real slots and the real engine in this process, so that a test can act in the middle of a step.
 
 const folder = await mkdtemp(join(tmpdir(), "locallm-slots-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -182,7 +182,7 @@ test("gives nothing for a job that is cancelled while its slot's cache is being 
   await third;
   expect(events.filter(({ id }) => id === 2)).toEqual([]);
   expect(told).toEqual(["kept 7"]);
-  // A place is requested for its conversation; there is none.
+  // Requests a place for the conversation, but none is free.
   const fourth = run(4, 0);
   await until(() => asked.length === 2);
   asked[1]!(null);

@@ -38,7 +38,7 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
   });
 
   it("copies a prompt's head from a busy slot, and gives the same answer", async () => {
-    // The busy slot's cache is so large that it is copied whole. The others may copy from each other.
+    // The busy slot's cache is so large that it is copied whole. The other slots may copy from each other.
     const head = longText("amber", 60);
     const question = "The capital of France is Paris. The capital of Italy is Rome. The capital of France is";
     const busy = runner
@@ -66,7 +66,7 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
     await a.next();
     const rest = watch("a", { [Symbol.asyncIterator]: () => a });
     await Promise.all([rest, watch("b", runner.generate(newJob(longText("stone", 300), { numPredict: 2 })))]);
-    // If the other prompt were read in one step, this answer would get only one or two tokens meanwhile.
+    // If the other prompt were computed in one step, this answer would get only one or two tokens meanwhile.
     expect(events.indexOf("b")).toBeGreaterThan(3);
   });
 
@@ -84,7 +84,8 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
     while (!isRead) tokens += Number((await events.next()).value?.kind === "text");
     expect(await long).toHaveLength(375_000);
     await events.return?.();
-    // 24 steps happen in any case, one for each 64 KiB that the pipe takes. A blocked loop would add only one.
+    // 24 steps happen in any case, one for each 64 KiB that the pipe accepts. A blocked loop would add only
+    // one step.
     expect(tokens).toBeGreaterThan(30);
   });
 
@@ -126,11 +127,11 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
     const refused = expect(
       collect(runner.generate(newJob(longText("glass", 480)), abort.signal)),
     ).rejects.toThrow("gone home");
-    // Commands are read in order: once this one is answered, the prompt's only step is being computed.
+    // Commands are read in order. When this one is answered, the prompt's only step is running.
     await runner.tokenize("x", { addSpecial: false, parseSpecial: false });
     abort.abort(new Error("gone home"));
     await refused;
-    // If it had been computed, the cache would have its head.
+    // If the step had been computed, the cache would contain the beginning of the prompt.
     const { done } = await collect(
       runner.generate(newJob(longText("glass", 60), { sampling: free, numPredict: 1 })),
     );
@@ -145,10 +146,10 @@ describe.skipIf(modelPath === null)("a runner with four slots", () => {
     await slow.next();
     const other = newJob("Another", { sampling: endless, numPredict: tokens });
     expect((await collect(runner.generate(other))).done.evalTokens).toBe(tokens);
-    // Without the pause, it would be finished too.
+    // Without the pause, this answer would be finished too.
     const waiting = await readWhatIsThere(slow);
     expect(waiting.length).toBeLessThan(tokens - 20);
-    // Reading made room, so the slot continues.
+    // Reading the events resumes the slot.
     expect(await slow.next()).toMatchObject({ done: false, value: { kind: "text" } });
     await slow.return?.();
   });

@@ -109,7 +109,7 @@ async function open(path: string): Promise<Vocabulary> {
   return Model.load(library, { ...loadOf(path), placement: onlyProcessor }, () => {}).vocabulary;
 }
 
-/** The engine's tokens for the whole text. */
+/** Returns the tokens that the engine gives for the whole text. */
 function uncut(vocabulary: Vocabulary, whole: string, options: TokenizeOptions): number[] {
   const bytes = Buffer.from(whole);
   const room = new Int32Array(bytes.length * 2 + 8);
@@ -168,7 +168,8 @@ describe.each(vocabularies)("a text that is cut at its special tokens, %s", (_, 
     const known = vocabulary;
     fc.assert(
       fc.property(texts, allOptions, (whole, options) => {
-        // A border at the end changes no token, but keeps the engine from tokenizing the whole text.
+        // The border at the end changes no token, but it prevents the engine from tokenizing the whole text
+        // at once.
         expect(known.tokenize({ pieces: [whole, ""] }, options)).toEqual(uncut(known, whole, options));
         expect(known.tokenize(whole, options)).toEqual(uncut(known, whole, options));
       }),
@@ -211,7 +212,7 @@ test("a text tokenized in parts has the tokens of the whole text", async () => {
     const whole = unit.repeat(Math.ceil(60_000 / unit.length));
     const options = { addSpecial: true, parseSpecial: true };
     const tokens = await vocabulary.tokenizeAside(whole, options);
-    // Compared as text, because comparing arrays of this length takes a second.
+    // Compares the tokens as text, because comparing arrays of this length takes a second.
     expect(tokens.join()).toBe(uncut(vocabulary, whole, options).join());
   }
 });
