@@ -7,7 +7,7 @@ const base = "/console/";
 /** The service serves `dist/` at /console/. Nothing is inlined, so the content security policy needs no exception. */
 export default defineConfig({
   base,
-  // Reads the contract's source, so that the contract need not be built first.
+  // Resolves the contract to its source, so that the contract need not be built first.
   resolve: { conditions: ["source", ...defaultClientConditions] },
   plugins: [react(), tailwindcss(), askEarly()],
   build: {
@@ -16,7 +16,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 700,
-    // Few files, because each one costs a first visit more than its bytes. Every page keeps its own file.
+    // Builds few files, because on a first visit each file costs more than its bytes. Every page keeps its
+    // own file.
     rolldownOptions: {
       output: {
         codeSplitting: {
@@ -32,8 +33,8 @@ export default defineConfig({
 });
 
 /**
- * The page itself links what every visit needs, so that it loads before the first script runs. A link with `hreflang`
- * is for readers of that language; the service removes the others.
+ * Adds links to the page for everything that each visit needs, so that it loads before the first script runs.
+ * A link with `hreflang` is for readers of that language; the service removes the other ones.
  */
 function askEarly(): Plugin {
   return {
@@ -61,7 +62,10 @@ function askEarly(): Plugin {
   };
 }
 
-/** `npm run dev -w @dataq/console` serves the pages and takes the data from a running service. */
+/**
+ * Proxies requests of `npm run dev -w @dataq/console` to a running service. Vite serves the pages; the
+ * service provides the data.
+ */
 function proxyTo(target: string) {
   return Object.fromEntries(
     ["/v1", "/admin", "/console/auth", "/console/api"].map((path) => [path, { target }]),

@@ -13,7 +13,7 @@ import { attribute, docstring, PythonTypes } from "./python-types.ts";
 const source = fileURLToPath(new URL("../src/dataq_client/", import.meta.url));
 const all: readonly Operation[] = operations;
 
-/** File below `src/dataq_client/` → its text. */
+/** Returns the text of each file, by its path below `src/dataq_client/`. */
 export function generate(): Map<string, string> {
   const files = new Map([
     ["_account.py", account()],
@@ -154,7 +154,7 @@ function face(name: string, define: string, wait: string, pages: string): string
   ].join("\n");
 }
 
-/** Required parameters may be given by position, the others by name only. */
+/** The parameters of a method. Required parameters may be given by position; the others only by name. */
 function parameters(operation: Operation, star: string, allByName = false): string {
   const { properties = {}, required = [] } = paramsSchema(operation);
   const types = new PythonTypes();

@@ -1,7 +1,7 @@
 import type { JsonSchema } from "../../client/scripts/json-schema.ts";
 import { pascal } from "../../client/scripts/operation-types.ts";
 
-/** The Python types of schemas, as TypedDict classes, each before its first use. */
+/** Converts schemas to Python types. Each TypedDict class is written before its first use. */
 export class PythonTypes {
   readonly #classes: string[] = [];
   readonly #named: Named;
@@ -11,7 +11,7 @@ export class PythonTypes {
     this.#named = named;
   }
 
-  /** The classes requested so far, each after those that it uses. */
+  /** The text of all classes that were added. Each class comes after the classes that it uses. */
   text(): string {
     return this.#classes.join("\n\n");
   }
@@ -25,7 +25,7 @@ export class PythonTypes {
     const optional = fields.filter(({ isOptional }) => isOptional);
     const rest = fields.filter(({ isOptional }) => !isOptional);
     const base = optional.length === 0 ? "TypedDict" : `_${name}Optional`;
-    // A class of its own, because NotRequired is newer than the oldest Python.
+    // Optional fields go into a separate base class, because the oldest supported Python has no NotRequired.
     if (optional.length > 0) {
       this.#classes.push(`class ${base}(TypedDict, total=False):\n${join(optional)}`);
     }
@@ -41,7 +41,8 @@ export class PythonTypes {
   /** The type of a schema; an object in it becomes a class called `name`. */
   of(name: string, schema: JsonSchema): string {
     if (schema.const !== undefined) return `Literal[${literal(schema.const)}]`;
-    // Open: a later server may send a value that this version does not know.
+    // Any other string is also allowed, because a later server may send a value that this version does not
+    // know.
     if (schema.enum !== undefined) return `Union[Literal[${schema.enum.map(literal).join(", ")}], str]`;
     if (schema.anyOf !== undefined) return union(schema.anyOf.map((one) => this.of(name, one)));
     if (Array.isArray(schema.type))

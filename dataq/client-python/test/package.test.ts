@@ -25,7 +25,7 @@ describe.skipIf(missing.length > 0)("the package (needs build, flit_core and twi
   });
   afterAll(() => rmSync(place, { recursive: true, force: true }));
 
-  /** The wheel in a bare environment. */
+  /** Installs the wheel in an empty virtual environment. */
   async function install({ path, version, httpx }: (typeof installs)[number]): Promise<void> {
     await run(path, ["-m", "venv", "--without-pip", join(place, version)]);
     const wheel = files.find((file) => file.endsWith(".whl")) ?? "";

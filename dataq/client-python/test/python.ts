@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 export const run = promisify(execFile);
 export const folder = fileURLToPath(new URL("..", import.meta.url));
 
-/** Those of the modules that `python3` lacks. CI installs them from .ci/pip.txt. */
+/** The given modules that `python3` cannot import. CI installs them from .ci/pip.txt. */
 export function missingModules(...modules: string[]): string[] {
   const probe = `import importlib.util\nfor name in ${JSON.stringify(modules)}: print(importlib.util.find_spec(name) is not None)`;
   const { stdout = "" } = spawnSync("python3", ["-c", probe], { encoding: "utf8" });
@@ -18,11 +18,11 @@ export function missingModules(...modules: string[]): string[] {
 
 interface Python {
   readonly path: string;
-  /** Such as 3.9. */
+  /** The version, such as 3.9. */
   readonly version: string;
 }
 
-/** The oldest and the newest Python of this machine that the package supports: on the PATH or kept by pyenv. */
+/** The oldest and the newest supported Python on this machine, from the PATH or from pyenv. */
 export function pythons(): Python[] {
   const pyenv = join(process.env["PYENV_ROOT"] ?? join(homedir(), ".pyenv"), "versions");
   const kept = existsSync(pyenv) ? readdirSync(pyenv).map((name) => join(pyenv, name, "bin", "python3")) : [];

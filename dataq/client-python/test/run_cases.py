@@ -23,7 +23,7 @@ START = 1767225600.0  # 2026-01-01T00:00:00Z
 
 
 class VirtualClock(Clock):
-    """Waits that take no time: they move the clock and are recorded."""
+    """A clock whose waits take no time: they move the clock and are recorded."""
 
     def __init__(self, draws: List[float]) -> None:
         self.draws = list(draws)
@@ -172,7 +172,7 @@ def compare_error(expected: Dict[str, Any], error: Optional[DevnorsDataError]) -
 
 
 def contained(what: str, actual: Any, expected: Any) -> None:
-    """Everything expected is in the actual value; objects may have more."""
+    """Asserts that the actual value contains everything expected. Objects may have more fields."""
     if isinstance(expected, dict):
         for name, value in expected.items():
             known = actual[name] if isinstance(actual, dict) and name in actual else None
@@ -196,7 +196,7 @@ def ids(records: List[Any]) -> List[Any]:
 
 
 async def main(face: str, folder: str, url: str) -> None:
-    # One for all cases, because each new one reads the machine's certificates again.
+    # All cases share one httpx client, because each new one loads the machine's certificates again.
     http_client = httpx.Client() if face == "sync" else httpx.AsyncClient()
     for file in ("requests", "retries", "errors", "pages"):
         for case in json.loads((Path(folder) / f"{file}.json").read_text("utf-8")):

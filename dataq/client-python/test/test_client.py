@@ -47,7 +47,7 @@ ENVELOPE = {"data": [{"id": "a"}], "page": 1, "total_pages": 1}
 
 
 class Server:
-    """Answers every request with what `answer` does; records what arrived."""
+    """A server that answers every request as `answer` does and records the requests."""
 
     def __init__(self, answer: Callable[[BaseHTTPRequestHandler], None]) -> None:
         self.seen: List[Any] = []
@@ -183,7 +183,7 @@ class Settings(unittest.TestCase):
             self.assertEqual(server.seen, [])
 
     def test_chinese_text_is_sent_as_utf8_and_not_escaped(self) -> None:
-        # The service limits the bytes of a body, and an escaped character has twice as many.
+        # The service limits the body in bytes, and an escaped character takes twice as many bytes.
         sizes: List[int] = []
 
         def measure(handler: BaseHTTPRequestHandler) -> None:
@@ -332,7 +332,7 @@ class Exceptions(unittest.TestCase):
 
 class Hints(unittest.TestCase):
     def test_frameworks_can_read_the_types_of_methods_and_records(self) -> None:
-        # Agent frameworks make tools from functions by their type hints.
+        # Agent frameworks derive tools from the type hints of functions.
         for kind in (DataQuery, AsyncDataQuery):
             for name in typing.get_args(OperationName):
                 self.assertIn("return", typing.get_type_hints(getattr(kind, name)))

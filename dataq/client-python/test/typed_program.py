@@ -1,4 +1,4 @@
-"""A program that type checkers read: it must be without an error, and each line that ignores one must have one."""
+"""A program for type checkers. They must find no error, and no unused `type: ignore`."""
 
 from __future__ import annotations
 

@@ -14,7 +14,10 @@ for (const [index, program] of guides.flatMap((page) => programsOf(page, "python
 }
 afterAll(() => rmSync(programs, { recursive: true, force: true }));
 
-/** Lines of typed_program.py that must be wrong say so, and a checker reports those that are not. */
+/**
+ * Each line of typed_program.py that must not type-check has a `type: ignore`, and the checkers report unused
+ * ones.
+ */
 describe.skipIf(missing.length > 0)("types (needs mypy, pyright, httpx and pandas from pip)", () => {
   test.concurrent("mypy --strict accepts the package and a program, and rejects what is wrong", async () => {
     const env = { ...process.env, MYPYPATH: "src" };

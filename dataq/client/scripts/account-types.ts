@@ -2,7 +2,7 @@ import { balance, estimate, usageGroups, usageRow } from "@dataq/contract/wire";
 import type { z } from "zod";
 import { jsonSchema, typeOf } from "./json-schema.ts";
 
-/** `src/account.ts`: what the service says of an account's tokens, as plain types. */
+/** Writes `src/account.ts`: the service's answers about an account's tokens, as plain types. */
 export function accountTypes(): string {
   return [
     "/** The price of a call now, in tokens. */",

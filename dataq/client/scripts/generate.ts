@@ -12,7 +12,7 @@ import { operationTypes } from "./operation-types.ts";
  */
 const source = fileURLToPath(new URL("../src/", import.meta.url));
 
-/** File below `src/` → its text. */
+/** Returns the text of each file, by its path below `src/`. */
 export function generate(): Map<string, string> {
   const files = new Map([
     ["operations.ts", operationTypes()],

@@ -16,7 +16,8 @@ export interface JsonSchema {
 /** The TypeScript type of a schema. `named` returns the name of a field's type if it has one. */
 export function typeOf(schema: JsonSchema, named: Named = () => undefined): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const);
-  // Any other string is allowed: a later server may send a value that this version does not know.
+  // Any other string is also allowed, because a later server may send a value that this version does not
+  // know.
   if (schema.enum !== undefined)
     return [...schema.enum.map((value) => JSON.stringify(value)), "(string & {})"].join(" | ");
   if (schema.anyOf !== undefined) return schema.anyOf.map((one) => typeOf(one, named)).join(" | ");

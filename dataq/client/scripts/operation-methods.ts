@@ -3,8 +3,8 @@ import { comment, jsonSchema } from "./json-schema.ts";
 import { pascal } from "./operation-types.ts";
 
 /**
- * `src/methods.ts`: each operation as a method of both clients. Written out, so that editors show the description of
- * each and a wrong name does not compile.
+ * Writes `src/methods.ts`, which has a method for each operation in both clients. With explicit methods,
+ * editors show the description of each operation, and a wrong name does not compile.
  */
 export function operationMethods(): string {
   return [
@@ -56,7 +56,7 @@ function view(
   ];
 }
 
-/** A call without required parameters may omit them all. */
+/** The type of a method's parameters. If no parameter is required, the caller may omit the whole object. */
 function paramsOf(operation: Operation): string {
   const { required = [] } = jsonSchema(operation.params, "input");
   return `ParamsOf<"${operation.name}">${required.length === 0 ? " = {}" : ""}`;

@@ -1,7 +1,7 @@
 import { envelopeSchema, type Operation, operations } from "@dataq/contract";
 import { comment, type JsonSchema, jsonSchema, typeOf } from "./json-schema.ts";
 
-/** `src/operations.ts`: parameters, records and the envelope of every operation as plain types. */
+/** Writes `src/operations.ts`: parameters, records and the envelope of every operation as plain types. */
 export function operationTypes(): string {
   const all: readonly Operation[] = operations;
   const first = all[0];
@@ -48,7 +48,7 @@ function typesOf(operation: Operation): string[] {
   ];
 }
 
-/** The parameters of an operation, and the page where it has pages. */
+/** The schema of an operation's parameters, with the page parameters if it has pages. */
 export function paramsSchema(operation: Operation): JsonSchema {
   const params = jsonSchema(operation.params, "input");
   const paging: Record<string, JsonSchema> = operation.paged
@@ -81,7 +81,7 @@ function envelopeTypes(operation: Operation): string[] {
   ];
 }
 
-/** Fields whose type has the same name everywhere. */
+/** Returns the type name of a field whose type has the same name everywhere. */
 export function named(field: string, schema: JsonSchema): string | undefined {
   if (field === "source" && schema.properties?.["retrieved_at"] !== undefined) return "Source";
   if (field === "usage" && schema.properties?.["list_tokens"] !== undefined) return "Usage";

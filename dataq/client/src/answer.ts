@@ -10,7 +10,7 @@ export interface RawResponse {
   readonly text: string;
 }
 
-/** The JSON object of a successful response. */
+/** Parses the JSON object of a successful response. */
 export function parseObject(response: RawResponse): Record<string, unknown> {
   const body = parse(response.text);
   if (isObject(body)) return body;
@@ -20,7 +20,9 @@ export function parseObject(response: RawResponse): Record<string, unknown> {
   );
 }
 
-/** The error for a status outside 200–299. `now` is in milliseconds since 1970, for `Retry-After` dates. */
+/**
+ * Makes the error for a status outside 200–299. `now` is in milliseconds since 1970, for `Retry-After` dates.
+ */
 export function errorOf(response: RawResponse, now: number): APIError {
   const { status, headers } = response;
   const parsed = parse(response.text);
@@ -51,7 +53,7 @@ export function requestIdOf(headers: Headers): string | undefined {
   return headers.get("x-request-id")?.slice(0, 200) ?? undefined;
 }
 
-/** In seconds, from the body or else from the header, which may be a date. */
+/** The retry delay in seconds, from the body or else from the header, which may be a date. */
 function retryAfterOf(
   body: Record<string, unknown>,
   nested: Record<string, unknown>,

@@ -20,8 +20,8 @@ export interface SyncClock extends Clock {
 }
 
 /**
- * The synchronous client: the same methods, which return their answers directly. The calling thread sleeps meanwhile,
- * so a server in the same thread could never answer.
+ * The synchronous client. It has the same methods, which return their answers directly. The calling thread
+ * sleeps during a call, so a server in the same thread could never answer.
  */
 export class DataQuerySync extends SyncOperations {
   readonly #steps: ClientSteps;

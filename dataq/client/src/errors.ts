@@ -7,7 +7,7 @@ export class DevnorsDataError extends Error {
   readonly requestId: string | undefined;
   /** Headers of the response, if there was one. */
   readonly headers: Headers | undefined;
-  /** Seconds to wait, as the server says. */
+  /** Seconds to wait before a retry, if the server sent them. */
   readonly retryAfter: number | undefined;
   /** How many requests were sent for this call. */
   readonly attempts: number;
@@ -171,7 +171,7 @@ export class ConfigurationError extends DevnorsDataError {
 /** `paginate` stopped because the next page would exceed `maxTokens`. */
 export class BudgetExceededError extends DevnorsDataError {
   static override readonly kind: string = "BudgetExceededError";
-  /** Tokens spent on the pages before. */
+  /** Tokens spent on the previous pages. */
   readonly spent: number;
   /** The budget, `maxTokens`. */
   readonly budget: number;
@@ -186,7 +186,7 @@ export class BudgetExceededError extends DevnorsDataError {
   }
 }
 
-/** The class of an error status. */
+/** Returns the error class for an HTTP status. */
 export function classOfStatus(status: number): typeof APIError {
   if (status >= 500) return ServerError;
   return byStatus.get(status) ?? APIError;

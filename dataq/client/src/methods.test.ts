@@ -75,7 +75,8 @@ test("answers have the type of their operation", () => {
   expectTypeOf<
     NonNullable<Result<"enterprise_shixin_check">["summary"]>["listed"]
   >().toEqualTypeOf<boolean>();
-  // Both the record and the envelope have an `index`. The envelope's wins; the record's is under `data`.
+  // Both the record and the envelope have an `index`. The envelope's field is on the result; the record's
+  // field is under `data`.
   expectTypeOf<Result<"content_keyword_index">["index"]>().toEqualTypeOf<IndexState | undefined>();
   expectTypeOf<Result<"content_keyword_index">["data"]["index"]>().toEqualTypeOf<number>();
   expectTypeOf<DataQuerySync["legal_laws"]>().returns.toEqualTypeOf<Result<"legal_laws">>();

@@ -7,7 +7,7 @@ export interface ClientOptions extends RetryOptions {
   readonly baseUrl?: string | undefined;
   /** Headers to send with every request. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Larger answers are rejected. Default 64 MiB. */
+  /** Largest accepted answer in bytes. Default 64 MiB. */
   readonly maxResponseBytes?: number;
   /** Set this to use the client in a web page, where every visitor can read the key. */
   readonly dangerouslyAllowBrowser?: boolean;
@@ -29,7 +29,9 @@ export interface RetryOptions {
   readonly retryDelay?: number;
   /** Each wait is this many times the previous one. Default 2. */
   readonly retryBackoff?: number;
-  /** In seconds. If the server asks for a longer wait, the error is thrown at once. Default 60. */
+  /**
+   * Longest wait in seconds. If the server asks for a longer wait, the error is thrown at once. Default 60.
+   */
   readonly maxRetryWait?: number;
   /** Also retry when no answer arrived. Safe, because all attempts have the same idempotency key. Default false. */
   readonly retryNetworkErrors?: boolean;
@@ -56,7 +58,7 @@ export interface AsyncOnlyOptions {
 }
 
 export interface RequestEvent extends HttpRequest {
-  /** Starts at 1. */
+  /** The number of the attempt, from 1. */
   readonly attempt: number;
 }
 

@@ -16,7 +16,7 @@ export interface PageOptions extends Omit<QueryOptions, "idempotencyKey" | "requ
   readonly maxItems?: number;
   /** Token budget for all pages together. A page that would exceed it is rejected, free of charge. */
   readonly maxTokens?: number;
-  /** The `state()` of an earlier run, also after a round trip through JSON. */
+  /** The `state()` of an earlier run. It can be stored as JSON. */
   readonly resume?: PageState;
 }
 
@@ -116,7 +116,7 @@ export class PageCursor<Name extends OperationName> {
     if (left !== undefined && left <= 0) throw new BudgetExceededError(this.#spent, maxTokens ?? 0);
     const retry = readRetry(this.#call, this.#settings.retry);
     const pause = this.#pauseUntil - this.#clock.now();
-    // A longer wait, such as until tomorrow, becomes the server's error.
+    // If the wait is longer, the request is sent now and the server's error is thrown.
     if (pause > 0 && pause <= retry.maxRetryWaitS * 1_000) yield { kind: "wait", delayMs: pause };
 
     const options = { ...this.#call, snapshot: this.#state.snapshot, maxTokens: left };
@@ -140,7 +140,7 @@ export class PageCursor<Name extends OperationName> {
     }
   }
 
-  /** Moves the position past a page. Uses the latest page count, because an index can shrink meanwhile. */
+  /** Moves the position past a page. Uses the latest page count, because the index can shrink. */
   #turn(page: Result<Name>): void {
     const isEmpty = recordsOf(page).length === 0;
     const isLast = !(page.total_pages > this.#state.page);
@@ -149,7 +149,7 @@ export class PageCursor<Name extends OperationName> {
   }
 }
 
-/** A replay is free, but the first answer, which was lost, was charged for this page. */
+/** A replayed answer is free, but the page was charged when the first answer was sent and lost. */
 function costOf({ usage }: { readonly usage?: Usage }): number {
   return (usage?.reason === "replayed" ? usage.list_tokens : usage?.tokens) ?? 0;
 }
@@ -174,7 +174,7 @@ function checkedState(state: PageState, operation: string, params: object): Page
   return state;
 }
 
-/** The `limit` of `toArray`. Every page costs tokens, so there is no default. */
+/** Reads the `limit` of `toArray`. Every page costs tokens, so there is no default. */
 export function readLimit(options: { readonly limit: number }): number {
   const { limit } = (options ?? {}) as { readonly limit?: unknown };
   if (limit === undefined) throw wrong("limit", "is missing; call toArray({ limit: 100 })");

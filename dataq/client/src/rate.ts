@@ -1,7 +1,8 @@
 /**
- * Milliseconds until the server accepts another request, according to the rate headers of its last answer; 0 if it
- * says nothing or accepts one now. Reads `RateLimit: "account";r=0;t=3` (any of its policies may be exhausted) and
- * otherwise the older `X-RateLimit-Remaining` and `X-RateLimit-Reset`.
+ * Milliseconds until the server accepts another request, according to the rate headers of its last answer.
+ * Returns 0 if the headers are missing or the server accepts a request now. Reads `RateLimit:
+ * "account";r=0;t=3` (any of its policies may be exhausted), or else the older `X-RateLimit-Remaining` and
+ * `X-RateLimit-Reset`.
  */
 export function pauseMs(headers: Headers, now: number): number {
   const current = headers.get("ratelimit");
@@ -15,7 +16,7 @@ export function pauseMs(headers: Headers, now: number): number {
   if (headers.get("x-ratelimit-remaining")?.trim() !== "0") return 0;
   const reset = Number(headers.get("x-ratelimit-reset") ?? Number.NaN);
   if (!(reset >= 0)) return 0;
-  // Some servers send seconds from now, others a Unix time.
+  // Some servers send seconds from now; others send a Unix time.
   return reset > 1_000_000_000 ? Math.max(0, reset * 1_000 - now) : reset * 1_000;
 }
 

@@ -34,7 +34,7 @@ export interface AsyncQueryOptions extends QueryOptions, AsyncCallOptions {}
 const callOptionNames = [...retryOptionNames, "idempotencyKey", "requestId", "headers"];
 const queryOptionNames = [...callOptionNames, "cache", "fields", "snapshot", "maxTokens"];
 
-/** The request of a query. Moves `page` and `page_size` out of the parameters. */
+/** Builds the request of a query. Moves `page` and `page_size` out of the parameters. */
 export function queryRequest(
   settings: Settings,
   operation: string,
@@ -52,7 +52,7 @@ export function queryRequest(
   });
 }
 
-/** The request for the price of a query. */
+/** Builds the request for the price of a query. */
 export function estimateRequest(
   settings: Settings,
   operation: string,
@@ -68,7 +68,7 @@ export function estimateRequest(
   );
 }
 
-/** A free request about the account. */
+/** Builds a free request about the account. */
 export function getRequest(
   settings: Settings,
   path: string,

@@ -3,9 +3,9 @@ import { APIError } from "./errors.ts";
 import { type Envelope, envelopeFields, type OperationName, type Operations } from "./operations.ts";
 
 /**
- * The answer to one query: the envelope as the server wrote it, plus `response` with status, headers and request ID.
- * For an operation that returns one record, the answer also has the record's fields (`company.name`), except where
- * the envelope has the same name: those are under `data`.
+ * The answer to one query: the envelope as the server wrote it, plus `response` with status, headers and
+ * request ID. For an operation that returns one record, the answer also has the record's fields
+ * (`company.name`). If the envelope has a field of the same name, read the record's field from `data`.
  */
 export type Result<Name extends OperationName> = Answer<Name> &
   (Operations[Name]["data"] extends readonly unknown[]
@@ -17,7 +17,7 @@ export interface Answer<Name extends OperationName> extends Readonly<Envelope> {
   readonly data: Operations[Name]["data"];
   /** The summary of a check or a ranking. */
   readonly summary?: Operations[Name]["summary"];
-  /** Not part of the answer's JSON. */
+  /** Status, headers and request ID. Not part of the answer's JSON. */
   readonly response: ResponseFacts;
 }
 
@@ -51,7 +51,7 @@ function factsOf({ status, headers, requestId, attempts }: RawResponse): Respons
   return { status, headers, requestId, attempts };
 }
 
-/** Adds a property that JSON omits, so that the answer prints as it was received. */
+/** Adds a property that is omitted from JSON, so that the answer prints as it was received. */
 function hide(target: object, name: string, value: unknown): void {
   Object.defineProperty(target, name, { value, enumerable: false, configurable: true });
 }

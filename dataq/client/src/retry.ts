@@ -2,9 +2,10 @@ import { APIError, ConnectionError, type DevnorsDataError } from "./errors.ts";
 import type { RetrySettings } from "./settings.ts";
 
 /**
- * Milliseconds to wait before the next attempt, or undefined if there is no next attempt. The rule of section 7 of
- * the specification: only 429 and 5xx; `retryDelay × retryBackoff^n ± 0.5 s`; or else `retry_after`, and never
- * earlier than that. `failed` counts the attempts so far; `random` is called once for each wait.
+ * Milliseconds to wait before the next attempt, or undefined if there is no next attempt. Implements section
+ * 7 of the specification: only 429 and 5xx are retried. The wait is `retryDelay × retryBackoff^n ± 0.5 s`. If
+ * the server sends `retry_after`, the wait is that long and never shorter. `failed` counts the attempts so
+ * far; `random` is called once for each wait.
  */
 export function delayBeforeRetry(
   retry: RetrySettings,
@@ -28,7 +29,7 @@ function mayRetry(retry: RetrySettings, error: DevnorsDataError): boolean {
   if (error instanceof ConnectionError) return retry.retryNetworkErrors;
   if (!(error instanceof APIError) || error.status === undefined) return false;
   if (error.status === 429) return true;
-  // The one exception to the rule: the server says that a retry cannot help, as with 501.
+  // The only exception to the rule: the server says that a retry cannot help, as with 501.
   const hopeless =
     error.retryable === false || error.headers?.get("x-should-retry")?.toLowerCase() === "false";
   return error.status >= 500 && !hopeless;

@@ -4,7 +4,7 @@ import type { ClientOptions, RetryOptions } from "./options.ts";
 
 export interface Settings {
   readonly apiKey: string;
-  /** Without a trailing slash. */
+  /** The base URL without a trailing slash. */
   readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly maxBytes: number;
@@ -55,7 +55,7 @@ export const defaultRetry: RetrySettings = {
   retryNetworkErrors: false,
 };
 
-/** The retry options of a call; missing ones come from the client. */
+/** Reads the retry options of a call. Omitted options come from the client. */
 export function readRetry(given: RetryOptions, base: RetrySettings): RetrySettings {
   const options = joinSpellings(given);
   const longestMs = 86_400_000;
@@ -87,13 +87,13 @@ export function requireObject(options: unknown): void {
   throw wrong("options", "must be an object such as { apiKey, baseUrl }");
 }
 
-/** Plain JavaScript would silently ignore a misspelt option. */
+/** Rejects unknown options, because plain JavaScript would silently ignore a misspelt one. */
 export function refuseUnknown(given: object, known: readonly string[], what: string): void {
   const unknown = Object.keys(given).find((name) => !known.includes(name));
   if (unknown !== undefined) throw wrong(unknown, `is not a ${what} option; use one of ${known.join(", ")}`);
 }
 
-/** Headers of the caller. Headers that the client sets itself are rejected. */
+/** Reads the caller's headers. Rejects headers that the client sets itself. */
 export function readHeaders(given: Readonly<Record<string, string>> = {}): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(given)) {
@@ -147,7 +147,10 @@ export function wholeFrom(
   throw wrong(name, `must be a whole number from ${least} to ${most}`);
 }
 
-/** The specification spells it `max_retries`, JavaScript `maxRetries`; both work. */
+/**
+ * Accepts both spellings of an option: `max_retries` as in the specification, and `maxRetries` as in
+ * JavaScript.
+ */
 function joinSpellings<Options extends object>(given: Options): Options {
   const joined = { ...given } as Record<string, unknown>;
   for (const [camel, snake] of spellings) {

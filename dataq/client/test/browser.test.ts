@@ -19,7 +19,7 @@ beforeAll(async () => {
   const build = await rolldown({ input: index, platform: "browser" });
   const { output } = await build.generate({ format: "iife", name: "dataq", minify: true });
   bundle = output[0].code;
-  // The page and the service share one address, as behind a gateway. The first query fails once.
+  // The page and the service have the same origin, as behind a gateway. The first query fails once.
   server = createServer((request, response) => {
     if (request.method !== "POST")
       return response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html>");
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Runs in the browser or in an empty context, with only what it is given. */
+/** This program runs in the browser or in an empty context. It can use only its argument. */
 const program = `(async (baseUrl) => {
   const { DataQuery, DataQuerySync } = dataq;
   const client = new DataQuery({ apiKey: "dq_test_x", baseUrl, retryDelay: 0, dangerouslyAllowBrowser: true });

@@ -76,7 +76,10 @@ function compareKeys(expected: "one" | "each" | "none", log: readonly LoggedRequ
   }
 }
 
-/** Field by field, because fields that do not print are compared too. Ours are in camelCase. */
+/**
+ * Compares field by field, so that non-enumerable fields are compared too. Our own field names are in
+ * camelCase.
+ */
 function expectContained(actual: unknown, expected: object): void {
   for (const [name, value] of Object.entries(expected)) {
     const target = actual as Record<string, unknown>;

@@ -50,7 +50,7 @@ export function readCases(file: string): ClientCase[] {
   return JSON.parse(readFileSync(`${folder}${file}.json`, "utf8")) as ClientCase[];
 }
 
-/** The scripted server runs as a process, because this thread may be asleep. */
+/** The scripted server is a separate process, because the synchronous client blocks this thread. */
 export async function startScriptedServer() {
   const child = spawn(process.execPath, [`${folder}server.ts`], { stdio: ["pipe", "pipe", "inherit"] });
   const [line] = (await once(createInterface(child.stdout), "line")) as [string];
@@ -97,7 +97,7 @@ export async function runAsync(one: ClientCase, url: string): Promise<Happened> 
   });
 }
 
-/** Runs a case with the synchronous client. Asynchronous only to have the same signature. */
+/** Runs a case with the synchronous client. The function is async only to match `runAsync`. */
 export async function runSync(one: ClientCase, url: string): Promise<Happened> {
   const clock = virtualClock(one);
   return collect(clock, async (happened) => {
@@ -157,7 +157,7 @@ function callOf(
   }
 }
 
-/** Waits take no time: they move the clock and are recorded. */
+/** A clock whose waits take no time: they move the clock and are recorded. */
 function virtualClock({ draws = [] }: ClientCase) {
   const left = [...draws];
   const delays: number[] = [];
@@ -183,7 +183,8 @@ function spelt(one: ClientCase) {
 }
 
 /**
- * The specification's own names stay as they are. All others are in camelCase, and times are in milliseconds.
+ * Names that the specification defines stay as they are. All others become camelCase, and times become
+ * milliseconds.
  */
 function inOurSpelling(options: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(

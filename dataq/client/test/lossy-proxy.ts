@@ -7,23 +7,24 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 /**
- * The fault of a request: `lose` the answer after the service has sent it (replaced by a 502), `cut` the connection
- * after the service has answered, `drop` the connection before, or `refuse` it with 503 before.
+ * What the proxy does to a request. `lose`: replace the service's answer with a 502. `cut`: close the
+ * connection after the service has answered. `drop`: close the connection before forwarding. `refuse`: answer
+ * 503 without forwarding.
  */
 export type Fault = "lose" | "cut" | "drop" | "refuse" | "none";
 
 export interface LossyProxyOptions {
   readonly target: string;
-  /** Chosen by idempotency key, attempt and seed. */
+  /** The possible faults. The proxy chooses one by idempotency key, attempt and seed. */
   readonly faults: readonly Fault[];
-  /** Number of attempts of a call that may fail; later ones never do. */
+  /** Only this many first attempts of a call may fail. */
   readonly attempts: number;
   readonly seed: number;
 }
 
 export interface LossyProxy {
   readonly url: string;
-  /** The requests in order of arrival, each with the status that the service returned if it was asked. */
+  /** The requests in order of arrival, each with the service's status if the request was forwarded. */
   seen(): Promise<readonly SeenRequest[]>;
   close(): void;
 }
@@ -34,7 +35,7 @@ export interface SeenRequest {
   readonly status?: number;
 }
 
-/** The proxy runs as a process, because this thread may be asleep. */
+/** The proxy is a separate process, because the synchronous client blocks this thread. */
 export async function startLossyProxy(options: LossyProxyOptions): Promise<LossyProxy> {
   const path = fileURLToPath(import.meta.url);
   const child = spawn(process.execPath, [path, JSON.stringify(options)], {

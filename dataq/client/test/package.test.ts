@@ -41,7 +41,7 @@ describe("the package", () => {
   test("passes are-the-types-wrong", async () => {
     const result = await checkPackage(createPackageFromTarballData(tarball));
     if (result.types === false) throw new Error("The package has no types.");
-    // An ES module only. What `require` returns on an old Node is known (profile esm-only).
+    // The package is an ES module only. It is known what `require` returns on an old Node (profile esm-only).
     expect(result.problems.filter(({ kind }) => kind !== "CJSResolvesToESM")).toEqual([]);
   });
 
@@ -104,14 +104,14 @@ describe("the package", () => {
   });
 });
 
-/** The compiler's messages about a line that uses the client. */
+/** Returns the compiler's messages about a line that uses the client. */
 function compile(line: string): string {
   const program = `import { DataQuery } from "dataq-client";\nconst client = new DataQuery();\n${line}\n`;
   writeFileSync(join(project, "line.ts"), program);
   return typeCheck(["line.ts"]);
 }
 
-/** The compiler in the clean project, with only the libraries of the language and the DOM. */
+/** Runs the compiler in the clean project, with only the language and DOM libraries. */
 function typeCheck(paths: readonly string[]): string {
   const options =
     "--noEmit --strict --module nodenext --target es2024 --lib es2024,dom --noUncheckedIndexedAccess";

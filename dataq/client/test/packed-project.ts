@@ -30,7 +30,7 @@ export function packProject(): PackedProject {
   };
 }
 
-/** The programs of a page of the documentation, as printed. */
+/** Returns the programs of a documentation page as printed. */
 export function programsOf(page: string, language: "ts" | "python" = "ts"): string[] {
   const text = readFileSync(repository + page, "utf8");
   const blocks = text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"));

@@ -66,7 +66,7 @@ const classOf: Readonly<Record<number, typeof APIError>> = {
   429: RateLimitError,
 };
 
-/** On a service without real laws, which are downloaded, finds the sample law. */
+/** These parameters find the sample law, because this service does not download real laws. */
 const withoutLaws: Readonly<Record<string, object>> = { legal_laws: { query: "样例数据条例" } };
 
 describe("the answer of every operation matches its type", () => {
@@ -301,7 +301,7 @@ describe("programs", () => {
   });
 
   test("the example of an agent gives the model the operations, and the answers it asks for", async () => {
-    // The model's side is scripted: models small enough for a test do not choose tools reliably.
+    // The model's answers are scripted, because models small enough for a test do not choose tools reliably.
     const asked: {
       messages: { role: string; content: string }[];
       tools: { function: { name: string } }[];
@@ -406,12 +406,12 @@ async function runProgram(path: string, ...words: string[]): Promise<string> {
   return (await run(process.execPath, [...conditions, path, ...words], options)).stdout;
 }
 
-/** What programs read the address and the key from. */
+/** The environment from which programs read the address and the key. */
 function environment(more: Record<string, string> = {}): NodeJS.ProcessEnv {
   return { ...process.env, ...more, DATAQ_API_KEY: service.key, DATAQ_BASE_URL: service.url };
 }
 
-/** A key of a new account. */
+/** Creates an account and returns its key. */
 async function openAccount(account: { tokens: number; tier?: string }): Promise<string> {
   const { body } = await service.call("/admin/v1/accounts", { body: { name: "client test", ...account } });
   return (body as { keys: string[] }).keys[0] ?? "";

@@ -10,7 +10,8 @@ if (!isConsoleBuilt() || process.argv.includes("--force")) await build();
 async function build() {
   const began = Date.now();
   const { build } = await import("vite");
-  // Built beside the old build and then renamed: a service that starts meanwhile finds one complete build.
+  // Builds next to the old build and then renames, so that a service that starts meanwhile finds a complete
+  // build.
   const fresh = join(root, `dist.${process.pid}`);
   await build({ root, logLevel: "warn", build: { outDir: fresh, emptyOutDir: true } });
   for (const file of filesBelow(fresh)) compress(file);
@@ -21,7 +22,7 @@ async function build() {
   console.log(`Console built in ${((Date.now() - began) / 1000).toFixed(1)} s.`);
 }
 
-/** Compresses once at build time. Fonts are compressed already. */
+/** Compresses each file once at build time. Fonts are already compressed. */
 function compress(file) {
   if (!/\.(js|css|svg|html|json)$/.test(file) || file.endsWith("index.html")) return;
   const bytes = readFileSync(file);

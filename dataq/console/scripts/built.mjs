@@ -1,5 +1,5 @@
-// Whether dist/ contains a build of the current sources. No dependencies, because the installer needs it before any
-// are installed.
+// Tells whether dist/ contains a build of the current sources. This file has no dependencies, because the
+// installer runs it before it installs any.
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";

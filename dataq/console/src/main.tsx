@@ -34,7 +34,7 @@ for (const { routeId } of router.matchRoutes(router.latestLocation)) {
 }
 void router.load();
 
-// Any 401 means that the session has ended elsewhere.
+// Any 401 means that the session ended elsewhere.
 for (const cache of [client.getQueryCache(), client.getMutationCache()])
   cache.subscribe((event) => {
     if (event.type !== "updated" || event.action.type !== "error") return;

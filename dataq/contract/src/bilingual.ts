@@ -7,7 +7,7 @@ export interface Bilingual {
 /** The metadata key of a field's Chinese meaning. It is published beside the schemas, not inside them. */
 export const chinese = "x-zh";
 
-/** The meaning of a field, as metadata of its schema. */
+/** Returns the meaning of a field as metadata of its schema. */
 export function meaning({ en, zh }: Bilingual) {
   return { description: en, [chinese]: zh };
 }

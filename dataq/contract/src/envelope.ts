@@ -25,7 +25,7 @@ export const indexState = z.object({
 });
 export type IndexState = z.infer<typeof indexState>;
 
-/** The answer of `POST /v1/data/query`: `data`, `page` and `total_pages` are the specification's. */
+/** The answer of `POST /v1/data/query`. The specification defines `data`, `page` and `total_pages`. */
 export interface Envelope {
   data: readonly object[] | object;
   page: number;
@@ -82,11 +82,11 @@ export const errorBody = z.object({
   next_action: z.string(),
   request_id: z.string(),
   retry_after: z.number().int().optional(),
-  /** Only with 402, in tokens. */
+  /** The price in tokens. Present only with 402. */
   required: z.number().int().optional(),
   balance: z.number().int().optional(),
   shortfall: z.number().int().optional(),
-  /** Only with `insufficient_balance`: the path of the console's page. */
+  /** The path of the console's payment page. Present only with `insufficient_balance`. */
   top_up_url: z.string().optional(),
   error: z.object({
     type: z.string(),

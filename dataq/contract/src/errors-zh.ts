@@ -88,7 +88,7 @@ export const errorsZh: Record<ErrorCode, { readonly message: string; readonly ne
   unavailable: row("服务暂时不可用，未扣费。", "请在 {retry_after} 秒后重试。"),
 };
 
-/** What is wrong with one parameter, by the code of the problem. */
+/** Returns the Chinese message for a problem with a parameter, by the problem's code. */
 export function problemZh({ param, code }: Pick<ParameterProblem, "param" | "code">): string {
   return `${param} ${problems[code as keyof typeof problems] ?? "的值无效"}`;
 }

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Bilingual } from "./bilingual.ts";
 
-/** What a schema expects, in our own words. */
+/** Describes in our own words what a schema expects. */
 export function expectedOf(issue: z.core.$ZodIssue): Bilingual {
   switch (issue.code) {
     case "invalid_type":

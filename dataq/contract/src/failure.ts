@@ -29,13 +29,13 @@ export class Failure extends Error {
   }
 }
 
-/** An error about one field: its path, the code, the message and the fix. */
+/** Makes an error about one field from its path, the code, the message and the fix. */
 export function invalid(param: string, code: string, message: string, fix: string, fixZh: string): Failure {
   const details = [{ param, code, message, fix, fixZh }];
   return new Failure("invalid_params", { param, summary: summarise(details), details });
 }
 
-/** All problems with their fixes, as one sentence. */
+/** Joins all problems and their fixes into one sentence. */
 export function summarise(details: readonly ParameterProblem[]): string {
   return `${details.map(({ message, fix }) => (fix ? `${message} (${fix})` : message)).join("; ")}.`;
 }

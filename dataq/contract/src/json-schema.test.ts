@@ -89,7 +89,10 @@ test.each(all)("$name: the schema and the reader accept the same values", (opera
   }
 });
 
-/** Why a text that matches its schema can still be rejected; `format` or the description says so. */
+/**
+ * Reasons for which a text that matches its schema can still be rejected. `format` or the description
+ * mentions them.
+ */
 const beyondSchema = ["checksum", "too_early", "future", "conflict"];
 
 interface TextSchema {

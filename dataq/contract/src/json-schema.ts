@@ -49,7 +49,10 @@ export function meanings(operation: Operation) {
   };
 }
 
-/** A field's own meaning is in its schema. All others are in the words of the operation and its domain. */
+/**
+ * Collects meanings. A field's schema may contain its meaning; all other meanings come from the words of the
+ * operation and its domain.
+ */
 function meaningsIn(schema: unknown, operation?: Operation, path = ""): Record<string, Bilingual> {
   if (typeof schema !== "object" || schema === null) return {};
   const { description, properties, items, anyOf, [chinese]: zh } = schema as Record<string, unknown>;

@@ -7,23 +7,26 @@ import type { Words } from "./words/word.ts";
 export const domains = ["legal", "enterprise", "content", "cloud", "research"] as const;
 export type Domain = (typeof domains)[number];
 
-/** Everything about an operation: validation, types, catalogue, OpenAPI and docs are made from it. */
+/** Everything about an operation. Validation, types, catalogue, OpenAPI and docs are derived from it. */
 export interface Operation {
   /** Full wire name, `<domain>_<short name>`. */
   readonly name: string;
   readonly domain: Domain;
-  /** Name of the operation in the older published client, its `type`. */
+  /** The operation's `type` in the older published client. */
   readonly olderType: string;
   readonly title: Bilingual;
   readonly description: Bilingual;
-  /** What an operator connects or imports for it, after the word "connect". */
+  /** What an operator must connect or import for this operation, as a phrase after "connect". */
   readonly needs: Bilingual;
-  /** Shape of `params`. Every value is a string, which its reader checks and normalises. */
+  /** Schema of `params`. Every value is a string, which its reader checks and normalises. */
   readonly params: z.ZodObject;
-  /** Checks across parameters, and defaults that depend on the day (`today` is China's, YYYY-MM-DD). */
+  /**
+   * Checks combinations of parameters and fills defaults that depend on the day. `today` is the date in
+   * China, YYYY-MM-DD.
+   */
   readonly complete?: (params: Params, today: string) => Completed;
   readonly record: z.ZodObject;
-  /** The meanings of its own fields. Those shared by a domain are in `words/<domain>.ts`. */
+  /** The meanings of the operation's own fields. Those shared by a domain are in `words/<domain>.ts`. */
   readonly words?: Words;
   /** What a check or a ranking returns besides `data`. */
   readonly summary?: z.ZodObject;
@@ -31,9 +34,9 @@ export interface Operation {
   readonly kind: "list" | "single";
   readonly paged: boolean;
   readonly priceGroup: PriceGroup;
-  /** How long, in seconds, a repeat costs half price. An answer may set another time. */
+  /** For this many seconds, a repeat costs half price. An answer may set another time. */
   readonly cacheS: number;
-  /** Finds a record on a new installation. */
+  /** Parameters that find a record on a new installation. */
   readonly example: Params;
 }
 

@@ -9,8 +9,8 @@ export type ReadParams =
     };
 
 /**
- * Checks the parameters of a call and normalises them, so that equal questions are equal objects. `today` is the date
- * in China, YYYY-MM-DD.
+ * Checks the parameters of a call and normalises them, so that equal questions become equal objects. `today`
+ * is the date in China, YYYY-MM-DD.
  */
 export function readParams(
   operation: Operation,

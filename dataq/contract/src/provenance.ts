@@ -24,7 +24,7 @@ const provenance = z.object({
 });
 export type Provenance = z.infer<typeof provenance>;
 
-/** A record of an operation: its own fields, an `id`, and where it comes from. */
+/** The schema of an operation's record: its own fields, an `id`, and where the record comes from. */
 export function record<Fields extends z.ZodRawShape>(fields: Fields) {
   return z.object({ id: z.string(), ...fields, source: provenance });
 }

@@ -14,7 +14,7 @@ from ._errors import APIError, ProblemDetail, class_of_status
 
 @dataclass(frozen=True)
 class ResponseFacts:
-    """Everything of a response except its body."""
+    """The status, headers and other facts of a response, without its body."""
 
     status: int
     headers: httpx.Headers
@@ -25,13 +25,13 @@ class ResponseFacts:
 
 @dataclass(frozen=True)
 class RawResponse(ResponseFacts):
-    """A response as it arrived."""
+    """A raw response."""
 
     text: str
 
 
 def parse_object(response: RawResponse) -> Dict[str, Any]:
-    """The JSON object of a successful response."""
+    """Parses the JSON object of a successful response."""
     body = _parse(response.text)
     if is_object(body):
         return cast("Dict[str, Any]", body)
@@ -49,7 +49,7 @@ def parse_object(response: RawResponse) -> Dict[str, Any]:
 
 
 def error_of(response: RawResponse, now: float) -> APIError:
-    """The error for a status outside 200–299. `now` is in seconds since 1970, for `Retry-After` dates."""
+    """Makes the error for a status outside 200–299. `now` is in seconds since 1970, for `Retry-After` dates."""
     parsed = _parse(response.text)
     body: Dict[str, Any] = parsed if is_object(parsed) else {}
     nested: Dict[str, Any] = body["error"] if is_object(body.get("error")) else {}
@@ -89,7 +89,7 @@ def is_object(value: object) -> bool:
 def _retry_after(
     body: Dict[str, Any], nested: Dict[str, Any], headers: httpx.Headers, now: float
 ) -> Optional[float]:
-    """In seconds, from the body or else from the header, which may be a date."""
+    """The retry delay in seconds, from the body or else from the header, which may be a date."""
     for value in (body.get("retry_after"), nested.get("retry_after"), headers.get("retry-after")):
         seconds = _seconds(value)
         if seconds is not None:

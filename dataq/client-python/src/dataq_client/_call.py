@@ -98,7 +98,7 @@ def _failure_of(outcome: Failed, settings: Settings, timeout: float, attempts: i
 
 
 def _without_key(error: Optional[BaseException], api_key: str) -> Optional[BaseException]:
-    """The cause, unless it contains the key. httpx keeps the request, and so the key, on its errors."""
+    """Returns the cause unless it contains the key. httpx errors hold the request, which contains the key."""
     if isinstance(error, httpx.RequestError):
         try:
             error.request.headers.pop("authorization", None)

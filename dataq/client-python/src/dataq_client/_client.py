@@ -64,7 +64,7 @@ class DataQuery(Operations):
         )
         self._steps = ClientSteps(settings, clock or Clock())
         self._http = http_client or httpx.Client()
-        # A client that the caller brought stays the caller's to close.
+        # If the caller passed an httpx client, only the caller closes it.
         self._owns_http = http_client is None
 
     def query(self, operation: OperationName, /, **given: Any) -> Result[Any]:

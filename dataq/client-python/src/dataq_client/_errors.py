@@ -26,7 +26,7 @@ class DevnorsDataError(Exception):
     headers: Optional[httpx.Headers]
     """Headers of the response, if there was one."""
     retry_after: Optional[float]
-    """Seconds to wait, as the server says."""
+    """Seconds to wait before a retry, if the server sent them."""
     attempts: int
     """How many requests were sent for this call."""
 
@@ -50,11 +50,11 @@ class DevnorsDataError(Exception):
         self.attempts = attempts
 
     def __str__(self) -> str:
-        # OSError, a base of ConnectionError, has its own idea of a message.
+        # ConnectionError inherits from OSError, whose `__str__` formats the message differently.
         return str(self.args[0]) if self.args else ""
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        # Without this, an error could not cross a process boundary: its constructor has required keywords.
+        # The constructor has required keywords, so without this method the error could not be pickled.
         return (_restore, (type(self), self.args, self.__dict__))
 
 
@@ -194,7 +194,7 @@ class BudgetExceededError(DevnorsDataError):
     """`paginate` stopped because the next page would exceed `max_tokens`."""
 
     spent: float
-    """Tokens spent on the pages before."""
+    """Tokens spent on the previous pages."""
     budget: float
     """The budget, `max_tokens`."""
 
@@ -208,7 +208,7 @@ class BudgetExceededError(DevnorsDataError):
 
 
 def class_of_status(status: int) -> Type[APIError]:
-    """The class of an error status."""
+    """Returns the error class for an HTTP status."""
     return ServerError if status >= 500 else _by_status.get(status, APIError)
 
 

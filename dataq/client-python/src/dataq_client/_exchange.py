@@ -34,12 +34,12 @@ class Failed:
 Outcome = Union[Reply, Failed]
 
 
-# Both send without following a redirect, which would turn the paid POST into a GET and might leave the server that
-# was asked, and without the `auth` of the caller's httpx client, which would replace the key.
+# Both functions disable redirects: a redirect would turn the paid POST into a GET and might lead to another
+# server. They also disable the `auth` of the caller's httpx client, because it would replace the API key.
 
 
 def exchange(client: httpx.Client, request: HttpRequest, timeout: float, max_bytes: int) -> Outcome:
-    """One request, one answer."""
+    """Sends one request and returns its response."""
     deadline = time.monotonic() + timeout
     body = _Body(max_bytes)
     try:
@@ -48,7 +48,7 @@ def exchange(client: httpx.Client, request: HttpRequest, timeout: float, max_byt
         )
         try:
             for chunk in response.iter_bytes():
-                # httpx limits the wait for each part; this limits the sum of them.
+                # httpx limits the time for each chunk. This check limits the total time.
                 if time.monotonic() > deadline:
                     return Failed("timeout")
                 if not body.add(chunk):
@@ -63,7 +63,7 @@ def exchange(client: httpx.Client, request: HttpRequest, timeout: float, max_byt
 async def exchange_async(
     client: httpx.AsyncClient, request: HttpRequest, timeout: float, max_bytes: int
 ) -> Outcome:
-    """One request, one answer."""
+    """Sends one request and returns its response."""
     body = _Body(max_bytes)
 
     async def send() -> Outcome:
@@ -121,5 +121,5 @@ def _failed(error: Exception) -> Failed:
 
 
 def to_json(value: object) -> bytes:
-    """As UTF-8 and not escaped, because the service limits the bytes of a body."""
+    """Writes unescaped UTF-8, because the service limits the body in bytes."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8")

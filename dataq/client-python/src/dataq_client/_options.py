@@ -4,7 +4,7 @@ from typing import Dict, Literal, Mapping, Optional, Sequence, TypedDict
 
 
 class RetryOptions(TypedDict, total=False):
-    """Timeouts and retries of one call. Missing ones come from the client."""
+    """Timeouts and retries of one call. Omitted options come from the client."""
 
     timeout: Optional[float]
     """Seconds for each attempt. Default 30."""
@@ -17,7 +17,7 @@ class RetryOptions(TypedDict, total=False):
     retry_backoff: Optional[float]
     """Each wait is this many times the previous one. Default 2."""
     max_retry_wait: Optional[float]
-    """In seconds. If the server asks for a longer wait, the error is raised at once. Default 60."""
+    """Longest wait in seconds. If the server asks for a longer wait, the error is raised at once. Default 60."""
     retry_network_errors: Optional[bool]
     """Also retry when no answer arrived. Safe, because all attempts have the same idempotency key."""
 
@@ -78,7 +78,7 @@ class PageOptions(_QuestionOptions, total=False):
     max_items: Optional[int]
     """Maximum number of records from `items()`. No unneeded page is fetched."""
     resume: Optional[PageState]
-    """The `state()` of an earlier run, also after a round trip through JSON."""
+    """The `state()` of an earlier run. It can be stored as JSON."""
 
 
 _RETRY_NAMES = (

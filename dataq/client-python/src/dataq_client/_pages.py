@@ -37,7 +37,7 @@ _OWN_OPTIONS = ("start_page", "max_pages", "max_items", "max_tokens", "resume", 
 
 
 class PageCursor(Generic[AnyResult]):
-    """The position in the pages of a search. Both clients run its steps."""
+    """The position in the pages of a search. Both clients run the steps that it returns."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class PageCursor(Generic[AnyResult]):
             raise BudgetExceededError(self._spent, self._max_tokens or 0)
         retry = read_retry(self._call, self._settings.retry)
         pause = self._pause_until - self._clock.now()
-        # A longer wait, such as until tomorrow, becomes the server's error.
+        # If the wait is longer, the request is sent now and the server's error is raised.
         if 0 < pause <= retry.max_retry_wait:
             yield Wait(pause)
 
@@ -142,7 +142,7 @@ class PageCursor(Generic[AnyResult]):
         return page
 
     def _turn(self, page: AnyResult) -> None:
-        """Moves the position past a page. The latest page count applies: an index can shrink meanwhile."""
+        """Moves the position past a page. Uses the latest page count, because the index can shrink."""
         total_pages = page.body.get("total_pages")
         number = self._state["page"]
         has_more = isinstance(total_pages, (int, float)) and total_pages > number
@@ -152,7 +152,7 @@ class PageCursor(Generic[AnyResult]):
 
 
 class Pages(Generic[AnyResult, Record]):
-    """The pages of a search. A loop that was left can continue, here or with `state()` in another process."""
+    """The pages of a search. After leaving a loop you can continue, here or with `state()` in another process."""
 
     def __init__(self, cursor: PageCursor[AnyResult], run: Callable[[Steps[Any]], Any]) -> None:
         self._cursor = cursor
@@ -176,7 +176,7 @@ class Pages(Generic[AnyResult, Record]):
                 yield item
 
     def to_list(self, *, limit: float) -> List[Record]:
-        """The next records, at most `limit`. It is required, because every page costs tokens."""
+        """Returns at most `limit` records. `limit` is required, because every page costs tokens."""
         most = _read_limit(limit)
         taken: List[Record] = []
         if most > 0:
@@ -187,17 +187,17 @@ class Pages(Generic[AnyResult, Record]):
         return taken
 
     def to_pandas(self, *, limit: float) -> pandas.DataFrame:
-        """The next records, at most `limit`, as a DataFrame. Needs pandas."""
+        """Returns at most `limit` records as a DataFrame. Needs pandas."""
         frame_of([])
         return frame_of(self.to_list(limit=limit))
 
     def state(self) -> PageState:
-        """The current position, as plain data for `resume`."""
+        """Returns the current position as plain data for `resume`."""
         return self._cursor.state()
 
 
 class AsyncPages(Generic[AnyResult, Record]):
-    """The pages of a search. A loop that was left can continue, here or with `state()` in another process."""
+    """The pages of a search. After leaving a loop you can continue, here or with `state()` in another process."""
 
     def __init__(self, cursor: PageCursor[AnyResult], run: Callable[[Steps[Any]], Awaitable[Any]]) -> None:
         self._cursor = cursor
@@ -221,7 +221,7 @@ class AsyncPages(Generic[AnyResult, Record]):
                 yield item
 
     async def to_list(self, *, limit: float) -> List[Record]:
-        """The next records, at most `limit`. It is required, because every page costs tokens."""
+        """Returns at most `limit` records. `limit` is required, because every page costs tokens."""
         most = _read_limit(limit)
         taken: List[Record] = []
         if most > 0:
@@ -232,12 +232,12 @@ class AsyncPages(Generic[AnyResult, Record]):
         return taken
 
     async def to_pandas(self, *, limit: float) -> pandas.DataFrame:
-        """The next records, at most `limit`, as a DataFrame. Needs pandas."""
+        """Returns at most `limit` records as a DataFrame. Needs pandas."""
         frame_of([])
         return frame_of(await self.to_list(limit=limit))
 
     def state(self) -> PageState:
-        """The current position, as plain data for `resume`."""
+        """Returns the current position as plain data for `resume`."""
         return self._cursor.state()
 
 
@@ -247,7 +247,7 @@ def _limit(options: Mapping[str, Any], name: str) -> float:
 
 
 def _cost_of(page: Result[Any]) -> float:
-    """A replay is free, but its first answer, which was lost, was charged for this page."""
+    """A replayed answer is free, but the page was charged when the first answer was sent and lost."""
     usage: Dict[str, Any] = page.body.get("usage") or {}
     cost = usage.get("list_tokens") if usage.get("reason") == "replayed" else usage.get("tokens")
     return cost or 0

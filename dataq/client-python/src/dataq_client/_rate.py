@@ -21,7 +21,7 @@ def pause_seconds(headers: httpx.Headers, now: float) -> float:
     reset = headers.get("x-ratelimit-reset", "").strip()
     if not re.fullmatch(r"[0-9]{1,15}(\.[0-9]+)?", reset):
         return 0.0
-    # Some servers send seconds from now, others a Unix time.
+    # Some servers send seconds from now; others send a Unix time.
     return max(0.0, float(reset) - now) if float(reset) > 1_000_000_000 else float(reset)
 
 

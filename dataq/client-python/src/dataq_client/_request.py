@@ -12,7 +12,7 @@ from ._settings import Settings, read_headers, wrong
 def query_request(
     settings: Settings, operation: str, params: Mapping[str, object], options: Mapping[str, Any]
 ) -> HttpRequest:
-    """The request of a query. Moves `page` and `page_size` out of the parameters."""
+    """Builds the request of a query. Moves `page` and `page_size` out of the parameters."""
     key = options.get("idempotency_key")
     if key is None:
         key = secrets.token_hex(16)
@@ -25,7 +25,7 @@ def query_request(
 def estimate_request(
     settings: Settings, operation: str, params: Mapping[str, object], options: Mapping[str, Any]
 ) -> HttpRequest:
-    """The request for the price of a query."""
+    """Builds the request for the price of a query."""
     body = _query_body(operation, params, options)
     return _post(settings, "/v1/data/estimate", body, _headers(settings, options))
 
@@ -33,7 +33,7 @@ def estimate_request(
 def get_request(
     settings: Settings, path: str, search: Mapping[str, Optional[str]], options: Mapping[str, Any]
 ) -> HttpRequest:
-    """A free request about the account."""
+    """Builds a free request about the account."""
     asked = {name: value for name, value in search.items() if value is not None}
     query = f"?{urlencode(asked)}" if asked else ""
     return HttpRequest("GET", settings.base_url + path + query, _headers(settings, options))
@@ -65,7 +65,7 @@ def _post(settings: Settings, path: str, body: Dict[str, object], headers: Dict[
     try:
         content = to_json(body)
     except (TypeError, ValueError) as error:
-        # None, because the value itself may be large or private.
+        # `from None` hides the value, which may be large or private.
         raise wrong("params", f"must be values that JSON can hold ({type(error).__name__})") from None
     url = settings.base_url + path
     return HttpRequest("POST", url, {**headers, "content-type": "application/json"}, content)

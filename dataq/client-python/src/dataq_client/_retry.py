@@ -35,7 +35,7 @@ def _may_retry(retry: RetrySettings, error: DevnorsDataError) -> bool:
         return False
     if error.status == 429:
         return True
-    # The one exception to the rule: the server says that a retry cannot help, as with 501.
+    # The only exception to the rule: the server says that a retry cannot help, as with 501.
     should_retry = "" if error.headers is None else error.headers.get("x-should-retry", "")
     hopeless = error.retryable is False or should_retry.lower() == "false"
     return error.status >= 500 and not hopeless

@@ -13,7 +13,7 @@ from ._errors import AuthenticationError, ConfigurationError
 
 @dataclass(frozen=True)
 class RetrySettings:
-    """Times are in seconds."""
+    """Validated settings. Times are in seconds."""
 
     timeout: float = 30.0
     total_timeout: float = math.inf
@@ -28,7 +28,7 @@ class RetrySettings:
 class Settings:
     api_key: str
     base_url: str
-    """Without a trailing slash."""
+    """The base URL without a trailing slash."""
     headers: Dict[str, str]
     max_bytes: int
     retry: RetrySettings
@@ -61,7 +61,7 @@ def read_settings(
 
 
 def read_retry(options: Mapping[str, Any], base: RetrySettings) -> RetrySettings:
-    """The retry options of a call; missing ones come from the client."""
+    """Reads the retry options of a call. Omitted options come from the client."""
     network = options.get("retry_network_errors")
     if network is not None and not isinstance(network, bool):
         raise wrong("retry_network_errors", "must be True or False")
@@ -81,7 +81,7 @@ def read_retry(options: Mapping[str, Any], base: RetrySettings) -> RetrySettings
 
 
 def read_headers(given: Optional[Mapping[str, str]]) -> Dict[str, str]:
-    """Headers of the caller. Headers that the client sets itself are rejected."""
+    """Reads the caller's headers. Rejects headers that the client sets itself."""
     headers: Dict[str, str] = {}
     for name, value in cast("Mapping[object, object]", given or {}).items():
         lower = str(name).lower()

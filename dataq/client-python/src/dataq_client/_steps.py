@@ -73,12 +73,12 @@ class ClientSteps:
 
 
 def kind_of(operation: str) -> Type[Result[Any]]:
-    """A newer service may have an operation that this version does not know."""
+    """Returns the result class. A newer service may have operations that this version does not know."""
     return result_types.get(operation, Result)
 
 
 def _split(given: Mapping[str, Any], names: Iterable[str]) -> Tuple[Dict[str, Any], Dict[str, Any]]:
-    """The parameters of an operation, and the options of the call beside them."""
+    """Splits the arguments of a call into the operation's parameters and the call's options."""
     known = frozenset(names)
     params = {name: value for name, value in given.items() if name not in known}
     return params, {name: value for name, value in given.items() if name in known}

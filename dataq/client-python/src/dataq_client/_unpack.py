@@ -1,4 +1,4 @@
-"""`Unpack` of every Python: type checkers know it, and `typing.get_type_hints` finds a name."""
+"""`Unpack` for every supported Python version, for type checkers and `typing.get_type_hints`."""
 
 from __future__ import annotations
 

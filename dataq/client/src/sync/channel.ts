@@ -3,8 +3,8 @@ import type { HttpRequest, Limits, Outcome } from "../exchange.ts";
 import { workerSource } from "./worker-source.ts";
 
 /**
- * A thread that sends requests, and a caller that sleeps until the answer is there. The thread starts with the first
- * request and never keeps the process alive.
+ * Sends requests in a second thread while the caller sleeps until the answer has arrived. The thread starts
+ * with the first request and never keeps the process alive.
  */
 export class Channel {
   #open: Open | undefined;
@@ -67,7 +67,8 @@ function open(): Open {
   const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(workerSource)}`), {
     workerData: { port: port2, flag } satisfies WorkerData,
     transferList: [port2],
-    // The loaders of this process would run again in the thread, and some need the thread that is asleep.
+    // Without this, the process's loaders would also run in the thread, and some of them need the sleeping
+    // main thread.
     execArgv: [],
     name: "dataq-client",
   });

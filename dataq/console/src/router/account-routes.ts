@@ -10,7 +10,7 @@ const page = { getParentRoute: () => shellRoute };
 const overview = createRoute({
   ...page,
   path: "/",
-  // Loads while the page's code loads.
+  // The data loads in parallel with the page's code.
   loader: ({ context: { client } }) => {
     void client.prefetchQuery(balanceQuery);
     void client.prefetchQuery(recentUsageQuery());

@@ -10,8 +10,8 @@ export function lazyPage<Module extends Record<string, unknown>, Name extends ke
 }
 
 /**
- * The router reloads the whole page when code cannot be loaded, because the code is probably of an older version. While
- * the service is away that would lose the page, so this fails with the service's own error instead.
+ * If code cannot be loaded, the router reloads the page, because the code is probably outdated. While the
+ * service is down, a reload would lose the page, so this function throws the service's own error instead.
  */
 async function afterFailure(error: unknown): Promise<never> {
   await send("/healthz");

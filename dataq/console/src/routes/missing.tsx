@@ -17,7 +17,7 @@ export function MissingPage() {
   );
 }
 
-/** When a page cannot load, mostly because the service does not respond. */
+/** Shown when a page cannot load, usually because the service does not respond. */
 export function StartFailure({ error }: { readonly error: unknown }) {
   return (
     <main className="mx-auto max-w-lg px-6 py-16">

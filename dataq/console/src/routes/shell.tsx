@@ -41,7 +41,7 @@ export function Shell() {
   return session?.user?.account_id ? <Surroundings /> : <Left />;
 }
 
-/** Reloads the page when the session has ended elsewhere or the user has left the account. */
+/** Reloads the page when the session ended elsewhere or the user left the account. */
 function Left() {
   useEffect(() => location.reload(), []);
   return <Skeleton />;

@@ -24,7 +24,7 @@ export class ServiceError extends Error {
 export interface CallOptions {
   readonly method?: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
   readonly body?: unknown;
-  /** Sent as they are, in place of a body of JSON. */
+  /** Sent unchanged instead of a JSON body. */
   readonly bytes?: Blob;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
@@ -35,7 +35,7 @@ export async function call<Answer>(path: string, options: CallOptions = {}): Pro
   return (await exchange<Answer>(path, options)).answer;
 }
 
-/** Like `call`, with headers, status and duration. */
+/** Like `call`, but also returns headers, status and duration. */
 export async function exchange<Answer>(
   path: string,
   options: CallOptions = {},
@@ -49,7 +49,10 @@ export async function exchange<Answer>(
   return { answer: body as Answer, headers: response.headers, status: response.status, tookMs };
 }
 
-/** The raw response, for streams. `x-console` proves that no form of another site sent the request. */
+/**
+ * Returns the raw response, for streams. The header `x-console` proves that the request was not sent by a
+ * form of another site.
+ */
 export async function send(path: string, options: CallOptions = {}): Promise<Response> {
   const hasBody = options.body !== undefined;
   try {

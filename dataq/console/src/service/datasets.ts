@@ -46,7 +46,10 @@ export async function endOf(job: Job): Promise<JobDetail> {
   }
 }
 
-/** Sends a file in pieces, so that a lost connection costs only one. Returns the name that an import uses. */
+/**
+ * Uploads a file in pieces, so that a lost connection costs only one piece. Returns the name that an import
+ * uses.
+ */
 export async function uploadFile(file: File, onProgress: (received: number) => void): Promise<string> {
   const started = await call<Upload>("/admin/v1/uploads", {
     method: "POST",

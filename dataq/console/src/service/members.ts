@@ -8,7 +8,7 @@ export const membersQuery = queryOptions({
     call<{ data: readonly Member[]; invitations: readonly Invitation[] }>("/v1/members", { signal }),
 });
 
-/** Only this answer contains the link. */
+/** Invites a member. Only this answer contains the link. */
 export function inviteMember(email: string, role: Role): Promise<Invitation & { readonly link: string }> {
   return call("/v1/members/invitations", { method: "POST", body: { email, role } });
 }

@@ -1,7 +1,9 @@
 import { queryOptions } from "@tanstack/react-query";
 import { call, isObject, ServiceError, send } from "./call.ts";
 
-/** The local model server through the service's proxy, which passes only what this page needs. */
+/**
+ * The local model server, reached through the service's proxy, which allows only the requests of this page.
+ */
 const BASE = "/console/api/models";
 
 export interface Model {
@@ -88,7 +90,9 @@ function readStep<Step>(line: string): Step {
   return step as Step;
 }
 
-/** The model server sends `{error: "…"}`; the service sends a problem document. */
+/**
+ * Reads the details of an error. The model server sends `{error: "…"}`; the service sends a problem document.
+ */
 function detailOf(body: Record<string, unknown>): Record<string, unknown> {
   return typeof body["error"] === "string" ? { detail: body["error"] } : body;
 }

@@ -8,12 +8,12 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** Whether people must open a link in an email before they can sign in. */
+/** Whether users must open a link in an email before they can sign in. */
 export function verifiesAddresses(session: Session | undefined): boolean {
   return session?.mode === "hosted" && session.mail;
 }
 
-/** The signed-in user. Pages inside the shell always have one. */
+/** The signed-in user. Pages inside the shell always have a signed-in user. */
 export function useSignedIn(): SignedIn {
   const { data } = useQuery(sessionQuery);
   if (!data?.user) throw new Error("This page requires a signed-in user.");

@@ -1,4 +1,4 @@
-/** The console's texts. `zh.ts` has the same keys: a text missing there does not compile. */
+/** The console's texts. `zh.ts` has the same keys, and the compiler reports a missing one. */
 export const en = {
   loading: "Loading…",
   retry: "Try again",
@@ -410,7 +410,7 @@ export const en = {
       expire: "Expired",
       adjust: "Adjusted",
     },
-    /** A call as one line. */
+    /** The outcome of a call in one word or phrase. */
     outcomes: { charged: "Charged", free: "Not charged", running: "In progress" },
     /** Notes that the service itself writes. */
     notes: {

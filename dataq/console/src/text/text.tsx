@@ -27,7 +27,7 @@ export function useText(): Text {
   return text;
 }
 
-/** The same promise each time, like an import. */
+/** Returns the same promise each time, like an import. */
 export async function fetchText(language: Language): Promise<Text> {
   return language === "zh" ? (await import("./zh.ts")).zh : (await import("./en.ts")).en;
 }

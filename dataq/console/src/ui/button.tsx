@@ -11,7 +11,7 @@ const kinds: Record<Kind, string> = {
   danger: "bg-surface text-bad border-bad/50 hover:bg-bad-wash shadow-card",
 };
 
-/** Class names of a button, also for links that look like one. */
+/** Class names of a button, or of a link that looks like one. */
 export function buttonClass(kind: Kind = "plain", size: "small" | "normal" = "normal"): string {
   return classes(
     "inline-flex items-center justify-center gap-1.5 rounded-md border font-medium whitespace-nowrap transition-colors",

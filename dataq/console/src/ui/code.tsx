@@ -28,7 +28,9 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
   );
 }
 
-/** The clipboard needs https or loopback; elsewhere a selected text field does it. */
+/**
+ * Copies text. The clipboard API needs https or loopback; elsewhere this copies from a selected text field.
+ */
 async function writeClipboard(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const field = document.createElement("textarea");
@@ -39,7 +41,7 @@ async function writeClipboard(text: string): Promise<void> {
   field.remove();
 }
 
-/** Code in a box that scrolls on its own. */
+/** Code in a box with its own scroll bar. */
 export function Code({
   text,
   label,

@@ -6,8 +6,9 @@ import { useOnce } from "./once.ts";
 import { Failure } from "./states.tsx";
 
 /**
- * Asks for confirmation, then runs the action: busy while it runs, closed when it succeeds, open with the error when
- * it fails. For actions that cannot be undone, unless `kind` says otherwise.
+ * Asks for confirmation, then runs the action. The dialog is busy while the action runs, closes when it
+ * succeeds, and shows the error when it fails. Meant for actions that cannot be undone, unless `kind` says
+ * otherwise.
  */
 export function Confirm({
   title,

@@ -5,7 +5,7 @@ import { useText } from "../text/text.tsx";
 import { IconButton } from "./button.tsx";
 import { classes } from "./classes.ts";
 
-/** A modal dialog. It keeps the focus and returns it when it closes. */
+/** A modal dialog. It traps the focus and restores it on closing. */
 export function Dialog({
   isOpen,
   onClose,

@@ -2,10 +2,13 @@ import { chinaInstant } from "@dataq/contract";
 import { createContext, type ReactNode, useContext, useMemo } from "react";
 import { type Language, useLook } from "./look.ts";
 
-/** Numbers and times for people. Days are China's, because billing uses them. */
+/** Formats numbers and times for display. Dates are in China time, because billing uses it. */
 export interface Format {
   tokens(value: number): string;
-  /** 50,000 tokens are 1 yuan. Shown to the fen, smaller amounts to a hundredth of it. */
+  /**
+   * Converts tokens to yuan (50,000 tokens are 1 yuan). Shows two decimals, and four for amounts below 0.01
+   * yuan.
+   */
   yuan(tokens: number): string;
   number(value: number, digits?: number): string;
   percent(share: number): string;
@@ -18,8 +21,8 @@ export interface Format {
 export const TOKENS_PER_YUAN = 50_000;
 
 /**
- * Both languages write numbers the same way, and days are China's, which has no daylight saving time. So
- * nothing here needs the browser's tables of languages, which take longer to open than the rest of a first page.
+ * Both languages format numbers the same way, and dates are in China time, which has no daylight saving time.
+ * So nothing here needs `Intl`, whose tables take longer to load than the rest of a first page.
  */
 export function makeFormat(language: Language): Format {
   return {

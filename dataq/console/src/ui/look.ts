@@ -1,6 +1,8 @@
 import { useSyncExternalStore } from "react";
 
-/** Theme and language. They are in a cookie so that the service can send the page in the right ones at once. */
+/**
+ * Theme and language. They are in a cookie so that the service can send the page with the right ones at once.
+ */
 export interface Look {
   readonly theme: Theme;
   readonly language: Language;

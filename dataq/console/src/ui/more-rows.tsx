@@ -2,7 +2,7 @@ import { useText } from "../text/text.tsx";
 import { Button } from "./button.tsx";
 import { Failure } from "./states.tsx";
 
-/** The button below a paged list that loads the next page; hidden after the last one. */
+/** The button below a paged list that loads the next page. It is hidden after the last page. */
 export function MoreRows({ query }: { query: PagedQuery }) {
   const t = useText();
   if (!query.hasNextPage) return null;

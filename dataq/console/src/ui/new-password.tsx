@@ -1,7 +1,7 @@
 import { useText } from "../text/text.tsx";
 import { Field, Input } from "./field.tsx";
 
-/** A field for a new password. Its errors are in the page's language, not the browser's. */
+/** A field for a new password. Its error messages are in the page's language, not the browser's. */
 export function NewPassword({
   label,
   error,

@@ -6,7 +6,7 @@ import { useOnce } from "./once.ts";
 
 type Options = UseMutationOptions<string, Error, string>;
 
-/** The `mutate` of a component that was drawn with these options. */
+/** Renders a component with these options and returns its `mutate`. */
 function mutateOf(options: Options): (value: string) => void {
   const found: ((value: string) => void)[] = [];
   const client = new QueryClient();

@@ -1,7 +1,7 @@
 import { type UseMutationOptions, useMutation } from "@tanstack/react-query";
 import { useRef } from "react";
 
-/** A mutation that runs once at a time: a second press does nothing, even before the button shows as busy. */
+/** A mutation that ignores a second press while it runs, even before the button shows as busy. */
 export function useOnce<Answer, Values = void>(options: UseMutationOptions<Answer, Error, Values>) {
   const isRunning = useRef(false);
   const mutation = useMutation(options);

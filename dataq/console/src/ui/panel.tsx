@@ -36,7 +36,7 @@ export function Panel({
   readonly actions?: ReactNode;
   readonly children: ReactNode;
   readonly className?: string;
-  /** For content with its own margins, such as tables. */
+  /** Set for content with its own margins, such as tables. */
   readonly isFlush?: boolean;
 }) {
   return (
@@ -55,7 +55,7 @@ export function Panel({
   );
 }
 
-/** Figures side by side: four, or two on a phone. */
+/** Figures side by side: four in a row, or two on a phone. */
 export function Stats({ children }: { readonly children: ReactNode }) {
   return <dl className="grid grid-cols-2 gap-3 xl:grid-cols-4">{children}</dl>;
 }

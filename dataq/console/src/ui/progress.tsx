@@ -1,6 +1,6 @@
 import { useFormat } from "./format.tsx";
 
-/** A progress bar; without a total it only shows activity. */
+/** A progress bar. Without a total, it shows only that work is going on. */
 export function Progress({
   label,
   done,

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { classes } from "./classes.ts";
 
-/** A box that scrolls on its own. It can have the focus, so that arrow keys scroll it. */
+/** A box with its own scroll bar. It is focusable, so that arrow keys can scroll it. */
 export function ScrollBox({
   label,
   className,

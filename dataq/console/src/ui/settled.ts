@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** The value after it has not changed for a moment: one request per pause, not one per keystroke. */
+/** Debounces the value: one request per pause in typing, not one per keystroke. */
 export function useSettled(value: string): string {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

@@ -76,24 +76,25 @@ export function explain(error: unknown, t: ReturnType<typeof useText>) {
   // Pages authenticate with the session cookie, so a missing key means that the session has ended.
   if (error.code === "missing_api_key" || error.code === "invalid_api_key")
     return { title: t.errors.session_expired, next: "", requestId: "" };
-  // The service's message is about keys and scopes; people have roles.
+  // The service's message mentions keys and scopes, but console users have roles.
   if (error.code === "scope_denied") return { title, next: t.team.askOwner, requestId: error.requestId };
-  // An error without a request ID comes from elsewhere and is not in the reader's language.
+  // An error without a request ID does not come from the service, so its message is not in the user's
+  // language.
   if (error.requestId === "")
     return known
       ? { title, next: "", requestId: "" }
       : { title: t.failed, next: error.message, requestId: "" };
-  // Our text names the kind of error; the service's message adds the details.
+  // The title names the kind of error; the service's message adds the details.
   return { title, next: known ? error.message : sentence(error.nextAction), requestId: error.requestId };
 }
 
-/** Makes a whole sentence of the service's next step. */
+/** Makes the service's next step a complete sentence. */
 function sentence(text: string): string {
   if (text === "" || /[.!?。！？]$/.test(text)) return text;
   return text[0]!.toUpperCase() + text.slice(1) + (/\p{Script=Han}\P{L}*$/u.test(text) ? "。" : ".");
 }
 
-/** An empty state, with what fills it. */
+/** An empty state that explains how to fill it. */
 export function Empty({
   icon,
   title,

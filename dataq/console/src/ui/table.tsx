@@ -11,15 +11,16 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
   /** Hidden in narrow tables; cards show it. */
   readonly isExtra?: boolean;
-  /** Takes a whole line of a card. */
+  /** Takes a full line of a card. */
   readonly isWide?: boolean;
   readonly className?: string;
 }
 
 /**
- * A table that scrolls sideways in its box instead of breaking the page, and can be reached by keyboard. On a phone
- * each row is a card: its first cell as a heading, the others in two columns under their names. Roles are explicit
- * because browsers drop those of tables with another layout.
+ * A table that scrolls sideways in its own box instead of widening the page, and can be reached by keyboard.
+ * On a phone each row is a card: the first cell is the heading, and the others are in two columns under their
+ * names. ARIA roles are explicit, because browsers drop the implicit ones when CSS changes the layout of a
+ * table.
  */
 export function Table<Row>({
   label,
@@ -31,7 +32,7 @@ export function Table<Row>({
   readonly label: string;
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
-  /** Rows to draw at first and to add at each press, for long lists that are not paged. */
+  /** Number of rows to show at first and to add at each press, for long lists that are not paged. */
   readonly step?: number;
   readonly keyOf: (row: Row) => string | number;
 }) {

@@ -23,7 +23,7 @@ export function readCalendarDate(raw: string): Reading<string> {
   return { value };
 }
 
-/** Days that have indexes and rankings; `today` is the date in China. */
+/** Checks that a day can have indexes and rankings. `today` is the date in China. */
 export function problemOfDay(date: string, today: string): Problem | undefined {
   if (date > today)
     return bad(

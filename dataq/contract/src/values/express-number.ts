@@ -6,7 +6,10 @@ export function expressNumber(description: Bilingual) {
   return parameter(description, { pattern, format: "parcel-number" }, readExpressNumber);
 }
 
-/** Upper case; 6 to 32 letters, digits and hyphens. An EMS number must have its right check digit (UPU S10). */
+/**
+ * Reads a parcel number of 6 to 32 letters, digits and hyphens, in upper case. An EMS number must have the
+ * right check digit (UPU S10).
+ */
 export function readExpressNumber(raw: string): Reading<string> {
   if (raw.length > 200) return bad("length", "is too long", fix, fixZh);
   const value = raw.normalize("NFKC").replace(/\s/g, "").toUpperCase();
@@ -30,7 +33,7 @@ export interface Carrier {
   readonly name: string;
 }
 
-/** Carriers whose numbers look like this one, the likeliest first; ambiguous numbers have several. */
+/** Carriers whose numbers have this form, the likeliest first. An ambiguous number has several. */
 export function carriersOf(number: string): Carrier[] {
   return patterns.filter(({ pattern }) => pattern.test(number)).map(({ code, name }) => ({ code, name }));
 }
@@ -58,7 +61,7 @@ export function postalCheck(digits: string): number {
 const fix = "send the 6 to 32 letters and digits on the parcel";
 const fixZh = "请发送运单上的 6 至 32 位字母和数字";
 
-/** Codes are kuaidi100's, which vendors and users share. */
+/** Patterns by carrier. The codes are those of kuaidi100, which vendors and users share. */
 const patterns: readonly (Carrier & { readonly pattern: RegExp })[] = [
   { code: "ems", name: "EMS", pattern: /^[A-Z]{2}\d{9}CN$/ },
   { code: "shunfeng", name: "顺丰速运", pattern: /^SF\d{12,15}$/ },

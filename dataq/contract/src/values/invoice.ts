@@ -2,8 +2,8 @@ import type { Bilingual } from "../bilingual.ts";
 import { bad, type Problem, parameter, type Reading } from "./reading.ts";
 
 /**
- * Invoice code, number of a fully digital invoice, or code and number joined. Only the form is checked here;
- * `splitInvoice` splits joined ones.
+ * An invoice code, the number of a fully digital invoice, or a code and a number joined. Checks only the
+ * form; `splitInvoice` splits joined ones.
  */
 export function invoiceCode(description: Bilingual) {
   const pattern = "^([0-9]{10}|[0-9]{12}|[0-9]{18}|[0-2][0-9]{19})$";
@@ -27,8 +27,8 @@ export interface InvoiceName {
 }
 
 /**
- * 18 digits are a code of 10 and a number of 8. 20 digits that start with 0 or 1 are a code of 12 and a number of 8;
- * those that start with 2 are the number of a digital invoice.
+ * Splits joined digits. 18 digits are a code of 10 and a number of 8. 20 digits that start with 0 or 1 are a
+ * code of 12 and a number of 8; those that start with 2 are the number of a digital invoice.
  */
 export function splitInvoice(digits: string): InvoiceName {
   if (digits.length === 18) return { code: digits.slice(0, 10), number: digits.slice(10) };
@@ -67,7 +67,7 @@ export function checkCode(description: Bilingual) {
   });
 }
 
-/** A contradiction between the given numbers. */
+/** Finds a contradiction between the given numbers. */
 export function problemOfInvoice(name: InvoiceName, given: string | undefined): Problem | undefined {
   if (given === undefined || name.number === null || name.number === given) return undefined;
   return bad(

@@ -1,4 +1,4 @@
-/** An ISSN as NNNN-NNNC, if the text is one with a valid check character. */
+/** Returns an ISSN as NNNN-NNNC; undefined for a text that is not an ISSN or has a wrong check character. */
 export function readIssn(text: string): string | undefined {
   const found = /^(?:E?-?ISSN\s*[:.]?\s*)?(\d{4})\s?[-–]?\s?(\d{3}[\dX])$/.exec(
     text.normalize("NFKC").trim().toUpperCase(),

@@ -17,7 +17,7 @@ export function platform(description: Bilingual) {
   return parameter(description, { enum: platforms }, readPlatform);
 }
 
-/** The platform's standard name. The source decides whether it has rankings of it. */
+/** Returns the platform's standard name. The source decides whether it has rankings of the platform. */
 export function readPlatform(raw: string): Reading<string> {
   const text = raw.length > 100 ? "" : raw.normalize("NFKC").trim().toLowerCase();
   const value = aliases.get(text) ?? text;

@@ -15,7 +15,7 @@ export function bad(code: string, message: string, fix: string, fixZh: string): 
   return { problem: { code, message, fix, fixZh } };
 }
 
-/** JSON Schema of a string. `format` names rules that it cannot express, such as a check digit. */
+/** JSON Schema of a string. `format` names rules that JSON Schema cannot express, such as a check digit. */
 export interface TextSchema {
   readonly minLength?: number;
   readonly maxLength?: number;
@@ -25,8 +25,8 @@ export interface TextSchema {
 }
 
 /**
- * A string parameter that its reader checks and normalises. `schema` tells clients the same: the reader accepts every
- * text that matches it, including `format`. It may accept more, such as spaces around a number.
+ * A string parameter that `read` checks and normalises. `schema` describes it to clients: every text that
+ * matches it, including `format`, is accepted. More may be accepted, such as spaces around a number.
  */
 export function parameter(
   description: Bilingual,

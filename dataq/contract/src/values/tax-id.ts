@@ -9,7 +9,7 @@ export function taxId(description: Bilingual) {
   return parameter(description, { pattern, format: "credit-code" }, readTaxId);
 }
 
-/** In upper case, with a valid check character. */
+/** Reads a tax ID: upper case, with a valid check character. */
 export function readTaxId(raw: string): Reading<string> {
   if (raw.length > 200) return bad("format", "is too long", fix, fixZh);
   const value = raw.normalize("NFKC").replace(/\s/g, "").toUpperCase();
@@ -47,7 +47,7 @@ export function checkCharacter(first17: string): string {
   return symbols[(31 - (sum % 31)) % 31] as string;
 }
 
-/** Whether characters 9 to 17 are an organisation code by its own check (GB 11714). */
+/** Whether characters 9 to 17 are an organisation code with a valid check character (GB 11714). */
 export function hasOrganisationCode(creditCode: string): boolean {
   const body = creditCode.slice(8, 16);
   return organisationCheck(body) === creditCode[16];

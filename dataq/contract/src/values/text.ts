@@ -3,7 +3,7 @@ import { bad, parameter, type Reading } from "./reading.ts";
 
 const longest = 200;
 
-/** A search text or a name: 1 to 200 characters after NFKC and joined white space. */
+/** A search text or a name: 1 to 200 characters after NFKC normalisation and joining of white space. */
 export function text(description: Bilingual) {
   return parameter(description, { minLength: 1, maxLength: longest, pattern: visible }, readText);
 }

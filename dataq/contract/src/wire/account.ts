@@ -4,7 +4,10 @@ import { accountRoles, tiers } from "./choices.ts";
 import { apiKey } from "./key.ts";
 import { moment } from "./moment.ts";
 
-/** All amounts are tokens. `balance` is what the account can spend: after open holds, trial and credit line included. */
+/**
+ * All amounts are tokens. `balance` is what the account can spend: it includes trial and credit line, and
+ * excludes open holds.
+ */
 export const balance = z.strictObject({
   balance: z.number().int().meta({ description: "What the account can spend" }),
   trial_balance: z.number().int(),

@@ -69,7 +69,7 @@ export const toppedUp = adjusted.extend({ tokens: z.number().int() });
 export const refund = z.strictObject({ request_id: z.string().max(64), tokens: positive, reason });
 export const refunded = z.strictObject({ request_id: z.string(), balance: z.number().int() });
 
-/** A voucher without its code, which only the answer that creates it holds. */
+/** A voucher without its code. Only the answer that creates the voucher contains the code. */
 export const voucher = z.strictObject({
   hint: z.string().meta({ description: "The last characters of the code" }),
   tokens: z.number().int(),

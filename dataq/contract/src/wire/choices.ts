@@ -1,4 +1,7 @@
-/** The values that fields of the management API choose from. No schema here: the console reads these lists, too. */
+/**
+ * Allowed values of fields in the management API. This file contains no schemas, because the console reads it
+ * too.
+ */
 
 /** What a key may do. */
 export const scopes = [
@@ -26,7 +29,9 @@ export type AccountRole = (typeof accountRoles)[number];
 export const keyModes = ["live", "test"] as const;
 export type KeyMode = (typeof keyModes)[number];
 
-/** By hand, by a rotation without a grace period, or because the key was found in public. */
+/**
+ * Why a key was revoked: by hand, by a rotation without a grace period, or because it was found in public.
+ */
 export const revocationReasons = ["revoked", "rotated", "leaked"] as const;
 export type RevocationReason = (typeof revocationReasons)[number];
 

@@ -14,8 +14,9 @@ const own = { tag: "console", access: "session" } as const;
 const admin = { tag: "console", access: "key" } as const;
 
 /**
- * What the console needs besides the public API. Not in OpenAPI, because only the console's own pages may call most of
- * them. Sign-in is better-auth's, and `/console/api/models/…` answers as the model server does.
+ * Routes that the console needs besides the public API. They are not in OpenAPI, because only the console's
+ * own pages may call most of them. better-auth handles sign-in, and `/console/api/models/…` answers like the
+ * model server.
  */
 export const consoleRoutes = {
   getSession: {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Received } from "./answer.ts";
 import { moment } from "./moment.ts";
 
-/** A data set that was imported, with the outcome of every row. */
+/** An imported data set with the outcome of every row. */
 export const dataset = z.strictObject({
   name: z.string(),
   operation: z.string(),

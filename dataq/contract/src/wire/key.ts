@@ -45,7 +45,10 @@ const address = z.string().refine(isNetworkBlock, {
   },
 });
 
-/** What a key may do, and from where. Omitted fields keep their values, or get the defaults. */
+/**
+ * What a key may do, and from which addresses. On a change, omitted fields keep their values; for a new key,
+ * they get the defaults.
+ */
 export const changedKey = z.strictObject({
   name: z.string().max(100).optional(),
   scopes: z.array(z.enum(scopes)).min(1).optional(),

@@ -1,14 +1,17 @@
 import type { z } from "zod";
 import type { ErrorCode } from "../errors.ts";
 
-/** A route: what it takes, what it answers, and how it refuses. */
+/** A route: its parameters, its answers and its errors. */
 export interface Route {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** With its parameters in braces: `/v1/keys/{id}`. */
+  /** The path with its parameters in braces: `/v1/keys/{id}`. */
   readonly path: string;
   readonly summary: string;
   readonly tag: "data" | "account" | "keys" | "members" | "catalog" | "admin" | "service" | "console";
-  /** `public` needs nothing; `session` somebody who is signed in at the console, with or without an account. */
+  /**
+   * `public` needs no credentials. `session` needs a user who is signed in at the console, with or without an
+   * account.
+   */
   readonly access: "public" | "key" | "session";
   readonly query?: z.ZodObject;
   /** Absent for `/v1/data/…`, whose body depends on the operation. */
@@ -16,15 +19,15 @@ export interface Route {
   /** An empty body means `{}`. */
   readonly isBodyOptional?: true;
   readonly status: 200 | 201 | 202 | 204 | 302;
-  /** JSON of this schema; a media type; or nothing. */
+  /** A schema for a JSON answer, a media type, or nothing. */
   readonly answer?: z.ZodType | MediaType | readonly MediaType[];
-  /** Errors besides those of every such route (`errorCodesOf`). */
+  /** Errors besides those that all such routes share (`errorCodesOf`). */
   readonly errors?: readonly ErrorCode[];
 }
 
 type MediaType = "text/csv" | "application/x-ndjson" | "text/plain" | "text/html";
 
-/** Every error that a route can return: its own, and those of all routes like it. */
+/** Returns every error that a route can return: its own, and those that all such routes share. */
 export function errorCodesOf(route: Route): readonly ErrorCode[] {
   const takesBody = route.method === "POST" || route.method === "PATCH";
   const codes: ErrorCode[] = [

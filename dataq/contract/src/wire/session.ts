@@ -5,7 +5,7 @@ import { moment } from "./moment.ts";
 
 const role = z.enum(memberRoles);
 
-/** Somebody who signed up, as operators see them. */
+/** A user who signed up, as operators see it. */
 export const person = z.strictObject({
   id: z.string(),
   name: z.string(),
@@ -20,7 +20,7 @@ export const person = z.strictObject({
 });
 export type Person = Received<typeof person>;
 
-/** Who is signed in, and which accounts they may act for. */
+/** The signed-in user and the accounts that they may act for. */
 const signedIn = z.strictObject({
   id: z.string(),
   name: z.string(),
@@ -50,7 +50,7 @@ export const session = z.strictObject({
 });
 export type Session = Received<typeof session>;
 
-/** A browser that is signed in. */
+/** A session of a browser. */
 export const openSession = z.strictObject({
   id: z.string(),
   created_at: moment,

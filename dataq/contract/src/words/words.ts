@@ -7,7 +7,7 @@ import { legal } from "./legal.ts";
 import { research } from "./research.ts";
 import type { Words } from "./word.ts";
 
-/** The meanings that the operations of a domain share, and those that all share. */
+/** The meanings that the operations of a domain share, and the meanings that all operations share. */
 export const words: Readonly<Partial<Record<Operation["domain"], Words>> & { every: Words }> = {
   legal,
   enterprise,
@@ -16,7 +16,10 @@ export const words: Readonly<Partial<Record<Operation["domain"], Words>> & { eve
   every: everyRecord,
 };
 
-/** The meaning of a record field: by the longest known part of its path, first in the operation's own words. */
+/**
+ * Finds the meaning of a record field by the longest known part of its path. The operation's own words come
+ * first.
+ */
 export function wordFor(operation: Operation, path: string): Bilingual | undefined {
   const names = path.replaceAll("[]", "").split(".");
   for (let from = 0; from < names.length; from++) {

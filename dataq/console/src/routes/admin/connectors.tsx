@@ -15,7 +15,7 @@ import { ScrollBox } from "../../ui/scroll-box.tsx";
 import { Empty, Failure, Loaded } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 
-/** The contracts with vendors, each with a button that asks the vendor once. */
+/** The contracts with vendors. A button tests each vendor with one call. */
 export function Connectors() {
   const t = useText();
   const format = useFormat();

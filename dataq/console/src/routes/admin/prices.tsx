@@ -13,7 +13,7 @@ import { Loaded } from "../../ui/states.tsx";
 import { Table } from "../../ui/table.tsx";
 import { useToast } from "../../ui/toast.tsx";
 
-/** Current and upcoming prices. Prices never change; a later one replaces them. */
+/** Current and upcoming prices. A published price never changes; a later one replaces it. */
 export function Prices() {
   const t = useText();
   const say = useToast();
@@ -143,7 +143,7 @@ export function Prices() {
   );
 }
 
-/** In local time, in the format of the input. */
+/** The local time in thirty days, in the format of the input. */
 function inThirtyDays(): string {
   const at = new Date(Date.now() + 30 * 86_400_000);
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);

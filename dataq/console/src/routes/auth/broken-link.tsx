@@ -3,7 +3,7 @@ import { useText } from "../../text/text.tsx";
 import { Notice } from "../../ui/states.tsx";
 import { linkClass } from "./form.tsx";
 
-/** For a link without its secret; `about` tells how to get a complete one. */
+/** Shown for a link without its secret. `about` tells how to get a complete link. */
 export function BrokenLink({ about }: { readonly about: string }) {
   const t = useText();
   return (

@@ -8,7 +8,7 @@ import { Field, Input } from "../../ui/field.tsx";
 import { Notice } from "../../ui/states.tsx";
 import { AuthForm, linkClass } from "./form.tsx";
 
-/** Gives the same answer whether the address is known or not. */
+/** Requests a reset link. The answer is the same for known and unknown addresses. */
 export function Forgot() {
   const t = useText();
   const { data: session } = useQuery(sessionQuery);

@@ -3,7 +3,7 @@ import { Button } from "../../ui/button.tsx";
 import { useOnce } from "../../ui/once.ts";
 import { Failure } from "../../ui/states.tsx";
 
-/** A form that sends once and shows errors. */
+/** A form that prevents double submission and shows errors. */
 export function AuthForm({
   title,
   about,

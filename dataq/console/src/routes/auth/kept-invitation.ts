@@ -5,7 +5,7 @@ export function keepInvitation(token: string): void {
   sessionStorage.setItem(KEPT, token);
 }
 
-/** Empty when there is none. */
+/** The stored token; empty if there is none. */
 export function keptInvitation(): string {
   return sessionStorage.getItem(KEPT) ?? "";
 }

@@ -1,9 +1,9 @@
 import { useEffect, useState } from "react";
 
 /**
- * The secret of a link, from the part after `#`, which browsers send to no server. It leaves the address bar and the
- * history at once. A link that is pasted into the open page also counts: the browser then loads nothing and only
- * reports that the part has changed.
+ * Returns the secret of a link from the part after `#`, which browsers do not send to servers. Removes it
+ * from the address bar and the history at once. Also handles a link that is pasted into the open page: the
+ * browser then loads nothing and only reports a changed hash.
  */
 export function useLinkToken(): string {
   const [token, setToken] = useState(readToken);

@@ -15,7 +15,7 @@ export function Pending() {
   const say = useToast();
   const { data: session } = useQuery({ ...sessionQuery, refetchInterval: 5_000 });
   const user = session?.user;
-  // Nobody is signed in before verification, so the previous page passes the address.
+  // Before verification there is no session, so the previous page passes the address.
   const signedUpAs = useRouterState({ select: ({ location }) => location.state.signedUpAs });
   const email = user?.email ?? signedUpAs;
   const wantsMail = !user?.is_verified;

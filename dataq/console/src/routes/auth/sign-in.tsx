@@ -92,7 +92,7 @@ export function SignIn() {
   );
 }
 
-/** Opens the requested page. Only paths of the console count. */
+/** Opens the page that was requested before sign-in. Only paths of the console are allowed. */
 export function useFinish() {
   const client = useQueryClient();
   const router = useRouter();

@@ -43,7 +43,8 @@ export function SignUp() {
         setProblem("");
         try {
           await signUp(name.trim(), email.trim(), password);
-          // The answer never says whether the address was known. Signing in shows it to whoever has the password.
+          // The answer never reveals whether the address is known. Only a successful sign-in, which needs the
+          // password, does.
           if (!verifiesAddresses(session)) await signIn(email.trim(), password);
         } catch (error) {
           if (error instanceof ServiceError && error.code.includes("password"))

@@ -11,7 +11,7 @@ import { AuthForm } from "./form.tsx";
 import { keptInvitation } from "./kept-invitation.ts";
 import { useLinkToken } from "./link-token.ts";
 
-/** Needs a click, because mail scanners follow links but click nothing. */
+/** Verifies the address after a click, because mail scanners open links but do not click. */
 export function Verify() {
   const t = useText();
   const client = useQueryClient();

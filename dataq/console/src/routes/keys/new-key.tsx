@@ -7,7 +7,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Checkbox } from "../../ui/field.tsx";
 import { Notice } from "../../ui/states.tsx";
 
-/** Shows a new key once. Closing needs a confirmation that it was saved. */
+/** Shows a new key once. Before closing, the user must confirm that the key was saved. */
 export function NewKey({ made, onClose }: { readonly made: CreatedKey; readonly onClose: () => void }) {
   const t = useText();
   const [isKept, setKept] = useState(false);

@@ -20,7 +20,7 @@ function entry(kind: Entry["kind"], tokens: number, request: string | null = nul
   };
 }
 
-/** Takes entries oldest first; the ledger lists the newest first. */
+/** Takes entries oldest first and reverses them, because the ledger lists the newest first. */
 function linesOf(entries: Entry[], isComplete = true) {
   return callLines(entries.toReversed(), isComplete).map(({ kind, tokens, outcome, request_id }) => ({
     kind,

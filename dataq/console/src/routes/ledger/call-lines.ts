@@ -1,14 +1,15 @@
 import type { Entry } from "@dataq/contract/wire";
 
-/** A line of the ledger page: one entry, or the hold and the settlement of a call as one. */
+/** A line of the ledger page: a single entry, or the combined hold and settlement of a call. */
 export interface LedgerLine extends Entry {
   /** The outcome of a call. */
   readonly outcome?: "charged" | "free" | "running";
 }
 
 /**
- * One line for each call, newest first: its change is what the call cost. A refund stays a line of its own, because it
- * comes later. `isComplete` is false while older entries are not loaded yet: then calls whose hold is among those wait.
+ * Makes one line for each call, newest first. Its change is what the call cost. A refund has a line of its
+ * own, because it happens later. If `isComplete` is false, older entries are not loaded yet, and calls whose
+ * hold may be among them are omitted.
  */
 export function callLines(entries: readonly Entry[], isComplete: boolean): readonly LedgerLine[] {
   const calls = new Map<string, Entry[]>();
@@ -17,7 +18,7 @@ export function callLines(entries: readonly Entry[], isComplete: boolean): reado
   return entries.flatMap((entry) => {
     if (!isPartOfCall(entry)) return [entry];
     const parts = calls.get(entry.request_id!)!;
-    // The newest part stands for the call.
+    // The newest entry of a call represents it.
     if (parts[0] !== entry) return [];
     const hold = parts.find(({ kind }) => kind === "hold");
     if (!hold && !isComplete) return [];

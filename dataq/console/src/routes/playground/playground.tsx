@@ -135,7 +135,10 @@ function Bench({
   );
 }
 
-/** What a caller should know before sending: whether only samples answer, and which, or nothing does. */
+/**
+ * What a caller should know before sending: whether the operation has only samples (and which), or no data at
+ * all.
+ */
 function Availability({
   operation,
   onSample,
@@ -170,7 +173,7 @@ function Availability({
   );
 }
 
-/** Why a call failed; with too low a balance, how much is missing. */
+/** Why a call failed. If the balance is too low, shows how many tokens are missing. */
 function Refusal({ error }: { readonly error: unknown }) {
   const t = useText();
   const format = useFormat();
@@ -192,7 +195,7 @@ function Refusal({ error }: { readonly error: unknown }) {
   );
 }
 
-/** The price of the call, from the code that charges it. */
+/** The price of the call. The service computes it with the same code that charges calls. */
 function Quote({ body }: { readonly body: QueryBody }) {
   const t = useText();
   const format = useFormat();

@@ -26,7 +26,7 @@ export function ResultView({
   readonly operation: CatalogOperation;
   readonly envelope: Answer;
   readonly tookMs: number;
-  /** The next page is loading; this one stays until it arrives. */
+  /** True while the next page is loading. The current page stays visible until then. */
   readonly isTurning: boolean;
   readonly onTurn: (page: number) => void;
 }) {
@@ -135,7 +135,7 @@ export function ResultView({
   );
 }
 
-/** The most useful fields first; long and nested values are left to the tree. */
+/** A table with the most useful fields first. Long and nested values are shown only in the tree. */
 function Records({ rows, isSingle }: { readonly rows: readonly Row[]; readonly isSingle: boolean }) {
   const t = useText();
   if (isSingle) {
@@ -235,7 +235,7 @@ function Value({ value }: { readonly value: unknown }) {
   );
 }
 
-/** A badge for the record's source: samples must never look official. */
+/** A badge with the record's source, so that samples never look official. */
 function Source({ source }: { readonly source: unknown }) {
   const t = useText();
   if (!isObject(source)) return <span className="text-faint">–</span>;

@@ -9,7 +9,7 @@ export function snippet(dialect: Dialect, body: QueryBody, baseUrl: string): str
 }
 
 function curl(body: QueryBody, baseUrl: string): string {
-  // Inside single quotes, a shell interprets only the quote itself.
+  // Inside single quotes, the single quote is the only special character of a shell.
   const text = JSON.stringify(body).replaceAll("'", "'\\''");
   return `curl ${baseUrl}/v1/data/query \\
   -H "Authorization: Bearer $DATAQ_API_KEY" \\
@@ -30,7 +30,7 @@ console.log(data, usage?.tokens);`;
 
 function python({ operation, params, page_size: pageSize }: QueryBody, baseUrl: string): string {
   const values = { ...params, ...(pageSize !== undefined && { page_size: pageSize }) };
-  // JSON strings and numbers are valid Python, too.
+  // JSON strings and numbers are also valid Python.
   const given = Object.entries(values).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
   return `from dataq_client import DataQuery
 

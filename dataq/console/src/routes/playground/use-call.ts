@@ -8,8 +8,8 @@ type Outcome =
   | { readonly state: "failed"; readonly error: unknown };
 
 /**
- * One call at a time: every call is charged, so the next one must wait until this answer is shown. Leaving the page
- * cancels the call, and the service does not charge for a cancelled call.
+ * Runs one call at a time. Every call is charged, so the next one must wait until this answer is shown.
+ * Leaving the page cancels the call, and a cancelled call is not charged.
  */
 export function useCall() {
   const client = useQueryClient();

@@ -137,7 +137,7 @@ function Fields({
   );
 }
 
-/** The meaning of a list, or else of its items. */
+/** The meaning of the field. A list without a meaning gets the meaning of its items. */
 function meaningOf(path: string, meanings: Readonly<Record<string, Bilingual>>): Bilingual | undefined {
   return meanings[path] ?? (path.endsWith("[]") ? meanings[path.slice(0, -2)] : undefined);
 }

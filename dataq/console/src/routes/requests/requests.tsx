@@ -20,7 +20,7 @@ export function Requests() {
   const nameOf = useOperationName();
   const { data: catalog } = useQuery(catalogQuery);
   const { id: userId } = useSignedIn();
-  // Users who may not manage keys get no list.
+  // Users who may not manage keys get an error instead of the list.
   const { data: keys } = useQuery({ ...keysQuery, retry: false });
   const [filter, setFilter] = useState({ operation: "", status: "", key: "" });
   const query = useInfiniteQuery(requestsQuery(filter));

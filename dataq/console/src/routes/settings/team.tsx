@@ -181,13 +181,13 @@ function isMachineOwner(email: string): boolean {
   return email.endsWith("@local.invalid");
 }
 
-/** Lets members of several accounts choose one. */
+/** Lets users who are members of several accounts choose one. */
 export function ActingFor() {
   const t = useText();
   const say = useToast();
   const { accounts, account_id } = useSignedIn();
   if (accounts.length < 2) return null;
-  // Every page shows data of the account, so everything reloads.
+  // Every page shows data of the current account, so everything reloads.
   const change = (id: string) =>
     actFor(id).then(
       () => location.assign("/console/"),

@@ -7,12 +7,12 @@ import { TOKENS_PER_YUAN, useFormat } from "../../ui/format.tsx";
 import { onLookChange } from "../../ui/look.ts";
 
 type Measure = "tokens" | "calls";
-/** Groups beyond the number of colours become one. */
+/** The number of coloured groups. All further groups are combined. */
 const PARTS = 5;
 
 interface DayChartProps {
   readonly rows: readonly UsageRow[];
-  /** What a day is grouped by; without it there is one group. */
+  /** The grouping of each day. If it is omitted, there is a single group. */
   readonly part?: "operation" | "key" | undefined;
   readonly nameOf?: (part: string) => string;
   readonly from: string;
@@ -20,7 +20,7 @@ interface DayChartProps {
   readonly measure: Measure;
 }
 
-/** One stacked bar per day. A table has the same figures for those who cannot see the chart. */
+/** One stacked bar per day. A table shows the same figures to people who cannot see the chart. */
 export function DayChart({ rows, part, nameOf, from, to, measure }: DayChartProps) {
   const t = useText();
   const format = useFormat();
@@ -86,9 +86,9 @@ export function DayChart({ rows, part, nameOf, from, to, measure }: DayChartProp
 
 interface Stack {
   readonly days: readonly string[];
-  /** Largest first; the empty name stands for all groups without a colour of their own. */
+  /** The groups, largest first. The empty name stands for all groups that have no colour. */
   readonly parts: readonly string[];
-  /** Per group and day, the height of the stack including this group. */
+  /** For each group and day: the height of the stack up to and including this group. */
   readonly heights: readonly (readonly number[])[];
   readonly totals: readonly number[];
 }
@@ -227,10 +227,12 @@ function sizeOf(element: HTMLElement): { width: number; height: number } {
   return { width: element.clientWidth, height: element.clientHeight };
 }
 
-/** A canvas cannot resolve custom properties or light-dark(), so a probe element does. */
+/**
+ * Resolves colours with a probe element, because a canvas cannot resolve custom properties or light-dark().
+ */
 function readColours(element: HTMLElement): (name: string) => string {
   return (name) => {
-    // A new probe for each colour: a reused one may still be in transition.
+    // Each colour needs a new probe, because a reused one may still be in transition.
     const probe = document.createElement("span");
     probe.style.color = `var(${name})`;
     element.append(probe);

@@ -1,7 +1,7 @@
 import type { Completed, Params } from "../../operation.ts";
 import { problemOfDay } from "../../values/calendar-date.ts";
 
-/** `date` is today in China by default. It must not be in the future. */
+/** Fills and checks `date`. The default is today in China. Future dates are rejected. */
 export function completeDay(params: Params, today: string): Completed {
   const date = params["date"] ?? today;
   const problem = problemOfDay(date, today);

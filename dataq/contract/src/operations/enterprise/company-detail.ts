@@ -105,7 +105,7 @@ export const enterpriseCompanyDetail = defineOperation({
   example: { tax_id: "91330106MA0000007Q" },
 });
 
-/** The organisation code inside a credit code has a check of its own; some real ones fail it. */
+/** Warns if the organisation code inside a credit code has a wrong check character. Some real codes do. */
 export function organisationWarnings(code: string | undefined): string[] {
   if (code === undefined || code.length !== 18 || hasOrganisationCode(code)) return [];
   return [

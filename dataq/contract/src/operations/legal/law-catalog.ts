@@ -14,7 +14,10 @@ export const lawLevels = [
   "other",
 ] as const;
 
-/** `unknown`: no source says it. A text is not in force merely because nothing else is known. */
+/**
+ * `unknown` means that no source states the status. A law is not in force merely because nothing else is
+ * known.
+ */
 export const lawStatuses = ["in_force", "amended", "repealed", "not_yet_effective", "unknown"] as const;
 
 export const legalLawCatalog = defineOperation({
