@@ -133,6 +133,22 @@ test.each(["legal_laws", "legal_cases", "research_paper_search", "research_journ
   },
 );
 
+test.each([
+  "OR",
+  "or",
+  "AND NOT",
+  "court:",
+  "date:",
+  "court: OR",
+  "什么是",
+  "什么是什么",
+  "第条",
+  "第 条 OR",
+  "是什么？",
+])("legal_laws %s: operators, empty fields and asking words alone are no_words", async (query) => {
+  await expect(ask("legal_laws", { query })).rejects.toMatchObject({ code: "no_words" });
+});
+
 test("real judgments precede generated ones of equal rank; an answer with a real one has its price", async () => {
   // Newer than the imported ones, so that only the rule puts them last.
   expect(sampleJudgment(0).judgment_date! > "2019-12-31").toBe(true);

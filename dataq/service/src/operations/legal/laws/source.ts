@@ -5,7 +5,7 @@ import { readArticles } from "../question/article-list.ts";
 import { inChinese } from "../question/foreign-names.ts";
 import type { ArticleNumber } from "../question/law-reference.ts";
 import { type LawVersionYear, readLawVersionYear } from "../question/law-version-year.ts";
-import { articleMeanings, commonLaws } from "../question/meanings.ts";
+import { articleMeanings, asksNothing, commonLaws } from "../question/meanings.ts";
 import { LawNames, type NamedLaws } from "../question/named-laws.ts";
 import { articleTerm, lawTerm, lawYearTerm, type StoredArticle } from "./corpus.ts";
 import { articleRecord, placeInYear, versionInYear } from "./record.ts";
@@ -19,6 +19,7 @@ export const laws: Searching = {
 
 /** A named article is looked up and never searched, so that no similar article is returned instead. */
 async function read(asked: string, index: PostingIndex, corpus: string): Promise<ReadQuestion> {
+  if (asksNothing(asked)) return question([], "");
   const text = inChinese(asked);
   const names = await lawNames(index, corpus);
   const version = readLawVersionYear(text);

@@ -44,6 +44,14 @@ const commonScore = 0.3;
 /** Laws that the lexicon names often are asked about often. */
 export const commonLaws: readonly Wording[] = findCommonLaws();
 
+/** Whether a text has only operators, fields without a value, question words, and 第条 without a number. */
+export function asksNothing(text: string): boolean {
+  const rest = lexicon.withoutAsking(text.replace(nothing, " "));
+  return !/[\p{L}\p{N}]/u.test(rest.replace(/^\s*是|是\s*$/g, " "));
+}
+
+const nothing = /\b(?:AND|OR|NOT)\b|\b(?:court|judge|basis|type|cause|date):|第\s*[条款项]/gi;
+
 function understood(
   text: string,
   others: (expansion: Expansion, word: string) => readonly OtherWording[],
