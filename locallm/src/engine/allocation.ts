@@ -1,11 +1,12 @@
 /**
- * Adds up what the engine allocates for a context, and on which device. The C interface has no call for that; the log
- * has lines such as `llama_kv_cache: size = 45.00 MiB (…)` and `Vulkan0 compute buffer size = 102.51 MiB`.
+ * Adds up what the engine allocates for a context on each device. The C interface has no call for that, so
+ * this class parses log lines such as `llama_kv_cache: size = 45.00 MiB (…)` and `Vulkan0 compute buffer size
+ * = 102.51 MiB`.
  */
 export class Allocation {
   contextBytes = 0;
   computeBytes = 0;
-  /** The vocabulary's longest token in bytes, which the C interface does not report either. */
+  /** The length in bytes of the vocabulary's longest token, which the C interface does not report either. */
   longestToken: number | null = null;
   readonly #byDevice = new Map<string, number>();
 
@@ -21,7 +22,10 @@ export class Allocation {
     if (kind !== undefined) this.#byDevice.set(device, (this.#byDevice.get(device) ?? 0) + bytes);
   }
 
-  /** Includes weights. Host memory that a device only reads is logged under another name. */
+  /**
+   * Returns the memory on a device, including weights. The engine logs host memory that a device only reads
+   * under another name.
+   */
   onDevice(name: string): number {
     return this.#byDevice.get(name) ?? 0;
   }

@@ -11,7 +11,7 @@ export class AnswerLogprobs {
     this.#generatedBytes += logprob.bytes.length;
   }
 
-  /** Those of the tokens that begin in this text, which is sent next. */
+  /** Returns the log probabilities of the tokens that begin in `text`, which is sent next. */
   take(text: string): SampledLogprob[] {
     this.#sentBytes += Buffer.byteLength(text);
     const rest = this.#held.findIndex(({ begin }) => begin >= this.#sentBytes);

@@ -28,18 +28,18 @@ export interface AnswerMakers {
 
 /** The result of one sampled token. */
 export interface Piece extends TextDetails {
-  /** Meaningless in the last piece. */
+  /** The sampled token. The last piece has none, so its value has no meaning. */
   readonly token: number;
   readonly text: string;
   readonly tokens: number;
   readonly done: GenerateDone | null;
 }
 
-/** One running job: its prompt, its sampler, its text and its counters. It does not know its slot or the cache. */
+/** One running job with its prompt, sampler, text and counters. It does not know its slot or the cache. */
 export class Answer {
   readonly job: GenerateJob;
   readonly prompt: readonly number[];
-  /** Tokens that prompt and answer may have together. */
+  /** The maximum number of tokens of prompt and answer together. */
   readonly window: number;
   readonly #makers: AnswerMakers;
   readonly #sampler: Sampler;
@@ -72,18 +72,21 @@ export class Answer {
     this.#text = new AnswerText(job.stop);
     this.#logprobs = job.logprobs === undefined ? null : new AnswerLogprobs();
     this.#startedNs = makers.now();
-    // Last, because it holds memory of the library that only `free` releases.
+    // Created last, because it holds native memory that only `free` releases.
     const gate = job.grammar === null ? null : makers.grammars.gate(job.grammar, job.renderSpecial ?? false);
     this.#sampler = new Sampler(makers.library, makers.vocabulary, sampling, seed, this.window, gate);
     this.#sampler.seePrompt(this.prompt);
   }
 
-  /** The slot's cache already holds this many of the prompt's tokens. */
+  /** Called when the job starts, with the number of prompt tokens that the slot's cache already holds. */
   begin(cachedTokens: number): void {
     this.#cachedTokens = cachedTokens;
   }
 
-  /** The prompt is computed. Returns the end of the answer if nothing is to be generated, else null. */
+  /**
+   * Called when the prompt has been computed. Returns the end of the answer if nothing is to be generated,
+   * else null.
+   */
   promptDone(): GenerateDone | null {
     const now = this.#makers.now();
     this.#promptNs = now - this.#startedNs;
@@ -106,7 +109,7 @@ export class Answer {
     return this.#send(text, null, token);
   }
 
-  /** The window is full, and the job does not allow shifting. */
+  /** Ends the answer because the window is full and the job does not allow shifting. */
   full(): Piece {
     return this.#last("length");
   }
@@ -171,7 +174,9 @@ export class Answer {
     };
   }
 
-  /** Leaves room for the answer: `numPredict` tokens, at most a quarter of the window. */
+  /**
+   * Cuts the prompt to leave room for the answer: `numPredict` tokens, but at most a quarter of the window.
+   */
   #cut(whole: readonly number[]): number[] {
     const { numPredict, numKeep } = this.job;
     const quarter = Math.floor(this.window / 4);

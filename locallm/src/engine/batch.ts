@@ -12,9 +12,9 @@ export interface BatchLimits {
 }
 
 /**
- * The rows of the next step: a token, its position and its sequence each. The arrays are our memory, written in
- * place, and the library reads them through their addresses without any check. So each row is checked here: one
- * that is out of bounds would be read or written somewhere else in the process.
+ * The rows of the next step, each with a token, its position and its sequence. The arrays are our memory. The
+ * library reads them through their addresses without any check, so this class checks each row: a row out of
+ * bounds would make the library access other memory of the process.
  */
 export class Batch {
   readonly #limits: BatchLimits;
@@ -92,7 +92,7 @@ export class Batch {
   }
 }
 
-/** Exported for other values that are passed to the library by index. */
+/** Also used for other values that are passed to the library by index. */
 export function check(what: string, value: number, limit: number): void {
   if (Number.isInteger(value) && value >= 0 && value < limit) return;
   throw new RangeError(`${what} ${value} is out of bounds: it must be a whole number from 0 to ${limit - 1}`);

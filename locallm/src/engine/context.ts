@@ -7,7 +7,7 @@ import type { CopyState, Functions, Pointer } from "./libllama/functions.ts";
 import type { Threadpool } from "./libllama/threadpool.ts";
 import { newPulse, type Pulse } from "./pulse.ts";
 
-/** How a step ended: done, the cache had no room for it, or `abort` ended it. */
+/** How a step ended: it completed, the cache had no room, or `abort` ended it. */
 export type StepOutcome = "done" | "no_room" | "aborted";
 
 type ContextFunctions = Pick<
@@ -40,21 +40,24 @@ export interface ContextRequest {
   readonly vocabSize: number;
   readonly batch: number;
   readonly microBatch: number;
-  /** Outputs of one step; the engine's buffers grow with it. 0: as many as the batch has rows. */
+  /**
+   * The maximum number of outputs of one step. The engine's buffers grow with it. 0 means one output per row
+   * of the batch.
+   */
   readonly outputs: number;
   readonly threads: number;
   readonly threadpool: Threadpool | null;
   readonly flashAttention: "auto" | "on" | "off";
   readonly kvCacheType: "f16" | "q8_0" | "q4_0";
   readonly embeddings: boolean;
-  /** -1: the model's default. */
+  /** -1 selects the model's default. */
   readonly pooling: number;
   readonly unified: boolean;
-  /** Whether the cache can drop the end of a sequence; else only all of it. */
+  /** Whether the cache can drop the end of a sequence. If not, it can only drop the whole sequence. */
   readonly canCut: boolean;
 }
 
-/** What the library copies of a state. */
+/** Which part of a state the library copies. */
 const wholeState = 0;
 const uncuttablePart = 1;
 
@@ -62,7 +65,7 @@ const flashAttention = { auto: -1, on: 1, off: 0 };
 const mostBufferedBytes = 4 * 2 ** 20;
 const cacheType = { f16: 1, q8_0: 8, q4_0: 2 };
 
-/** One of the engine's contexts: the cache of all sequences, and the batch that the next step computes. */
+/** A llama.cpp context: the cache of all sequences, and the batch that the next step computes. */
 export class Context {
   readonly #library: ContextFunctions;
   readonly pointer: Pointer;
@@ -129,12 +132,12 @@ export class Context {
     });
   }
 
-  /** Grows while a step makes progress; see `Pulse`. */
+  /** A number that grows while a step makes progress; see `Pulse`. */
   get progress(): number {
     return this.#pulse.count;
   }
 
-  /** Sets the threads of the next steps, at most those of the pool. */
+  /** Sets the number of threads for the next steps, at most the size of the pool. */
   useThreads(threads: number): void {
     if (threads === this.#threads) return;
     this.#threads = threads;
@@ -146,7 +149,10 @@ export class Context {
     this.#threadpool?.rest();
   }
 
-  /** Computes the batch on this thread: fastest, but the process reads no messages until it is done. */
+  /**
+   * Computes the batch on this thread. This is fastest, but the process reads no messages until the step is
+   * done.
+   */
   step(): StepOutcome {
     this.#arm();
     return outcome(this.#compute(this.pointer, this.batch.native));
@@ -172,7 +178,7 @@ export class Context {
     this.#copiesWait = false;
   }
 
-  /** Ends a step that runs on another thread, within some milliseconds. */
+  /** Ends a step that runs on another thread. This takes a few milliseconds. */
   abort(): void {
     this.#pulse.abort();
   }
@@ -185,8 +191,8 @@ export class Context {
   }
 
   /**
-   * Removes a sequence's tokens from a position on. Returns false if this kind of memory cannot be truncated; then all
-   * of it was removed.
+   * Removes a sequence's tokens from a position on. Returns false if this kind of memory cannot be truncated;
+   * the whole sequence is then removed.
    */
   truncate(sequence: number, from: number): boolean {
     check("sequence", sequence, this.#sequences);
@@ -197,9 +203,9 @@ export class Context {
   }
 
   /**
-   * Replaces everything in the target sequence by everything in the source. Returns false if that failed; then the
-   * target is empty. A small state is copied through a buffer, a large one by the library, which copies the whole cache
-   * during the next step.
+   * Replaces the target sequence by a copy of the source. Returns false if that failed; the target is then
+   * empty. A small state is copied through a buffer. A large one is copied by the library, which copies the
+   * whole cache during the next step.
    */
   copy(source: number, target: number): boolean {
     check("sequence", source, this.#sequences);
@@ -208,7 +214,8 @@ export class Context {
     if (this.#memory === null) return false;
     library.llama_memory_seq_rm(this.#memory, target, -1, -1);
     const size = this.stateBytes(source);
-    // Once a copy waits for the next step, later copies must wait too: they may read or overwrite its data.
+    // If a copy waits for the next step, later copies must wait too, because they may read or overwrite its
+    // data.
     if (size > mostBufferedBytes || this.#copiesWait) {
       library.llama_memory_seq_cp(this.#memory, source, target, -1, -1);
       this.#copiesWait = true;
@@ -220,25 +227,31 @@ export class Context {
     return Number(library.llama_state_seq_set_data_ext(this.pointer, held, got, target, wholeState)) > 0;
   }
 
-  /** Size of all that a sequence holds. */
+  /** The size of a sequence's complete state. */
   stateBytes(sequence: number): number {
     check("sequence", sequence, this.#sequences);
     return Number(this.#library.llama_state_seq_get_size_ext(this.pointer, sequence, wholeState));
   }
 
-  /** Copies all that a sequence holds. False: its size is another, or a copy into it still waits for a step. */
+  /**
+   * Copies a sequence's complete state to `memory`. Returns false if the size does not match, or if a copy
+   * into the sequence still waits for a step.
+   */
   async saveState(sequence: number, memory: SharedMemory, part: StatePart): Promise<boolean> {
     if (this.#copiesWait || this.stateBytes(sequence) !== part.bytes) return false;
     return await this.#copyState(this.#library.llama_state_seq_get_data_ext, sequence, memory, part);
   }
 
-  /** Replaces all that a sequence holds. False: it was rejected, and the sequence may hold anything. */
+  /**
+   * Replaces a sequence's complete state. Returns false if the library rejected it; the sequence may then
+   * hold anything.
+   */
   async loadState(sequence: number, memory: SharedMemory, part: StatePart): Promise<boolean> {
     check("sequence", sequence, this.#sequences);
     return await this.#copyState(this.#library.llama_state_seq_set_data_ext, sequence, memory, part);
   }
 
-  /** On another thread: it may be gigabytes. */
+  /** Runs on another thread, because a state may have gigabytes. */
   #copyState(copy: CopyState, sequence: number, memory: SharedMemory, part: StatePart): Promise<boolean> {
     const address = memory.address(part.offset, part.bytes);
     return new Promise((resolve, reject) => {
@@ -249,7 +262,7 @@ export class Context {
     });
   }
 
-  /** -1 if the sequence is empty. */
+  /** Returns the last position of a sequence, or -1 if it is empty. */
   lastPosition(sequence: number): number {
     check("sequence", sequence, this.#sequences);
     return this.#memory === null ? -1 : this.#library.llama_memory_seq_pos_max(this.#memory, sequence);
@@ -267,7 +280,7 @@ export class Context {
     return got === size && size > 0 ? bytes : null;
   }
 
-  /** Goes back to a checkpoint of the sequence's first `tokens`. False: it was rejected. */
+  /** Restores a checkpoint of the sequence's first `tokens`. Returns false if the library rejected it. */
   goBack(sequence: number, bytes: Uint8Array): boolean {
     check("sequence", sequence, this.#sequences);
     const { length } = bytes;

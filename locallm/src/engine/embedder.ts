@@ -14,8 +14,9 @@ export interface EmbedderRequest {
 }
 
 /**
- * Texts share a batch of up to this many tokens. Attention computes all pairs in a batch, even of different texts: 64
- * texts of 14 tokens took 650 ms of one core in batches of 128 or 256, and 730 in batches of 512.
+ * Texts share a batch of up to this many tokens. Attention computes all pairs in a batch, even pairs of
+ * different texts. In a test, 64 texts of 14 tokens took 650 ms of one core in batches of 128 or 256, and 730
+ * ms in batches of 512.
  */
 const batchTokens = 256;
 
@@ -34,7 +35,7 @@ export class Embedder {
 
   /** After an abort, rejects with the signal's reason within one batch. */
   async embed(job: EmbedJob, signal: AbortSignal): Promise<Embeddings> {
-    // Before its turn, because a long text takes seconds and other calls need not wait for it.
+    // Tokenize before waiting for the previous call, because a long text takes seconds.
     const inputs = await this.#inputs(job, signal);
     this.#calls++;
     const result = this.#last.then(() => this.#embed(inputs, signal));
@@ -48,7 +49,7 @@ export class Embedder {
     return await result;
   }
 
-  /** See `Slots.progress`. */
+  /** A number that grows while the embedder makes progress; see `Slots.progress`. */
   progress(): number {
     if (this.#calls === 0) this.#turns++;
     return this.#turns + this.#request.context.progress;
@@ -111,7 +112,7 @@ export class Embedder {
   ): Promise<number[]> {
     const { vocabulary } = this.#request;
     if (typeof input !== "string") vocabulary.checkIds(input);
-    // A few more tokens, because the last ones of a text that ends early may differ.
+    // Add a few tokens to the limit, because the last tokens may differ if tokenizing stops early.
     const limit = truncate || input.length > countedChars ? { limit: window + 64 } : {};
     const tokens =
       typeof input === "string"
@@ -123,7 +124,7 @@ export class Embedder {
       const inputTokens = input.length > countedChars ? `over ${window}` : tokens.length;
       throw new LocallmError("input_too_long", { index, inputTokens, contextLength: window });
     }
-    // If the vocabulary ends every text with a token of its own, a truncated text needs it too.
+    // If the vocabulary appends an end token to every text, a truncated text needs it too.
     const marks = vocabulary.tokenize("", special);
     if (typeof input === "string" && window <= marks.length)
       throw new LocallmError("input_cut_away", { index, contextLength: window });

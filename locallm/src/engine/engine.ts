@@ -15,17 +15,17 @@ import { type SlotEvent, Slots } from "./slots.ts";
 import { fixedThreads, physicalCores, SharedThreads, type Threads } from "./threads.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
-/** One loaded model, ready to answer. It is never unloaded: the process ends. */
+/** One loaded model that is ready to answer. It is never unloaded, because its process ends instead. */
 export interface Engine {
   readonly info: ModelInfo;
   readonly vocabulary: Vocabulary;
-  /** Null for a model that only makes vectors. */
+  /** Null for a model that only computes embeddings. */
   readonly slots: Slots | null;
-  /** Null if nothing is kept. */
+  /** Null if no states are kept. */
   readonly kept: KeptStates | null;
   /** Created on the first call, because it has its own context. */
   embedder(): Embedder;
-  /** One number for each loop that computes steps. A number that does not change means that its loop hangs. */
+  /** One number per loop that computes steps. If a number stops changing, its loop hangs. */
   progress(): readonly number[];
 }
 
@@ -36,12 +36,15 @@ export interface EngineEvents {
 }
 
 const defaultBatch = 512;
-/** Inputs of one batch of vectors. */
+/** The maximum number of inputs in one embedding batch. */
 const embedSequences = 64;
-/** How long waiting threads spin for the next step, 0 to 100; see docs/decisions/0004. */
+/** How long waiting threads spin for the next step, from 0 to 100; see docs/decisions/0004. */
 const poll = 50;
 
-/** Keeps the states of conversations. `group`: what a state and a load must have in common. */
+/**
+ * How the engine keeps the states of conversations. `group` names what a state and a load must have in
+ * common.
+ */
 export interface Keeping {
   readonly group: string;
   readonly keeper: StateKeeper;
@@ -62,8 +65,9 @@ export function loadEngine(request: LoadRequest, events: EngineEvents, keeping: 
 }
 
 /**
- * Measures the memory that this load would take on the CPU, without its adapters, by a dry load: exact for every kind
- * of model that the engine supports. Throws as `loadEngine` does. Call it in a process that ends afterwards.
+ * Measures the memory that this load would take on the CPU, without its adapters. A dry load gives the exact
+ * sizes for every kind of model that the engine supports. Throws like `loadEngine`. Call it in a process that
+ * ends afterwards.
  */
 export function measureEngine(request: LoadRequest): ModelInfo["sizeBytes"] {
   const library = openLibrary();
@@ -126,7 +130,7 @@ function load(
         vocabulary,
         grammars: new Grammars(library, vocabulary),
         now: () => performance.now() * 1e6,
-        // Not a secret; loading `node:crypto` would take 5 ms.
+        // The seed is not a secret, and loading `node:crypto` would take 5 ms.
         randomSeed: () => Math.floor(Math.random() * 2 ** 32),
       },
     });
@@ -142,7 +146,7 @@ function load(
     embedder() {
       if (pooling === "rank")
         throw new LocallmError("decode_failed", { reason: "a ranking model makes no vectors" });
-      // Not the slots' pool: both contexts may compute at once, and a pool serves only one.
+      // Do not share the slots' thread pool: both contexts may compute at once, and a pool serves only one.
       embedder ??= makeEmbedder(null);
       return embedder;
     },
@@ -223,7 +227,10 @@ function newSlotsContext(
   return context;
 }
 
-/** A GPU may compile its kernels during the first step. That may take minutes and is part of the load. */
+/**
+ * Runs a first step, so that its cost is part of the load. A GPU may compile its kernels in it, which may
+ * take minutes.
+ */
 function warmUp(context: Context): void {
   try {
     context.batch.add(0, 0, 0, true);
@@ -249,7 +256,7 @@ function newEmbedder(
   const batch = perSequence * embedSequences;
   const context = new Context(library, model.pointer, {
     sequences: embedSequences,
-    // One cache for all sequences, so that texts of any length share it.
+    // All sequences share one cache, so that it can hold texts of different lengths.
     contextPerSequence: perSequence,
     vocabSize: model.vocabulary.size,
     batch,

@@ -9,15 +9,15 @@ import type { Functions, Pointer } from "./libllama/functions.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 /**
- * The grammars of one model. The engine's own grammar sampler is not used: nothing bounds its stacks or its time, calls
- * to it cannot be interrupted, and a text that it does not expect ends the process.
+ * The grammars of one model. We do not use the engine's own grammar sampler: its stacks and its time are
+ * unbounded, its calls cannot be interrupted, and unexpected text ends the process.
  */
 export class Grammars {
   readonly #library: Functions;
   readonly #vocabulary: Vocabulary;
   readonly #clockMs: () => number;
   readonly #trees = new Map<boolean, TokenTree>();
-  /** Clients send the same tools and schemas repeatedly. Oldest first. */
+  /** Cached, because clients send the same tools and schemas repeatedly. Oldest first. */
   readonly #known = new Map<string, KnownGrammar>();
   #candidates: Candidates | null = null;
 
@@ -27,7 +27,10 @@ export class Grammars {
     this.#clockMs = clockMs;
   }
 
-  /** With `special`, control tokens have their names as text. Throws `invalid_grammar` and `grammar_too_slow`. */
+  /**
+   * Returns the gate for one answer. With `special`, control tokens have their names as text. Throws
+   * `invalid_grammar` and `grammar_too_slow`.
+   */
   gate(grammar: Grammar, special: boolean): GrammarGate {
     const work = new Work(this.#clockMs);
     const { gbnf, root = "root", lazy } = grammar;
@@ -73,7 +76,7 @@ const keptAllowedBytes = 8 << 20;
 
 class KnownGrammar {
   readonly automaton: Automaton;
-  /** A bit set of the allowed tokens for each position. Oldest first. */
+  /** The allowed tokens at each position as a bit set. Oldest first. */
   readonly #allowed = new Map<Position, Uint32Array>();
   #allowedBytes = 0;
 
@@ -100,15 +103,15 @@ interface GateParts {
   readonly library: Functions;
   readonly start: Position;
   readonly work: Work;
-  /** Null for a token that ends the answer. */
+  /** Returns null for a token that ends the answer. */
   readonly textOf: (token: number) => Uint8Array | null;
   readonly allowed: (position: Position) => Uint32Array;
   readonly candidates: () => Candidates;
 }
 
 /**
- * Keeps one answer within its grammar. First draws from all tokens; only if the grammar rejects the drawn token, draws
- * again from the allowed ones.
+ * Keeps one answer within its grammar. It first samples from all tokens. Only if the grammar rejects the
+ * result, it samples again from the allowed tokens.
  */
 export class GrammarGate {
   readonly #parts: GateParts;
@@ -120,8 +123,8 @@ export class GrammarGate {
   }
 
   /**
-   * Draws a token that the grammar allows, and accepts it. `remembers`: the sampler chain counts accepted tokens, so it
-   * must not accept one that is then rejected.
+   * Samples a token that the grammar allows, and accepts it. `remembers` means that the sampler chain counts
+   * accepted tokens, so it must not accept a token that the grammar rejects.
    */
   sample(chain: Pointer, remembers: boolean, context: Pointer, index: number): number {
     const { library, work, candidates } = this.#parts;
@@ -144,7 +147,8 @@ export class GrammarGate {
   #after(token: number): Position | null {
     const text = this.#parts.textOf(token);
     if (text === null) return this.#position.canEnd ? this.#position : null;
-    // A control token without text changes nothing before the trigger; inside a grammar it would never end.
+    // A control token without text changes nothing before the trigger. Inside a grammar it is rejected,
+    // because it could repeat forever.
     if (text.length === 0) return this.#position.isFree ? this.#position : null;
     let position: Position | null = this.#position;
     for (let at = 0; at < text.length && position !== null; at += 1)

@@ -3,7 +3,7 @@ import { LocallmError } from "../wire/errors.ts";
 import type { SampledLogprob, TokenLogprob } from "../wire/inference/generate.ts";
 import type { Functions, Pointer } from "./libllama/functions.ts";
 
-/** The model's own scores of all tokens, in the library's memory: valid until the next step. */
+/** Reads the model's scores of all tokens from the library's memory. They are valid until the next step. */
 export function readLogits(
   library: Pick<Functions, "llama_get_logits_ith">,
   context: Pointer,
@@ -33,7 +33,7 @@ export function tokenLogprobs(
   return { ...shown(sampled), top_logprobs: likeliest.map(shown) };
 }
 
-/** OpenAI's value for a token that is next to impossible. */
+/** The value that OpenAI uses for a token with almost no probability. */
 const lowest = -9999;
 
 function logSumExp(logits: Float32Array): number {
@@ -44,7 +44,7 @@ function logSumExp(logits: Float32Array): number {
   return most + Math.log(sum);
 }
 
-/** Likeliest first; among equals the lower id first. */
+/** Returns the tokens with the highest scores, highest first. Equal scores are ordered by id. */
 function likeliestTokens(logits: Float32Array, count: number): number[] {
   const best: number[] = [];
   for (let token = 0; token < logits.length && count > 0; token++) {

@@ -1,28 +1,33 @@
 /** A long text without special tokens, and how to tokenize a part of it. */
 export interface LongText {
-  /** UTF-8. */
+  /** The text as UTF-8. */
   readonly bytes: Buffer;
   tokenize(part: Buffer): Promise<readonly number[]>;
-  /** Bytes of text that a token represents. */
+  /** The number of bytes of text that a token represents. */
   length(token: number): number;
-  /** The engine cannot tokenize the whole text at once: cut it even if no two parts agree. */
+  /**
+   * Whether the text must be cut even where the tokens of two parts do not match, because the engine cannot
+   * tokenize it whole.
+   */
   readonly mustCut: boolean;
 }
 
 /**
- * The engine tokenizes a part in at most 50 ms, and its stack is large enough for one word of that length (see
- * `stackBytes`).
+ * The engine tokenizes a part of this size in at most 50 ms, and its stack is large enough for a word of this
+ * length (see `stackBytes`).
  */
 const partBytes = 16_384;
-/** Parts overlap; they are joined where this many tokens in a row are equal. */
+/**
+ * Neighbouring parts overlap by this many bytes. They are joined where `agreeing` tokens in a row are equal.
+ */
 const overlapBytes = 2048;
 const agreeing = 24;
 
 /**
- * Tokenizes a text part by part, so that the work can be stopped in between. A tokenizer looks at more than one word,
- * so neighbouring parts overlap and are joined where they agree on many tokens in a row. Returns null if they never do,
- * or if tokens do not represent the text's own bytes. Stops early with more than `limit` tokens. Throws the signal's
- * reason.
+ * Tokenizes a text in parts, so that the work can be stopped between them. A tokenizer considers more than
+ * one word, so neighbouring parts overlap and are joined where many tokens in a row are equal. Returns null
+ * if no such place exists, or if tokens do not represent the text's own bytes. Stops early when it has more
+ * than `limit` tokens. Throws the signal's reason.
  */
 export async function joinParts(
   text: LongText,

@@ -9,7 +9,7 @@ import { Vocabulary } from "./vocabulary.ts";
 const poolings = ["none", "mean", "cls", "last", "rank"] as const;
 export type Pooling = (typeof poolings)[number];
 
-/** The weights (one file, or the parts of split weights) and their adapters. */
+/** The weights (one file, or several files of split weights) and their adapters. */
 export class Model {
   readonly #library: Functions;
   readonly pointer: Pointer;
@@ -24,8 +24,8 @@ export class Model {
   }
 
   /**
-   * Blocks until the weights are loaded; `onProgress` is called in between. A dry load reads the header and vocabulary
-   * and allocates nothing: the model can be measured, not computed with.
+   * Blocks until the weights are loaded and calls `onProgress` meanwhile. A dry load reads the header and
+   * vocabulary and allocates nothing. The resulting model can be measured but not computed with.
    */
   static load(
     library: Library,
@@ -83,26 +83,28 @@ export class Model {
     return cString(buffer);
   }
 
-  /** The model's own pooling; null if its file does not name one. */
+  /** The pooling that the model's file specifies, or null. */
   get pooling(): Pooling | null {
     const value = this.#metadata("pooling_type");
     return value === null ? null : (poolings[Number(value)] ?? null);
   }
 
-  /** Whether it can generate text: it reads from left to right and has a decoder. */
+  /** Whether the model can generate text: it reads from left to right and has a decoder. */
   get canGenerate(): boolean {
     const causal = this.#metadata("attention.causal") !== "false";
     const embedder = this.pooling !== null && this.pooling !== "none";
     return causal && !embedder && this.#library.llama_model_has_decoder(this.pointer);
   }
 
-  /** Whether a cache of it can be cut: a recurrent state cannot be cut back to a prefix. */
+  /** Whether the model's cache can be cut. A recurrent state cannot be cut back to a prefix. */
   get canCut(): boolean {
     const { pointer } = this;
     return !this.#library.llama_model_is_recurrent(pointer) && !this.#library.llama_model_is_hybrid(pointer);
   }
 
-  /** Whether its positions are scaled by the length of the window, so that its caches fit no other window. */
+  /**
+   * Whether the model scales positions by the length of the window, so that a cache fits only its own window.
+   */
   get dependsOnWindow(): boolean {
     return this.#metadata("rope.scaling.original_context_length") !== null;
   }
@@ -124,7 +126,7 @@ export class Model {
     this.#library.llama_model_free(this.pointer);
   }
 
-  /** A metadata value of the file's architecture, as text. */
+  /** Returns a metadata value of the file's architecture as text. */
   #metadata(key: string): string | null {
     const architecture = this.#value("general.architecture");
     return architecture === null ? null : this.#value(`${architecture}.${key}`);
@@ -160,7 +162,7 @@ function devicesOf(library: Library, { library: folder, devices }: Placement) {
   };
 }
 
-/** More than the engine can hold. */
+/** More devices than the engine supports. */
 const mostDevices = 128;
 
 export function poolingValue(name: Pooling): number {

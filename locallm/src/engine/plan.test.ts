@@ -46,7 +46,7 @@ describe("planStep", () => {
         fc.oneof(fc.integer({ min: 1, max: 64 }), fc.integer({ min: 1, max: 4_096 })),
         fc.integer({ min: 1, max: 600 }),
         (slots, numBatch, sharedPromptRows) => {
-          // As in the engine: at least one row for each slot.
+          // Like the engine: at least one row for each slot.
           const rows = Math.max(numBatch, slots.length);
           const parts = planStep(slots, { rows, sharedPromptRows, tail: lastAlone });
           expect(parts.reduce((sum, { tokens }) => sum + tokens, 0)).toBeLessThanOrEqual(rows);

@@ -4,47 +4,48 @@ import type { Slot } from "./slot.ts";
 export interface Part<Planned extends Plannable = Slot> {
   readonly slot: Planned;
   readonly tokens: number;
-  /** The last `outputs` of them give an output. */
+  /** The last `outputs` of these tokens produce an output. */
   readonly outputs: number;
 }
 
-/** What the plan depends on. */
+/** The properties of a slot that the plan depends on. */
 export type Plannable = Pick<Slot, "index" | "pending" | "isGenerating" | "isAlone" | "arrived" | "served">;
 
 export interface Budget {
-  /** Rows in one step. */
+  /** The maximum number of rows in one step. */
   readonly rows: number;
-  /** Rows of prompts in a step that also computes answers. */
+  /** The maximum number of prompt rows in a step that also computes answers. */
   readonly sharedPromptRows: number;
-  /** The end of a prompt that is computed in a step of its own. */
+  /** The last tokens of a prompt, which are computed in a separate step. */
   readonly tail: Tail;
 }
 
 interface Tail {
   readonly tokens: number;
-  /** Only if the part has at least this many tokens. */
+  /** Applies only if the part has at least this many tokens. */
   readonly from: number;
 }
 
-/** Another prompt joins a step only with at least this many tokens, or with all its remaining tokens. */
+/** The minimum number of tokens with which another prompt joins a step, unless fewer remain. */
 const leastPart = 32;
 
 /**
- * From 64 rows on, the CPU's flash attention computes differently, and the outputs differ visibly. The last token of a
- * long prompt is therefore computed alone, as it is when the same prompt comes again and all others are cached: else a
- * repeat with a seed would often differ. It costs one row.
+ * With 64 or more rows, the CPU's flash attention computes differently, and the outputs differ visibly. If
+ * the same prompt is repeated, only its last token is computed, because the others are cached. So the last
+ * token of a long prompt is always computed alone. Otherwise a repeated request with a seed would often give
+ * a different answer. This costs one row.
  */
 export const lastAlone: Tail = { tokens: 1, from: 64 };
 
 /**
- * A cache that cannot be cut is remembered as it is before the prompt's last tokens: these often differ in the next
- * turn, where templates end a prompt with the beginning of an answer.
+ * For a cache that cannot be cut, a checkpoint is stored before the prompt's last tokens. These often differ
+ * in the next turn, because templates end a prompt with the beginning of an answer.
  */
 export const checkpointTail: Tail = { tokens: 16, from: 32 };
 
 /**
- * Plans the next step: one token of each answer and, in the same batch, as many tokens of prompts as the budget
- * allows, the oldest prompt first. A slot that must be alone takes turns with the others.
+ * Plans the next step: one token of each answer and, in the same batch, as many prompt tokens as the budget
+ * allows. The oldest prompt goes first. A slot that must run alone alternates with the others.
  */
 export function planStep<Planned extends Plannable>(
   slots: readonly Planned[],

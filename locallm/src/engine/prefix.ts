@@ -1,4 +1,7 @@
-/** How many cached tokens a prompt can reuse. At least its last token must be computed, for the output. */
+/**
+ * Returns how many cached tokens a prompt can reuse. The prompt's last token is always computed, because its
+ * output is needed.
+ */
 export function reusable(cached: readonly number[], prompt: readonly number[]): number {
   return Math.min(commonLength(cached, prompt), prompt.length - 1);
 }
@@ -6,14 +9,14 @@ export function reusable(cached: readonly number[], prompt: readonly number[]): 
 /** Another slot whose cache a prompt may copy. */
 export interface Neighbour {
   readonly cached: readonly number[];
-  /** The prompt that will be computed there before this one; null if there is none. */
+  /** The prompt that this slot will compute before ours. Null if there is none. */
   readonly ahead: readonly number[] | null;
 }
 
 /**
- * Finds the neighbour whose cache has most of the prompt's beginning; the prompt's own cache has the first `own`
- * tokens. `wait`: a neighbour is about to compute more of it. Fewer than `least` additional tokens are not worth a
- * copy.
+ * Finds the neighbour whose cache has most of the prompt's beginning. The prompt's own cache has the first
+ * `own` tokens. Returns `wait` if a neighbour is about to compute more of it. Does not copy fewer than
+ * `least` additional tokens.
  */
 export function headFrom<Slot extends Neighbour>(
   prompt: readonly number[],
@@ -44,7 +47,7 @@ export function commonLength(a: ArrayLike<number>, b: ArrayLike<number>): number
   return length;
 }
 
-/** A prompt cut to `room` tokens: its first `keep` tokens and its last ones. */
+/** Cuts a prompt to `room` tokens: its first `keep` tokens and its last ones. */
 export function cutPrompt(prompt: readonly number[], keep: number, room: number): number[] {
   if (prompt.length <= room) return [...prompt];
   const head = Math.min(Math.max(0, keep), room - 1);

@@ -4,16 +4,17 @@ import type { Vocabulary } from "./vocabulary.ts";
 /** The tokens of a prompt's beginning and end. */
 export interface PromptEnds {
   readonly ids: readonly number[];
-  /** Estimated tokens of the middle, which is not in `ids`. */
+  /** The estimated number of tokens in the middle, which is not in `ids`. */
   readonly skippedTokens: number;
 }
 
-/** The characters at the start of a slice whose tokens may differ from those of the whole text. */
+/** The number of characters at the start of a slice whose tokens may differ from those of the whole text. */
 const slackChars = 4096;
 
 /**
- * Tokenizes the first `head` and the last `tail` tokens of a long prompt whose middle will be cut: megabytes of text
- * need not be tokenized for a window of some thousand tokens. Returns null if tokenizing all of it is no more work.
+ * Tokenizes the first `head` and the last `tail` tokens of a long prompt whose middle will be cut, so that a
+ * small window does not require tokenizing megabytes of text. Returns null if tokenizing the whole prompt is
+ * no more work.
  */
 export async function encodeEnds(
   vocabulary: Pick<Vocabulary, "tokenizeAside" | "encodePromptAside">,
@@ -45,14 +46,14 @@ function isText(part: Prompt): part is PromptText {
   return typeof part === "string" || "pieces" in part;
 }
 
-/** Tokens in the parts before the last one; texts there are not counted. */
+/** Counts the token ids in the parts before the last one. Does not count texts there. */
 function earlierTokens(parts: readonly (number | PromptText | readonly number[])[]): number {
   return parts
     .slice(0, -1)
     .reduce<number>((sum, part) => sum + (typeof part === "object" && "length" in part ? part.length : 0), 0);
 }
 
-/** The last `chars` characters, with the borders inside them. */
+/** Returns the last `chars` characters and the borders inside them. */
 function endOf(text: PromptText, chars: number): PromptText {
   if (typeof text === "string") return text.slice(-chars).toWellFormed();
   const pieces: string[] = [];

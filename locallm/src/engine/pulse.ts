@@ -2,9 +2,10 @@ import koffi from "koffi";
 import type { Pointer } from "./libllama/functions.ts";
 
 /**
- * Aborts a step and counts how far it has come. After each operation the engine asks `bool f(void *data)` from threads
- * of its own, where no JavaScript can answer. The C library can: `sem_trywait` takes 1 from a semaphore and returns 0
- * (go on), or an error (stop) when nothing is left. The number of units taken is the number of operations.
+ * Aborts a step and counts its operations. After each operation the engine calls `bool f(void *data)` from
+ * its own threads, which cannot run JavaScript. A function of the C library takes that role: `sem_trywait`
+ * takes 1 from a semaphore and returns 0 (continue), or an error (stop) when nothing is left. The number of
+ * units taken is the number of operations.
  */
 export interface Pulse {
   readonly callback: Pointer;
@@ -63,12 +64,13 @@ function semaphorePulse(): Pulse {
   };
 }
 
-/** How long a step may take if its operations cannot be counted. */
+/** The maximum duration of a step whose operations cannot be counted. */
 const longestStepMs = 10 * 60_000;
 
 /**
- * Other systems use `strlen`: it returns 0 (go on) for "" and 1 (stop) for "\x01". It counts nothing, so each question
- * counts as progress, until a step has taken longer than any that ends. Exported for the test.
+ * The version for systems that cannot use `sem_trywait`. It uses `strlen`, which returns 0 (continue) for ""
+ * and 1 (stop) for "\x01". It cannot count operations, so each reading counts as progress until a step has
+ * taken longer than `longestStepMs`. Exported for the test.
  */
 export function flagPulse(nowMs: () => number): Pulse {
   const flag = new Uint8Array(new ArrayBuffer(64));

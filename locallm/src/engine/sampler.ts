@@ -3,7 +3,7 @@ import type { GrammarGate } from "./grammar.ts";
 import type { Functions, Pointer } from "./libllama/functions.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
-/** Picks one answer's tokens, one after another. Holds native memory until `free`. */
+/** Samples the tokens of one answer. Holds native memory until `free`. */
 export class Sampler {
   readonly #library: Functions;
   readonly #chain: Pointer;
@@ -22,14 +22,14 @@ export class Sampler {
     this.#gate = gate;
     const stages = samplerStages(sampling, seed, window);
     this.#seesTokens = stages.some((stage) => stage.name === "penalties");
-    // Everything that can fail comes before the library allocates memory, which nobody would free.
+    // Do everything that can fail before the library allocates memory, because nobody would free it.
     vocabulary.checkIds(sampling.logitBias.map((bias) => bias.token));
     this.#chain = library.llama_sampler_chain_init({ no_perf: true });
     for (const stage of stages)
       library.llama_sampler_chain_add(this.#chain, makeStage(library, vocabulary, stage));
   }
 
-  /** Penalties count the prompt's tokens too. */
+  /** Adds the prompt's tokens to the history, because penalties count them too. */
   seePrompt(tokens: readonly number[]): void {
     if (!this.#seesTokens) return;
     for (const token of tokens) this.#library.llama_sampler_accept(this.#chain, token);
@@ -64,8 +64,8 @@ export type Stage =
   | { readonly name: "mirostat_v2"; readonly seed: number; readonly tau: number; readonly eta: number };
 
 /**
- * The stages in llama.cpp's default order: bias, penalties, top_k, typical_p, top_p, min_p, temperature, draw. Stages
- * that are off are omitted. Mirostat replaces top_k to min_p.
+ * The stages in llama.cpp's default order: bias, penalties, top_k, typical_p, top_p, min_p, temperature,
+ * final sampling. Omits stages that are off. Mirostat replaces top_k to min_p.
  */
 export function samplerStages(sampling: Sampling, seed: number, window: number): Stage[] {
   const stages: Stage[] = [];
@@ -89,7 +89,9 @@ export function samplerStages(sampling: Sampling, seed: number, window: number):
   return [...stages, temperature, { name: "dist", seed }];
 }
 
-/** Below this, only the most likely token can be drawn, and dividing a logit by it may overflow. */
+/**
+ * Below this temperature only the most likely token can be sampled, and dividing a logit by it may overflow.
+ */
 const coldest = 1e-6;
 
 /** The number of tokens in the mirostat paper's estimate. */

@@ -8,28 +8,28 @@ export interface Checkpoint {
 
 const mostCheckpoints = 3;
 
-/** A sequence of the context: the tokens that its cache holds, and the job that it answers. */
+/** A sequence of the context, with the tokens in its cache and the job that it answers. */
 export class Slot {
   readonly index: number;
-  /** The tokens that the cache holds. They stay after the job, for later prompts with the same beginning. */
+  /** The tokens in the cache. They stay after the job, for later prompts with the same beginning. */
   readonly cached: number[] = [];
-  /** The job's tokens that no step has computed yet: the rest of its prompt, or the last token of its answer. */
+  /** The job's tokens that are not computed yet: the rest of its prompt, or the last token of its answer. */
   #pending: readonly number[] = [];
   #id = -1;
   #answer: Answer | null = null;
   #isGenerating = false;
-  /** Nothing of the job's prompt has been computed yet. */
+  /** True until a token of the job's prompt is computed. */
   isFresh = false;
-  /** Its client left while another thread was computing its rows. */
+  /** True if the client left while another thread was computing the slot's rows. */
   isCancelled = false;
-  /** Its reader is slow: the slot stays occupied and computes nothing. */
+  /** True while the client reads slowly. The slot stays occupied and computes nothing. */
   isPaused = false;
   /**
-   * How many of the cached tokens belong to the last job's prompt; more than are cached if it was not computed
-   * completely.
+   * How many tokens belong to the last job's prompt. If the prompt was not computed completely, this is more
+   * than the number of cached tokens.
    */
   promptTokens = 0;
-  /** Its conversation replaced another one and is not saved yet. */
+  /** True if the slot's conversation replaced another one and is not saved yet. */
   isSwitched = false;
   /**
    * Tokens were removed from the middle of the cache, so its state differs from what the remaining tokens would give.
@@ -37,9 +37,9 @@ export class Slot {
   isShifted = false;
   /** Earlier states, for kinds of memory that cannot be truncated. */
   checkpoints: readonly Checkpoint[] = [];
-  /** The number of the kept state that this conversation was restored from; -1: none. */
+  /** The number of the kept state that was restored into this slot, or -1. */
   restoredFrom = -1;
-  /** Numbers that grow: when the job came, and when its rows were last computed. */
+  /** Increasing numbers that record when the job arrived and when its rows were last computed. */
   arrived = 0;
   served = 0;
 
@@ -64,12 +64,12 @@ export class Slot {
     return this.#pending;
   }
 
-  /** The prompt is computed: each step gives a token of the answer. */
+  /** True when the prompt is computed, so that each step produces a token of the answer. */
   get isGenerating(): boolean {
     return this.#isGenerating;
   }
 
-  /** No other slot may share its steps. */
+  /** True if no other slot may share this slot's steps. */
   get isAlone(): boolean {
     return this.answer.job.deterministic;
   }
@@ -84,7 +84,7 @@ export class Slot {
     this.arrived = arrived;
   }
 
-  /** The cache holds these tokens, restored from a kept state. */
+  /** Records that the cache holds these tokens, which were restored from a kept state. */
   holds(tokens: Int32Array, promptTokens: number): void {
     this.cached.length = tokens.length;
     for (let index = 0; index < tokens.length; index++) this.cached[index] = tokens[index]!;
@@ -92,7 +92,7 @@ export class Slot {
     this.isShifted = false;
   }
 
-  /** The cache holds nothing. */
+  /** Records that the cache is empty. */
   empty(): void {
     this.cached.length = 0;
     this.checkpoints = [];
@@ -101,7 +101,7 @@ export class Slot {
     this.restoredFrom = -1;
   }
 
-  /** The cache holds the prompt's first `cachedTokens` tokens; the others are pending. */
+  /** Records that the cache holds the prompt's first `cachedTokens` tokens. The other tokens are pending. */
   resume(cachedTokens: number): void {
     if (cachedTokens === 0) this.empty();
     if (cachedTokens < this.promptTokens - 1) this.restoredFrom = -1;
@@ -112,7 +112,7 @@ export class Slot {
     this.answer.begin(cachedTokens);
   }
 
-  /** A step computed the first `count` pending tokens. */
+  /** Records that a step computed the first `count` pending tokens. */
   commit(count: number): void {
     for (let index = 0; index < count; index++) this.cached.push(this.#pending[index]!);
     this.#pending = this.#pending.slice(count);
@@ -120,18 +120,21 @@ export class Slot {
     if (this.#pending.length === 0) this.#isGenerating = true;
   }
 
-  /** The cache's current state; null if it need not be remembered. */
+  /** Stores the cache's current state as a checkpoint, or nothing for null. */
   remember(bytes: Uint8Array | null): void {
     if (bytes === null) return;
     this.checkpoints = [...this.checkpoints, { tokens: this.cached.length, bytes }].slice(-mostCheckpoints);
   }
 
-  /** The answer's next token, which the next step computes. */
+  /** Adds the answer's next token, which the next step computes. */
   push(token: number): void {
     this.#pending = [token];
   }
 
-  /** A step was aborted: the cache holds only the first `kept` tokens; the others are pending again. */
+  /**
+   * Records that a step was aborted. The cache holds only the first `kept` tokens, and the others are pending
+   * again.
+   */
   rollBack(kept: number): void {
     this.#pending = [...this.cached.splice(kept), ...this.#pending];
     if (kept === 0) this.checkpoints = [];

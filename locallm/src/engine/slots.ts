@@ -8,7 +8,7 @@ import { commonLength, headFrom, reusable } from "./prefix.ts";
 import { Slot } from "./slot.ts";
 import type { Threads } from "./threads.ts";
 
-/** What a step produced for one job. After `done` or `error` nothing more follows. */
+/** What a step produced for one job. `done` or `error` is the job's last event. */
 export interface SlotEvent extends TextDetails {
   readonly id: number;
   readonly text: string;
@@ -22,32 +22,36 @@ export interface SlotsRequest {
   readonly context: Context;
   readonly slots: number;
   readonly threads: Threads;
-  /** Null: a slot's cache is lost when another conversation takes the slot. */
+  /** Null if states are not kept: a slot's cache is then lost when another conversation takes the slot. */
   readonly kept: KeptStates | null;
-  /** All events of one step in one call. */
+  /** Receives all events of one step in one call. */
   readonly onStep: (events: readonly SlotEvent[]) => void;
   /** Resolves once the process has read its messages. */
   readonly breathe: () => Promise<void>;
 }
 
-/** Rows of prompts may delay a step of other answers by about this long. */
+/** Prompt rows may lengthen a step that also computes answers by about this much. */
 const sharedPromptNs = 100e6;
 const leastSharedRows = 32;
 /** Steps slower than this are computed on another thread, so that the process still reads its messages. */
 const slowStepNs = 500e6;
-/** A slot is chosen for its cache if that holds at least this share of the prompt; otherwise the oldest slot is. */
+/**
+ * A job gets the slot with the best cache if that cache holds at least this share of the prompt. Otherwise it
+ * gets the oldest slot.
+ */
 const worthwhileShare = 0.1;
 
 /**
- * The least part of the window that is worth copying from another slot's cache. A large cache is copied whole: a cell
- * takes 5 µs, and computing a token takes 3,400 µs (SmolLM2 135M; larger models increase the difference).
+ * The minimum part of the window that is worth copying from another slot's cache. A large cache is copied
+ * whole: copying a cell takes 5 µs and computing a token takes 3,400 µs with SmolLM2 135M. The difference
+ * grows with larger models.
  */
 const copiedShare = 1 / 256;
 const leastCopied = 8;
 
 /**
- * The slots of one context. Each step is planned (which tokens of which slots), computed in one call of the library,
- * and committed output by output. Jobs beyond the slots wait in order.
+ * The slots of one context. Each step is planned (which tokens of which slots), computed in one call of the
+ * library, and committed output by output. If all slots are busy, jobs wait in order.
  */
 export class Slots {
   readonly #request: SlotsRequest;
@@ -55,7 +59,10 @@ export class Slots {
   readonly #slots: readonly Slot[];
   readonly #waiting: { readonly id: number; readonly job: GenerateJob }[] = [];
   #events: SlotEvent[] = [];
-  /** The parts of the current step, until they are committed: messages can arrive before that, also in a quick step. */
+  /**
+   * The parts of the current step until they are committed. Messages can arrive before that, even in a quick
+   * step.
+   */
   #current: readonly Part[] = [];
   /** The slot whose cache is being replaced. */
   #switching: Slot | null = null;
@@ -64,9 +71,9 @@ export class Slots {
   #turns = 0;
   #arrivals = 0;
   #promptTokenNs = 4e6;
-  /** How long the last small step took; unknown at first. */
+  /** The duration of the last small step. Infinite until the first one. */
   #stepNs = Number.POSITIVE_INFINITY;
-  /** False once a copy has shown that this kind of memory cannot be cut. */
+  /** False if a copy has shown that this kind of memory cannot be cut. */
   #canCopy: boolean;
 
   constructor(request: SlotsRequest) {
@@ -81,7 +88,7 @@ export class Slots {
     this.#wake();
   }
 
-  /** No further event of the job is sent. Its slot is free before the next step. */
+  /** Cancels a job. It sends no further event, and its slot is free before the next step. */
   cancel(id: number): void {
     this.#events = this.#events.filter((event) => event.id !== id);
     const waiting = this.#waiting.findIndex((entry) => entry.id === id);
@@ -92,7 +99,8 @@ export class Slots {
       slot.isCancelled = true;
     } else if (this.#current.some((part) => part.slot === slot)) {
       slot.isCancelled = true;
-      // A step that others wait for is short: after an abort they would have to compute it again.
+      // Do not abort a step that computes answers of other clients: it is short, and they would have to
+      // repeat it.
       if (!this.#current.some((part) => part.slot.isGenerating)) this.#context.abort();
     } else {
       slot.release();
@@ -105,7 +113,7 @@ export class Slots {
     this.#context.abort();
   }
 
-  /** The job's reader is slow. A pause that arrives after the job's end does nothing. */
+  /** Pauses a job whose reader is slow. Does nothing if the job has already ended. */
   pause(id: number): void {
     const slot = this.#slots.find((candidate) => candidate.id === id);
     if (slot !== undefined) slot.isPaused = true;
@@ -118,8 +126,8 @@ export class Slots {
   }
 
   /**
-   * Grows with each turn of the loop and with each operation of the current step. Asking makes an idle loop take a
-   * turn: if the number stays the same, the loop hangs.
+   * A number that grows with each turn of the loop and with each operation of the current step. Reading it
+   * makes an idle loop run a turn, so if the number stays the same, the loop hangs.
    */
   progress(): number {
     this.#isAsked = true;
@@ -152,8 +160,8 @@ export class Slots {
   }
 
   /**
-   * Conversations alternate: the next one will probably need the slot that the last one was given. What that slot holds
-   * is saved while nobody waits, so that the next one does not wait for it.
+   * Saves the conversations that replaced another one. If conversations alternate, the next one will probably
+   * need the same slot again. Saving while no request waits spares it the wait.
    */
   async #keepSwitched(): Promise<void> {
     const { kept } = this.#request;
@@ -176,7 +184,7 @@ export class Slots {
     return !slot.isFree && !slot.isPaused;
   }
 
-  /** Gives free slots to waiting jobs, to each the slot whose cache has most of its prompt. */
+  /** Gives free slots to waiting jobs. Each job gets the slot whose cache holds most of its prompt. */
   async #admit(): Promise<void> {
     while (this.#waiting.length > 0 && this.#slots.some((slot) => slot.isFree)) {
       const { id, job } = this.#waiting.shift()!;
@@ -191,8 +199,9 @@ export class Slots {
   }
 
   /**
-   * If a kept state has clearly more of the prompt than any slot, the oldest slot gets it. What that slot's cache holds
-   * of another conversation is kept first. Both happen between two steps, so other jobs wait for it.
+   * If a kept state contains clearly more of the prompt than any slot, restores it into the oldest slot.
+   * First saves the other conversation in that slot's cache. Both happen between two steps, so other jobs
+   * wait.
    */
   async #place(id: number, answer: Answer): Promise<void> {
     const { prompt, job } = answer;
@@ -232,7 +241,7 @@ export class Slots {
     return Math.max(0, ...states.filter((tokens) => tokens <= common));
   }
 
-  /** Cuts a slot's cache to its first `tokens`. Returns false if it is then empty. */
+  /** Cuts a slot's cache to its first `tokens`. Returns false if the cache is then empty. */
   #cut(slot: Slot, tokens: number): boolean {
     const context = this.#context;
     const isWhole = context.canCut || tokens === 0 || tokens === slot.cached.length;
@@ -280,8 +289,8 @@ export class Slots {
   }
 
   /**
-   * Copies what another slot's cache has of a prompt, before its first part is computed. Returns false if the slot
-   * should wait, because an earlier prompt is about to compute more of it.
+   * Copies the prompt's beginning from another slot's cache before the prompt is computed. Returns false if
+   * the slot should wait, because an earlier prompt is about to compute more of it.
    */
   #hasHead(slot: Slot, ahead: readonly Slot[]): boolean {
     if (!this.#canCopy || !slot.isFresh || slot.isAlone) return true;
@@ -347,7 +356,7 @@ export class Slots {
     threads.end(endNs / 1e6);
     if (computed === "done") {
       if (rows >= 16) this.#promptTokenNs = (endNs - beginNs) / rows;
-      // A small step takes no longer than a large one.
+      // A small step takes at most this long, so this is an upper bound.
       this.#stepNs = rows === parts.length ? endNs - beginNs : Math.min(this.#stepNs, endNs - beginNs);
     }
     return computed;
@@ -373,14 +382,14 @@ export class Slots {
     }
   }
 
-  /** The prompt is computed. */
+  /** Called when the prompt is computed. */
   #begin(slot: Slot, outputs: readonly number[]): void {
     const done = slot.answer.promptDone();
     if (done !== null) this.#finish(slot, { text: "", tokens: 0, done });
     else for (const output of outputs) this.#take(slot, output);
   }
 
-  /** Takes the token of an output. */
+  /** Samples the token of an output. */
   #take(slot: Slot, output: number): void {
     const { id, answer } = slot;
     try {
@@ -394,7 +403,10 @@ export class Slots {
     }
   }
 
-  /** If the window is full, drops the older half of what may be dropped, or ends the answer (false). */
+  /**
+   * If the window is full, drops the older half of the tokens that may be dropped. Returns false if it ended
+   * the answer instead.
+   */
   #hasRoom(slot: Slot): boolean {
     const { answer, cached } = slot;
     if (!slot.isGenerating || cached.length < answer.window) return true;

@@ -1,10 +1,12 @@
-/** A token that the tokenizer reads wherever its text occurs. */
+/** A token whose text the tokenizer recognises anywhere. */
 export interface SpecialToken {
   readonly id: number;
   readonly text: string;
-  /** Read only if control tokens are parsed; others are always read. */
+  /**
+   * If true, the token is recognised only if control tokens are parsed. Other tokens are always recognised.
+   */
   readonly isControl: boolean;
-  /** White space on this side is dropped. */
+  /** Whether white space before the token is dropped. `stripsRight` applies to white space after it. */
   readonly stripsLeft: boolean;
   readonly stripsRight: boolean;
 }
@@ -14,7 +16,9 @@ export type Fragment =
   | { readonly token: number }
   | {
       readonly text: string;
-      /** Positions inside unwanted tokens that the tokenizer would read; the text must be cut there. */
+      /**
+       * Positions where the text must be cut, so that the tokenizer does not recognise unwanted tokens there.
+       */
       readonly cuts: readonly number[];
     };
 
@@ -26,17 +30,17 @@ export interface PartitionRules {
 
 interface Occurrence {
   readonly token: SpecialToken;
-  /** Of two overlapping tokens, the one with the lower rank wins. */
+  /** If two tokens overlap, the one with the lower rank wins. */
   readonly rank: number;
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Finds the special tokens of a vocabulary in a text. The engine can do that, but keeps the parts of the text in a
- * singly linked list and walks it for every token that it finds: 40,000 of them take ten seconds, here milliseconds.
- *
- * The rules are those of llama.cpp's `tokenizer_st_partition`: longer tokens (in bytes) first, each from the left.
+ * Finds the special tokens of a vocabulary in a text. The engine can do that too, but it keeps the parts of
+ * the text in a singly linked list that it walks for every token: 40,000 tokens take ten seconds there and
+ * milliseconds here. The rules are those of llama.cpp's `tokenizer_st_partition`: longer tokens (in bytes)
+ * first, each searched from the left.
  */
 export class SpecialTokens {
   readonly all: readonly SpecialToken[];
@@ -62,7 +66,7 @@ export class SpecialTokens {
     this.#pattern = texts.length === 0 ? null : new RegExp(texts.join("|"), "g");
   }
 
-  /** Whether a text contains more than `many` of them. */
+  /** Whether a text contains more than `many` special tokens. */
   areMany(text: string, many: number): boolean {
     if (this.#pattern === null) return false;
     this.#pattern.lastIndex = 0;
@@ -91,7 +95,7 @@ export class SpecialTokens {
     yield* plain(text.length);
   }
 
-  /** Groups of overlapping tokens, reduced to those that win, from left to right. */
+  /** Finds groups of overlapping tokens, from left to right, and returns the winners of each group. */
   *#clusters(
     text: string,
     rules: PartitionRules,
@@ -115,7 +119,7 @@ export class SpecialTokens {
     if (open.length > 0 || unwanted.length > 0) yield { occurrences: winners(text, open), unwanted };
   }
 
-  /** Every occurrence of a token's text, including overlapping ones. */
+  /** Finds every occurrence of a token's text, including overlapping ones. */
   *#occurrences(
     text: string,
     { parseSpecial, borders }: PartitionRules,
@@ -148,7 +152,7 @@ interface Ranked {
   readonly rank: number;
 }
 
-/** The part of the text that a token covers, including the white space that it drops. */
+/** Returns the part of the text that a token covers, including the white space that it drops. */
 function extent(text: string, { token, from, to }: Occurrence): { from: number; to: number } {
   let [left, right] = [from, to];
   if (token.stripsLeft) while (left > 0 && isSpace(text[left - 1]!)) left--;
@@ -156,12 +160,12 @@ function extent(text: string, { token, from, to }: Occurrence): { from: number; 
   return { from: left, to: right };
 }
 
-/** As C's `isspace`. */
+/** Equivalent to C's `isspace`. */
 function isSpace(char: string): boolean {
   return " \t\n\v\f\r".includes(char);
 }
 
-/** Of overlapping tokens, those that the engine would read. */
+/** Returns the tokens that the engine would recognise among overlapping ones. */
 function winners(text: string, occurrences: readonly Occurrence[]): Occurrence[] {
   if (occurrences.length < 2) return [...occurrences];
   const taken: Occurrence[] = [];

@@ -1,7 +1,7 @@
 /**
- * Turns the pieces of tokens into text that may be sent. A code point is never split, and text that may still become
- * a stop string is held back. A stop string fires at the character that completes it, wherever the pieces were cut;
- * if two end at the same character, the one that begins first fires.
+ * Converts the pieces of tokens to text that may be sent. It never splits a code point, and it holds back
+ * text that may still become a stop string. A stop string matches at the character that completes it,
+ * regardless of the pieces. If two stop strings end at the same character, the one that begins first wins.
  */
 export class AnswerText {
   readonly #stops: readonly string[];
@@ -10,11 +10,12 @@ export class AnswerText {
   #stop: string | null = null;
 
   constructor(stops: readonly string[]) {
-    // No text contains half a code point, but a search for one would find it inside a whole one.
+    // A stop string with half a surrogate pair never occurs in a text, but the search would find it inside a
+    // whole pair.
     this.#stops = stops.filter((stop) => stop !== "" && stop.isWellFormed());
   }
 
-  /** The stop string that fired; no more text is sent after it. */
+  /** The stop string that matched. No more text is sent after it. */
   get stop(): string | null {
     return this.#stop;
   }
@@ -33,7 +34,7 @@ export class AnswerText {
     return this.#release(this.#held.length - openEnd(this.#held, this.#stops));
   }
 
-  /** The answer is complete: returns what was held back. Half a code point is dropped. */
+  /** Ends the answer and returns the text that was held back. Drops incomplete code points. */
   end(): string {
     return this.#stop === null ? this.#release(this.#held.length) : "";
   }
@@ -58,7 +59,7 @@ function firstStop(text: string, stops: readonly string[]): { stop: string; begi
   return best;
 }
 
-/** Length of the longest suffix of `text` that is a prefix of a stop string. */
+/** Returns the length of the longest suffix of `text` that is a prefix of a stop string. */
 function openEnd(text: string, stops: readonly string[]): number {
   let longest = 0;
   for (const stop of stops) {

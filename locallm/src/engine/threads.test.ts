@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fixedThreads, type ProcessorTime, physicalCores, SharedThreads } from "./threads.ts";
 
-/** A machine whose other programs keep `others` cores busy, with one step of 300 ms after another. */
+/** A machine on which other programs keep `others` cores busy and steps of 300 ms follow each other. */
 function machine(most: number) {
   let time: ProcessorTime = { nowMs: 0, machineMs: 0, ownMs: 0 };
   const threads = new SharedThreads(most, () => time);

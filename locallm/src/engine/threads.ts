@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
 
 /**
- * The number of physical cores that this process may use: a second thread on a core only makes the first one wait.
- * All processors if the system does not report its cores.
+ * Returns the number of physical cores that this process may use, because two threads on one core delay each
+ * other. Returns the number of all processors if the system does not report its cores.
  */
 export function physicalCores(folder = "/sys/devices/system/cpu"): number {
   const cores = new Set<string>();
@@ -18,7 +18,7 @@ export function physicalCores(folder = "/sys/devices/system/cpu"): number {
   return Math.max(1, Math.min(cores.size || availableParallelism(), availableParallelism()));
 }
 
-/** Processor time up to a moment, in milliseconds: of the whole machine, and of this process. */
+/** Processor time so far in milliseconds, of the whole machine and of this process. */
 export interface ProcessorTime {
   readonly nowMs: number;
   readonly machineMs: number;
@@ -28,36 +28,42 @@ export interface ProcessorTime {
 /** Decides how many threads compute a step. */
 export interface Threads {
   readonly most: number;
-  /** A step begins. */
+  /** Called when a step begins. Returns the number of threads for it. */
   begin(nowMs: number): number;
   end(nowMs: number): void;
 }
 
-/** The number asked for, but no more than can run at once: threads that wait for each other would never finish. */
+/**
+ * Returns the requested number of threads, limited to the number of processors. More threads would wait for
+ * each other forever.
+ */
 export function fixedThreads(asked: number, processors = availableParallelism()): Threads {
   const most = Math.min(asked, processors);
   return { most, begin: () => most, end() {} };
 }
 
 const lookEveryMs = 250;
-/** After a pause this long, the load measured before it says nothing about the next steps. */
+/** After a pause of this length, the load that was measured before it no longer predicts the next steps. */
 const pauseMs = 30;
-/** A thread is given up when others use this many cores, and taken back when they leave this many. */
+/**
+ * A thread is released if other programs use this many cores, and added again if they use less than the
+ * second number.
+ */
 const giveUpCores = 0.6;
 const takeBackCores = 0.35;
 
 /**
- * Other programs use whatever this process leaves free, even if it has a higher priority. So all threads are tried
- * again after this many looks, and after twice as many each time that failed.
+ * Other programs use whatever this process leaves free, even if this process has a higher priority. So after
+ * this many looks all threads are tried again. The number of looks doubles each time that this fails.
  */
 const firstTrialLooks = 8;
 const mostTrialLooks = 64;
 
 /**
- * How many threads compute. The engine's threads wait for each other in a busy loop hundreds of times a
- * token; where another program holds one of their cores, each of these waits lasts until the system takes
- * that core back, and two threads are ten times slower than one. So a thread is given up for each core that
- * others keep busy.
+ * Determines how many threads compute. The engine's threads wait for each other in a busy loop hundreds of
+ * times per token. If another program occupies one of their cores, each wait lasts until the system returns
+ * that core, and two threads are ten times slower than one. So one thread is released for each core that
+ * other programs keep busy.
  */
 export class SharedThreads implements Threads {
   readonly most: number;

@@ -18,20 +18,23 @@ type VocabularyFunctions = Pick<
 >;
 
 export interface TokenizeOptions {
-  /** Adds the vocabulary's own opening and closing tokens, if any. */
+  /** Whether to add the vocabulary's own start and end tokens, if it has any. */
   readonly addSpecial: boolean;
-  /** Reads the names of control tokens as these tokens. */
+  /** Whether the names of control tokens in the text become these tokens. */
   readonly parseSpecial: boolean;
 }
 
-/** Text to tokens and back. Pieces are cached, because the same few thousand tokens make up most texts. */
+/**
+ * Converts text to tokens and back. It caches the text of tokens, because the same few thousand tokens make
+ * up most texts.
+ */
 export class Vocabulary {
   readonly #library: VocabularyFunctions;
   readonly pointer: Pointer;
   readonly size: number;
   readonly addBos: boolean;
   readonly bos: number;
-  /** Texts that mark turns or end answers, and are read as one token if control tokens are parsed. */
+  /** Texts that mark turns or end answers. Each is read as one token if control tokens are parsed. */
   readonly markers: readonly string[];
   /** Whether tokens represent all bytes of a text unchanged. */
   readonly keepsBytes: boolean;
@@ -55,7 +58,7 @@ export class Vocabulary {
     this.markers = this.#special.all.filter(isMarker).map(({ text }) => text);
   }
 
-  /** Blocks until it is done: for short texts. */
+  /** Tokenizes a short text. Blocks until it is done. */
   tokenize(text: PromptText, options: TokenizeOptions): number[] {
     const { whole, borders } = joined(text);
     if (this.#isSimple(whole, borders)) return this.#ask(Buffer.from(whole), options);
@@ -66,8 +69,8 @@ export class Vocabulary {
   }
 
   /**
-   * Like `tokenize`, for a text of any length: in parts, long ones on another thread, so that other answers continue.
-   * Between parts it checks the signal, and it stops early once it has more tokens than `limit`.
+   * Tokenizes a text of any length in parts. Long parts are tokenized on another thread, so that other
+   * answers continue. Checks the signal between parts, and stops early when it has more tokens than `limit`.
    */
   async tokenizeAside(
     text: PromptText,
@@ -97,7 +100,7 @@ export class Vocabulary {
   }
 
   /**
-   * The tokens of a prompt. Starts with the vocabulary's opening token if it requires one, unless the text or the ids
+   * Tokenizes a prompt. Adds the vocabulary's start token if it requires one, unless the text or the ids
    * before it already contain it.
    */
   encodePrompt(prompt: Prompt): number[] {
@@ -107,7 +110,7 @@ export class Vocabulary {
     );
   }
 
-  /** The same for long texts; see `tokenizeAside`. */
+  /** Tokenizes a prompt with long texts; see `tokenizeAside`. */
   async encodePromptAside(prompt: Prompt, limit?: number, signal?: AbortSignal): Promise<number[]> {
     const all: (readonly number[])[] = [];
     for (const part of promptParts(prompt)) {
@@ -119,7 +122,10 @@ export class Vocabulary {
     return this.#join(all);
   }
 
-  /** Bytes of a token; control tokens have none unless `special`. A token may hold part of a code point. */
+  /**
+   * The bytes of a token. Control tokens have no bytes unless `special` is set. A token may represent part of
+   * a code point.
+   */
   piece(token: number, special = false): Uint8Array {
     const pieces = special ? this.#specialPieces : this.#pieces;
     const known = pieces.get(token);
@@ -151,7 +157,7 @@ export class Vocabulary {
     }
   }
 
-  /** Whether to yield to other work of the process before the next text. */
+  /** Whether other work of the process should run before the next text. */
   #needsBreath(chars: number): boolean {
     this.#sinceBreath += chars + callCost;
     if (this.#sinceBreath < breathAfter) return false;
@@ -159,7 +165,7 @@ export class Vocabulary {
     return true;
   }
 
-  /** The engine can tokenize this text directly. */
+  /** Whether the engine can tokenize this text directly. */
   #isSimple(text: string, borders: readonly number[]): boolean {
     return borders.length === 0 && text.length <= shortText && !this.#special.areMany(text, fewSpecial);
   }
@@ -255,11 +261,11 @@ export class Vocabulary {
 
 const plainText: TokenizeOptions = { addSpecial: false, parseSpecial: false };
 
-/** In characters; the engine needs at most 20 ms for them. */
+/** The size in characters of a text that the engine tokenizes in at most 20 ms. */
 const shortText = 8192;
-/** The most special tokens that the engine may find by itself. */
+/** The maximum number of special tokens that the engine may search for itself. */
 const fewSpecial = 256;
-/** Characters tokenized in one turn of the event loop, and the share of them that a call costs. */
+/** How many characters are tokenized before other work may run. Each call counts as `callCost` characters. */
 const breathAfter = 16_384;
 const callCost = 16;
 
@@ -268,7 +274,7 @@ async function breath(signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
 }
 
-/** As `llama_vocab_type` counts them. */
+/** The values of `llama_vocab_type`. */
 const kinds = { sentencePiece: 1, bpe: 2 };
 
 const attribute = { unknown: 1, control: 8, userDefined: 16, stripsLeft: 128, stripsRight: 256 };
@@ -290,7 +296,10 @@ function specialTokens(library: VocabularyFunctions, pointer: Pointer, size: num
   return found;
 }
 
-/** Some models mark turns with tokens of another kind, such as gpt-oss's `<|start|>`. */
+/**
+ * Whether the token marks a turn. Some models mark turns with tokens that are not control tokens, such as
+ * gpt-oss's `<|start|>`.
+ */
 function isMarker({ text, isControl }: SpecialToken): boolean {
   return text.length > 1 && (isControl || /^<[|｜].*[|｜]>$/.test(text));
 }
@@ -310,7 +319,7 @@ function joined(text: PromptText): { readonly whole: string; readonly borders: r
   return { whole: text.pieces.join(""), borders };
 }
 
-/** A fragment's token, or its texts between the cuts. */
+/** Splits a fragment into a token, or into its texts between the cuts. */
 function partsOf(fragment: Fragment): (string | number)[] {
   if ("token" in fragment) return [fragment.token];
   const { text, cuts } = fragment;

@@ -1,4 +1,4 @@
-// The runner process: holds one model, follows its parent's messages, and ends with its parent.
+// The runner process. It loads one model, follows its parent's messages, and ends with its parent.
 import { type Engine, loadEngine } from "../engine/engine.ts";
 import { encodeEnds } from "../engine/prompt-ends.ts";
 import type { SlotEvent, Slots } from "../engine/slots.ts";
@@ -12,7 +12,7 @@ import { type Command, type Report, sendError } from "./protocol.ts";
 import { StatePlaces } from "./state-places.ts";
 
 let engine: Engine | null = null;
-/** Work that a cancel ends: texts being tokenized, and vectors. */
+/** Work that a cancel message ends: tokenizing and computing embeddings. */
 const aborts = new Map<number, AbortController>();
 const places = new StatePlaces(report);
 let isClosing = false;
@@ -26,7 +26,7 @@ process.on("message", (command: Command) => {
   else if (engine !== null) obey(engine, command);
 });
 
-/** The system frees all memory. */
+/** Ends the process. The system then frees all memory. */
 function end(): never {
   engine?.slots?.stop();
   for (const abort of aborts.values()) abort.abort();
@@ -102,7 +102,10 @@ function obey(engine: Engine, command: Exclude<Command, { kind: "load" }>): void
   }
 }
 
-/** First the server receives what the slots hold; it sends `close` again when it has everything. */
+/**
+ * Saves what the slots hold and then reports `closing`. The server receives the states and sends `close`
+ * again.
+ */
 async function close({ slots, kept }: Engine): Promise<void> {
   if (isClosing || kept === null) end();
   isClosing = true;
@@ -110,7 +113,10 @@ async function close({ slots, kept }: Engine): Promise<void> {
   report({ kind: "closing" });
 }
 
-/** Others may overtake it meanwhile; a cancelled one is dropped. */
+/**
+ * Tokenizes a long prompt before it is submitted. Other jobs may be submitted first, and a cancelled job is
+ * dropped.
+ */
 async function submitLong(engine: Engine, slots: Slots, { id, job }: Generate): Promise<void> {
   await abortable(id, async (signal) => {
     const window = Math.min(job.numCtx, engine.info.contextLength);
@@ -141,7 +147,7 @@ async function embed(engine: Engine, id: number, job: EmbedJob, signal: AbortSig
   report({ kind: "embedded", id, floats: Buffer.from(all.buffer).toString("base64"), length, tokens });
 }
 
-/** Work on one command that a cancel may end. */
+/** Runs the work of one command that a cancel message may end. */
 async function abortable(id: number, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const abort = new AbortController();
   aborts.set(id, abort);

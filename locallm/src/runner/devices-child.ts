@@ -1,4 +1,5 @@
-// Lists the GPUs that a build of the engine sees, in a separate process: a driver may crash, and it takes memory.
+// Lists the GPUs that a build of the engine finds. Runs in a separate process, because a driver may crash and
+// uses memory.
 
 import { backendProblem, listDevices } from "../engine/libllama/devices.ts";
 import { openLibrary } from "../engine/libllama/library.ts";
@@ -6,7 +7,7 @@ import type { Device } from "../wire/inference/load.ts";
 
 export interface FoundDevices {
   readonly devices: readonly Device[];
-  /** Why the build cannot be used; null if it works, even if it sees no GPU. */
+  /** Why the build cannot be used. Null if it works, even if it finds no GPU. */
   readonly problem: string | null;
 }
 

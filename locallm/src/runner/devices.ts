@@ -3,10 +3,10 @@ import type { FoundDevices } from "./devices-child.ts";
 
 export type { FoundDevices } from "./devices-child.ts";
 
-/** A driver that takes longer counts as hanging. */
+/** A driver that takes longer than this is considered hung. */
 const driverMs = 20_000;
 
-/** The GPUs that the libraries in `folder` see now, with their free memory. Never rejects. */
+/** Returns the GPUs that the libraries in `folder` find, with their current free memory. Never rejects. */
 export async function findDevices(
   folder: string,
   env: Readonly<Record<string, string>>,

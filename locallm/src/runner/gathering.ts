@@ -1,17 +1,17 @@
 import type { SlotEvent } from "../engine/slots.ts";
 
-/** The least time between two messages. No reader notices it, and it saves processor time. */
+/** The minimum time between two messages. Readers do not notice it, and it saves processor time. */
 const intervalMs = 50;
 
 /**
- * Sends what the steps give in few messages: each one wakes the server and its clients, which then compete with the
- * next step for a core. An answer's first text and its end are sent at once; text in between waits until the interval
- * since the last message is over.
+ * Sends the results of steps in few messages, because each message wakes the server and its clients, which
+ * then compete with the next step for a core. The first text and the end of an answer are sent at once. Text
+ * in between is sent at most once per interval.
  */
 export class Gathering {
   readonly #send: (events: readonly SlotEvent[]) => void;
   readonly #nowMs: () => number;
-  /** The jobs whose first text was sent. */
+  /** The jobs whose first text has been sent. */
   readonly #begun = new Set<number>();
   #events: SlotEvent[] = [];
   #sentMs = Number.NEGATIVE_INFINITY;
@@ -22,7 +22,7 @@ export class Gathering {
     this.#nowMs = nowMs;
   }
 
-  /** The events of one step. */
+  /** Adds the events of one step. */
   add(events: readonly SlotEvent[]): void {
     let isUrgent = false;
     for (const event of events) {
@@ -40,7 +40,7 @@ export class Gathering {
     else this.#timer ??= setTimeout(() => this.#flush(), leftMs);
   }
 
-  /** The job's reader left: nothing more comes for it. */
+  /** Forgets a job whose reader left. The job has no further events. */
   forget(id: number): void {
     this.#begun.delete(id);
   }

@@ -8,73 +8,77 @@ import type { HeartbeatLimits } from "./heartbeat.ts";
 export interface RunnerExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Whether `close` or `kill` asked for it. */
+  /** Whether `close` or `kill` caused the end. */
   readonly asked: boolean;
-  /** Whether it was ended because it made no progress. */
+  /** Whether the server ended the process because it made no progress. */
   readonly stalled: boolean;
-  /** Its last log lines. */
+  /** The last log lines of the process. */
   readonly log: readonly string[];
 }
 
 export interface RunnerStart {
   /** Added to the environment of the process, for GPU visibility. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Ends the start, even in the middle of a load; the promise rejects with the signal's reason. */
+  /** Aborts the start, even in the middle of a load. The promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** 0 to 1, while the weights are read. */
+  /** Called with a number from 0 to 1 while the weights are read. */
   readonly onProgress?: (fraction: number) => void;
-  /** The engine's own log, line by line. */
+  /** Called with each line of the engine's own log. */
   readonly onLog?: (line: string) => void;
-  /** Where the states of its conversations are kept; by default they are not. */
+  /** Keeps the states of the runner's conversations. By default they are not kept. */
   readonly conversations?: Conversations;
-  /** When a loaded runner counts as stalled; by default `heartbeatLimits`. */
+  /** The limits after which a loaded runner counts as stalled. Defaults to `heartbeatLimits`. */
   readonly heartbeat?: HeartbeatLimits;
 }
 
 /** The states of all runners' conversations. They outlive the runner. */
 export interface Conversations {
   /**
-   * For one runner. `moved` is called with each change of a state that fits the load; null: the state is gone. Returns
-   * null if this load's states could not be told apart from others'.
+   * Opens the shelf for one runner. `moved` is called with each change of a state that fits the load; null
+   * means that the state is gone. Returns null if this load's states could not be distinguished from those of
+   * other loads.
    */
   open(load: LoadRequest, moved: (id: number, entry: KeptEntry | null) => void): Shelf | null;
 }
 
-/** What a runner may do with the states of its group. */
+/** What a runner can do with the states of its group. */
 export interface Shelf {
   readonly group: string;
   /** The states that currently fit the load. */
   entries(): readonly KeptEntry[];
-  /** Reserves memory of this size and returns its number; null if there is none. */
+  /** Reserves memory of this size and returns its number. Returns null if not enough memory is available. */
   reserve(bytes: number): number | null;
-  /** The reserved memory is filled: `path` opens it as long as the runner lives. */
+  /** Reports that the reserved memory is filled. `path` can be opened as long as the runner lives. */
   keep(id: number, path: string, replaced: readonly number[]): void;
   used(id: number): void;
   release(id: number): void;
   damaged(id: number): void;
-  /** The runner has ended. */
+  /** Called when the runner has ended. */
   close(): void;
 }
 
 /**
- * One loaded model in its own process. When the process dies, each open call fails with `runner_died` and `exited`
- * settles. When it hangs, it is ended and the error is `runner_stalled`. The server continues.
+ * One loaded model in its own process. If the process dies, each open call fails with `runner_died` and
+ * `exited` settles. If the process hangs, the server kills it and the error is `runner_stalled`. The server
+ * keeps running.
  */
 export interface Runner {
   readonly pid: number;
   readonly info: ModelInfo;
   readonly slots: number;
   readonly exited: Promise<RunnerExit>;
-  /** False while it does not answer: its requests wait until it continues or is ended. */
+  /**
+   * False while the process does not respond. Its requests then wait until it responds again or is killed.
+   */
   readonly responds: boolean;
   /**
-   * Leaving the loop or aborting the signal frees the slot within one step; after an abort the loop throws the
-   * signal's reason. Jobs beyond the number of slots wait, first in, first out. A reader that does not ask for more
-   * pauses its slot; the others continue.
+   * Runs a job. Leaving the loop or aborting the signal frees the slot within one step; after an abort the
+   * loop throws the signal's reason. If all slots are busy, jobs wait in the order of arrival. A reader that
+   * stops reading pauses its own slot only.
    */
   generate(job: GenerateJob, signal?: AbortSignal): AsyncIterable<GenerateEvent>;
   embed(job: EmbedJob, signal?: AbortSignal): Promise<Embeddings>;
-  /** If the text has more tokens than `limit`, tokenizing ends early, and the result has only the first ones. */
+  /** Tokenizes a text. If it has more tokens than `limit`, stops early and returns only the first ones. */
   tokenize(
     text: PromptText,
     options: { readonly addSpecial: boolean; readonly parseSpecial: boolean; readonly limit?: number },
@@ -86,5 +90,5 @@ export interface Runner {
   kill(): Promise<RunnerExit>;
 }
 
-/** How the scheduler starts a model; its tests use their own. */
+/** Starts a model for the scheduler. The scheduler's tests replace it. */
 export type StartRunner = (load: LoadRequest, start?: RunnerStart) => Promise<Runner>;

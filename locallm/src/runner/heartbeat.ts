@@ -1,19 +1,22 @@
-/** How often a runner is asked how far it has come, and after how many questions without progress it is ended. */
+/**
+ * How often the server asks a runner for its progress, and after how many questions without progress it kills
+ * the runner.
+ */
 export interface HeartbeatLimits {
   readonly everyMs: number;
   readonly questions: number;
 }
 
-/** 60 seconds without progress. */
+/** The runner is killed after 60 seconds without progress. */
 export const heartbeatLimits: HeartbeatLimits = { everyMs: 5_000, questions: 12 };
 
 /** After this many questions without progress the runner is reported as unresponsive. */
 const lateQuestions = 2;
 
 /**
- * Whether a runner still makes progress. It is asked from time to time and answers with a number for each of its
- * loops; a loop that makes progress gives another number each time. Questions are counted rather than time, so that
- * a server that was stopped itself, with its runners, blames nobody.
+ * Detects whether a runner still makes progress. The server asks it regularly, and the runner answers with
+ * one number per loop. A loop that makes progress returns a different number each time. The class counts
+ * questions instead of time, so that a runner is not killed if server and runner were stopped together.
  */
 export class Heartbeat {
   readonly #limits: HeartbeatLimits;
@@ -24,12 +27,12 @@ export class Heartbeat {
     this.#limits = limits;
   }
 
-  /** The runner is asked now. */
+  /** Called when the server asks the runner. */
   ask(): void {
     this.#withoutProgress++;
   }
 
-  /** Its answer. */
+  /** Called with the runner's answer. */
   hear(progress: readonly number[]): void {
     const isMoving = progress.every((count, loop) => count !== this.#progress[loop]);
     this.#progress = progress;

@@ -4,7 +4,10 @@ import type { GenerateEvent } from "../wire/inference/generate.ts";
 const pauseAt = 64;
 const resumeAt = 8;
 
-/** Buffers one job's events between the pipe and its reader, and bounds them by pausing the job's slot. */
+/**
+ * Buffers one job's events between the pipe and the job's reader. If the buffer gets too long, it pauses the
+ * job's slot.
+ */
 export class JobStream {
   readonly #tell: (kind: "pause" | "resume") => void;
   readonly #events: GenerateEvent[] = [];
@@ -35,19 +38,21 @@ export class JobStream {
     this.#tell("pause");
   }
 
-  /** The runner ended the job with an error: the reader gets it after the events before it. */
+  /**
+   * Called when the runner ended the job with an error. The reader gets the error after all earlier events.
+   */
   refuse(error: unknown): void {
     this.#ended = true;
     this.#reject(error);
   }
 
-  /** The reader's side gives up: the reader gets the error at once. */
+  /** Called when the server gives the job up. The reader gets the error at once. */
   fail(error: unknown): void {
     this.#events.length = 0;
     this.#reject(error);
   }
 
-  /** The next event if one has already come, else null. Throws the job's error after the last event. */
+  /** Returns the next event if one has arrived, else null. Throws the job's error after the last event. */
   take(): GenerateEvent | null {
     const event = this.#events.shift();
     if (event === undefined) {

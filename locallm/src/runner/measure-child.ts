@@ -1,4 +1,5 @@
-// Measures what a load would take, in a separate process: the engine may crash on a file, and its memory is freed.
+// Measures the memory that a load would take. Runs in a separate process, because the engine may crash on a
+// file and because the process's end frees its memory.
 
 import { measureEngine } from "../engine/engine.ts";
 import type { LoadRequest, ModelInfo } from "../wire/inference/load.ts";

@@ -3,13 +3,13 @@ import { askChild, NoAnswer } from "./ask-child.ts";
 import type { Measured } from "./measure-child.ts";
 import { receiveError } from "./protocol.ts";
 
-/** A dry load reads a header and a vocabulary, possibly from a slow disk. */
+/** The time limit of a dry load, which reads a header and a vocabulary, possibly from a slow disk. */
 const patienceMs = 60_000;
 
 /**
- * The memory that a load would take on the CPU, without adapters, from a dry load in a separate process. Null if that
- * process crashes or takes too long. Throws what the load itself would throw: `model_load_failed`, `engine_missing`,
- * `engine_mismatch`.
+ * Measures the memory that a load would take on the CPU, without adapters, by a dry load in a separate
+ * process. Returns null if that process crashes or takes too long. Throws the errors of a real load:
+ * `model_load_failed`, `engine_missing`, `engine_mismatch`.
  */
 export async function measureLoad(request: LoadRequest): Promise<ModelInfo["sizeBytes"] | null> {
   try {

@@ -17,7 +17,7 @@ import { JobStream } from "./job-stream.ts";
 import { type Command, type Report, receiveError } from "./protocol.ts";
 
 const keptLogLines = 40;
-/** A runner that was asked to end is killed if it has not reacted within this time. */
+/** If a runner has not ended this long after a request to end, it is killed. */
 const closeMs = 2_000;
 
 interface Call {
@@ -25,7 +25,10 @@ interface Call {
   fail(error: unknown): void;
 }
 
-/** The server's end of a runner process: matches reports to calls, and knows when the process ends or hangs. */
+/**
+ * The server's side of a runner process. It matches reports to calls, and detects when the process ends or
+ * hangs.
+ */
 export class RunnerProcess implements Runner {
   readonly pid: number;
   readonly exited: Promise<RunnerExit>;
@@ -61,9 +64,9 @@ export class RunnerProcess implements Runner {
         this.#end(code, signal);
         resolve({ code, signal, asked: this.#asked, stalled: this.#isStalled, log: this.#log });
       };
-      // After the exit, when its last log lines have been read: they may give the reason.
+      // Wait for "close" instead of "exit", because the last log lines may give the reason.
       child.once("close", settle);
-      // The process could not be started, so no other event follows.
+      // The process could not be started, so no "close" event follows.
       child.once("error", () => settle(null, null));
     });
     child.on("message", (report: Report) => this.#receive(report));
@@ -89,7 +92,7 @@ export class RunnerProcess implements Runner {
     return !this.#heartbeat.isLate;
   }
 
-  /** Call it once, before anything else. If it fails, the process is ended. */
+  /** Loads the model. Call it once, before anything else. If it fails, the process is ended. */
   async load(load: LoadRequest, signal?: AbortSignal): Promise<void> {
     const abort = () => {
       this.#loading?.fail(signal?.reason);
@@ -105,7 +108,7 @@ export class RunnerProcess implements Runner {
         else this.#send({ kind: "load", load, group: shelf?.group ?? null });
         for (const entry of shelf?.entries() ?? []) this.#send({ kind: "state", id: entry.id, entry });
       });
-      // Only after the load: it blocks the runner, and has its own limit.
+      // Start the heartbeat after the load, because a load blocks the runner and has its own limit.
       this.#asking = setInterval(() => this.#ask(), this.#everyMs).unref();
     } catch (error) {
       shelf?.close();
@@ -140,7 +143,7 @@ export class RunnerProcess implements Runner {
     }
   }
 
-  /** Rejects a prompt that cannot fit before megabytes are sent to the runner. */
+  /** Rejects a prompt that cannot fit, before megabytes are sent to the runner. */
   #refuseEndless({ prompt, numCtx, truncate }: GenerateJob): void {
     const { contextLength, longestToken } = this.info;
     const window = Math.min(numCtx, contextLength);
@@ -216,8 +219,9 @@ export class RunnerProcess implements Runner {
   }
 
   /**
-   * Kills the process; SIGKILL ends a stopped one too. Its requests fail when it has ended, so that whoever retries at
-   * once finds it gone. A process that the system cannot end does not keep them longer.
+   * Kills the process with SIGKILL, which also ends a stopped process. Its requests fail when the process has
+   * ended, so that a client that retries at once does not reach it. If the system cannot end the process, its
+   * requests fail anyway.
    */
   #stall(): void {
     if (this.#isStalled) return;
@@ -300,7 +304,7 @@ export class RunnerProcess implements Runner {
     this.#fail(new LocallmError("runner_died", { reason }));
   }
 
-  /** Fails every open call and all later ones. The first reason stays. */
+  /** Fails every open call and all later calls. The first error is kept. */
   #fail(error: LocallmError): void {
     if (this.#asking !== null) clearInterval(this.#asking);
     this.#gone ??= error;
@@ -309,7 +313,7 @@ export class RunnerProcess implements Runner {
     for (const stream of this.#streams.values()) stream.refuse(this.#gone);
   }
 
-  /** A process that has ended reads nothing; its exit fails every open call. */
+  /** Sends a command. A process that has ended reads nothing, but its exit fails every open call. */
   #send(command: Command): void {
     if (this.#child.connected) this.#child.send(command, () => {});
   }

@@ -11,14 +11,15 @@ export interface SentError {
 }
 
 /**
- * From server to runner. `id` is the server's number for a call. `load` comes first, once. `group`: what kept states
- * and this load must have in common; null: nothing is kept.
+ * Commands from server to runner. `id` is the server's number of a call. `load` is the first command and is
+ * sent once. `group` names what kept states and this load must have in common. If it is null, nothing is
+ * kept.
  */
 export type Command =
   | { readonly kind: "load"; readonly load: LoadRequest; readonly group: string | null }
   /** The answer to `reserve`. */
   | { readonly kind: "reserved"; readonly id: number; readonly state: number | null }
-  /** Where a kept state is now; null: it is gone. */
+  /** Where a kept state is now. Null means that the state is gone. */
   | { readonly kind: "state"; readonly id: number; readonly entry: KeptEntry | null }
   | { readonly kind: "generate"; readonly id: number; readonly job: GenerateJob }
   | { readonly kind: "embed"; readonly id: number; readonly job: EmbedJob }
@@ -37,10 +38,12 @@ export type Command =
   /** Keeps what the slots hold, and ends. */
   | { readonly kind: "close" };
 
-/** From runner to server. `steps`: what one or more steps gave, in order. */
+/** Reports from runner to server. `steps` contains the results of one or more steps in order. */
 export type Report =
   | { readonly kind: "loading"; readonly fraction: number }
-  /** A number for each loop that computes steps. It differs from the last one unless the loop hangs. */
+  /**
+   * One number per loop that computes steps. Each number differs from the previous one unless its loop hangs.
+   */
   | { readonly kind: "progress"; readonly loops: readonly number[] }
   | { readonly kind: "ready"; readonly info: ModelInfo }
   | { readonly kind: "rejected"; readonly error: SentError }
@@ -50,7 +53,7 @@ export type Report =
     }
   | { readonly kind: "done"; readonly id: number; readonly done: GenerateDone }
   | { readonly kind: "failed"; readonly id: number; readonly error: SentError }
-  /** All vectors in one, as base64 of 32-bit floats in the machine's byte order. */
+  /** All vectors as one base64 string of 32-bit floats in the machine's byte order. */
   | {
       readonly kind: "embedded";
       readonly id: number;
@@ -60,7 +63,7 @@ export type Report =
     }
   /** Asks for a place for the state of a conversation. */
   | { readonly kind: "reserve"; readonly id: number; readonly bytes: number }
-  /** The state is in shared memory, under this descriptor of the runner. */
+  /** The state is in shared memory, which this descriptor of the runner refers to. */
   | {
       readonly kind: "kept";
       readonly state: number;

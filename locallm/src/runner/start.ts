@@ -4,7 +4,7 @@ import type { RunnerStart, StartRunner } from "./handle.ts";
 import { RunnerProcess } from "./process.ts";
 
 /**
- * Starts a process and loads the model into it. Refused with `engine_missing`, `engine_mismatch`,
+ * Starts a process and loads the model into it. Rejects with `engine_missing`, `engine_mismatch`,
  * `model_load_failed`, `runner_died`, or the signal's reason.
  */
 export const startRunner: StartRunner = async (load, start = {}) => {
@@ -14,7 +14,7 @@ export const startRunner: StartRunner = async (load, start = {}) => {
   return child;
 };
 
-/** The same, but later starts reuse the processor's build that the first one found. */
+/** Like `startRunner`, but later starts reuse the CPU build that the first start found. */
 export function rememberingStart(): StartRunner {
   let processorFile: string | null = null;
   return async (load, start) => {
@@ -25,26 +25,29 @@ export function rememberingStart(): StartRunner {
   };
 }
 
-/** The runner makes only some kilobytes of garbage a token; docs/decisions/0004 says what this saves. */
+/**
+ * A runner creates only some kilobytes of garbage per token, so a small heap is enough. docs/decisions/0004
+ * describes what this saves.
+ */
 const smallHeap = {
   env: { MALLOC_ARENA_MAX: "1" },
   execArgv: ["--max-semi-space-size=1"],
 };
 
 /**
- * When the engine aborts, the process must end at once: to print a backtrace it would fork, look for a debugger and
- * wait for it, and the request would wait too.
+ * If the engine aborts, the process must end at once. To print a backtrace it would fork, look for a debugger
+ * and wait for it, and the request would wait too.
  */
 const noBacktrace = { GGML_NO_BACKTRACE: "1" };
 
-/** The environment of every process that opens the engine. */
+/** The environment of every process that loads the engine. */
 export function runnerEnvironment(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   // biome-ignore lint/style/noProcessEnv: passed on whole, not read
   return { ...process.env, ...noBacktrace, ...more };
 }
 
 function forkRunner({ env }: RunnerStart) {
-  // Source runs as TypeScript; the published package has JavaScript only.
+  // The source runs as TypeScript. The published package contains only JavaScript.
   const isSource = import.meta.url.endsWith(".ts");
   const file = isSource ? "./child.ts" : "./child.js";
   return fork(fileURLToPath(new URL(file, import.meta.url)), {

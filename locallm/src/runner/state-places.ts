@@ -1,7 +1,7 @@
 import type { StateKeeper } from "../engine/kept/kept-states.ts";
 import type { Report } from "./protocol.ts";
 
-/** The runner's end of what the server keeps. */
+/** The runner's side of the states that the server keeps. */
 export class StatePlaces implements StateKeeper {
   readonly #report: (report: Report) => void;
   readonly #asked = new Map<number, (state: number | null) => void>();
@@ -19,7 +19,7 @@ export class StatePlaces implements StateKeeper {
     });
   }
 
-  /** The server's answer to `reserve`. */
+  /** Receives the server's answer to `reserve`. */
   answer(id: number, state: number | null): void {
     this.#asked.get(id)?.(state);
     this.#asked.delete(id);

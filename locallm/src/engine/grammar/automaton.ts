@@ -13,8 +13,8 @@ export interface Position {
 }
 
 /**
- * Runs a compiled grammar. Positions are made when an answer first reaches them, and cached: most bytes cost one table
- * lookup. Answers with the same grammar share them.
+ * Runs a compiled grammar. It creates a position when an answer first reaches it and caches it, so most bytes
+ * cost one table lookup. Answers with the same grammar share the positions.
  */
 export class Automaton {
   readonly #grammar: CompiledGrammar;
@@ -34,7 +34,7 @@ export class Automaton {
     return this.#position([first], work);
   }
 
-  /** The position with these alternatives, each a node with its stack. */
+  /** Returns the position with these alternatives. Each alternative is a node with its stack. */
   #position(threads: readonly number[], work: Work): GrammarPosition {
     const { kinds, nexts, called, choices, rules } = this.#grammar;
     const nodes = kinds.length;
@@ -61,7 +61,8 @@ export class Automaton {
           break;
         case nodeKind.call: {
           const next = nexts[node]!;
-          // A call at the end of a rule needs no return: so lists and other right recursion keep a small stack.
+          // A call at the end of a rule needs no return address. This keeps the stack small for lists and
+          // other right recursion.
           const below = kinds[next] === nodeKind.end ? cell : this.#cell(next, cell);
           visit(below * nodes + rules[called[node]!]!);
           break;
@@ -108,7 +109,9 @@ export class Automaton {
     return cell;
   }
 
-  /** Answers keep their current position; other positions are rebuilt when they are reached. */
+  /**
+   * Clears the cache. Answers keep their current position, and other positions are created again when needed.
+   */
   #forget(): void {
     for (const position of this.#positions.values()) position.forget();
     this.#positions = new Map();

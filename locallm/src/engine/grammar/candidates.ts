@@ -5,14 +5,14 @@ import { readLogits } from "../logprobs.ts";
 
 const candidateBytes = 12;
 
-/** A `llama_token_data_array` of the library in our memory, with the whole vocabulary or a part of it. */
+/** A `llama_token_data_array` of the library in our memory. It contains all tokens or some of them. */
 export class Candidates {
   readonly #library: Functions;
   readonly #size: number;
   readonly #words: Int32Array<ArrayBuffer>;
   readonly #logits: Float32Array<ArrayBuffer>;
   readonly #address: bigint;
-  /** Address, count, selected and sorted, 8 bytes each. */
+  /** The fields address, count, selected and sorted, 8 bytes each. */
   readonly #array = new BigInt64Array(new ArrayBuffer(32));
 
   constructor(library: Functions, size: number) {
@@ -24,7 +24,10 @@ export class Candidates {
     this.#address = koffi.address(block) as bigint;
   }
 
-  /** Runs the sampler chain on the tokens whose bits are set (null: on all). It does not accept a token. */
+  /**
+   * Runs the sampler chain on the tokens whose bits are set, or on all tokens if `allowed` is null. Does not
+   * accept a token.
+   */
   draw(chain: Pointer, context: Pointer, index: number, allowed: Uint32Array | null): number {
     const logits = readLogits(this.#library, context, index, this.#size);
     const count = allowed === null ? this.#fillAll(logits) : this.#fill(logits, allowed);

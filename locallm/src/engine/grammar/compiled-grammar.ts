@@ -3,17 +3,20 @@ import { grammarLimits, type Work } from "./work.ts";
 
 export const nodeKind = { bytes: 0, split: 1, call: 2, end: 3 } as const;
 
-/** A GBNF grammar as nodes over UTF-8 bytes. A call enters a rule and remembers the node that follows it. */
+/**
+ * A GBNF grammar compiled to nodes over UTF-8 bytes. A call node enters a rule and stores the node that
+ * follows it.
+ */
 export class CompiledGrammar {
-  /** See `nodeKind`. */
+  /** The kind of each node; see `nodeKind`. */
   readonly kinds: number[] = [];
-  /** For `bytes` and `call`: the next node. */
+  /** The next node, for `bytes` and `call` nodes. */
   readonly nexts: number[] = [];
-  /** For `call`: the rule. */
+  /** The called rule, for `call` nodes. */
   readonly called: number[] = [];
-  /** For `bytes`: a flag for each byte. */
+  /** A flag for each byte, for `bytes` nodes. */
   readonly sets: (Uint8Array | null)[] = [];
-  /** For `split`: the alternatives. */
+  /** The alternatives, for `split` nodes. */
   readonly choices: (number[] | null)[] = [];
   /** The first node of each rule. */
   readonly rules: number[] = [];
@@ -46,7 +49,7 @@ export class CompiledGrammar {
     return found;
   }
 
-  /** The first node of a part that is followed by `next`. */
+  /** Builds a part that is followed by `next` and returns its first node. */
   #build(part: Part, next: number): number {
     switch (part.kind) {
       case "text": {
@@ -83,7 +86,7 @@ export class CompiledGrammar {
     return node;
   }
 
-  /** So many repetitions of a large part copy only a call, not the part. */
+  /** Makes a rule of a large part, so that each repetition copies only a call. */
   #asRule(of: Part): Part {
     const name = ` ${this.rules.length}`;
     this.#ruleNumbers.set(name, this.rules.length);
@@ -160,11 +163,11 @@ function isSmall(part: Part): boolean {
 interface Branch {
   readonly from: number;
   readonly to: number;
-  /** Null: the character is complete. */
+  /** Null if the character ends here. */
   readonly below: ByteTree | null;
 }
 
-/** Characters as ranges of their UTF-8 bytes; sequences with the same first bytes are merged. */
+/** Represents characters as ranges of their UTF-8 bytes. Sequences with the same first bytes are merged. */
 class ByteTree {
   readonly branches: Branch[] = [];
 

@@ -1,15 +1,17 @@
 import type { Position } from "./automaton.ts";
 import type { Work } from "./work.ts";
 
-/** What ends the free text of an answer and starts its grammar. The grammar begins with that word. */
+/** The words that end the free text of an answer and start its grammar. The grammar begins with that word. */
 export interface Trigger {
-  /** Anywhere in the text. */
+  /** Words that may occur anywhere in the text. */
   readonly words: readonly string[];
-  /** Only at the very start of the answer, with any white space before and inside it. */
+  /** A word that counts only at the start of the answer. White space before and inside it is ignored. */
   readonly start: string | null;
 }
 
-/** The first position of an answer that is free until a trigger; `bound` is the start of the grammar. */
+/**
+ * Returns the first position of an answer that is free until a trigger. `bound` is the start of the grammar.
+ */
 export function freeText(trigger: Trigger, bound: Position): Position {
   const words = trigger.words.map((word) => Buffer.from(word));
   const anywhere = new Watching(words, bound);
@@ -19,7 +21,7 @@ export function freeText(trigger: Trigger, bound: Position): Position {
     : new Beginning(start, 0, bound, anywhere, words);
 }
 
-/** Searches free text for words. Each byte costs the same, however long the text is. */
+/** Searches free text for words. Each byte costs the same, regardless of the text's length. */
 class Watching {
   readonly #words: readonly Uint8Array[];
   readonly #fallbacks: readonly Int32Array[];
@@ -32,7 +34,7 @@ class Watching {
     this.#bound = bound;
   }
 
-  /** `seen`: for each word, how many of its bytes the text ends with. */
+  /** `seen` contains, for each word, how many of its bytes the text ends with. */
   from(seen: readonly number[]): FreePosition {
     const key = seen.join();
     let position = this.#known.get(key);
@@ -55,7 +57,7 @@ class Watching {
   }
 }
 
-/** The start of an answer that may begin with the trigger. */
+/** The start of an answer that may begin with the trigger word. */
 class Beginning implements Position {
   readonly canEnd = true;
   readonly isFree = true;
@@ -125,7 +127,7 @@ function along(from: Position, bytes: Uint8Array, work: Work): Position | null {
   return position;
 }
 
-/** For each prefix of a word, the longest shorter prefix that it ends with (Knuth, Morris, Pratt). */
+/** For each prefix of a word, the longest shorter prefix that it ends with (Knuth-Morris-Pratt algorithm). */
 function fallbacks(word: Uint8Array): Int32Array {
   const table = new Int32Array(word.length);
   for (let at = 1, length = 0; at < word.length; at += 1) {

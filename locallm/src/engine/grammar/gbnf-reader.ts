@@ -21,7 +21,7 @@ export class GbnfReader {
     this.#work = work;
   }
 
-  /** Null at the end of the grammar. */
+  /** Reads the next rule. Returns null at the end of the grammar. */
   rule(): { readonly name: string; readonly body: Part } | null {
     this.#blanks(true);
     if (this.#at >= this.#text.length) return null;
@@ -123,7 +123,7 @@ export class GbnfReader {
     return withoutSurrogates(negated ? complement(ranges) : ranges);
   }
 
-  /** One character of a literal or a class, as a code point. */
+  /** Reads one character of a literal or a class, as a code point. */
   #char(): number {
     const code = this.#text.codePointAt(this.#at);
     if (code === undefined || code === 0x0a) throw this.#unexpected();
@@ -187,7 +187,7 @@ function complement(ranges: readonly (readonly [number, number])[]): (readonly [
   return gaps;
 }
 
-/** Surrogates cannot be written in UTF-8. */
+/** Removes surrogates, which cannot be written in UTF-8. */
 function withoutSurrogates(ranges: readonly (readonly [number, number])[]): (readonly [number, number])[] {
   return ranges.flatMap(([from, to]): (readonly [number, number])[] => {
     if (to < 0xd800 || from > 0xdfff) return [[from, to]];

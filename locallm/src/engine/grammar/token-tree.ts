@@ -5,16 +5,16 @@ import type { Work } from "./work.ts";
 type Tokens = Pick<Vocabulary, "size" | "piece" | "isEnd">;
 
 /**
- * The texts of all tokens as a tree of bytes, stored in depth-first order: all tokens that begin with disallowed bytes
- * are skipped in one step.
+ * The texts of all tokens as a tree of bytes in depth-first order. One step skips all tokens that begin with
+ * disallowed bytes.
  */
 export class TokenTree {
   readonly #vocabularySize: number;
   readonly #bytes: Uint8Array;
   readonly #depths: Uint16Array;
-  /** The index after all nodes below this one. */
+  /** The index after all descendants of each node. */
   readonly #skips: Int32Array;
-  /** The first token that ends at each node, or -1; and for each token, the next one with the same text. */
+  /** The first token that ends at each node, or -1. For each token, the next token with the same text. */
   readonly #tokens: Int32Array;
   readonly #same: Int32Array;
   readonly #deepest: number;
@@ -72,7 +72,7 @@ export class TokenTree {
     return deepest;
   }
 
-  /** One bit for each token; set if the token may follow this position. */
+  /** Returns one bit per token, which is set if the token may follow this position. */
   allowed(position: Position, work: Work): Uint32Array {
     const bits = new Uint32Array(Math.ceil(this.#vocabularySize / 32));
     if (position.canEnd) for (const token of this.#ends) bits[token >>> 5]! |= 1 << (token & 31);

@@ -1,21 +1,21 @@
 import { LocallmError } from "../../wire/errors.ts";
 
-/** Documented in docs/locallm/limits.md. */
+/** The limits are documented in docs/locallm/limits.md. */
 export const grammarLimits = {
   /** Processor time that an answer may use before its first token. */
   creditMs: 250,
   /** Processor time that each token of an answer adds. */
   perTokenMs: 4,
-  /** Alternatives that may be followed for one character. */
+  /** The number of alternatives that may be followed for one character. */
   stacks: 20_000,
   grammarChars: 4 << 20,
-  /** Nodes of a compiled grammar. */
+  /** The number of nodes of a compiled grammar. */
   nodes: 500_000,
 } as const;
 
 /**
- * Limits the processor time of an answer's grammar. All answers of a model share a thread: the others wait for one
- * answer's grammar.
+ * Limits the processor time of an answer's grammar. All answers of a model share a thread, so a slow grammar
+ * would delay the other answers.
  */
 export class Work {
   readonly #clockMs: () => number;
@@ -43,7 +43,7 @@ export class Work {
     }
   }
 
-  /** For work that is done once per model, by whichever answer needs it first. */
+  /** Runs work that is done once per model, by the first answer that needs it. Its time does not count. */
   unmeasured<Result>(work: () => Result): Result {
     const startMs = this.#clockMs();
     try {
@@ -53,7 +53,7 @@ export class Work {
     }
   }
 
-  /** Called from inner loops. Throws `grammar_too_slow`. */
+  /** Counts steps of work. Inner loops call it. Throws `grammar_too_slow`. */
   spend(steps: number): void {
     this.#steps += steps;
     if (this.#steps < stepsBetweenLooks) return;
@@ -63,10 +63,12 @@ export class Work {
   }
 }
 
-/** About 0.1 ms, because reading the clock itself takes a microsecond. */
+/**
+ * The number of steps between two readings of the clock: about 0.1 ms, because a reading takes a microsecond.
+ */
 const stepsBetweenLooks = 2048;
 
-/** Processor time of this thread: the time of other processes on a busy machine does not count. */
+/** The processor time of this thread. It excludes the time of other processes on a busy machine. */
 export function threadTimeMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;

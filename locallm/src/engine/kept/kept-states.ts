@@ -17,52 +17,55 @@ import { commonLength } from "../prefix.ts";
 import type { Slot } from "../slot.ts";
 import { SharedMemory } from "./shared-memory.ts";
 
-/** The server: decides how much is kept, and holds it after this process has ended. */
+/** The server's side: it decides how much is kept, and holds the states after this process has ended. */
 export interface StateKeeper {
-  /** The number of a reserved place of this size; null if there is none. */
+  /** Returns the number of a reserved place of this size, or null if there is none. */
   reserve(bytes: number): Promise<number | null>;
-  /** The place is filled, and `replaced` are older versions of the same conversation. */
+  /** Reports that the place is filled. `replaced` are older versions of the same conversation. */
   kept(id: number, fd: number, replaced: readonly number[]): void;
-  /** It was restored and is still kept. */
+  /** Reports that the state was restored and is still kept. */
   used(id: number): void;
-  /** The place is not needed: nothing was written, or a slot has the conversation again. */
+  /** Reports that the place is not needed: nothing was written, or a slot holds the conversation again. */
   release(id: number): void;
-  /** It cannot be restored. */
+  /** Reports that the state cannot be restored. */
   damaged(id: number): void;
 }
 
-/** A state that this process knows of. */
+/** A state that this process can restore. */
 interface Known {
   readonly id: number;
   readonly state: KeptState;
   path: string;
   isOnDisk: boolean;
-  /** Our own descriptor, until the keeper has one. */
+  /** Our own descriptor. Null once the keeper has one. */
   fd: number | null;
 }
 
-/** A state that has the beginning of a prompt. */
+/** A state that contains the beginning of a prompt. */
 export interface Found {
   readonly known: Known;
   /** Prompt tokens that need not be computed. */
   readonly tokens: number;
 }
 
-/** Restoring, and saving what is in the slot, take about 1/100 of the time of computing the same tokens. */
+/**
+ * A state must save at least this share of the tokens: restoring it and saving the slot's cache take about
+ * 1/100 of the time that it takes to compute the same tokens.
+ */
 const worthwhileShare = 1 / 64;
-/** Shorter beginnings are recomputed: that takes no longer than the calls. */
+/** Shorter beginnings are computed again, because that takes no longer than the calls. */
 const leastTokens = 32;
 const chunkBytes = 4 * 2 ** 20;
 
 /**
- * The cached states of conversations whose slot was given to another one. A state is in shared memory or on disk and
- * belongs to the keeper; this is the index by tokens.
+ * An index, by tokens, of the cached states of conversations that lost their slot. The keeper owns the
+ * states, which are in shared memory or on disk.
  */
 export class KeptStates {
   readonly #context: Context;
   readonly #keeper: StateKeeper;
   readonly #group: string;
-  /** 0 if states of other windows fit, too. */
+  /** The window that states must match, or 0 if states of all windows fit. */
   readonly #window: number;
   readonly #known = new Map<number, Known>();
 
@@ -73,7 +76,7 @@ export class KeptStates {
     this.#window = window;
   }
 
-  /** Where a state is now; null if it no longer exists. */
+  /** Records where a state is now. Null means that it no longer exists. */
   place(id: number, entry: KeptEntry | null): void {
     const known = this.#known.get(id);
     if (known?.fd != null) {
@@ -93,7 +96,10 @@ export class KeptStates {
     }
   }
 
-  /** The state that has most of a prompt, if restoring it saves more than the `had` tokens that a slot has. */
+  /**
+   * Returns the state that contains most of a prompt, if restoring it saves enough compared to the `had`
+   * tokens that a slot already holds.
+   */
   find(prompt: readonly number[], had: number): Found | null {
     let best: Found | null = null;
     for (const known of this.#known.values()) {
@@ -111,8 +117,8 @@ export class KeptStates {
   }
 
   /**
-   * Whether a slot's cache should be kept before it is cut to its first `tokens`. Not if only its last answer is
-   * dropped: clients render answers in their own way, so conversations usually continue like that.
+   * Whether a slot's cache should be kept before it is cut to its first `tokens`. It is not kept if only its
+   * last answer is dropped: clients render answers in their own way, so most continued conversations drop it.
    */
   isWorthKeeping(slot: Slot, tokens: number): boolean {
     const { cached } = slot;
@@ -120,7 +126,9 @@ export class KeptStates {
     return cached.length - tokens >= Math.max(leastTokens, cached.length * worthwhileShare);
   }
 
-  /** Keeps what a slot's cache holds. Never throws: what cannot be kept is computed again. */
+  /**
+   * Keeps the content of a slot's cache. Never throws, because a state that was not kept is computed again.
+   */
   async keep(slot: Slot): Promise<void> {
     const context = this.#context;
     const same = this.#holding(slot.cached);
@@ -192,7 +200,7 @@ export class KeptStates {
     return null;
   }
 
-  /** Fills a slot's cache. False: it could not be restored, and the slot is empty. */
+  /** Fills a slot's cache. Returns false if the state could not be restored; the slot is then empty. */
   async restore({ known, tokens }: Found, slot: Slot): Promise<boolean> {
     const { state, id } = known;
     const memory = known.isOnDisk ? await verifiedCopy(known) : openKept(known);
@@ -204,7 +212,8 @@ export class KeptStates {
       return false;
     }
     slot.restoredFrom = id;
-    // The conversation continues in the slot. If a prompt only shares its beginning, the state stays where it is.
+    // The conversation continues in the slot, so the state is released. If a prompt shares only its
+    // beginning, the state stays.
     if (tokens < state.promptTokens - 1) {
       this.#keeper.used(id);
     } else {
@@ -228,7 +237,10 @@ export class KeptStates {
   }
 }
 
-/** Whether the path is still that state: its descriptor may have been closed and its number used again. */
+/**
+ * Opens the state's memory. Returns null if the path leads to another state: its descriptor may have been
+ * closed and its number reused.
+ */
 function openKept({ path, state }: Known): SharedMemory | null {
   try {
     const memory = SharedMemory.open(path);
@@ -239,7 +251,7 @@ function openKept({ path, state }: Known): SharedMemory | null {
   return null;
 }
 
-/** Header and tokens are equal, whatever the checksum. */
+/** Whether header and tokens are equal. Ignores the checksum. */
 function isSameHead(bytes: Uint8Array, head: Buffer): boolean {
   const found = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return (
@@ -248,7 +260,7 @@ function isSameHead(bytes: Uint8Array, head: Buffer): boolean {
   );
 }
 
-/** Reads a file into memory of our own, where nothing can change it any more, and compares its checksum. */
+/** Copies a file into our own memory, where nothing can change it, and compares its checksum. */
 async function verifiedCopy({ path, state }: Known): Promise<SharedMemory | null> {
   const { createHash } = await import("node:crypto");
   const { totalBytes } = layOut(state.tokens.length, state.parts);
@@ -278,7 +290,7 @@ async function verifiedCopy({ path, state }: Known): Promise<SharedMemory | null
   return null;
 }
 
-/** Null if it is gone or damaged. */
+/** Reads a state's header and tokens. Returns null if the file is gone or damaged. */
 function readState(path: string): KeptState | null {
   let fd: number;
   try {

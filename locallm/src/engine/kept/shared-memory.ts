@@ -3,8 +3,8 @@ import koffi from "koffi";
 import type { Pointer } from "../libllama/functions.ts";
 
 /**
- * Memory that other processes can open through this process's file descriptor. It belongs to no folder, so nothing is
- * left over however the processes end: the system frees it with the last descriptor.
+ * Memory that other processes can open through this process's file descriptor. It has no path in any folder,
+ * so nothing is left over when processes end: the system frees it with the last descriptor.
  */
 export class SharedMemory {
   readonly fd: number;
@@ -24,7 +24,7 @@ export class SharedMemory {
     this.#address = address;
   }
 
-  /** Throws if the system has no memory for it. */
+  /** Throws if the system has not enough memory. */
   static create(bytes: number): SharedMemory {
     const { memfd_create, ftruncate } = systemCalls();
     const fd = memfd_create("locallm conversation", closeOnExec);
@@ -36,24 +36,24 @@ export class SharedMemory {
     return new SharedMemory(fd, bytes, true);
   }
 
-  /** Read-only. Throws if the path is gone or empty. */
+  /** Opens the memory read-only. Throws if the path does not exist or is empty. */
   static open(path: string): SharedMemory {
     const fd = openSync(path, "r");
     return new SharedMemory(fd, fstatSync(fd).size, false);
   }
 
-  /** The address of a range, for the library. Throws a RangeError beyond the memory. */
+  /** Returns the address of a range for the library. Throws a RangeError if the range exceeds the memory. */
   address(offset: number, length: number): Pointer {
     this.#check(offset, length);
     return this.#address + BigInt(offset);
   }
 
-  /** A range as bytes; not to be used after `unmap`. */
+  /** Returns a range as bytes. Do not use them after `unmap`. */
   view(offset: number, length: number): Uint8Array {
     return new Uint8Array(koffi.view(this.address(offset, length), length));
   }
 
-  /** Takes it out of this process's addresses. The descriptor stays open. */
+  /** Unmaps the memory from this process. The descriptor stays open. */
   unmap(): void {
     if (!this.#isMapped) return;
     this.#isMapped = false;
@@ -99,7 +99,7 @@ interface SystemCalls {
 
 let found: SystemCalls | null = null;
 
-/** Whether this system has such memory: only Linux does. */
+/** Whether this system supports such memory. Only Linux does. */
 export function hasSharedMemory(): boolean {
   if (process.platform !== "linux") return false;
   try {

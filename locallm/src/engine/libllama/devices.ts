@@ -4,10 +4,10 @@ import type { Device } from "../../wire/inference/load.ts";
 import type { Pointer } from "./functions.ts";
 import { type Library, platformBackend } from "./library.ts";
 
-/** ggml's numbers for the kinds of GPU; processors and their accelerators have others. */
+/** ggml's device types for GPUs. Other types are processors and their accelerators. */
 const kinds: Readonly<Record<number, Device["kind"]>> = { 1: "gpu", 2: "integrated" };
 
-/** The GPUs that the libraries see, in the engine's order. */
+/** Lists the GPUs that the libraries find, in the engine's order. */
 export function listDevices(library: Library): Device[] {
   return Array.from({ length: library.ggml_backend_dev_count() }, (_, index) =>
     library.ggml_backend_dev_get(index),
@@ -20,7 +20,7 @@ export function listDevices(library: Library): Device[] {
   });
 }
 
-/** Why a folder's GPU library cannot be loaded, in the system's words; null if it loads. */
+/** Returns the system's error if the GPU library in a folder cannot be loaded, or null if it loads. */
 export function backendProblem(folder: string): string | null {
   const file = platformBackend(folder);
   if (file === null) return null;
@@ -32,7 +32,10 @@ export function backendProblem(folder: string): string | null {
   }
 }
 
-/** Addresses of devices by name, ended by a NULL as the engine expects. Null if one was not found. */
+/**
+ * Returns the addresses of the named devices, terminated by NULL as the engine expects. Returns null if one
+ * was not found.
+ */
 export function deviceAddresses(library: Library, names: readonly string[]): BigUint64Array | null {
   const addresses = new BigUint64Array(names.length + 1);
   for (const [index, name] of names.entries()) {

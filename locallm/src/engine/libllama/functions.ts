@@ -1,10 +1,10 @@
 import koffi, { type LibraryHandle, type TypeObject } from "koffi";
 import type { ContextParams, layout as Layout, ModelParams } from "./layout-0.5.0.ts";
 
-/** An address in the library's memory; null is C's NULL. */
+/** An address in the library's memory. C's NULL is represented by null. */
 export type Pointer = bigint;
 
-/** A `llama_batch`: addresses of its arrays, and how many of their entries count. */
+/** A `llama_batch`: the addresses of its arrays, and the number of entries. */
 export interface NativeBatch {
   n_tokens: number;
   token: Pointer;
@@ -50,7 +50,10 @@ export interface CopyState {
   async(...given: [...CopyStateArguments, done: (error: unknown, bytes: number | bigint) => void]): void;
 }
 
-/** The functions that we call, by their C names. A pointer is null if the library says NULL. */
+/**
+ * The library functions that we call, by their C names. A returned pointer is null if the library returns
+ * NULL.
+ */
 export interface Functions {
   ggml_backend_load_all_from_path(folder: string): void;
   ggml_backend_load(file: string): Pointer | null;
@@ -59,7 +62,10 @@ export interface Functions {
   ggml_backend_dev_by_name(name: string): Pointer | null;
   ggml_backend_dev_name(device: Pointer): string;
   ggml_backend_dev_description(device: Pointer): string;
-  /** 0: a processor, 1: a GPU, 2: one that shares the processor's memory, 3: an accelerator of the processor. */
+  /**
+   * Returns 0 for a CPU, 1 for a GPU, 2 for an integrated GPU that shares the CPU's memory, 3 for an
+   * accelerator of the CPU.
+   */
   ggml_backend_dev_type(device: Pointer): number;
   deviceMemory(device: Pointer): { freeBytes: number; totalBytes: number };
   llama_backend_init(): void;
@@ -68,7 +74,7 @@ export interface Functions {
   llama_model_default_params(): ModelParams;
   llama_context_default_params(): ContextParams;
   llama_model_load_from_file(path: string, params: object): Pointer | null;
-  /** The files of split weights, in order. */
+  /** Takes the files of split weights, in order. */
   llama_model_load_from_splits(paths: readonly string[], count: number, params: object): Pointer | null;
   llama_model_free(model: Pointer): void;
   llama_init_from_model(model: Pointer, params: object): Pointer | null;
@@ -81,9 +87,9 @@ export interface Functions {
   llama_model_n_embd_out(model: Pointer): number;
   llama_model_size(model: Pointer): number;
   llama_model_has_decoder(model: Pointer): boolean;
-  /** It has a state in place of a cache. */
+  /** Whether the model has a state instead of a cache. */
   llama_model_is_recurrent(model: Pointer): boolean;
-  /** It has both. */
+  /** Whether the model has both a state and a cache. */
   llama_model_is_hybrid(model: Pointer): boolean;
   llama_model_desc(model: Pointer, buffer: Buffer, size: number): number;
   llama_model_meta_val_str(model: Pointer, key: string, buffer: Buffer, size: number): number;
@@ -95,10 +101,10 @@ export interface Functions {
     scales: Float32Array,
   ): number;
   llama_vocab_n_tokens(vocab: Pointer): number;
-  /** 1: SentencePiece, 2: BPE, 3: WordPiece; see `llama_vocab_type` for the others. */
+  /** Returns 1 for SentencePiece, 2 for BPE, 3 for WordPiece; see `llama_vocab_type` for other values. */
   llama_vocab_type(vocab: Pointer): number;
   llama_vocab_get_text(vocab: Pointer, token: number): string;
-  /** Bits of `llama_token_attr`. */
+  /** Returns bits of `llama_token_attr`. */
   llama_vocab_get_attr(vocab: Pointer, token: number): number;
   llama_vocab_is_eog(vocab: Pointer, token: number): boolean;
   llama_vocab_bos(vocab: Pointer): number;
@@ -113,18 +119,18 @@ export interface Functions {
     special: boolean,
   ): number;
   llama_decode: Decode;
-  /** For models without a cache. `llama_decode` would do the same with a warning. */
+  /** Used for models without a cache. `llama_decode` would do the same but log a warning. */
   llama_encode: Decode;
   llama_get_logits_ith(context: Pointer, index: number): Pointer | null;
   llama_get_embeddings_seq(context: Pointer, seq: number): Pointer | null;
   llama_memory_clear(memory: Pointer, data: boolean): void;
   llama_memory_seq_rm(memory: Pointer, seq: number, from: number, to: number): boolean;
   llama_memory_seq_cp(memory: Pointer, source: number, target: number, from: number, to: number): void;
-  /** `flags` 1: only the part that cannot be cut. */
+  /** `flags` 1 selects only the part that cannot be cut. */
   llama_state_seq_get_size_ext(context: Pointer, seq: number, flags: number): number | bigint;
   llama_state_seq_get_data_ext: CopyState;
   llama_state_seq_set_data_ext: CopyState;
-  /** -1 if the sequence is empty. */
+  /** Returns -1 if the sequence is empty. */
   llama_memory_seq_pos_max(memory: Pointer, seq: number): number;
   llama_memory_seq_add(memory: Pointer, seq: number, from: number, to: number, delta: number): void;
   llama_memory_can_shift(memory: Pointer): boolean;
@@ -157,11 +163,11 @@ export interface Functions {
     count: number,
     biases: readonly { readonly token: number; readonly bias: number }[],
   ): Pointer;
-  /** `ggml_threadpool_params_default`. */
+  /** Calls `ggml_threadpool_params_default`. */
   defaultThreadpoolParams(threads: number): Record<string, unknown>;
 }
 
-/** In koffi's syntax: the type of the result, then those of the parameters. */
+/** The signatures in koffi's syntax: the type of the result, then those of the parameters. */
 function signatures(layout: typeof Layout): Record<string, (TypeObject | string)[]> {
   const { modelParams, contextParams, batch, samplerChainParams } = layout;
   return {
@@ -233,7 +239,7 @@ function signatures(layout: typeof Layout): Record<string, (TypeObject | string)
   };
 }
 
-/** The same for the library `ggml`, which knows the devices. */
+/** The signatures of the library `ggml`, which has the functions for devices. */
 const ggmlSignatures: Readonly<Record<string, string[]>> = {
   ggml_backend_load_all_from_path: ["void", "str"],
   ggml_backend_load: ["void *", "str"],

@@ -2,9 +2,9 @@ import koffi from "koffi";
 import { release } from "./release.ts";
 
 /**
- * The C structures of llama.cpp 0.5.0 (`include/llama.h`, `ggml/include/ggml.h`), with their members in order and the
- * defaults that its `*_default_params` functions return. A library that returns others has another layout. A new
- * release gets a new file beside this one.
+ * The C structures of llama.cpp 0.5.0 (`include/llama.h`, `ggml/include/ggml.h`): their members in order, and
+ * the defaults that the `*_default_params` functions return. A library that returns other defaults has
+ * another layout. A new release gets a new file in this folder.
  */
 export const layout = {
   ...release,

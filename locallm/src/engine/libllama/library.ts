@@ -12,17 +12,20 @@ import { newThreadpool, type Threadpool } from "./threadpool.ts";
 export interface Library extends Functions {
   readonly folder: string;
   readonly version: string;
-  /** The file that was picked for this processor; null if the system does not report it. */
+  /** The library file that was chosen for this CPU. Null if the system does not report it. */
   readonly processorFile: string | null;
-  /** Null if the processor's library has no pools. `poll`: how long idle threads spin, 0 to 100. */
+  /**
+   * Returns null if the CPU's library does not support thread pools. `poll` is how long idle threads spin,
+   * from 0 to 100.
+   */
   newThreadpool(threads: number, poll: number): Threadpool | null;
 }
 
 /**
  * Opens the libraries in `folder` (by default those of the installed platform package) and compares their
- * version and the defaults of their structures with the layout compiled in here. Throws `engine_missing`
- * or `engine_mismatch`. With `processorFile`, as an earlier process found it, the others are not tried: each would be
- * opened and asked how well it fits, 11 ms together.
+ * version and the defaults of their structures with the layout in this program. Throws `engine_missing` or
+ * `engine_mismatch`. `processorFile` is the CPU library that an earlier process chose. Without it, every CPU
+ * library is opened and rated, which takes 11 ms.
  */
 export function openLibrary(folder: string = platformFolder(), processorFile: string | null = null): Library {
   const llama = open(folder, "llama");
@@ -47,11 +50,12 @@ export function openLibrary(folder: string = platformFolder(), processorFile: st
 }
 
 /**
- * The largest stack that koffi gives a call. Some tokenizers match words with a recursive `std::regex`: with koffi's
- * default of 128 KiB a run of 1,000 equal letters ended the process, with this stack a run of over 32,768.
+ * The stack size that koffi gives a call. Some tokenizers match words with a recursive `std::regex`. With
+ * koffi's default of 128 KiB, a run of 1,000 equal letters ends the process. With this size, it takes a run
+ * of over 32,768 letters.
  */
 const stackBytes = 16 * 1024 * 1024;
-// Set when this module is loaded: koffi takes no settings once any library is open.
+// Set when this module is loaded, because koffi accepts no settings once a library is open.
 koffi.config({ sync_stack_size: stackBytes, async_stack_size: stackBytes });
 
 function findProcessorFile(): string | null {
@@ -62,7 +66,7 @@ function findProcessorFile(): string | null {
   }
 }
 
-/** Exported for the test. A structure whose members moved shows other defaults. */
+/** Compares the defaults. If members of a structure have moved, the values differ. Exported for the test. */
 export function checkLayout(
   functions: Pick<
     Functions,
@@ -124,7 +128,7 @@ function libraryPath(folder: string, name: string): string {
 
 const gpuBackends = ["cuda", "vulkan", "metal"];
 
-/** The file of a build's GPU backend; null in a build for the processor only. */
+/** Returns the file of a build's GPU backend, or null for a CPU build. */
 export function platformBackend(folder: string): string | null {
   const [prefix, suffix] = nameParts();
   const files = gpuBackends.map((backend) => `${prefix}ggml-${backend}${suffix}`);

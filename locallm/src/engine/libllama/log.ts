@@ -4,12 +4,13 @@ import type { Functions, Pointer } from "./functions.ts";
 
 const debugLevel = 1;
 const errorLevel = 4;
-/** The first ones name the cause; those that follow only say that it failed. */
+/** Only the first errors are kept, because they name the cause. Later ones only report the failure. */
 const keptErrors = 3;
 
 /**
- * Captures the engine's log while `work` runs; afterwards the engine writes it to standard error. Where `work` throws
- * `model_load_failed`, the engine's own errors become part of its reason: only they say what is wrong with a file.
+ * Captures the engine's log while `work` runs. Afterwards the engine writes to standard error again. If
+ * `work` throws `model_load_failed`, the engine's own errors become part of its reason, because only they say
+ * what is wrong with a file.
  */
 export function hearLog<Result>(
   library: Pick<Functions, "llama_log_set">,
@@ -40,7 +41,7 @@ export function hearLog<Result>(
   }
 }
 
-/** Clients see the error, so it must not reveal paths on this machine. */
+/** Removes paths, because clients see the error and must not learn paths of this machine. */
 export function withoutPaths(line: string): string {
   return line.replace(/(?:[A-Za-z]:)?[/\\][^\s'"]*[/\\]([^\s'"/\\]+)/g, "$1");
 }

@@ -1,7 +1,7 @@
-/** The release of llama.cpp that this locallm needs, and the version of the packages that contain it. */
+/** The release of llama.cpp that locallm needs, and the version of the packages that contain it. */
 export const release = { version: "0.5.0", packageVersion: "3.22.1" } as const;
 
-/** A platform as the packages name it: `mac-arm64`, `win-x64`, `linux-x64`. */
+/** The platform as the packages name it: `mac-arm64`, `win-x64`, `linux-x64`. */
 export function packagePlatform(
   platform: NodeJS.Platform = process.platform,
   arch: string = process.arch,
@@ -10,7 +10,7 @@ export function packagePlatform(
   return `${names[platform] ?? platform}-${arch}`;
 }
 
-/** The package with the engine's build for the processor. */
+/** The name of the package with the CPU build of the engine. */
 export function processorPackage(platform?: NodeJS.Platform, arch?: string): string {
   return `@node-llama-cpp/${packagePlatform(platform, arch)}`;
 }

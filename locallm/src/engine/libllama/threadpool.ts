@@ -5,11 +5,14 @@ import type { layout as Layout } from "./layout-0.5.0.ts";
 /** Threads that live as long as the model. Between steps they spin for a while before they sleep. */
 export interface Threadpool {
   readonly pointer: Pointer;
-  /** Makes them sleep at once. The next step wakes them. */
+  /** Puts the threads to sleep at once. The next step wakes them. */
   rest(): void;
 }
 
-/** The pool is part of the CPU backend, a library that is picked at run time, so its functions are found by name. */
+/**
+ * Creates a thread pool. Pools belong to the CPU backend, a library that is chosen at run time, so its
+ * functions are found by name.
+ */
 export function newThreadpool(
   ggml: LibraryHandle,
   layout: typeof Layout,
@@ -29,8 +32,8 @@ export function newThreadpool(
 }
 
 /**
- * The backend exports this function but does not list it by name, so its file is opened once more. If the file is not
- * known, the threads spin for a quarter of a second longer.
+ * Finds the function that pauses a pool. The backend exports it but does not list it by name, so its file is
+ * opened a second time. If the file is not known, threads spin for a quarter of a second longer.
  */
 function findPause(processorFile: string | null): ((pool: Pointer) => void) | null {
   if (processorFile === null) return null;
