@@ -149,6 +149,21 @@ test("a year selects the version of that year; one that is not held is free, wit
     expect(missing).toMatchObject({ outcome: "empty", notHeld: true, records: [] });
     expect(missing.warnings?.join()).toContain("2018-10-26, 2023-12-29");
   }
+  for (const query of ["试验法(2024-06-30) 第二条", "试验法 2024年3月 第二条", "2024.6.1的试验法 第2条"])
+    expect((await ask(query)).records[0], query).toMatchObject({ content: "旧的规定，以备比较。" });
+  for (const query of [
+    "试验法(2024-07-01) 第二条",
+    "试验法 2024年12月 第二条",
+    "试验法2023年12月29日 第二条",
+  ])
+    expect((await ask(query)).records[0], query).toMatchObject({ version_date: "2023-12-29" });
+  for (const query of [
+    "试验法2030 第二条",
+    "试验法1800年 第二条",
+    "试验法(2026-11-23) 第二条",
+    "试验法 2012-01-01",
+  ])
+    expect(await ask(query), query).toMatchObject({ outcome: "empty", notHeld: true, records: [] });
   // The version is held and has no such article, which is an answer.
   expect(await ask("试验法(2018修正) 第九条")).not.toHaveProperty("notHeld");
   for (const query of ["从未有过法 第九条", "从未有过法(2018修正) 第九条"])

@@ -12,7 +12,7 @@ import { WrittenRecord } from "./written-record.ts";
 /** What an operation adds to the common search. */
 export interface Searching {
   /** Reads the parameters. `index` and `corpus` can tell whether a term exists. */
-  read(params: Params, index: PostingIndex, corpus: string): Promise<ReadQuestion> | ReadQuestion;
+  read(params: Params, index: PostingIndex, corpus: string, now: Date): Promise<ReadQuestion> | ReadQuestion;
   /**
    * Converts a stored record to the returned one, without highlights and score. Omitted if they are the same.
    */
@@ -80,7 +80,7 @@ export class SearchSource implements OptionalSource {
 
   async run(asked: Params, page: Page, context: SourceContext): Promise<Answer> {
     const params = this.normalised(asked);
-    const read = await this.#searching.read(params, this.#index, this.#corpus);
+    const read = await this.#searching.read(params, this.#index, this.#corpus, context.now);
     const { question, warnings, notHeld, render = this.#searching.render } = read;
     const generated = this.#generated;
     const place: SearchPage = {

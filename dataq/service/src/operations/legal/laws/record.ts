@@ -42,26 +42,28 @@ export function articleRecord(article: StoredArticle, now: Date, asOf?: AsOf) {
 }
 
 /**
- * Index of the version in force in a year: the one passed, revised or amended then, else the one whose words are known
- * to have been in force all year. Undefined if this is unknown.
+ * Index of the version of a year, month or day: the one passed, revised or amended then, else the one whose words are
+ * known to have been in force at its end. Undefined if this is unknown, as it is in the future.
  */
-export function placeInYear(article: StoredArticle, year: string): number | undefined {
-  return placeOf(article, year, sinceOf);
+export function placeAt(article: StoredArticle, point: string, now: Date): number | undefined {
+  return placeOf(article, point, now, sinceOf);
 }
 
 /** The same for the whole law. */
-export function versionInYear(article: StoredArticle, year: string): number | undefined {
-  return placeOf(article, year, ({ effective_date }) => effective_date);
+export function versionAt(article: StoredArticle, point: string, now: Date): number | undefined {
+  return placeOf(article, point, now, ({ effective_date }) => effective_date);
 }
 
 function placeOf(
   { versions, history = [] }: StoredArticle,
-  year: string,
+  point: string,
+  now: Date,
   since: (version: ArticleVersion) => string | null,
 ): number | undefined {
-  const ofYear = versions.findLastIndex(({ version_date: date }) => date?.startsWith(year) === true);
-  if (ofYear !== -1) return ofYear;
-  const end = `${year}-12-31`;
+  const passedThen = versions.findLastIndex(({ version_date: date }) => date?.startsWith(point) === true);
+  if (passedThen !== -1) return passedThen;
+  if (point > chinaDate(now)) return undefined;
+  const end = point + "-12-31".slice(point.length - 4);
   const place = versions.findLastIndex((version) => {
     const from = since(version) ?? version.version_date;
     return from !== null && from <= end;
@@ -71,7 +73,12 @@ function placeOf(
   // An amendment whose text is not held may have changed the words in between.
   const from = version.version_date ?? "";
   const isUnbroken = !history.some(
-    ({ date, text }) => date > from && date <= end && /通过|修订|修正|修改/.test(text),
+    ({ date, text }) =>
+      date > from &&
+      date <= end &&
+      /通过|修订|修正|修改/.test(text) &&
+      // A held version that was not in force yet changed nothing.
+      !versions.some((held, at) => at > place && held.version_date === date),
   );
   return isUnbroken ? place : undefined;
 }

@@ -8,22 +8,22 @@ import { type LawVersionYear, readLawVersionYear } from "../question/law-version
 import { articleMeanings, asksNothing, commonLaws } from "../question/meanings.ts";
 import { LawNames, type NamedLaws } from "../question/named-laws.ts";
 import { articleTerm, lawTerm, lawYearTerm, type StoredArticle } from "./corpus.ts";
-import { articleRecord, placeInYear, versionInYear } from "./record.ts";
+import { articleRecord, placeAt, versionAt } from "./record.ts";
 
 /** Articles by reference, else by words. */
 export const laws: Searching = {
-  read: (params, index, corpus) => read(params["query"] ?? "", index, corpus),
+  read: (params, index, corpus, now) => read(params["query"] ?? "", index, corpus, now),
   render: (body, now) => articleRecord(body as StoredArticle, now),
   text: (body) => textOf(body as StoredArticle),
 };
 
 /** A named article is looked up and never searched, so that no similar article is returned instead. */
-async function read(asked: string, index: PostingIndex, corpus: string): Promise<ReadQuestion> {
+async function read(asked: string, index: PostingIndex, corpus: string, now: Date): Promise<ReadQuestion> {
   if (asksNothing(asked)) return question([], "");
   const text = inChinese(asked);
   const names = await lawNames(index, corpus);
   const version = readLawVersionYear(text);
-  if (version !== undefined) return readVersion(version, names, index, corpus);
+  if (version !== undefined) return readVersion(version, names, index, corpus, now);
   const { laws: named, notHeld, readAs, rest } = names.find(text);
   const { articles, rest: words } = readArticles(rest, named.length > 0 || notHeld !== undefined);
   if (notHeld !== undefined) {
@@ -74,17 +74,18 @@ async function lawNames(index: PostingIndex, corpus: string): Promise<LawNames> 
 /** Cached by the list of terms, which is the same object as long as a snapshot is served. */
 const namesOf = new WeakMap<readonly string[], LawNames>();
 
-/** The article, or the law, as it stood in the year that the question names. */
+/** The article, or the law, as it stood at the time that the question names. */
 async function readVersion(
-  { year, words, rest: text }: LawVersionYear,
+  { point, words, rest: text }: LawVersionYear,
   names: LawNames,
   index: PostingIndex,
   corpus: string,
+  now: Date,
 ): Promise<ReadQuestion> {
   const { laws: named, notHeld, readAs, rest } = names.find(text);
   const key = named[0] ?? notHeld;
   // No law is named: search by words, the year among them.
-  if (key === undefined) return inWords([], `${text} ${year}`);
+  if (key === undefined) return inWords([], `${text} ${point}`);
   const { articles, rest: others } = readArticles(rest, true);
   const article = articles[0] ?? null;
   const filter = exact(article === null ? lawTerm(key) : articleTerm(key, article));
@@ -95,22 +96,23 @@ async function readVersion(
       ...question([filter], article === null ? others : ""),
       notHeld: () => lawNotHeld(key, index, corpus),
     };
-  const place = article === null ? versionInYear(body, year) : placeInYear(body, year);
+  const place = article === null ? versionAt(body, point, now) : placeAt(body, point, now);
   if (place === undefined)
     return {
-      ...question([filter, exact(lawYearTerm(key, year))], others),
+      ...question([filter, exact(lawYearTerm(key, point))], others),
       notHeld: versionNotHeld(body, words),
     };
-  const ofVersion = body.versions[place]?.version_date?.slice(0, 4) ?? year;
+  const versionDate = body.versions[place]?.version_date ?? point;
+  const year = versionDate.slice(0, 4);
   return {
-    ...question([lawOf([key], articles), exact(lawYearTerm(key, ofVersion))], others),
+    ...question([lawOf([key], articles), exact(lawYearTerm(key, year))], others),
     warnings: readAsWarning(readAs),
     render: (each, now) => {
       const stored = each as StoredArticle;
-      const at = stored.versions.findLastIndex(
-        ({ version_date }) => version_date?.startsWith(ofVersion) === true,
-      );
-      return articleRecord(stored, now, { place: at, words });
+      const placeOf = (start: string) =>
+        stored.versions.findLastIndex(({ version_date: date }) => date?.startsWith(start) === true);
+      const exactly = placeOf(versionDate);
+      return articleRecord(stored, now, { place: exactly === -1 ? placeOf(year) : exactly, words });
     },
   };
 }

@@ -1,10 +1,10 @@
 import { readNumber } from "./chinese-number.ts";
 import { isLawName, readLawReference } from "./law-reference.ts";
 
-/** A version of a law that a question names by its year. */
+/** A version of a law that a question names by its year, month or day. */
 export interface LawVersionYear {
-  /** Four digits. */
-  readonly year: string;
+  /** 2018, 2018-10 or 2018-10-26. */
+  readonly point: string;
   /** As written: 2018修正, 1997年. */
   readonly words: string;
   /** The question without them. */
@@ -26,7 +26,7 @@ export function readLawVersionYear(asked: string): LawVersionYear | undefined {
     if (/修正案\s*$/.test(before)) continue;
     const rest = `${before.trimEnd()} ${after.trimStart()}`.trim().replace(/\(\s*\)/g, "");
     if (!namesLaw(rest)) continue;
-    return { year: words.slice(0, 4), words: words.replace(/的$/, ""), rest };
+    return { point: pointOf(words), words: words.replace(/的$/, ""), rest };
   }
   return undefined;
 }
@@ -45,15 +45,25 @@ const yearInWords =
 const shortYear =
   /(?<![0-9])(?:[0-9]{2}(?=\s*年\s*(?:修订|修正|修改|版))|^[4-9][0-9](?=年?\p{Script=Han}*法))/gu;
 
+function pointOf(words: string): string {
+  const [, year = "", month, day] =
+    /^([0-9]{4})(?:[^0-9]([0-9]{1,2})(?:[^0-9]([0-9]{1,2}))?)?/.exec(words) ?? [];
+  return [year, month, day].flatMap((part) => part?.padStart(2, "0") ?? []).join("-");
+}
+
 function namesLaw(text: string): boolean {
   const { law } = readLawReference(text);
   return law === null ? text.split(/\s+/).some(isLawName) : isLawName(law);
 }
 
-const year = "(?:19|20)[0-9]{2}";
+/** Another century needs 年: 民法典 1024 is an article. */
+const year = "(?:(?:19|20)[0-9]{2}|[1-9][0-9]{3}(?=\\s*年))";
+const month = "(?:1[0-2]|0?[1-9])";
+const dayOfMonth = "(?:3[01]|[12][0-9]|0?[1-9])(?![0-9])";
+const date = `${year}(?:\\s*年\\s*${month}\\s*月(?:\\s*${dayOfMonth}\\s*日?)?|[./-]${month}(?![0-9])(?:[./-]${dayOfMonth})?)?`;
 const what = "\\s*年?\\s*(?:第?[一二三四五六七八九十]次)?(?:修订|修正|修改)?(?:版|本|案|后)?(?:的)?";
-/** Years that are not part of a longer number, a date or an article number. */
+/** Years and dates that are not part of a longer number or an article number. */
 const yearWords = new RegExp(
-  `\\(\\s*(${year}${what})\\s*\\)|(?<![0-9第])(${year}${what})(?![0-9月条号款项./-])`,
+  `\\(\\s*(${date}${what})\\s*\\)|(?<![0-9第])(${date}${what})(?![0-9月条号款项./-])`,
   "g",
 );
