@@ -22,7 +22,8 @@ export const TOKENS_PER_YUAN = 50_000;
 
 /**
  * Both languages format numbers the same way, and dates are in China time, which has no daylight saving time.
- * So nothing here needs `Intl`, whose tables take longer to load than the rest of a first page.
+ * So numbers and dates are formatted without `Intl`, whose tables take longer to load than the rest of a
+ * first page.
  */
 export function makeFormat(language: Language): Format {
   return {

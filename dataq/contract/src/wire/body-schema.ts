@@ -11,7 +11,7 @@ export function answerBody(schema: z.ZodType): JsonSchema {
   return openSchema(plainSchema(z.toJSONSchema(schema, { io: "input", override: withoutDatePattern })));
 }
 
-/** Removes the date pattern, which has 300 characters and says the same as the format. */
+/** Removes the pattern of dates, which has about 300 characters and says the same as the format. */
 function withoutDatePattern({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.format === "date-time" || jsonSchema.format === "date") delete jsonSchema.pattern;
 }

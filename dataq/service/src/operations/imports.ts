@@ -16,7 +16,7 @@ export const targets: readonly Target[] = [
   lexiconTarget,
 ];
 
-/** What is made from the records of several data sets. */
+/** All folds: data that is made from the records of several data sets. */
 export const folds: readonly Fold[] = [
   ...new Set(targets.flatMap((target) => (target.fold === undefined ? [] : [target.fold]))),
 ];

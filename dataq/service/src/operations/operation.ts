@@ -15,7 +15,7 @@ export interface OperationParts {
    * none.
    */
   readonly document?: MakeDocument;
-  /** Answers from a corpus: that of the imported records, or that of the samples. */
+  /** Makes the source that answers from a corpus of imported records or of samples. */
   readonly source: (index: PostingIndex, corpus: string) => OptionalSource;
   /** The values that samples answer; by default the operation's example. */
   readonly samples?: readonly Params[];
@@ -28,12 +28,12 @@ export interface OperationParts {
 
 export interface SampleDocuments {
   readonly count: number;
-  /** Live keys may ask anything, not only the published samples. */
+  /** Set if live keys may ask any question, not only the published samples. */
   readonly isOpen?: true;
   documents(): Iterable<IndexDocument>;
 }
 
-/** Samples with the numbers from 0 to `count` - 1. */
+/** Makes samples with the numbers from 0 to `count` - 1. */
 export function numbered(count: number, document: (number: number) => IndexDocument): SampleDocuments {
   return {
     count,

@@ -1,7 +1,7 @@
 import type { SampleDocuments } from "./operation.ts";
 import { registry } from "./registry.ts";
 
-/** Changes with the generator, so that older samples are rebuilt. */
+/** Name of the data set. Change it when the generator changes, so that older samples are rebuilt. */
 export const sampleDataset = "sample-1";
 
 /** The corpus of an operation's samples, separate from what is imported. */
@@ -9,7 +9,7 @@ export function sampleCorpus(corpus: string): string {
   return `${corpus}#sample`;
 }
 
-/** The samples of every searched operation, the smallest first, because they are ready soonest. */
+/** The samples of every searched operation, smallest first, because they are ready first. */
 export const sampleCorpora: readonly ({ readonly corpus: string } & SampleDocuments)[] = Object.entries(
   registry,
 )

@@ -1,7 +1,8 @@
 import { carriersOf, Failure, findCarrier, type Params } from "@dataq/contract";
 
 /**
- * The carrier of a call: the one it names, or else the likeliest by the form of the number. Undefined if none fits.
+ * The carrier of a call: the one that it names, or else the likeliest by the form of the number. Undefined if
+ * none fits.
  */
 export function carrierOf(params: Params) {
   const candidates = carriersOf(params["express_no"] ?? "");
@@ -33,7 +34,7 @@ export function phoneTailNeeded(carrierName: string): Failure {
   });
 }
 
-/** A delivered parcel does not change any more. Seconds. */
+/** Cache time in seconds. It is longer for a delivered parcel, which no longer changes. */
 export function cacheOf(parcel: { readonly signed: boolean }): number {
   return parcel.signed ? 604_800 : 1_800;
 }

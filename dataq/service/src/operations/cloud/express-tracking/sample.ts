@@ -8,7 +8,8 @@ import type { Answer, Source } from "../../../sources/source.ts";
 import { cacheOf, carrierOf, demandPhoneTail } from "./carrier.ts";
 
 /**
- * The only parcels that samples know: delivered, in transit, and with a carrier that requires the phone number.
+ * The only parcels for which samples answer: delivered, in transit, and with a carrier that requires the
+ * phone number.
  */
 export const parcelSamples: readonly Params[] = [
   { express_no: "YT1000000000017" },

@@ -17,7 +17,7 @@ export interface StoredRanking {
 }
 
 export const hotRanksCorpus = "content_hot_rank";
-/** Prefix for each platform that has a ranking, to list them. */
+/** Prefix of the terms that list the platforms with a ranking. */
 export const platformPrefix = "platform|";
 
 export function rankingDocument(ranking: StoredRanking): IndexDocument {

@@ -4,7 +4,10 @@ import { type Message, say } from "../../../importer/message.ts";
 import type { Mapped, RowTarget } from "../../../importer/target.ts";
 import { hotRanksCorpus, rankingDocument, type StoredRanking } from "./corpus.ts";
 
-/** Rankings: platform, date, items in rank order, each [title, heat?, reads?, discussions?] or {title, heat}. */
+/**
+ * Imports rankings: platform, date, and items in rank order, each [title, heat?, reads?, discussions?] or
+ * {title, heat}.
+ */
 export const rankImport: RowTarget = {
   name: "content_hot_rank",
   corpus: hotRanksCorpus,
@@ -15,7 +18,7 @@ export const rankImport: RowTarget = {
     if ("problem" in platform) return { problem: platformProblem(platform.problem) };
     if (date === null) return { problem: say("row_no_day") };
     if (!Array.isArray(fields["items"])) return { problem: say("row_no_list") };
-    // Archives have gaps within a day. Later places move up.
+    // Some places are missing in archives. The places after a gap move up.
     const items = fields["items"].map(itemOf).filter((item) => item !== null);
     if (items.length === 0) return { problem: say("row_no_titles") };
     return { record: { id: `${platform.value}:${date}`, platform: platform.value, date, items } };

@@ -7,7 +7,10 @@ import type { Answer, Page, SourceContext } from "../../../sources/source.ts";
 import { platformPrefix, rankingKey, type StoredRanking } from "./corpus.ts";
 import { archivedPlatforms, unknownPlatform } from "./platform.ts";
 
-/** Rankings of imported archives. For today the newest one, with its own date in the summary. */
+/**
+ * Rankings of imported archives. A question for today gets the newest ranking, with its own date in the
+ * summary.
+ */
 export class ImportedRanks extends KeyedRecords implements OptionalSource {
   readonly #index: PostingIndex;
 

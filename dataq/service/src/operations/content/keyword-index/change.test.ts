@@ -7,7 +7,7 @@ const days = (month: string) =>
 const before = days("2024-03");
 const now = days("2025-03");
 
-/** A list for each day. Heat is null for an archive without it. */
+/** Makes a list for each day. Heat is null, as in an archive without heat. */
 function lists(platform: string, dates: readonly string[], titles: string[], heat: number | null = null) {
   return dates.map(
     (date): StoredRanking => ({
@@ -23,7 +23,7 @@ function lists(platform: string, dates: readonly string[], titles: string[], hea
 const change = (...rankings: StoredRanking[][]) => changePercent("地铁", rankings.flat(), before, now);
 
 test("compares places, whatever heat the later archive has", () => {
-  // Second place, 49 points, to first, 50.
+  // The keyword moves from second place (49 points) to first (50).
   const later = lists("weibo", now, ["地铁新线", "别的"], 900_000);
   expect(change(lists("weibo", before, ["别的", "地铁票价"]), later)).toBe(2);
 });

@@ -1,10 +1,10 @@
 import type { StoredRanking } from "../hot-rank/corpus.ts";
 
 /**
- * By how many percent a keyword's place on the lists changed between two periods. Compares only places, because older
- * archives have no heat, and only platforms for which the archive has at least half of the days in both periods; each
- * counts with its daily mean. Null if no platform qualifies, or the keyword was on none of their lists in the earlier
- * period.
+ * The change in percent of a keyword's place on the lists between two periods. Compares only places, because
+ * older archives have no heat. Uses only platforms whose archive has at least half of the days in both
+ * periods; each counts with its daily mean. Null if there is no such platform, or if the keyword was on none
+ * of their lists in the earlier period.
  */
 export function changePercent(
   keyword: string,

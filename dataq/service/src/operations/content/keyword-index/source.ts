@@ -9,8 +9,9 @@ import { dayKey, hotRanksCorpus, type StoredRanking } from "../hot-rank/corpus.t
 import { changePercent, pointsOf } from "./change.ts";
 
 /**
- * Series of an imported file by keyword and date; otherwise derived from archives of rankings: the sum, over the
- * titles of a day that contain the keyword, of their heat, or of a score for their rank if the archive has no heat.
+ * Series from an imported file by keyword and date, or else derived from archives of rankings. A derived
+ * value is the sum of the heat of a day's titles that contain the keyword. If the archive has no heat, each
+ * title counts with a score for its rank.
  */
 export class ImportedKeywords implements OptionalSource {
   readonly #series: KeyedRecords;
@@ -91,13 +92,13 @@ function daysUpTo(date: string): string[] {
   return Array.from({ length: 30 }, (_, place) => shifted(date, place - 29));
 }
 
-/** The same day of the previous year; for 29 February the day before. */
+/** The same day of the previous year. For 29 February: 28 February. */
 function yearBefore(date: string): string {
   const rest = date.slice(4);
   return `${String(Number(date.slice(0, 4)) - 1).padStart(4, "0")}${rest === "-02-29" ? "-02-28" : rest}`;
 }
 
-/** The value of one step in rank compared with measured heat, which on weibo is some hundred thousands. */
+/** The value of one rank, on the scale of measured heat, which is some hundred thousands on weibo. */
 const rankUnit = 10_000;
 
 function mean(values: readonly number[]): number {

@@ -9,7 +9,8 @@ const target = keyedImport(
 );
 
 /**
- * Our own form, or the table of a register with its Chinese headings. Fields that can be derived may be missing.
+ * Imports companies in our own form, or from the table of a register with Chinese headings. Fields that can
+ * be derived may be missing.
  */
 export const companyImport: RowTarget = {
   ...target,

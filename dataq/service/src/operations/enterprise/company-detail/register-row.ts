@@ -33,7 +33,7 @@ export function fromRegister(row: Fields): Fields {
   return fields;
 }
 
-/** The status as registers write it: 存续（在营、开业、在册）, 吊销，未注销. */
+/** Converts a status as registers write it: 存续（在营、开业、在册）, 吊销，未注销. */
 function statusCodeOf(status: string): string {
   const text = status.trim();
   if (/^吊销/.test(text)) return "revoked";
@@ -118,7 +118,8 @@ function isEmpty(value: unknown): boolean {
 }
 
 /**
- * 2001年3月5日, 2001/3/5, 20010305, each with an optional time; 长期 means no end. Anything else is left to the check.
+ * Reads 2001年3月5日, 2001/3/5 or 20010305, each with an optional time. 长期 means no end. Other values are
+ * returned unchanged, and the schema check rejects them.
  */
 function dateOf(value: unknown): unknown {
   if (typeof value !== "string") return value;
@@ -132,7 +133,7 @@ function dateOf(value: unknown): unknown {
   return `${year}-${month?.padStart(2, "0")}-${day?.padStart(2, "0")}`;
 }
 
-/** 1000万元人民币 with its amount, unit and currency. */
+/** Splits 1000万元人民币 into amount, unit and currency. */
 function capitalOf(value: unknown): unknown {
   if (typeof value === "number")
     return { amount: String(value), unit: "元", currency: null, text: String(value) };

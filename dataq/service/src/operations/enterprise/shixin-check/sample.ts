@@ -6,7 +6,7 @@ import { nameKey } from "../../../search/keyed-document.ts";
 import type { Answer, Source } from "../../../sources/source.ts";
 import { shixinAnswer } from "./summary.ts";
 
-/** Only companies with records, because a sample must not clear anybody. */
+/** Samples answer only for companies with records, because a sample must not say that a company has none. */
 export const listedSamples = publishedCompanies.filter((company) => shixinRecords(company).length > 0);
 
 export const sampleShixin: Source = {

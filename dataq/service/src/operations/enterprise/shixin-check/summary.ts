@@ -2,7 +2,7 @@ import { whole } from "../../../sources/answers.ts";
 import type { Answer } from "../../../sources/source.ts";
 import { subjectTypeOf } from "../subject.ts";
 
-/** The list with its summary. A name without records is an answer. */
+/** The list with its summary. An empty list is an answer too. */
 export function shixinAnswer(name: string, records: readonly object[]): Answer {
   const subject = (records[0] as { subject_type?: string } | undefined)?.subject_type ?? subjectTypeOf(name);
   const summary = {

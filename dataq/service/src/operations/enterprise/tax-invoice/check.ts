@@ -3,7 +3,7 @@ import { chinaDate, chinaInstant } from "@dataq/contract";
 import { single } from "../../../sources/answers.ts";
 import type { Answer } from "../../../sources/source.ts";
 
-/** An invoice in a register. The check itself is done here. */
+/** An invoice in a register. The check compares it with the parameters of a call. */
 export interface KnownInvoice {
   readonly invoice_type: string | null;
   readonly issue_date: string | null;
@@ -38,8 +38,8 @@ export function insufficient(params: Params, missing: readonly string[], source:
 }
 
 /**
- * Compares what the call says with the invoice. As in the official check, invoices of the same day are not available yet
- * and those older than five years are no longer available.
+ * Compares the parameters of a call with the invoice. As in the official check, an invoice is not available
+ * on its day of issue or after five years.
  */
 export function checkInvoice(
   invoice: (KnownInvoice & object) | undefined,

@@ -9,7 +9,7 @@ import { checkInvoice, insufficient, namedInvoice } from "./check.ts";
 const paperCode = "033002100111";
 const firstPaperNumber = 10_000_001;
 
-/** The only invoices that samples know. Further parameters of a call must agree with them. */
+/** The only invoices for which samples answer. Further parameters of a call must match them. */
 export const invoiceSamples: readonly Params[] = [
   ...Array.from({ length: 5 }, (_, place) => ({
     invoice_code: paperCode,
@@ -50,13 +50,13 @@ export function sampleInvoice(code: string | null, number: string) {
   return place === undefined ? undefined : invoice(place, code, number);
 }
 
-/** Electronic ordinary invoices 10000001 to 10005000 of one code. */
+/** The number of an electronic ordinary invoice: one code, 10000001 to 10005000. */
 function placeOfPaper(code: string, number: string): number | undefined {
   const place = Number(number) - firstPaperNumber;
   return code === paperCode && place >= 0 && place < 5_000 ? place : undefined;
 }
 
-/** Digital invoices of Zhejiang, 2025, with serials up to 5000. */
+/** The number of a digital invoice of Zhejiang, 2025, with serials up to 5000. */
 function placeOfDigital(number: string): number | undefined {
   const found = /^25332000000000(\d{6})$/.exec(number);
   const place = found === null ? Number.NaN : Number(found[1]) - 1;

@@ -13,7 +13,7 @@ const states = [
   ["resumed", "恢复执行"],
 ] as const;
 
-/** Only companies with records, because a sample must not clear anybody. */
+/** Samples answer only for companies with records, because a sample must not say that a company has none. */
 export const listedSamples = publishedCompanies.filter((company) => zhixingRecords(company).length > 0);
 
 export const sampleZhixing: Source = {

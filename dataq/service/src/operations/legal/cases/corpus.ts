@@ -55,8 +55,8 @@ export function judgmentDocument(record: JudgmentRecord): IndexDocument {
 }
 
 /**
- * A court is found by every ending of its name that starts with a place: 浙江省杭州市西湖区人民法院, 杭州市西湖区人民法院, 西湖区人民法院; each
- * also without 省, 市, 区 and 人民 (西湖法院).
+ * The terms of a court: every ending of its name that starts with a place (浙江省杭州市西湖区人民法院, 杭州市西湖区人民法院,
+ * 西湖区人民法院), and each of these without 省, 市, 区 and 人民 (西湖法院).
  */
 export function courtTerms(name: string): string[] {
   const plain = name.normalize("NFKC").replace(/\s/g, "");
@@ -83,7 +83,7 @@ function shortCourt(name: string): string {
     .replace(/(?<=.{2})(?:省|市|区|县)(?=.*(?:法院|中院|高院)$)/g, "");
 }
 
-/** The divisions that a court's name begins with, in full and short: 浙江省, 浙江, 杭州市, 杭州. */
+/** The terms for the divisions at the start of a court's name, in full and short: 浙江省, 浙江, 杭州市, 杭州. */
 function placeTerms({ court_name: court, province, city }: JudgmentRecord): string[] {
   const parts =
     court.normalize("NFKC").match(/[^省市县区旗盟]{2,}?(?:省|自治区|自治州|地区|市|区|县|盟|旗)/gu) ?? [];
@@ -91,7 +91,7 @@ function placeTerms({ court_name: court, province, city }: JudgmentRecord): stri
   return [...new Set(names.map(placeTerm))];
 }
 
-/** A province, city or county, with or without its ending. */
+/** The term for a province, city or county, with or without its ending. */
 export function placeTerm(name: string): string {
   const short = name.replace(
     /(?:(?:壮族|回族|维吾尔)?自治区|[\p{Script=Han}]{1,3}族自治[州县]|地区|省|市|区|县|盟|旗)$/u,
@@ -133,7 +133,7 @@ function typeTerms(record: JudgmentRecord): string[] {
   return words.filter((word): word is string => word !== null && word !== "").map(typeTerm);
 }
 
-/** A charge or a cause of action, with or without its ending. */
+/** The term for a charge or a cause of action, with or without its ending. */
 export function causeTerm(name: string): string {
   return `u:${name
     .normalize("NFKC")
@@ -141,7 +141,7 @@ export function causeTerm(name: string): string {
     .replace(/(?:罪|纠纷|一?案)+$/, "")}`;
 }
 
-/** The causes of a record; a comma inside a name does not separate two: 掩饰、隐瞒犯罪所得罪. */
+/** Splits the causes of a record. A 、 inside a name does not separate two causes: 掩饰、隐瞒犯罪所得罪. */
 function causesOf({ cause_of_action: causes }: JudgmentRecord): string[] {
   return causes === null ? [] : causes.split(/(?<=罪|纠纷)[、,，;；]/u).filter((cause) => cause !== "");
 }

@@ -1,8 +1,8 @@
 import { districts } from "../../../sample/districts.ts";
 
 /**
- * The name of a court as in a title: checked against the administrative divisions, without the text before it. Null
- * if it names no court of an existing place.
+ * Reads the name of a court and checks it against the administrative divisions. Text before the name is
+ * removed. Null if no court of an existing place is named.
  */
 export function courtName(text: string): string | null {
   const name = text.normalize("NFKC").replace(/\s/g, "");
@@ -28,13 +28,16 @@ export function courtIn(text: string): string | null {
 
 const ending = /(?:人民法院|海事法院|知识产权法院|互联网法院|金融法院|铁路运输(?:中级)?法院)$/;
 /**
- * There are more counties than in our list: accepts a name of their form, without words that precede a court in a
- * sentence.
+ * Matches county courts by form, because there are more counties than our list has. Excludes words that
+ * precede a court in a sentence.
  */
 const countyCourt =
   /^(?!.*(?:[被向由经于在至到对从的日月年书案人某]|原审|提交)[\p{Script=Han}]*(?:县|市|旗|区))[\p{Script=Han}]{2,12}(?:县|市|旗|区)人民法院$/u;
 
-/** Provinces and cities in full. The name of a district may be the end of another's, such as 西湖区 and 东西湖区. */
+/**
+ * Full names of provinces and cities only, because a district's name may be the end of another one: 西湖区 and
+ * 东西湖区.
+ */
 const largeDivisions: readonly string[] = [
   ...new Set([...districts.flatMap(({ province, city }) => [province, city]), "新疆生产建设兵团"]),
 ];

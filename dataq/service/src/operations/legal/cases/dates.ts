@@ -1,4 +1,6 @@
-/** 2024, 2024-03, 2024-03-15, or two of them with `..` between, either of which may be missing. */
+/**
+ * Reads a date such as 2024, 2024-03 or 2024-03-15, or a range with `..`, in which either end may be missing.
+ */
 export function readDates(text: string): { from?: string; to?: string } | undefined {
   const parts = text.split("..");
   if (parts.length > 2) return undefined;

@@ -7,12 +7,14 @@ import { judgmentDocument, judgmentsCorpus, legalIndexFill } from "./corpus.ts";
 import { sampleJudgment } from "./sample/judgments.ts";
 
 export const fullSize = legalIndexFill.upTo;
-/** The data set of generated judgments that fill up the index. Imported ones replace them from the end. */
+/**
+ * The data set of generated judgments that fill up the index. Imported judgments replace the last of them.
+ */
 const generated = legalIndexFill.dataset;
 
 /**
- * Fills up the legal index with generated judgments, next to imported ones. Builds beside the serving index and
- * switches at the end. An interrupted build continues where it stopped.
+ * Fills up the legal index with generated judgments in addition to imported ones. The new index is built next
+ * to the served one and replaces it at the end. An interrupted build continues where it stopped.
  */
 export async function buildLegalIndex(
   database: Database,

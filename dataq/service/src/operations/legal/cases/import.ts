@@ -9,7 +9,10 @@ import { courtLevel, courtPlace, judgesIn, masked } from "./judgment-text.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Judgments: our own form, the s1..s47 fields of the courts' site, or court, case_no and text. */
+/**
+ * Imports judgments in our own form, with the fields s1..s47 of the courts' website, or with court, case_no
+ * and text.
+ */
 export const judgmentImport: RowTarget = {
   name: "legal_cases",
   corpus: judgmentsCorpus,
@@ -28,9 +31,9 @@ export const judgmentImport: RowTarget = {
 const own = ownForm("legal_cases", (record) => record["case_id"]);
 
 /**
- * s1 title, s2 court, s5 id, s6 kind of document, s7 number, s8 type, s9/s10 procedure, s11 cause, s17 parties,
- * s21 whole text or s22..s28 its parts (head, record, claims, facts, reasons, ruling, tail), s31 date, s41 published,
- * s47 laws.
+ * Reads the fields of the courts' website: s1 title, s2 court, s5 id, s6 kind of document, s7 number, s8
+ * type, s9/s10 procedure, s11 cause, s17 parties, s21 whole text or s22..s28 its parts (head, record, claims,
+ * facts, reasons, ruling, tail), s31 date, s41 published, s47 laws.
  */
 function courtsForm(fields: Fields): Mapped {
   const parts = ["s22", "s23", "s24", "s25", "s26", "s27", "s28"].map((name) => text(fields, name));
@@ -92,7 +95,7 @@ function plainForm(fields: Fields): Mapped {
   });
 }
 
-/** Typical cases that courts publish as examples: no court, number or date. */
+/** Reads typical cases that courts publish as examples. They have no court, number or date. */
 function typicalCase(fields: Fields): Mapped {
   const title = text(fields, "title");
   const whole = text(fields, "text");

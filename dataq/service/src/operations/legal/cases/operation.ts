@@ -5,7 +5,7 @@ import { judgmentImport } from "./import.ts";
 import { sampleJudgment } from "./sample/judgments.ts";
 import { cases } from "./source.ts";
 
-/** Enough to try the search. `dataq index build --full` builds the full index. */
+/** Enough samples to try the search. `dataq index build --full` builds the full index. */
 const sampleCount = 2_000;
 
 export const legalCases: OperationParts = {

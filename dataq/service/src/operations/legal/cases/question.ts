@@ -19,9 +19,9 @@ import {
 import { readDates } from "./dates.ts";
 
 /**
- * Reads a query on judgments: `court:`, `judge:`, `basis:`, `type:`, `cause:`, `date:` (or 法院: 法官: 依据: 类型: 案由:
- * 日期:), "words in quotes", OR, -word; and without fields a case number, 《law》第…条, a court's name, 法官 with a name, a
- * place, a year, and names of judges and parties.
+ * Reads a query on judgments. Fields: `court:`, `judge:`, `basis:`, `type:`, `cause:`, `date:` (or 法院: 法官:
+ * 依据: 类型: 案由: 日期:). Also "words in quotes", OR and -word. Without fields, recognises a case number, 《law》第…条,
+ * a court's name, 法官 with a name, a place, a year, and names of judges and parties.
  */
 export async function readCaseQuestion(asked: string, { count, countPhrase }: Held): Promise<ReadQuestion> {
   const soft = { words: [] as string[], filters: [] as Query[], dates: undefined as DateRange | undefined };
@@ -82,15 +82,15 @@ export async function readCaseQuestion(asked: string, { count, countPhrase }: He
 
 type DateRange = NonNullable<ReturnType<typeof readDates>>;
 
-/** What the index knows about a question's terms. */
+/** Counts documents in the index that match terms of the question. */
 export interface Held {
   /** How many documents have all of these terms. */
   count(terms: readonly string[]): Promise<number>;
-  /** How many contain a text's words in this order. */
+  /** How many documents contain the words of a text in this order. */
   countPhrase(text: string): Promise<number>;
 }
 
-/** 被告人王某: a party's name in the text, whose characters are not a word. */
+/** A role followed by a party's name, such as 被告人王某. The characters of such a name are not a word. */
 const roleAndParty =
   /^(?:被告人|被告|原告|上诉人|被上诉人|申请人|被申请人|被执行人|申请执行人|被害人|第三人|公诉人|辩护人|律师)(\p{Script=Han}{2,4})$/u;
 
@@ -133,7 +133,7 @@ function tokens(text: string): Token[] {
   });
 }
 
-/** With brackets around the year, or without. */
+/** A case number, with or without brackets around the year. */
 const caseNumber =
   /(?:[(〔[]\s*\d{4}\s*[)〕\]]\s*|(?<!\d)(?:19|20)\d{2}\s*年?\s*(?=\p{Script=Han}))(?!年)[\p{Script=Han}A-Za-z0-9]{2,20}?(?<=[初终再申执辖抗更特督破行赔保监撤恢协他异复减假医字第][\p{Script=Han}第]*?)\d+(?:-\d+)?号/gu;
 const quotedLaw =
@@ -167,7 +167,7 @@ function fieldQuery(field: Exclude<Field, "date">, value: string): Query {
   return exact(basisTerms(law ?? lawKey(value), null)[0] as string);
 }
 
-/** 2019年, 2019年3月, 2018-2020年 at the start of a word, or a year that is the whole word. */
+/** Reads 2019年, 2019年3月 or 2018-2020年 at the start of a word, or a word that is a year. */
 function yearsIn(word: string): { years?: { from?: string; to?: string }; rest: string } {
   const found = yearRange.exec(word);
   if (found === null) return { rest: word };
@@ -184,7 +184,7 @@ function yearsIn(word: string): { years?: { from?: string; to?: string }; rest: 
 const yearRange =
   /^((?:19|20)\d{2})(?:年(?:(\d{1,2})月)?)?(?:份|度|的)?(?:[-~—至到]((?:19|20)\d{2})年?)?(?![\d号元万])/;
 
-/** A province, city or county whose courts occur in the index, at the start of a word. */
+/** Finds a province, city or county at the start of a word, if its courts occur in the index. */
 async function placeIn(
   word: string,
   count: (terms: readonly string[]) => Promise<number>,
@@ -201,7 +201,10 @@ async function placeIn(
   return { others: word };
 }
 
-/** Provinces and cities without their endings; 朝阳 and 吉林 are cities, and words of nothing else. */
+/**
+ * Names of provinces and cities, with and without their endings. Short names such as 朝阳 and 吉林 have no other
+ * meaning.
+ */
 const placeNames: ReadonlySet<string> = new Set(
   districts
     .flatMap(({ province, city }) => [province, city])
@@ -209,7 +212,7 @@ const placeNames: ReadonlySet<string> = new Set(
     .filter((name) => name.length > 1),
 );
 
-/** Exact terms of a word that is the name of a judge or a party. */
+/** Returns the exact terms of a word that is the name of a judge or a party. */
 async function peopleIn(
   word: string,
   count: (terms: readonly string[]) => Promise<number>,
@@ -221,7 +224,7 @@ async function peopleIn(
   return held.flat();
 }
 
-/** Names written with a space, as at the end of judgments, in one piece: 法官 王 刚 → 法官王刚. */
+/** Joins names that are written with a space, as at the end of judgments: 法官 王 刚 → 法官王刚. */
 async function withNamesJoined(
   text: string,
   count: (terms: readonly string[]) => Promise<number>,

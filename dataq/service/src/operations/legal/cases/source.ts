@@ -24,7 +24,10 @@ async function read(params: Params, index: PostingIndex, corpus: string): Promis
   return { ...asked, notHeld: () => notHeld(asked.question, index, corpus) };
 }
 
-/** The year, court or case of a question without results, if no real judgment of it is held. */
+/**
+ * The warning for a question without results: names its year, court or case if no real judgment of it is
+ * held.
+ */
 async function notHeld(
   { dates: asked, soft, filters }: TextQuestion,
   index: PostingIndex,

@@ -10,7 +10,7 @@ export interface StoredLaw extends LawFacts {
 }
 
 export const lawEntriesCorpus = "legal_law_catalog";
-/** Every entry has it, so that all can be listed. */
+/** A term that every entry has, so that all can be listed. */
 export const everyLaw = "k:law";
 
 export function lawEntryDocument(law: StoredLaw): IndexDocument {

@@ -4,7 +4,9 @@ import type { Mapped, RowTarget } from "../../../importer/target.ts";
 import { keyedDocument } from "../../../search/keyed-document.ts";
 import { cataloguePacksCorpus, lawFold } from "../laws/import/packs.ts";
 
-/** Laws for the catalogue. Articles whose pack has only the name of their law take its facts from here. */
+/**
+ * Imports laws for the catalogue. Articles whose pack has only the law's name take the law's facts from here.
+ */
 export const catalogImport: RowTarget = {
   name: "legal_law_catalog",
   corpus: cataloguePacksCorpus,

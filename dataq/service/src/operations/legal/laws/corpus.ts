@@ -2,7 +2,10 @@ import type { Provenance } from "@dataq/contract";
 import type { IndexDocument } from "../../../search/search-index.ts";
 import { type ArticleNumber, lawKey } from "../question/law-reference.ts";
 
-/** An article with all its versions, as the index keeps it. Which one is in force depends on the day of the question. */
+/**
+ * An article with all its versions, as the index stores it. The version in force depends on the day of the
+ * question.
+ */
 export interface StoredArticle {
   readonly id: string;
   readonly law_name: string;
@@ -14,13 +17,16 @@ export interface StoredArticle {
   readonly history?: readonly LawEvent[];
   /** Changes that amending acts made to this article, oldest first, even if no version of that date is held. */
   readonly acts?: readonly ArticleAct[];
-  /** Versions in which the article had another number. It has its present one from version `from` on. */
+  /** Versions in which the article had another number. It has its present number from version `from` on. */
   readonly past?: { readonly from: number; readonly versions: readonly ArticleVersion[] };
   /** When the whole law was repealed; `date` is null if unknown. */
   readonly repealed?: { readonly date: string | null; readonly by: string | null };
-  /** All amendments after the newest version are known, so an article that none of them names is unchanged. */
+  /**
+   * Set if all amendments after the newest version are known. An article that none of them names is then
+   * unchanged.
+   */
   readonly amendments_known?: true;
-  /** Date of a newer text of the law that is not held; what it changed is unknown. */
+  /** Date of a newer text of the law that is not held. Its changes are unknown. */
   readonly newer?: string;
 }
 
@@ -42,17 +48,17 @@ export interface ArticleVersion extends LawFacts {
   readonly section: string | null;
   readonly content: string | null;
   readonly source: Provenance;
-  /** Date since which these words are known to be in force, across versions; null if unknown. */
+  /** Date since which this wording is known to be in force, across versions; null if unknown. */
   readonly since?: string | null;
   /** What this version changed in the article; null before the article existed. */
   readonly change?: ArticleChange | null;
-  /** Its number in the previous version, if it was another. */
+  /** The article's number in the previous version, if it was different. */
   readonly former_no?: string;
-  /** The number under which this text continues, if it moved. */
+  /** The later number of this text, if the article was renumbered. */
   readonly moved_to?: string;
 }
 
-/** `unknown`: the oldest version that is held is not the law's first. */
+/** `unknown` means that the oldest version held is not the law's first version. */
 export type ArticleChange =
   | "original"
   | "added"
@@ -62,7 +68,7 @@ export type ArticleChange =
   | "unchanged"
   | "unknown";
 
-/** What is known of one version of a law. Texts as the source has them. */
+/** What is known of one version of a law. Texts are as in the source. */
 export interface LawFacts {
   readonly law_id: string;
   readonly law_name: string;
@@ -106,7 +112,7 @@ function yearsOf({ versions }: StoredArticle): string[] {
   return [...new Set(standing.map(({ version_date }) => (version_date as string).slice(0, 4)))];
 }
 
-/** The articles of the version of a law that was passed, revised or amended in a year. */
+/** The term for the articles of the version that was passed, revised or amended in a year. */
 export function lawYearTerm(key: string, year: string): string {
   return `y:${key}|${year}`;
 }
@@ -115,7 +121,10 @@ export function lawTerm(key: string): string {
   return `l:${key}`;
 }
 
-/** Without a law: the articles of this number in all laws. */
+/**
+ * The term of an article in one law. If `key` is null, the term finds the article with this number in every
+ * law.
+ */
 export function articleTerm(key: string | null, article: ArticleNumber): string {
   return `a:${key ?? ""}|${article.number}|${article.sub ?? ""}`;
 }

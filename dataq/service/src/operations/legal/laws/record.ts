@@ -2,13 +2,13 @@ import { chinaDate } from "@dataq/contract";
 import type { ArticleVersion, StoredArticle } from "./corpus.ts";
 import { articleStatus, inForceOn, levelOf } from "./status.ts";
 
-/** A request for an older version: its index among the versions, and the words that asked for it. */
+/** A request for an older version: the version's index, and the words that asked for it. */
 export interface AsOf {
   readonly place: number;
   readonly words: string;
 }
 
-/** The article as it stands today or stood in the version asked for, with its known history. */
+/** The record of an article as it is today, or as it was in the requested version, with its known history. */
 export function articleRecord(article: StoredArticle, now: Date, asOf?: AsOf) {
   const today = chinaDate(now);
   const versions = article.versions;
@@ -49,7 +49,7 @@ export function placeAt(article: StoredArticle, point: string, now: Date): numbe
   return placeOf(article, point, now, sinceOf);
 }
 
-/** The same for the whole law. */
+/** Like `placeInYear`, for the whole law. */
 export function versionAt(article: StoredArticle, point: string, now: Date): number | undefined {
   return placeOf(article, point, now, ({ effective_date }) => effective_date);
 }
@@ -70,7 +70,7 @@ function placeOf(
   });
   const version = versions[place];
   if (version === undefined) return undefined;
-  // An amendment whose text is not held may have changed the words in between.
+  // An amendment whose text is not held may have changed the wording in between.
   const from = version.version_date ?? "";
   const isUnbroken = !history.some(
     ({ date, text }) =>
@@ -83,12 +83,15 @@ function placeOf(
   return isUnbroken ? place : undefined;
 }
 
-/** Older stores know only the effective date of the whole version. */
+/**
+ * The date since which the wording is in force. Data of older versions has only the effective date of the
+ * whole law.
+ */
 function sinceOf(version: ArticleVersion): string | null {
   return version.since === undefined ? version.effective_date : version.since;
 }
 
-/** The date from which the words of a version are no longer in force. */
+/** The date from which the wording of a version is no longer in force. */
 function expiryOf({ versions, acts = [], repealed }: StoredArticle, place: number): string | null {
   const version = versions[place] as ArticleVersion;
   if (version.content === null) return sinceOf(version);
@@ -103,8 +106,8 @@ function lastWithContent(versions: readonly ArticleVersion[]): ArticleVersion {
 }
 
 /**
- * What each version and each act of amendment did to the article, oldest first: the versions in which it had its
- * present number, and earlier ones in which it had another.
+ * The changes of each version and each amending act to the article, oldest first. Includes versions in which
+ * the article had another number.
  */
 function revisionsOf(article: StoredArticle, place: number) {
   const { versions, acts = [], past } = article;
@@ -153,7 +156,7 @@ function revisionOf({ history = [], acts = [] }: StoredArticle, version: Article
   ];
 }
 
-/** The body that decided, in a line such as 2023年12月29日 第十四届全国人民代表大会常务委员会第七次会议修订. */
+/** The body that passed the change, from a line such as 2023年12月29日 第十四届全国人民代表大会常务委员会第七次会议修订. */
 function bodyIn(line: string | undefined): string | null {
   return /日\s*(\S+?(?:会议|国务院|法院|检察院))/.exec(line ?? "")?.[1] ?? null;
 }

@@ -1,8 +1,8 @@
 import { asSample } from "../../../sample/provenance.ts";
 
 /**
- * A law that does not exist, so that the legal operations answer where real laws cannot be downloaded. Its name makes
- * clear that it is a sample.
+ * A fictitious law, so that the legal operations can answer where real laws cannot be downloaded. Its name
+ * shows that it is a sample.
  */
 export function sampleLaws() {
   return laws.map(({ key, name, department, articles }) => ({

@@ -10,14 +10,14 @@ import { LawNames, type NamedLaws } from "../question/named-laws.ts";
 import { articleTerm, lawTerm, lawYearTerm, type StoredArticle } from "./corpus.ts";
 import { articleRecord, placeAt, versionAt } from "./record.ts";
 
-/** Articles by reference, else by words. */
+/** Articles by reference, or else by words. */
 export const laws: Searching = {
   read: (params, index, corpus, now) => read(params["query"] ?? "", index, corpus, now),
   render: (body, now) => articleRecord(body as StoredArticle, now),
   text: (body) => textOf(body as StoredArticle),
 };
 
-/** A named article is looked up and never searched, so that no similar article is returned instead. */
+/** Looks up a named article and never searches for it, so that no similar article is returned instead. */
 async function read(asked: string, index: PostingIndex, corpus: string, now: Date): Promise<ReadQuestion> {
   if (asksNothing(asked)) return question([], "");
   const text = inChinese(asked);
@@ -32,7 +32,7 @@ async function read(asked: string, index: PostingIndex, corpus: string, now: Dat
   }
   if (named.length === 0 && articles.length === 0) return inWords([], text);
   const filters = [lawOf(named, articles)];
-  // Text beside an article's number must not hide the number.
+  // Other text in the question must not hide the article.
   const read = articles.length > 0 ? question(filters, "") : inWords(filters, words);
   return { ...read, warnings: [...readAsWarning(readAs), ...read.warnings] };
 }
@@ -41,7 +41,7 @@ function readAsWarning(readAs: NamedLaws["readAs"]): string[] {
   return readAs === undefined ? [] : [`${readAs.name} is not held; ${readAs.law} was searched.`];
 }
 
-/** The articles of these laws; of all laws if none is named. */
+/** The filter for these articles in these laws, or in all laws if none is named. */
 function lawOf(laws: readonly string[], articles: readonly ArticleNumber[]): Query {
   const keys = laws.length === 0 ? [null] : laws;
   const terms =
@@ -51,7 +51,7 @@ function lawOf(laws: readonly string[], articles: readonly ArticleNumber[]): Que
   return { any: terms.map(exact) };
 }
 
-/** A question in people's own words, with what they mean in the law. */
+/** A search with the question's words and their legal meanings. */
 function inWords(filters: readonly Query[], words: string): ReadQuestion {
   const { text, meanings } = articleMeanings(words);
   const { question: plain, warnings } = question(filters, text);
@@ -61,7 +61,7 @@ function inWords(filters: readonly Query[], words: string): ReadQuestion {
   };
 }
 
-/** The names of the laws that a snapshot holds. */
+/** The names of the laws in a snapshot. */
 async function lawNames(index: PostingIndex, corpus: string): Promise<LawNames> {
   const terms = await index.terms(corpus, lawTerm(""));
   const known = namesOf.get(terms);
@@ -71,10 +71,10 @@ async function lawNames(index: PostingIndex, corpus: string): Promise<LawNames> 
   return names;
 }
 
-/** Cached by the list of terms, which is the same object as long as a snapshot is served. */
+/** Cached by the list of terms, which stays the same object as long as the snapshot is served. */
 const namesOf = new WeakMap<readonly string[], LawNames>();
 
-/** The article, or the law, as it stood at the time that the question names. */
+/** Reads a question for an article or a law as it was in the named year. */
 async function readVersion(
   { point, words, rest: text }: LawVersionYear,
   names: LawNames,
@@ -84,13 +84,13 @@ async function readVersion(
 ): Promise<ReadQuestion> {
   const { laws: named, notHeld, readAs, rest } = names.find(text);
   const key = named[0] ?? notHeld;
-  // No law is named: search by words, the year among them.
+  // Without a named law, this is a search by words, including the year.
   if (key === undefined) return inWords([], `${text} ${point}`);
   const { articles, rest: others } = readArticles(rest, true);
   const article = articles[0] ?? null;
   const filter = exact(article === null ? lawTerm(key) : articleTerm(key, article));
   const body = await firstOf(filter, index, corpus);
-  // An article that no version contains is missing in every year.
+  // If no version contains the article, it is missing in every year.
   if (body === undefined)
     return {
       ...question([filter], article === null ? others : ""),

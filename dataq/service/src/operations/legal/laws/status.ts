@@ -5,7 +5,7 @@ export interface Status {
   readonly status_text: string;
 }
 
-/** Index of the version in force on a day: the last that has taken effect, else the first. */
+/** Index of the version in force on a day: the last that has taken effect, or else the first. */
 export function inForceOn(versions: readonly ArticleVersion[], today: string): number {
   for (let place = versions.length - 1; place > 0; place--) {
     const effective = versions[place]?.effective_date ?? versions[place]?.version_date ?? null;
@@ -14,7 +14,7 @@ export function inForceOn(versions: readonly ArticleVersion[], today: string): n
   return 0;
 }
 
-/** The status, today, of the words that the version at `place` has. */
+/** Today's status of the wording in the version at `place`. */
 export function articleStatus(article: StoredArticle, place: number, today: string): Status {
   const { versions, acts = [], repealed, newer } = article;
   const version = versions[place] as ArticleVersion;
@@ -35,7 +35,10 @@ export function articleStatus(article: StoredArticle, place: number, today: stri
   return lawStatus(article, today);
 }
 
-/** The status of a version of a whole law, for the catalogue. `isNewest`: no later version has taken effect. */
+/**
+ * The status of a version of a law, for the catalogue. `isNewest` means that no later version has taken
+ * effect.
+ */
 export function entryStatus(
   facts: LawFacts & Pick<StoredArticle, "repealed">,
   isNewest: boolean,
@@ -48,14 +51,14 @@ export function entryStatus(
   return text === null ? unknown : readStatus(text);
 }
 
-/** What the packs say about the law. */
+/** The status of the law according to the packs. */
 function lawStatus({ versions, amendments_known: isTold }: StoredArticle, today: string): Status {
   const current = inForceOn(versions, today);
   const place = versions.findLastIndex(({ status_text }, at) => at <= current && status_text !== null);
   if (place === -1) return unknown;
   const text = versions[place]?.status_text as string;
   const told = readStatus(text);
-  // A law whose older version was amended is still in force, in its amended version.
+  // A law that was amended is still in force in its amended version.
   if (place < current)
     return told.status === "amended" ? inForce : told.status === "repealed" ? told : unknown;
   const isReplacedLater = text === "历史版本" && current < versions.length - 1;

@@ -106,7 +106,7 @@ describe.skipIf(!hasPacks)("the lexicon beside the laws (needs TEST_DATA)", () =
     expect(wrong).toEqual([]);
   });
 
-  /** Charges and causes whose articles say the same in other words. */
+  /** Charges and causes whose articles use other words for them. */
   const namedByOtherWords = new Set([
     "背叛国家罪",
     "资助危害国家安全犯罪活动罪",
@@ -120,7 +120,7 @@ describe.skipIf(!hasPacks)("the lexicon beside the laws (needs TEST_DATA)", () =
     return texts.get(placeKey(place)) ?? "";
   }
 
-  /** The share of the name's characters that the text has. */
+  /** The share of the name's characters that the text contains. */
   function inCommon({ name }: Cause, text: string): number {
     const characters = [...new Set(name.replace(/罪$|纠纷$/u, "").match(/\p{Script=Han}/gu))];
     return characters.filter((character) => text.includes(character)).length / characters.length;

@@ -3,11 +3,11 @@ import { readNumber } from "../question/chinese-number.ts";
 import type { ArticleNumber } from "../question/law-reference.ts";
 import { type FoundAt, WordFinder } from "./word-finder.ts";
 
-/** What an everyday word stands for in the law. */
+/** The legal meaning of an everyday word. */
 export interface Expansion {
-  /** The everyday word as the lexicon has it; `A+B` if a question must have both, in any order. */
+  /** The everyday word in the lexicon. `A+B` means that a question must contain both, in any order. */
   readonly word: string;
-  /** The law's words for it, as they occur in the articles of `places`. */
+  /** The corresponding legal terms, as they occur in the articles of `places`. */
   readonly terms: readonly string[];
   /** How close the terms are to the word, compared with the word itself (1). */
   readonly weight: number;
@@ -18,7 +18,7 @@ export interface Expansion {
 }
 
 export interface LawPlace {
-  /** As `lawKey` writes it: 民法典, 刑法. */
+  /** The law in the form of `lawKey`: 民法典, 刑法. */
   readonly law: string;
   readonly article: ArticleNumber;
 }
@@ -47,19 +47,22 @@ export interface WordRow {
   readonly places: readonly LawPlace[];
 }
 
-/** `same`: the law's word for the same thing. `near`: one of its meanings. `topic`: what the law says about it. */
+/**
+ * `same`: a legal term with the same meaning. `near`: one of the word's meanings. `topic`: what the law says
+ * about it.
+ */
 export const weights = { same: 0.8, near: 0.5, topic: 0.3 } as const;
 export type Closeness = keyof typeof weights;
 
-/** Maps people's words to the law's. The data is in the files beside this one and is read once. */
+/** Maps everyday words to legal terms. The data is in files in this folder and is read once. */
 export class Lexicon {
   readonly rows: readonly WordRow[];
   readonly causes: readonly Cause[];
   /** Question words, longest first: 怎么办, 能不能. */
   readonly askingWords: readonly string[];
-  /** Words that are not read as what is inside them: 打印 is not 打. */
+  /** Words that hide shorter words inside them: 打印 does not count as 打. */
   readonly wholeWords: readonly string[];
-  /** Words that a combination may name together: `@孩子` is 孩子, 小孩, 娃. */
+  /** Groups of words for combinations: `@孩子` stands for 孩子, 小孩, 娃. */
   readonly groups: ReadonlyMap<string, readonly string[]>;
   readonly #expansions = new Map<string, Expansion[]>();
   readonly #causes = new Map<string, Cause>();
@@ -89,7 +92,7 @@ export class Lexicon {
     this.#finder = new WordFinder(this.#expansions.keys(), this.groups, this.wholeWords);
   }
 
-  /** What a word stands for; nothing for a word that the lexicon lacks. */
+  /** The legal meanings of a word; empty if the lexicon does not have the word. */
   expand(word: string): readonly Expansion[] {
     return this.#expansions.get(word) ?? [];
   }
@@ -101,7 +104,9 @@ export class Lexicon {
       .map((found) => ({ ...found, expansions: this.expand(found.word) }));
   }
 
-  /** Articles of a charge or cause of action, by its name or one of its other names, with or without 罪 and 纠纷. */
+  /**
+   * The articles of a charge or cause of action. Accepts its name and other names, with or without 罪 and 纠纷.
+   */
   articlesOf(name: string): readonly LawPlace[] {
     return this.cause(name)?.places ?? [];
   }
@@ -110,7 +115,10 @@ export class Lexicon {
     return this.#causes.get(causeKey(name));
   }
 
-  /** Charges and causes of action that a question speaks of, in everyday words or by name; the first named first. */
+  /**
+   * The charges and causes of action in a question, by name or in everyday words, in the order of the
+   * question.
+   */
   causesIn(question: string): Cause[] {
     const names = this.recognise(question)
       .sort((a, b) => a.at - b.at)
@@ -118,7 +126,7 @@ export class Lexicon {
     return [...new Set(names)].map((name) => this.cause(name) as Cause);
   }
 
-  /** The question with a space in place of each question word. */
+  /** The question with each question word replaced by a space. */
   withoutAsking(question: string): string {
     return question.replace(this.#asking, " ").replace(/\s+/gu, " ").trim();
   }
@@ -148,7 +156,7 @@ export class Lexicon {
   }
 }
 
-/** The lexicon that comes with the product. */
+/** The built-in lexicon. */
 export const lexicon = new Lexicon(new URL("./", import.meta.url));
 
 function wordRow(file: string, [words, terms, closeness, places]: readonly string[]): WordRow {
@@ -206,7 +214,7 @@ function readLines(file: URL): string[] {
     .filter((line) => line !== "" && !line.startsWith("#"));
 }
 
-/** One form of a name: 走私、贩卖、运输、制造毒品罪 and 走私贩卖运输制造毒品 are one charge. */
+/** The normal form of a name: 走私、贩卖、运输、制造毒品罪 and 走私贩卖运输制造毒品 are one charge. */
 function causeKey(name: string): string {
   return withoutEnding(name.normalize("NFKC").replace(/[、,()\s]/gu, ""));
 }

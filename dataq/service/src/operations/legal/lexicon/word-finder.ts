@@ -5,19 +5,19 @@ export interface FoundAt {
 }
 
 /**
- * Finds the words of the lexicon in questions. A word in one piece hides the shorter ones inside it. `A+B` is found if
- * both occur, in any order and at any distance; `@name` is any word of that group.
+ * Finds the words of the lexicon in questions. A found word hides shorter words inside it. `A+B` is found if
+ * both words occur, in any order and at any distance; `@name` stands for any word of that group.
  */
 export class WordFinder {
   readonly #pieces: WordsByStart;
-  /** What combinations are made of: their words, and those of their groups. */
+  /** The words of combinations and of their groups. */
   readonly #partWords: WordsByStart;
-  /** The parts that a word stands for. */
+  /** The parts of combinations that a word can fill. */
   readonly #partsOf = new Map<string, string[]>();
   readonly #byFirstPart = new Map<string, Combination[]>();
   readonly #isMeaningless: (word: string) => boolean;
 
-  /** `wholeWords` hide what is inside them, and are not found themselves. */
+  /** `wholeWords` hide shorter words inside them and are not found themselves. */
   constructor(
     words: Iterable<string>,
     groups: ReadonlyMap<string, readonly string[]>,
@@ -34,7 +34,7 @@ export class WordFinder {
     this.#partWords = byStart(this.#partsOf.keys());
   }
 
-  /** First the words in one piece, by place, then the combinations. */
+  /** Returns single words first, by position, then combinations. */
   find(text: string): FoundAt[] {
     const pieces = this.#findPieces(text);
     const places = this.#placesOfParts(text, pieces);

@@ -1,7 +1,7 @@
 import { readNumber } from "./chinese-number.ts";
 import type { ArticleNumber } from "./law-reference.ts";
 
-/** Articles that a text names, and the text without them. */
+/** The articles that a text names, and the text without them. */
 export interface ArticleList {
   readonly articles: readonly ArticleNumber[];
   readonly rest: string;
@@ -26,7 +26,8 @@ const each = new RegExp(
 
 /**
  * Reads the articles that a text names: 第五百七十七条, 五七七条, 577-580, 264、266, 第577条和第584条, 133之一. A number without
- * 第 or 条 is an article only beside the name of a law (`hasLaw`), and if nothing is joined to it. The text is in NFKC.
+ * 第 or 条 counts only next to a law's name (`hasLaw`) and if no other character is attached to it. The text is
+ * in NFKC.
  */
 export function readArticles(text: string, hasLaw: boolean): ArticleList {
   const articles: ArticleNumber[] = [];
@@ -54,7 +55,7 @@ export function readArticles(text: string, hasLaw: boolean): ArticleList {
   return { articles: distinct(articles), rest: rest.replace(/\s+/g, " ").trim() };
 }
 
-/** 撞死一条狗, 两条人命: 条 is also the word with which dogs, lives and many other things are counted. */
+/** Whether 条 is a measure word here: it also counts dogs, lives and many other things (撞死一条狗, 两条人命). */
 function countsThings(text: string, found: string, at: number): boolean {
   return (
     /^[1-9一二两三四五六七八九十]条$/.test(found) &&
@@ -73,7 +74,7 @@ function articlesIn(text: string): ArticleNumber[] {
       articles.push({ number, sub: subDigits === undefined ? null : (readNumber(subDigits) ?? null) });
       continue;
     }
-    // 133-1 is not a range but 第一百三十三条之一.
+    // 133-1 is not a range; it means 第一百三十三条之一.
     if (number <= last.number) articles[articles.length - 1] = { number: last.number, sub: number };
     else
       for (let next = last.number + 1; next <= number && articles.length < mostArticles; next++)
@@ -82,13 +83,13 @@ function articlesIn(text: string): ArticleNumber[] {
   return articles;
 }
 
-/** 五百七十七, 577, and 五七七 digit by digit. */
+/** Reads 五百七十七, 577, or single digits such as 五七七. */
 function readArticleDigits(text: string): number | undefined {
   const byDigit = /^[零〇一二三四五六七八九]{2,4}$/.test(text);
   return byDigit ? Number([...text].map((digit) => readNumber(digit) ?? 0).join("")) : readNumber(text);
 }
 
-/** Longer ranges are cut here: a page shows no more. */
+/** Longer ranges are cut to this length, because a page shows no more. */
 const mostArticles = 200;
 
 function distinct(articles: readonly ArticleNumber[]): ArticleNumber[] {

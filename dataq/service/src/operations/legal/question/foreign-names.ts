@@ -209,7 +209,7 @@ const englishName = new RegExp(
   `(?<![a-z])(?:of\\s+)?(?:the\\s+)?(?:(?:prc|china|chinese)(?:'s)?\\s+)?(${englishNames.join("|")})${country}(?![a-z])`,
   "gi",
 );
-/** Syllables apart or together, with tones or without. */
+/** A run of pinyin syllables, with or without spaces and tones. */
 const latinRun = /[a-z\u00c0-\u01dc][a-z\u00c0-\u01dc' ]*[a-z\u00c0-\u01dc]/gi;
 const numbers = "[0-9]{1,4}(?:\\s*(?:[-–,、&]|and)\\s*[0-9]{1,4})*";
 const foreignArticle = new RegExp(
@@ -217,7 +217,10 @@ const foreignArticle = new RegExp(
   "gi",
 );
 
-/** A question with the laws and articles that it names in English or pinyin in Chinese: civil code article 577 → 《民法典》 第577条. */
+/**
+ * Translates laws and articles that a question names in English or pinyin to Chinese: civil code article 577
+ * → 《民法典》 第577条.
+ */
 export function inChinese(text: string): string {
   if (!/[a-z]/i.test(text)) return text;
   const named = text
@@ -235,7 +238,7 @@ export function inChinese(text: string): string {
     .trim();
 }
 
-/** The longest run of syllables that is a name. */
+/** Replaces the longest sequence of syllables that is a law's name. */
 function pinyinIn(run: string): string {
   const syllables = run.split(" ");
   for (let count = syllables.length; count > 0; count--)

@@ -7,10 +7,10 @@ export interface ArticleNumber {
 }
 
 export interface LawReference {
-  /** Key of the law as written (`lawKey`), aliases resolved; null if only an article is named. */
+  /** Key of the named law (`lawKey`), with aliases resolved; null if only an article is named. */
   readonly law: string | null;
   readonly article: ArticleNumber | null;
-  /** The text beside the reference. */
+  /** The text without the reference. */
   readonly rest: string;
 }
 
@@ -21,8 +21,8 @@ const quoted = /^\s*《([^《》]{1,60})》/;
 const articlePattern = new RegExp(article);
 const wholeArticle = new RegExp(`^${article}$`);
 /**
- * 民法典577, 刑法 133之一, 民法典第五百七十七: a number directly after a name, without 条. A number in Chinese characters needs 第, or a
- * unit after a law or code: 修正案十一 and 解释二 are names.
+ * Matches a number directly after a law's name, without 条: 民法典577, 刑法 133之一, 民法典第五百七十七. A number in Chinese
+ * characters needs 第 before it, or a unit after it, because 修正案十一 and 解释二 are names.
  */
 const bareNumber = new RegExp(
   `^(.*?[^0-9第\\s])\\s*(?:第?\\s*([0-9]{1,4})|第\\s*(${inWords})|(?<=法|典)\\s*(?=[^之]*[十百千])(${inWords}))(?:\\s*之\\s*(${number}))?\\s*$`,
@@ -30,7 +30,7 @@ const bareNumber = new RegExp(
 const lawEnding =
   /(?:法|法典|条例|规定|办法|规则|解释|决定|修正案|宪法|通则|总则|细则)(?:\([一二三四五六七八九十]+\))?$/;
 
-/** Reads what a query says of laws and articles. The text is in NFKC. */
+/** Reads the law and the article that a query names. The text is in NFKC. */
 export function readLawReference(text: string): LawReference {
   const inQuotes = quoted.exec(text);
   const found = articlePattern.exec(inQuotes === null ? text : text.slice(inQuotes[0].length));
@@ -68,13 +68,13 @@ export function isLawName(text: string): boolean {
   return lawAliases.has(plain) || (plain.length >= 2 && lawEnding.test(plain));
 }
 
-/** One form of a law's name: without 《》, spaces and 中华人民共和国, with short names written out. */
+/** The normal form of a law's name: without 《》, spaces and 中华人民共和国, with short names written out. */
 export function lawKey(name: string): string {
   const plain = plainName(name);
   return lawAliases.get(plain) ?? plain;
 }
 
-/** 第五百七十七条 or 第二十条之一, whole text; undefined for anything else. */
+/** Reads a text that is only an article number, such as 第五百七十七条 or 第二十条之一; undefined for anything else. */
 export function readArticleNumber(text: string): ArticleNumber | undefined {
   return readArticle(wholeArticle.exec(text.normalize("NFKC").trim())) ?? undefined;
 }

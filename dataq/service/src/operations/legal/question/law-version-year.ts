@@ -5,15 +5,15 @@ import { isLawName, readLawReference } from "./law-reference.ts";
 export interface LawVersionYear {
   /** 2018, 2018-10 or 2018-10-26. */
   readonly point: string;
-  /** As written: 2018修正, 1997年. */
+  /** The words that name the version, as written: 2018修正, 1997年. */
   readonly words: string;
-  /** The question without them. */
+  /** The question without `words`. */
   readonly rest: string;
 }
 
 /**
- * Finds the year beside a law's name: 公司法(2018修正) 第二十条, 公司法2023修订, 1997年刑法. The text is in NFKC. Undefined
- * where no law is named, so that 合同纠纷 2018 stays a question of words.
+ * Finds the year next to a law's name: 公司法(2018修正) 第二十条, 公司法2023修订, 1997年刑法. The text is in NFKC. Undefined
+ * if no law is named, so that 合同纠纷 2018 is a search by words.
  */
 export function readLawVersionYear(asked: string): LawVersionYear | undefined {
   const text = withFullYears(asked);
@@ -31,7 +31,7 @@ export function readLawVersionYear(asked: string): LawVersionYear | undefined {
   return undefined;
 }
 
-/** 二〇一八年 is 2018年; 97年刑法 and 18年修正 mean 1997年 and 2018年. */
+/** Writes years with four digits: 二〇一八年 becomes 2018年; 97年刑法 and 18年修正 become 1997年 and 2018年. */
 function withFullYears(text: string): string {
   return text
     .replace(yearInWords, (digits) =>

@@ -4,14 +4,14 @@ import { causeTerm } from "../cases/corpus.ts";
 import { articleTerm, lawTerm } from "../laws/corpus.ts";
 import { type Expansion, lexicon } from "../lexicon/lexicon.ts";
 
-/** A question with what its everyday words mean in the law. */
+/** A question with the legal meanings of its everyday words. */
 export interface Understood {
-  /** Without question words. */
+  /** The question without question words. */
   readonly text: string;
   readonly meanings: readonly Meaning[];
 }
 
-/** For articles of law: the law's words, and the articles that they come from. */
+/** Meanings for a search of articles: legal terms, and the articles that they come from. */
 export function articleMeanings(text: string): Understood {
   return understood(text, ({ terms, weight, places }, word) => [
     ...terms.map((term) => ({ text: term, weight })),
@@ -22,7 +22,7 @@ export function articleMeanings(text: string): Understood {
   ]);
 }
 
-/** For judgments: the law's words, and the charge or cause that they name. */
+/** Meanings for a search of judgments: legal terms, and the charge or cause that they name. */
 export function judgmentMeanings(text: string): Understood {
   return understood(text, ({ terms, weight, cause }) => [
     ...terms
@@ -33,15 +33,15 @@ export function judgmentMeanings(text: string): Understood {
 }
 
 const placeScore = 10;
-/** 仲裁+赢 says more than either word. */
+/** A combination such as 仲裁+赢 is more specific than either word. */
 const combinedScore = 2;
 const causeScore = 20;
-/** Judgments repeat the words of a law, hardly its sentences. */
+/** Judgments repeat legal terms, but rarely whole sentences of a law. */
 const longestOfJudgments = 5;
 const leastOfJudgments = 0.5;
 const commonScore = 0.3;
 
-/** Laws that the lexicon names often are asked about often. */
+/** Laws that the lexicon names often, because people ask about them often. */
 export const commonLaws: readonly Wording[] = findCommonLaws();
 
 /** Whether a text has only operators, fields without a value, question words, and 第条 without a number. */
@@ -61,7 +61,8 @@ function understood(
     word,
     others: expansions.flatMap((one) => others(one, word)),
   }));
-  // Question words are removed only from the text between: 多少 may be part of a word with a meaning.
+  // Question words are removed only from the text between words with a meaning, because 多少 may be part of
+  // such a word.
   let rest = "";
   let from = 0;
   for (const { word, at } of found) {
@@ -84,13 +85,13 @@ function findCommonLaws(): Wording[] {
   }));
 }
 
-/** The names of the charges and causes that a text means: by name, or in everyday words. */
+/** The names of the charges and causes in a text, by name or in everyday words. */
 export function causesNamed(text: string): string[] {
   const meant = lexicon.causesIn(text).flatMap(({ name }) => causeNames(name));
   return [...new Set([text, ...causeNames(text), ...meant])];
 }
 
-/** A charge with the names that judgments give its parts: 贩卖毒品罪 of 走私、贩卖、运输、制造毒品罪. */
+/** A charge and the shorter names that judgments use for it: 贩卖毒品罪 for 走私、贩卖、运输、制造毒品罪. */
 export function causeNames(name: string | undefined): string[] {
   if (name === undefined) return [];
   const cause = lexicon.cause(name);

@@ -4,19 +4,19 @@ import { isLawName, lawAliases, lawKey } from "./law-reference.ts";
 export interface NamedLaws {
   /** Keys, in the order of the text. */
   readonly laws: readonly string[];
-  /** A name that can only be a law's, of a law that is not held. */
+  /** A name that can only be the name of a law, if that law is not held. */
   readonly notHeld?: string;
-  /** A name that nearly equals that of one held law. */
+  /** A name that is nearly the name of exactly one held law. */
   readonly readAs?: { readonly name: string; readonly law: string };
   readonly rest: string;
 }
 
 /** Finds the names of held laws anywhere in a text: 刑法盗窃罪, 《民法典》第577条, 民诉法 管辖. */
 export class LawNames {
-  /** Names as they may occur in a text, by their first character, longest first. */
+  /** Names that may occur in a text, by their first character, longest first. */
   readonly #names = new Map<string, string[]>();
   readonly #held: ReadonlySet<string>;
-  /** Full names by the form without 中华人民共和国 inside. */
+  /** Full names by their form without 中华人民共和国. */
   readonly #inFull: ReadonlyMap<string, string>;
 
   constructor(held: ReadonlySet<string>) {
@@ -48,7 +48,7 @@ export class LawNames {
       }
       at += name.length;
       rest = rest.replace(/中华人民共和国$/, "");
-      // 失业保险法 第1条 is not asked of 保险法.
+      // 失业保险法 第1条 does not name 保险法.
       const before = anArticle.test(withoutQuoted.slice(at)) ? (otherLawStart.exec(rest)?.[0] ?? "") : "";
       if (before === "") laws.push(lawKey(name));
       else notHeld ??= before + name;
@@ -70,8 +70,8 @@ export class LawNames {
   }
 
   /**
-   * The one law whose name has nearly all characters of another, in their order: 未成年保护法. Of an interpretation the
-   * full name has all of them: 民法典担保制度解释.
+   * Finds the only law whose name contains nearly all characters of the given name, in order: 未成年保护法. For an
+   * interpretation, the full name must contain all of them: 民法典担保制度解释.
    */
   #nearest(name: string): string | undefined {
     if (/解释(?:\(.+\))?$/.test(name)) {
@@ -90,7 +90,7 @@ export class LawNames {
     return isOnly ? first?.held : undefined;
   }
 
-  /** Interpretations are named after the law: 民诉法解释. */
+  /** The key of a name. An interpretation may be named by the short name of its law: 民诉法解释. */
   #keyOf(name: string): string {
     const key = lawKey(name);
     if (this.#held.has(key)) return key;
@@ -107,14 +107,14 @@ export class LawNames {
     return this.#names.get(text.charAt(at))?.find((name) => {
       const end = at + name.length;
       if (!text.startsWith(name, at)) return false;
-      // 公司法人, 刑法学: the name is part of another word; 民诉法解释 is another text.
+      // In 公司法人 and 刑法学 the name is part of another word; 民诉法解释 is another text.
       const isCutShort = text[end] === "法" && !/[法典]$/.test(name);
       const isOtherCode = /^[通总]则/.test(text.slice(end)) && !name.endsWith("典");
       return !isCutShort && !isOtherCode && !notAfterName.test(text.slice(end, end + 14));
     });
   }
 
-  /** A word, or the text before an article's number, that can only be the name of a law. */
+  /** Finds a word, or the text before an article number, that can only be the name of a law. */
   #otherLaw(text: string): { readonly name: string; readonly key: string } | undefined {
     for (const [written, name = "", number] of text.matchAll(word)) {
       const isLaw = number === undefined ? lawAlone.test(name) : isLawName(name);
@@ -125,7 +125,10 @@ export class LawNames {
   }
 }
 
-/** A title that quotes the name of a law is the name of another text: 《公司法》解释(三), 关于修改《公司法》的决定. */
+/**
+ * Quotes titles that contain the quoted name of a law, because they name another text: 《公司法》解释(三),
+ * 关于修改《公司法》的决定.
+ */
 function quoteTitles(text: string): string {
   const quoted = text.replace(/〈/g, "《").replace(/〉/g, "》");
   return quoted.replace(titles, (title) => `《${title.replace(/[《》]/g, "")}》`);
@@ -150,11 +153,11 @@ const anArticle = /^\s*(?:第\s*)?[0-9零〇一二三四五六七八九十百千
 /** Characters before a name that make it part of a longer name. Words that lead to a name, such as 根据, do not. */
 const otherLawStart =
   /(?<!\p{Script=Han})(?!\p{Script=Han}*(?:根据|依据|[依按参]照|违反|适用|援引|引用|关于|查询?|请问|[我中]国|现行|最新|[新的和与及或在对之罪]))\p{Script=Han}{1,5}$/u;
-/** A word, with the number of an article behind it or without. */
+/** A word, with or without an article number after it. */
 const word = /([\p{Script=Han}()]+?)(?=\s*(第?\s?[0-9零〇一二三四五六七八九十百千]+\s?(?:条|\s|$))|\s|$)/gu;
 /** Names that are recognised without an article number. */
 const lawAlone = /(?:法|法典|条例|法实施细则|法(?:司法)?解释|法[通总]则)$/;
-/** Words that end as names of laws do. */
+/** Words that end like the name of a law but are not one. */
 const notALaw =
   /(?:[违非合守执司立犯枉用书疗算手历语设依方办做说看想无措新旧军按乱得不讲写打玩]法|条例规定|法律规定)$/;
 

@@ -38,12 +38,15 @@ export function issnTerm(issn: string): string {
   return `n:${issn.toUpperCase()}`;
 }
 
-/** CN11-1234/TP is found by CN11-1234 too. */
+/** The term of a CN number. CN11-1234 also finds CN11-1234/TP. */
 export function cnTerm(number: string): string {
   return `n:${number.toUpperCase().replace(/\s/g, "").replace(/\/.*$/, "")}`;
 }
 
-/** The whole name, so that a journal ranks above those whose names contain it. */
+/**
+ * The term of a journal's full name. A journal with exactly this name ranks above those whose names contain
+ * it.
+ */
 export function nameTerm(name: string): string {
   return `N:${name.normalize("NFKC").toLowerCase().replace(/\s+/g, " ").trim().slice(0, 200)}`;
 }

@@ -15,7 +15,7 @@ export function journalName(number: number): string {
 export function sampleJournal(number: number) {
   const random = new Random(`journal ${number}`);
   const topic = topics[number % topics.length] as Topic;
-  // ISSNs that start with 9000 to 9999 are not in use.
+  // ISSNs from 9000 to 9999 are not in use.
   const first7 = `9${String(number * 7 + 100_000).padStart(6, "0")}`;
   const issn = `${first7.slice(0, 4)}-${first7.slice(4)}${issnCheck(first7)}`;
   const id = `sample-journal-${number}`;

@@ -30,7 +30,7 @@ function byNumber(term: string): ReadQuestion {
   };
 }
 
-/** The name itself, and with its last word in the singular or plural. */
+/** The name, and its forms with the last word in the singular or plural. */
 function namesLike(name: string): string[] {
   const last = /[a-z]+$/i.exec(name.trim())?.[0] ?? "";
   const before = name.trim().slice(0, name.trim().length - last.length);

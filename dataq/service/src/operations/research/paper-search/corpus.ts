@@ -40,13 +40,17 @@ export function doiTerm(doi: string): string {
     .replace(/^doi:\s*/, "")}`;
 }
 
-/** 1801.05906, arXiv:cs/9902021v2, https://arxiv.org/abs/1801.05906: the number without its version. */
+/**
+ * Reads 1801.05906, arXiv:cs/9902021v2 or https://arxiv.org/abs/1801.05906 and returns the number without its
+ * version.
+ */
 export function readArxivId(text: string): string | undefined {
   const found = arxivId.exec(text.trim());
   if (found === null) return undefined;
   const [, month, decimals, archive] = found;
   if (month === undefined) return archive;
-  // Some packs read it as a fraction, without its last zeros or with a few digits more: 1908.0910399999998.
+  // Some packs stored the number as a fraction, so it lacks its last zeros or has additional digits:
+  // 1908.0910399999998.
   const digits = Number(month) >= 1501 ? 5 : 4;
   return `${month}.${Number(`0.${decimals}`).toFixed(digits).slice(2)}`;
 }

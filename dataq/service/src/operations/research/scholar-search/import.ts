@@ -7,8 +7,9 @@ import { personTerm } from "../person-term.ts";
 import { type ScholarRecord, scholarDocument, scholarsCorpus } from "./corpus.ts";
 
 /**
- * Scholars: our own form, or papers with authors. Papers under one name are by one person where they share another author
- * or a field; what shares neither is by a namesake.
+ * Imports scholars in our own form, or from papers with authors. Papers under the same name belong to one
+ * person if they share another author or a field. Papers that share neither belong to another person of that
+ * name.
  */
 export const scholarImport: RowTarget = {
   name: "research_scholar_search",
@@ -47,7 +48,7 @@ interface Work {
   readonly citation_count: null;
 }
 
-/** Papers of one person. */
+/** One person with their papers. */
 interface Author {
   readonly name: string;
   readonly works: Work[];
@@ -56,7 +57,7 @@ interface Author {
 }
 
 class AuthorsOfPapers implements Gatherer {
-  /** By name; several people may have it. */
+  /** People by name. Several people may have the same name. */
   readonly #authors = new Map<string, Author[]>();
   readonly #ready: Draft[] = [];
 
@@ -125,7 +126,7 @@ class AuthorsOfPapers implements Gatherer {
   }
 }
 
-/** One author of several who turned out to be the same. */
+/** Merges authors who turned out to be the same person. */
 function joined(name: string, authors: readonly Author[]): Author {
   const areas = new Map<string, number>();
   for (const author of authors)

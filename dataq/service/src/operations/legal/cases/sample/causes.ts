@@ -1,4 +1,6 @@
-/** What a case is about: its words, and articles that exist in the real laws. `{…}` are places to fill. */
+/**
+ * The subject of a generated case: its words, and articles that exist in the real laws. `{…}` is filled in.
+ */
 export interface Cause {
   readonly kind: "civil" | "criminal" | "administrative" | "enforcement";
   readonly name: string;
@@ -7,7 +9,7 @@ export interface Cause {
   readonly facts: readonly string[];
   readonly reasoning: readonly string[];
   readonly ruling: readonly string[];
-  /** 法律|条号 in Arabic numerals. */
+  /** Articles as 法律|条号, with Arabic numerals. */
   readonly basis: readonly string[];
 }
 

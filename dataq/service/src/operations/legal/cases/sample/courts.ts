@@ -5,7 +5,7 @@ export interface Court {
   readonly level: "high" | "intermediate" | "basic";
   readonly province: string;
   readonly city: string | null;
-  /** As in case numbers: 浙0106. */
+  /** The court's code in case numbers: 浙0106. */
   readonly code: string;
 }
 

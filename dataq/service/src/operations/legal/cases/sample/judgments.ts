@@ -125,7 +125,7 @@ function partiesOf(cause: Cause, random: Random) {
   return { all, first: first.name, second: second.name };
 }
 
-/** Judges belong to a court: six judges share a name. */
+/** Picks judges of a court from six names per court. */
 function judgesOf(court: Court, random: Random) {
   const panel = new Random(`judges ${court.name}`);
   const names = Array.from({ length: 6 }, () => personName(panel));

@@ -3,7 +3,7 @@ import { decisionsOn, effectiveDateOfDecision } from "./decisions.ts";
 import { effectiveDateInText, isEffectiveAtOnce } from "./law-history.ts";
 import type { LawVersion } from "./law-version.ts";
 
-/** What an amending act changes in another law. Articles have the numbers that the act gives them. */
+/** The changes of an amending act to another law. Articles have the numbers that the act gives them. */
 export interface AmendingAct {
   readonly date: string;
   readonly effectiveDate: string | null;
@@ -20,7 +20,10 @@ export function amendedLaw(title: string): string | null {
   return found === null ? null : lawKey(found[1] as string);
 }
 
-/** Undefined for an act without a date: its place in the law's history is unknown. */
+/**
+ * Reads an amending act. Undefined for an act without a date, because its position in the law's history is
+ * unknown.
+ */
 export function readAmendingAct(version: LawVersion): AmendingAct | undefined {
   const { version_date: date, law_name: title, effective_date: stated } = version.facts;
   const law = amendedLaw(title);
@@ -47,7 +50,7 @@ export function knownActs(law: string): AmendingAct[] {
   }));
 }
 
-/** 577, or 20-1 for 第二十条之一. */
+/** Returns the label of an article: 577, or 20-1 for 第二十条之一. */
 export function labelOf({ number, sub }: ArticleNumber): string {
   return `${number}${sub === null ? "" : `-${sub}`}`;
 }
@@ -56,7 +59,7 @@ const count = "[零〇一二三四五六七八九十百千]+";
 const itemStart = new RegExp(`\\n(?=${count}、)`);
 const article = new RegExp(`第${count}条(?:之${count})?`, "g");
 
-/** One item, such as 在刑法第十七条后增加一条，作为第十七条之一：“…”. The quoted words are the new text. */
+/** Reads one item of an act, such as 在刑法第十七条后增加一条，作为第十七条之一：“…”. The quoted words are the new text. */
 function changesIn(item: string): [string, "added" | "amended" | "repealed"][] {
   const told = item.replace(/“[^”]*”|"[^"]*"/g, "").split(/[“"：:]/)[0] ?? "";
   const added = /增加[一二三四五六七八九十]*条.*?作为(.*)$/s.exec(told);

@@ -28,7 +28,7 @@ export class Catalogue {
     return this.#days.get(key) ?? [];
   }
 
-  /** Fills in from the catalogue what the version's own pack lacks. */
+  /** Fills gaps in the version's facts from the catalogue. */
   complete(version: LawPack): LawPack {
     const known = this.#byId.get(version.facts.law_id);
     const facts = known === undefined ? version.facts : filled(version.facts, known);
@@ -46,7 +46,7 @@ export function filled(facts: LawFacts, known: LawFacts): LawFacts {
   return { ...known, ...Object.fromEntries(own) };
 }
 
-/** The one of which more is known comes first. Ties are broken by content, never by the order of imports. */
+/** Sorts the entry with more known facts first. Ties are broken by content, never by the order of imports. */
 export function byKnowledge(a: Sourced, b: Sourced): number {
   const more = knowledge(b.facts) - knowledge(a.facts);
   return more !== 0 ? more : compare(orderOf(a), orderOf(b));

@@ -6,20 +6,20 @@ import { type DatedText, datedText, droppedFrom, hasSameWords, isRepeated } from
 import type { LawPack } from "./law-version.ts";
 
 export interface HeldVersion {
-  /** Name of its source. */
+  /** Name of the version's source. */
   readonly source: string;
   readonly law: string;
-  /** Null if the version cannot be placed among the others, because nothing dates it. */
+  /** Null if nothing dates the version, so that it cannot be ordered among the others. */
   readonly versionDate: string | null;
   readonly dropped: number;
-  /** Articles of the version before it. */
+  /** Number of articles in the previous version. */
   readonly of: number;
 }
 
-/** A version may drop this share of a law's articles. One that drops more is often a cut text. */
+/** A version may drop this share of a law's articles. A version that drops more is often a truncated text. */
 const mostDropped = 0.1;
 
-/** Picks one text for each version date, oldest first, and says what is held back. */
+/** Picks one text for each version date, oldest first, and lists the versions that are held back. */
 export function chooseVersions(
   key: string,
   texts: readonly LawPack[],
@@ -47,7 +47,7 @@ export function chooseVersions(
   for (const text of dated) {
     const before = kept.at(-1);
     if (before !== undefined && isRepeated(before, text)) {
-      // One date is that of its passing, the other that of its publication.
+      // One date is the day of passing; the other is the day of publication.
       kept[kept.length - 1] = { ...text, facts: filled(text.facts, before.facts) };
       continue;
     }
@@ -66,7 +66,9 @@ function heldVersion(text: LawPack, dropped: number, of: number): HeldVersion {
   return { source: text.source.name, law, versionDate, dropped, of };
 }
 
-/** The text with more articles comes first, then the one of which more is known. Ties are broken by content. */
+/**
+ * The text with more articles comes first, then the text with more known facts. Ties are broken by content.
+ */
 function byCompleteness(a: LawPack, b: LawPack): number {
   return (
     b.articles.length - a.articles.length ||
@@ -75,7 +77,7 @@ function byCompleteness(a: LawPack, b: LawPack): number {
   );
 }
 
-/** The history with the later last event; of two that end on one day, the longer one. */
+/** Returns the history with the later last event; if both end on the same day, the longer one. */
 function fuller(a: readonly LawEvent[], b: readonly LawEvent[]): readonly LawEvent[] {
   const [lastA, lastB] = [a.at(-1)?.date ?? "", b.at(-1)?.date ?? ""];
   if (lastA !== lastB) return lastA > lastB ? a : b;

@@ -1,4 +1,4 @@
-/** An article, reduced to what is compared. */
+/** The parts of an article that are compared. */
 export interface Worded {
   readonly label: string;
   readonly words: string;
@@ -6,14 +6,15 @@ export interface Worded {
 
 /** The older article that became an article of a newer version. */
 export interface Origin {
-  /** Its number in the older version. */
+  /** The article's number in the older version. */
   readonly label: string;
   readonly isSame: boolean;
 }
 
 /**
- * Finds for each article of the newer version the older one that it comes from, also under another number: first by
- * equal words, then by likeness in the order of both texts. What has no origin was added.
+ * Finds the older article that each article of the newer version comes from, even if the number changed.
+ * Compares equal wording first, then similar wording in the order of both texts. An article without an origin
+ * was added.
  */
 export function originsOf(older: readonly Worded[], newer: readonly Worded[]): Map<string, Origin> {
   const origins = new Map<string, Origin>();
@@ -38,7 +39,7 @@ export function originsOf(older: readonly Worded[], newer: readonly Worded[]): M
   const restOfOlder = older.filter(({ label }) => !taken.has(label));
   const restOfNewer = newer.filter(({ label }) => !origins.has(label));
   for (const [before, article] of alike(restOfOlder, restOfNewer)) take(article, before);
-  // A text that was rewritten under its old number is still that article, amended.
+  // An article that was rewritten under its old number counts as amended.
   for (const article of newer) {
     const before = byLabel.get(article.label);
     if (!origins.has(article.label) && before !== undefined && !taken.has(before.label))
@@ -47,7 +48,10 @@ export function originsOf(older: readonly Worded[], newer: readonly Worded[]): M
   return origins;
 }
 
-/** The words of a text. Punctuation, spaces and character width differ between editions of the same text. */
+/**
+ * The characters of a text without punctuation and spaces, because editions of the same text differ in
+ * punctuation, spaces and character width.
+ */
 export function wordsOf(text: string): string {
   return text
     .normalize("NFKC")
@@ -84,7 +88,7 @@ function alike(older: readonly Worded[], newer: readonly Worded[]): [Worded, Wor
 }
 
 const leastLikeness = 0.35;
-/** More comparisons would take seconds. Larger texts are compared by number only. */
+/** More comparisons would take seconds, so larger texts are compared by number only. */
 const mostPairs = 500_000;
 
 /** The distinct pairs of neighbouring characters, sorted, so that two lists are compared in one pass. */

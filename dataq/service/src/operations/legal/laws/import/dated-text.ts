@@ -12,10 +12,10 @@ import {
 } from "./law-history.ts";
 import type { LawPack, LawText } from "./law-version.ts";
 
-/** A version with what comparing needs. */
+/** A version with the data that comparisons need. */
 export interface DatedText extends LawPack {
   readonly labels: ReadonlyMap<string, LawText>;
-  /** Computed on first use: most laws have only one version, which is compared with nothing. */
+  /** Computed on first use, because most laws have only one version, which is never compared. */
   readonly worded: () => readonly Worded[];
   readonly effectiveDate: string | null;
 }
@@ -40,7 +40,7 @@ export function datedText(
   };
 }
 
-/** One text under two dates: the words and the effective date are the same. */
+/** Whether two versions are the same text under two dates: the words and the effective date are equal. */
 export function isRepeated(before: DatedText, text: DatedText): boolean {
   return (
     text.effectiveDate !== null && before.effectiveDate === text.effectiveDate && hasSameWords(before, text)
@@ -57,7 +57,7 @@ export function hasSameWords(one: DatedText, other: DatedText): boolean {
   return one.worded().every((article) => words.get(article.label) === article.words);
 }
 
-/** By number (577, 20-1); a number that stands twice in a law gets `#2`. */
+/** The articles by number (577, 20-1). If a number occurs twice in a law, the second gets `#2`. */
 function numbered(articles: readonly LawText[]): Map<string, LawText> {
   const out = new Map<string, LawText>();
   for (const article of articles) {
@@ -70,7 +70,10 @@ function numbered(articles: readonly LawText[]): Map<string, LawText> {
   return out;
 }
 
-/** When a version took effect; null if unknown. The date that packs state is often that of the law's first text. */
+/**
+ * When a version took effect; null if unknown. The date that packs state is often the date of the law's first
+ * text.
+ */
 function effectiveDateOf(
   key: string,
   { facts, articles }: LawPack,
@@ -94,7 +97,7 @@ function effectiveDateOf(
   const told = effectiveDateInHistory(history, date) ?? effectiveDateInText(end, date);
   if (told !== null) return told;
   if (stated !== null && stated > date) return stated;
-  // A later amendment leaves the first text's 自公布之日起施行 as it was.
+  // A later amendment does not change the first text's 自公布之日起施行.
   const isAmendment = own !== undefined && happeningIn(own.text) === "amended";
   if (isAmendment) return null;
   return stated === date || (own !== undefined && isEffectiveAtOnce(end)) ? date : null;

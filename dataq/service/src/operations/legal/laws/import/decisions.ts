@@ -1,22 +1,22 @@
 /** The effective date of an amending act that no pack states. */
 interface Decision {
-  /** Date on which the act was passed; for acts of the State Council, on which it was published. */
+  /** Date on which the act was passed. For acts of the State Council: date of publication. */
   readonly passed: string;
   readonly effective: string;
   /** The act, as the laws' own histories name it, or its number. */
   readonly source: string;
-  /** The laws that it amends, without 中华人民共和国. If left out: every law whose history names the act. */
+  /** The laws that the act amends, without 中华人民共和国. If omitted: every law whose history names the act. */
   readonly laws?: readonly string[];
   /** Part of the act's name as the histories of laws quote it. */
   readonly named?: string;
   /** The level of the laws that an act without `laws` amends. */
   readonly level?: string;
-  /** The articles that it changes, if all of them are known. */
+  /** The articles that the act changes, if all of them are known. */
   readonly articles?: readonly string[];
 }
 
 export interface Amended {
-  /** As `lawKey` writes it. */
+  /** The law's name in the form of `lawKey`. */
   readonly law: string;
   /** 行政法规, or another level. */
   readonly level: string | null;
@@ -25,7 +25,7 @@ export interface Amended {
   readonly line: string | null;
 }
 
-/** Null if the act is not in the table. */
+/** Returns the effective date; null if the act is not in the table. */
 export function effectiveDateOfDecision({ law, level, passed, line }: Amended): string | null {
   const matches = (decision: Decision) =>
     decision.passed === passed &&
@@ -41,8 +41,8 @@ export function decisionsOn(law: string): readonly Decision[] {
 }
 
 /**
- * The last sentence of each act, as the Standing Committee's gazette (全国人民代表大会常务委员会公报) or the State
- * Council's (国务院公报) printed it: 本决定自…起施行, or 本决定自公布之日起施行 for the same day.
+ * Effective dates from the last sentence of each act, as printed in the gazette of the Standing Committee
+ * (全国人民代表大会常务委员会公报) or of the State Council (国务院公报): 本决定自…起施行, or 本决定自公布之日起施行 for the same day.
  */
 export const decisions: readonly Decision[] = [
   {

@@ -4,7 +4,7 @@ import { articleRecord } from "../record.ts";
 
 const now = new Date("2026-06-01T00:00:00Z");
 
-/** 第一条 … 第N条, a text each. */
+/** A law with the articles 第一条 … 第N条. */
 function text(count: number, changed: Readonly<Record<number, string>> = {}): string {
   const numbers = "一二三四五六七八九十";
   return Array.from({ length: count }, (_, at) => {
@@ -168,7 +168,7 @@ test("holds back and reports a version that omits more than a tenth, in any orde
       { source: "b", law: "中华人民共和国测试法", versionDate: "2020-08-01", dropped: 2, of: 10 },
     ]);
     expect(articles.map(({ versions }) => versions.length)).toEqual(Array(10).fill(1));
-    // A newer text is known, so nobody can say that the old one is in force.
+    // A newer text is known, so it is unclear whether the old one is in force.
     expect(articleRecord(articles[0]!, now)).toMatchObject({ status: "unknown" });
   }
   expect(foldPacks([old, await readPack("b", [tenth])]).heldBack).toEqual([]);
@@ -310,7 +310,7 @@ test("packs give the same result in any order, once or twice", async () => {
   expect(expected.heldBack).toHaveLength(1);
   for (const order of inEveryOrder(packs)) {
     expect(foldPacks(order)).toEqual(expected);
-    // The same pack under two names.
+    // Imports the same packs twice.
     expect(foldPacks([...order, ...order])).toEqual({ ...expected, heldBack: expected.heldBack });
   }
 });

@@ -9,7 +9,7 @@ import { FoldedLaw } from "./folded-law.ts";
 import type { CataloguePack, LawPack } from "./law-version.ts";
 import { type Repeal, repealsOf } from "./repeals.ts";
 
-/** What serves, made from all packs at once. The order of the packs does not matter. */
+/** The served data, made from all packs at once. The order of the packs does not matter. */
 export interface FoldedLaws {
   readonly articles: StoredArticle[];
   readonly entries: StoredLaw[];
@@ -46,7 +46,10 @@ export function foldLaws(versions: readonly LawPack[], entries: readonly Catalog
   };
 }
 
-/** One act for each date, oldest first; of several, the one that names the most articles. */
+/**
+ * One act for each date, oldest first. If a date has several acts, the one that names the most articles is
+ * used.
+ */
 function ordered(acts: readonly AmendingAct[]): AmendingAct[] {
   const days = new Map<string, AmendingAct>();
   for (const act of [...acts].sort((a, b) => compare(a.date, b.date) || b.articles.size - a.articles.size)) {
@@ -55,7 +58,7 @@ function ordered(acts: readonly AmendingAct[]): AmendingAct[] {
   return [...days.values()];
 }
 
-/** Dates of versions that exist and are not served. */
+/** Dates of versions that exist but are not served. */
 function newerKnown(held: readonly HeldVersion[], catalogued: readonly string[]): string[] {
   return [...held.map(({ versionDate }) => versionDate).filter((date) => date !== null), ...catalogued];
 }

@@ -35,7 +35,7 @@ export class FoldedLaw {
 
   articles(repealed: StoredArticle["repealed"]): StoredArticle[] {
     const steps = this.#steps();
-    // In the order of the newest version; articles that only older versions have come last.
+    // Articles are in the order of the newest version. Articles that only older versions have come last.
     const labels = new Set([...this.texts].reverse().flatMap((text) => [...text.labels.keys()]));
     const newer = this.#newer();
     const areKnown =
@@ -67,7 +67,7 @@ export class FoldedLaw {
     });
   }
 
-  /** The versions of an article from before it got its number. */
+  /** The versions of an article before it got its present number. */
   #past(label: string, steps: readonly Step[]): StoredArticle["past"] {
     const from = this.texts.findLastIndex(
       (_, place) => steps[place]?.states.get(label)?.formerLabel !== undefined,
@@ -101,7 +101,7 @@ export class FoldedLaw {
     };
   }
 
-  /** For each version, its change to each article and the date from which the words hold. */
+  /** For each version: its change to each article, and the date from which the wording is in force. */
   #steps(): Step[] {
     const steps: Step[] = [];
     for (const [place, text] of this.texts.entries()) {
@@ -119,7 +119,8 @@ export class FoldedLaw {
     const base = events.findLast((event) => happeningIn(event.text) !== "amended");
     const amendments = events.filter((event) => event.date > (base?.date ?? ""));
     const isOriginal = base !== undefined && base === events[0] && amendments.length === 0;
-    // If every amendment since the last whole text is known, an article that none of them names is as old as that text.
+    // If every amendment since the last full text is known, an article that none of them names is as old as
+    // that text.
     const areKnown =
       base !== undefined &&
       amendments.length > 0 &&
@@ -193,7 +194,10 @@ export class FoldedLaw {
     };
   }
 
-  /** Whether the words differ only between editions, because the amendment between them does not name the article. */
+  /**
+   * Whether the wording differs only between editions. That is so if the amendment between them does not name
+   * the article.
+   */
   #isEditorial(label: string, origin: Origin, before: DatedText, text: DatedText): boolean {
     const [from, to] = [before.facts.version_date ?? "", text.facts.version_date ?? ""];
     const act = this.#actOf(to);
@@ -209,7 +213,10 @@ export class FoldedLaw {
     return this.#acts.find((act) => act.date === date);
   }
 
-  /** The date of a newer text that does not serve: it is held back, or only a history or a catalogue mentions it. */
+  /**
+   * The date of a newer text that is not served: it is held back, or only a history or a catalogue mentions
+   * it.
+   */
   #newer(): string | undefined {
     const date = this.newest.facts.version_date;
     if (date === null) return undefined;
@@ -221,7 +228,7 @@ export class FoldedLaw {
   }
 }
 
-/** A 修正案 names every article that it changes, by the number that the article keeps. */
+/** A 修正案 names every article that it changes by its number, and the article keeps that number. */
 function isAmendment(act: AmendingAct | undefined): act is AmendingAct {
   return act?.by?.includes("修正案") === true;
 }

@@ -10,7 +10,9 @@ import { readLawRows } from "./law-rows.ts";
 import type { LawPack, LawVersion } from "./law-version.ts";
 import { lawFold, lawPacksCorpus, packDocument } from "./packs.ts";
 
-/** Versions of laws. Those of all packs together make the articles and the catalogue. */
+/**
+ * Imports versions of laws. The articles and the catalogue are made from the versions of all packs together.
+ */
 export const lawImport: FileTarget = {
   name: "legal_laws",
   corpus: lawPacksCorpus,
@@ -40,7 +42,7 @@ async function readVersions(file: LocalFile, told: RowListener): Promise<LawVers
   const container = await containerOf(file.path);
   if (container === "sqlite") return readLawDatabase(file.path, told);
   if (container === "zip") {
-    // Beside the file, under a name of its own: two imports at once must not share it.
+    // Unpacked next to the file under a unique name, so that two imports at once do not share it.
     const unpacked = `${file.path}.${process.pid}.${Date.now()}.db`;
     try {
       const name = await extractFromZip(file.path, (entry) => entry.endsWith(".db"), unpacked);

@@ -4,8 +4,8 @@ import type { LawEvent } from "../corpus.ts";
 export type Happening = "passed" | "revised" | "amended" | "published" | "effective" | "repealed";
 
 /**
- * Reads the lines that a law's text has under its title: 1979年7月1日第五届全国人民代表大会第二次会议通过. Lines
- * without a day tell nothing; a line may tell of several events. Oldest first.
+ * Reads the history lines under a law's title: 1979年7月1日第五届全国人民代表大会第二次会议通过. Lines without a day are ignored;
+ * a line may contain several events. Oldest first.
  */
 export function readLawHistory(lines: readonly string[]): LawEvent[] {
   const events = lines
@@ -19,9 +19,9 @@ export function readLawHistory(lines: readonly string[]): LawEvent[] {
   return events.sort((a, b) => (a.date < b.date ? -1 : a.date > b.date ? 1 : 0)).slice(-mostEvents);
 }
 
-/** Null for a line without an event, such as the date of a meeting. */
+/** The event in a line; null for a line without one, such as the date of a meeting. */
 export function happeningIn(text: string): Happening | null {
-  // The name of a decision says nothing about this law: 关于修改和废止部分行政法规的决定.
+  // The title of a decision is removed, because it says nothing about this law: 关于修改和废止部分行政法规的决定.
   const told = text.replace(/《.*》|《.*$/g, "《》");
   if (/通过的《》/.test(told)) return "amended";
   if (/废止|失效/.test(told)) return "repealed";
@@ -49,7 +49,7 @@ export function versionDateIn(history: readonly LawEvent[]): string | null {
 export function effectiveDateInHistory(history: readonly LawEvent[], versionDate: string): string | null {
   for (const { date, text } of history) {
     if (date < versionDate) continue;
-    // What follows belongs to a later amendment.
+    // The following lines belong to a later amendment.
     if (date > versionDate && makesText.has(happeningIn(text) as Happening)) return null;
     const within = /自(\d{4}年\d{1,2}月\d{1,2}日)起?(?:施行|实施|生效)/.exec(text)?.[1];
     const told = within === undefined ? null : dateIn(within);
@@ -59,7 +59,10 @@ export function effectiveDateInHistory(history: readonly LawEvent[], versionDate
   return null;
 }
 
-/** The effective date in the law's own articles: 本法自2021年1月1日起施行. A date before the version is that of the first text. */
+/**
+ * The effective date in the law's own articles: 本法自2021年1月1日起施行. A date before the version date belongs to
+ * the first text.
+ */
 export function effectiveDateInText(text: string, versionDate: string): string | null {
   const found = [...text.matchAll(ownEffect)].map(([, date = ""]) => dateIn(date)).at(-1) ?? null;
   return found !== null && found >= versionDate ? found : null;

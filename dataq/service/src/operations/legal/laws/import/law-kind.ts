@@ -1,15 +1,17 @@
 import { type Message, say } from "../../../../importer/message.ts";
 import type { LawText } from "./law-version.ts";
 
-/** What decides whether a text is a law. */
+/** The facts that decide whether a text is a law. */
 export interface Titled {
   readonly title: string;
-  /** How the pack files it, such as 司法解释 or 案例/民法典. */
+  /** The pack's category for the text, such as 司法解释 or 案例/民法典. */
   readonly category: string;
   readonly articles: readonly LawText[];
 }
 
-/** The reason why a text is not a whole law; null if it is one. Amending acts are laws of their own. */
+/**
+ * Returns the reason why a text is not a whole law; null if it is one. Amending acts count as separate laws.
+ */
 export function whyNotLaw({ title, category, articles }: Titled): Message | null {
   const name = plainTitle(title);
   if (category.startsWith("案例") || cases.test(name)) return say("law_case", { title });
@@ -33,7 +35,7 @@ function plainTitle(title: string): string {
     .replace(/(?:\([^()]*\))+$/, "");
 }
 
-/** No law has only one chapter, and every law ends with its effective date. */
+/** Whether a text is truncated: no law has only one chapter, and every law ends with its effective date. */
 function isCutOff(articles: readonly LawText[]): boolean {
   const isFirstChapter =
     articles.length > 0 && articles.every(({ chapter }) => chapter?.startsWith("第一章"));

@@ -12,15 +12,18 @@ export interface LawPart {
 }
 
 /**
- * Where the parts of one law stand together: files in one folder, or rows that name the law in their title and the
- * part in their name. Null for a text that stands by itself.
+ * Returns the key that the parts of one law share: files in one folder, or rows that have the law in their
+ * title and the part in their name. Null for a text that is not a part.
  */
 export function bookOf(path: string | null, title: string, name: string | null): string | null {
   if (path?.includes("/") === true) return posix.dirname(path);
   return name !== null && name !== title && isPart(name) ? title : null;
 }
 
-/** The law that the parts form, if together they hold every article without a gap, and the parts that were used. */
+/**
+ * Joins parts into a law if together they contain every article without a gap. Also returns the parts that
+ * were used.
+ */
 export function joinParts(
   texts: readonly LawPart[],
 ): { readonly law: LawVersion; readonly from: readonly LawPart[] } | undefined {
@@ -38,7 +41,10 @@ export function joinParts(
   };
 }
 
-/** The items of an amendment are numbered too, but they are not articles of the law. */
+/**
+ * Whether all articles are numbered. The items of an amendment (修正案) do not count, because they are not
+ * articles of the law.
+ */
 function isNumbered({ articles, facts }: LawVersion): boolean {
   const isCounted = articles.length > 0 && articles.every(({ articleNo }) => readArticleNumber(articleNo));
   return isCounted && !/修正案$/.test(facts.law_name);

@@ -79,7 +79,10 @@ function listedVersion(lawId: string, { name, articles }: ListedLaw): LawVersion
   };
 }
 
-/** A folder holds one whole law, or the parts of one with its amendments. Parts may be missing. */
+/**
+ * Reads the texts of a folder: one whole law, or the parts of a law with its amendments. Parts may be
+ * missing.
+ */
 function versionsOfBook(texts: readonly LawPart[], told: RowListener): LawVersion[] {
   const joined = joinParts(texts);
   const alone = texts.filter((part) => joined?.from.includes(part) !== true);
@@ -129,7 +132,7 @@ function wholeText(fields: Fields): ReadText | { readonly problem: Message } {
   return problem === null ? { version, book, title } : { problem };
 }
 
-/** A decision without articles is one text. Nothing remains of a title page. */
+/** A text without articles: a decision becomes a single article, and a title page becomes nothing. */
 function undivided(lines: readonly string[], title: string): LawText[] {
   const body = lines.filter((line) => {
     const plain = line.replace(/^[#>*\s(（]+|[*\s)）]+$/g, "");

@@ -3,10 +3,13 @@ import type { LawEvent, LawFacts } from "../corpus.ts";
 
 /** One version of a law with its articles, whatever file it was read from. */
 export interface LawVersion {
-  /** As the file states them; which day each article took effect is worked out when all versions are folded. */
+  /**
+   * The facts as the file states them. The effective date of each article is computed when all versions are
+   * folded.
+   */
   readonly facts: LawFacts;
   readonly articles: readonly LawText[];
-  /** What the source tells of the law's history, oldest first. */
+  /** The law's history according to the source, oldest first. */
   readonly history: readonly LawEvent[];
 }
 
@@ -18,11 +21,14 @@ export interface LawText {
   readonly content: string;
 }
 
-/** A version as a pack has it. Kept by pack, so that a pack can be replaced, removed and restored. */
+/**
+ * A version as it is in a pack. Versions are stored by pack, so that a pack can be replaced, removed and
+ * restored.
+ */
 export interface LawPack extends LawVersion {
   readonly id: string;
   readonly source: Provenance;
-  /** The operator takes it although it drops many of the law's articles. */
+  /** The operator accepted the version although it drops many of the law's articles. */
   readonly accepted?: boolean;
 }
 

@@ -6,7 +6,7 @@ import { lawArticlesCorpus, type StoredArticle } from "../corpus.ts";
 import { whyNotLaw } from "./law-kind.ts";
 import type { CataloguePack, LawPack, LawText } from "./law-version.ts";
 
-/** What an older version of dataq folded without keeping its packs becomes a pack of its own. */
+/** Turns articles that an older version of dataq folded without storing their packs into a pack. */
 export async function adoptOlderStore(
   index: PostingIndex,
   corpora: { readonly laws: string; readonly catalogue: string },

@@ -3,13 +3,13 @@ import { endOf } from "./dated-text.ts";
 import type { FoldedLaw } from "./folded-law.ts";
 import { happeningIn, repealedIn } from "./law-history.ts";
 
-/** When a law was repealed, and by which law; null where that is not known. */
+/** When a law was repealed and by which law; null where unknown. */
 export interface Repeal {
   readonly date: string | null;
   readonly by: string | null;
 }
 
-/** Repeals by key of the repealed law, as repealing laws and histories state them. */
+/** Repeals by key of the repealed law, as stated by repealing laws and histories. */
 export function repealsOf(laws: readonly FoldedLaw[]): Map<string, Repeal> {
   const repeals = new Map<string, Repeal>();
   const note = (key: string, repeal: Repeal) => {
@@ -22,7 +22,7 @@ export function repealsOf(laws: readonly FoldedLaw[]): Map<string, Repeal> {
       for (const name of repealedIn(endOf(text.articles))) {
         const key = lawKey(name);
         const date = text.effectiveDate;
-        // A law that was passed again later is another law of the same name.
+        // A law that was passed later under the same name is a different law.
         if (key !== law.key && (dates.get(key) ?? "") <= (text.facts.version_date ?? ""))
           note(key, { date, by: law.newest.facts.law_name });
       }
