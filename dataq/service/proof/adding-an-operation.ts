@@ -51,7 +51,7 @@ export async function run(print: (line: string) => void): Promise<void> {
   }
 }
 
-/** As links if both are on one disk. */
+/** Copies a folder, with links if both folders are on one disk. */
 function copyFolder(from: string, to: string): void {
   try {
     execFileSync("cp", ["-a", "--link", from, to], { stdio: "ignore" });
@@ -63,7 +63,7 @@ function copyFolder(from: string, to: string): void {
 
 interface Block {
   readonly path: string;
-  /** The line after which the block goes; undefined for a new file. */
+  /** The line after which the block is inserted; undefined for a new file. */
   readonly after: string | undefined;
   readonly lines: readonly string[];
 }

@@ -10,11 +10,14 @@ export const title =
 const SECONDS = 30;
 const CALLERS = 8;
 /**
- * This share of PostgreSQL's answers is lost together with their connection, after the statement was executed.
+ * The share of PostgreSQL's answers that are lost together with their connection, after the statement was
+ * executed.
  */
 const LOST = 0.01;
 
-/** Calls without an Idempotency-Key, so that only the service itself can know whether they were charged. */
+/**
+ * Sends calls without an Idempotency-Key, so that only the service itself can know whether they were charged.
+ */
 export async function run(print: (line: string) => void): Promise<void> {
   const folder = await makeDataFolder("tables");
   const database = await openFolder(folder);
@@ -65,7 +68,7 @@ export async function run(print: (line: string) => void): Promise<void> {
 }
 
 interface Target {
-  /** A folder with a socket, or an address. */
+  /** The host: a folder with a socket, or an address. */
   readonly host: string;
   readonly port: number;
   readonly user: string;

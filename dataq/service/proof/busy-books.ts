@@ -87,7 +87,7 @@ function filteredBy(plan: Plan): number {
   );
 }
 
-/** The statement that `ask` sends. */
+/** Returns the statement that `ask` sends. */
 async function statementOf(ask: (database: Database) => Promise<unknown>): Promise<[string, unknown[]]> {
   let sent: [string, unknown[]] | undefined;
   const query = async (text: string, values: unknown[]): Promise<{ rows: QueryResultRow[] }> => {
@@ -98,7 +98,7 @@ async function statementOf(ask: (database: Database) => Promise<unknown>): Promi
   return sent!;
 }
 
-/** Calls of one account, one after the other, while exports of other accounts are open and unread. */
+/** Sends calls of one account, one after the other, while exports of other accounts are open and unread. */
 async function proveExports(service: InProcessService, print: (line: string) => void): Promise<void> {
   const caller = (await service.account(1_000_000_000)).keys[0]!;
   let questions = 0;
@@ -124,7 +124,7 @@ async function proveExports(service: InProcessService, print: (line: string) => 
     const exports = [];
     for (let n = 0; n < accounts; n++) {
       const { id, keys } = await service.account(1_000_000);
-      // More than a socket buffers.
+      // More data than a socket buffers.
       await service.database.query(
         `insert into entry (account_id, seq, at, kind, payments, paid, balance_after, actor, note)
          select $1, 1 + n, now(), 'topup', 0, 0, 1000000, 'test', repeat('x', 400) from generate_series(1, 20000) n`,

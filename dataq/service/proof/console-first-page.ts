@@ -15,7 +15,7 @@ const pages = [
   { name: "playground", path: "/playground", isSignedIn: true, usable: "[data-testid=price]" },
 ] as const;
 
-/** In each round a new browser, then the same page again with its cache. */
+/** Each round opens the page in a new browser, then again with a filled cache. */
 export async function run(print: (line: string) => void): Promise<void> {
   if (!chromiumPath) throw new Error("This proof needs Debian's package chromium.");
   await using service = await startService();
@@ -51,7 +51,10 @@ export async function run(print: (line: string) => void): Promise<void> {
   }
 }
 
-/** By the page's own clock, from the start of the navigation to the frame in which the page can be used. */
+/**
+ * The time by the page's own clock, from the start of the navigation to the frame in which the page can be
+ * used.
+ */
 async function usableAfterMs(page: Page, path: string): Promise<number> {
   const told = page.waitForEvent("console", (message) => message.text().startsWith("usable "));
   await page.goto(`/console${path}`, { waitUntil: "commit" });
@@ -66,7 +69,7 @@ function tellWhenUsable(selector: string): string {
       observer.disconnect();
       const { port1, port2 } = new MessageChannel();
       port1.onmessage = () => console.log("usable " + performance.now());
-      // A message sent during a frame arrives after it was drawn.
+      // A message sent during a frame arrives after the frame was drawn.
       requestAnimationFrame(() => port2.postMessage(null));
     });
     observer.observe(document, { subtree: true, childList: true, attributes: true });

@@ -33,17 +33,17 @@ const packs = {
 };
 
 /**
- * Imported again with bad lines and killed meanwhile: one folded pack, one imported row by row, and one that replaces
- * generated records.
+ * Packs that are imported again with bad lines while the import is killed: one folded pack, one imported row
+ * by row, and one that replaces generated records.
  */
 const killed = ["journals", "judgments_real", "law_versions_md"] as const;
 const kills = 5;
 const badEvery = 100;
 
 /**
- * Imports the packs of TEST_DATA one after the other into one database. Then imports some of them again with every
- * hundredth line cut off, and kills the import at several points: the old data must stay in service. At last
- * completes the import, which must name every bad line. Fails at the first deviation.
+ * Imports the packs of TEST_DATA one after the other into one database. Then imports some of them again with
+ * every hundredth line truncated, and kills the import at several points: the old data must stay in service.
+ * Finally completes the import, which must name every bad line. Fails at the first deviation.
  */
 export async function run(print: (line: string) => void): Promise<void> {
   const from = process.env["TEST_DATA"];

@@ -10,7 +10,7 @@ export const title = "Changes of data sets that are killed at every step leave t
 
 const main = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 const preload = new URL("../test/kill-before.ts", import.meta.url).href;
-/** Kills of real processes for each change. A process takes seconds to start. */
+/** Number of killed processes for each change. A process takes seconds to start. */
 const processKills = 12;
 
 /**
@@ -25,7 +25,7 @@ export async function run(print: (line: string) => void): Promise<void> {
     const database = await openFolder(folder);
     const run = how === "SIGKILL" ? processesIn(folder) : commandsOn(database, folder);
     const kills = new DatasetKills({ database, folder, run, size: how === "SIGKILL" ? 1_000 : 10 });
-    // One that clears away what a killed one left sends a few more.
+    // A command that removes the remains of a killed one sends a few more statements.
     const choose = (statements: number) =>
       how === "SIGKILL" ? spread(statements, processKills) : all(statements + 8);
     try {

@@ -86,7 +86,7 @@ function optionsOf(args: readonly string[]): { halves: readonly Half[]; show: bo
 
 type Source = ReturnType<ReturnType<typeof createSources>["find"]>;
 
-/** A question that the service refuses finds nothing. */
+/** Asks the service. A rejected question counts as one without results. */
 async function askDataq(source: Source, query: string): Promise<string[]> {
   const context = { signal: AbortSignal.timeout(60_000), now, sandbox: false };
   try {
@@ -101,7 +101,7 @@ async function askDataq(source: Source, query: string): Promise<string[]> {
   }
 }
 
-/** An engine for each corpus, made when the first question asks for it. */
+/** Returns the engine of a corpus, created for its first question. */
 function askPlain(
   held: Awaited<ReturnType<typeof importRecords>>["held"],
   make: (records: Parameters<typeof bm25OfPairs>[0]) => Engine,

@@ -32,13 +32,15 @@ export async function run(print: (line: string) => void): Promise<void> {
   print(`Entries by kind: ${[...kinds].map(([kind, n]) => `${kind} ${n}`).join(", ")}.`);
 }
 
-/** One part on its own database. Throws at the first difference or breach. Returns the number of entries. */
+/**
+ * Runs one part on its own database. Throws at the first difference or breach. Returns the number of entries.
+ */
 export async function playPart(seed: number): Promise<{ kind: string; n: number }[]> {
   const folder = mkdtempSync(join(tmpdir(), "dataq-proof-"));
   const database = await openDatabase({ folder, progress: () => {} });
   try {
     await migrate(database, migrations);
-    // Nothing is killed here, so nothing must reach the disk.
+    // Nothing is killed here, so commits need not wait for the disk.
     await queryAsOwner(database, "alter system set synchronous_commit = off", "select pg_reload_conf()");
     const statements = await prepareModel(database);
     await fc.assert(

@@ -26,7 +26,7 @@ export async function run(print: (line: string) => void): Promise<void> {
       if ((await ask(steady)).status !== 200) within.refused += 1;
     }
   };
-  // As fast as possible, waiting after each 429 exactly as long as it says.
+  // Sends calls as fast as possible. After each 429, waits exactly as long as the answer says.
   const beyond = { calls: 0, refused: 0, refusedAfterWait: 0 };
   const push = async () => {
     for (let waited = false; Date.now() < end; ) {

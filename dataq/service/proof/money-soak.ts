@@ -85,7 +85,10 @@ export async function run(print: (line: string) => void): Promise<void> {
   }
 }
 
-/** The sum of balances, holds and earnings is what was paid in; a wallet is the sum of its entries. */
+/**
+ * Asserts that balances, holds and earnings add up to what was paid in, and that each wallet is the sum of
+ * its entries.
+ */
 async function assertConserved(
   service: Awaited<ReturnType<typeof startInProcess>>,
   ids: readonly string[],

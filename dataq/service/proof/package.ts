@@ -9,8 +9,8 @@ import { packProject } from "../../../scripts/packed-project.ts";
 export const title = "The packed service in a clean project: console, a paid call, its client";
 
 /**
- * As a user installs it: three tarballs, npm, any Node on the path plus the one that npm installs, the command on a
- * free port, an empty data folder.
+ * Installs dataq like a user: three tarballs, npm, each Node on the path and the one that npm installs, the
+ * command on a free port, and an empty data folder.
  */
 export async function run(print: (line: string) => void): Promise<void> {
   const node = `node-${process.platform}-${process.arch}@${process.versions.node}`;

@@ -51,7 +51,10 @@ export interface Config {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Throws an error that names the variable and what it may be. An empty value is an unset one. */
+/**
+ * Reads all settings. Throws an error that names the variable and its allowed values. An empty value counts
+ * as unset.
+ */
 export function readConfig(environment: Environment = process.env): Config {
   const get = (name: string) => environment[name]?.trim() || undefined;
   const { host, port } = readHost(get("DATAQ_HOST") ?? "127.0.0.1:11435");
@@ -132,7 +135,10 @@ function readUrl(name: string, value: string | undefined, protocols: readonly st
   );
 }
 
-/** This service must not give its operators access to a model server on another machine. */
+/**
+ * Rejects an address on another machine, because operators must not reach a model server there through this
+ * service.
+ */
 function readNeighbour(value: string | undefined): string | undefined {
   const url = readUrl("DATAQ_LOCALLM", value, ["http:", "https:"]);
   if (url !== undefined && !isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, "")))

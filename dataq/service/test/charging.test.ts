@@ -11,7 +11,7 @@ beforeAll(async () => {
   service = await startInProcess();
 });
 afterAll(async () => {
-  // Whatever the tests did, the books balance.
+  // The books must balance after every test.
   for (const { law, text, breaches } of await verifyLedger(service.database))
     expect(breaches, `${law}: ${text}`).toEqual([]);
   await service[Symbol.asyncDispose]();

@@ -12,8 +12,8 @@ export interface Sight {
 }
 
 /**
- * Nobody; a new user; a user without balance; a user who can only read in the operator's account; the operator, with
- * past activity.
+ * The visitor: nobody; a new user; a user without balance; a user who can only read in the operator's
+ * account; the operator, with past activity.
  */
 export type Visitor = "nobody" | "newcomer" | "poor" | "member" | "owner";
 
@@ -30,7 +30,7 @@ const state = (name: string, go: Sight["go"], who: Visitor = "owner"): Sight => 
   go,
 });
 
-/** Pages that load data: each is also visited while it waits and when the service refuses. */
+/** Pages that load data. Each one is also visited while it is loading and after the service refuses. */
 const asking = (requestId: string, accountId: string): readonly (readonly [string, string])[] => [
   ["overview", "/"],
   ["playground", "/playground?operation=legal_cases"],
@@ -370,7 +370,7 @@ const joinStates: readonly Sight[] = [
     "join-broken-link",
     async (at) => {
       await at.goto("/console/join");
-      // Left in this tab by an earlier link.
+      // Removes the token that an earlier link stored in this tab.
       await at.evaluate("sessionStorage.clear()");
       await visit(at, "/join");
     },
@@ -434,7 +434,7 @@ const teamStates: readonly Sight[] = [
   }),
 ];
 
-/** Before somebody is removed or leaves. */
+/** Dialogs before a member is removed or leaves. */
 const goingStates: readonly Sight[] = [
   state("team-remove", async (at) => {
     await at.route("**/v1/members", (route) => route.fulfill({ json: { data: people(4), invitations: [] } }));

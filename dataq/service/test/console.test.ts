@@ -64,7 +64,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     await browser.signIn("");
     await visit(page, "/enter");
     await page.getByText("This link is incomplete").waitFor();
-    // Pasted into the open page, which does not reload.
+    // Pastes the link into the open page, which does not reload.
     await page.goto(service.console);
     await page.getByRole("button", { name: "Open console" }).click();
     await page.getByText("This link was already used or has expired.").waitFor();
@@ -239,7 +239,7 @@ describe.skipIf(!chromiumPath)("an operator's console, in Debian's chromium", ()
     const weights = Buffer.concat([smallLlama(3), Buffer.alloc(3_000_000)]);
     const { digest } = registry.publish("small/c:1", weights);
     let release = () => {};
-    // Half of it, then nothing until the bar was seen.
+    // Sends half of the file, then waits until the progress bar was seen.
     registry.answer = (_request, response, path) => {
       if (!path.endsWith(digest)) return false;
       response.writeHead(200, { "content-length": weights.length });
@@ -466,7 +466,7 @@ async function shownProgress(page: Page): Promise<number[]> {
 interface Gate {
   readonly url: string;
   target: string;
-  /** Releases the rest. */
+  /** Releases the rest of the lines. */
   release(): void;
   close(): Promise<void>;
 }

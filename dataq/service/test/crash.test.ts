@@ -12,7 +12,7 @@ import { callUrl, type ServiceProcess, startService } from "./service-process.ts
 let folder: string;
 /** A share of our own in the embedded server, so that only services are killed here and start quickly. */
 let database: Database;
-/** Two services that survive all of it. */
+/** Two services that are never killed. */
 let one: ServiceProcess;
 let two: ServiceProcess;
 
@@ -83,7 +83,8 @@ describe("a service killed during a call", () => {
     const call = { key: keys[0], headers, body: check(`崩溃${failpoint}`) };
     await expect(doomed.call("/v1/data/query", call)).rejects.toThrow();
     await doomed.ended;
-    // As every start and every sweep does. PostgreSQL needs a moment to notice that a connection is gone.
+    // Recovers as each start and each sweep does. PostgreSQL needs a moment to notice that a connection is
+    // gone.
     await vi.waitFor(async () => {
       await recover(database, new Date());
       expect((await one.call("/v1/balance", { key: keys[0] })).body.held).toBe(0);

@@ -31,8 +31,8 @@ export interface KillReport {
 }
 
 /**
- * Changes data sets and kills the command before its statements. After each kill everything is as before or as after,
- * nothing in between, and running the command again makes the new state. Throws at the first difference.
+ * Changes data sets and kills the command before its statements. After each kill, the state must be the old
+ * or the new one, and running the command again must produce the new state. Throws at the first difference.
  */
 export class DatasetKills {
   readonly #database: Database;
@@ -175,7 +175,7 @@ export class DatasetKills {
     return { database: this.#database, index: this.#index, dataFolder: this.#folder, progress: () => {} };
   }
 
-  /** What anybody can see, without times. */
+  /** The visible state, without times. */
   async #look(target: Target): Promise<Seen> {
     const all = await listDatasets(this.#database, this.#index);
     const sets = all

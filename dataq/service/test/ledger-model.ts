@@ -166,8 +166,8 @@ export async function playSteps(
     (_, n) => `model_${process.pid}_${run}_${String(n).padStart(2, "0")}`,
   );
   const models = ids.map(() => new Model());
-  // With the index of its account, even if the hold is gone: a second end is queued with the first one, and only the
-  // statements of one account keep their order.
+  // Requests with the index of their account, even after the hold has ended. So a second end is queued after
+  // the first, because only the statements of one account keep their order.
   const requests: { readonly requestId: string; readonly place: number }[] = [];
   const underWay = new UnderWay();
   let nowMs = Date.parse("2026-01-01T00:00:00Z");

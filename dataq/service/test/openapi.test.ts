@@ -111,7 +111,7 @@ test("every live test fails if an answer does not match the contract", () => {
   expect(check({ detail: "no" }, 402)).toThrow("type");
 });
 
-/** With references into the document that contains it. */
+/** Makes references point into the document that contains them. */
 function absolute(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(absolute);
   if (typeof value !== "object" || value === null) return value;

@@ -29,7 +29,7 @@ export interface ServiceProcess {
   /** Everything that it wrote: progress and log lines. */
   log(): string;
   call(path: string, options?: CallOptions): Promise<CallResult>;
-  /** SIGTERM; resolves with the exit code. */
+  /** Sends SIGTERM. Resolves with the exit code. */
   stop(): Promise<number | null>;
   /** SIGKILL */
   kill(): Promise<void>;

@@ -11,7 +11,7 @@ export type HeldRecord = StoredArticle | JudgmentRecord | PaperRecord | JournalR
 
 export const idOf = ({ id }: HeldRecord): string => id;
 
-/** The laws are those of a first start: both come from one database of laws. */
+/** The laws are the same as on a first start. Both come from one database of laws. */
 const packs = {
   law_catalog: "legal_law_catalog",
   law_articles: lawArticlesCorpus,

@@ -13,7 +13,7 @@ export interface JudgedQuestion {
   readonly kind: string;
   readonly query: string;
   readonly corpus: string;
-  /** IDs. Any of them is right. */
+  /** IDs of the right records. Any of them is a correct answer. */
   readonly right: ReadonlySet<string>;
 }
 
@@ -35,14 +35,16 @@ interface WantedJudgment {
   readonly causes?: readonly string[];
   /** Part of the court's name. */
   readonly court?: string;
-  /** Of the judgment or of its case number. */
+  /** The year of the judgment or of its case number. */
   readonly year?: string;
   readonly judge?: string;
   readonly party?: string;
   readonly case_no?: string;
 }
 
-/** Throws if a right record of a question is not held, because the figures would count it as missed. */
+/**
+ * Reads the questions. Throws if a right record is not held, because the figures would count it as missed.
+ */
 export function readJudged(half: Half, held: ReadonlyMap<string, readonly HeldRecord[]>): JudgedQuestion[] {
   const text = readFileSync(new URL(`${half}.jsonl`, import.meta.url), "utf8");
   const ids = new Map([...held].map(([corpus, records]) => [corpus, new Set(records.map(idOf))]));
@@ -86,12 +88,18 @@ function fits(
   );
 }
 
-/** Read from the text itself, not from what our importer made of it. */
+/**
+ * Whether the judge is named in the judgment. Reads the text itself, not the fields that our importer made of
+ * it.
+ */
 function sits(judge: string, { full_text: text }: JudgmentRecord): boolean {
   return new RegExp(`(?:审判长|审判员|陪审员)[:：]?${judge}`).test(text.replace(/\s/g, ""));
 }
 
-/** Some causes contain the character that separates causes: 组织、领导传销活动罪. */
+/**
+ * Whether the cause is among those of the judgment. Some causes contain the character that separates causes:
+ * 组织、领导传销活动罪.
+ */
 function hasCause(own: readonly string[], cause: string): boolean {
   const parts = cause.split("、");
   return own.some((_, at) => parts.every((part, offset) => own[at + offset] === part));

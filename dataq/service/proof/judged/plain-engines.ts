@@ -7,9 +7,9 @@ export type Engine = (query: string, limit: number) => string[];
 const k1 = 1.2;
 const b = 0.75;
 
-/** BM25 as in the textbook: any pair of neighbouring Chinese characters counts, and any Latin word or number. */
+/** Textbook BM25. Terms are pairs of neighbouring Chinese characters, Latin words and numbers. */
 export function bm25OfPairs(records: readonly HeldRecord[]): Engine {
-  // Per token: place of a record, count of the token in it, place of the next record, and so on.
+  // For each token: position of a record, count of the token in it, position of the next record, and so on.
   const postings = new Map<string, number[]>();
   const lengths = records.map((record, place) => {
     const tokens = pairs(plainText(record));

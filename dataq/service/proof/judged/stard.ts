@@ -6,7 +6,7 @@ import type { JudgedQuestion } from "./judged-questions.ts";
 /** One question of STARD's `data/queries.json`. */
 interface StardQuestion {
   readonly 问题: string;
-  /** Law and article (中华人民共和国民法典第五十四条), and the text. */
+  /** Law and article (中华人民共和国民法典第五十四条) as the key, the text as the value. */
   readonly 相关法规: Readonly<Record<string, string>>;
 }
 

@@ -8,7 +8,8 @@ import { Analyser, runs } from "../../src/search/analysis/analyser.ts";
 import type { Question } from "./questions.ts";
 
 /**
- * Another engine with the same tokens and the same questions without fields. It also returns the exact total.
+ * Another engine with the same tokens. It answers the same questions without fields and also returns the
+ * exact total.
  */
 export interface OtherEngine {
   readonly name: string;
@@ -60,7 +61,7 @@ export async function openOthers(
   return [gin, fts5];
 }
 
-/** PostgreSQL's own: a GIN index on a tsvector, ranked by ts_rank. */
+/** PostgreSQL's full-text search: a GIN index on a tsvector, ranked by ts_rank. */
 async function openGin(database: Database): Promise<Filling> {
   const client = await database.connect();
   const analyser = new Analyser();
@@ -156,7 +157,7 @@ function openFts5(folder: string): Filling {
   };
 }
 
-/** Segmented like the index. Equal runs are segmented once, because judgments repeat phrases. */
+/** Splits text like the index. Equal runs are split once, because judgments repeat phrases. */
 function tokenReader(): (text: string) => string[] {
   const analyser = new Analyser();
   const known = new Map<string, string[]>();
@@ -171,7 +172,7 @@ function tokenReader(): (text: string) => string[] {
     });
 }
 
-/** Without its field, which the other engines do not have. */
+/** The query without its field, because the other engines do not have fields. */
 export function plain(query: string): string {
   return query.replace(/ (?:court|judge|basis|date):\S+/, "");
 }

@@ -43,7 +43,7 @@ export const questions: readonly Question[] = Array.from({ length: 200 }, (_, pl
     "date:2022..2023",
   ];
   const field = place % 5 < 2 ? ` ${fields[place % fields.length]}` : "";
-  // Other words in each round, so that more than the same few blocks are read.
+  // Each round adds other words, so that the questions do not read only the same few blocks.
   const further = ["", "", " 证据", " 上诉", " 赔偿", " 合同", " 转账"][Math.floor(place / words.length) % 7];
   return { query: `${words[place % words.length]}${further}${field}`, page: place % 5 === 4 ? 10 : 1 };
 });

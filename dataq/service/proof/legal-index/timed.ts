@@ -24,7 +24,7 @@ export async function ask(
       page_size: 20,
       cache: "bypass",
     });
-    // Generated judgments alone do not say that there is none: such a question is 501, and free.
+    // With only generated judgments, a question without results is answered with 501, which is free.
     if (status === 501) return 0;
     if (status !== 200) throw new Error(`${question.query}: ${status} ${body.slice(0, 200)}`);
     const { total } = JSON.parse(body) as { total: number };
@@ -43,7 +43,7 @@ export async function openAccount(service: ServiceProcess): Promise<string> {
   return (await service.call("/admin/v1/accounts", { body })).body.keys[0];
 }
 
-/** The same for any engine, with a time limit. */
+/** Like `ask`, for any engine, with a time limit. */
 export async function timed(
   one: (question: Question) => Promise<number>,
   count: number,

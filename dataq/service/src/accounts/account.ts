@@ -23,11 +23,11 @@ export interface NewAccount {
   readonly email?: string | undefined;
   readonly role?: Account["role"];
   readonly tier?: Tier | undefined;
-  /** Paid tokens to start with. Without them the account gets the trial. */
+  /** Paid tokens to start with. If omitted, the account gets the trial. */
   readonly tokens?: number | undefined;
 }
 
-/** Every account gets it once. */
+/** The trial, which an account gets once. */
 export const trial = { tokens: 2_000_000, days: 90 } as const;
 
 /**
@@ -74,7 +74,10 @@ export async function findAccount(queries: Queries, id: string): Promise<Account
   return (await queries.query<Account>(`${SELECT} where id = $1`, [id])).rows[0];
 }
 
-/** Newest first. `after` is the last id of the page before; `search` is part of a name or an email, or a whole id. */
+/**
+ * Lists accounts, newest first. `after` is the last ID of the previous page; `search` is part of a name or an
+ * email, or a whole ID.
+ */
 export async function listAccounts(
   database: Database,
   limit: number,

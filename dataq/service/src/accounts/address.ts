@@ -35,7 +35,7 @@ export function isLoopback(address: string): boolean {
   return isAmong(address, ["127.0.0.0/8", "::1"]);
 }
 
-/** What rate limits treat as one caller: an IPv4 address, or an IPv6 /64 block, which one subscriber has. */
+/** The unit of rate limits: an IPv4 address, or an IPv6 /64 block, which one subscriber has. */
 export function callerOf(address: string): string {
   const plain = unmapped(address);
   if (isIP(plain) !== 6) return plain.slice(0, 64);
@@ -49,7 +49,7 @@ export function callerOf(address: string): string {
   return `${network.map((group) => Number.parseInt(group, 16).toString(16)).join(":")}::/64`;
 }
 
-/** An IPv4 caller on a socket that also accepts IPv6. */
+/** Converts the address of an IPv4 caller on a socket that also accepts IPv6. */
 function unmapped(address: string): string {
   const match = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
   return match?.[1] ?? address;

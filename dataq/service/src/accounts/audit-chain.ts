@@ -74,7 +74,7 @@ export async function lastSeal(database: Database): Promise<Seal | undefined> {
   return found.rows[0];
 }
 
-/** 64 hexadecimal digits, as `Seal.sha256` has them. */
+/** The form of `Seal.sha256`: 64 hexadecimal digits. */
 export const sealPattern = /^[0-9a-f]{64}$/;
 
 /** Checks that the chain still contains these seals, which were stored elsewhere. */
@@ -117,8 +117,8 @@ function chainStart(): Buffer {
 }
 
 /**
- * SHA-256 of the hash before it and of the line's columns as a JSON array in the order of `auditColumns`, times in
- * ISO 8601. It can be recomputed from an export.
+ * SHA-256 of the previous hash and the line's columns, as a JSON array in the order of `auditColumns` with
+ * times in ISO 8601. It can be recomputed from an export.
  */
 function chainNext(before: Buffer, line: AuditLine): Buffer {
   const text = JSON.stringify(auditColumns.map((column) => line[column]));

@@ -10,7 +10,7 @@ export interface Author {
   readonly requestId?: string | undefined;
 }
 
-/** What the log records. The console names each in both languages. */
+/** Actions that the log records. The console translates each of them. */
 export const auditActions = [
   "account.create",
   "account.credit",
@@ -77,7 +77,7 @@ export async function writeAudit(
   );
 }
 
-/** PostgreSQL's JSON cannot hold half a surrogate pair. Text columns store U+FFFD for it. */
+/** JSON for PostgreSQL, which rejects half a surrogate pair in JSON. Text columns store U+FFFD for it. */
 function jsonOf(value: object): string {
   return JSON.stringify(value, (_name, inner) => (typeof inner === "string" ? inner.toWellFormed() : inner));
 }
@@ -108,7 +108,7 @@ export const auditColumns = [
   "request_id",
 ] as const satisfies readonly (keyof AuditLine)[];
 
-/** Newest first; only lines before `before` if given. */
+/** Reads the log, newest first. If `before` is given, returns only lines before it. */
 export async function readAudit(queries: Queries, limit: number, before?: number): Promise<AuditLine[]> {
   const found = await queries.query<AuditLine>(
     `select ${auditColumns.join(", ")} from audit

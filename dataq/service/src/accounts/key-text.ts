@@ -15,7 +15,7 @@ export function makeKeyText(mode: KeyMode): string {
   return body + checkOf(body);
 }
 
-/** The mode of a key; undefined for a text that cannot be a key. Needs no query. */
+/** The mode of a key; undefined for a text that cannot be a key. Does not query the database. */
 export function readKeyText(text: string): KeyMode | undefined {
   const match = /^dq_(live|test)_[0-9A-Za-z]{36}$/.exec(text);
   if (!match) return undefined;
@@ -23,7 +23,7 @@ export function readKeyText(text: string): KeyMode | undefined {
   return text.endsWith(checkOf(body)) ? (match[1] as KeyMode) : undefined;
 }
 
-/** Stored instead of the key. */
+/** The HMAC, which is stored instead of the key. */
 export function hmacOf(text: string, pepper: string): Buffer {
   return createHmac("sha256", pepper).update(text).digest();
 }

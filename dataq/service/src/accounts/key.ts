@@ -21,7 +21,7 @@ export interface ApiKey extends Grant {
   readonly revokedAt: Date | null;
   readonly revokedReason: RevocationReason | null;
   readonly lastUsedAt: Date | null;
-  /** When it was last used after its end or from an address outside its list, to the hour. */
+  /** When the key was last refused, to the hour: it had ended, or the address was not in its list. */
   readonly lastRefusedAt: Date | null;
 }
 
@@ -34,7 +34,7 @@ export interface NewKey {
   readonly perSecond?: number | null | undefined;
   readonly ipList?: readonly string[] | undefined;
   readonly expiresAt?: Date | null | undefined;
-  /** The key whose cap and rate it shares; by default itself. */
+  /** The key whose cap and rate this key shares. Default: its own. */
   readonly spendAs?: string | undefined;
 }
 
@@ -59,7 +59,7 @@ export class Keys {
     this.#pepper = pepper;
   }
 
-  /** The key's text is in this result and nowhere else. */
+  /** Creates a key. Only this result contains the key's text. */
   async create(
     transaction: Transaction,
     accountId: string,
@@ -94,8 +94,8 @@ export class Keys {
   }
 
   /**
-   * Finds the owner of this key and checks the address. Throws `invalid_api_key` for every text that is not a valid
-   * key: the reason goes to `onRefused` only, not to the caller.
+   * Finds the owner of this key and checks the address. Throws `invalid_api_key` for every text that is not a
+   * valid key. Only `onRefused` receives the reason; the caller does not.
    */
   async authenticate(
     text: string,
@@ -142,7 +142,7 @@ export class Keys {
     return found.rows;
   }
 
-  /** `permit` gets the key as it is and as it will be. */
+  /** Changes a key. `permit` receives the grant before and after the change. */
   async change(
     accountId: string,
     id: string,
@@ -202,7 +202,7 @@ export class Keys {
     });
   }
 
-  /** Takes effect in every instance with the next request. */
+  /** Revokes a key. Takes effect in every instance with the next request. */
   async revoke(
     accountId: string,
     id: string,
@@ -252,7 +252,10 @@ export class Keys {
     await writeAudit(this.#database, { actor: "nobody", now, ip }, "key.refused", key.id, null, { reason });
   }
 
-  /** Records the last use, at most once per minute and key: nothing is counted by it. */
+  /**
+   * Records the last use, at most once per minute and key, which is exact enough because nothing is counted
+   * by it.
+   */
   async noteUse(key: ApiKey, now: Date): Promise<void> {
     if (key.lastUsedAt && now.getTime() - key.lastUsedAt.getTime() < 60_000) return;
     await this.#database.pool.query(

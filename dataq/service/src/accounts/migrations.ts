@@ -87,7 +87,7 @@ create trigger audit_seal_is_final before update or delete on audit_seal
   },
   {
     name: "accounts/4-one-cap",
-    // The first of the keys that replaced each other: they share its cap.
+    // The first key of a series of replaced keys. All of them share its cap.
     up: "alter table api_key add spend_as text",
   },
   {

@@ -9,13 +9,15 @@ import { defaultScopes, type Role, rights, type Scope } from "./scope.ts";
 export interface Grant {
   readonly mode: KeyMode;
   readonly scopes: readonly Scope[];
-  /** Tokens that it may spend per month (China time); null: no limit besides the balance. */
+  /** Tokens that the key or member may spend per month (China time); null: no limit besides the balance. */
   readonly monthlyCap: number | null;
-  /** The key whose cap and rate it shares: itself, or the key that it replaces or was created with. */
+  /**
+   * The key whose cap and rate this key shares: itself, the key that it replaces, or the key that created it.
+   */
   readonly spendAs: string;
   /** Calls per second, below the limit of the account; null: the account's limit. */
   readonly perSecond: number | null;
-  /** Addresses and blocks from which it may be used; empty: from anywhere. */
+  /** Addresses and blocks from which the key may be used; empty: from anywhere. */
   readonly ipList: readonly string[];
   readonly expiresAt: Date | null;
 }
@@ -71,7 +73,7 @@ interface Requirement {
 }
 
 /**
- * Throws unless the principal may perform the action at all, on the person `targetId` if it concerns one.
+ * Throws unless the principal may perform the action. `targetId` is the person concerned, if there is one.
  * `assertMayGrant` checks the rights of the key or member concerned.
  */
 export function authorise(principal: Principal, action: Action, targetId?: string): void {
@@ -98,7 +100,7 @@ export function assertMayGrant(principal: Principal, grant: WantedGrant, param?:
 }
 
 /**
- * The rights of a new key: whatever is not asked for gets the bounds of the principal, whose cap and rate it shares.
+ * The rights of a new key. Omitted rights get the bounds of the principal, whose cap and rate the key shares.
  */
 export function withBounds(principal: Principal, wanted: NewKey): NewKey & WantedGrant {
   const { mode, monthlyCap, perSecond, ipList, expiresAt } = principal;
@@ -115,13 +117,13 @@ export function withBounds(principal: Principal, wanted: NewKey): NewKey & Wante
   };
 }
 
-/** The first bound of `own` that `grant` exceeds: its field, and the right in words. */
+/** Returns the first bound of `own` that `grant` exceeds: its field, and the right in words. */
 function excessOf(own: Grant, grant: WantedGrant): readonly [field: string, right: string] | undefined {
   if (own.mode === "test" && grant.mode !== "test") return ["mode", "live mode"];
   if (own.monthlyCap !== null) {
     if (grant.monthlyCap === null || grant.monthlyCap > own.monthlyCap)
       return ["monthly_cap", `more than ${own.monthlyCap} tokens a month`];
-    // With separate caps the key could spend both.
+    // With separate caps, the owner of the key could spend both caps.
     if (grant.spendAs !== own.spendAs) return ["monthly_cap", "a monthly cap of its own"];
   }
   if (own.perSecond !== null) {

@@ -7,7 +7,7 @@ import { ownNotes } from "../ledger/own-notes.ts";
 import { payIn } from "./account.ts";
 import { type Author, writeAudit } from "./audit.ts";
 
-/** Without letters and digits that are easily confused. */
+/** The characters of a code, without those that are easily confused. */
 const ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ";
 const LENGTH = 20;
 
@@ -69,7 +69,7 @@ export interface VoucherPlace {
   readonly digest: string;
 }
 
-/** Newest first. */
+/** Lists vouchers, newest first. */
 export async function listVouchers(
   database: Database,
   { limit, now, state, before }: VoucherQuery,
@@ -101,7 +101,8 @@ export async function redeemVoucher(
   if (!isCode(code)) throw new Failure("invalid_voucher");
   const digest = digestOf(code);
   const reference = `voucher:${digest.toString("hex")}`;
-  // An older version could redeem a voucher without crediting it: the same account may then redeem it again.
+  // An older version could redeem a voucher without crediting it. In that case the same account may redeem it
+  // again.
   const taken = await transaction.query<{ tokens: number; hint: string }>(
     `update voucher set redeemed_at = $3, redeemed_by = $2
      where code_sha256 = $1

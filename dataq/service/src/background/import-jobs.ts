@@ -33,7 +33,7 @@ export interface ImportWishes {
   readonly accept_versions?: boolean | undefined;
 }
 
-/** More concurrent jobs would only wait for the disk. */
+/** Maximum number of concurrent jobs. More would only wait for the disk. */
 const AT_A_TIME = 2;
 const KEPT = 50;
 const MESSAGE_LIMIT = 500;
@@ -79,7 +79,8 @@ export class Jobs {
   }
 
   /**
-   * Newest first: the jobs of this service, then the latest runs of other processes, such as the command line.
+   * Lists jobs, newest first: those of this service, then the latest runs of other processes such as the
+   * command line.
    */
   async list(): Promise<Job[]> {
     const runs = await lastRuns(this.#database);
@@ -136,7 +137,8 @@ export class Jobs {
     running.child.stderr!.setEncoding("utf8").on("data", (chunk: string) => {
       lastLine = chunk.trim().split("\n").at(-1)?.trim() || lastLine;
     });
-    // Messages for the console come through the channel; the lines on standard error are for a terminal.
+    // Messages for the console arrive through the IPC channel. The lines on standard error are for a
+    // terminal.
     let said: Message | null = null;
     running.child.on("message", (news: { said?: unknown }) => {
       said = readMessage(news.said);
@@ -173,7 +175,7 @@ function reportIn(text: string): ImportReport | null {
 function lastWords({ job, report }: Running, said: Message | null): Message {
   if (job.kind === "index") return say("index_refreshed");
   if (job.kind !== "import") return said ?? say("finished");
-  // A report that was too long to keep does not make the import a failure.
+  // The import succeeded even if its report was too long to keep.
   if (report === null) return say("finished");
   const { outcome, records, badRows } = report;
   if (outcome === "dry_run") return say("checked", { records, bad: badRows });
@@ -207,7 +209,7 @@ function jobOfRun(run: RunState): Job {
     state: run.state,
     done: run.done,
     total: run.total,
-    // A message of another version is shown as it was written.
+    // A message that this version does not know is shown as it was written.
     ...(last === null && run.message !== null
       ? { message: run.message, message_zh: run.message }
       : told(last)),

@@ -19,7 +19,10 @@ interface SweeperParts {
 
 const SWEEP_EVERY_MS = 10_000;
 
-/** Gives back the holds of dead processes, seals, and deletes what has expired. Returns what stops it. */
+/**
+ * Voids the holds of dead processes, seals the audit log, and deletes expired rows. Returns a function that
+ * stops the sweeper.
+ */
 export function startSweeper(parts: SweeperParts): () => Promise<void> {
   const { database, limiter, cache, clock, logger, seal } = parts;
   const sweeper = new Sweeper(
@@ -60,7 +63,7 @@ export class Sweeper {
     this.#onError = onError;
   }
 
-  /** Runs all steps, unless they are running already. With a slow database, sweeps do not queue. */
+  /** Runs all steps, unless they are already running. So sweeps do not queue up on a slow database. */
   sweep(): Promise<void> {
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;

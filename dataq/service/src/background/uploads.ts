@@ -11,7 +11,7 @@ export interface UploadState {
   readonly piece_bytes: number;
 }
 
-/** A piece must arrive within a request's time limit, even over a slow connection. */
+/** The size of a piece, which must arrive within a request's time limit even over a slow connection. */
 export const pieceBytes = 1 << 20;
 
 /**
@@ -42,7 +42,10 @@ export class Uploads {
     return { id, received: 0, piece_bytes: pieceBytes };
   }
 
-  /** A piece that was already received changes nothing; the answer says where the next one begins. */
+  /**
+   * Stores a piece. A piece that was already received changes nothing. The answer says where the next piece
+   * begins.
+   */
   async add(id: string, at: number, piece: Uint8Array): Promise<UploadState> {
     const { path, received, bytes } = await this.#find(id);
     if (at !== received || piece.length === 0) return { id, received, piece_bytes: pieceBytes };
@@ -96,7 +99,7 @@ export class Uploads {
 
 const keptMs = 86_400_000;
 
-/** The data set is named after it. The name must not lead to another folder. */
+/** The name of the file on disk. The data set is named after it, and it must not lead to another folder. */
 function fileNameOf(name: string): string {
   const plain = basename(name.replaceAll("\\", "/")).replace(/[\p{Cc}/]/gu, "_");
   return plain.replace(/^\.+/, "") || "upload";

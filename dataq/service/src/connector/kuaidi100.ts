@@ -110,7 +110,7 @@ function read(body: unknown, params: Params): Found {
 function refusalOf(code: string, message: string): Found {
   if (code === "500") return { outcome: "not_found" };
   if (code === "408") return { outcome: "verification_required" };
-  // 503 signature, 600 and 601 contract or balance, 502 busy: the caller cannot fix any of these.
+  // 503 is the signature, 600 and 601 the contract or balance, 502 busy. The caller cannot fix any of these.
   if (["502", "503", "600", "601"].includes(code))
     return { outcome: "unavailable", why: `${code} ${message}` };
   return { outcome: "wrong", why: `${code} ${message}` };
@@ -121,7 +121,10 @@ function carrierOf(params: Params): { readonly code: string; readonly name: stri
   return named ?? carriersOf(params["express_no"] ?? "")[0] ?? { code: "auto", name: "未知" };
 }
 
-/** Two kinds of codes: the state of the parcel (0 to 14), and finer codes that begin with it. */
+/**
+ * Converts a code. There are codes for the state of the parcel (0 to 14), and finer codes that begin with
+ * them.
+ */
 function stateOf(code: string): string | undefined {
   return (
     states[code] ??

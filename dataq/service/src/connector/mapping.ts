@@ -31,10 +31,10 @@ export const mappingFile = z.strictObject({
     record: z.string(),
     /** Path of the number of hits, for lists. */
     total: z.string().optional(),
-    /** Our field ← path below the record. */
+    /** For each of our fields: its path below the record. */
     fields: z.record(z.string(), z.string()),
     constants: z.record(z.string(), z.unknown()).default({}),
-    /** Our field → vendor's value → ours. */
+    /** For each of our fields: the vendor's values and ours. */
     values: z.record(z.string(), z.record(z.string(), z.string())).default({}),
   }),
 });
@@ -63,7 +63,10 @@ export function mappedVendor(file: MappingFile): Vendor {
   };
 }
 
-/** What is missing or contradicts itself is wrong: to a check, "no records" means that nothing is on record. */
+/**
+ * Reads an answer. Missing or contradictory data is `wrong`, because in a check "no records" means that
+ * nothing is on record.
+ */
 function read(body: unknown, answer: MappingFile["answer"], params: Params): Found {
   if (answer.not_found !== undefined && holds(body, answer.not_found)) return { outcome: "not_found" };
   if (answer.ok !== undefined && !holds(body, answer.ok)) {
@@ -115,7 +118,7 @@ function fieldsOf(item: unknown, { fields, constants, values }: MappingFile["ans
   return out;
 }
 
-/** For a list: path in its first record. */
+/** Where each field was read from; for a list, in its first record. */
 function trace(body: unknown, { record, fields, constants }: MappingFile["answer"]): Trace[] {
   const found = at(body, record);
   const item = Array.isArray(found) ? found[0] : found;
@@ -146,7 +149,7 @@ function secretsOf({ url, headers, json }: MappingFile["request"]): string[] {
   return found.filter((secret) => !/^(?:bearer|basic|appcode)?$/i.test(secret));
 }
 
-/** `a.b.0.c` of nested objects and lists; own properties only. */
+/** The value at a path such as `a.b.0.c` in nested objects and lists. Reads own properties only. */
 function at(value: unknown, path: string): unknown {
   let here = value;
   for (const step of path === "" ? [] : path.split(".")) {

@@ -9,7 +9,7 @@ export function masked(text: string, secrets: readonly string[]): string {
     }, text);
 }
 
-/** Masking shorter ones would blank out ordinary text and protect nothing. */
+/** Shorter texts are not masked, because that would hide ordinary text and protect nothing. */
 const shortestSecret = 3;
 const mask = "…";
 

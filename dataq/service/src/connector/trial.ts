@@ -7,7 +7,7 @@ import type { Found, Trace, Vendor, VendorRequest } from "./vendor.ts";
  * One call to a vendor, shown to the operator step by step: what was sent, what came back, and what was read from it.
  */
 export interface Trial {
-  /** Without credentials. */
+  /** The request, without credentials. */
   readonly request: VendorRequest;
   readonly status: number | null;
   readonly ms: number;

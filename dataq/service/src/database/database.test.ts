@@ -78,7 +78,7 @@ test("a timeout while waiting for a connection, and a connection lost during a q
   const narrow = await openDatabase({ folder, progress: () => {}, poolSize: 1 });
   try {
     const only = await narrow.pool.connect();
-    // Nobody gives the only connection back, so any wait is too long.
+    // The only connection is never released, so any wait is too long.
     const patience = narrow.pool.options.connectionTimeoutMillis;
     narrow.pool.options.connectionTimeoutMillis = 1;
     await expect(narrow.pool.query("select 1")).rejects.toMatchObject({ code: "ETIMEDOUT" });
@@ -88,7 +88,7 @@ test("a timeout while waiting for a connection, and a connection lost during a q
     const asked = only.query("select pg_sleep(60)").catch((error: unknown) => error);
     await database.pool.query("select pg_terminate_backend($1)", [pid]);
     expect(await asked).toMatchObject({ code: "57P01" });
-    // It was not idle when it was lost, and it ends nothing but itself.
+    // The connection was in use when it was lost, so only this query fails.
     await expect(only.query("select 1")).rejects.toMatchObject({ code: "ECONNRESET" });
     only.release(true);
     expect((await narrow.pool.query("select 1 as one")).rows).toEqual([{ one: 1 }]);

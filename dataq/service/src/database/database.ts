@@ -17,7 +17,7 @@ export interface Queries {
  */
 export interface Database extends Queries {
   readonly pool: pg.Pool;
-  /** A few connections of their own for exports and checks of the books, so that they never hold up calls. */
+  /** Separate connections for exports and checks of the books, so that they never delay calls. */
   readonly longReads: pg.Pool;
   /** True when this process starts and stops the server. */
   readonly isEmbedded: boolean;
@@ -48,7 +48,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const config: pg.ClientConfig = {
     ...(embedded ? serviceConnection(embedded.connection) : { connectionString: options.url }),
     application_name: options.applicationName ?? "dataq",
-    // In a burst statements wait for a connection instead of failing. In the end they fail with ETIMEDOUT.
+    // In a burst, statements wait for a connection instead of failing. After this time they fail with
+    // ETIMEDOUT.
     connectionTimeoutMillis: 30_000,
     types: { getTypeParser: parserOf },
     // Without it a request waits forever for a host that disappeared.

@@ -7,9 +7,9 @@ import { isLocalHost } from "./host.ts";
 import type { HttpParts } from "./parts.ts";
 
 /**
- * Who may use a route. `public`: everybody. `visitor`: somebody who is signed in at the console, with or without an
- * account. `local or operator`: everybody on this machine; from elsewhere, operators. An action: a principal that is
- * authorised for it (`accounts/principal.ts`).
+ * Who may use a route. `public`: everybody. `visitor`: a user who is signed in at the console, with or
+ * without an account. `local or operator`: everybody on this machine, and operators from elsewhere. An
+ * action: a principal who is authorised for it (`accounts/principal.ts`).
  */
 export type Access = "public" | "visitor" | "local or operator" | Action;
 

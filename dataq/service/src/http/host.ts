@@ -41,7 +41,7 @@ export function isLocalHost(host: string | undefined): boolean {
   return isIP(address) !== 0 && isLoopback(address);
 }
 
-/** Without the port, in lower case, without a final dot; an IPv6 address in brackets. */
+/** The host name in lower case, without the port and a final dot. An IPv6 address is in brackets. */
 function nameOf(host: string): string | undefined {
   const match = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i.exec(host);
   return match?.[1]?.toLowerCase().replace(/\.$/, "");

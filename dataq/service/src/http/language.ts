@@ -6,7 +6,7 @@ export function languageOf(header: string | undefined): Language {
   for (const part of (header ?? "").slice(0, 500).split(",")) {
     const [, language, weight] = /^\s*(zh|en)(?:-[\w-]*)?\s*(?:;\s*q=([\d.]+)\s*)?$/i.exec(part) ?? [];
     const q = weight === undefined ? 1 : Number(weight);
-    // Of equal weights, the first one.
+    // If weights are equal, the first language is used.
     if (language && q > best.q) best = { language: language.toLowerCase() as Language, q };
   }
   return best.language;

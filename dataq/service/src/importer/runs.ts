@@ -175,7 +175,10 @@ export class Run {
       .catch(() => {});
   }
 
-  /** On the connection of the switch, so that a run is marked as done exactly when its records serve. */
+  /**
+   * Finishes the run on the connection of the switch, so that a run is marked as done exactly when its
+   * records are served.
+   */
   async finish(client: Pick<ClientBase, "query">, counts: RunCounts): Promise<void> {
     const { rows, records, badRows, passedOver, duplicateIds, publishers } = counts;
     await client.query(
@@ -246,7 +249,7 @@ export async function lastRuns(database: Database): Promise<RunState[]> {
   return found.rows.map(runOf);
 }
 
-/** In the order of the ids. */
+/** Finds runs, in the order of the IDs. */
 export async function findRuns(database: Database, ids: readonly number[]): Promise<RunState[]> {
   const found = await database.pool.query<RunState>(
     `select ${columns} from import_run where id = any($1) order by id`,

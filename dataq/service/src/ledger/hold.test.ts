@@ -216,7 +216,7 @@ test("a statement whose connection is lost, before or after it took effect, take
       throw Object.assign(new Error("cut off"), { code: "ECONNRESET" });
     };
   };
-  // The last charge leaves nothing: sent again, it finds too little.
+  // The last charge leaves a balance of nothing, so a repeat finds too little.
   const id = await account(20_000);
   let balance = 20_000;
   for (const isDone of [false, true]) {
@@ -248,7 +248,7 @@ test("does not charge a call whose Idempotency-Key now belongs to another call",
     now,
   });
   expect(await claimKey(database, claimOf(first))).toEqual({ state: "claimed" });
-  // The answer to it may have been lost.
+  // The answer to the first claim may have been lost.
   expect(await claimKey(database, claimOf(first))).toEqual({ state: "claimed" });
   expect(await claimKey(database, claimOf(second))).toEqual({ state: "running" });
   await hold(database, first);
@@ -488,7 +488,7 @@ test("recovery voids the holds of a dead instance, and not those of a live one",
   const lost = call(id, 2_000, { instanceId: dead.id });
   await hold(database, lost);
   expect(await recover(database, now)).toBe(0);
-  // What a SIGKILL does to it: its session ends, its row stays.
+  // Simulates a SIGKILL: the session ends and the row remains.
   await database.pool.query(
     "select pg_terminate_backend(pid, 30000) from pg_locks where locktype = 'advisory' and objid = $1",
     [dead.id],

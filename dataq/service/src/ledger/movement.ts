@@ -60,7 +60,10 @@ export async function topUp(
   );
 }
 
-/** A manual correction, up or down. Down takes paid tokens before trial tokens. Throws `insufficient_balance` below 0. */
+/**
+ * Corrects the balance by hand, up or down. A negative correction takes paid tokens before trial tokens.
+ * Throws `insufficient_balance` if the balance is too low.
+ */
 export async function adjust(
   queries: Queries,
   accountId: string,
@@ -121,7 +124,7 @@ export async function expireTrial(queries: Queries, accountId: string, now: Date
   );
 }
 
-/** Does so for all accounts. */
+/** Takes the rest of expired trials from all wallets. */
 export async function expireTrials(queries: Queries, now: Date): Promise<void> {
   const over = await queries.query<{ account_id: string }>(
     "select account_id from wallet where trial > 0 and trial_expires_at <= $1",
@@ -200,7 +203,7 @@ with spent as (
   from moved m, part p
 ) select trial + paid + credit as balance, trial from moved`;
 
-/** Used or held. If a hold is voided when the line is full again, its credit goes to paid. */
+/** Credit that is used or held. If a hold is voided when the line is full again, its credit goes to paid. */
 const DRAWN = "(credit_limit - credit)";
 
 async function move(

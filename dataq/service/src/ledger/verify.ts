@@ -2,7 +2,7 @@ import type { Database, Queries } from "../database/database.ts";
 import { inTransaction } from "../database/transaction.ts";
 import { chainNext, chainStart, readEntries } from "./entry.ts";
 
-/** A law of the books, and what breaks it. */
+/** A rule of the ledger, and the breaches of it. */
 export interface Finding {
   readonly law: string;
   readonly text: string;

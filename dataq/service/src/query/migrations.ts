@@ -44,7 +44,7 @@ create index request_account on request (account_id, at desc);
   },
   {
     name: "query/2-reasons",
-    // Why a vendor's answer was not usable, for the operator.
+    // The reason why a vendor's answer could not be used, for the operator.
     up: "alter table request add column reason text",
   },
   {

@@ -11,7 +11,7 @@ export class Payload {
     this.parts = parts;
   }
 
-  /** UTF-8. */
+  /** The payload as UTF-8. */
   bytes(): Buffer {
     return Buffer.concat(this.parts.map(bytesOf));
   }

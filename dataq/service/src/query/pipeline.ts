@@ -234,7 +234,10 @@ async function runHeld(
   }
 }
 
-/** With a key the answer is stored for the retry, so that a caller who lost it does not pay twice. */
+/**
+ * Whether the client has left and the answer would be lost. With a key, the answer is stored for the retry,
+ * so that the caller does not pay twice.
+ */
 function hasLeft(call: Call, key: string | undefined): boolean {
   return call.signal.aborted && key === undefined;
 }

@@ -10,7 +10,7 @@ import type { Charge } from "./tariff.ts";
 
 /** The answer to a call and the values for its headers. */
 export interface Reply {
-  /** UTF-8. */
+  /** The body as UTF-8. */
   readonly json: Buffer;
   readonly tokens: number;
   readonly balance: number;

@@ -85,7 +85,10 @@ export class RequestLog {
 
 export type RequestRow = Sent<typeof requestRow>;
 
-/** Newest first; only calls before `before` if given. `tokens` comes from the ledger. */
+/**
+ * Lists calls, newest first. If `before` is given, returns only calls before it. `tokens` comes from the
+ * ledger.
+ */
 export async function listRequests(
   database: Database,
   accountId: string,

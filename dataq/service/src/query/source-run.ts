@@ -4,7 +4,7 @@ import type { PipelineParts } from "./parts.ts";
 import type { Question } from "./question.ts";
 import type { QueryRequest } from "./request/request.ts";
 
-/** A source that ignores the signal is abandoned; a late result is discarded. */
+/** Runs a source. If the source ignores the signal, it is abandoned and a late result is discarded. */
 export async function runSource(
   { sourceLimitMs }: PipelineParts,
   { request, source, call, now }: Question,
@@ -38,7 +38,7 @@ export async function runSource(
   }
 }
 
-/** Set for a single record. */
+/** The error for a single record that does not exist. */
 export function notFound(request: QueryRequest): Failure {
   return new Failure("not_found", { what: `What ${request.operation.name} was asked for` });
 }

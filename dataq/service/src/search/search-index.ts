@@ -125,7 +125,7 @@ export interface Wording {
   readonly terms: readonly string[];
   /** Relative to 1 for the words of the question. */
   readonly weight: number;
-  /** The weight is the score, whatever the term frequency and the document length. */
+  /** If set, the weight itself is the score, regardless of term frequency and document length. */
   readonly isFlat?: true;
 }
 
@@ -144,7 +144,7 @@ export interface SearchPage {
 
 export interface Found {
   readonly hits: readonly Hit[];
-  /** Exact. If very many documents have everything that is asked for, only they count. */
+  /** The exact total. If very many documents match completely, only they are counted. */
   readonly total: number;
   /** How many of them have everything that is asked for. */
   readonly complete: number;

@@ -11,20 +11,20 @@ export function wordsOnly(text: string): TextQuestion {
 
 /** A question in words, after its fields and references were removed. */
 export interface TextQuestion {
-  /** All of them must hold. */
+  /** Filters, all of which must match. */
   readonly filters: readonly Query[];
   /** Alternatives (OR) of words. One empty text means only filters. */
   readonly alternatives: readonly string[];
   /** Words in quotes: they must be adjacent as written. */
   readonly phrases: readonly string[];
-  /** What must not occur. */
+  /** Words that must not occur. */
   readonly without: readonly string[];
   readonly dates?: { readonly from?: string; readonly to?: string };
   /** Words that were read as a place or a year. They are dropped if nothing matches them. */
   readonly soft?: Soft;
   /** Exact terms that are answers by themselves and rank above matches of words. */
   readonly exact?: readonly string[];
-  /** What words of the question mean. */
+  /** The meanings of words in the question. */
   readonly meanings?: readonly Meaning[];
   /** These raise the rank of documents that contain them, but find none. */
   readonly priors?: readonly Wording[];
@@ -38,7 +38,10 @@ export interface Soft {
 
 /** What a word of the question means in the texts. */
 export interface Meaning {
-  /** As in the question. If the word does not occur there in one piece, only its other wordings count. */
+  /**
+   * The word as written in the question. If the question does not contain it in one piece, only its other
+   * wordings count.
+   */
   readonly word: string;
   readonly others: readonly OtherWording[];
 }
@@ -237,7 +240,7 @@ function conceptOf(word: string, { others }: Meaning, analyser: Analyser): Conce
     .map((other) => wordingOf(other, analyser))
     .filter(({ terms }) => isSomething(terms));
   const all: Wording[] = [...(own.length === 0 ? [] : [{ terms: own, weight: 1 }]), ...wordings];
-  // Of one wording that several meanings give, the first counts, which is the word itself.
+  // If several meanings give the same wording, the first one is used. The word itself comes first.
   return all.filter(
     ({ terms }, at) => all.findIndex((other) => other.terms.join(" ") === terms.join(" ")) === at,
   );
@@ -255,7 +258,7 @@ function wantedOf(asked: readonly Asked[], question: TextQuestion, analyser: Ana
   const known = new Set(asked.flatMap(({ concepts }) => concepts.map(({ word }) => word)));
   const pairs = texts.flatMap((text) => analyser.queryPairs(text)).filter((pair) => !known.has(pair));
   const isInText = ({ word }: Meaning) => texts.some((text) => text.includes(word));
-  // An exact term raises a record beside its words, not instead of them.
+  // An exact term raises a record in addition to its words, not instead of them.
   const also = meanings.flatMap((meaning) =>
     isInText(meaning) ? meaning.others.filter((other) => "term" in other) : meaning.others,
   );

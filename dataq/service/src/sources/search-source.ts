@@ -29,8 +29,8 @@ export interface ReadQuestion {
   /** Used instead of the ranking that all questions share. */
   readonly render?: (body: object, now: Date) => object;
   /**
-   * A warning that names what is not held here, used if nothing was found; the answer is then free. A function looks
-   * it up and returns undefined if it is held after all.
+   * A warning that names the missing data. It is used if nothing was found, and the answer is then free. A
+   * function checks whether the data is missing and returns undefined if it is held after all.
    */
   readonly notHeld?: string | (() => Promise<string | undefined>) | undefined;
 }
@@ -59,7 +59,7 @@ export class SearchSource implements OptionalSource {
     return this.#generated !== undefined && (await this.#index.state(this.#corpus)) !== undefined;
   }
 
-  /** Punctuation alone would match everything. */
+  /** Rejects values that contain only punctuation, because they would match everything. */
   async check(params: Params): Promise<void> {
     for (const [name, value] of Object.entries(params)) if (!/[\p{L}\p{N}]/u.test(value)) throw noWords(name);
   }
@@ -68,7 +68,7 @@ export class SearchSource implements OptionalSource {
     return (await this.#index.state(this.#corpus))?.snapshot ?? "none";
   }
 
-  /** In one script and width, so that equal questions are looked up alike. */
+  /** Normalises script and width, so that equal questions are looked up alike. */
   normalised(params: Params): Params {
     return Object.fromEntries(
       Object.entries(params).map(([name, value]) => [

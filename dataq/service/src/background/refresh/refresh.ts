@@ -27,7 +27,7 @@ export interface RefreshNeeds {
   readonly progress: (line: string) => void;
 }
 
-/** What is to be refreshed now. */
+/** What must be refreshed now. */
 export interface Due {
   readonly datasets: readonly DatasetName[];
   readonly corpora: readonly string[];
@@ -44,7 +44,7 @@ export async function findDue(database: Database, now: Date): Promise<Due> {
   };
 }
 
-/** Corpora that are 30 days old, or were indexed under older rules. */
+/** Finds corpora that are 30 days old or were indexed under older rules. */
 export async function dueCorpora(database: Database, now: Date): Promise<string[]> {
   const found = await database.pool.query<{ corpus: string; isLate: boolean; isOld: boolean }>(
     `select corpus, coalesce(next_refresh_at <= $1 and corpus not like '%#%', false) as "isLate", exists (
@@ -53,7 +53,7 @@ export async function dueCorpora(database: Database, now: Date): Promise<string[
        from search_corpus c order by corpus`,
     [now, analysisRules],
   );
-  // Records that are only looked up by key are the same under all rules.
+  // Corpora that are only looked up by key are left out, because the rules do not affect them.
   return found.rows
     .filter(({ corpus, isLate, isOld }) => isLate || (isOld && documentOf(corpus) !== undefined))
     .map(({ corpus }) => corpus);
@@ -111,7 +111,7 @@ export async function rebuildCorpus(needs: RefreshNeeds, corpus: string): Promis
   progress(`${corpus}: refreshed, ${size} documents`);
 }
 
-/** Everything that was imported for an operation, and its index. */
+/** Refreshes everything that was imported for an operation, and its index. */
 export async function refreshCorpus(needs: RefreshNeeds, corpus: string): Promise<void> {
   const { database, index } = needs;
   for (const { target, name, state } of await listDatasets(database, index))
@@ -128,7 +128,7 @@ async function fileOf(
     progress: (message) => progress(inEnglish(message)),
     ...(signal && { signal }),
   });
-  // A changed local file is not imported on its own: nobody asked for the change.
+  // A changed local file is not imported automatically, because nobody requested it.
   if (!isRemote(origin) && file.sha256 !== sha256) throw new ImportError("file_changed", { origin });
   return file;
 }

@@ -17,8 +17,8 @@ export interface RefreshTask {
 }
 
 /**
- * Refreshes what is 30 days old, in a thread of low priority. Checks once per hour; several services on one database
- * take turns. Returns a function that stops it.
+ * Refreshes data that is 30 days old, in a thread of low priority. Checks once per hour; several services on
+ * one database take turns. Returns a function that stops the schedule.
  */
 export function startSchedule(database: Database, options: ScheduleOptions): () => Promise<void> {
   let running: Promise<void> = Promise.resolve();

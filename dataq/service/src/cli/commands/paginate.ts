@@ -62,7 +62,8 @@ async function paginate(
       terminal.out(answerTable(page, fields, terminal.columns));
       terminal.note(footer(page));
     }
-    // After the page was printed: a run that dies in between prints the page again and never omits it.
+    // The state is saved after the page was printed. A run that is killed in between prints the page again,
+    // but never skips it.
     if (state !== undefined) await writeFileAtomic(state, `${JSON.stringify(pages.state())}\n`);
   }
 }

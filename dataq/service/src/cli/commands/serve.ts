@@ -5,7 +5,7 @@ import type { Service } from "../../server.ts";
 /** How long the first start waits for its data before it reports that it is ready. */
 const FIRST_DATA_LIMIT_MS = 90_000;
 
-/** Loading dictionaries blocks the process for a moment, so the first calls go first. */
+/** Delay before loading dictionaries, which blocks the process for a moment. The first calls go first. */
 const WARM_AFTER_MS = 1_000;
 
 /** `dataq serve`: the whole service in one process, with its database. */

@@ -21,11 +21,11 @@ export const ROOT_FOLDER = "/var/lib/dataq";
 
 /** The files of one embedded server. */
 export interface Cluster {
-  /** Ours: lock, password, log. */
+  /** The folder with our own files: lock, password, log. */
   readonly home: string;
-  /** The files of the server itself: its data … */
+  /** The folder with the server's data. */
   readonly data: string;
-  /** … its socket, and the pipe that closes with its last user. */
+  /** The folder with the server's socket, and the pipe that closes with its last user. */
   readonly run: string;
   readonly password: string;
 }

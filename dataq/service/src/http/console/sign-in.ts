@@ -49,7 +49,8 @@ async function maskUnverified(answer: Response): Promise<Response> {
 const wrongPassword = { message: "Invalid email or password", code: "INVALID_EMAIL_OR_PASSWORD" };
 
 /**
- * Writes sign-ins to the audit log. For failed ones only the route, because the input may contain a password.
+ * Writes sign-ins to the audit log. For a failed sign-in, writes only the route, because the input may
+ * contain a password.
  */
 async function noteSignIn(
   { people, ...parts }: Pick<HttpParts, "people" | "database" | "clock">,

@@ -130,7 +130,8 @@ async function statusOf(
   const now = Date.now();
   const stateOf = async (name: string) => {
     const { data, newestDay } = await answeredBy(parts, name);
-    // What answers: the operation's own index, which generated records may fill up, or separate samples.
+    // The corpus that answers: the operation's own index, which generated records may fill up, or separate
+    // samples.
     const own = data === "imported" || data === "sample" ? await parts.index.state(name) : undefined;
     const state = own ?? (data === "sample" ? await parts.index.state(sampleCorpus(name)) : undefined);
     const real = own === undefined ? 0 : await parts.index.size(name, generatedDatasets(name));

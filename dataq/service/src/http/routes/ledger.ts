@@ -28,7 +28,7 @@ import { csvLine } from "../csv.ts";
 import type { HttpParts } from "../parts.ts";
 import { scrub } from "../scrub.ts";
 
-/** Where the tokens went: by ledger entry, by day and operation, and by call. */
+/** Routes that show how tokens were spent: by ledger entry, by day and operation, and by call. */
 export function addLedgerRoutes(app: FastifyInstance, parts: HttpParts): void {
   app.get("/v1/ledger", async (request) => {
     const { account } = principalOf(request);

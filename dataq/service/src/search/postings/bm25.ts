@@ -8,7 +8,7 @@ export interface Statistics {
   readonly documentsWithTerm: ReadonlyMap<string, number>;
 }
 
-/** How rare a term is. */
+/** The inverse document frequency: high for rare terms. */
 export function idfOf(term: string, { documents, documentsWithTerm }: Statistics): number {
   const withTerm = documentsWithTerm.get(term) ?? 0;
   return Math.log(1 + (documents - withTerm + 0.5) / (withTerm + 0.5));
@@ -17,7 +17,10 @@ export function idfOf(term: string, { documents, documentsWithTerm }: Statistics
 /** Where scores are written, and how. */
 export interface Into {
   readonly out: Float64Array;
-  /** Indexed by the document's position in this list; by its ordinal if every document counts (undefined). */
+  /**
+   * If given, scores are indexed by the document's position in this list. If undefined, every document counts
+   * and scores are indexed by ordinal.
+   */
   readonly matches: Uint32Array | undefined;
   /** Keeps the larger score instead of the sum. */
   readonly isLargest: boolean;

@@ -9,7 +9,7 @@ export interface PhraseWord {
   readonly places: Uint8Array;
 }
 
-/** Those of `candidates`, which contain every word, in which the words have the right distances. */
+/** Returns the candidates in which the words have the right distances. All candidates contain every word. */
 export function withPhrase(candidates: Uint32Array, words: readonly PhraseWord[]): Uint32Array {
   let left = candidates;
   /** For each remaining document, where the phrase may start. */

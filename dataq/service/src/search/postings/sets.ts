@@ -29,7 +29,7 @@ export function intersect(a: Uint32Array, b: Uint32Array, take = fresh): Uint32A
   return out.subarray(0, length);
 }
 
-/** Those of `a` whose value in `dense` is not 0. */
+/** Members of `a` whose value in `dense` is not 0. */
 export function within(a: Uint32Array, dense: Uint8Array, take = fresh): Uint32Array {
   const out = take(a.length);
   let length = 0;
@@ -44,16 +44,16 @@ export function within(a: Uint32Array, dense: Uint8Array, take = fresh): Uint32A
 /** A set in the form of a block. */
 export type Members = Pick<Postings, "ordinals" | "dense">;
 
-/** Sets that a document must all be in. */
+/** Sets, all of which must contain a document. */
 export type Way = readonly Members[];
 
-/** What all of the sets have, of which there is at least one. */
+/** The intersection of the sets. There must be at least one. */
 export function common(sets: Way, take = fresh): Uint32Array {
   const [smallest, ...others] = [...sets].sort((a, b) => a.ordinals.length - b.ordinals.length);
   return narrowed((smallest as Members).ordinals, others, take);
 }
 
-/** Those of `a` that have one of the ways. Ordinals are below `limit`. */
+/** Members of `a` that are in all sets of at least one way. */
 export function withAny(a: Uint32Array, ways: readonly Way[], limit: number, take = fresh): Uint32Array {
   const has = new Uint8Array(limit);
   const mark = (set: Uint32Array) => {
@@ -79,7 +79,9 @@ function narrowed(a: Uint32Array, sets: Way, take: Take): Uint32Array {
   return set;
 }
 
-/** How many documents below `limit` any of the sets has; where `among` is given, only those of it count. */
+/**
+ * Number of documents below `limit` in the union of the sets. If `among` is given, only its members count.
+ */
 export function countUnion(sets: readonly Uint32Array[], limit: number, among?: Uint32Array): number {
   const has = new Uint8Array(limit);
   let count = 0;

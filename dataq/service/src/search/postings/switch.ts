@@ -96,7 +96,10 @@ async function serve(
   );
 }
 
-/** For each ID only the last document counts. When it is removed, the one before counts again. */
+/**
+ * The dead documents after the switch. For each ID only the last document counts. If it is removed, the
+ * previous one counts again.
+ */
 async function deadAfter(
   client: ClientBase,
   parts: readonly ServedSegment[],
@@ -138,7 +141,7 @@ function makeWay(parts: readonly ServedSegment[], dead: Map<number, BitSet>, { d
   }
 }
 
-/** `dead` replaces what the segments themselves say. */
+/** Number of live documents. `dead` replaces the dead documents stored in the segments. */
 function sizeOf(parts: readonly ServedSegment[], dead?: ReadonlyMap<number, BitSet>): number {
   return parts.reduce((sum, part) => {
     const bits = dead === undefined ? part.dead : dead.get(part.id);

@@ -9,13 +9,16 @@ export function wantedTerms(wanted: Wanted): string[] {
   return [...findingTerms(wanted), ...wanted.priors.flatMap(({ terms }) => terms)];
 }
 
-/** Terms of which one is enough to be found. */
+/** Terms that find documents. One of them is enough. */
 export function findingTerms(wanted: Wanted): string[] {
   const wordings = [...wanted.alternatives.flat(2), ...wanted.hints];
   return [...wordings.flatMap(({ terms }) => terms), ...wanted.exact];
 }
 
-/** Concepts that no document has in any wording: they are left out, so that they do not spoil the others. */
+/**
+ * Concepts that no document contains in any wording. They are ignored, so that the other concepts can still
+ * match.
+ */
 export function unknownConcepts({ alternatives }: Wanted, { documentsWithTerm }: Statistics): Set<Concept> {
   const isKnown = ({ terms }: Wording) => terms.every((term) => (documentsWithTerm.get(term) ?? 0) > 0);
   return new Set(alternatives.flat().filter((concept) => !concept.some(isKnown)));
@@ -31,7 +34,7 @@ export function completeQuery(wanted: Wanted, unknown: ReadonlySet<Concept>): Qu
   return ways.length === 0 ? undefined : anyOf(ways);
 }
 
-/** If this many documents are complete, the others are not searched for. */
+/** If this many documents match completely, partial matches are not searched for. */
 export const enoughComplete = 1_000;
 
 /**
@@ -120,7 +123,7 @@ function addWording(
   const sum = { out: scratch.scores("part", out.length), matches, isLargest: false, had };
   for (const term of terms) addTerm(term, sum);
   for (let i = 0; i < out.length; i++) {
-    // Two words of a phrase of three are worth less than two thirds.
+    // A partial match counts less than its share: two of three words count less than two thirds.
     const score = (sum.out[i] as number) * (had.out[i] as number);
     if (score === 0) continue;
     const before = out[i] as number;

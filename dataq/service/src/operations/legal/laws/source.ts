@@ -74,7 +74,7 @@ async function lawNames(index: PostingIndex, corpus: string): Promise<LawNames> 
 /** Cached by the list of terms, which stays the same object as long as the snapshot is served. */
 const namesOf = new WeakMap<readonly string[], LawNames>();
 
-/** Reads a question for an article or a law as it was in the named year. */
+/** Reads a question for an article or a law as it was in the named year or on the named day. */
 async function readVersion(
   { point, words, rest: text }: LawVersionYear,
   names: LawNames,

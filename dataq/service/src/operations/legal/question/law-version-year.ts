@@ -12,8 +12,8 @@ export interface LawVersionYear {
 }
 
 /**
- * Finds the year next to a law's name: 公司法(2018修正) 第二十条, 公司法2023修订, 1997年刑法. The text is in NFKC. Undefined
- * if no law is named, so that 合同纠纷 2018 is a search by words.
+ * Finds the year or date next to a law's name: 公司法(2018修正) 第二十条, 公司法2023修订, 1997年刑法. The text is in NFKC.
+ * Undefined if no law is named, so that 合同纠纷 2018 is a search by words.
  */
 export function readLawVersionYear(asked: string): LawVersionYear | undefined {
   const text = withFullYears(asked);
