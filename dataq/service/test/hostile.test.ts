@@ -132,6 +132,24 @@ test("no value in a path or a query causes a server error", async () => {
   expect(service.log()).not.toContain("internal error");
 }, 120_000);
 
+test.each(["/%", "/v1/requests/%ff%fe", "/%zz?a=b"])(
+  "a path that cannot be decoded, %s, names the fault and the request",
+  async (path) => {
+    const response = await fetch(service.url + path, { headers: { "x-request-id": "own-1" } });
+    const body = (await response.json()) as object;
+    const id = response.headers.get("x-request-id");
+    expect(id).toMatch(/^req_/);
+    expect(response.headers.get("x-client-request-id")).toBe("own-1");
+    expect(response.status).toBe(400);
+    expect(body).toMatchObject({
+      code: "invalid_params",
+      request_id: id,
+      error: { param: "url", request_id: id },
+    });
+    expect(service.log()).toContain(id);
+  },
+);
+
 test("no text in a body causes a server error", async () => {
   const texts = [
     "\u0000",

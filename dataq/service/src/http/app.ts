@@ -59,6 +59,16 @@ export function createApp(parts: HttpParts, settings: AppSettings): FastifyInsta
     requestTimeout: 30_000,
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: 200, ignoreTrailingSlash: true },
+    // Fastify runs no hooks if it cannot decode the path.
+    frameworkErrors: (error, request, reply) => {
+      begin(request, reply);
+      const code = sendFailure(request, reply, toFailure(error));
+      const { method } = request;
+      parts.logger.info(
+        { request_id: request.id, method, route: "none", status: reply.statusCode, code },
+        "request",
+      );
+    },
   });
   app.removeAllContentTypeParsers();
   // The body stays bytes until the caller is authenticated. Then each route parses it.
@@ -68,12 +78,7 @@ export function createApp(parts: HttpParts, settings: AppSettings): FastifyInsta
   app.decorateRequest("principal", null);
   app.decorateRequest("visitor", null);
   app.addHook("onRequest", async (request, reply) => {
-    request.receivedAtMs = performance.now();
-    const proposed = readClientRequestId(request);
-    request.notes = proposed === undefined ? {} : { clientRequestId: proposed };
-    reply.header("x-request-id", request.id);
-    reply.header("x-api-version", "v1");
-    if (proposed !== undefined) reply.header("x-client-request-id", proposed);
+    begin(request, reply);
     // PostgreSQL cannot store NUL in text.
     if (/%00|\0/.test(request.url))
       throw invalid("url", "control_character", "url contains a NUL character", "remove %00", "请去掉 %00");
@@ -129,6 +134,15 @@ export function createApp(parts: HttpParts, settings: AppSettings): FastifyInsta
   refuseUnknownRoutes(app);
   enforceAccess(app, parts);
   return app;
+}
+
+function begin(request: FastifyRequest, reply: FastifyReply): void {
+  request.receivedAtMs = performance.now();
+  const proposed = readClientRequestId(request);
+  request.notes = proposed === undefined ? {} : { clientRequestId: proposed };
+  reply.header("x-request-id", request.id);
+  reply.header("x-api-version", "v1");
+  if (proposed !== undefined) reply.header("x-client-request-id", proposed);
 }
 
 /**

@@ -1,4 +1,13 @@
-import { type ErrorBody, type ErrorCode, errors, errorsZh, Failure, fill, problemZh } from "@dataq/contract";
+import {
+  type ErrorBody,
+  type ErrorCode,
+  errors,
+  errorsZh,
+  Failure,
+  fill,
+  invalid,
+  problemZh,
+} from "@dataq/contract";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { isAway } from "../database/connection-loss.ts";
 import { type Language, languageOf } from "./language.ts";
@@ -107,6 +116,14 @@ export function toFailure(error: unknown, contentType = ""): Failure {
     return new Failure("invalid_json", { reason: "its length does not match Content-Length" }, error);
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE" || code === "FST_ERR_CTP_EMPTY_TYPE")
     return new Failure("unsupported_media_type", { type: shownType(contentType) }, error);
+  if (code === "FST_ERR_BAD_URL")
+    return invalid(
+      "url",
+      "invalid_encoding",
+      "url cannot be decoded",
+      "encode the path as UTF-8, and % as %25",
+      "请按 UTF-8 编码路径，% 写作 %25",
+    );
   if (isAway(error)) return new Failure("unavailable", { retry_after: 1 }, error);
   return new Failure("internal_error", {}, error);
 }
