@@ -5,14 +5,14 @@ export type AnswerPiece =
   | {
       readonly kind: "content" | "thinking";
       readonly text: string;
-      /** Of the text's tokens, if requested. */
+      /** The log probabilities of the text's tokens, if requested. */
       readonly logprobs?: readonly SampledLogprob[];
     }
   /** A tool call begins; `index` counts from 0. */
   | { readonly kind: "call"; readonly index: number; readonly id: string; readonly name: string }
   /** The next part of its arguments, as JSON text. */
   | { readonly kind: "arguments"; readonly index: number; readonly text: string }
-  /** The call is whole; `arguments` is null if the model's text was cut or is not a JSON object. */
+  /** The call is complete. `arguments` is null if the model's text was cut off or is not a JSON object. */
   | { readonly kind: "called"; readonly index: number; readonly call: FinishedCall };
 
 export interface FinishedCall {
@@ -23,7 +23,7 @@ export interface FinishedCall {
   readonly text: string;
 }
 
-/** Reads a part of the text: yields pieces, and `undefined` when it needs more text. */
+/** Reads a part of the text. Yields pieces, and `undefined` when it needs more text. */
 export type Reading<Result> = Generator<AnswerPiece | undefined, Result>;
 
 export const content = (text: string): AnswerPiece => ({ kind: "content", text });

@@ -9,21 +9,24 @@ import type { Tool } from "./turn.ts";
 
 export type { AnswerPiece } from "./answer-piece.ts";
 
-/** Splits a model's text as it arrives. Any split of the same text gives the same parts. */
+/**
+ * Splits a model's text into pieces as it arrives. The pieces do not depend on how the text was split on
+ * arrival.
+ */
 export interface AnswerReader {
   push(text: string): AnswerPiece[];
-  /** Returns what was held back. Call once, at the end of the answer. */
+  /** Returns the text that was held back. Call it once, at the end of the answer. */
   end(): AnswerPiece[];
 }
 
 export interface AnswerSyntax {
   readonly thinking: ThinkingTags | null;
-  /** The prompt ends inside the model's thinking. */
+  /** Whether the prompt ends inside the model's thinking. */
   readonly open: boolean;
   readonly format: ToolFormat | null;
   /** The functions that the model may call; if empty, nothing is read as a call. */
   readonly tools: readonly Tool[];
-  /** Makes ids for calls that have none. */
+  /** Creates ids for calls that have none. */
   readonly newId?: () => string;
 }
 
@@ -84,7 +87,7 @@ function* readAnswer(
   }
 }
 
-/** Drops white space before the tag; without a tag it belongs to the answer. */
+/** Drops white space before the tag. If no tag follows, the white space belongs to the answer. */
 function* opensThinking(cursor: Cursor, { open }: ThinkingTags): Reading<boolean> {
   const space = yield* takeSpace(cursor);
   if ((yield* takeMarker(cursor, [open])) !== null) return true;

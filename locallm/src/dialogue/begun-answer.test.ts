@@ -22,7 +22,7 @@ describe("continues an answer that the client began, in the template of", () => 
     const printed = await prompt("go", template, [...talk, say("assistant", begun)]);
     expect(printed.endsWith(begun)).toBe(true);
     expect(printed).toContain("u2");
-    // Earlier answers are closed.
+    // Earlier answers end with the template's closing tokens.
     const opened = await prompt("go", template, talk);
     const closed = opened.slice(0, opened.indexOf("u2"));
     expect(printed.startsWith(closed)).toBe(true);

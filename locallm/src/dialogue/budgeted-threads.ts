@@ -12,13 +12,13 @@ export interface ThreadBudget {
   readonly processorMs: number;
   /** Heap of one thread, including what it caches. */
   readonly memoryMb: number;
-  /** A thread without work is ended after this time. */
+  /** A thread without work ends after this time. */
   readonly idleMs: number;
 }
 
-/** A task may take this many times its processor time by the clock, because the machine may be busy. */
+/** A task may take this many times its processor time in wall-clock time, because the machine may be busy. */
 const clockShare = 5;
-/** The same for quick threads. Lower, because other tasks wait for them. */
+/** The same factor for quick threads. It is lower because other tasks wait for these threads. */
 const quickClockShare = 2;
 
 /** What a thread sends back. It includes the total processor time of the thread. */
@@ -38,7 +38,7 @@ export type TaskOutcome<Result, Fault> =
 export interface ThreadsRequest {
   /** The module that calls `doTasks`, without its extension. */
   readonly module: URL;
-  /** For debuggers and profiles. */
+  /** The thread's name, for debuggers and profilers. */
   readonly name: string;
   readonly budget: ThreadBudget;
 }
@@ -47,14 +47,14 @@ interface Job<Task, Result, Fault> {
   readonly task: Task;
   resolve(outcome: TaskOutcome<Result, Fault>): void;
   reject(error: unknown): void;
-  /** The client has left. */
+  /** Whether the client has left. */
   isLeft: boolean;
 }
 
 /**
- * Runs tasks in threads, each task within a budget. Every task starts on a quick thread. A task that takes too long
- * there becomes a slow one; if all slow threads are busy, it is ended and started again when one is free. So the wait
- * for a quick thread is bounded by `quickMs`, whatever other clients send.
+ * Runs tasks in threads, each task within a budget. Every task starts on a quick thread. A task that takes
+ * too long there becomes a slow task. If all slow threads are busy, the task is stopped and started again
+ * when one is free. So the wait for a quick thread is limited to `quickMs`, whatever other clients send.
  */
 export class BudgetedThreads<Task, Result, Fault> {
   readonly #request: ThreadsRequest;
@@ -230,7 +230,9 @@ class Thread<Task, Result, Fault> {
     else this.#post(task);
   }
 
-  /** Returns null when the task has used its processor time, or far more time by the clock, and is not done. */
+  /**
+   * Returns null if the task has used up its processor time, or far more wall-clock time, without completing.
+   */
   async done(processorMs: number, share: number): Promise<Ended<Result, Fault> | null> {
     for (let waitMs = processorMs; waitMs > 0; ) {
       const ended = await this.#within(waitMs);
@@ -255,7 +257,10 @@ class Thread<Task, Result, Fault> {
     return ended;
   }
 
-  /** Of the current task; infinite if the thread does not answer because it is inside one long call. */
+  /**
+   * The processor time of the current task. Infinite if the thread does not answer because it is inside one
+   * long call.
+   */
   async #processorMs(): Promise<number> {
     const { promise: silent, resolve } = Promise.withResolvers<number>();
     const timer = setTimeout(() => resolve(Number.POSITIVE_INFINITY), 50);

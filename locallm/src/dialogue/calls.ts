@@ -3,7 +3,10 @@ import { type Cursor, more } from "./cursor.ts";
 import { asObject, parseJson, peek, takeJson, takeSpace, takeWholeJson } from "./json-text.ts";
 import type { Tool } from "./turn.ts";
 
-/** The calls of one answer: numbers them, gives them ids, and knows what the model may call. */
+/**
+ * The calls of one answer. This class numbers them, gives them ids, and knows which functions the model may
+ * call.
+ */
 export class Calls {
   readonly tools: readonly Tool[];
   readonly #newId: () => string;
@@ -64,8 +67,8 @@ const argumentKeys = ["arguments", "parameters", "args", "input"];
 const idKeys = ["id", "tool_call_id"];
 
 /**
- * Reads `{"name": …, "arguments": {…}}`, in any order and under any of the usual names, and passes on the
- * arguments as they arrive. Returns the text if it is not a call, and "" if it is one.
+ * Reads `{"name": …, "arguments": {…}}` with its keys in any order and under any of their usual names, and
+ * passes the arguments on as they arrive. Returns the text if it is not a call, and "" if it is one.
  */
 export function* readCallObject(cursor: Cursor, calls: Calls, onlyOffered = false): Reading<string> {
   if ((yield* peek(cursor)) !== "{") return "";
@@ -146,7 +149,7 @@ export function* readNamedCall(cursor: Cursor, calls: Calls, name: string, id?: 
   return true;
 }
 
-/** Reads `[{…}, {…}]`, or one object without brackets. Returns the text that is not a call. */
+/** Reads `[{…}, {…}]`, or one object without brackets. Returns the text if it is not a call. */
 export function* readCallList(cursor: Cursor, calls: Calls): Reading<string> {
   const space = yield* takeSpace(cursor);
   if ((yield* peek(cursor)) === "{") {
@@ -172,7 +175,7 @@ export function* readCallList(cursor: Cursor, calls: Calls): Reading<string> {
   return calls.count > 0 ? "" : raw;
 }
 
-/** Takes the text up to a marker, and the marker. Returns null, and takes nothing, if the answer ends first. */
+/** Takes the text up to and including a marker. Returns null and takes nothing if the answer ends first. */
 export function* takeUpTo(
   cursor: Cursor,
   marker: string | readonly string[],

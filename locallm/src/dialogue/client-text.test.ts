@@ -27,7 +27,7 @@ const words = [
 ];
 const text = fc.array(fc.constantFrom(...words), { maxLength: 12 }).map((parts) => parts.join(""));
 
-/** Control tokens that a tokenizer would read: those within one piece. */
+/** The control tokens that a tokenizer would recognise, which are those within one piece. */
 function readable(pieces: readonly string[]): string[] {
   return texts.filter((marker) => pieces.some((piece) => piece.includes(marker)));
 }

@@ -31,8 +31,10 @@ export function markersOf(texts: readonly string[]): Markers {
 }
 
 /**
- * The same turn, with a border inside each control token that its texts contain. The template prints borders like
- * other letters, so they show where the tokens are in the prompt. Texts without control tokens are not changed. A template that looks for its own control tokens in a text does not find them: they are the client's.
+ * Returns the same turn with a border inside each control token that its texts contain. The template prints
+ * borders like other characters, so they mark in the prompt where such texts are. Texts without control
+ * tokens are unchanged. A template does not recognise its own control tokens in these texts, because the
+ * client sent them.
  */
 export function withBorders(turn: Turn, markers: Markers): Turn {
   const text = (value: string) => borderedText(value, markers);
@@ -49,7 +51,7 @@ export function borderedText(value: string, markers: Markers): string {
   return [0, ...cuts].map((from, index) => escaped(value.slice(from, cuts[index]))).join(mark + border);
 }
 
-/** A template's output, split at the borders, without end marks. */
+/** Splits a template's output at the borders and removes the end marks. */
 export function piecesOf(printed: string): string[] {
   if (!printed.includes(mark)) return [printed];
   const pieces = [""];
@@ -71,7 +73,7 @@ function borderedMessage(message: Message, text: (value: string) => string): Mes
   return { role, ...(deep(rest, text) as Omit<Message, "role">) };
 }
 
-/** Every string of a JSON value, keys too. */
+/** Applies `text` to every string of a JSON value, including keys. */
 function deep(value: unknown, text: (value: string) => string): unknown {
   if (typeof value === "string") return text(value);
   if (Array.isArray(value)) return value.map((item) => deep(item, text));
@@ -79,7 +81,10 @@ function deep(value: unknown, text: (value: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [text(key), deep(item, text)]));
 }
 
-/** A position inside each marker, and inside partial markers at both ends, which a neighbouring text could complete. */
+/**
+ * Returns a position inside each marker, and inside partial markers at both ends, which a neighbouring text
+ * could complete.
+ */
 function cutsIn(text: string, markers: Markers): number[] {
   const cuts: number[] = [];
   const add = (cut: number) => {

@@ -9,21 +9,21 @@ import type { ToolFormat } from "./tool-format.ts";
 import { type AnswerFormat, offeredTools, type Tool, type Turn } from "./turn.ts";
 
 /**
- * A grammar for the engine. With `lazy` it applies from the first of these words on, or from the start of an answer
- * that starts with one.
+ * A grammar for the engine. With `lazy`, the grammar starts at the first of these words, or at the start of
+ * an answer that begins with the start word.
  */
 export interface AnswerGrammar {
   readonly gbnf: string;
   readonly lazy?: { readonly words?: readonly string[]; readonly start?: string };
 }
 
-/** What an answer must look like; made once per request, finished when the prompt is known. */
+/** The constraint on an answer. It is created once per request and completed when the prompt is known. */
 export interface Constraint {
-  /** `open`: the prompt has begun the model's thinking. */
+  /** `open` is true if the prompt has already opened the model's thinking. */
   grammar(open: boolean): AnswerGrammar;
   /** Request fields that the grammar does not enforce. */
   readonly ignored: readonly string[];
-  /** Schemas that can only be checked in the finished answer. */
+  /** Schemas that can only be checked against the finished answer. */
   readonly unchecked: Unchecked;
 }
 
@@ -39,7 +39,7 @@ export interface ConstraintParts {
   readonly template: string;
 }
 
-/** Null if any text is allowed. Throws `invalid_format` naming what is wrong in the schema. */
+/** Returns null if any text is allowed. Throws `invalid_format`, which names the problem in the schema. */
 export async function answerConstraint(
   turn: Turn,
   parts: ConstraintParts,
@@ -60,14 +60,14 @@ export async function answerConstraint(
       grammar: (open) => ({ gbnf: rules.print(`${open ? thought.rest : thought.whole} ${root}`) }),
     };
   }
-  // The model may or may not make a call; a call that has begun must be complete.
+  // The model is free to make a call or not, but a call that it begins must be complete.
   const begin = parts.format!.shape(parts.template).open.trim();
   const lazy = begin === "" ? { start: '{"name":' } : { words: [begin] };
   const gbnf = rules.print(root);
   return { ...found, grammar: () => ({ gbnf, lazy }) };
 }
 
-/** For a prompt without a template. Throws `invalid_format`. */
+/** Returns the constraint for a prompt without a template. Throws `invalid_format`. */
 export async function formatConstraint(
   format: AnswerFormat | null,
   schemas: SchemaThreads,
@@ -80,7 +80,7 @@ export async function formatConstraint(
 interface ReadSchemas {
   readonly rules: Rules;
   readonly format: string;
-  /** Bodies for the arguments of tools, by name. */
+  /** Grammar bodies for the arguments of tools, by the tools' names. */
   readonly parameters: ReadonlyMap<string, string>;
   readonly found: Pick<Constraint, "ignored" | "unchecked">;
 }
@@ -139,7 +139,7 @@ async function write(
     if (!(cause instanceof SchemaError)) throw cause;
     throw new LocallmError("invalid_format", { detail: `; ${cause.message}` }, { cause });
   }
-  // A tool is never rejected for its schema: without a grammar of its own it accepts any object.
+  // Never reject a tool for its schema. Without its own grammar the tool accepts any object.
   if (!hasFormat) return noSchemas;
   throw new LocallmError("invalid_format", { detail: "; the schema takes too long to read; simplify it" });
 }
@@ -172,10 +172,13 @@ function callsBody(
   return rules.add("calls", `${literal(shape.open)} ${call}${more} ${literal(shape.close)}`);
 }
 
-/** Per answer. With `required`, a weak model would otherwise never stop making calls. */
+/**
+ * The maximum number of calls in an answer. With `required`, a weak model would otherwise never stop making
+ * calls.
+ */
 const maxCalls = 8;
 
-/** What may precede the answer: the model's thinking, whether or not the prompt has opened it. */
+/** The text that may precede the answer: the model's thinking, which the prompt may have opened. */
 function thinkingBody(
   rules: Rules,
   { thinking, format, template }: ConstraintParts,
@@ -187,7 +190,7 @@ function thinkingBody(
   return { whole: turn.think === false ? "" : `(${literal(thinking.open)} ${rest})?`, rest };
 }
 
-/** gpt-oss writes its thinking in one channel, and text that is not a call in another. */
+/** gpt-oss writes its thinking in one channel, and other text that is not a call in another channel. */
 function harmonyThinking(
   rules: Rules,
   _format: ToolFormat,

@@ -1,6 +1,6 @@
 /**
  * The text of an answer as it arrives. Readers are generators that look at `text` and yield `undefined` when
- * they need more; the same reader then works however the text is split.
+ * they need more. They give the same results however the text is split.
  */
 export class Cursor {
   text = "";
@@ -30,10 +30,13 @@ export function* skipSpace(cursor: Cursor): Generator<undefined, void> {
   }
 }
 
-/** Takes the marker that the text starts with, the longest of several. Returns null, and takes nothing, if there is none. */
+/**
+ * Takes the longest of several markers at the start of the text. Returns null and takes nothing if there is
+ * none.
+ */
 export function* takeMarker(cursor: Cursor, markers: readonly string[]): Generator<undefined, string | null> {
   while (true) {
-    // The longest wins: one marker may begin another.
+    // Take the longest marker, because one marker may begin with another.
     const found = markers
       .filter((marker) => cursor.text.startsWith(marker))
       .sort((a, b) => b.length - a.length)[0];
@@ -51,13 +54,13 @@ export function* takeMarker(cursor: Cursor, markers: readonly string[]): Generat
 
 export interface Found {
   readonly marker: string;
-  /** White space before it, which was not passed on. */
+  /** The white space before the marker, which was not passed on. */
   readonly space: string;
 }
 
 /**
- * Passes on all text up to the first of these markers, as soon as it cannot be part of one, and takes the
- * marker. White space before a marker is held back too. Returns null at the end of the answer.
+ * Passes on all text before the first of these markers, as soon as the text cannot be part of a marker, and
+ * takes the marker. Also holds back white space before a marker. Returns null at the end of the answer.
  */
 export function* upTo<Piece>(
   cursor: Cursor,
@@ -98,7 +101,7 @@ function waitsFor(marker: string, text: string, found: string): boolean {
   return marker.length > found.length && marker.length > text.length && marker.startsWith(text);
 }
 
-/** Length of the text that can be neither part of a marker nor white space before one. */
+/** The length of the text that can be neither part of a marker nor white space before one. */
 function freeLength(text: string, markers: readonly string[]): number {
   if (markers.length === 0) return text.length;
   let free = text.length;

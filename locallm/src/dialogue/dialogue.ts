@@ -22,24 +22,30 @@ export interface DialogueTraits {
 
 /** What rendering needs to know about the vocabulary. */
 export interface PromptVocabulary {
-  /** The tokenizer adds the first token, so the template's own is removed. */
+  /** Whether the tokenizer adds the start token. If so, the template's own start token is removed. */
   readonly addBos: boolean;
-  /** Texts that it reads as control tokens. In a message they are plain text. */
+  /** Texts that the tokenizer reads as control tokens. In a message they are plain text. */
   readonly markers: readonly string[];
 }
 
-/** A model's way of talking: messages → prompt, and text → content, thinking and tool calls. One per model, reused. */
+/**
+ * The conversation format of one model: it converts messages to a prompt, and answer text to content,
+ * thinking and tool calls. Each model has one, which is reused.
+ */
 export interface Dialogue {
   readonly traits: DialogueTraits;
   /**
-   * Answers contain marks for the reader. Models may write them as control tokens, which must then be output as text.
+   * Whether answers contain marks for the reader. Models may write marks as control tokens, which must then
+   * be output as text.
    */
   readonly marked: boolean;
-  /** Stop strings besides the model's own. */
+  /** Stop strings in addition to the model's own. */
   readonly stop: readonly string[];
   /** The prompt of a turn. Throws `conversation_refused`, `template_failed` and `template_over_budget`. */
   prompt(turn: Turn, vocabulary: PromptVocabulary, signal?: AbortSignal): Promise<PromptText>;
-  /** The prompt that asks for the text between `prompt` and `suffix`. Throws as `prompt`. */
+  /**
+   * Returns the prompt that asks for the text between `prompt` and `suffix`. Throws the errors of `prompt`.
+   */
   insert(
     prompt: string,
     suffix: string,
@@ -47,8 +53,8 @@ export interface Dialogue {
     signal?: AbortSignal,
   ): Promise<PromptText>;
   /**
-   * The constraint on the answer; null if any text is allowed. Throws `invalid_format` for an invalid or contradictory
-   * schema at once, before anything waits.
+   * Returns the constraint on the answer, or null if any text is allowed. Throws `invalid_format` for an
+   * invalid or contradictory schema at once, before the request waits for anything.
    */
   constraint(turn: Turn, schemas: SchemaThreads): Promise<TurnConstraint | null>;
   /** A reader for the answer to this prompt. */
@@ -98,7 +104,7 @@ export async function checkTemplate(text: string, templates: Templates): Promise
   await named("template_invalid", templates.run("check", { text }));
 }
 
-/** Whether the answer continues inside the model's thinking, which the prompt or the client has opened. */
+/** Whether the answer continues the model's thinking, which the prompt or the client has opened. */
 function isOpen(thinking: ThinkingTags | null, { messages }: Turn, prompt: PromptText): boolean {
   if (thinking === null) return false;
   const begun = messages.at(-1);

@@ -11,7 +11,10 @@ export interface Window {
   readonly longestToken: number | null;
   /** If false, a conversation that is too long is an error. */
   readonly truncate: boolean;
-  /** As the model's vocabulary does, first token included. It may end early with more tokens than `limit`. */
+  /**
+   * Tokenizes like the model's vocabulary, including the first token. May stop early when there are more
+   * tokens than `limit`.
+   */
   tokenize(prompt: PromptText, limit: number | null): Promise<readonly number[]>;
   readonly signal?: AbortSignal;
   /** If present, the window grows when the prompt and the answer do not fit. */
@@ -20,19 +23,19 @@ export interface Window {
     readonly largest: number;
     readonly answerTokens: number;
     /**
-     * Returns the new context length. `Infinity`: the prompt is too long to count. If it can be shortened, the window
-     * grows even if the whole prompt will not fit.
+     * Grows the window and returns the new context length. `Infinity` means that the prompt is too long to
+     * count. If the prompt can be shortened, the window grows even if the whole prompt will not fit.
      */
     grow(promptTokens: number, canShorten: boolean): Promise<number>;
   };
 }
 
 export interface FittedTurn {
-  /** The text, for the reader of the answer. */
+  /** The prompt's text, which the reader of the answer needs. */
   readonly text: PromptText;
-  /** The tokens if they had to be counted, else the text. */
+  /** The tokens if they had to be counted, otherwise the text. */
   readonly prompt: PromptText | readonly number[];
-  /** What was dropped so that the rest fits. */
+  /** The number of messages and tokens that were dropped to make the rest fit. */
   readonly dropped: { readonly messages: number; readonly tokens: number };
 }
 
@@ -51,7 +54,7 @@ export async function fitTurn(dialogue: Dialogue, turn: Turn, window: Window): P
   const chars = wholeText(text).length;
   const isCounted = chars <= countedChars;
   const reach = Math.max(most, (growth?.largest ?? 0) - 1);
-  /** Null if they are too many to count. */
+  /** Returns null if there are too many tokens to count. */
   const tokenize = async (prompt: PromptText) =>
     surelyTooLong(wholeText(prompt).length, reach, window.longestToken)
       ? null
@@ -94,12 +97,18 @@ export async function fitTurn(dialogue: Dialogue, turn: Turn, window: Window): P
   });
 }
 
-/** For a text that is too long to count: assumes as many tokens per character as in the rest. */
+/**
+ * Estimates the dropped tokens of a text that is too long to count. Assumes as many tokens per character as
+ * in the rest.
+ */
 function estimatedDrop(chars: number, keptChars: number, keptTokens: number): number {
   return Math.round(((chars - keptChars) * keptTokens) / Math.max(keptChars, 1));
 }
 
-/** A token covers at least one byte. Two more for the first token and a space that some vocabularies add. */
+/**
+ * Whether the text certainly fits. A token covers at least one byte. Two more tokens allow for the first
+ * token and for a space that some vocabularies add.
+ */
 function surelyFits(text: string, tokens: number): boolean {
   return text.length * 3 + 2 <= tokens || Buffer.byteLength(text) + 2 <= tokens;
 }
@@ -108,7 +117,7 @@ function mayGo(messages: readonly Message[], index: number): boolean {
   return messages[index]!.role !== "system" && index < messages.length - 1;
 }
 
-/** A tool's result is dropped together with its call. */
+/** Removes messages. A tool's result is removed together with its call. */
 function without(messages: readonly Message[], droppable: readonly Message[], count: number): Message[] {
   const gone = new Set(droppable.slice(0, count));
   const next = droppable.slice(count);

@@ -31,7 +31,10 @@ function systemOf(messages: readonly Message[]): string {
   return words.join("\n\n");
 }
 
-/** The last turn ends where the model's answer starts, or at the end of an answer that the client began. */
+/**
+ * Renders turn by turn. The last turn ends where the model's answer starts, or after the beginning of an
+ * answer that the client sent.
+ */
 function renderTurns(template: GoTemplate, messages: readonly Message[]): string {
   let text = "";
   let turn = { system: "", prompt: "", response: "" };

@@ -5,9 +5,9 @@ import type { DialogueSource, Prompter } from "./prompter.ts";
 import { type Message, mergeNeighbours, offeredTools, plainTurn, type Turn } from "./turn.ts";
 
 /**
- * Jinja templates agree on `messages`, `tools` and `add_generation_prompt`, and differ in the rest: whether a
- * system message is allowed, how tool calls are written. Small conversations, rendered once, show what a template
- * supports.
+ * Renders prompts with a Jinja template. All templates use `messages`, `tools` and `add_generation_prompt`,
+ * but they differ in details, such as whether they allow a system message and how they write tool calls.
+ * Rendering small conversations once shows what a template supports.
  */
 export function jinjaPrompter(template: JinjaTemplate, source: DialogueSource): Prompter {
   const print = (turn: Turn, habits: Habits) =>
@@ -27,7 +27,8 @@ export function jinjaPrompter(template: JinjaTemplate, source: DialogueSource): 
       const placed = habits.laterSystem ? turn.messages : laterSystemAsUser(turn.messages);
       const messages = habits.system ? placed : systemIntoUser(placed);
       let refusal: unknown;
-      // Some templates require alternating roles, some ids of nine letters; clients need not know that.
+      // Some templates require alternating roles, others require ids of nine letters. Clients need not know
+      // that.
       for (const attempt of [messages, mergeNeighbours(messages), shortIds(mergeNeighbours(messages))]) {
         try {
           return print({ ...turn, messages: attempt }, habits);
@@ -44,7 +45,10 @@ export function jinjaPrompter(template: JinjaTemplate, source: DialogueSource): 
   };
 }
 
-/** `enable_thinking` (Qwen, GLM, SmolLM3), `thinking` (DeepSeek, Granite), `reasoning_effort` (gpt-oss). */
+/**
+ * The variables that control thinking: `enable_thinking` (Qwen, GLM, SmolLM3), `thinking` (DeepSeek,
+ * Granite), `reasoning_effort` (gpt-oss).
+ */
 function thinkingVariables({ think }: Turn): Record<string, unknown> {
   if (think === null) return {};
   const on = think !== false;
@@ -54,10 +58,13 @@ function thinkingVariables({ think }: Turn): Record<string, unknown> {
 
 interface Habits {
   readonly system: boolean;
-  /** Whether it prints a system message after others; some templates reject or drop it. */
+  /** Whether the template prints a system message after other messages. Some templates reject or drop it. */
   readonly laterSystem: boolean;
   readonly tools: boolean;
-  /** How a template expects an assistant's call: some print the arguments unchanged, some as JSON. */
+  /**
+   * The form in which a template expects an assistant's calls. Some templates print the arguments unchanged,
+   * some as JSON.
+   */
   readonly calls: { readonly emptyContent: "" | null; readonly argumentsAs: "object" | "text" };
 }
 
@@ -151,7 +158,10 @@ function asVariables(message: Message, { calls }: Habits): Record<string, unknow
   };
 }
 
-/** Keeps the place of a later system message: at the head it would change the beginning of the prompt. */
+/**
+ * Changes later system messages to user messages in their place. Moving them to the front would change the
+ * beginning of the prompt.
+ */
 function laterSystemAsUser(messages: readonly Message[]): Message[] {
   const head = messages.findIndex(({ role }) => role !== "system");
   return messages.map((message, index) =>
@@ -159,7 +169,7 @@ function laterSystemAsUser(messages: readonly Message[]): Message[] {
   );
 }
 
-/** For templates without a system role: the system text goes before the first user message. */
+/** Moves the system text into the first user message, for templates without a system role. */
 function systemIntoUser(messages: readonly Message[]): Message[] {
   const words = messages.filter(({ role }) => role === "system").map(({ content }) => content);
   const others = messages.filter(({ role }) => role !== "system");
@@ -168,7 +178,10 @@ function systemIntoUser(messages: readonly Message[]): Message[] {
   return others.with(first, { ...others[first]!, content: [...words, others[first]!.content].join("\n\n") });
 }
 
-/** Mistral's templates reject ids that are not nine letters and digits. Equal ids stay equal. */
+/**
+ * Shortens ids, because Mistral's templates reject ids that are not nine letters and digits. Equal ids stay
+ * equal.
+ */
 function shortIds(messages: readonly Message[]): Message[] {
   const short = (id: string) => createHash("sha256").update(id).digest("hex").slice(0, 9);
   return messages.map((message) => ({

@@ -1,6 +1,6 @@
 import { type Cursor, more } from "./cursor.ts";
 
-/** The next character without taking it, "" at the end of the answer. */
+/** Returns the next character without taking it, or "" at the end of the answer. */
 export function* peek(cursor: Cursor): Generator<undefined, string> {
   return (yield* more(cursor)) ? cursor.text[0]! : "";
 }
@@ -16,13 +16,13 @@ export function* takeSpace(cursor: Cursor): Generator<undefined, string> {
 }
 
 export interface JsonEnd {
-  /** False if the answer ended first, or if this is not JSON. */
+  /** False if the answer ended first, or if the text is not JSON. */
   readonly whole: boolean;
 }
 
 /**
- * Takes one JSON value and passes on its text as it arrives. It counts brackets outside strings; the caller that
- * parses the whole value finds other errors.
+ * Takes one JSON value and passes its text on as it arrives. Only counts brackets outside strings. The caller
+ * parses the whole value and finds other errors.
  */
 export function* takeJson(cursor: Cursor): Generator<{ readonly json: string } | undefined, JsonEnd> {
   const first = yield* peek(cursor);
@@ -64,7 +64,7 @@ export function* takeJson(cursor: Cursor): Generator<{ readonly json: string } |
   return { whole: plain };
 }
 
-/** Like `takeJson`, in one piece. */
+/** Like `takeJson`, but returns the value in one piece. */
 export function* takeWholeJson(cursor: Cursor): Generator<undefined, { text: string; whole: boolean }> {
   let text = "";
   const taking = takeJson(cursor);

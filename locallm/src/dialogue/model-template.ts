@@ -54,7 +54,7 @@ function prompterFor(source: DialogueSource, now?: () => Date): Prompter {
     requireRenders(prompter);
     return prompter;
   } catch (error) {
-    // Our Jinja cannot read the template, but its family may be known.
+    // We cannot parse this Jinja template, but its family may be known.
     const known = detectTemplate(text);
     if (!(error instanceof TemplateError) || known === null) throw error;
     return { ...goPrompter(compileGo(known.template, now)), stop: known.stop };
@@ -86,7 +86,7 @@ function renderTurn(prompter: Prompter, turn: Turn): string {
   } catch (error) {
     if (!(error instanceof TemplateRefusal) || earlier.length === 0) throw error;
   }
-  // A template that drops or rejects such a message opens an answer instead, and the text follows.
+  // If a template drops or rejects such a message, open a new answer and append the text.
   return prompter.render({ ...turn, messages: earlier }) + begun.content;
 }
 

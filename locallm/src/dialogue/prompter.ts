@@ -2,7 +2,7 @@ import type { Turn } from "./turn.ts";
 
 export interface DialogueSource {
   readonly template: { readonly language: "go" | "jinja"; readonly text: string };
-  /** Texts of the vocabulary's first and last token; "" if it has none. */
+  /** The texts of the vocabulary's first and last token, or "" if it has none. */
   readonly bosText: string;
   readonly eosText: string;
 }
@@ -14,6 +14,6 @@ export interface Prompter {
   readonly stop?: readonly string[];
   /** Throws TemplateError. */
   render(turn: Turn): string;
-  /** The prompt that asks for the text between `prompt` and `suffix`. Throws TemplateError. */
+  /** Returns the prompt that asks for the text between `prompt` and `suffix`. Throws TemplateError. */
   insert(prompt: string, suffix: string): string;
 }

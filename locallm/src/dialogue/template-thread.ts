@@ -3,7 +3,7 @@ import type { TemplateFault } from "./template-threads.ts";
 import { TemplateWorker } from "./template-work.ts";
 import { doTasks } from "./thread-tasks.ts";
 
-// Runs in the threads of `TemplateThreads`.
+// This module runs in the threads of `TemplateThreads`.
 
 const worker = new TemplateWorker();
 doTasks(

@@ -2,7 +2,7 @@ import { TemplateError, TemplateOverBudget, TemplateRefusal } from "../template/
 import { BudgetedThreads, type ThreadBudget } from "./budgeted-threads.ts";
 import type { TemplateResults, Templates, TemplateTask, TemplateWork } from "./template-work.ts";
 
-/** docs/locallm/limits.md names these numbers. */
+/** These numbers are documented in docs/locallm/limits.md. */
 export const templateBudget: ThreadBudget = {
   quickThreads: 2,
   slowThreads: 2,
@@ -15,7 +15,7 @@ export const templateBudget: ThreadBudget = {
 /** A task with a longer conversation counts as slow from the start. */
 const quickChars = 1_000_000;
 
-/** `refused`: the template itself rejects the conversation. */
+/** `refused` is true if the template itself rejects the conversation. */
 export interface TemplateFault {
   readonly kind: "failed" | "refused";
   readonly problem: string;
@@ -56,7 +56,7 @@ export class TemplateThreads implements Templates {
   }
 }
 
-/** Stops counting above the limit. */
+/** Whether the task's texts exceed the limit. Stops counting at the limit. */
 function isLarge(task: TemplateTask): boolean {
   if (task.kind === "insert") return task.prompt.length + task.suffix.length > quickChars;
   if (task.kind !== "render") return false;

@@ -31,7 +31,7 @@ export type TemplateTask = {
   [Kind in keyof TemplateWork]: { readonly kind: Kind } & TemplateWork[Kind];
 }[keyof TemplateWork];
 
-/** Runs template work, in production in threads with a budget. Rejects with TemplateError. */
+/** Runs template work. In production it uses threads with a budget. Rejects with TemplateError. */
 export interface Templates {
   run<Kind extends keyof TemplateWork>(
     kind: Kind,

@@ -17,13 +17,16 @@ const knownTags: readonly ThinkingTags[] = [
   { open: "<thought>", close: "</thought>" },
 ];
 
-/** The tags that a template contains, or prints around a message's thinking; null for a model that does not think. */
+/**
+ * Returns the tags that a template contains, or that it prints around a message's thinking. Returns null for
+ * a model that does not think.
+ */
 export function findThinking(text: string, prompter: Pick<Prompter, "render">): ThinkingTags | null {
   const known = knownTags.find(({ open, close }) => text.includes(open) || text.includes(close));
   return known ?? (/thinking|reasoning/i.test(text) ? probe(prompter) : null);
 }
 
-/** Renders a message with and without a thought: the tags are what the thought adds around itself. */
+/** Renders a message with and without a thought. The tags are the text that is added around the thought. */
 function probe({ render }: Pick<Prompter, "render">): ThinkingTags | null {
   const question: Message = { role: "user", content: "probe-question" };
   const answer: Message = { role: "assistant", content: "probe-answer" };

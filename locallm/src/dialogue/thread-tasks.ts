@@ -2,8 +2,8 @@ import { parentPort } from "node:worker_threads";
 import type { ThreadReport } from "./budgeted-threads.ts";
 
 /**
- * Runs in the threads of `BudgetedThreads`: one task after another, each answered by one report. `faultOf` returns
- * null for errors that are not expected; they end the thread.
+ * Runs in the threads of `BudgetedThreads`. It runs one task after another and sends one report for each.
+ * `faultOf` returns null for unexpected errors, which end the thread.
  */
 export function doTasks<Task, Result, Fault>(
   work: (task: Task) => Result,

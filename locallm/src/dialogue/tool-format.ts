@@ -3,14 +3,14 @@ import type { Calls } from "./calls.ts";
 import type { Cursor } from "./cursor.ts";
 import type { Rules } from "./grammar/gbnf.ts";
 
-/** The text around the JSON of calls, for the grammar that makes a model write them. */
+/** The text around the JSON of calls. The grammar uses it to make a model write calls. */
 export interface CallShape {
-  /** Begins the first call, or the list of all. */
+  /** The text that begins the first call, or the list of all calls. */
   readonly open: string;
-  /** Before and after the arguments of one call. */
+  /** The texts before and after the arguments of one call. */
   readonly before: (name: string) => string;
   readonly after: string;
-  /** Between calls; null if there can be only one. */
+  /** The text between calls. Null if an answer can have only one call. */
   readonly between: string | null;
   readonly close: string;
 }
@@ -20,18 +20,20 @@ export interface ToolFormat {
   readonly name: string;
   /** Texts that begin a call anywhere in an answer. */
   readonly markers: readonly string[];
-  /** Marks without a meaning for clients, which are removed everywhere. */
+  /** Marks that mean nothing to clients. They are removed everywhere. */
   readonly silent?: readonly string[];
-  /** The form of ids that its templates accept; by default `call_` and 8 characters. */
+  /** The form of ids that the family's templates accept. Defaults to `call_` and 8 characters. */
   readonly id?: { readonly prefix: string; readonly length: number };
-  /** The form depends on the template: some families changed it over time. */
+  /**
+   * Returns the text around calls. It depends on the template, because some families changed it over time.
+   */
   shape(template: string): CallShape;
-  /** For arguments that are not JSON. */
+  /** Writes the grammar rule for arguments that are not JSON. */
   argumentsRule?(rules: Rules): string;
-  /** Reads the text after a marker. Returns text that is not a call, "" otherwise. */
+  /** Reads the text after a marker. Returns the text if it is not a call, otherwise "". */
   read(cursor: Cursor, calls: Calls, marker: string): Reading<string>;
-  /** For families that write calls without a marker: looks at the very start of the answer, as `read`. */
+  /** Reads calls without a marker at the very start of the answer. Returns the same values as `read`. */
   readStart?(cursor: Cursor, calls: Calls): Reading<string>;
-  /** For families whose whole answer has its own format: reads all of it. */
+  /** Reads the whole answer, for families whose answers have their own format. */
   readAll?(cursor: Cursor, calls: Calls): Reading<void>;
 }

@@ -1,6 +1,6 @@
 import type { Think } from "../wire/api/message.ts";
 
-/** A message. Those of the wire (`wire/api/message.ts`) are assignable to it. */
+/** A message of a conversation. Messages of the API (`wire/api/message.ts`) are assignable to it. */
 export interface Message {
   readonly role: string;
   readonly content: string;
@@ -29,24 +29,24 @@ export interface Tool {
   };
 }
 
-/** A conversation and how its next message is to be made. The only `Turn`: every API converts its requests to it. */
+/** A conversation and the settings for its next message. Every API converts its requests to this type. */
 export interface Turn {
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
   readonly toolChoice: ToolChoice;
-  /** False allows one call an answer, if a grammar constrains calls. */
+  /** If false, an answer has at most one call, provided that a grammar constrains calls. */
   readonly severalCalls?: boolean;
-  /** Null leaves it to the model. */
+  /** If null, the model decides. */
   readonly think: Think | null;
   readonly format: AnswerFormat | null;
 }
 
-/** `required`: at least one call; `named`: a call of that function. Both are enforced by a grammar. */
+/** `required` means at least one call. `named` means a call of that function. A grammar enforces both. */
 export type ToolChoice =
   | { readonly kind: "none" | "auto" | "required" }
   | { readonly kind: "named"; readonly name: string };
 
-/** `json` is any JSON object; else a checked JSON schema. */
+/** `json` allows any JSON object. Otherwise the answer must match a JSON schema. */
 export type AnswerFormat =
   | { readonly kind: "json"; readonly field?: string }
   | {
@@ -60,7 +60,7 @@ export function plainTurn(messages: readonly Message[], parts: Partial<Turn> = {
   return { messages, tools: [], toolChoice: { kind: "auto" }, think: null, format: null, ...parts };
 }
 
-/** No tools are offered if none may be called. */
+/** Returns no tools if the model may not call any. */
 export function offeredTools(turn: Turn): readonly Tool[] {
   return turn.toolChoice.kind === "none" ? [] : turn.tools;
 }

@@ -224,7 +224,7 @@ describe("the streamed answer equals the unstreamed answer", () => {
       );
       expect(shown).toEqual(whole.message["content"]);
       expect(all.at(-2)!.usage).toEqual(whole.message["usage"]);
-      // What clients send back has all of the thinking, whether they were shown it or not.
+      // Clients must be able to send back all of the thinking, even if it was not shown to them.
       const thought = content.filter(({ type }) => type === "thinking") as { thinking: string }[];
       expect(thought.map(thinkingOf).join("")).toBe(
         events.map((event) => (event.kind === "thinking" ? event.text : "")).join(""),

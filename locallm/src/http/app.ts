@@ -21,7 +21,7 @@ import { logRequest, logRequests } from "./request-log.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** `performance.now()` when the headers had arrived. */
+    /** The value of `performance.now()` when the headers had arrived. */
     startedMs: number;
     /** Aborted with `client_gone` when the connection closes before the answer is complete. */
     clientGone: AbortSignal;
@@ -33,7 +33,7 @@ declare module "fastify" {
     logFields: Record<string, unknown>;
   }
   interface FastifyContextConfig {
-    /** Write no log line and no metrics. */
+    /** Whether requests to this route are excluded from log and metrics. */
     quiet?: boolean;
   }
 }

@@ -1,6 +1,6 @@
 import { LocallmError } from "../wire/errors.ts";
 
-/** Bodies up to this size do not count, so that large requests never crowd out ordinary ones. */
+/** Bodies up to this size do not count, so that large requests cannot block ordinary ones. */
 const freeBytes = 64 * 1024;
 
 /** Limits the memory for the bodies of all unanswered requests together. */

@@ -9,11 +9,11 @@ import { parseJson } from "../wire/json.ts";
 import type { BodyShare } from "./body-budget.ts";
 
 export interface BodyLimits {
-  /** Applies to the body as sent and to the decompressed body. */
+  /** The limit for the body as sent and for the decompressed body. */
   readonly maxBytes: number;
-  /** From the first byte to the last; also the limit for the headers. */
+  /** The time limit from the first byte to the last. It also applies to the headers. */
   readonly timeoutMs: number;
-  /** For the bodies of all unanswered requests together. */
+  /** The memory limit for the bodies of all unanswered requests together. */
   readonly budgetBytes?: number;
 }
 

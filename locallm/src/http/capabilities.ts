@@ -5,8 +5,8 @@ import type { Parts } from "./parts.ts";
 export type Capability = "completion" | "tools" | "insert" | "vision" | "embedding" | "thinking";
 
 /**
- * The model's capabilities: the purpose of its weights and what its template supports. Omits the template's part if
- * it is not known before `late`.
+ * Returns the model's capabilities: the purpose of its weights and what its template supports. Omits the
+ * template's part if it is not known when `late` resolves.
  */
 export async function modelCapabilities(
   parts: Parts,

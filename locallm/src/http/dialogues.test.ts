@@ -43,7 +43,8 @@ test("does not run a template again soon after it spent its budget", async () =>
   for (let request = 0; request < 5; request++)
     await expect(dialogues.of(hostile)).rejects.toMatchObject(overBudget);
   expect(readings).toBe(1);
-  // Perhaps the machine was only busy, so it is tried again, after longer and longer pauses.
+  // The failure may have come from a busy machine, so the template is tried again after longer and longer
+  // pauses.
   for (const [pauseMs, expected] of [
     [1_001, 2],
     [1_001, 2],

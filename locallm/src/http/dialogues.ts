@@ -30,7 +30,10 @@ export class Dialogues {
   readonly #templates: Templates;
   readonly #byDigest = new RecentlyUsed<string, Promise<Dialogue>>(capacity);
   readonly #traits = new RecentlyUsed<string, DialogueTraits>(traitsCapacity);
-  /** Models whose template recently spent its budget: otherwise each request would spend it again. */
+  /**
+   * Models whose template recently exceeded its budget. Without this pause, each request would use up the
+   * budget again.
+   */
   readonly #coolDown: CoolDown;
 
   constructor(store: Store, templates: Templates, clock: Clock) {
@@ -62,8 +65,8 @@ export class Dialogues {
   }
 
   /**
-   * What the model's template supports; nothing if the template is invalid or not read before `late`. Throws the
-   * errors of reading the model.
+   * Returns what the model's template supports. Returns nothing if the template is invalid or not read before
+   * `late` resolves. Throws the errors of reading the model.
    */
   async traits(model: Model, late?: Promise<void>): Promise<DialogueTraits> {
     const known = this.#traits.get(model.digest);

@@ -1,7 +1,7 @@
 import type { GenerateJob } from "../wire/inference/generate.ts";
 import type { CompleteOptions } from "../wire/options.ts";
 
-/** What the route adds to the request's options. */
+/** The job options that the route adds to the request's options. */
 export interface JobWish {
   readonly prompt: GenerateJob["prompt"];
   readonly numCtx: number;
@@ -54,7 +54,7 @@ export function generateJob(options: CompleteOptions, wish: JobWish): GenerateJo
   };
 }
 
-/** The engine's seeds have 32 bits: combines both halves of a longer seed, and keeps a 32-bit seed. */
+/** Converts a seed to the engine's 32 bits. Combines both halves of a longer seed and keeps a 32-bit seed. */
 function engineSeed(seed: number): number {
   const bits = BigInt.asUintN(64, BigInt(seed));
   return Number((bits >> 32n) ^ (bits & 0xffff_ffffn));

@@ -4,7 +4,10 @@ import type { GenerateJob, SampledLogprob } from "../wire/inference/generate.ts"
 
 const mostTop = 20;
 
-/** What a request asks of the engine; undefined for none. Throws if `top_logprobs` is out of range. */
+/**
+ * Returns the log probabilities that a request asks for, or undefined. Throws if `top_logprobs` is out of
+ * range.
+ */
 export function logprobsWish(body: {
   readonly logprobs?: boolean | undefined;
   readonly top_logprobs?: number | undefined;
@@ -18,7 +21,10 @@ export function logprobsWish(body: {
   return logprobs ? { top } : undefined;
 }
 
-/** The tokens of each piece of an answer, whose reader removes marks and holds text back. */
+/**
+ * Assigns the tokens to the pieces of an answer. This is needed because the answer's reader removes marks and
+ * holds text back.
+ */
 export class PieceLogprobs {
   readonly #waiting: SampledLogprob[] = [];
 

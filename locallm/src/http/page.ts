@@ -46,7 +46,7 @@ export class ChatPage {
     );
   }
 
-  /** Whether a browser asks, as opposed to a program. */
+  /** Whether a browser sent the request, as opposed to another program. */
   isAskedFor(request: FastifyRequest): boolean {
     return request.headers.accept?.includes("text/html") ?? false;
   }

@@ -33,9 +33,12 @@ interface HttpSettings {
   readonly bodyLimits: BodyLimits;
   /** How long a model stays loaded if the request has no `keep_alive`. */
   readonly keepAliveMs: number;
-  /** `num_ctx` if neither the request nor the model sets it; `auto`: it grows with the prompts. */
+  /**
+   * The default `num_ctx` if neither the request nor the model sets it. With `auto`, the window grows with
+   * the prompts.
+   */
   readonly contextLength: number | "auto";
-  /** What `/api/generate` does with a plain prompt. */
+  /** Whether `/api/generate` uses a plain prompt as is or applies the model's template. */
   readonly generate: "raw" | "template";
   /** Whether names of control tokens become tokens only in templates, or also in clients' text. */
   readonly specialTokens: "template" | "everywhere";

@@ -28,9 +28,9 @@ export interface TurnDone {
 
 export interface TurnWish {
   readonly turn: Turn;
-  /** If the conversation is too long: drop its oldest messages (true) or reject it. */
+  /** If the conversation is too long, drops its oldest messages (true) or rejects it. */
   readonly truncate: boolean;
-  /** If the window is full: drop the older half and continue (true) or stop. */
+  /** If the window is full, drops the older half and continues (true) or stops. */
   readonly shift: boolean;
   /** Called before the first piece, when headers can still be set. */
   readonly onDropped?: (dropped: Dropped) => void;
@@ -42,7 +42,7 @@ export interface TurnWish {
 /** Runs one turn for any API: render, fit, generate, parse. Leaving the loop cancels the generation. */
 export async function* runTurn(run: Run, dialogue: Dialogue, wish: TurnWish): AsyncGenerator<TurnEvent> {
   const { turn } = wish;
-  // Before waiting for the model, so that an invalid schema fails at once.
+  // Check the constraint before waiting for the model, so that an invalid schema fails at once.
   const constraint = await dialogue.constraint(turn, run.schemas);
   run.tellIgnored(constraint?.ignored ?? []);
   const check = new AnswerCheck(run.schemas, constraint);
@@ -82,7 +82,7 @@ export async function* runTurn(run: Run, dialogue: Dialogue, wish: TurnWish): As
     });
     const logprobs = wish.logprobs === undefined ? null : new PieceLogprobs();
     let thinkingTokens = 0;
-    // Tokens that the reader holds back until it can classify them.
+    // The number of tokens that the reader holds back until it can classify them.
     let undecidedTokens = 0;
     for await (const event of lease.runner.generate(job, run.signal)) {
       if (event.kind === "text" && event.prompt !== undefined) wish.onPrompt?.(event.prompt);

@@ -32,21 +32,21 @@ export interface Run {
   /** `performance.now()` at the request's start. */
   readonly startedMs: number;
   readonly schemas: SchemaThreads;
-  /** Reports fields that are not honoured, in a header and in the log. */
+  /** Reports fields that have no effect, in a header and in the log. */
   tellIgnored(names: readonly string[]): void;
   /** Waits for the model and a slot. Release the lease when the answer is done. */
   lease(uses?: "slot" | "load" | "visit"): Promise<Lease>;
-  /** How large its window is, and whether it can grow. */
+  /** The size of the request's window, and whether the window can grow. */
   readonly window: RequestWindow;
-  /** What the model's template needs from its vocabulary. */
+  /** The properties of the vocabulary that the model's template needs. */
   promptVocabulary(lease: Lease): PromptVocabulary;
   /** Adds a finished generation to the metrics and the log. */
   count(done: GenerateDone): void;
-  /** The same for embeddings. Returns the tokens of all inputs. */
+  /** Adds a finished embedding to the metrics and the log. Returns the number of tokens of all inputs. */
   countEmbedded(tokens: readonly number[]): number;
 }
 
-/** Resolves the model and validates the options: makes every check that needs no waiting. */
+/** Resolves the model and validates the options. Makes every check that does not need to wait. */
 export async function prepareRun(
   parts: Parts,
   request: FastifyRequest,

@@ -1,7 +1,7 @@
 import { LocallmError } from "../wire/errors.ts";
 import type { SamplingFields } from "../wire/openai/chat-completions.ts";
 
-/** OpenAI's sampling fields, and what Anthropic adds to them. */
+/** OpenAI's sampling fields and Anthropic's additions. */
 interface GivenSampling extends SamplingFields {
   readonly top_k?: number | undefined;
 }

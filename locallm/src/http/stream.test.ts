@@ -11,7 +11,7 @@ const lines = 1024;
 describe("sendStream", () => {
   let app: FastifyInstance;
   let socket: Socket;
-  /** State of the source, and the most unsent bytes in our memory when it was asked for more. */
+  /** The state of the source, and the most unsent bytes in our memory when the next line was requested. */
   let seen: { asked: number; unsentBytes: number; ended: boolean; response: ServerResponse | null };
   let patienceMs: number | undefined;
 
@@ -58,7 +58,7 @@ describe("sendStream", () => {
   });
 
   const url = () => `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
-  /** Sends the request and reads nothing until the test does. */
+  /** Sends the request. Nothing is read until the test reads it. */
   const ask = () => {
     socket = connect(Number(new URL(url()).port), "127.0.0.1").pause();
     socket.write("GET /stream HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");

@@ -5,13 +5,14 @@ export interface StreamFormat {
   readonly contentType: string;
   /** Formats the last line when the source fails after the first byte. */
   readonly lateError: (error: unknown) => string;
-  /** Written when nothing else was for this long, or up to twice as long. */
+  /** A line that is written if nothing else was written for `everyMs`, or up to twice as long. */
   readonly ping?: { readonly line: string; readonly everyMs: number };
 }
 
 /**
- * Writes a stream of finished lines, one write each. Sends nothing before the first line exists, so that an early
- * error still gets its own status, or until the silence is too long. A slow reader pauses the source.
+ * Writes a stream of finished lines, one write each. Sends nothing before the first line exists, so that an
+ * early error still gets its own status; if that takes too long, sends a ping. A slow reader pauses the
+ * source.
  */
 export async function sendStream(
   reply: FastifyReply,
@@ -74,7 +75,8 @@ function drained(response: ServerResponse, patienceMs: number): Promise<void> {
 }
 
 /**
- * A reader that stops reading occupies a slot. The limit is long because reading becomes visible here only when the
- * system's buffers for the connection, a few megabytes, are a third empty: at 1 KB/s after 26 minutes.
+ * A reader that stops reading occupies a slot. The limit is long because the server notices reading only when
+ * the system's buffers for the connection, a few megabytes, are a third empty. At 1 KB/s that takes 26
+ * minutes.
  */
 const longestPauseMs = 40 * 60_000;

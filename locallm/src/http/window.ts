@@ -4,7 +4,9 @@ import { LocallmError } from "../wire/errors.ts";
 import { countedChars, type Prompt, type PromptText, promptChars } from "../wire/inference/generate.ts";
 import { type CompleteOptions, firstWindow, type Options } from "../wire/options.ts";
 
-/** Where a request's window comes from: the request, the model or the setting, in this order. */
+/**
+ * The sources of a request's window, in order of precedence: the request, the model and the server's setting.
+ */
 export interface WindowSource {
   readonly numCtx: number;
   readonly why: string;
@@ -23,7 +25,7 @@ export function windowSource(setting: number | "auto", own: Options, given: Opti
 
 const automatic = "LOCALLM_CONTEXT_LENGTH=auto";
 
-/** Tokens for the answer if the request does not limit it. */
+/** The number of tokens reserved for an answer that the request does not limit. */
 const usualAnswer = 1024;
 
 interface WindowParts {
@@ -33,11 +35,11 @@ interface WindowParts {
   readonly source: WindowSource;
   readonly options: CompleteOptions;
   readonly signal: AbortSignal;
-  /** Waits for the model with another window. */
+  /** Waits for the model with a different window. */
   lease(load: LoadWish): Promise<Lease>;
 }
 
-/** What a prompt needs besides its own tokens. */
+/** The space that a prompt needs in addition to its own tokens. */
 export interface Growth {
   /** Tokens for the answer. */
   readonly answer: number;
@@ -48,7 +50,7 @@ export interface Growth {
 /** The window of one request, and its growth if it is automatic. */
 export class RequestWindow {
   readonly #parts: WindowParts;
-  /** What kept the window from growing as far as the prompt needs. */
+  /** The reason why the window could not grow as far as the prompt needs. */
   #limitedBy: string | null = null;
 
   constructor(parts: WindowParts) {
@@ -65,14 +67,14 @@ export class RequestWindow {
     return num_predict > 0 ? num_predict : usualAnswer;
   }
 
-  /** The most tokens a prompt can have in an automatic window; memory may allow fewer. */
+  /** The maximum number of tokens of a prompt in an automatic window. Memory may allow fewer. */
   get largest(): number {
     return this.#parts.model.trainContext ?? firstWindow;
   }
 
   /**
-   * The same lease if its window has enough tokens; else a new one, for the model loaded with a larger window. Throws
-   * `prompt_over_limit`, while the model stays loaded, if no window is large enough.
+   * Returns the same lease if its window has enough tokens, otherwise a new lease for the model loaded with a
+   * larger window. Throws `prompt_over_limit` if no window is large enough; the model then stays loaded.
    */
   async grow(lease: Lease, promptTokens: number, { answer, canShorten }: Growth): Promise<Lease> {
     const wanted = promptTokens + Math.max(answer, 1);
@@ -93,7 +95,7 @@ export class RequestWindow {
     return { ...larger, waitedMs: lease.waitedMs + larger.waitedMs };
   }
 
-  /** `grow` for prompts that need no template, by the longest of them. */
+  /** Like `grow`, for prompts that need no template. The longest prompt determines the window. */
   async growFor(lease: Lease, prompts: readonly Prompt[], growth: Growth): Promise<Lease> {
     if (!this.isAutomatic) return lease;
     let longest = 0;
@@ -102,14 +104,17 @@ export class RequestWindow {
     return await this.grow(lease, longest, growth);
   }
 
-  /** Adds where the limit comes from to the error of a prompt that does not fit; returns any other error as is. */
+  /**
+   * If the error says that a prompt does not fit, adds the source of the limit. Returns any other error
+   * unchanged.
+   */
   explained(error: unknown, lease: Lease): unknown {
     if (!(error instanceof LocallmError) || error.code !== "prompt_too_long") return error;
     const { promptTokens = "", contextLength = lease.numCtx } = error.details;
     return this.#overLimit(promptTokens, contextLength, lease);
   }
 
-  /** 0 if it surely has no more than `room` tokens. */
+  /** Returns the prompt's number of tokens, or 0 if it certainly has at most `room` tokens. */
   async #tokensOf(lease: Lease, prompt: Prompt, room: number): Promise<number> {
     if (isText(prompt)) {
       // A token has at least one byte; two more may come before and after the text.

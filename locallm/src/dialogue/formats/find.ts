@@ -31,12 +31,14 @@ const families: readonly { format: ToolFormat; isMeant: (template: string) => bo
   },
 ];
 
-/** A format in a form that threads can send: a family's name, or the marks around calls of an unknown family. */
+/**
+ * A format in a form that threads can send: a family's name, or the marks around calls of an unknown family.
+ */
 export type FoundFormat =
   | { readonly name: "family"; readonly family: string }
   | { readonly name: "generic"; readonly marks: Parameters<typeof genericFormat> };
 
-/** How the models of a template write calls; null if they cannot. */
+/** The format in which models with this template write calls. Null if they cannot write calls. */
 export function findToolFormat(template: string, prompter: Prompter): FoundFormat | null {
   const known = families.find(({ isMeant }) => isMeant(template));
   if (known !== undefined) return { name: "family", family: known.format.name };
@@ -49,7 +51,7 @@ export function formatOf(found: FoundFormat | null): ToolFormat | null {
   return families.find(({ format }) => format.name === found.family)?.format ?? null;
 }
 
-/** Renders a call: the text around its JSON is the mark that the model was trained with. */
+/** Renders a call. The text around its JSON is the mark that the model was trained with. */
 function probe(prompter: Prompter): FoundFormat | null {
   const user: Message = { role: "user", content: "probe-question" };
   const call = {
@@ -64,7 +66,7 @@ function probe(prompter: Prompter): FoundFormat | null {
     called = render({ role: "assistant", content: "", tool_calls: [call] });
     said = render({ role: "assistant", content: "probe-answer" });
   } catch (error) {
-    // The template does not support calls, or not this conversation.
+    // The template does not support calls, or rejects this conversation.
     if (error instanceof TemplateError) return null;
     throw error;
   }

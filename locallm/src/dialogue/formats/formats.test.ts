@@ -62,7 +62,7 @@ const bare = genericFormat("", "");
 const rome: [string, unknown] = ["get_weather", { city: "Rome" }];
 const paris: [string, unknown] = ["get_weather", { city: "Paris", days: 2 }];
 
-/** What each family's makers document, and on which page. */
+/** Examples from the documentation of each family, with their source. */
 const cases: [format: ToolFormat, source: string, text: string, answer: Answer][] = [
   [
     hermes,

@@ -28,7 +28,8 @@ export const gemma: ToolFormat = {
 };
 
 /**
- * Its values are not JSON: texts are enclosed in `<escape>` marks. Only that form is enforced, not the tool's schema.
+ * The values in FunctionGemma's calls are not JSON: texts are enclosed in `<escape>` marks. The grammar
+ * enforces only that form, not the tool's schema.
  */
 function gemmaArguments(rules: Rules): string {
   const text = `"<escape>" ${upToText(rules, "gemma-text", "<escape>")}`;
@@ -62,7 +63,7 @@ class GemmaReader {
     this.#text = text;
   }
 
-  /** Undefined if the text is incomplete. */
+  /** Returns undefined if the text is incomplete. */
   object(): Record<string, unknown> | undefined {
     try {
       const value = this.#value();

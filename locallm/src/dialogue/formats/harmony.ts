@@ -36,7 +36,7 @@ export const harmony: ToolFormat = {
   },
 };
 
-/** `assistant<|channel|>…`, where the prompt ended with `<|start|>`. */
+/** Reads `assistant<|channel|>…`, which follows if the prompt ended with `<|start|>`. */
 function* isHeader(cursor: Cursor): Generator<undefined, boolean> {
   while (true) {
     if (cursor.text.startsWith("assistant")) return true;

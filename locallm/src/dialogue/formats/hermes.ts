@@ -25,7 +25,7 @@ export const hermes: ToolFormat = {
     if ((yield* takeMarker(cursor, ["<function="])) !== null) {
       const name = yield* takeUpTo(cursor, ">");
       if (name === null) return `${marker}${space}<function=`;
-      // Without a prototype: a model may name a parameter as it likes.
+      // The object has no prototype, because the model may choose any parameter name.
       const given = Object.create(null) as Record<string, unknown>;
       const text = yield* readParameters(given, name.text.trim());
       yield* calls.whole(name.text.trim(), text);

@@ -4,8 +4,8 @@ import { type Cursor, more } from "../cursor.ts";
 import { asObject } from "../json-text.ts";
 
 /**
- * `[name(key=value, …), …]` as Python writes calls with keyword arguments of literals. It is read as a whole, because
- * other lists begin the same way; any other text is returned.
+ * Reads `[name(key=value, …), …]`, Python calls with keyword arguments that are literals. Reads the whole
+ * text at once, because other lists begin the same way. Returns any other text.
  */
 export function* readPythonCalls(cursor: Cursor, calls: Calls): Reading<string> {
   // Waits for enough text to see whether a list of calls begins.

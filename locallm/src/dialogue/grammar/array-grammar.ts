@@ -87,7 +87,7 @@ export class ArrayGrammar {
     return `"[" ${blank} ${least === 0 ? `(${list})?` : list} "]"`;
   }
 
-  /** The items of the prefix, and further items only if `minItems` requires them. */
+  /** Writes the items of the prefix. Writes further items only if `minItems` requires them. */
   #tuple(
     shape: Shape,
     prefix: readonly Conjuncts[],
@@ -112,7 +112,7 @@ export class ArrayGrammar {
     return `"[" ${blank} ${items.join(` "," ${blank} `)} "]"`;
   }
 
-  /** Lists in which some items satisfy `contains`. */
+  /** Writes lists in which some items satisfy `contains`. */
   #containing(shape: Shape, rest: Conjuncts, least: number, most: number, path: string): string {
     const [first, ...others] = shape.contains;
     if (shape.unique !== null && most > 1) this.#writing.ignored.add(shape.unique);
@@ -159,7 +159,10 @@ export class ArrayGrammar {
     return this.#writing.shapesOf([...rest, not]).ignored.length === 0;
   }
 
-  /** All values of a schema that has only a few; null if there are many, or if that is unknown. */
+  /**
+   * Returns all values of a schema that has only a few. Returns null if it has many, or if the number is
+   * unknown.
+   */
   #finiteValues(conjuncts: Conjuncts): readonly unknown[] | null {
     if (conjuncts.length === 0) return null;
     const { shapes } = this.#writing.shapesOf(conjuncts);
@@ -179,7 +182,7 @@ export class ArrayGrammar {
     return [...all.values()];
   }
 
-  /** Lists without repeated items: one rule for each set of remaining values. */
+  /** Writes lists without repeated items, with one rule for each set of remaining values. */
   #permutations(values: readonly unknown[], least: number, most: number, path: string): string {
     const blank = space(this.#writing.rules);
     const bound = Math.min(most, values.length);

@@ -8,7 +8,7 @@ export class Budget {
     this.#whole = whole;
   }
 
-  /** A smaller budget for one part of the work. What it spends also counts here. */
+  /** Returns a smaller budget for one part of the work. Steps of the part also count here. */
   part(steps: number): Budget {
     return new Budget(steps, this);
   }
@@ -23,7 +23,7 @@ export class Budget {
 
 export class BudgetSpent extends Error {
   override readonly name = "BudgetSpent";
-  /** Only the budget of a part is spent; the rest of the work can continue. */
+  /** True if only the budget of a part is used up, so that the rest of the work can continue. */
   readonly isPart: boolean;
 
   constructor(isPart: boolean) {

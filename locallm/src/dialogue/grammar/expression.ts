@@ -19,7 +19,7 @@ export class ExpressionError extends Error {
   override readonly name = "ExpressionError";
 }
 
-/** Null if the work throws ExpressionError. */
+/** Returns null if the work throws ExpressionError. */
 export function attempt<T>(work: () => T): T | null {
   try {
     return work();
@@ -194,7 +194,10 @@ class ExpressionReader {
     return code;
   }
 
-  /** Only the JavaScript engine has the tables for these classes, so it is asked about each character. */
+  /**
+   * Looks up a Unicode property. Only the JavaScript engine has the tables, so its regular expressions test
+   * each character.
+   */
   #property(negated: boolean): readonly CharRange[] {
     const found = /^\{[A-Za-z_=]{1,60}\}/.exec(this.#rest(64));
     if (found === null) throw this.#refused('"\\p"');

@@ -18,7 +18,7 @@ export class Rules {
     return name;
   }
 
-  /** Like `add`, for a body that is expensive to make: it is made once per key. */
+  /** Like `add`, for a body that is expensive to compute. `make` runs once per key. */
   once(key: string, make: () => string): string {
     let name = this.#made.get(key);
     if (name === undefined) {
@@ -92,7 +92,7 @@ export function literal(text: string): string {
   return `"${written}"`;
 }
 
-/** One character inside (or, with `negated`, outside) these ranges of code points. */
+/** Matches one character inside these ranges of code points, or outside them if `negated`. */
 export function charClass(ranges: readonly CharRange[], negated = false): string {
   const parts = ranges.map(({ from, to }) =>
     from === to ? classChar(from) : `${classChar(from)}-${classChar(to)}`,
@@ -107,14 +107,14 @@ function classChar(code: number): string {
   return code <= 0xffff ? `\\u${hex(code, 4)}` : `\\U${hex(code, 8)}`;
 }
 
-/** One character inside these ranges, written as in JSON outside of strings. */
+/** Matches one character inside these ranges, written as in JSON outside of strings. */
 export function plainChars(ranges: readonly CharRange[]): string {
   const [only] = ranges;
   if (ranges.length === 1 && only!.from === only!.to) return literal(String.fromCodePoint(only!.from));
   return charClass(ranges);
 }
 
-/** `body` from `least` to `most` times. */
+/** Matches `body` repeated from `least` to `most` times. */
 export function repeat(body: string, least: number, most: number): string {
   if (most === 0) return '""';
   if (least === 1 && most === 1) return body;
@@ -132,8 +132,8 @@ function hex(code: number, digits: number): string {
 }
 
 /**
- * Any text up to the first `end`, including it. Returns the name of the rule. There is one rule for each number of
- * characters of `end` that have matched so far (Knuth, Morris, Pratt).
+ * Matches any text up to and including the first `end`. Returns the name of the rule. The grammar has one
+ * rule for each number of characters of `end` that have matched so far (Knuth-Morris-Pratt algorithm).
  */
 export function upToText(rules: Rules, hint: string, end: string): string {
   const letters = [...end];

@@ -1,6 +1,6 @@
 import { type Rules, repeat } from "./gbnf.ts";
 
-/** Bounded, because a weak or confused model would fill its whole window with white space. */
+/** White space is bounded, because a weak or confused model would fill its whole window with it. */
 export function space(rules: Rules): string {
   return rules.add("space", '| " " | "\\n" [ \\t]{0,20}');
 }
@@ -30,7 +30,9 @@ export function boolean(rules: Rules): string {
   return rules.add("boolean", '"true" | "false"');
 }
 
-/** Any JSON value, nested up to `depth` levels: without a limit, a confused model would only open brackets. */
+/**
+ * Any JSON value, nested up to `depth` levels. Without a limit, a confused model would only open brackets.
+ */
 export function anyValue(rules: Rules, depth = 8): string {
   return rules.once(`value-${depth}`, () => {
     const scalars = [string(rules), number(rules), boolean(rules), '"null"'];

@@ -32,7 +32,7 @@ export class Language {
     return !this.#accepts.includes(true);
   }
 
-  /** Only for deterministic automata. */
+  /** Works only for deterministic automata. */
   has(text: string): boolean {
     let state = 0;
     for (const char of text) {
@@ -114,7 +114,10 @@ export class Language {
     );
   }
 
-  /** Writes the set as grammar rules; `char` writes the characters of an edge, or "" if none of them can be written. */
+  /**
+   * Writes the set as grammar rules. `char` writes the characters of an edge, or returns "" if none of them
+   * can be written.
+   */
   body(rules: Rules, hint: string, char: (ranges: readonly CharRange[]) => string): string {
     const uses = this.#edges.map(() => 0);
     for (const own of this.#edges) for (const { target } of own) uses[target]! += 1;
@@ -136,7 +139,7 @@ export class Language {
     return names[0]!;
   }
 
-  /** Follows the edges as long as there is only one. */
+  /** Follows the edges as long as each state has only one. */
   #path(
     first: string,
     state: number,
@@ -164,7 +167,7 @@ export class Language {
   }
 }
 
-/** A rule that matches nothing: an empty character class. */
+/** A character class that matches nothing. */
 const never = "[^\\x00-\\U0010FFFF]";
 
 export const nothing = new Language([[]], [false]);
@@ -177,8 +180,8 @@ const textStart = lastCode + 1;
 const textEnd = lastCode + 2;
 
 /**
- * The texts that contain a match of the expression. With `whole`, only those that it matches from start to end. Throws
- * ExpressionError and BudgetSpent.
+ * Returns the texts that contain a match of the expression. With `whole`, returns only texts that match from
+ * start to end. Throws ExpressionError and BudgetSpent.
  */
 export function languageOf(expression: Expression, whole: boolean, budget: Budget): Language {
   const { looks, rest } = leadingLooks(expression);
@@ -193,7 +196,10 @@ export function languageOf(expression: Expression, whole: boolean, budget: Budge
   return language;
 }
 
-/** As `languageOf` with `whole`, but nondeterministic: for an expression whose deterministic automaton is too large. */
+/**
+ * Like `languageOf` with `whole`, but nondeterministic. Used for an expression whose deterministic automaton
+ * is too large.
+ */
 export function ambiguousLanguageOf(expression: Expression, budget: Budget): Language {
   return new Nodes(expression, true, budget).ambiguous(budget);
 }
@@ -239,7 +245,7 @@ export function lengthsFrom(least: number, most: number, budget: Budget): Langua
   );
 }
 
-/** Lookaheads directly after "^" apply to the whole text: `^(?!\.)(?=.*\d)…`. */
+/** Finds the lookaheads directly after "^", which apply to the whole text: `^(?!\.)(?=.*\d)…`. */
 function leadingLooks(expression: Expression): {
   looks: { of: Expression; negative: boolean }[];
   rest: Expression;
@@ -289,7 +295,7 @@ class Nodes {
     return [...all].sort((a, b) => a - b);
   }
 
-  /** For each node, the edges of all nodes that can be reached from it without a character. */
+  /** Returns, for each node, the edges of all nodes that can be reached from it without a character. */
   ambiguous(budget: Budget): Language {
     const start = this.closure(this.#after(this.closure([this.first], budget), textStart), budget);
     const numbers = new Map<number, number>();
@@ -360,7 +366,10 @@ class Nodes {
     }
   }
 
-  /** A node for `^` or `$`. A text has each only once, so it also passes further ones that follow directly. */
+  /**
+   * Creates a node for `^` or `$`. A text has only one start and one end, so the node also accepts repeated
+   * `^` or `$`.
+   */
   #edge(code: number, next: number): number {
     const further = this.#after(this.closure([next], this.#budget), code);
     return this.#node([next, ...further].map((target) => ({ from: code, to: code, target })));
@@ -462,7 +471,10 @@ function joined(edges: readonly Edge[]): Edge[] {
   );
 }
 
-/** What a JSON string cannot contain unescaped: control characters, quotes and backslashes; and surrogates. */
+/**
+ * The characters that a JSON string may contain unescaped: all but control characters, quotes, backslashes
+ * and surrogates.
+ */
 const writable: readonly CharRange[] = invert([
   { from: 0, to: 0x1f },
   { from: 0x22, to: 0x22 },

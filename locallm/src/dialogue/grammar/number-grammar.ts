@@ -69,7 +69,7 @@ export class NumberGrammar {
   }
 }
 
-/** A range of numbers as an expression; "" for any number, null for none. */
+/** Returns a range of numbers as an expression: "" for any number, null if there is none. */
 function rangeOf(shape: Shape): string | null {
   if (shape.minimum === null && shape.maximum === null) return "";
   // All numbers that the grammar can write are within larger bounds.
@@ -86,8 +86,8 @@ function rangeOf(shape: Shape): string | null {
 }
 
 /**
- * If a bound has so many digits that a number next to it would be rounded to it, returns the next number with fewer
- * digits.
+ * If a bound has so many digits that a number next to it would be rounded to it, returns the next number with
+ * fewer digits.
  */
 function inward(bound: number, step: 1 | -1): number {
   const digits = String(bound).split(".")[1]?.length ?? 0;

@@ -3,7 +3,7 @@ import { ExpressionError } from "./expression.ts";
 import { Language } from "./language.ts";
 
 export interface Bounds {
-  /** null: no bound. */
+  /** Null if there is no bound. */
   readonly least: number | null;
   readonly most: number | null;
   readonly leastExcluded: boolean;
@@ -29,7 +29,10 @@ export function integerRange(bounds: Bounds): string | null {
   return parts.join("|");
 }
 
-/** Natural numbers from `from` to `to` (null: up to 15 digits, or one more than `from` has), without leading zeros. */
+/**
+ * Matches natural numbers from `from` to `to`, without leading zeros. If `to` is null, the numbers have up to
+ * 15 digits, or one digit more than `from`.
+ */
 function digitsBetween(from: number, to: number | null): string {
   const first = written(from);
   const last = to === null ? "9".repeat(Math.max(longest, first.length + 1)) : written(to);
@@ -42,7 +45,7 @@ function digitsBetween(from: number, to: number | null): string {
   return parts.join("|");
 }
 
-/** Plain digits: JavaScript prints large numbers with an exponent. */
+/** Writes a number with plain digits. JavaScript would print a large number with an exponent. */
 function written(value: number): string {
   return BigInt(value).toString();
 }
@@ -111,10 +114,10 @@ interface Magnitudes {
   readonly toExcluded: boolean;
 }
 
-/** Few digits, because a number with many digits would be rounded to its bound. */
+/** Limits the number of digits, because a number with many digits would be rounded to its bound. */
 const anyFraction = "(?:\\.\\d{1,6})?";
 
-/** Numbers from 0 on: ranges of whole parts, with bounded fractions at both ends. */
+/** Matches numbers from 0 on: ranges of whole parts, with bounded fractions at both ends. */
 function magnitudes({ from, fromExcluded, to, toExcluded }: Magnitudes): string | null {
   const [fromWhole, fromFraction] = splitDecimal(from);
   const [toWhole, toFraction] = to === null ? [null, ""] : splitDecimal(to);
@@ -135,10 +138,11 @@ function magnitudes({ from, fromExcluded, to, toExcluded }: Magnitudes): string 
   return parts.join("|");
 }
 
-/** The whole part, and the digits of the fraction without trailing zeros. */
+/** Splits a number into its whole part and the digits of its fraction without trailing zeros. */
 function splitDecimal(value: number): [number, string] {
   const whole = Math.floor(value);
-  // The shortest digits that represent this number: further ones are only noise of its binary form.
+  // Use the shortest digits that represent this number, because further digits come only from its binary
+  // form.
   const text = (String(value).includes("e") ? value.toFixed(20) : String(value)).split(".")[1] ?? "";
   return [whole, text.replace(/0+$/, "")];
 }
@@ -183,7 +187,10 @@ function between(low: string, lowExcluded: boolean, high: string, highExcluded: 
   return body === null ? null : `\\.(?:${body})`;
 }
 
-/** The digits of a fraction above `low` (or equal to it if it is not excluded) and below `high`; low < high. */
+/**
+ * Matches the digits of a fraction between `low` and `high`, where low < high. `low` itself matches if it is
+ * not excluded.
+ */
 function inside(low: string, lowExcluded: boolean, high: string, highExcluded: boolean): string | null {
   const first = Number(low[0] ?? 0);
   const last = Number(high[0] ?? 0);
@@ -205,12 +212,13 @@ function inside(low: string, lowExcluded: boolean, high: string, highExcluded: b
   return parts.join("|");
 }
 
-/** Few zeros, so that the number is not rounded to its bound. */
+/** Limits the number of zeros, so that the number is not rounded to its bound. */
 const aboveZero = "(?:0{0,5}[1-9]\\d{0,5})";
 
 /**
- * The decimal numbers that are multiples of a number, with as many digits after the point as it has. There is a state
- * for each remainder of the digits so far. Throws ExpressionError if there are too many.
+ * Matches the decimal multiples of a number, with as many digits after the point as that number. The
+ * automaton has a state for each remainder of the digits so far. Throws ExpressionError if there are too many
+ * states.
  */
 export function multiplesOf(of: number, whole: boolean, budget: Budget): Language {
   const [digits = "", exponent = "0"] = of.toExponential().replace(".", "").split("e");
@@ -229,10 +237,11 @@ export function multiplesOf(of: number, whole: boolean, budget: Budget): Languag
     return edges.push(own) - 1;
   };
   const digit = (value: number, target: number) => ({ from: 0x30 + value, to: 0x30 + value, target });
-  // 0: start, 1: after the sign, 2: after a zero; then the remainders of whole numbers, then those of fractions.
+  // State 0 is the start, 1 follows the sign, 2 follows a zero. Then come the remainders of whole numbers and
+  // those of fractions.
   const wholes = 3;
   const fractionsAt = (place: number) => wholes + size + (place - 1) * size;
-  /** One more digit after `place` digits of the fraction. */
+  /** The state after one more digit, when `place` digits of the fraction precede it. */
   const after = (place: number, rest: number) => {
     const weight = Number(10n ** BigInt(points - place - 1) % divisor);
     return ten.map((value) => digit(value, fractionsAt(place + 1) + ((rest + value * weight) % size)));

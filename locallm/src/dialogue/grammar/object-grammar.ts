@@ -14,7 +14,7 @@ interface Entry {
   readonly isRequired: boolean;
 }
 
-/** Above this many states, a bound on the number of properties is not enforced. */
+/** With more states than this, a bound on the number of properties is not enforced. */
 const mostCounted = 2000;
 
 /** Writes objects: named properties in their order, and the keys that patterns allow. */
@@ -119,7 +119,7 @@ export class ObjectGrammar {
     return `"{" ${blank} ${least === 0 ? `(${list})?` : list} "}"`;
   }
 
-  /** The keys in their order, with as many optional ones as the bounds allow. */
+  /** Writes the keys in their order, with as many optional keys as the bounds allow. */
   #chain(entries: readonly Entry[], least: number, most: number, path: string): string {
     const blank = space(this.#writing.rules);
     const hint = hintOf(path);
@@ -139,7 +139,9 @@ export class ObjectGrammar {
     for (let index = entries.length - 1; index >= 0; index -= 1)
       needed[index] = needed[index + 1]! + (entries[index]!.isRequired ? 1 : 0);
     const known = new Map<string, string | null>();
-    /** What may follow after `count` keys if those before `index` are decided. Null: nothing fits. */
+    /**
+     * Writes what may follow after `count` keys if the keys before `index` are decided. Null if nothing fits.
+     */
     const from = (index: number, count: number): string | null => {
       const seen = isCounted ? count : Math.min(count, 1);
       const key = `${index},${seen}`;
@@ -161,7 +163,7 @@ export class ObjectGrammar {
       known.set(key, body);
       return body;
     };
-    // Bottom up, because many properties would need deep recursion.
+    // Works from the end to the start, because many properties would need deep recursion.
     for (let index = entries.length; index >= 0; index -= 1) {
       const counts = isCounted
         ? Array.from({ length: Math.min(index, most) + 1 }, (_, count) => count)
@@ -173,7 +175,7 @@ export class ObjectGrammar {
     return from(0, 0) ?? '""';
   }
 
-  /** The groups of keys that the schema does not name, each with its values. */
+  /** Returns the groups of keys that the schema does not name, each with its values. */
   #othersOf(
     shape: Shape,
     names: readonly string[],

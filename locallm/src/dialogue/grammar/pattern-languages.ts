@@ -3,7 +3,7 @@ import { attempt, readExpression } from "./expression.ts";
 import { ambiguousLanguageOf, type Language, languageOf } from "./language.ts";
 
 /**
- * The part of the whole budget that one pattern may use. A more expensive pattern is only checked in the finished
+ * The part of the budget that one pattern may use. A more expensive pattern is checked only in the finished
  * answer.
  */
 const patternSteps = 500_000;
@@ -24,7 +24,7 @@ export class PatternLanguages {
     return this.#once(`=${source}`, (budget) => languageOf(readExpression(source, budget), true, budget));
   }
 
-  /** The texts that contain a match of an expression, or with `negative` those that do not. */
+  /** Returns the texts that contain a match of an expression, or with `negative` all other texts. */
   found(source: string, negative: boolean): Language | null {
     const found = this.#once(`~${source}`, (budget) =>
       languageOf(readExpression(source, budget), false, budget),

@@ -15,7 +15,7 @@ export interface CheckParts {
 }
 
 /**
- * What is wrong with a value: one line for each problem, with its place. An empty list means that the value is valid.
+ * Returns one line for each problem of a value, with its place. An empty list means that the value is valid.
  */
 export function faultsOf(value: unknown, schema: unknown, parts: CheckParts): string[] {
   return [...new Check(parts).faults(value, schema, "", 0)].slice(0, maxFaults);
@@ -47,7 +47,7 @@ class Check {
     if (!isObject(schema)) return [];
     const faults: string[] = [];
     const fault = (problem: string) => faults.push(`${at || "/"} ${problem}`);
-    // What a subschema evaluates counts for the schemas around it, but not for its siblings.
+    // Whatever a subschema evaluates also counts for the schemas around it, but not for its siblings.
     const inner = (part: unknown) => {
       const seen: Evaluated = new Set();
       const own = this.faults(value, part, at, depth + 1, seen);
@@ -244,7 +244,7 @@ function number(value: number, schema: SchemaObject, fault: (problem: string) =>
     fault(`must be a multiple of ${multipleOf}`);
 }
 
-/** Compares decimal numbers as they are written: 0.3 is a multiple of 0.1. */
+/** Compares decimal numbers as they are written, so that 0.3 is a multiple of 0.1. */
 function isMultiple(value: number, of: number): boolean {
   const ratio = value / of;
   if (!Number.isFinite(ratio)) return false;
@@ -270,7 +270,7 @@ function isEqual(a: unknown, b: unknown): boolean {
   return canonical(a) === canonical(b);
 }
 
-/** JSON with sorted keys. */
+/** Prints JSON with sorted keys. */
 function canonical(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "";
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;

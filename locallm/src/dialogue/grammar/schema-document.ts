@@ -9,7 +9,7 @@ export function isObject(value: unknown): value is SchemaObject {
 /** A schema document and the targets of its references. */
 export class SchemaDocument {
   readonly root: unknown;
-  /** By absolute URI, and by URI with anchor. */
+  /** Subschemas by absolute URI, and by URI with anchor. */
   readonly #named = new Map<string, unknown>();
   /** The base URI of each subschema inside one that has its own `$id`. */
   readonly #bases = new Map<unknown, string>();
@@ -19,7 +19,7 @@ export class SchemaDocument {
     this.#index(root, rootUri, 0);
   }
 
-  /** Undefined if the reference leaves the document. Throws SchemaError if the target is missing. */
+  /** Returns undefined if the reference leaves the document. Throws SchemaError if the target is missing. */
   resolve(reference: string, from: SchemaObject, path: string): unknown {
     const uri = join(reference, this.#bases.get(from) ?? rootUri);
     const hash = uri.indexOf("#");

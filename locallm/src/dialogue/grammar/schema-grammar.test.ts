@@ -12,7 +12,7 @@ import { schemaGrammar } from "./schema-grammar.ts";
 
 const ajv = ajvFormats.default(new Ajv2020({ strict: false, unicodeRegExp: true, multipleOfPrecision: 6 }));
 
-/** Enough for every harmless schema. */
+/** A budget that is enough for every harmless schema. */
 const steps = 3_000_000;
 
 function write(schema: unknown, lenient = false) {
@@ -40,7 +40,7 @@ function invalidTexts(schema: object, count: number, seed: number): (string | nu
     (text) => text !== null && !validate(JSON.parse(text)),
   );
 }
-/** Null if a recursive schema nests the text too deeply. */
+/** Returns null if a recursive schema nests the text too deeply. */
 function derived(grammar: Grammar, random: () => number): string | null {
   try {
     return grammar.derive(random);

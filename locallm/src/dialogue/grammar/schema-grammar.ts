@@ -25,15 +25,15 @@ import { StringGrammar } from "./string-grammar.ts";
 export interface SchemaGrammar {
   /** The body for the schema's values. */
   readonly body: string;
-  /** Paths of keywords that the grammar does not enforce: the finished answer must be checked. */
+  /** Paths of keywords that the grammar does not enforce. The finished answer must be checked for these. */
   readonly ignored: readonly string[];
 }
 
 /**
- * Adds the rules of a JSON schema. Every value that they allow satisfies the schema, except for the keywords in
- * `ignored`. They do not allow every value that satisfies it: objects are written in the order of their `properties`,
- * and keys that the schema does not name are written only if it requires more keys than it names. Throws SchemaError
- * and BudgetSpent. With `lenient`, invalid parts of the schema are ignored and named.
+ * Adds the rules of a JSON schema. Every value that they allow satisfies the schema, except for the keywords
+ * in `ignored`. They do not allow every valid value: objects are written in the order of their `properties`,
+ * and keys that the schema does not name are written only if it requires more keys than it names. Throws
+ * SchemaError and BudgetSpent. With `lenient`, ignores and names invalid parts of the schema.
  */
 export function schemaGrammar(rules: Rules, schema: unknown, budget: Budget, lenient = false): SchemaGrammar {
   const text = writtenOut(schema);
@@ -72,7 +72,10 @@ class SchemaWriter implements SchemaWriting {
   readonly #objects = new ObjectGrammar(this, this.#strings);
   readonly #values = new Map<Shape, readonly unknown[]>();
   readonly #enumerations = new Map<unknown, ReadonlySet<string>>();
-  /** Counts results that assumed something about a schema whose emptiness was still being determined. */
+  /**
+   * The number of results that assumed something about a schema while its emptiness was still being
+   * determined.
+   */
   #assumptions = 0;
   #depth = 0;
 
@@ -118,7 +121,8 @@ class SchemaWriter implements SchemaWriting {
 
   #bodies(shape: Shape, conjuncts: Conjuncts, path: string): string[] {
     const possible = this.typesOf(shape, conjuncts);
-    // `minLength` alone is meant for strings, although values of other types would also satisfy it.
+    // Schemas with only `minLength` are meant for strings, although values of other types would also satisfy
+    // them.
     const wanted =
       shape.types === everyType && (possible & shape.hinted) !== 0 ? possible & shape.hinted : possible;
     const bodies: string[] = [];
@@ -137,7 +141,8 @@ class SchemaWriter implements SchemaWriting {
   }
 
   /**
-   * Whether no value satisfies all of these. A schema that requires itself counts as empty, because values are finite.
+   * Whether no value satisfies all of these. A schema that requires itself counts as empty, because values
+   * are finite.
    */
   isEmpty(conjuncts: Conjuncts): boolean {
     const key = this.#key(conjuncts);
@@ -175,7 +180,7 @@ class SchemaWriter implements SchemaWriting {
       };
       shapes = shapesOf(conjuncts, parts);
       this.#shapes.set(key, shapes);
-      // It may seem empty only because some ways to violate a schema cannot be written.
+      // The result may be wrong, because some ways to violate a schema cannot be written.
       if (shapes.isPartial && !this.#open.has(`${key}?`)) {
         this.#open.add(`${key}?`);
         const isEmpty = shapes.shapes.every((shape) =>

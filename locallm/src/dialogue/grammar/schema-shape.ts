@@ -17,7 +17,7 @@ export type Conjuncts = readonly Conjunct[];
 export const types = { null: 1, boolean: 2, number: 4, string: 8, array: 16, object: 32 } as const;
 export const everyType = 63;
 
-/** One way to satisfy a schema: it contains no more choices, and all its parts must hold. */
+/** One way to satisfy a schema. It contains no further choices, and all its parts must hold. */
 export interface Shape {
   /** Bits of `types`. */
   types: number;
@@ -56,11 +56,14 @@ export interface Shape {
   /** `unevaluatedProperties` and `unevaluatedItems`. */
   otherProperties: Conjuncts;
   otherItems: Conjuncts;
-  /** It is uncertain which properties and items are evaluated, so these keywords are ignored and named. */
+  /**
+   * True if it is uncertain which properties and items are evaluated. These keywords are then ignored and
+   * named.
+   */
   othersUncertain: boolean;
 }
 
-/** What one schema requires of keys that it does not name. */
+/** The rules of one schema for keys that it does not name. */
 export interface PropertyMap {
   readonly named: ReadonlySet<string>;
   readonly patterns: readonly (readonly [source: string, value: Conjunct])[];
@@ -120,7 +123,9 @@ export interface Shapes {
   readonly shapes: readonly Shape[];
   /** Paths of keywords that the shapes do not enforce. */
   readonly ignored: readonly string[];
-  /** Some ways to violate a negated schema are missing: all shapes are correct, but there may be more. */
+  /**
+   * True if some ways to violate a negated schema are missing. All shapes are correct, but there may be more.
+   */
   readonly isPartial: boolean;
 }
 
@@ -129,7 +134,7 @@ export interface ShapeParts {
   readonly budget: Budget;
   /** Whether no value satisfies both schemas; false if that is unknown. */
   readonly areDisjoint: (a: Conjunct, b: Conjunct) => boolean;
-  /** An invalid keyword is ignored and named; otherwise it is an error. */
+  /** Whether an invalid keyword is ignored and named. Otherwise it is an error. */
   readonly lenient: boolean;
 }
 
@@ -159,7 +164,7 @@ class Expansion {
   readonly #shapes: Shape[] = [];
   readonly #ignored = new Set<string>();
   readonly #ids = new Map<unknown, number>();
-  /** The schema that sees all properties of the value; the properties of schemas around it are hidden from it. */
+  /** The schema whose properties are visible. It hides the properties of the schemas around it. */
   #top: unknown = null;
   #isPartial = false;
   #overflowed = false;
@@ -309,7 +314,7 @@ class Expansion {
     return this.#objects(branch, schema, at, and);
   }
 
-  /** For each branch, what distinguishes it from the others. */
+  /** Returns for each branch what distinguishes it from the others. */
   #exactlyOne(all: Conjuncts, path: string): Action[] {
     const many = all.length > 40;
     return all.map((one, index) => {
@@ -423,7 +428,7 @@ class Expansion {
     // Before draft 2020-12, `items` could be a list, and `additionalItems` described the items after it.
     const isOld = Array.isArray(items);
     const one = isObject(schema["prefixItems"]) ? schema["prefixItems"] : undefined;
-    // Invalid, but llama.cpp uses a single schema in place of the list for all items.
+    // This is invalid, but llama.cpp uses a single schema in place of the list for all items.
     if (one !== undefined && items !== undefined) this.#ignored.add(at("prefixItems"));
     const prefix = isOld
       ? items
@@ -525,7 +530,7 @@ class Expansion {
     return true;
   }
 
-  /** A choice between the ways to violate one keyword of the schema. */
+  /** Chooses between the ways to violate one keyword of the schema. */
   #negate(branch: Branch, schema: SchemaObject, path: string): boolean {
     const at = (word: string) => wordAt(path, word);
     const part = (inner: unknown, word: string, positive = false): Conjunct => ({
@@ -562,7 +567,7 @@ class Expansion {
             options.push(pushing(part(one, `oneOf[${index}]`, true), part(other, "oneOf", true)));
       } else if (word === "not")
         options.push((next) => {
-          // Inside a negation, nothing counts as evaluated.
+          // Within a negation, nothing counts as evaluated.
           next.shape.othersUncertain = true;
           next.open.push(part(value, word, true));
           return true;

@@ -8,7 +8,7 @@ import {
   writeSchemas,
 } from "./written-schemas.ts";
 
-// Runs in the threads of `SchemaThreads`.
+// This module runs in the threads of `SchemaThreads`.
 
 doTasks(
   (task: SchemaTask): WrittenSchemas | readonly string[] =>

@@ -7,14 +7,14 @@ import {
   writeSchemas,
 } from "./written-schemas.ts";
 
-/** docs/locallm/limits.md names these numbers and those of `schemaThreadBudget`. */
+/** These numbers and those of `schemaThreadBudget` are documented in docs/locallm/limits.md. */
 export const schemaBudget = {
   /** A schema that needs no more steps (some milliseconds) is read without a thread. */
   quickSteps: 15_000,
   steps: 1_500_000,
-  /** Waiting and running tasks of the threads; further ones fail. */
+  /** The maximum number of waiting and running tasks. Further tasks fail. */
   tasks: 64,
-  /** Characters of the schemas whose grammars are cached. */
+  /** The total number of characters of the schemas whose grammars are cached. */
   keptChars: 2 << 20,
 } as const;
 
@@ -36,7 +36,7 @@ export type SchemaFault = { readonly kind: "spent" } | { readonly kind: "refused
 /** Reads schemas: small ones at once, others in threads that are ended when they take too long. */
 export class SchemaThreads {
   readonly #threads: BudgetedThreads<SchemaTask, WrittenSchemas | readonly string[], SchemaFault>;
-  /** By the text of the schemas. Oldest first. */
+  /** The grammars by the text of their schemas, oldest first. */
   readonly #known = new Map<string, WrittenSchemas>();
   #knownChars = 0;
   #tasks = 0;
@@ -46,7 +46,7 @@ export class SchemaThreads {
     this.#threads = new BudgetedThreads({ module, name: "locallm schemas", budget });
   }
 
-  /** Null if it takes too long. Throws SchemaError. */
+  /** Returns null if the work takes too long. Throws SchemaError. */
   async write(wishes: readonly SchemaWish[]): Promise<WrittenSchemas | null> {
     const key = textOf(wishes);
     const known = this.#known.get(key);
@@ -56,7 +56,7 @@ export class SchemaThreads {
     return written;
   }
 
-  /** What is wrong with a finished answer; null if finding out takes too long. */
+  /** Returns the problems of a finished answer, or null if the check takes too long. */
   async check(schema: unknown, text: string): Promise<readonly string[] | null> {
     const outcome = await this.#inThread({ kind: "check", schema, text });
     return outcome?.kind === "done" ? (outcome.result as readonly string[]) : null;

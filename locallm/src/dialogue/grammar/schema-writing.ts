@@ -3,7 +3,7 @@ import type { Rules } from "./gbnf.ts";
 import type { PatternLanguages } from "./pattern-languages.ts";
 import type { Conjuncts, Shape, Shapes } from "./schema-shape.ts";
 
-/** What the writers of strings, numbers, arrays and objects share while one schema is written. */
+/** The state and functions that the writers of strings, numbers, arrays and objects share for one schema. */
 export interface SchemaWriting {
   readonly rules: Rules;
   readonly budget: Budget;

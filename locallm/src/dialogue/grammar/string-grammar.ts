@@ -33,7 +33,10 @@ export class StringGrammar {
     return string(this.#writing.rules, least, maxLength === Infinity ? null : most);
   }
 
-  /** Null: any string of the right length. Keywords that cannot be enforced are added to `ignored` at once. */
+  /**
+   * Returns null if any string of the right length is allowed. Adds keywords that cannot be enforced to
+   * `ignored` at once.
+   */
   language(shape: Shape): Language | null {
     const known = this.#languages.get(shape);
     if (known !== undefined) return known;
@@ -59,7 +62,7 @@ export class StringGrammar {
     for (const { source, negative, path } of shape.patterns) {
       const whole = single ? this.#writing.patterns.whole(source) : null;
       const before: Language | null = language;
-      // Authors usually mean the whole text, even if the expression is not anchored.
+      // Match the whole text even if the expression is not anchored, because authors usually mean that.
       if (whole !== null) and(whole, path);
       const isTooNarrow = (language as Language | null)?.isEmpty ?? false;
       if (whole !== null && !isTooNarrow && !isBounded) continue;

@@ -11,7 +11,7 @@ import { stringFormats } from "./string-formats.ts";
 
 export interface SchemaWish {
   readonly schema: unknown;
-  /** Invalid parts are ignored and named, as in the parameters of tools. */
+  /** Whether invalid parts are ignored and named, as in the parameters of tools. */
   readonly lenient: boolean;
 }
 
@@ -38,7 +38,10 @@ export function writeSchemas(wishes: readonly SchemaWish[], steps: number): Writ
   return { rules: rules.entries(), schemas };
 }
 
-/** What is wrong with a finished answer; an empty list if it satisfies the schema. Throws BudgetSpent. */
+/**
+ * Returns the problems of a finished answer. An empty list means that it satisfies the schema. Throws
+ * BudgetSpent.
+ */
 export function checkAnswer(schema: unknown, text: string, steps: number): string[] {
   let value: unknown;
   try {
@@ -69,7 +72,10 @@ export function checkAnswer(schema: unknown, text: string, steps: number): strin
   });
 }
 
-/** For patterns that no automaton can match. Its time is unbounded: call it only in a thread that can be ended. */
+/**
+ * Tests patterns that no automaton can match. Its time is unbounded, so call it only in a thread that can be
+ * ended.
+ */
 function testPattern(pattern: string, text: string): boolean | null {
   try {
     return new RegExp(pattern, "u").test(text);

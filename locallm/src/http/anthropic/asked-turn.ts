@@ -10,11 +10,11 @@ import { messagesTurn } from "./messages-turn.ts";
 export interface AskedTurn {
   readonly turn: Turn;
   readonly dialogue: Dialogue;
-  /** Fields that are accepted and change nothing. */
+  /** Fields that are accepted but have no effect. */
   readonly ignored: readonly string[];
 }
 
-/** The turn that a request asks of a model. Both routes make the same prompt from the same conversation. */
+/** Converts a request to a turn. Both routes make the same prompt from the same conversation. */
 export async function askedTurn(parts: Parts, run: Run, body: ConversationRequest): Promise<AskedTurn> {
   refuse("mcp_servers", (body.mcp_servers?.length ?? 0) > 0);
   refuse("container", body.container !== undefined);

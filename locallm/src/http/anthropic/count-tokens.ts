@@ -8,13 +8,16 @@ import type { Parts } from "../parts.ts";
 import { prepareRun, type Run, requirePurpose } from "../run.ts";
 import { type AskedTurn, askedTurn } from "./asked-turn.ts";
 
-/** Agents count each part of a conversation on its own, again and again. */
+/** The number of cached results. Agents repeatedly count each part of a conversation separately. */
 const keptCounts = 1024;
 
-/** More than any window has; the runner sends them as a list. */
+/** More tokens than any window has. The limit is needed because the runner sends the tokens as a list. */
 const mostTokens = 1_048_576;
 
-/** `POST /v1/messages/count_tokens`: the tokens of the prompt that `/v1/messages` would compute, exactly. */
+/**
+ * `POST /v1/messages/count_tokens`: returns exactly the number of prompt tokens that `/v1/messages` would
+ * compute.
+ */
 export function countTokensRoute(app: FastifyInstance, parts: Parts): void {
   const counts = new RecentlyUsed<string, number>(keptCounts);
   app.post("/v1/messages/count_tokens", async (request, reply) => {
@@ -29,7 +32,7 @@ export function countTokensRoute(app: FastifyInstance, parts: Parts): void {
   });
 }
 
-/** Templates may print the date. */
+/** The key contains the date, because templates may print it. */
 function countKey({ model }: Run, { turn }: AskedTurn, now: Date): string {
   const { messages, tools, toolChoice, think } = turn;
   const parts = [model.digest, now.toDateString(), messages, tools, toolChoice, think];

@@ -7,9 +7,9 @@ export type MessageEvent = { readonly type: string } & Record<string, unknown>;
 
 export interface MessageWish {
   readonly model: string;
-  /** Thinking blocks without their text. */
+  /** Whether thinking blocks omit their text. */
   readonly omitsThinking: boolean;
-  /** The client's own; those of the model end an answer without being named. */
+  /** The client's stop sequences. The response never names those of the model. */
   readonly stopSequences: readonly string[];
   readonly maxTokens: number;
 }
@@ -132,7 +132,7 @@ export class MessageBuilder {
     return { type: "content_block_delta", index: this.#message.content.length, delta };
   }
 
-  /** After the block was added to the message. */
+  /** Called after the block was added to the message. */
   #stop(): MessageEvent {
     this.#open = null;
     return { type: "content_block_stop", index: this.#message.content.length - 1 };
@@ -150,7 +150,7 @@ export class MessageBuilder {
       container: null,
     };
     const usage = usageOf(done, done.evalTokens, thinkingTokens);
-    // Beyond Anthropic's API, as in the other APIs.
+    // An extension of Anthropic's API, as in the other APIs.
     const broken = violations.length === 0 ? {} : { format_violations: violations };
     Object.assign(this.#message, delta, { usage }, broken);
     return [{ type: "message_delta", delta, usage, ...broken }, { type: "message_stop" }];
@@ -166,7 +166,7 @@ export class MessageBuilder {
 
 const ping: MessageEvent = { type: "ping" };
 
-/** Anthropic counts the cached tokens of a prompt apart from the others. */
+/** Anthropic reports the cached tokens of a prompt separately. */
 function usageOf({ promptTokens, cachedTokens }: PromptCounts, outputTokens: number, thinkingTokens: number) {
   return {
     input_tokens: promptTokens - cachedTokens,

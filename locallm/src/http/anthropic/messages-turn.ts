@@ -18,7 +18,7 @@ import { thinkingOf } from "./signature.ts";
 
 export interface MessagesTurn {
   readonly turn: Turn;
-  /** Fields that are accepted and change nothing. */
+  /** Fields that are accepted but have no effect. */
   readonly ignored: readonly string[];
 }
 
@@ -51,7 +51,7 @@ interface Block {
   readonly field: string;
 }
 
-/** Reads the messages in order: results refer to calls before them. */
+/** Reads the messages in order, because results refer to earlier calls. */
 class ConversationReading {
   /** Names of tools that the client's search has found. */
   readonly foundTools = new Set<string>();
@@ -62,7 +62,10 @@ class ConversationReading {
     this.#model = model;
   }
 
-  /** The system prompt, without what changes with each request: it would make the cache useless from its start. */
+  /**
+   * Returns the system prompt without the line that changes with each request, because that line would make
+   * the cache useless.
+   */
   system(given: unknown): string {
     if (given === undefined) return "";
     return this.#texts(given, "system")
@@ -103,7 +106,7 @@ class ConversationReading {
           thoughts.push(thinkingOf(checkPart(thinkingBlock, value, field)));
           break;
         case "redacted_thinking":
-          // Nobody but Anthropic can read it.
+          // Only Anthropic can read this block.
           break;
         case "tool_use": {
           const { id, name, input = {} } = checkPart(toolUseBlock, value, field);
@@ -157,7 +160,7 @@ class ConversationReading {
     const text = blocks.flatMap((each) => this.#input(each)).join("\n");
     return {
       role: "tool",
-      // Templates have no field for it, and a model must not take an error for a result.
+      // Templates have no field for errors, and a model must not mistake an error for a result.
       content: isError === true && !/^\W*error/i.test(text) ? `Error: ${text}` : text,
       tool_call_id: id,
       tool_name: name,
@@ -203,7 +206,7 @@ class ConversationReading {
     });
   }
 
-  /** A text, or blocks of text only. */
+  /** Reads a text, or a list of text blocks only. */
   #texts(content: unknown, field: string): string[] {
     return blocksOf(content, field).map((each) => {
       if (each.type !== "text") throw unknownBlock(each.type, each.field);
@@ -233,7 +236,7 @@ function unknownBlock(type: string, field: string): LocallmError {
   });
 }
 
-/** Without tools that wait until a search finds them. */
+/** Returns the tools, except those that only a search may add. */
 function offered(
   { tools = [], tool_choice: choice }: ConversationRequest,
   found: ReadonlySet<string>,
@@ -295,7 +298,10 @@ function formatOf({ output_config }: ConversationRequest): Turn["format"] {
   return { kind: "schema", schema: format.schema, field: "output_config.format.schema" };
 }
 
-/** The model's template decides which of the earlier thinking is kept. Other edits would change the prompt. */
+/**
+ * Returns edits that are ignored. The model's template decides how much of the earlier thinking is kept, and
+ * other edits would change the prompt.
+ */
 function ignoredEdits({ context_management: management }: ConversationRequest): string[] {
   return (management?.edits ?? []).flatMap((edit, index) => {
     const field = `context_management.edits[${index}]`;

@@ -10,7 +10,7 @@ import { sendStream } from "../stream.ts";
 import { askedTurn } from "./asked-turn.ts";
 import { MessageBuilder } from "./message-builder.ts";
 
-/** Clients give up on a stream that is silent for a minute or longer; a long prompt takes longer. */
+/** Clients close a stream that is silent for a minute or longer, and a long prompt takes longer than that. */
 const pingEveryMs = 10_000;
 
 /** `POST /v1/messages`, streamed or whole. */
@@ -36,7 +36,8 @@ export function messagesRoute(app: FastifyInstance, parts: Parts): void {
       stopSequences: stop,
       maxTokens: max_tokens,
     });
-    // Nothing is dropped silently: the client's own compaction knows better what may go.
+    // Do not drop messages. The client can compact its conversation itself and knows better which parts it
+    // needs.
     const events = runTurn(run, dialogue, { turn, truncate: false, shift: false, onPrompt: builder.prompt });
     if (body.stream !== true) {
       for await (const piece of events) builder.take(piece);

@@ -10,7 +10,7 @@ export function modelPage(models: readonly Model[], query: unknown) {
   const { limit = defaultLimit, after_id: after, before_id: before } = checkPart(modelsQuery, query, "query");
   const all = models.map(modelInfo);
   const indexOf = (id: string) => all.findIndex((each) => each.id === id);
-  // An unknown id gives the page that no id gives.
+  // An unknown id gives the first page, like a missing id.
   const start = after === undefined ? 0 : indexOf(after) + 1;
   const end = before === undefined || indexOf(before) === -1 ? all.length : indexOf(before);
   const range = all.slice(start, Math.max(start, end));

@@ -1,7 +1,7 @@
 /**
- * Anthropic signs thinking, and clients send it back unchanged. Our signature proves nothing: if the client asked for
- * thinking without its text, the signature contains the text, so that the next turn's prompt still begins like this
- * one's.
+ * Anthropic signs thinking, and clients send the signature back unchanged. Our signature proves nothing. If
+ * the client asked for thinking without its text, the signature contains the text, so that the next turn's
+ * prompt begins like this one's.
  */
 export function signatureOf(thinking: string, isOmitted: boolean): string {
   return isOmitted ? `${mark}.${Buffer.from(thinking).toString("base64url")}` : mark;

@@ -42,7 +42,7 @@ export function blobRoutes(app: FastifyInstance, parts: Parts): void {
   });
 }
 
-/** An upload that receives no byte for this long is ended, even if its connection is open. */
+/** An upload that receives no byte for this long is aborted, even if its connection is open. */
 const idleMs = 60_000;
 
 async function* watched(raw: IncomingMessage): AsyncGenerator<Buffer> {
@@ -66,7 +66,10 @@ async function* watched(raw: IncomingMessage): AsyncGenerator<Buffer> {
   }
 }
 
-/** Discards the rest of the body for up to 10 s. Otherwise a client still sending would lose the error message. */
+/**
+ * Discards the rest of the body for up to 10 s. Otherwise a client that is still sending would not receive
+ * the error message.
+ */
 function readAway(raw: IncomingMessage): void {
   if (raw.complete) return;
   const timer = setTimeout(() => raw.socket.destroy(), 10_000).unref();

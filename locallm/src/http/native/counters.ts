@@ -3,7 +3,10 @@ import type { GenerateDone } from "../../wire/inference/generate.ts";
 import type { Run } from "../run.ts";
 import type { Dropped } from "../run-turn.ts";
 
-/** The counters of every final chunk, always all of them, including zeros. Durations are integer nanoseconds. */
+/**
+ * The counters of every final chunk. All of them are always present, including zeros. Durations are integer
+ * nanoseconds.
+ */
 export interface Counters {
   readonly total_duration: number;
   readonly load_duration: number;
@@ -52,7 +55,7 @@ export function nanoseconds(ms: number): number {
   return Math.max(1, Math.round(ms * 1e6));
 }
 
-/** Whether the window is smaller than requested or ended the answer. */
+/** Whether to report the window, because it is smaller than requested or ended the answer. */
 function isWindowWorthTelling(run: Run, lease: Lease, done: GenerateDone): boolean {
   const isFull = done.reason === "length" && done.promptTokens + done.evalTokens >= lease.numCtx;
   return isFull || lease.numCtx < run.options.num_ctx;

@@ -20,8 +20,9 @@ export interface ReadyPrompt {
 }
 
 /**
- * Prepares the prompt: raw, unless the request has `system`, `template` or `suffix`, or the server is configured to
- * use the template like Ollama. Throws at once if the model lacks a capability that the request needs.
+ * Prepares the prompt. The prompt is raw, unless the request has `system`, `template` or `suffix`, or the
+ * server is configured to use the template like Ollama. Throws at once if the model lacks a capability that
+ * the request needs.
  */
 export async function generatePrompt(
   parts: Parts,
@@ -74,7 +75,7 @@ async function templatedPrompt(parts: Parts, run: Run, body: GenerateRequest) {
   };
 }
 
-/** If the request's own template fails, blames the request. */
+/** Reports an error of the request's own template as an error of the request. */
 async function rendered(body: GenerateRequest, rendering: Promise<PromptText>): Promise<PromptText> {
   try {
     return await rendering;
@@ -94,7 +95,10 @@ function inFront(context: readonly number[] | undefined, text: PromptText): Gene
   return context === undefined || context.length === 0 ? text : [context, text];
 }
 
-/** A conversation of one message. A `context` already contains the model's system text and example messages. */
+/**
+ * Returns a conversation of one message. A `context` already contains the model's system text and example
+ * messages.
+ */
 function firstMessages(run: Run, body: GenerateRequest) {
   const system = body.system === undefined ? [] : [{ role: "system", content: body.system }];
   const messages = [...system, { role: "user", content: body.prompt ?? "" }];

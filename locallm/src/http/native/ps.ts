@@ -6,8 +6,8 @@ import { modelOptions } from "../../wire/options.ts";
 import type { Parts } from "../parts.ts";
 
 /**
- * `GET /api/ps`: loaded models, longest remaining first; `?explain` adds the queue, the scheduler's reasons and the
- * kept conversations.
+ * `GET /api/ps`: lists loaded models, those that stay loaded longest first. `?explain` adds the queue, the
+ * scheduler's reasons and the kept conversations.
  */
 export function psRoute(app: FastifyInstance, parts: Parts): void {
   app.get("/api/ps", async (request) => {
@@ -36,7 +36,9 @@ async function entry(parts: Parts, resident: ResidentView) {
   };
 }
 
-/** As in Ollama, without lengths. Empty for a model that was deleted while loaded. */
+/**
+ * Returns the details that Ollama reports, without lengths. Empty for a model that was deleted while loaded.
+ */
 async function details(parts: Parts, name: string) {
   const parsed = parseModelName(name);
   const stored = parsed === null ? null : await parts.store.find(parsed).catch(() => null);
@@ -63,7 +65,7 @@ function kept({ conversations }: Parts) {
   return { memory: shown(memory), disk: disk === null ? null : shown(disk) };
 }
 
-/** How far the window can grow; nothing for a window that cannot. */
+/** Reports how far the window can grow. Empty for a window that cannot grow. */
 async function windowLimit(parts: Parts, { model, load, state }: ResidentView) {
   if (parts.settings.contextLength !== "auto" || state !== "ready") return {};
   const parsed = parseModelName(model.name);

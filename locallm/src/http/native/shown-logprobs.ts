@@ -1,6 +1,6 @@
 import type { SampledLogprob } from "../../wire/inference/generate.ts";
 
-/** Like Ollama, without an empty list of alternatives. */
+/** Omits an empty list of alternatives, like Ollama. */
 export function shownLogprobs(logprobs: readonly SampledLogprob[] | undefined) {
   return logprobs?.map(({ top_logprobs, ...rest }) =>
     top_logprobs.length === 0 ? rest : { ...rest, top_logprobs },

@@ -30,7 +30,10 @@ export function tagsRoute(app: FastifyInstance, parts: Parts): void {
   });
 }
 
-/** How long a list waits for templates. Later lists have the capabilities of the remaining models. */
+/**
+ * How long a list waits for templates. Models whose template is not read by then appear with their
+ * capabilities in later lists.
+ */
 const longestMs = 500;
 
 async function entry(parts: Parts, model: Model, late: Promise<void>) {

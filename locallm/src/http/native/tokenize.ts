@@ -5,7 +5,7 @@ import { readBody } from "../body.ts";
 import type { Parts } from "../parts.ts";
 import { prepareRun } from "../run.ts";
 
-/** Of one answer: a longer list would occupy the server, which writes it as one text. */
+/** The maximum number of tokens in one answer. A longer list would block the server while it is printed. */
 const mostTokens = 1_048_576;
 
 /** `POST /api/tokenize` and `/api/detokenize`. Ollama has neither; the field names are llama-server's. */

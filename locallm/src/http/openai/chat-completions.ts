@@ -162,7 +162,10 @@ function logprobsField({ logprobs }: AnswerPiece & { kind: "content" | "thinking
   return `,"logprobs":${JSON.stringify({ content: logprobs, refusal: null })}`;
 }
 
-/** Like OpenAI, a tool call cut by the length limit is `length`: its arguments are incomplete. */
+/**
+ * Like OpenAI, returns `length` for a tool call that the length limit cut off, because its arguments are
+ * incomplete.
+ */
 function finishReason(ended: GenerateDone, called: boolean): "stop" | "length" | "tool_calls" {
   return ended.reason === "length" ? "length" : called ? "tool_calls" : "stop";
 }

@@ -1,6 +1,6 @@
 import type { SampledLogprob, TokenLogprob } from "../../wire/inference/generate.ts";
 
-/** The older format, of completions only: a list for each field. */
+/** The older format, used only by completions. It has one list per field. */
 export interface CompletionLogprobs {
   readonly tokens: readonly string[];
   readonly token_logprobs: readonly number[];
@@ -33,7 +33,10 @@ function topOf({ top_logprobs: top }: SampledLogprob): Record<string, number> {
   return Object.fromEntries(top.map((each) => [nameOf(each), each.logprob]));
 }
 
-/** Like OpenAI, names half a code point by its bytes: other tokens would have the same text. */
+/**
+ * Like OpenAI, names a token with part of a code point by its bytes, because several tokens have the same
+ * text.
+ */
 function nameOf({ token, bytes }: TokenLogprob): string {
   if (!token.includes("\ufffd")) return token;
   return `bytes:${bytes.map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("")}`;

@@ -19,7 +19,7 @@ import { sendStream } from "../stream.ts";
 import { type AnswerHead, usageOf } from "./chat-completions.ts";
 import { type CompletionLogprobs, CompletionLogprobsWriter } from "./completion-logprobs.ts";
 
-/** `POST /v1/completions`: the raw prompt. Only a `suffix` uses the model's template. */
+/** `POST /v1/completions`: completes the raw prompt. Uses the model's template only for a `suffix`. */
 export function completionsRoute(app: FastifyInstance, parts: Parts): void {
   app.post("/v1/completions", async (request, reply) => {
     const body = readBody(request, reply, completionsRequest);

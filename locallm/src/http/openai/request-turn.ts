@@ -64,7 +64,7 @@ function turnCall(call: WireCall, index: number) {
   };
 }
 
-/** Passes arguments that are not a JSON object back to the model unchanged, because a model wrote them. */
+/** Returns arguments that are not a JSON object unchanged, because a model wrote them. */
 export function argumentsOf(text: string): Record<string, unknown> {
   if (text.trim() === "") return {};
   try {

@@ -19,7 +19,7 @@ export class ResponseBuilder {
     unknown
   >;
   #sequence = 0;
-  /** The open text item. */
+  /** The text item that is not finished yet. */
   #open: { item: Item; text: string; kind: "content" | "thinking" } | null = null;
 
   constructor(model: string, echoed: Record<string, unknown>, now: () => number) {

@@ -14,11 +14,11 @@ const keptResponse = z.object({
 
 export type OnProblem = (problem: string, error: unknown) => void;
 
-/** Responses on disk, a file each. Only their owner may read them. */
+/** Stores responses on disk, one file each. Only the owner of the files may read them. */
 export class ResponseFiles {
   readonly #folder: string;
   readonly #onProblem: OnProblem;
-  /** Changes happen one after the other: a file must not be written after its removal. */
+  /** Changes run one after the other, because a file must not be written after its removal. */
   #last: Promise<void> = Promise.resolve();
 
   constructor(folder: string, onProblem: OnProblem) {
@@ -26,7 +26,10 @@ export class ResponseFiles {
     this.#onProblem = onProblem;
   }
 
-  /** The newest ones that fit the limit; removes the others and damaged ones. Throws if the folder cannot be used. */
+  /**
+   * Returns the newest responses that fit the limit. Removes the others and damaged files. Throws if the
+   * folder cannot be used.
+   */
   async read(limitBytes: number): Promise<{ kept: KeptResponse; bytes: number }[]> {
     await makeFolder(this.#folder);
     await chmod(this.#folder, 0o700);
@@ -51,7 +54,7 @@ export class ResponseFiles {
     return all;
   }
 
-  /** A response that cannot be written stays in memory. */
+  /** Writes a response. If that fails, the response stays in memory only. */
   async write(id: string, json: string): Promise<void> {
     await this.#inTurn("cannot write a response to disk", () =>
       writeDurably(this.#path(id), json, this.#folder, 0o600),

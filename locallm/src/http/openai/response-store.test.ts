@@ -35,7 +35,7 @@ describe("ResponseStore", () => {
           for (const kept of all) expect(await store.add(kept)).toBe(sizeOf(kept) <= bytes);
           const held = all.filter((kept) => store.get(kept.response.id) !== null);
           expect(held.reduce((sum, kept) => sum + sizeOf(kept), 0)).toBeLessThanOrEqual(bytes);
-          // The newest small enough responses are kept, as many as fit.
+          // The store keeps the newest responses that are small enough, as many as fit.
           const fitting = all.filter((kept) => sizeOf(kept) <= bytes);
           expect(held).toEqual(held.length === 0 ? [] : fitting.slice(-held.length));
           const next = fitting.at(-held.length - 1);
@@ -108,7 +108,7 @@ describe("ResponseStore", () => {
       const store = await open();
       expect(store.get(idOf(1))).toEqual(response(1));
       for (let number = 2; number <= 8; number++) expect(store.get(idOf(number))).toBeNull();
-      // Its removal waits for all others.
+      // This removal waits for all others.
       await store.add(response(9));
       expect(await names()).toEqual(
         ["notes.txt", "resp_1.json", `${idOf(1)}.json`, `${idOf(1)}.json.bak`, `${idOf(9)}.json`].sort(),

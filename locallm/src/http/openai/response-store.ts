@@ -1,33 +1,33 @@
 import type { ResponsesItem } from "../../wire/openai/responses.ts";
 import type { ResponseFiles } from "./response-files.ts";
 
-/** A finished response, with all that a next request needs to continue it. */
+/** A finished response with everything that a later request needs to continue it. */
 export interface KeptResponse {
   readonly response: ResponseObject;
-  /** What the model was given, in order: the input and output of earlier responses, then this request's input. */
+  /** The model's input in order: the input and output of earlier responses, then this request's input. */
   readonly input: readonly ResponsesItem[];
 }
 
 export interface ResponseObject extends Readonly<Record<string, unknown>> {
   readonly id: string;
-  /** In seconds. */
+  /** A Unix time in seconds. */
   readonly created_at: number;
   readonly output: readonly ResponsesItem[];
 }
 
 export interface ResponseStoreLimits {
-  /** Of all responses together, each counted with its whole conversation; 0 keeps none. */
+  /** The limit for all responses together. Each counts with its whole conversation. 0 keeps none. */
   readonly bytes: number;
-  /** Since the response was made. */
+  /** How long a response is kept after it was created. */
   readonly lifetimeMs: number;
   readonly now: () => number;
 }
 
-/** The finished responses, oldest out first. With files, they survive a restart. */
+/** Stores finished responses and removes the oldest first. With files, the responses survive a restart. */
 export class ResponseStore {
   readonly #limits: ResponseStoreLimits;
   readonly #files: ResponseFiles | null;
-  /** Oldest first. */
+  /** The responses, oldest first. */
   readonly #kept = new Map<string, { readonly kept: KeptResponse; readonly bytes: number }>();
   #bytes = 0;
 
@@ -51,7 +51,10 @@ export class ResponseStore {
     return this.#kept.get(id)?.kept ?? null;
   }
 
-  /** False if it is larger than the limit, so that it is not kept. Resolves when it is written. */
+  /**
+   * Stores a response and resolves when it is written. Returns false if the response is larger than the limit
+   * and therefore not stored.
+   */
   async add(kept: KeptResponse): Promise<boolean> {
     const { bytes: limit } = this.#limits;
     if (limit === 0) return false;
@@ -64,7 +67,7 @@ export class ResponseStore {
     return true;
   }
 
-  /** False if there is none. */
+  /** Returns false if there is no such response. */
   remove(id: string): boolean {
     if (this.get(id) === null) return false;
     this.#drop(id);

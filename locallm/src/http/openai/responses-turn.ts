@@ -4,7 +4,7 @@ import type { ResponsesItem, ResponsesRequest } from "../../wire/openai/response
 import { checkedChoice } from "../tool-choice.ts";
 import { argumentsOf, thinkOf } from "./request-turn.ts";
 
-/** Converts input items, after those of earlier responses, with instructions and tools to a turn. */
+/** Converts the items of earlier responses and the input items, with instructions and tools, to a turn. */
 export function responsesTurn(body: ResponsesRequest, earlier: readonly ResponsesItem[] = []): Turn {
   const system = body.instructions === undefined ? [] : [{ role: "system", content: body.instructions }];
   const given = typeof body.input === "string" ? [{ role: "user", content: body.input }] : body.input;

@@ -62,7 +62,7 @@ export function responsesRoute(app: FastifyInstance, parts: Parts): void {
   });
 }
 
-/** What the model was given and what it answered, up to a response. */
+/** Returns the input and output of all responses up to and including this one. */
 function earlierItems(responses: ResponseStore, id: string | undefined): readonly ResponsesItem[] {
   if (id === undefined) return [];
   const found = responses.get(id);
@@ -99,7 +99,7 @@ export async function* encode(
   onFinished: () => Promise<void>,
 ): AsyncGenerator<string> {
   const write = (all: readonly ResponseEvent[]) => all.map(namedEvent).join("");
-  // Held back until the first token, so that an earlier error still gets its own status.
+  // Hold the first event back until the first token, so that an earlier error still gets its own status.
   let begun = write(builder.begin());
   for await (const piece of events) {
     const taken = builder.take(piece);
@@ -110,7 +110,7 @@ export async function* encode(
   }
 }
 
-/** OpenAI's event of an error has the error's fields at its top level. */
+/** In OpenAI's error event, the fields of the error are at the top level. */
 function lateEvent(body: ErrorBody): string {
   const { message, param, code, type } = (body as { error: Record<string, unknown> })["error"] as Record<
     string,

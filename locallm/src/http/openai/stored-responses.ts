@@ -44,7 +44,10 @@ export function storedResponsesRoutes(app: FastifyInstance, { responses }: Parts
   });
 }
 
-/** Input in the form in which it is listed: every item has an id and a type, and texts are parts. */
+/**
+ * Converts input to the form that the list returns: every item has an id and a type, and texts are lists of
+ * parts.
+ */
 export function inputItems(input: string | readonly ResponsesItem[]): ResponsesItem[] {
   const items: readonly ResponsesItem[] =
     typeof input === "string" ? [{ role: "user", content: input }] : input;
