@@ -19,31 +19,37 @@ export interface Config extends CommandConfig, GpuSettings {
   readonly numParallel: number;
   readonly maxLoadedModels: number;
   readonly maxQueue: number;
-  /** `Infinity`: forever. */
+  /** `Infinity` means forever. */
   readonly keepAliveMs: number;
   /** Longest time a load may make no progress; `Infinity`: no limit. */
   readonly loadTimeoutMs: number;
   readonly debug: boolean;
   readonly origins: readonly string[];
-  /** `num_ctx` if neither the request nor the model sets it; `auto`: it grows with the prompts. */
+  /**
+   * The default `num_ctx` if neither the request nor the model sets it. With `auto`, the window grows with
+   * the prompts.
+   */
   readonly contextLength: number | "auto";
   readonly flashAttention: "auto" | "on" | "off";
   readonly kvCacheType: "f16" | "q8_0" | "q4_0";
-  /** Memory for conversations whose slot was given to another one, in bytes; null: a share of the free memory. */
+  /**
+   * The memory in bytes for conversations whose slot was given to another one. Null means a share of the free
+   * memory.
+   */
   readonly cacheRamBytes: number | null;
-  /** Disk space for them, in bytes; 0: they are not written. */
+  /** The disk space in bytes for these conversations. 0 means that they are not written to disk. */
   readonly cacheDiskBytes: number;
   readonly cacheFolder: string;
-  /** Memory for finished responses that requests can continue, in bytes; 0: none are kept. */
+  /** The memory in bytes for finished responses that requests can continue. 0 keeps none. */
   readonly responsesBytes: number;
   readonly responsesLifetimeMs: number;
-  /** Where they are also written; null: only in memory. */
+  /** The folder to which responses are also written. Null keeps them only in memory. */
   readonly responsesFolder: string | null;
   /** Whether `/api/generate` uses a plain prompt as is or applies the model's template. */
   readonly generate: "raw" | "template";
-  /** Where control tokens are recognised: only in the template, or also in messages. */
+  /** Whether control tokens are recognised only in the template or also in messages. */
   readonly specialTokens: "template" | "everywhere";
-  /** Hosts that models may be pulled from; null: any. */
+  /** The hosts that models may be pulled from. Null allows any. */
   readonly registries: readonly string[] | null;
   /** Additional certificates to trust, for pulls and pushes only. */
   readonly caFile: string | null;
@@ -57,7 +63,7 @@ export interface Config extends CommandConfig, GpuSettings {
 /** Address on which the server listens and which clients call. */
 export interface HostAddress {
   readonly scheme: "http" | "https";
-  /** Null: all interfaces. IPv6 without brackets. */
+  /** Null means all interfaces. IPv6 addresses have no brackets. */
   readonly hostname: string | null;
   readonly port: number;
   /** Path prefix of a server behind a proxy, without a trailing slash. */
@@ -186,7 +192,7 @@ export function readCommandConfig(environment: Environment = process.env): Comma
 
 export function readGpuSettings(environment: Environment = process.env): GpuSettings {
   const read = reader(environment);
-  /** An empty variable means something other than an unset one. */
+  /** An empty variable hides all devices, unlike an unset one. */
   const readDevices = (variable: string, isDevice: RegExp): string | null => {
     const text = environment[variable]?.trim();
     return text === undefined ? null : checked(variable, text, parseDevices(isDevice));
@@ -237,7 +243,7 @@ function checked<Value>(variable: string, text: string, parse: (text: string) =>
   throw new LocallmError("invalid_setting", { variable, value: shown, problem: value.text });
 }
 
-/** Why a value is invalid. */
+/** The reason why a value is invalid. */
 class Problem {
   readonly text: string;
   constructor(text: string) {
@@ -333,7 +339,7 @@ export function automaticCacheBytes(availableBytes: number): number {
 function parseCacheDisk(text: string, cacheRamBytes: Config["cacheRamBytes"]): number | Problem {
   const bytes = parseSize(text);
   if (bytes === null) return new Problem("must be a size such as 20GiB or 500MB, or 0");
-  // Conversations reach the disk through memory.
+  // A conversation reaches the disk only through memory.
   if (bytes > 0 && cacheRamBytes === 0)
     return new Problem("needs memory, which LOCALLM_CACHE_RAM=0 turns off");
   return bytes;
@@ -344,7 +350,8 @@ function parseResponses(text: string): number | Problem {
 }
 
 /**
- * A number of bytes, or with a unit: powers of 1000 (`KB`, `MB` …) or of 1024 (`KiB`, `MiB` …). Null if it is neither.
+ * Parses a number of bytes, with or without a unit: powers of 1000 (`KB`, `MB` …) or of 1024 (`KiB`, `MiB`
+ * …). Returns null if the text is not a size.
  */
 function parseSize(text: string): number | null {
   const [, number, unit = ""] = /^(\d{1,15}(?:\.\d{1,6})?) ?(?:([KMGT]i?)?B?)$/i.exec(text) ?? [];
@@ -354,7 +361,7 @@ function parseSize(text: string): number | null {
   return Number.isSafeInteger(bytes) ? bytes : null;
 }
 
-/** A number, an NVIDIA device ID, or one of CUDA's words for no device. */
+/** Matches a number, an NVIDIA device ID, or one of CUDA's words for no device. */
 const cudaDevice = /^(-?\d+|(GPU|MIG)-[\w/-]+|none|NoDevFiles)$/i;
 
 function parseDevices(isDevice: RegExp) {
@@ -364,7 +371,7 @@ function parseDevices(isDevice: RegExp) {
       : new Problem("must be comma-separated GPU numbers; -1 or an empty value means none");
 }
 
-/** An address without a scheme is an http proxy, as in other programs. */
+/** Parses a proxy address. Without a scheme it is an http proxy, as in other programs. */
 function parseProxy(text: string): string | Problem {
   const address = text.includes("://") ? text : `http://${text}`;
   const url = URL.parse(address);

@@ -77,7 +77,7 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
   const metrics = createMetrics();
   const conversations = await openConversations(config, log);
   const responses = await openResponses(config, log);
-  /** Kept conversations make way for a model. */
+  /** Counts kept conversations as free, because they are discarded when a model needs the memory. */
   const loadableBytes = () => availableBytes() + conversations.memoryBytes;
   const backend = machineBackend(config);
   const accelerator = new Accelerator(backend, (folder) => devicesIn(folder, config), config);
@@ -179,7 +179,10 @@ export async function createServer(config: Config = readConfig(), parts: ServerP
   }
 }
 
-/** The limit is taken at the start, so that it does not move. Throws `invalid_setting` if the folder cannot be used. */
+/**
+ * Opens the store of conversations. Computes its memory limit once at the start, so that it stays constant.
+ * Throws `invalid_setting` if the folder cannot be used.
+ */
 async function openConversations(config: Config, log: Logger): Promise<KeptConversations> {
   const memoryBytes = config.cacheRamBytes ?? automaticCacheBytes(availableBytes());
   const limits = { memoryBytes, availableBytes };

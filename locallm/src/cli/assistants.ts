@@ -1,7 +1,9 @@
-/** A coding assistant, and how to point it at a local model without changing its configuration files. */
+/**
+ * A coding assistant, and the way to connect it to a local model without changing its configuration files.
+ */
 export interface Assistant {
   readonly title: string;
-  /** The command that starts it. */
+  /** The command that starts the assistant. */
   readonly program: string;
   readonly install: string;
   /** Whether it needs a model that calls tools. */
@@ -12,7 +14,7 @@ export interface Assistant {
 }
 
 export interface Wired {
-  /** Without a trailing slash. */
+  /** The server's URL without a trailing slash. */
   readonly url: string;
   readonly apiKey: string | null;
   readonly model: string;
@@ -26,7 +28,9 @@ export interface Wiring {
   readonly parameters: readonly string[];
 }
 
-/** By the names that `locallm launch` takes. Each entry follows the program's documentation. */
+/**
+ * The assistants by the names that `locallm launch` accepts. Each entry follows the program's documentation.
+ */
 export const assistants: Readonly<Record<string, Assistant>> = {
   aider: {
     title: "Aider",
@@ -48,7 +52,7 @@ export const assistants: Readonly<Record<string, Assistant>> = {
       environment: {
         ANTHROPIC_BASE_URL: url,
         ANTHROPIC_AUTH_TOKEN: apiKey ?? anyKey,
-        // The user's own key would be sent here, too.
+        // Empty, because the program would otherwise send the user's own key to this server.
         ANTHROPIC_API_KEY: "",
         ANTHROPIC_MODEL: model,
         ANTHROPIC_DEFAULT_OPUS_MODEL: model,
@@ -78,13 +82,13 @@ export const assistants: Readonly<Record<string, Assistant>> = {
         ["model_provider", "locallm"],
         ...Object.entries(provider).map(([key, value]) => [`model_providers.locallm.${key}`, value]),
         ["model", model],
-        // Kinds of tools that only OpenAI has.
+        // Disable tools that only OpenAI supports.
         ["web_search", "disabled"],
         ["features.multi_agent", "false"],
       ];
       return {
         environment: { ...(apiKey === null ? {} : { LOCALLM_API_KEY: apiKey }) },
-        // Codex takes invalid TOML as text, so no value needs quotes that a shell would remove.
+        // Codex reads invalid TOML as plain text, so values need no quotes, which a shell would remove.
         parameters: settings.flatMap(([key, value]) => ["-c", `${key}=${value}`]),
       };
     },
@@ -116,7 +120,7 @@ export const assistants: Readonly<Record<string, Assistant>> = {
     wiring: ({ url, apiKey, model }) => {
       const settings = {
         model: `locallm/${model}`,
-        // Also writes titles and summaries with the local model.
+        // The program also uses this model for titles and summaries.
         small_model: `locallm/${model}`,
         provider: {
           locallm: {
@@ -142,7 +146,10 @@ export const assistants: Readonly<Record<string, Assistant>> = {
   },
 };
 
-/** It assumes that an unknown model has a window of a million tokens, and requests answers of 32,000. */
+/**
+ * Limits Claude Code to the window, because it assumes that an unknown model has a window of a million tokens
+ * and requests answers of 32,000.
+ */
 function claudeWindow(contextLength: number): Record<string, string> {
   return {
     CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(contextLength),

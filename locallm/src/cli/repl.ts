@@ -72,7 +72,7 @@ class Repl {
       process.stdout.write("\nPress Ctrl-D or type /bye to quit.\n");
       terminal.prompt();
     });
-    // Keep lines out of the arrow keys' history too.
+    // Also keep these lines out of the history of the arrow keys.
     terminal.on("history", (lines: string[]) => {
       if (!this.#keepsHistory) lines.shift();
     });

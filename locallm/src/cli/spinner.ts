@@ -26,6 +26,6 @@ export class Spinner {
 }
 
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-/** Also the delay before the first frame. */
+/** The time between two frames, which is also the delay before the first one. */
 const frameMs = 120;
 const clearLine = "\r\u001b[K";

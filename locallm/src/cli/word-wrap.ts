@@ -7,7 +7,7 @@ import { stripVTControlCharacters } from "node:util";
 export class WordWrap {
   readonly #columns: () => number;
   #column = 0;
-  /** Spaces before `#word`, not yet written. */
+  /** The spaces before `#word`, which are not written yet. */
   #spaces = "";
   #word = "";
   /** Whether a line may break before the word without a space. */

@@ -8,16 +8,16 @@ import type { LoadRequest } from "../wire/inference/load.ts";
 import type { StateFile, StateFiles } from "./state-files.ts";
 
 export interface ConversationLimits {
-  /** 0: nothing is kept. */
+  /** The memory limit. 0 means that nothing is kept. */
   readonly memoryBytes: number;
-  /** Memory that this process can still allocate. */
+  /** Returns the memory that this process can still allocate. */
   readonly availableBytes: () => number;
 }
 
-/** Figures for people and metrics. */
+/** Figures for `ps` and metrics. */
 export interface ConversationsView {
   readonly memory: { readonly count: number; readonly bytes: number; readonly limitBytes: number };
-  /** Null if nothing is written to a disk. */
+  /** Null if states are not written to disk. */
   readonly disk: { readonly count: number; readonly bytes: number; readonly limitBytes: number } | null;
 }
 
@@ -28,26 +28,27 @@ interface Kept {
   readonly id: number;
   readonly group: string;
   readonly bytes: number;
-  /** Our descriptor of its memory. `reserved`: a runner is writing to it. */
+  /** Our descriptor of the state's memory. `reserved` means that a runner is writing to it. */
   memory: number | "reserved" | null;
   file: StateFile | null;
 }
 
-/** Each state in memory needs a descriptor. */
+/** The maximum number of states in memory, because each needs a descriptor. */
 const mostInMemory = 512;
 /** The largest share of the available memory that one state may use. */
 const availableShare = 0.5;
 
 /**
- * The states of conversations whose slot was given to another one. Runners write them into shared memory whose
- * descriptors this process holds, so they outlive the runner, but not this process. Memory stays within its limit: the
- * least recently used state is dropped first. With `StateFiles` each state is also written to disk.
+ * The states of conversations whose slot was given to another conversation. Runners write them into shared
+ * memory. This process holds its descriptors, so the states outlive the runner but not this process. If
+ * memory exceeds its limit, the least recently used state is dropped first. With `StateFiles`, each state is
+ * also written to disk.
  */
 export class KeptConversations implements Conversations {
   readonly #limits: ConversationLimits;
   readonly #files: StateFiles | null;
   readonly #shelves = new Map<Moved, string>();
-  /** By number, least recently used first. */
+  /** The states by number, least recently used first. */
   readonly #kept = new Map<number, Kept>();
   #ids = 0;
   #memoryBytes = 0;
@@ -103,7 +104,7 @@ export class KeptConversations implements Conversations {
     }
   }
 
-  /** Memory that `makeRoom` can give back. */
+  /** The memory that `makeRoom` can release. */
   get memoryBytes(): number {
     return this.#memoryBytes;
   }
@@ -128,12 +129,14 @@ export class KeptConversations implements Conversations {
     };
   }
 
-  /** From now on, ending runners save nothing that would stay only in memory. */
+  /**
+   * Called before the server stops. From then on, ending runners save nothing that would stay only in memory.
+   */
   closing(): void {
     this.#isClosing = true;
   }
 
-  /** Resolves when everything is written, and releases the memory. */
+  /** Resolves when everything is written, then releases the memory. */
   async close(): Promise<void> {
     await this.#writing;
     for (const { memory } of this.#kept.values()) if (typeof memory === "number") closeSync(memory);
@@ -208,7 +211,7 @@ export class KeptConversations implements Conversations {
     if (kept.file !== null) this.#files?.used(kept.file);
   }
 
-  /** Its memory is released. A copy on disk stays. */
+  /** Releases the state's memory. A copy on disk stays. */
   #leaveMemory(id: number): void {
     const kept = this.#kept.get(id);
     if (kept === undefined || kept.memory === null) return;
@@ -258,9 +261,9 @@ function entryOf({ id, memory, file }: Kept): KeptEntry | null {
 }
 
 /**
- * What two loads must have in common for one to restore the other's states: weights and adapters, the type of the cache
- * and the engine's way of computing it. Null if a file is not named by its digest, because its content could then
- * differ.
+ * Identifies what two loads must have in common so that one can restore the other's states: weights and
+ * adapters, the type of the cache, and the engine's way of computing it. Returns null if a file is not named
+ * by its digest, because its content could then differ.
  */
 export function groupOf(load: LoadRequest): string | null {
   const files = [load.modelPath, ...(load.furtherPaths ?? []), ...load.adapters.map(({ path }) => path)];

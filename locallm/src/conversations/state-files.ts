@@ -30,8 +30,9 @@ const stateFile = /^[0-9a-f]{64}\.state$/;
 const partialFile = /^[0-9a-f]{64}\.(\d+)\.partial$/;
 
 /**
- * States on disk: one private file each, named by the hash of what it belongs to, with a checksum that the runner
- * verifies before it restores it. A file has its final name only when it is complete and synced.
+ * The states on disk. Each state has one private file, whose name is the hash of the model, window and tokens
+ * it belongs to. A checksum lets the runner verify it before restoring it. A file gets its final name only
+ * when it is complete and synced.
  */
 export class StateFiles {
   readonly limitBytes: number;
@@ -112,7 +113,7 @@ export class StateFiles {
     }
   }
 
-  /** The order in which files are removed survives a restart. */
+  /** Records the last use on disk, so that the order in which files are removed survives a restart. */
   used({ path }: StateFile): void {
     const now = this.#request.now();
     utimes(path, now, now).catch(() => {});
@@ -126,7 +127,7 @@ export class StateFiles {
   }
 }
 
-/** False: it is no longer needed. */
+/** Returns false if the state is no longer needed. */
 async function copyWithChecksum(
   from: FileHandle,
   to: FileHandle,

@@ -15,7 +15,7 @@ export const templateBudget: ThreadBudget = {
 /** A task with a longer conversation counts as slow from the start. */
 const quickChars = 1_000_000;
 
-/** `refused` is true if the template itself rejects the conversation. */
+/** `kind` is `refused` if the template itself rejects the conversation. */
 export interface TemplateFault {
   readonly kind: "failed" | "refused";
   readonly problem: string;

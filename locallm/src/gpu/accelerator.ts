@@ -7,8 +7,8 @@ import { type Choice, type Needs, onProcessor, type PlacementWish, place } from 
 export type FindDevices = (folder: string) => Promise<FoundDevices>;
 
 /**
- * Decides on which devices each model runs. With a GPU backend it queries the devices before every load, because their
- * free memory changes; without one it starts no process.
+ * Decides on which devices each model runs. With a GPU backend, it queries the devices before every load,
+ * because their free memory changes. Without one, it starts no process.
  */
 export class Accelerator {
   readonly #choice: BackendChoice;

@@ -1,7 +1,7 @@
 import type { Hardware } from "./hardware.ts";
 import { type Backend, enginePackages } from "./packages.ts";
 
-/** The facts that decide which engine build runs models. */
+/** The facts that determine which engine build runs models. */
 export interface BackendQuestion {
   readonly platform: NodeJS.Platform;
   readonly arch: string;
@@ -17,20 +17,20 @@ export interface BackendQuestion {
 }
 
 export interface BackendChoice {
-  /** Null: the CPU. */
+  /** Null means the CPU. */
   readonly backend: Backend | null;
   /** The backend's library folder. */
   readonly folder: string | null;
   /** Library folders of the next best backends, tried if this one's driver does not work. */
   readonly furtherFolders: readonly string[];
   readonly why: string;
-  /** The build that `locallm doctor --install` would download; null: none. */
+  /** The build that `locallm doctor --install` would download. Null if there is none. */
   readonly wanted: Backend | null;
 }
 
 /**
- * The first installed backend that supports a GPU of this machine: CUDA for NVIDIA, Vulkan for AMD, NVIDIA and (on
- * Linux with LOCALLM_INTEL_GPU) Intel, Metal on Apple Silicon; otherwise the CPU.
+ * Returns the first installed backend that supports a GPU of this machine: CUDA for NVIDIA; Vulkan for AMD,
+ * NVIDIA and (on Linux with LOCALLM_INTEL_GPU) Intel; Metal on Apple Silicon; otherwise the CPU.
  */
 export function chooseBackend(question: BackendQuestion): BackendChoice {
   const served = servedBackends(question);
@@ -64,7 +64,8 @@ function servedBackends(question: BackendQuestion): Backend[] {
         return has("apple");
       default:
         if (hidesAll(question.vulkanVisibleDevices)) return false;
-        // If the user names devices, believe that they exist: a software driver, or a card that no file shows.
+        // If the user names devices, assume that they exist: they may use a software driver, or a card that
+        // no device file shows.
         if (question.vulkanVisibleDevices !== null) return true;
         return (
           has("amd") || (has("nvidia") && !hidesAll(question.cudaVisibleDevices)) || mayUseIntel(question)

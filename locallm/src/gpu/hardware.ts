@@ -28,8 +28,8 @@ export const thisMachine: Machine = {
 };
 
 /**
- * Lists every GPU from a few small files. It takes about a millisecond, so that every start can log what it found.
- * Windows has no such files; there only the engine can list the GPUs.
+ * Lists every GPU by reading a few small files. This takes about a millisecond, so every start can log the
+ * result. Windows has no such files; there only the engine can list the GPUs.
  */
 export function findHardware(machine: Machine): Hardware[] {
   if (machine.platform === "darwin")

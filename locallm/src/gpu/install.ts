@@ -9,9 +9,10 @@ import type { EnginePackage } from "./packages.ts";
 export type OnLine = (line: string) => void;
 
 /**
- * Downloads an engine build into the existing folder `enginesFolder` and returns its library folder. It runs npm, so
- * the user's registry, proxy and certificates apply; a lock file pins the package to the digest we know. The build is
- * installed completely or not at all. Throws `source_tool_missing`, `file_unusable` or `engine_not_fetched`.
+ * Downloads an engine build into the existing folder `enginesFolder` and returns its library folder. Runs
+ * npm, so that the user's registry, proxy and certificates apply. A lock file pins the package's digest. The
+ * build is installed completely or not at all. Throws `source_tool_missing`, `file_unusable` or
+ * `engine_not_fetched`.
  */
 export async function installEngine(
   enginesFolder: string,
@@ -40,7 +41,7 @@ export async function installEngine(
   }
 }
 
-/** On the same disk as its destination, so that it can be renamed. */
+/** Creates a folder on the same disk as its destination, so that it can be renamed. */
 async function newFolder(enginesFolder: string): Promise<string> {
   return await mkdtemp(join(enginesFolder, "new-")).catch((cause) => {
     throw unwritable(enginesFolder, cause);
@@ -74,7 +75,7 @@ function lockOf(build: EnginePackage, integrity: string) {
   };
 }
 
-/** On Windows npm is a shell script. */
+/** Returns the command that runs npm. On Windows npm is a shell script. */
 function npmCommand(): readonly string[] {
   return process.platform === "win32" ? ["cmd.exe", "/d", "/s", "/c", "npm"] : ["npm"];
 }

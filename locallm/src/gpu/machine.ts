@@ -11,9 +11,9 @@ export interface GpuSettings {
   /** Folder of the GPU builds that `locallm doctor --install` downloads. */
   readonly enginesFolder: string;
   readonly intelGpu: boolean;
-  /** `CUDA_VISIBLE_DEVICES`: empty hides all GPUs; null: not set. */
+  /** `CUDA_VISIBLE_DEVICES`. Empty hides all GPUs. Null means not set. */
   readonly cudaVisibleDevices: string | null;
-  /** The same for Vulkan. */
+  /** `GGML_VK_VISIBLE_DEVICES`, which does the same for Vulkan. */
   readonly vulkanVisibleDevices: string | null;
 }
 
@@ -34,7 +34,7 @@ export interface GpuReport {
   readonly hardware: readonly Hardware[];
   readonly choice: BackendChoice;
   readonly builds: readonly EnginePackage[];
-  /** A build that would suit this machine better but is not installed; null: none. */
+  /** A build that would suit this machine better but is not installed. Null if there is none. */
   readonly toFetch: EnginePackage | null;
   readonly devices: readonly (Device & { readonly isUsed: boolean })[];
   /** Why the chosen backend cannot be used; `devices` then lists those of the next best installed backend. */

@@ -7,9 +7,11 @@ export interface EnginePackage {
   readonly backend: Backend;
   readonly name: string;
   readonly version: string;
-  /** npm's integrity digest of the package; null if we never downloaded it, so npm's own check must do. */
+  /**
+   * npm's integrity digest of the package. Null if we never downloaded it; then only npm's own check applies.
+   */
   readonly integrity: string | null;
-  /** Size on disk, shown before the download; null: unknown. */
+  /** The size on disk, which is shown before the download. Null if unknown. */
   readonly sizeMb: number | null;
 }
 

@@ -15,9 +15,12 @@ export interface Needs {
 }
 
 export interface PlacementWish {
-  /** `num_gpu`: layers on GPUs, including the output layer; null: as many as fit. */
+  /** `num_gpu`: the number of layers on GPUs, including the output layer. Null means as many as fit. */
   readonly numGpu: number | null;
-  /** `main_gpu`: index of the GPU to fill first, in the engine's order; null: the one with the most free memory. */
+  /**
+   * `main_gpu`: the index of the GPU to fill first, in the engine's order. Null selects the GPU with the most
+   * free memory.
+   */
   readonly mainGpu: number | null;
 }
 
@@ -36,8 +39,9 @@ const reserveBytes = 300 * 2 ** 20;
 const reserveShare = 0.05;
 
 /**
- * Places the model on one GPU if all layers fit there, else on several, else as many of the last layers as fit, else on
- * the CPU. `library`: folder of the engine build that reported the devices.
+ * Places the model on one GPU if all layers fit there. Otherwise places it on several GPUs, otherwise as many
+ * of the last layers as fit on GPUs, otherwise everything on the CPU. `library` is the folder of the engine
+ * build that reported the devices.
  */
 export function place(library: string, found: readonly Device[], needs: Needs, wish: PlacementWish): Choice {
   const devices = inOrder(found, wish.mainGpu);
@@ -50,7 +54,7 @@ export function place(library: string, found: readonly Device[], needs: Needs, w
   const alone = rooms.find(({ bytes }) => layersBytes <= bytes);
   const filled = alone === undefined ? fill(rooms, needs, wanted) : [{ ...alone, layers: wanted }];
   const fitting = filled.reduce((sum, { layers }) => sum + layers, 0);
-  // An explicit number wins: layers that do not seem to fit go to the first device anyway.
+  // An explicit number wins, so layers that do not seem to fit still go to the first device.
   const forced = wish.numGpu !== null && fitting < wanted;
   if (forced) filled[0]!.layers += wanted - fitting;
   const layers = forced ? wanted : fitting;
@@ -70,7 +74,7 @@ export function place(library: string, found: readonly Device[], needs: Needs, w
   );
 }
 
-/** The choice after a failed load: half as many GPU layers; null if none remain. */
+/** Returns the choice after a failed load, with half as many GPU layers. Returns null if none remain. */
 export function withFewerLayers({ placement }: Choice, needs: Needs): Choice | null {
   const before = placement.devices.reduce((sum, { layers }) => sum + layers, 0);
   let left = Math.floor(before / 2);
@@ -107,7 +111,10 @@ function chosen(
   };
 }
 
-/** Discrete GPUs only, if there are any; else integrated ones. The main GPU first, the others by free memory. */
+/**
+ * Returns only discrete GPUs if there are any, otherwise integrated ones. The main GPU comes first, and the
+ * others are sorted by free memory.
+ */
 function inOrder(found: readonly Device[], mainGpu: number | null): Device[] {
   const cards = found.filter(({ kind }) => kind === "gpu");
   const usable = cards.length > 0 ? cards : [...found];
@@ -120,7 +127,7 @@ function usableBytes(device: Device, needs: Needs): number {
   return device.freeBytes - Math.max(reserveBytes, device.totalBytes * reserveShare) - needs.compute;
 }
 
-/** The number of layers for each device; the model's last layers go to the first device. */
+/** Returns the number of layers for each device. The model's last layers go to the first device. */
 function fill(rooms: readonly { device: Device; bytes: number }[], needs: Needs, wanted: number) {
   let next = 0;
   return rooms.map(({ device, bytes }) => {
@@ -137,7 +144,7 @@ function bytesOfLast(needs: Needs, count: number): number {
   return sum;
 }
 
-/** Counted from the end: 0 is the output, 1 the last layer. */
+/** Returns the bytes of a layer, counted from the end: 0 is the output, 1 the last layer. */
 function bytesAt(needs: Needs, index: number): number {
   return index === 0 ? needs.output : (needs.layers[needs.layers.length - index] ?? 0);
 }

@@ -31,7 +31,8 @@ describe("importing a file", () => {
     await writeFile(path, content);
     const method = await blobs.importFile(path, digest);
     const isSameFile = (await stat(path)).ino === (await stat(blobs.path(digest))).ino;
-    // Depends on the file system: btrfs and XFS can share blocks, ext4 and tmpfs only hard links.
+    // The result depends on the file system: btrfs and XFS can share blocks, ext4 and tmpfs support only hard
+    // links.
     expect([method, isSameFile]).toEqual(isSameFile ? ["hard link", true] : ["reflink", false]);
     expect(await readFile(blobs.path(digest))).toEqual(content);
     expect(await readdir(blobs.partialFolder)).toEqual([]);

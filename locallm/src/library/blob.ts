@@ -11,8 +11,8 @@ import { makeFolder, moveDurably, writeDurably } from "./durable.ts";
 export type ImportMethod = "reflink" | "hard link" | "copy";
 
 /**
- * Content-addressed files `blobs/sha256-<64 hex>` in Ollama's layout. Blobs appear atomically; unfinished files are
- * kept in `partial/`, which Ollama ignores.
+ * Content-addressed files `blobs/sha256-<64 hex>` in Ollama's layout. Blobs appear atomically. Unfinished
+ * files are kept in `partial/`, which Ollama ignores.
  */
 export class Blobs {
   readonly folder: string;

@@ -2,7 +2,7 @@ import { goJson } from "../wire/go-json.ts";
 import type { Layer } from "./manifest.ts";
 import type { ModelConfig } from "./model.ts";
 
-/** In the order that Ollama writes, so that equal models have equal digests. */
+/** The fields in the order in which Ollama writes them, so that equal models have equal digests. */
 const fieldOrder = [
   "model_format",
   "model_family",

@@ -4,9 +4,9 @@ import { dirname, join } from "node:path";
 import { asWriteError } from "./disk-space.ts";
 
 /**
- * Writes a file atomically and durably: temporary file in `temporaryFolder` (on the same file system), fsync, rename,
- * fsync of the folder. After a crash the file has either its old or its new content. Throws `disk_full` and
- * `models_unwritable`.
+ * Writes a file atomically and durably: writes a temporary file in `temporaryFolder` (on the same file
+ * system), syncs it, renames it, and syncs the folder. After a crash the file has either its old or its new
+ * content. Throws `disk_full` and `models_unwritable`.
  */
 export async function writeDurably(
   path: string,
@@ -65,8 +65,8 @@ export async function makeFolder(folder: string): Promise<void> {
 }
 
 /**
- * Ignores the error if the folder exists. The error code cannot tell, because systems report different ones for the
- * root folder.
+ * Ignores the error if the folder exists. The error code alone is not enough, because systems report
+ * different codes for the root folder.
  */
 async function acceptFolder(folder: string, error: unknown): Promise<void> {
   const found = await stat(folder).catch(() => null);

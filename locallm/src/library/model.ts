@@ -6,7 +6,7 @@ import { type Layer, type Manifest, mediaTypes } from "./manifest.ts";
 
 /** A model of the store: its manifest and the contents of its small layers. Immutable; large files stay on disk. */
 export interface Model {
-  /** Spelled as on disk. */
+  /** The name as spelled on disk. */
   name: ModelName;
   /** SHA-256 of the manifest file, 64 hex digits: the `digest` in tags, ps and list. */
   digest: string;
@@ -19,7 +19,7 @@ export interface Model {
   modelPaths: string[];
   projectorPaths: string[];
   adapterPaths: string[];
-  /** The Go template layer; null: use the Jinja template in the weights. */
+  /** The Go template layer. If it is null, the Jinja template in the weights applies. */
   template: string | null;
   system: string | null;
   /** Options from PARAMETER lines, by name; `stop` is a list. */

@@ -1,6 +1,6 @@
 import type { Message } from "./conversation.ts";
 
-/** The server's API, as far as the page uses it. */
+/** An error that the server returned. */
 export class ServerError extends Error {
   readonly status: number;
   constructor(status: number, message: string) {

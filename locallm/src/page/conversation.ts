@@ -1,4 +1,4 @@
-/** A message as `/api/chat` takes it, with what the page shows beside it. */
+/** A message in the form of `/api/chat`, with additional fields that only the page uses. */
 export interface Message {
   role: "user" | "assistant" | "tool";
   content: string;
@@ -7,7 +7,7 @@ export interface Message {
   images?: string[];
   tool_calls?: ToolCall[];
   tool_name?: string;
-  /** Shown below an answer: counters, or why it ended early. Never sent. */
+  /** A note shown below an answer, such as counters or why it ended early. It is never sent. */
   note?: string;
 }
 
@@ -32,13 +32,13 @@ export function newConversation(model: string): Conversation {
   return { id, model, changedMs: Date.now(), system: "", options: {}, tools: [], messages: [] };
 }
 
-/** The start of the first question; empty without one. */
+/** Returns the start of the first question, or an empty text if there is none. */
 export function titleOf({ messages }: Conversation): string {
   const first = messages.find(({ role }) => role === "user")?.content ?? "";
   return first.replaceAll(/\s+/g, " ").trim().slice(0, 60);
 }
 
-/** The messages as the server gets them. */
+/** Returns the messages that are sent to the server. */
 export function sentMessages({ system, messages }: Conversation): Message[] {
   const sent = messages.map(({ note: _, ...message }) => message);
   return system.trim() === "" ? sent : [{ role: "system" as "user", content: system }, ...sent];

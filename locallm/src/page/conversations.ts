@@ -1,6 +1,9 @@
 import type { Conversation } from "./conversation.ts";
 
-/** The conversations, kept in this browser's IndexedDB. Without it (a private window) they live as long as the page. */
+/**
+ * The conversations, which are stored in this browser's IndexedDB. If it is not available (in a private
+ * window), they are lost when the page closes.
+ */
 export class Conversations {
   readonly #database: IDBDatabase | null;
   readonly #memory = new Map<string, Conversation>();
@@ -28,7 +31,7 @@ export class Conversations {
     return [...this.#memory.values()].sort((a, b) => b.changedMs - a.changedMs);
   }
 
-  /** Whether it is on disk. */
+  /** Returns whether the conversation was stored on disk. */
   async keep(conversation: Conversation): Promise<boolean> {
     this.#memory.set(conversation.id, conversation);
     if (this.#database === null) return false;

@@ -1,6 +1,6 @@
 import { type Language, speak, word } from "./words.ts";
 
-/** Theme and language: the reader's choice, else the browser's. */
+/** The theme and language that the user chose, otherwise the browser's. */
 const themes = ["auto", "light", "dark"] as const;
 type Theme = (typeof themes)[number];
 

@@ -16,7 +16,7 @@ import { ModelsDialog } from "./models-dialog.ts";
 import { SettingsDialog } from "./settings-dialog.ts";
 import { word } from "./words.ts";
 
-/** The page at `/`: one conversation at a time, with the models of this server. */
+/** The page at `/`. It shows one conversation at a time and offers the models of this server. */
 const log = find("log");
 const notice = find("notice");
 const modelSelect = find("model", HTMLSelectElement);

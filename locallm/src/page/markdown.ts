@@ -1,6 +1,6 @@
 /**
- * Markdown as models write it (headings, lists, tables, quotes, code, emphasis, links) as elements. Text only ever
- * becomes text nodes, so an answer cannot bring markup or scripts of its own.
+ * Renders Markdown as models write it (headings, lists, tables, quotes, code, emphasis, links). Text only
+ * becomes text nodes, so an answer cannot insert markup or scripts.
  */
 export function renderMarkdown(text: string): HTMLElement[] {
   return blocksOf(text).map(renderBlock);
@@ -64,7 +64,7 @@ function renderBlock({ kind, lines, info }: Block): HTMLElement {
     }
     case "heading": {
       const [, marks, text] = /^(#+)\s+(.*?)\s*#*$/.exec(lines[0]!) ?? [null, "#", lines[0]!.slice(1)];
-      // The message itself is an h2.
+      // The message itself has an h2 heading.
       return element(`h${Math.min(6, marks!.length + 2)}` as "h3", ...inline(text!));
     }
     case "rule":
@@ -131,7 +131,7 @@ function renderTable(lines: readonly string[]): HTMLElement {
 const inlineMark =
   /(`+)(.+?)\1|\*\*(.+?)\*\*|__(.+?)__|\*([^\s*](?:[^*]*[^\s*])?)\*|~~(.+?)~~|\[([^\]]+)\]\((https?:\/\/[^\s)]+)\)/;
 
-/** Longer lines are shown as they are: searching them for marks could take long. */
+/** Longer lines are shown unformatted, because searching them for marks could take long. */
 const markedLine = 20_000;
 
 function inline(text: string): (Node | string)[] {

@@ -88,7 +88,9 @@ export class MessageView {
     else this.#replaceChanged(renderMarkdown(content));
   }
 
-  /** Keeps equal blocks, so that a selection in them survives the next piece of the answer. */
+  /**
+   * Replaces only changed blocks, so that a selection in other blocks survives the next piece of the answer.
+   */
   #replaceChanged(blocks: readonly HTMLElement[]): void {
     const old = [...this.#text.children];
     blocks.forEach((block, index) => {
@@ -115,7 +117,7 @@ export function picture(data: string): HTMLImageElement {
   return image;
 }
 
-/** Detected from the first bytes, in base64. */
+/** Detects the image type from the first bytes, which are in base64. */
 function imageType(data: string): string {
   if (data.startsWith("/9j/")) return "image/jpeg";
   if (data.startsWith("UklGR")) return "image/webp";
@@ -133,7 +135,10 @@ function copyButton(text: string): HTMLButtonElement {
   return made;
 }
 
-/** The clipboard API exists only on https and localhost; elsewhere the browser's older command copies. */
+/**
+ * Copies text. The clipboard API exists only on https and localhost, so other pages use the browser's older
+ * command.
+ */
 async function copy(text: string): Promise<void> {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text);
   const area = element("textarea", text);

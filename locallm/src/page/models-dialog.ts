@@ -13,7 +13,10 @@ interface Parts {
   status: HTMLElement;
 }
 
-/** The models of the server, and a form that pulls one with progress. A pull goes on while the dialog is closed. */
+/**
+ * Lists the models of the server and pulls a model with a progress bar. A pull continues while the dialog is
+ * closed.
+ */
 export class ModelsDialog {
   readonly #parts: Parts;
   readonly #onChange: (pulled: string | null) => void;

@@ -10,11 +10,11 @@ interface Parts {
   system: HTMLTextAreaElement;
   tools: HTMLTextAreaElement;
   toolsProblem: HTMLElement;
-  /** A number input by the option's name. */
+  /** Returns the number input for an option. */
   option(name: string): HTMLInputElement;
 }
 
-/** System message, options and tools of one conversation. */
+/** The dialog for the system message, options and tools of one conversation. */
 export class SettingsDialog {
   readonly #parts: Parts;
   #conversation: Conversation | null = null;

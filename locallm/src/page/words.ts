@@ -1,4 +1,4 @@
-/** Every text of the page, in English and Chinese. */
+/** All texts of the page in English and Chinese. */
 const texts = {
   skip: ["Skip to the question", "跳到输入框"],
   conversations: ["Conversations", "对话列表"],
@@ -80,7 +80,7 @@ export function word(name: Word, values: Readonly<Record<string, string>> = {}):
   return text.replaceAll(/\{(\w+)\}/g, (_, key: string) => values[key] ?? "");
 }
 
-/** Writes the texts of all elements that name one (`data-word`, `data-label`, `data-placeholder`). */
+/** Sets the texts of all elements that refer to one (`data-word`, `data-label`, `data-placeholder`). */
 export function speak(chosen: Language): void {
   language = chosen;
   document.documentElement.lang = chosen === "zh" ? "zh-CN" : "en";

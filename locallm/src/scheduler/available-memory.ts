@@ -11,7 +11,7 @@ export function availableBytes(read: ReadText = readText): number {
   return Math.min(Number(host) * 1024, ...cgroupAvailable(read));
 }
 
-/** Returns null if the file cannot be read. */
+/** Reads a text file. Returns null if the file cannot be read. */
 export type ReadText = (path: string) => string | null;
 
 /** Available bytes in this process's cgroup and each of its ancestors, for cgroup v1 and v2. */

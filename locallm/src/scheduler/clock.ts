@@ -3,13 +3,13 @@ export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
   /**
-   * Calls back once, after `delayMs` or earlier if the delay exceeds the system's limit, so callbacks must check
-   * the time. Returns a function that cancels.
+   * Calls back once, after `delayMs`. May call back earlier if the delay exceeds the system's limit, so
+   * callbacks must check the time. Returns a function that cancels.
    */
   after(delayMs: number, callback: () => void): () => void;
 }
 
-/** Its timers do not keep the process alive. */
+/** The system's clock. Its timers do not keep the process alive. */
 export const systemClock: Clock = {
   now: () => performance.timeOrigin + performance.now(),
   after(delayMs, callback) {
@@ -19,5 +19,5 @@ export const systemClock: Clock = {
   },
 };
 
-/** Node fires immediately for longer delays. */
+/** Node fires timers with longer delays immediately. */
 const longestTimerMs = 2 ** 31 - 1;

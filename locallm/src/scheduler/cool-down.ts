@@ -1,8 +1,8 @@
 import type { Clock } from "./clock.ts";
 
 /**
- * What recently failed, such as the load of a runner. Until the pause ends, requests for it get the same error without
- * a retry.
+ * Remembers what recently failed, such as the load of a runner. Until the pause ends, requests for it get the
+ * same error without a retry.
  */
 export class CoolDown {
   readonly #clock: Clock;
@@ -32,7 +32,7 @@ export class CoolDown {
     return failed !== undefined && this.#clock.now() < failed.untilMs ? failed.error : undefined;
   }
 
-  /** Bounds the map: a client can request any number of them. */
+  /** Removes expired entries. This bounds the map, because a client can request any number of keys. */
   #dropExpired(): void {
     for (const [key, { untilMs }] of this.#failed) {
       if (this.#clock.now() - untilMs > longestPauseMs) this.#failed.delete(key);

@@ -1,6 +1,9 @@
 import type { Decision } from "./lease.ts";
 
-/** The scheduler's latest decisions and their reasons. `ps?explain` shows these; the debug log has all of them. */
+/**
+ * The scheduler's latest decisions and their reasons. `ps?explain` shows them, and the debug log contains all
+ * decisions.
+ */
 export class Decisions {
   readonly #kept: Decision[] = [];
   readonly #listener: (decision: Decision) => void;

@@ -3,9 +3,9 @@ import type { ModelInfo } from "../wire/inference/load.ts";
 
 /** A model that can be loaded. Names with the same weights and adapters share a runner. */
 export interface RunnableModel {
-  /** As shown in `ps`. */
+  /** The name that `ps` shows. */
   readonly name: string;
-  /** Digest of the manifest, hex without prefix. */
+  /** The digest of the manifest as hex digits without a prefix. */
   readonly digest: string;
   readonly modelPath: string;
   /** The remaining files of a split model, in order. */
@@ -20,15 +20,15 @@ export interface RunnableModel {
 /** Load options of a request. The model may be loaded with a larger `numCtx`; the others must match. */
 export interface LoadWish {
   readonly numCtx: number;
-  /** Why `numCtx` has this value, for `ps`. */
+  /** The reason for `numCtx`, which `ps` shows. */
   readonly whyCtx?: string;
   /** Uses the whole window of a loaded model, even if that is larger than `numCtx`. */
   readonly isAutomatic?: boolean;
   readonly numBatch: number | null;
   readonly numThread: number | null;
-  /** Layers to place on GPUs; null: as many as fit. */
+  /** The number of layers to place on GPUs. Null places as many as fit. */
   readonly numGpu: number | null;
-  /** Index of the GPU to fill first; null: the one with the most free memory. */
+  /** The index of the GPU to fill first. Null selects the GPU with the most free memory. */
   readonly mainGpu: number | null;
   readonly useMmap: boolean | null;
 }
@@ -36,21 +36,24 @@ export interface LoadWish {
 export interface LeaseRequest {
   readonly model: RunnableModel;
   readonly load: LoadWish;
-  /** `Infinity`: the model stays loaded until another model needs its memory. */
+  /** `Infinity` means that the model stays loaded until another model needs its memory. */
   readonly keepAliveMs: number;
   /**
-   * `slot`: occupies one of the model's parallel slots. `load`: only requires the model to be loaded with these
-   * options. `visit`: like `load`, but any context length will do.
+   * `slot` occupies one of the model's parallel slots. `load` only requires the model to be loaded with these
+   * options. `visit` is like `load` but accepts any context length.
    */
   readonly uses: "slot" | "load" | "visit";
   readonly signal: AbortSignal;
 }
 
-/** Keeps a model loaded until released. */
+/** Keeps a model loaded until `release` is called. */
 export interface Lease {
   readonly runner: Runner;
   readonly info: ModelInfo;
-  /** The request's context length: what it asked for, capped at the model's training context; if automatic, the whole window. */
+  /**
+   * The requested context length, capped at the model's training context. If it is automatic, the whole
+   * window.
+   */
   readonly numCtx: number;
   /** Time spent queueing and loading. */
   readonly waitedMs: number;
@@ -63,14 +66,14 @@ export interface ResidentView {
   readonly state: "loading" | "ready" | "leaving";
   readonly numCtx: number;
   readonly whyCtx: string;
-  /** Of the request that loaded it. */
+  /** The load options of the request that loaded the model. */
   readonly load: LoadWish;
   readonly sizeBytes: number;
   /** Memory on each GPU; empty if the model runs on the CPU only. */
   readonly devices: ModelInfo["devices"];
   /** Why the model was placed on these devices. */
   readonly whyThere: string;
-  /** Null: stays until another model needs its memory. */
+  /** When the model unloads. Null if it stays until another model needs its memory. */
   readonly expiresAtMs: number | null;
   readonly loadedAtMs: number;
   readonly slots: number;
@@ -78,7 +81,7 @@ export interface ResidentView {
   readonly waiting: number;
   readonly keepAliveMs: number;
   readonly pid: number | null;
-  /** False while the runner process is unresponsive. */
+  /** False while the runner process does not respond. */
   readonly responds: boolean;
 }
 
@@ -92,7 +95,7 @@ export interface WindowLimit {
 export interface Decision {
   readonly atMs: number;
   readonly model: string;
-  /** `evict`: unloaded to make room for another model. `unload`: unloaded for any other reason. */
+  /** `evict` means unloaded to make room for another model. `unload` means unloaded for any other reason. */
   readonly what: "load" | "retry" | "ready" | "evict" | "unload" | "fail" | "died" | "refuse" | "drain";
   readonly why: string;
   /** Duration of the load, for `ready` only. */
@@ -109,13 +112,13 @@ export interface Scheduler {
   /** Rejects with `queue_full`, `shutting_down`, `model_too_large`, the load error or the signal's reason. */
   lease(request: LeaseRequest): Promise<Lease>;
   /**
-   * Unloads the matching models after their running and waiting requests have finished. Resolves when their memory
-   * is free, or immediately if none is loaded or requested.
+   * Unloads the matching models after their running and waiting requests have finished. Resolves when their
+   * memory is free, or at once if no matching model is loaded or requested.
    */
   unload(matches: (model: RunnableModel) => boolean, why: string): Promise<void>;
   /**
-   * How large an automatic window can get: at most the first step that has `wanted` tokens, and never less than a
-   * loaded model has. Counts only memory that no running answer uses.
+   * Returns how large an automatic window can get: at most the first step that has `wanted` tokens, and never
+   * less than the window of a loaded model. Counts only memory that no running answer uses.
    */
   windowLimit(model: RunnableModel, load: LoadWish, wanted?: number): Promise<WindowLimit>;
   /** Sets `keep_alive: 0` on a model without loading it. */

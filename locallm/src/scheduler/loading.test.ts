@@ -8,7 +8,10 @@ import type { LeaseRequest, Scheduler } from "./lease.ts";
 import { createScheduler } from "./scheduler.ts";
 
 const gib = 2 ** 30;
-/** A scheduler with a GPU of `gpuGib` GiB shared by the loaded models; a load fails with what `refuse` returns. */
+/**
+ * A scheduler with a GPU of `gpuGib` GiB that the loaded models share. A load fails with the error that
+ * `refuse` returns.
+ */
 function world(
   gpuGib: number,
   refuse: (layers: number) => Error | null,

@@ -50,14 +50,17 @@ const engineErrors: readonly ErrorCode[] = [
   "engine_mismatch",
 ];
 
-/** True if other devices could help; false for stalled or aborted loads. */
+/** Whether other devices could help. False for stalled or aborted loads. */
 function isEngineError(error: unknown): error is LocallmError {
   return (
     error instanceof LocallmError && engineErrors.includes(error.code) && !(error instanceof StalledLoad)
   );
 }
 
-/** A load that made no progress. Never retried: each retry would block the queue for another full timeout. */
+/**
+ * A load that made no progress. It is never retried, because each retry would block the queue for another
+ * full timeout.
+ */
 class StalledLoad extends LocallmError<"model_load_failed"> {}
 
 async function loadOnce(
@@ -128,7 +131,8 @@ export async function placeResident(
   // Another model's GPU memory keeps some of this model's layers off the GPU.
   const isCrowded = choice.isCut && others.some(({ runner }) => (runner?.info.devices.length ?? 0) > 0);
   if (choice.hostBytes <= available && !isCrowded) return { needs, choice };
-  // Do not unload others if the model would not fit even then. Only host memory counts: it is host memory that is short.
+  // Do not unload others if the model would not fit even then. Count only host memory, because that is what
+  // is missing.
   const availableAlone = others.reduce((sum, { hostBytes }) => sum + hostBytes, available);
   if (others.length > 0 && choice.hostBytes <= availableAlone * unloadTolerance) return null;
   throw new LocallmError("model_too_large", {
@@ -137,7 +141,10 @@ export async function placeResident(
   });
 }
 
-/** A process frees more memory than its model's size, so a model that nearly fits is worth a try. */
+/**
+ * The allowed excess over the memory that unloading frees. A process frees more memory than its model's size,
+ * so a model that nearly fits is worth a try.
+ */
 const unloadTolerance = 1.25;
 
 export function gib(bytes: number): string {

@@ -17,7 +17,7 @@ type Sizes = ModelInfo["sizeBytes"];
 
 export interface MemoryNeedsParts {
   readonly store: Store;
-  /** Does a dry load in a separate process; null if it returned no sizes. */
+  /** Runs a dry load in a separate process. Returns null if it returned no sizes. */
   readonly measure: (request: LoadRequest) => Promise<Sizes | null>;
   /** With a GPU, exact sizes are needed to split layers between devices. */
   readonly hasGpu: boolean;
@@ -25,15 +25,19 @@ export interface MemoryNeedsParts {
 }
 
 const keptMeasurements = 256;
-/** Tokens. */
+/** A number of tokens. */
 const longWindow = 65_536;
-/** Multiple of the weights' size to assume if the dry load returned nothing; the real load has the final say. */
+/**
+ * If the dry load returned nothing, the needed memory is assumed to be the weights' size times this factor.
+ * The real load shows whether it fits.
+ */
 const unmeasuredFactor = 1.2;
 
 /**
- * How much memory a model takes when loaded. A dry load measures it, because no formula of ours covers experts,
- * sliding windows, recurrent states and embedding models. Results are cached by weights and options. A dry load takes
- * about 250 ms, so it is skipped if there is no GPU and twice the upper bound for the model is available.
+ * Determines how much memory a model takes when loaded. A dry load measures it, because no formula of ours
+ * covers experts, sliding windows, recurrent states and embedding models. Results are cached by weights and
+ * options. A dry load takes about 250 ms, so it is skipped if there is no GPU and if twice the upper bound
+ * for the model is available.
  */
 export class MemoryNeeds {
   readonly #parts: MemoryNeedsParts;
@@ -64,8 +68,8 @@ export class MemoryNeeds {
   }
 
   /**
-   * Beyond `longWindow` the window is extrapolated from two shorter ones: memory grows linearly there, and even a dry
-   * load keeps a record for each token of the window.
+   * Measures any window. Memory grows linearly beyond `longWindow`, so larger windows are extrapolated from
+   * two shorter ones. Even a dry load keeps a record for each token of the window.
    */
   async #measureAny(model: RunnableModel, load: MeasuredLoad): Promise<Sizes | null> {
     if (load.numCtx <= longWindow) return await this.#measure(model, load);
@@ -104,7 +108,10 @@ export class MemoryNeeds {
   }
 }
 
-/** Memory by layer. Every layer has the same share of the cache; the token lookup table stays on the CPU. */
+/**
+ * Returns the memory by layer. Every layer has the same share of the cache, and the token lookup table stays
+ * on the CPU.
+ */
 export function layerNeeds(
   header: GgufHeader,
   contextBytes: number,
@@ -119,12 +126,16 @@ export function layerNeeds(
     else if (name === "token_embd.weight") lookup = sizeBytes;
     else if (name.startsWith("output")) output += sizeBytes;
   }
-  // If the output is tied to the token embeddings, the engine loads those a second time for it.
+  // If the output is tied to the token embeddings, the engine loads the embeddings a second time for the
+  // output.
   const isTied = !header.tensors.some(({ name }) => name === "output.weight");
   return { layers, output: isTied ? output + lookup : output, lookup };
 }
 
-/** Upper bound for a model of these dimensions: 32-bit keys, values and attention scores of all heads. */
+/**
+ * Returns an upper bound for a model of these dimensions. It assumes 32-bit keys, values and attention scores
+ * of all heads.
+ */
 export function ampleBytes(header: GgufHeader, { numCtx, numBatch, slots }: MeasuredLoad): number {
   const { contextLength = Number.POSITIVE_INFINITY, embeddingLength = 0 } = headerLengths(header);
   const window = Math.ceil(Math.min(numCtx, contextLength) / 256) * 256;

@@ -5,15 +5,15 @@ import type { Decision, RunnableModel } from "./lease.ts";
 import type { MeasuredLoad } from "./memory-needs.ts";
 
 export interface SchedulerSettings {
-  /** Parallel slots of each loaded model. */
+  /** The number of parallel slots of each loaded model. */
   readonly slots: number;
   readonly maxLoadedModels: number;
   readonly maxQueue: number;
-  /** A load fails after this long without progress. */
+  /** A load fails if it makes no progress for this long. */
   readonly loadTimeoutMs: number;
   readonly flashAttention: "auto" | "on" | "off";
   readonly kvCacheType: "f16" | "q8_0" | "q4_0";
-  /** Added to every runner's environment. */
+  /** Variables that are added to every runner's environment. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -21,13 +21,13 @@ export interface SchedulerSettings {
 export interface SchedulerParts {
   readonly clock: Clock;
   readonly startRunner: StartRunner;
-  /** Memory that a load would take. Throws if the file is invalid. */
+  /** Returns the memory that a load would take. Throws if the file is invalid. */
   readonly needs: (model: RunnableModel, load: MeasuredLoad) => Promise<Needs>;
   /** Chooses devices by their free memory. */
   readonly place: (needs: Needs, wish: PlacementWish) => Promise<Choice>;
-  /** Host memory that a load can have, in bytes. */
+  /** Returns the host memory in bytes that a load can use. */
   readonly availableBytes: () => number;
-  /** Discards kept conversations until so much host memory is free. */
+  /** Discards kept conversations until this much host memory is free. */
   readonly makeRoom?: (bytes: number) => void;
   readonly onDecision?: (decision: Decision) => void;
   readonly onLog?: (model: string, line: string) => void;

@@ -3,13 +3,13 @@ import type { Lease, LeaseRequest } from "./lease.ts";
 /** A request waiting to be granted a lease. */
 export interface Waiter {
   readonly request: LeaseRequest;
-  /** Key of the runner it needs (see `lineOf`). Requests with the same key form a line. */
+  /** The key of the runner that the request needs (see `lineOf`). Requests with the same key form a line. */
   readonly line: string;
   /** Requested context length, capped at the model's training context. */
   readonly numCtx: number;
   /** Smallest acceptable context length; less than `numCtx` for a visit. */
   readonly minCtx: number;
-  /** The request's value, or 0 if the model was expired while it waited. */
+  /** The request's value, or 0 if `keep_alive: 0` was set while the request waited. */
   keepAliveMs: number;
   readonly sinceMs: number;
   /** Order of arrival across all lines. */
@@ -56,7 +56,7 @@ export class Queue {
     return [...this.#lines.values()].map((line) => line[0]!).sort((a, b) => a.ticket - b.ticket);
   }
 
-  /** False if it is no longer waiting. */
+  /** Returns false if the request is no longer waiting. */
   remove(waiter: Waiter): boolean {
     const line = this.#lines.get(waiter.line);
     const index = line?.indexOf(waiter) ?? -1;

@@ -4,8 +4,9 @@ import type { Clock } from "./clock.ts";
 import type { LeaseRequest, LoadWish, ResidentView, RunnableModel } from "./lease.ts";
 
 /**
- * Identifies the runner that can serve a request. Names, templates and sampling are not part of the key, so two names
- * for the same weights share a runner. Neither is the context length: a larger context serves smaller requests.
+ * Identifies the runner that can serve a request. Names, templates and sampling are not part of the key, so
+ * two names for the same weights share a runner. The context length is not part of it either, because a
+ * larger context can serve smaller requests.
  */
 export function lineOf(model: RunnableModel, load: LoadWish): string {
   return JSON.stringify([
@@ -28,7 +29,7 @@ function whyCtx({ numCtx: wanted, whyCtx = "" }: LoadWish, numCtx: number): stri
   return wanted <= numCtx ? whyCtx : `${whyCtx}, limited to what the model was trained with`;
 }
 
-/** A loaded model may keep serving while another model waits, until the first of these limits is reached. */
+/** While another model waits, a loaded model may serve until it reaches the first of these limits. */
 const tenureRequests = 16;
 const tenureMs = 2_000;
 
@@ -42,7 +43,7 @@ export class Resident {
   readonly abortLoad = new AbortController();
   state: "loading" | "ready" | "leaving" = "loading";
   runner: Runner | null = null;
-  /** Estimated before the load; afterwards what the engine allocated. */
+  /** An estimate before the load. Afterwards, what the engine allocated. */
   sizeBytes = 0;
   /** The part of `sizeBytes` in host memory. */
   hostBytes = 0;
@@ -53,7 +54,10 @@ export class Resident {
   keepAliveMs: number;
   /** Resolves when the process has exited or the load has failed. */
   readonly gone = Promise.withResolvers<void>();
-  /** Set while it accepts no requests and unloads after the last one. `toMakeRoom`: cancelled if the room is no longer needed. */
+  /**
+   * Set while the model accepts no requests and unloads after its last one. With `toMakeRoom`, it is
+   * cancelled when the room is no longer needed.
+   */
   draining: { readonly why: string; readonly toMakeRoom: boolean } | null = null;
   #tenure: { readonly sinceMs: number; granted: number } | null = null;
   #cancelTimer: (() => void) | null = null;
@@ -84,7 +88,10 @@ export class Resident {
     return this.activeSlots === 0 && this.visits === 0;
   }
 
-  /** Host memory that unloading surely frees. Weights may be mapped, and mapped files count as available already. */
+  /**
+   * The host memory that unloading is certain to free. Weights may be mapped, and mapped files already count
+   * as available.
+   */
   get freeableBytes(): number {
     if (this.runner === null) return 0;
     const { context, compute } = this.runner.info.sizeBytes;
@@ -95,7 +102,10 @@ export class Resident {
     return this.keepAliveMs === Number.POSITIVE_INFINITY;
   }
 
-  /** When it unloads without further requests; null if pinned. While busy, counted from now. */
+  /**
+   * When the model unloads if no further requests come. Null if it is pinned. While it is busy, the time is
+   * counted from now.
+   */
   get expiresAtMs(): number | null {
     if (this.isPinned) return null;
     return (this.isIdle ? this.lastUsedMs : this.#clock.now()) + this.keepAliveMs;
@@ -111,18 +121,18 @@ export class Resident {
     return request.uses !== "slot" || (this.activeSlots < this.runner!.slots && this.tenureSpent === null);
   }
 
-  /** Another model is waiting: starts counting requests and time. */
+  /** Called when another model waits. Starts counting requests and time. */
   startTenure(): void {
     this.#tenure ??= { sinceMs: this.#clock.now(), granted: 0 };
   }
 
-  /** No other model is waiting any more. */
+  /** Called when no other model waits any more. */
   endTenure(): void {
     this.#tenure = null;
     if (this.draining?.toMakeRoom) this.draining = null;
   }
 
-  /** The limit that was reached, in words; null while it may keep serving. */
+  /** Describes the limit that was reached. Null while the model may keep serving. */
   get tenureSpent(): string | null {
     if (this.#tenure === null) return null;
     if (this.#tenure.granted >= tenureRequests) return `${tenureRequests} requests`;
@@ -150,7 +160,7 @@ export class Resident {
     this.lastUsedMs = this.#clock.now();
   }
 
-  /** Calls back when the keep-alive expires; does nothing while it is busy or pinned. */
+  /** Calls back when the keep-alive expires. Does nothing while the model is busy or pinned. */
   armExpiry(expired: () => void): void {
     this.cancelExpiry();
     const dueMs = this.expiresAtMs;

@@ -38,7 +38,10 @@ class PlaceScheduler implements Scheduler {
   readonly #residents = new Set<Resident>();
   /** Lines whose model does not fit into memory next to the loaded models. */
   readonly #needsMemory = new Set<string>();
-  /** Lines that lost their place while requests were waiting, by the ticket of that moment: older tickets go first. */
+  /**
+   * Lines that lost their place while requests were waiting, each with the ticket number of that moment.
+   * Lower tickets go first.
+   */
   readonly #evictedAt = new Map<string, number>();
   #tickets = 0;
   #closing = false;
@@ -120,7 +123,7 @@ class PlaceScheduler implements Scheduler {
   }
 
   expire(model: RunnableModel): void {
-    // Waiting requests came earlier, so the latest keep-alive overrides theirs.
+    // The latest keep-alive overrides the values of waiting requests, because these arrived earlier.
     for (const line of this.#queue.lines()) {
       for (const waiter of this.#queue.line(line))
         if (waiter.request.model.weights === model.weights) waiter.keepAliveMs = 0;
@@ -186,7 +189,10 @@ class PlaceScheduler implements Scheduler {
     return this.#coolDown.error(line);
   }
 
-  /** The client disconnected: leaves the queue and aborts the load if no other request waits for it. */
+  /**
+   * Called when the client disconnects. Leaves the queue and aborts the load if no other request waits for
+   * it.
+   */
   #abandon(waiter: Waiter): void {
     if (!this.#queue.remove(waiter)) return;
     waiter.settle.reject(waiter.request.signal.reason);
@@ -217,7 +223,9 @@ class PlaceScheduler implements Scheduler {
     return [...this.#residents].filter(({ state, isIdle }) => state === "ready" && isIdle);
   }
 
-  /** Heads of lines that no ready or loading model will serve, in order of their turn. */
+  /**
+   * Returns the first requests of lines that no ready or loading model will serve, in order of their turn.
+   */
   #needingPlace(): Waiter[] {
     const needing = this.#queue.heads().filter((head) => {
       const resident = this.#residentOf(head.line);
@@ -227,7 +235,9 @@ class PlaceScheduler implements Scheduler {
     return needing.sort((a, b) => turn(a) - turn(b));
   }
 
-  /** Starts the tenure of every loaded model while another one waits for a place; ends it when none waits. */
+  /**
+   * Starts the tenure of every loaded model while another model waits for a place. Ends it when none waits.
+   */
   #updateTenures(): void {
     this.#cancelTenureTimer?.();
     this.#cancelTenureTimer = null;
@@ -282,7 +292,10 @@ class PlaceScheduler implements Scheduler {
     });
   }
 
-  /** One step towards loading the model of a line: load it into a free place, drain a place, or wait for one. */
+  /**
+   * Takes one step towards loading the model of a line: loads it into a free place, drains a place, or waits
+   * for one.
+   */
   #makePlace(head: Waiter): void {
     const own = this.#residentOf(head.line);
     if (own !== undefined) {
@@ -435,7 +448,7 @@ function loadError(cause: unknown): LocallmError {
   return new LocallmError("model_load_failed", { reason }, { cause });
 }
 
-/** Names no path, because clients see the message; the log has the cause. */
+/** The message contains no path, because clients see it. The log contains the cause. */
 function unexpected(cause: unknown): LocallmError {
   const code = (cause as NodeJS.ErrnoException | null)?.code;
   const reason = typeof code === "string" ? `its files cannot be read (${code})` : "see the server log";

@@ -6,15 +6,17 @@ import type { SchedulerParts, SchedulerSettings } from "./parts.ts";
 interface Wanted {
   readonly model: RunnableModel;
   readonly load: LoadWish;
-  /** Tokens. */
+  /** The number of tokens. */
   readonly wanted: number;
   /** The window that the model is loaded with; 0 if it is not loaded. */
   readonly loaded: number;
-  /** Memory that the model can have besides what is available. */
+  /** The memory that the model can use in addition to the available memory. */
   readonly freeableBytes: number;
 }
 
-/** The first step with `wanted` tokens, or the largest one below it that fits into memory. */
+/**
+ * Returns the first step with at least `wanted` tokens, or the largest step below it that fits into memory.
+ */
 export async function largestWindow(
   settings: SchedulerSettings,
   parts: SchedulerParts,
@@ -39,7 +41,10 @@ export async function largestWindow(
   return { tokens: loaded > 0 ? loaded : steps[0]!, why };
 }
 
-/** Powers of two from the default window on; the last step is what the model was trained with. */
+/**
+ * Returns powers of two from the default window on. The last step is the context length that the model was
+ * trained with.
+ */
 function windowSteps(trainContext: number | null): number[] {
   const most = trainContext ?? firstWindow;
   const steps: number[] = [];

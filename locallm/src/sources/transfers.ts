@@ -28,9 +28,9 @@ interface SharedTransfer {
 }
 
 /**
- * Downloads into `partial/`, several ranges in parallel, hashing as it goes. Resumes the download of a killed process.
- * Requests for the same content share one download, which stops when the last of them is cancelled. A file that is
- * damaged after a resume is downloaded once more from the start.
+ * Downloads into `partial/` in several parallel ranges and hashes the bytes as they arrive. Resumes the
+ * download of a killed process. Requests for the same content share one download, which stops when the last
+ * of them is cancelled. If a file is damaged after a resume, it is downloaded once more from the start.
  */
 export class Transfers {
   #partials: Partials;
@@ -46,7 +46,7 @@ export class Transfers {
   async fetch(request: TransferRequest): Promise<void> {
     request.signal.throwIfAborted();
     let shared = this.#running.get(request.key);
-    // All its requests were cancelled; it is stopping but still uses its folder.
+    // All requests of this download were cancelled. It is stopping but still uses its folder.
     while (shared?.stop.signal.aborted) {
       await shared.promise.catch(() => {});
       request.signal.throwIfAborted();

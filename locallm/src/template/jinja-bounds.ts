@@ -1,7 +1,8 @@
 import { Interpreter } from "@huggingface/jinja";
 import { TemplateError, templateLimits } from "./limits.ts";
 
-// The library's type declarations do not resolve under Node's module rules; these are the parts that we use.
+// The library's type declarations do not resolve under Node's module rules, so this file declares the parts
+// that we use.
 interface Value {
   type: string;
   value: unknown;
@@ -21,9 +22,10 @@ const Base = Interpreter as unknown as new (
 };
 
 /**
- * The library's interpreter has no limits of its own. Every node passes `evaluate`, so steps and sizes are counted
- * there. Sizes are *expanded* (a list that contains another list twice counts it twice), because printing expands.
- * Calls whose result can be much larger than their inputs are checked before they run.
+ * Limits the work of the library's interpreter, which has no limits of its own. Every node passes `evaluate`,
+ * so steps and sizes are counted there. Sizes are *expanded* (a list that contains another list twice counts
+ * it twice), because printing expands. Calls whose result can be much larger than their inputs are checked
+ * before they run.
  */
 export class BoundedInterpreter extends Base {
   #steps = 0;
@@ -102,7 +104,7 @@ export class BoundedInterpreter extends Base {
   }
 }
 
-/** Long values cost more, because later operations on them (search, copy, compare) do. */
+/** Long values cost more, because later operations on them (search, copy, compare) take longer. */
 function costOf(value: Value): number {
   return typeof value.value === "string" ? value.value.length >>> 10 : lengthOf(value) >>> 5;
 }
@@ -164,7 +166,7 @@ function written({ args }: CallNode): Pick<Call, "values" | "spread" | "argument
   };
 }
 
-/** Shorter arguments are harmless for any operand: the next check bounds the result. */
+/** Shorter arguments are harmless for any operand, because the next check bounds the result. */
 const smallArgument = 64;
 
 function refuseGrowth(call: Call, maximum: number): void {

@@ -5,14 +5,15 @@ import { strftime } from "./strftime.ts";
 
 export interface JinjaTemplate {
   readonly source: string;
-  /** Throws TemplateError; TemplateRefusal where the template itself calls `raise_exception`. */
+  /** Throws TemplateError. Throws TemplateRefusal if the template itself calls `raise_exception`. */
   render(variables: Record<string, unknown>): string;
 }
 
 /**
- * A chat template as model makers publish it (Jinja, in a GGUF under `tokenizer.chat_template`). It sees only
- * the given variables, `range`, `namespace`, `raise_exception` and `strftime_now`, and runs within
- * `templateLimits`. Throws TemplateError for a source that does not parse.
+ * Compiles a chat template in Jinja, as model makers publish it in a GGUF file under
+ * `tokenizer.chat_template`. The template can use only the given variables, `range`, `namespace`,
+ * `raise_exception` and `strftime_now`, and runs within `templateLimits`. Throws TemplateError for a source
+ * that cannot be parsed.
  */
 export function compileJinja(source: string, now: () => Date = () => new Date()): JinjaTemplate {
   if (source.length > templateLimits.sourceChars) {

@@ -3,7 +3,10 @@ const months = "January February March April May June July August September Octo
 );
 const days = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split(" ");
 
-/** C's strftime in the C locale and local time, with the directives that chat templates use; others stay as written. */
+/**
+ * C's strftime in the C locale and local time. Supports the directives that chat templates use and leaves
+ * others unchanged.
+ */
 export function strftime(date: Date, format: string): string {
   const two = (value: number) => String(value).padStart(2, "0");
   return format.replace(/%(-?)([A-Za-z%])/g, (whole, dash: string, letter: string) => {

@@ -29,7 +29,8 @@ export const errors = {
   },
   prompt_too_long: {
     status: 400,
-    // The first words are Anthropic's: its agents compact the conversation when they read them.
+    // The message begins with Anthropic's words, because Anthropic's agents compact the conversation when
+    // they read them.
     message:
       "prompt is too long: {promptTokens} tokens exceed the context length of {contextLength}; shorten it, or use a larger context: option num_ctx, PARAMETER num_ctx or LOCALLM_CONTEXT_LENGTH",
   },

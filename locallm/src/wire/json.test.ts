@@ -35,7 +35,7 @@ describe("parseJson", () => {
   it.each([0, 1, 2, 3, 4, 5])("finds the end of a string that ends with %d backslashes", (count) => {
     const brackets = "[".repeat(maxJsonDepth + 1);
     const text = `["${"\\".repeat(count)}",${brackets}`;
-    // After an odd number the quote is escaped, and the brackets belong to the string.
+    // After an odd number of backslashes the quote is escaped, so the brackets belong to the string.
     const problem = count % 2 === 0 ? /nested deeper/ : /ends too early/;
     expect(() => parseJson(bytes(text))).toThrow(problem);
   });

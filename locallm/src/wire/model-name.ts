@@ -66,7 +66,7 @@ export function fullModelName(name: ModelName): string {
   return `${name.host}/${name.namespace}/${name.model}:${name.tag}`;
 }
 
-/** Equal for names that differ only in case or scheme. */
+/** Returns a key that is equal for names that differ only in case or scheme. */
 export function modelNameKey(name: ModelName): string {
   return fullModelName(name).toLowerCase();
 }

@@ -21,7 +21,10 @@ export const optionRules = {
   num_thread: { type: "integer", min: 0, max: 1024 },
   num_keep: { type: "integer", min: -1, max: int32Max },
   num_predict: { type: "integer", min: -2, max: int32Max },
-  /** Any int64, because clients written in Go send random ones. JSON parsing rounds large numbers, but always equally. */
+  /**
+   * Allows any int64, because clients written in Go send random ones. JSON parsing rounds large numbers, but
+   * always in the same way.
+   */
   seed: { type: "integer", min: -(2 ** 63), max: 2 ** 63 },
   temperature: { type: "number", min: 0, max: 2 },
   top_k: { type: "integer", min: -1, max: int32Max },
@@ -36,9 +39,9 @@ export const optionRules = {
   mirostat: { type: "integer", min: 0, max: 2 },
   mirostat_tau: { type: "number", min: 0, max: 100 },
   mirostat_eta: { type: "number", min: 0, max: 1 },
-  /** locallm only: token id → value added to its logit. */
+  /** An extension of locallm that maps token ids to values added to their logits. */
   logit_bias: { type: "biases", min: -100, max: 100 },
-  /** locallm only: output is bit-identical regardless of other requests, but slower. */
+  /** An extension of locallm that makes output bit-identical regardless of other requests, but slower. */
   deterministic: { type: "boolean" },
   stop: { type: "strings" },
 } as const satisfies Record<string, OptionRule>;

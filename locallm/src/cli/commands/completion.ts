@@ -42,7 +42,7 @@ export function completeCommand(): Command {
     });
 }
 
-/** From the running server, or from the local store if no server answers. */
+/** The names come from the running server, or from the local store if no server answers. */
 async function modelNames(): Promise<string[]> {
   const config = readCommandConfig();
   return await servedNames(config).catch(() => storedNames(config));
@@ -54,7 +54,7 @@ async function servedNames(config: CommandConfig): Promise<string[]> {
   return models.map(({ name }) => name);
 }
 
-/** Short, because the user is waiting for the completion. */
+/** The time limit is short, because the user is waiting for the completion. */
 const patienceMs = 1_000;
 
 async function storedNames(config: CommandConfig): Promise<string[]> {

@@ -70,7 +70,7 @@ async function create(model: string, options: Options, config: CommandConfig): P
   }
 }
 
-/** Files are stored unchanged: rejects options that would convert them. */
+/** Rejects options that would convert files, because files are stored unchanged. */
 function refuseConversion({ quantize, draftQuantize, experimental }: Options): void {
   const what =
     quantize !== undefined

@@ -97,11 +97,11 @@ const usefulWindow = 32_768;
 
 interface LargestWindow {
   readonly tokens: number;
-  /** Why it cannot grow further; null if it does not grow. */
+  /** Why the window cannot grow further. Null if it does not grow. */
   readonly limitedBy: string | null;
 }
 
-/** Loads the model, which also reports load errors here. Null if it is unloaded at once. */
+/** Loads the model, so that load errors appear here. Returns null if the model is unloaded at once. */
 async function loadedWindow(model: string, client: Client): Promise<LargestWindow | null> {
   await client.json("/api/generate", chatLine, { body: { model, stream: false } });
   const { models, explain } = await client.json("/api/ps?explain", psAnswer);
@@ -119,7 +119,7 @@ function smallWindow({ tokens, limitedBy }: LargestWindow, title: string): strin
   return `The context window has ${tokens} tokens, but ${title} needs about ${usefulWindow}. ${advice}`;
 }
 
-/** As a shell script: POSIX, or PowerShell on Windows. */
+/** Prints a shell script, for POSIX shells or for PowerShell on Windows. */
 function asScript(program: string, { environment, parameters }: Wiring): string {
   const isWindows = process.platform === "win32";
   const quoted = (text: string) => `'${text.replaceAll("'", isWindows ? "''" : "'\\''")}'`;

@@ -26,7 +26,7 @@ export function pullCommand(): Command {
 
 /** Where a model comes from, and its future name. A path is a local file; the server downloads anything else. */
 export interface Source {
-  /** As typed. */
+  /** The reference as the user typed it. */
   reference: string;
   name: string;
   path: string | null;
@@ -87,7 +87,7 @@ async function importFiles(
   }
 }
 
-/** The path if the text looks like one or names an existing `.gguf` file, otherwise null. */
+/** Returns the path if the text looks like one or names an existing `.gguf` file, otherwise null. */
 async function localPath(text: string): Promise<string | null> {
   if (/^file:/i.test(text)) {
     const url = URL.parse(text);

@@ -39,7 +39,7 @@ export function runCommand(): Command {
     });
 }
 
-/** `run --think smollm2 hello`: if the word after --think is not a level, it is the model. */
+/** Handles `run --think smollm2 hello`: if the word after --think is not a level, it is the model. */
 function modelFirst(first: string | undefined, rest: string[], options: Options) {
   const { think } = options;
   if (typeof think !== "string" || thinkLevels.has(think)) return { model: first, words: rest, options };
@@ -81,7 +81,7 @@ function settings(model: string, options: Options): ChatSettings {
   };
 }
 
-/** The model's name in the store and its capabilities. Downloads the model if it is missing. */
+/** Returns the model's name in the store and its capabilities. Downloads the model if it is missing. */
 export async function present(reference: string, client: Client, config: CommandConfig, insecure: boolean) {
   const wanted = await source(reference);
   const { name } = wanted;

@@ -29,7 +29,7 @@ interface Options {
   readonly logFormat?: "text" | "json";
 }
 
-/** Sent over the IPC channel to a parent process. */
+/** The message that is sent over the IPC channel to a parent process. */
 interface Ready {
   readonly url: string;
   readonly model: string | null;
@@ -100,7 +100,10 @@ function starterLines() {
   };
 }
 
-/** The first signal lets requests finish, the second exits at once. The end of the parent process counts as a signal. */
+/**
+ * The first signal lets requests finish, and the second exits at once. The end of the parent process counts
+ * as a signal.
+ */
 function stopOnSignals(server: Server, stopping: AbortController): void {
   const stop = (reason: string) => {
     if (stopping.signal.aborted) process.exit(130);

@@ -5,7 +5,7 @@ import { LocallmError } from "../../wire/errors.ts";
 import { Client } from "../client.ts";
 import { plain } from "../text.ts";
 
-/** `-v` or `--version` as the only parameter, which also checks the server. */
+/** Whether the only parameter is `-v` or `--version`. That form also checks the server. */
 export function asksVersion(parameters: readonly string[]): boolean {
   return parameters.length === 1 && ["-v", "--version"].includes(parameters[0] ?? "");
 }

@@ -68,7 +68,7 @@ async function argumentValues(
   return isModel ? plain(await models()) : [];
 }
 
-/** `-f <path>`: files; `--think [level]`: the option's choices. */
+/** Returns an option's values: files for `-f <path>`, the option's choices for `--think [level]`. */
 function valuesOf(option: Option): Candidates {
   if (option.argChoices !== undefined) return plain(option.argChoices);
   return /<path>|<file>/.test(option.flags) ? "files" : [];

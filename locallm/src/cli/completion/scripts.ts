@@ -1,6 +1,6 @@
 /**
- * The completion script of each shell. Each passes the line up to the cursor to `locallm __complete`, which prints
- * one candidate per line, followed by a tab and its meaning, or `:files`.
+ * The completion script of each shell. Each script passes the line up to the cursor to `locallm __complete`,
+ * which prints either `:files` or one candidate per line, followed by a tab and a description.
  */
 export const scripts = {
   // Does not need the bash-completion package. Bash splits words at the colon of model:tag and at =, so only the

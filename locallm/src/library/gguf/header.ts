@@ -38,7 +38,10 @@ export type GgufItemType =
   | "u64"
   | "i64"
   | "f64";
-/** 64-bit integers are numbers, rounded above 2^53; 32-bit floats are the shortest decimal that maps to them. */
+/**
+ * A scalar value. 64-bit integers are numbers, rounded above 2^53. 32-bit floats are the shortest decimal
+ * that converts to them.
+ */
 export type GgufScalar = number | boolean | string;
 
 /** A metadata array. `items` is null unless the caller requested them. */
@@ -75,7 +78,10 @@ export interface GgufHeader {
 }
 
 export interface GgufReadOptions {
-  /** Which arrays to read: those with up to 5 items, all, or by name. Others keep only their type and length. */
+  /**
+   * Selects the arrays to read: those with up to 5 items, all, or by name. Other arrays keep only their type
+   * and length.
+   */
   arrays?: "short" | "all" | ((key: string) => boolean);
   /** Reads single strings of one array without keeping the rest in memory. */
   pick?: { key: string; indices: ReadonlySet<number> };
@@ -372,8 +378,8 @@ function distinctLength(length: number, key: string): number {
 }
 
 /**
- * Two runs of FNV-1a, truncated to 53 bits. The engine reads a string up to its first zero byte and names an empty one
- * by its index, so the hash does the same.
+ * A string hash: two runs of FNV-1a, truncated to 53 bits. The engine reads a string up to its first zero
+ * byte and names an empty string by its index, so the hash does the same.
  */
 function hash53(bytes: Uint8Array, index: number): number {
   if ((bytes[0] ?? 0) === 0) return -1 - index;
@@ -406,7 +412,9 @@ function padded(offset: number, alignment: number): number {
   return Math.ceil(offset / alignment) * alignment;
 }
 
-/** 1e-5 stored in 32 bits reads as 0.000009999999747…; return the shortest equivalent decimal. */
+/**
+ * Returns the shortest equivalent decimal. For example, 1e-5 stored in 32 bits reads as 0.000009999999747….
+ */
 function shortestFloat(value: number): number {
   for (let digits = 6; digits < 9; digits++) {
     const shorter = Number(value.toPrecision(digits));

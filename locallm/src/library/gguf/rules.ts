@@ -14,8 +14,8 @@ export function ggufKind(header: GgufHeader): GgufKind {
 }
 
 /**
- * Checks what native code assumes without checking: counts that it divides by, arrays whose lengths must match. Throws
- * `invalid_gguf`. For weights only; adapters and projectors have other keys.
+ * Checks assumptions that native code does not verify: counts that it divides by, and arrays whose lengths
+ * must match. Throws `invalid_gguf`. Only for weights, because adapters and projectors have other keys.
  */
 export function checkModelRules(header: GgufHeader): void {
   const architecture = header.metadata.get("general.architecture");

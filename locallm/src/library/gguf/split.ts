@@ -17,8 +17,8 @@ export function splitPlace(header: GgufHeader): { index: number; count: number }
 }
 
 /**
- * One header for a split model: the first file's header with the tensors of all files. The files must be complete and
- * in order. Throws `invalid_gguf` with what is missing.
+ * Returns one header for a split model: the first file's header with the tensors of all files. The files must
+ * be complete and in order. Throws `invalid_gguf`, which names what is missing.
  */
 export function joinHeaders(headers: readonly GgufHeader[]): GgufHeader {
   const first = requireWhole(headers);

@@ -112,7 +112,7 @@ function trimStart(text: string): string {
   return text.replace(/^[ \t\r\f\v]+/, "");
 }
 
-/** Not a regular expression, because that takes quadratic time on long runs of blanks. */
+/** Does not use a regular expression, because that takes quadratic time on long runs of blanks. */
 function trimEnd(text: string): string {
   let end = text.length;
   while (end > 0 && " \t\r\f\v".includes(text.charAt(end - 1))) end--;

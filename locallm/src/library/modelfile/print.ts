@@ -21,7 +21,7 @@ function printValue(value: string): string {
   const needsQuotes = value === "" || /^["\\ \t\r\f\v]|[ \t\r\f\v]$|\n/.test(value);
   if (!needsQuotes) return value;
   if (!value.includes('"')) return `"${value}"`;
-  // A line that ends with the quote would end the text early.
+  // A line that ends with the quote would end the text too early.
   const endsEarly = /"""[ \t\r\f\v]*\n/.test(value);
   return endsEarly ? `${jsonMark}${JSON.stringify(value)}` : `"""${value}"""`;
 }

@@ -1,9 +1,9 @@
-/** The authentication that a registry's 401 requests. */
+/** The kind of authentication that a registry's 401 response requests. */
 export type Challenge =
   | { scheme: "basic" }
   | { scheme: "bearer"; realm: string; service: string | null; scope: string | null };
 
-/** Parses a WWW-Authenticate header; null if it requests an unsupported scheme. */
+/** Parses a WWW-Authenticate header. Returns null if it requests an unsupported scheme. */
 export function parseChallenge(header: string | undefined): Challenge | null {
   if (header === undefined || header.length > 4096) return null;
   const [, scheme = "", rest = ""] = /^\s*([A-Za-z]+)\s*(.*)$/s.exec(header) ?? [];

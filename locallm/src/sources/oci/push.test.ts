@@ -101,7 +101,7 @@ describe("a chunk that the registry rejects", () => {
       return false;
     };
     expect(await push()).toBeNull();
-    // One more is the configuration's.
+    // The count includes one request for the configuration.
     expect(count("PATCH")).toBe(4);
   });
 
@@ -125,7 +125,7 @@ test("waits for a registry that is unavailable between chunks and at the end", a
     return false;
   };
   expect(await push()).toBeNull();
-  // One more is the configuration's.
+  // The count includes one request for the configuration.
   expect([count("PATCH"), count("POST"), count("GET")]).toEqual([3, 2, 6]);
 });
 

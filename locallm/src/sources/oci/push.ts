@@ -20,14 +20,20 @@ export interface PushContext {
 }
 
 const chunkBytes = 64 * 1024 * 1024;
-/** Failures in a row without progress. High, because registries keep only whole chunks. */
+/**
+ * The maximum number of consecutive failures without progress. It is high, because registries keep only whole
+ * chunks.
+ */
 const tries = 10;
-/** Tries to end an upload, each of which may take long. */
+/** The maximum number of tries to end an upload. Each may take long. */
 const closingTries = 5;
 const longestDelayMs = 16_000;
-/** Uploads of one blob. Some registries lose an upload when a chunk is interrupted; it is then restarted. */
+/**
+ * The maximum number of uploads of one blob. Some registries lose an upload when a chunk is interrupted; the
+ * upload then starts again.
+ */
 const uploads = 20;
-/** How long a registry may take to end an upload: it may hash or move the whole blob first. */
+/** How long a registry may take to end an upload, during which it may hash or move the whole blob. */
 const closingMs = 5 * 60_000;
 
 /** Pushes a model: the blobs that the registry lacks, each verified before the upload, then the manifest. */
@@ -125,7 +131,9 @@ async function upload(
   }
 }
 
-/** The registry lost an interrupted upload. The same statuses are final for an upload without an interruption. */
+/**
+ * The registry lost an interrupted upload. If the upload was not interrupted, the same statuses are final.
+ */
 class LostTrack extends LocallmError<"source_failed"> {}
 const lostStatuses = [400, 404, 405, 410, 416];
 

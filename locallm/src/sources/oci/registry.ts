@@ -98,7 +98,10 @@ export class Registry {
     return response;
   }
 
-  /** Sends a request to this repository, and authenticates once if required. Requests the body again for each try. */
+  /**
+   * Sends a request to this repository, and authenticates once if required. Creates the body again for each
+   * try.
+   */
   async send(
     path: string | URL,
     request: RegistryRequest,

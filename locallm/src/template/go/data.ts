@@ -1,6 +1,6 @@
 import { fromJson, GoStruct, type GoValue } from "./value.ts";
 
-/** A conversation as Go templates of models read it; the field names are theirs. */
+/** A conversation in the form that Go templates of models read. The field names come from the templates. */
 export interface GoChat {
   readonly system?: string;
   readonly prompt?: string;
@@ -8,7 +8,7 @@ export interface GoChat {
   readonly response?: string;
   readonly messages?: readonly GoChatMessage[];
   readonly tools?: readonly GoChatTool[];
-  /** Null if the request leaves it open. */
+  /** Null if the request does not specify it. */
   readonly think?: boolean | null;
   readonly thinkLevel?: string;
 }
@@ -118,7 +118,7 @@ function toolValue(tool: GoChatTool): GoValue {
   );
 }
 
-/** As Go's JSON encoder writes these characters. */
+/** Escapes these characters like Go's JSON encoder. */
 function goEscaped(json: string): string {
   return json.replace(
     /[<>&\u2028\u2029]/g,

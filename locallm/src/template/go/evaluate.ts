@@ -6,7 +6,10 @@ import { GoFloat, GoStruct, type GoValue, isTrue, sortedKeys, typeName } from ".
 
 const maxTemplateDepth = 100;
 
-/** Runs a template over its data. Throws TemplateError; every node, call and character counts against the limits. */
+/**
+ * Runs a template on its data. Throws TemplateError. Every node, call and character counts towards the
+ * limits.
+ */
 export function evaluateGo(
   syntax: GoSyntax,
   functions: ReadonlyMap<string, GoFunction>,
@@ -24,7 +27,7 @@ export function evaluateGo(
 
 type Flow = "next" | "break" | "continue";
 
-/** The pipeline passes no value. */
+/** Means that the pipeline passes no value. */
 const missing = Symbol("missing");
 
 class Run {
@@ -132,7 +135,7 @@ class Run {
   #pipe(pipe: Pipe, dot: GoValue): GoValue {
     let value: GoValue | typeof missing = missing;
     for (const command of pipe.commands) value = this.#command(command, dot, value);
-    // `range` binds its variables turn by turn.
+    // `range` assigns its variables in each iteration.
     const result = value as GoValue;
     if (pipe.variables.length === 1) this.#bind(pipe, [result]);
     return result;

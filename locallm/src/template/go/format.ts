@@ -1,7 +1,7 @@
 import { TemplateError, templateLimits } from "../limits.ts";
 import { GoFloat, type GoMap, type GoSlice, GoStruct, type GoValue, sortedKeys, typeName } from "./value.ts";
 
-/** Go's `fmt.Sprint`: a space between operands if neither is a string. */
+/** Go's `fmt.Sprint`: puts a space between operands if neither is a string. */
 export function sprint(values: readonly GoValue[]): string {
   let text = "";
   for (const [index, value] of values.entries()) {
@@ -16,7 +16,7 @@ export function sprintln(values: readonly GoValue[]): string {
   return `${values.map((value) => printed(value)).join(" ")}\n`;
 }
 
-/** The `%v` of a value; with `fieldNames` `%+v`. */
+/** Formats a value with `%v`, or with `%+v` if `fieldNames` is set. */
 export function printed(value: GoValue, fieldNames = false): string {
   if (value === null) return "<nil>";
   if (typeof value !== "object") return String(value);
@@ -48,7 +48,7 @@ function shortestFloat(value: number): string {
   return power < -4 || power >= 6 ? `${digits}e${goExponent(power)}` : plainDecimal(value);
 }
 
-/** Never with an exponent, unlike JavaScript's own text of numbers from 1e21 on and below 1e-6. */
+/** Prints a number without an exponent. JavaScript uses one for numbers from 1e21 on and below 1e-6. */
 function plainDecimal(value: number): string {
   const text = String(value);
   if (!text.includes("e")) return text;
@@ -61,7 +61,7 @@ function goExponent(power: number): string {
 
 const directive = /%([-+# 0]*)(\d+|\*)?(?:\.(\d+|\*)?)?(.?)/gsu;
 
-/** Go's `fmt.Sprintf`, argument errors as Go writes them. */
+/** Go's `fmt.Sprintf`. It reports errors in the arguments like Go. */
 export function sprintf(format: string, values: readonly GoValue[]): string {
   let used = 0;
   let star = "";

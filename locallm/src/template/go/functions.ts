@@ -6,7 +6,7 @@ import { GoFloat, type GoMap, GoStruct, type GoValue, isTrue, sortedKeys, typeNa
 /** A function that templates may call. `and` and `or` are missing because they do not evaluate all their arguments. */
 export interface GoFunction {
   readonly least: number;
-  /** Infinity: any number. */
+  /** The maximum number of arguments. Infinity means any number. */
   readonly most: number;
   call(args: readonly GoValue[]): GoValue;
 }
@@ -70,7 +70,7 @@ function text(value: GoValue): string {
     : failed(`wrong type for value; expected string; got ${typeName(value)}`);
 }
 
-/** Strings count in bytes of UTF-8, as in Go. */
+/** Returns the length of a value. Strings count in bytes of UTF-8, as in Go. */
 function length(value: GoValue): number {
   if (typeof value === "string") return Buffer.byteLength(value);
   if (value instanceof Map) return value.size;
@@ -144,7 +144,7 @@ function plain(value: GoValue): unknown {
   return value instanceof GoFloat ? value.value : value;
 }
 
-/** As Go's encoder writes JSON: maps by key, and `<`, `>`, `&` escaped. */
+/** Prints JSON like Go's encoder: maps sorted by key, and `<`, `>`, `&` escaped. */
 function goJson(value: GoValue): string {
   return goEscaped(toJson(value));
 }
@@ -200,7 +200,9 @@ function escapeQuery(value: string): string {
     .replaceAll("%20", "+");
 }
 
-/** A property of a tool's parameters as a TypeScript type, for templates that show tools so. */
+/**
+ * Prints a property of a tool's parameters as a TypeScript type, for templates that show tools in that form.
+ */
 function typeScriptType(value: GoValue): string {
   const property = value instanceof GoStruct ? value.fields : value;
   if (!(property instanceof Map)) return "any";

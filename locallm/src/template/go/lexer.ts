@@ -33,7 +33,7 @@ export interface Token {
 const keywords = new Set("block break continue define else end if nil range template with".split(" "));
 const space = " \t\r\n";
 
-/** Linear in the source. Throws TemplateError. */
+/** Runs in time linear to the source's length. Throws TemplateError. */
 export function lex(source: string): Token[] {
   return new Lexer(source).all();
 }
@@ -167,7 +167,10 @@ class Lexer {
     return this.#source[at] === "-" && space.includes(this.#source[at + 1] ?? "x");
   }
 
-  /** The end of an action that closes here, and whether it trims the text behind it; null if none closes here. */
+  /**
+   * Returns the end of an action that closes here, and whether the text after it is trimmed. Returns null if
+   * none closes here.
+   */
   #closeAt(at: number): { end: number; trims: boolean } | null {
     if (this.#source.startsWith("}}", at)) return { end: at + 2, trims: false };
     if (space.includes(this.#source[at] ?? "x") && this.#source.startsWith("-}}", at + 1))
@@ -200,7 +203,7 @@ class Lexer {
   }
 }
 
-/** Go trims these four only; JavaScript's own trim takes more. */
+/** Removes only the four characters that Go trims. JavaScript's own trim removes more. */
 function trimEndSpace(text: string): string {
   let end = text.length;
   while (end > 0 && space.includes(text[end - 1]!)) end -= 1;

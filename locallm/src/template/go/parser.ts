@@ -4,7 +4,7 @@ import type { Block, GoNode, GoSyntax, Pipe, Term } from "./syntax.ts";
 
 const maxDepth = 200;
 
-/** Parses a template; `isFunction` says which names may be called. Throws TemplateError with the line. */
+/** Parses a template. `isFunction` tells which functions exist. Throws TemplateError with the line. */
 export function parseGo(source: string, isFunction: (name: string) => boolean): GoSyntax {
   return new Parser(lex(source), isFunction).parse();
 }
@@ -189,7 +189,7 @@ class Parser {
       const next = this.#next();
       if (next.kind === "declare" || next.kind === "assign") {
         const declares = next.kind === "declare";
-        // Also for `=`: Go reports an unknown variable only at run time.
+        // Also adds variables assigned with `=`, because Go reports an unknown variable only at run time.
         this.#variables.push(...variables);
         return { variables, declares };
       }

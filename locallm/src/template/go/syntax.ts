@@ -15,7 +15,7 @@ export type GoNode =
   | { readonly kind: "template"; readonly name: string; readonly pipe: Pipe | null; readonly line: number };
 
 export interface Pipe {
-  /** Variables that it sets; `declares` makes new ones. */
+  /** The variables that the pipeline sets. If `declares` is true, it creates them. */
   readonly variables: readonly string[];
   readonly declares: boolean;
   readonly commands: readonly (readonly Term[])[];
@@ -36,7 +36,7 @@ export interface GoSyntax {
   readonly templates: ReadonlyMap<string, Block>;
 }
 
-/** All terms of a block, nested ones too. */
+/** Yields all terms of a block, including nested ones. */
 export function* termsOf(block: Block): Generator<Term> {
   for (const node of block) {
     if ("pipe" in node && node.pipe !== null) yield* pipeTerms(node.pipe);
@@ -58,7 +58,7 @@ function* pipeTerms(pipe: Pipe): Generator<Term> {
   }
 }
 
-/** The names that a block reads from its data or a variable, as written: `.Messages` gives `Messages`. */
+/** The names of the fields that a block reads from its data or a variable. `.Messages` gives `Messages`. */
 export function fieldNames(block: Block): Set<string> {
   const names = new Set<string>();
   for (const term of termsOf(block)) {

@@ -7,17 +7,20 @@ import { GoFloat, GoStruct, type GoValue } from "./value.ts";
 
 export interface GoTemplate {
   readonly source: string;
-  /** Fields that it reads anywhere, such as `Messages`; they show what it supports. */
+  /** The fields that the template reads, such as `Messages`. They show what the template supports. */
   readonly fields: ReadonlySet<string>;
   /** Throws TemplateError. */
   render(data: Readonly<Record<string, GoValue>>): string;
-  /** The same template, cut after the first `.Response`. */
+  /** Returns the template cut after the first `.Response`. */
   upToResponse(): GoTemplate;
-  /** The same template with `.Response` appended. */
+  /** Returns the template with `.Response` appended. */
   withResponse(): GoTemplate;
 }
 
-/** A template of Go's `text/template`, as Ollama's TEMPLATE layers carry. Throws TemplateError. */
+/**
+ * Compiles a template of Go's `text/template`, the language of Ollama's TEMPLATE layers. Throws
+ * TemplateError.
+ */
 export function compileGo(source: string, now: () => Date = () => new Date()): GoTemplate {
   if (source.length > templateLimits.sourceChars)
     throw new TemplateError(`is longer than ${templateLimits.sourceChars} characters`);
@@ -43,7 +46,7 @@ const response: GoNode = {
   line: 0,
 };
 
-/** Removes everything after the first `.Response`, also in the enclosing blocks. */
+/** Removes everything after the first `.Response`, including the rest of the enclosing blocks. */
 function cutAfterResponse(block: Block): [Block, boolean] {
   const kept: GoNode[] = [];
   for (const node of block) {

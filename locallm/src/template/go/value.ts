@@ -1,11 +1,15 @@
 /**
- * Go's values as templates see them. JavaScript numbers are Go's `int`; a `float64` is a GoFloat, because the
- * two print and compare differently. Maps and structs are never JavaScript objects: no prototype is reachable.
+ * Go's values as templates see them. JavaScript numbers represent Go's `int`. A `float64` is a GoFloat,
+ * because the two types print and compare differently. Maps and structs are never JavaScript objects, so
+ * templates cannot reach a prototype.
  */
 export type GoValue = null | boolean | number | string | GoFloat | GoMap | GoStruct | GoSlice;
-/** `print` is the String method of a slice type that has one. */
+/** `print` is the String method, for slice types that have one. */
 export type GoSlice = readonly GoValue[] & { readonly print?: () => string };
-/** Likewise for a map type; `json` is the object that it was made from, in its own order. */
+/**
+ * `print` is the String method, for map types that have one. `json` is the object that the map was made from,
+ * with its original order.
+ */
 export type GoMap = ReadonlyMap<string, GoValue> & { readonly print?: () => string; readonly json?: unknown };
 
 export class GoFloat {
@@ -16,13 +20,13 @@ export class GoFloat {
   }
 }
 
-/** A struct: a missing field is an error, unlike a missing key of a map. */
+/** A struct. A missing field is an error, unlike a missing key of a map. */
 export class GoStruct {
   readonly typeName: string;
   readonly fields: GoMap;
-  /** Its String method, for types that have one. */
+  /** The String method, for types that have one. */
   readonly print: (() => string) | null;
-  /** What `json` prints; null prints the fields. */
+  /** The value that `json` prints. Null prints the fields. */
   readonly json: unknown;
 
   constructor(
@@ -37,7 +41,7 @@ export class GoStruct {
   }
 }
 
-/** JSON as Go's decoder gives it: every number a float64. */
+/** Converts JSON like Go's decoder, which makes every number a float64. */
 export function fromJson(value: unknown): GoValue {
   if (value === undefined || value === null) return null;
   if (typeof value === "number") return new GoFloat(value);
@@ -77,7 +81,7 @@ export function sortedKeys(map: GoMap): string[] {
   return [...map.keys()].sort(byCodePoint);
 }
 
-/** Go compares bytes of UTF-8, which is the order of code points, not of UTF-16 units. */
+/** Compares like Go, by bytes of UTF-8. This is the order of code points, not of UTF-16 units. */
 export function byCodePoint(a: string, b: string): number {
   if (a === b) return 0;
   return Buffer.compare(Buffer.from(a), Buffer.from(b));

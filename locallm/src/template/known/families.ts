@@ -6,7 +6,7 @@ export interface KnownTemplate {
   /** Texts that all Jinja templates of the family contain. */
   readonly marks: readonly string[];
   readonly template: string;
-  /** Texts that end a turn, for vocabularies that do not end it themselves. */
+  /** Texts that end a turn, for models whose vocabulary does not mark them as end tokens. */
   readonly stop: readonly string[];
 }
 
@@ -18,7 +18,7 @@ function turns(parts: { system: string; user: string; assistant: string; open: s
   return `{{- range .Messages }}${branches}{{ end }}${open}`;
 }
 
-/** For formats without a system turn: the system text goes before the first user message. */
+/** For formats without a system turn. Puts the system text before the first user message. */
 const systemFirst = "{{ if and $.System (eq $i $first) }}{{ $.System }}\n\n{{ end }}{{ .Content }}";
 const withFirst = (body: string) => `{{- $first := -1 }}
 {{- range $i, $message := .Messages }}{{ if and (eq .Role "user") (eq $first -1) }}{{ $first = $i }}{{ end }}{{ end }}
@@ -112,7 +112,7 @@ const mistral = `{{- $last := -1 }}
 {{- end }}
 {{- end }}`;
 
-/** Tried in this order: a special case of another family comes before it. */
+/** The templates are tried in this order. A special case of a family must come before that family. */
 export const knownTemplates: readonly KnownTemplate[] = [
   {
     name: "phi-4",

@@ -15,7 +15,7 @@ const expected = read("expected.json") as Record<string, string>;
 const print = (template: string, chat: GoChat) => compileGo(template).render(goChatData(chat));
 const say = (role: string, content: string) => ({ role, content });
 
-/** One exchange and a question, with a system text: as each family's documentation shows it. */
+/** A system text, one exchange and a question, as each family's documentation shows them. */
 const documented: Record<string, string> = {
   hermes:
     "<|im_start|>system\nS<|im_end|>\n<|im_start|>user\nu1<|im_end|>\n<|im_start|>assistant\na1<|im_end|>\n<|im_start|>user\nu2<|im_end|>\n<|im_start|>assistant\n",

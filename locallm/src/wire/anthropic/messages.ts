@@ -7,7 +7,10 @@ const message = z.object({ role: z.enum(["user", "assistant", "system"]), conten
 /** The most messages that Anthropic accepts. */
 const mostMessages = 100_000;
 
-/** Not strict, because Anthropic's own tools have other fields. Without `type` it is the client's tool. */
+/**
+ * The object is not strict, because Anthropic's own tools have other fields. A tool without `type` is the
+ * client's own.
+ */
 const tool = z.looseObject({
   type: optional(z.string()),
   name: optional(z.string().min(1).max(128)),
@@ -33,7 +36,7 @@ const outputFormat = z.looseObject({
   schema: z.record(z.string(), z.unknown()),
 });
 
-/** What makes the prompt, the same for messages and for counting their tokens. */
+/** The fields that determine the prompt. They are the same for messages and for counting tokens. */
 const conversation = {
   model: z.string(),
   messages: z.array(message).min(1).max(mostMessages),
@@ -52,9 +55,9 @@ const conversation = {
   ),
   mcp_servers: optional(z.array(z.unknown())),
   container: optional(z.unknown()),
-  /** Everything is cached, so it changes nothing. */
+  /** Accepted without effect, because everything is cached anyway. */
   cache_control: optional(z.unknown()),
-  /** locallm only, as in the native API. */
+  /** An extension of locallm, as in the native API. */
   options: optional(z.record(z.string(), z.unknown())),
   keep_alive: optional(z.unknown()),
 };
@@ -76,7 +79,7 @@ export const messagesRequest = z.object({
 
 export type ConversationRequest = z.output<typeof countTokensRequest>;
 
-/** Blocks of all kinds: which kinds a place accepts is decided where they are read. */
+/** A block of any kind. The code that reads a block decides which kinds are allowed there. */
 export const block = z.looseObject({ type: z.string() });
 
 export const textBlock = z.object({ text: z.string() });
@@ -107,7 +110,10 @@ export const documentBlock = z.object({
 
 export const toolReferenceBlock = z.object({ tool_name: z.string() });
 
-/** `GET /v1/models`: at most this many models, after or before one of them. */
+/**
+ * The query of `GET /v1/models`: the maximum number of models, and the model before or after which the page
+ * starts.
+ */
 export const modelsQuery = z.object({
   limit: optional(z.coerce.number().int().min(1).max(1000)),
   after_id: optional(z.string()),

@@ -44,7 +44,7 @@ export const embedRequest = z.object({
   dimensions: optional(z.int().min(1)),
 });
 
-/** The older route: one text, one vector, not normalised. */
+/** The older route, which takes one text and returns one vector that is not normalised. */
 export const embeddingsRequest = z.object({ ...running, prompt: optional(z.string()) });
 
 export const tokenizeRequest = z.object({

@@ -1,8 +1,8 @@
 export interface EmbedJob {
   readonly inputs: readonly (string | readonly number[])[];
-  /** If an input exceeds the window: cut its end (true), or reject it. */
+  /** If an input exceeds the window, cuts its end (true) or rejects it. */
   readonly truncate: boolean;
-  /** The request's own limit for one input, in tokens; null: the window. */
+  /** The request's own limit for one input in tokens. Null means the window. */
   readonly numCtx: number | null;
 }
 

@@ -1,12 +1,12 @@
 export interface Sampling {
-  /** 0: always the most likely token. */
+  /** 0 means that the most likely token is always chosen. */
   readonly temperature: number;
-  /** 0: off. */
+  /** 0 turns the option off. */
   readonly topK: number;
   readonly topP: number;
   readonly minP: number;
   readonly typicalP: number;
-  /** 0: off, -1: the whole window. */
+  /** 0 turns the option off. -1 means the whole window. */
   readonly repeatLastN: number;
   readonly repeatPenalty: number;
   readonly presencePenalty: number;
@@ -15,7 +15,7 @@ export interface Sampling {
   readonly mirostatTau: number;
   readonly mirostatEta: number;
   readonly logitBias: readonly { readonly token: number; readonly bias: number }[];
-  /** null: a random seed for each request. */
+  /** Null means a random seed for each request. */
   readonly seed: number | null;
 }
 
@@ -36,14 +36,20 @@ export const defaultSampling: Sampling = {
   seed: null,
 };
 
-/** A GBNF grammar. With `lazy` it applies from the first trigger on; the text before that is unconstrained. */
+/**
+ * A GBNF grammar. With `lazy`, it applies from the first trigger on; the text before the trigger is
+ * unconstrained.
+ */
 export interface Grammar {
   readonly gbnf: string;
   readonly root?: string;
   readonly lazy?: {
-    /** Triggers anywhere in the text. The grammar starts with the word itself. */
+    /** Triggers that may occur anywhere in the text. The grammar starts with the trigger word itself. */
     readonly words?: readonly string[];
-    /** Triggers only at the start of the answer, ignoring whitespace before and inside it. The grammar starts with it. */
+    /**
+     * A trigger that counts only at the start of the answer, ignoring white space before and inside it. The
+     * grammar starts with it.
+     */
     readonly start?: string;
   };
 }
@@ -56,7 +62,7 @@ export interface PiecedText {
 /** Text in which control tokens are recognised. */
 export type PromptText = string | PiecedText;
 
-/** Counting the tokens of a longer text stops at the window. */
+/** If a text is longer than this, its tokens are counted only up to the window. */
 export const countedChars = 262_144;
 
 /** Whether a text of this many characters cannot fit the window even with the longest tokens. */
@@ -85,24 +91,35 @@ export interface GenerateJob {
   readonly numCtx: number;
   readonly sampling: Sampling;
   readonly stop: readonly string[];
-  /** -1: until the model stops or the window is full. 0: only the prompt is evaluated. */
+  /** -1 generates until the model stops or the window is full. 0 only evaluates the prompt. */
   readonly numPredict: number;
-  /** Tokens at the start that truncation and shifting keep; -1: the whole prompt. */
+  /** The number of tokens at the start that truncation and shifting keep. -1 keeps the whole prompt. */
   readonly numKeep: number;
-  /** If the prompt exceeds the window: cut its middle and report it (true), or reject it. */
+  /** If the prompt exceeds the window, cuts its middle and reports it (true), or rejects the prompt. */
   readonly truncate: boolean;
-  /** Estimated tokens of the prompt's middle, if it was left out before the prompt was tokenized. */
+  /**
+   * The estimated number of tokens of the prompt's middle, if it was removed before the prompt was tokenized.
+   */
   readonly skippedTokens?: number;
-  /** If the window is full: drop the older half of what may be dropped and continue (true), or stop with "length". */
+  /**
+   * If the window is full, drops the older half of the tokens that may be dropped and continues (true), or
+   * stops with "length".
+   */
   readonly shift: boolean;
-  /** Bit-identical output regardless of other jobs: computes the whole prompt, in steps not shared with other jobs. */
+  /**
+   * Makes the output bit-identical regardless of other jobs. The whole prompt is computed, in steps that are
+   * not shared with other jobs.
+   */
   readonly deterministic: boolean;
   readonly grammar: Grammar | null;
   /** Whether the done event includes the token ids of prompt and answer. */
   readonly wantContext: boolean;
   /** Whether control tokens appear in the text; by default they are omitted. */
   readonly renderSpecial?: boolean;
-  /** The log probability of each token, and of the `top` likeliest ones; without it none are computed. */
+  /**
+   * Requests the log probability of each token and of the `top` most likely tokens. If it is missing, none
+   * are computed.
+   */
   readonly logprobs?: { readonly top: number };
 }
 
@@ -111,13 +128,16 @@ export type GenerateEvent =
   | GenerateDone;
 
 export interface TextDetails {
-  /** Only with the first text. */
+  /** Set only with the first text. */
   readonly prompt?: PromptCounts;
-  /** Of the tokens that begin in the text; only if the job asks. */
+  /** The log probabilities of the tokens that begin in the text. Set only if the job asks for them. */
   readonly logprobs?: readonly SampledLogprob[];
 }
 
-/** In the form in which all APIs show it. `bytes` are the token's own: it may be a part of a code point. */
+/**
+ * A token in the form that all APIs return. `bytes` are the token's own bytes, which may be a part of a code
+ * point.
+ */
 export interface TokenLogprob {
   readonly token: string;
   readonly logprob: number;
@@ -125,14 +145,14 @@ export interface TokenLogprob {
 }
 
 export interface SampledLogprob extends TokenLogprob {
-  /** The likeliest tokens at this place, as many as the job asks for. */
+  /** The most likely tokens at this position, as many as the job asks for. */
   readonly top_logprobs: readonly TokenLogprob[];
 }
 
-/** What is known once the prompt is computed. */
+/** The counts that are known once the prompt is computed. */
 export interface PromptCounts {
   readonly promptTokens: number;
-  /** How many of them came from the cache. */
+  /** How many of the prompt's tokens came from the cache. */
   readonly cachedTokens: number;
   /** Prompt tokens dropped to fit the window. */
   readonly truncatedTokens: number;
@@ -141,7 +161,7 @@ export interface PromptCounts {
 export interface GenerateDone extends PromptCounts {
   readonly kind: "done";
   readonly reason: "stop" | "length";
-  /** The stop string that fired; null if the model or the length ended the answer. */
+  /** The stop string that matched. Null if the model or the length ended the answer. */
   readonly stopString: string | null;
   readonly promptNs: number;
   readonly evalTokens: number;

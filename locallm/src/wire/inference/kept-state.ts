@@ -1,23 +1,23 @@
 /**
- * What a slot's cache held for a conversation, as stored in shared memory and in a file: a header, a table of the
- * parts, the tokens, and the parts as the engine wrote them. The first part is the whole state; the others are
- * checkpoints of kinds of memory that cannot be cut. Numbers are little-endian.
+ * The content of a slot's cache for a conversation, as stored in shared memory and in a file: a header, a
+ * table of the parts, the tokens, and the parts as the engine wrote them. The first part is the whole state.
+ * The others are checkpoints for kinds of memory that cannot be cut. Numbers are little-endian.
  */
 export interface KeptState {
-  /** Identity of weights, adapters, cache type and engine release: 64 hex digits. */
+  /** Identifies weights, adapters, cache type and engine release with 64 hex digits. */
   readonly group: string;
-  /** Hash of group, window and tokens: 64 hex digits. Names the file. */
+  /** The hash of group, window and tokens as 64 hex digits. It is the name of the file. */
   readonly name: string;
-  /** The window it belongs to; 0 if it fits any window. */
+  /** The window that the state belongs to, or 0 if it fits any window. */
   readonly window: number;
   readonly tokens: Int32Array;
-  /** How many of the tokens were the last request's prompt; the rest is its answer. */
+  /** How many of the tokens were the last request's prompt. The other tokens are its answer. */
   readonly promptTokens: number;
   readonly parts: readonly StatePart[];
 }
 
 export interface StatePart {
-  /** The number of tokens that it covers. */
+  /** The number of tokens that the part covers. */
   readonly tokens: number;
   readonly offset: number;
   readonly bytes: number;
@@ -27,7 +27,7 @@ export interface StatePart {
 export interface KeptEntry {
   readonly id: number;
   readonly path: string;
-  /** It comes from a disk, so its checksum must be verified. */
+  /** Whether the state comes from disk, so that its checksum must be verified. */
   readonly isOnDisk: boolean;
 }
 
@@ -35,7 +35,7 @@ const magic = Buffer.from("LCLLMKV1", "latin1");
 export const headerBytes = 128;
 const partBytes = 16;
 const alignment = 64;
-/** More than any model has; protects against damaged headers. */
+/** More tokens than any model supports. Protects against damaged headers. */
 const mostTokens = 2 ** 26;
 const mostParts = 64;
 const mostPartBytes = 2 ** 44;
@@ -60,7 +60,7 @@ export function layOut(
   return { parts: placed, totalBytes: offset };
 }
 
-/** Header, table and tokens: everything before the first part. */
+/** Encodes header, table and tokens, which is everything before the first part. */
 export function encodeHead({ group, name, window, tokens, promptTokens, parts }: KeptState): Buffer {
   const head = Buffer.alloc(headerBytes + parts.length * partBytes + tokens.length * 4);
   magic.copy(head, at.magic);
@@ -80,7 +80,7 @@ export function encodeHead({ group, name, window, tokens, promptTokens, parts }:
   return head;
 }
 
-/** How many bytes `decodeHead` needs; null if this is not the beginning of a state. */
+/** Returns how many bytes `decodeHead` needs, or null if this is not the beginning of a state. */
 export function headBytes(header: Uint8Array): number | null {
   const bytes = Buffer.from(header.buffer, header.byteOffset, header.byteLength);
   if (bytes.length < headerBytes || !bytes.subarray(0, magic.length).equals(magic)) return null;
@@ -90,7 +90,7 @@ export function headBytes(header: Uint8Array): number | null {
   return headerBytes + parts * partBytes + tokens * 4;
 }
 
-/** Reads what `encodeHead` wrote. Null if it is damaged. */
+/** Reads what `encodeHead` wrote. Returns null if it is damaged. */
 export function decodeHead(head: Uint8Array): KeptState | null {
   const needed = headBytes(head);
   if (needed === null || head.length < needed) return null;
@@ -118,7 +118,7 @@ export function decodeHead(head: Uint8Array): KeptState | null {
 }
 
 export async function stateName(group: string, window: number, tokens: Int32Array): Promise<string> {
-  // Runners rarely need it at the start, and loading it takes 5 ms.
+  // Imported here, because runners rarely need it at the start and loading it takes 5 ms.
   const { createHash } = await import("node:crypto");
   return createHash("sha256").update(`${group} ${window} `).update(tokens).digest("hex");
 }

@@ -7,14 +7,14 @@ export interface LoadRequest {
   /** Context window of one slot, in tokens; capped at the model's training context. */
   readonly numCtx: number;
   readonly slots: number;
-  /** Maximum tokens per step, over all slots; null: the engine's default of 512. */
+  /** The maximum number of tokens per step over all slots. Null means the engine's default of 512. */
   readonly numBatch: number | null;
-  /** null: one thread per physical core. */
+  /** Null means one thread per physical core. */
   readonly numThread: number | null;
   readonly placement: Placement;
-  /** The CPU build that an earlier load picked; only for loads without GPUs. */
+  /** A template exceeded a limit or is broken. Callers convert this to an error code. */
   readonly processorFile?: string | null;
-  /** null: the engine decides. */
+  /** Null means that the engine decides. */
   readonly useMmap: boolean | null;
   readonly flashAttention: "auto" | "on" | "off";
   readonly kvCacheType: "f16" | "q8_0" | "q4_0";
@@ -22,9 +22,12 @@ export interface LoadRequest {
 
 /** The GPUs that run parts of a model. */
 export interface Placement {
-  /** Folder of a GPU build of the engine; null: the CPU build. */
+  /** The folder of a GPU build of the engine. Null means the CPU build. */
   readonly library: string | null;
-  /** Devices by the engine's names; the first one gets the model's last layers. Empty: only the CPU. */
+  /**
+   * The devices by the engine's names. The first device gets the model's last layers. An empty list means the
+   * CPU only.
+   */
   readonly devices: readonly { readonly name: string; readonly layers: number }[];
 }
 
@@ -35,7 +38,7 @@ export interface Device {
   /** The engine's name for the device, such as `CUDA0` or `Vulkan1`. */
   readonly name: string;
   readonly description: string;
-  /** `integrated`: shares the host's memory. */
+  /** `integrated` means that the GPU shares the host's memory. */
   readonly kind: "gpu" | "integrated";
   readonly freeBytes: number;
   readonly totalBytes: number;
@@ -61,7 +64,7 @@ export interface ModelInfo {
   readonly canEmbed: boolean;
   /** Sizes as allocated by the engine. */
   readonly sizeBytes: { readonly weights: number; readonly context: number; readonly compute: number };
-  /** The part of these sizes on each GPU. Empty: the model runs on the CPU only. */
+  /** The part of these sizes on each GPU. An empty list means that the model runs on the CPU only. */
   readonly devices: readonly {
     readonly name: string;
     readonly description: string;

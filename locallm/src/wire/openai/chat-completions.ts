@@ -70,7 +70,7 @@ export const samplingFields = {
   stream: optional(z.boolean()),
   stream_options: optional(z.object({ include_usage: optional(z.boolean()) })),
   n: optional(z.int().min(1)),
-  /** locallm only, as in the native API. */
+  /** An extension of locallm, as in the native API. */
   options: optional(z.record(z.string(), z.unknown())),
   keep_alive: optional(z.unknown()),
 };

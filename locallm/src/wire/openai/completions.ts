@@ -27,7 +27,7 @@ export const embeddingsRequest = z.object({
   input: z.union([z.string(), tokens, z.array(z.string()).max(2048), z.array(tokens).max(2048)]),
   encoding_format: optional(z.enum(["float", "base64"])),
   dimensions: optional(z.int().min(1)),
-  /** locallm only, as in the native API. */
+  /** An extension of locallm, as in the native API. */
   options: optional(z.record(z.string(), z.unknown())),
   keep_alive: optional(z.unknown()),
 });

@@ -5,7 +5,10 @@ import { reasoningEffort } from "./chat-completions.ts";
 const part = z.looseObject({ type: z.string(), text: optional(z.string()), refusal: optional(z.string()) });
 const content = z.union([z.string(), z.array(part)]);
 
-/** Not strict, because clients send back whole items of earlier responses. Without `type` it is a message. */
+/**
+ * The object is not strict, because clients send back whole items of earlier responses. An item without
+ * `type` is a message.
+ */
 export const responsesItem = z.looseObject({
   type: optional(z.string()),
   role: optional(z.string()),
@@ -54,7 +57,7 @@ export const responsesRequest = z.object({
   conversation: optional(z.unknown()),
   background: optional(z.boolean()),
   top_logprobs: optional(z.int()),
-  /** locallm only, as in the native API. */
+  /** An extension of locallm, as in the native API. */
   options: optional(z.record(z.string(), z.unknown())),
   keep_alive: optional(z.unknown()),
 });
