@@ -256,7 +256,7 @@ function createLogger(config: Config, logTo: ServiceOptions["logTo"]): Logger {
   return pino({ base: null }, { write: (line) => void destination.write(clean(line)) });
 }
 
-/** As it stands in the URL, and as programs read it. */
+/** The passwords in a URL, encoded and decoded. */
 function passwordsOf(url: string | undefined): string[] {
   if (url === undefined) return [];
   const { password } = new URL(url);

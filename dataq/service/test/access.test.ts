@@ -83,7 +83,7 @@ test("every actor can use exactly the routes that the table allows", async () =>
     if (url === "/console/auth/*") return;
     const check = async (actor: Actor) => {
       const expected = refusalOf(actor, access);
-      // It would start a worker.
+      // This route is skipped, because it would start a worker.
       if (url === "/admin/v1/index/refresh" && expected === undefined) return;
       const path = url.replace(/:\w+/g, "none").replace("*", "none");
       // Without scopes a key gets the default ones, which not every actor may grant.

@@ -150,7 +150,7 @@ test.each([
 });
 
 test("real judgments precede generated ones of equal rank; an answer with a real one has its price", async () => {
-  // Newer than the imported ones, so that only the rule puts them last.
+  // The generated judgments are newer than the imported ones, so only the rule ranks them last.
   expect(sampleJudgment(0).judgment_date! > "2019-12-31").toBe(true);
   await buildLegalIndex(database, index, { size: 42 });
   const all = await ask("legal_cases", { query: "date:2000..2026" });

@@ -98,7 +98,7 @@ test("no value in a path or a query causes a server error", async () => {
   const wrong: string[] = [];
   const walk = async (route: string, value: string) => {
     const [method = "", url = ""] = route.split(" ");
-    // It would start a worker.
+    // This route is skipped, because it would start a worker.
     if (url === "/admin/v1/index/refresh") return;
     const known = Object.values(contractRoutes as Record<string, Route>).find(
       ({ path, method: own }) => own === method && path.replace(/\{(\w+)\}/g, ":$1") === url,
@@ -123,7 +123,7 @@ test("no value in a path or a query causes a server error", async () => {
   const routes = Object.keys(routeAccess);
   const long = routes.filter((route) => routeAccess[route]!.cost >= 20);
   for (const value of nasty) {
-    // So that no rate limit interferes.
+    // Moves the clock, so that no rate limit interferes.
     service.nowMs += 3_600_000;
     await Promise.all(routes.filter((route) => !long.includes(route)).map((route) => walk(route, value)));
     for (const route of long) await walk(route, value);

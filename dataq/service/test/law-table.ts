@@ -1,4 +1,4 @@
-/** An article as it stands on 2026-11-22, with where its text, status and dates are to be read. */
+/** An article as of 2026-11-22, and where its text, status and dates can be found. */
 export interface KnownArticle {
   /** Law and number, as the record's id. */
   readonly id: string;

@@ -42,7 +42,7 @@ class Model {
     return this.trial + this.paid + this.credit;
   }
 
-  /** Undefined if it succeeds, else the code of the failure. */
+  /** Returns undefined on success, or else the code of the failure. */
   take(requestId: string, tokens: number, nowMs: number, settled: boolean): string | undefined {
     if (this.frozen) return "account_frozen";
     if (nowMs >= this.trialEndsMs) this.trial = 0;
@@ -74,7 +74,7 @@ class Model {
     this.paid += parts.paid + parts.credit - credit;
   }
 
-  /** Undefined if it succeeds, else the code of the failure. What was spent last is returned first. */
+  /** Refunds tokens, last spent first. Returns undefined, or the code of the failure. */
   refund(requestId: string, tokens: number): string | undefined {
     const parts = this.captured.get(requestId);
     if (parts === "refunded") return "already_exists";
@@ -344,7 +344,7 @@ class UnderWay {
 
   add(touched: readonly string[], run: () => Promise<unknown>): void {
     const running = run();
-    // Thrown by whoever waits for it.
+    // The error is thrown to whoever waits for the step.
     running.catch(() => {});
     for (const name of touched) this.#running.set(name, running);
   }

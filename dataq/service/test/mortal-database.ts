@@ -59,7 +59,7 @@ class MortalDatabase {
     };
   }
 
-  /** Whether it was killed, and how many statements it sent. Throws any other failure. */
+  /** Runs `run`. Returns whether it was killed, and how many statements it sent. Throws any other failure. */
   async live(run: () => Promise<unknown>, killAt = Number.POSITIVE_INFINITY) {
     this.#statements = 0;
     this.#killAt = killAt;

@@ -155,7 +155,7 @@ test.each(list.map((operation) => [operation.name, operation] as const))(
         const sent = `${parameter} ${JSON.stringify(hostile[place]).slice(0, 60)}: ${status}`;
         expect([200, 400, 404, 422], sent).toContain(status);
         if (status !== 400) continue;
-        // JSON itself cannot contain some of them.
+        // Some of these values cannot be written as JSON.
         if (body.code !== "invalid_json")
           expect(body.error.details[0].param, sent).toBe(`params.${parameter}`);
         if (body.code !== "invalid_json") expect(body.error.details[0].fix, sent).not.toBe("");

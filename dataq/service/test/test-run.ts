@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { removeRun } from "./data-folder.ts";
 
 /**
- * Before the first live test of a run and after the last one. `data-folder.ts` prepares folders once for all of them.
+ * Runs before the first live test of a run and after the last one. `data-folder.ts` prepares folders once for
+ * all of them.
  */
 export default function setUp(): () => Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "dataq-run-"));

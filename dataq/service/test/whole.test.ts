@@ -187,7 +187,7 @@ describe("exports", () => {
   test("that nobody reads are limited in number and delay nobody else", async () => {
     service.nowMs += 3_600_000;
     const { id, keys } = await service.account(1_000_000);
-    // More than a socket buffers.
+    // More data than a socket buffers.
     await service.database.query(
       `insert into entry (account_id, seq, at, kind, payments, paid, balance_after, actor, note)
        select $1, 1 + n, now(), 'topup', 0, 0, 1000000, 'test', repeat('x', 400) from generate_series(1, 20000) n`,

@@ -23,7 +23,10 @@ export interface Database extends Queries {
   readonly isEmbedded: boolean;
   /** A connection outside the pool, for session locks and LISTEN. The caller ends it. */
   connect(): Promise<pg.Client>;
-  /** A connection that may change tables. On an embedded server nothing else may. The caller ends it. */
+  /**
+   * A connection that may change tables. On an embedded server, other connections may not. The caller ends
+   * it.
+   */
   connectAsOwner(): Promise<pg.Client>;
   /** Ends the pool, and stops an embedded server that no other process uses. Can be called twice. */
   close(): Promise<void>;
@@ -52,7 +55,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     // ETIMEDOUT.
     connectionTimeoutMillis: 30_000,
     types: { getTypeParser: parserOf },
-    // Without it a request waits forever for a host that disappeared.
+    // Without this, a request would wait forever for a host that disappeared.
     keepAlive: true,
   };
   const pool = new pg.Pool({
@@ -107,7 +110,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   };
 }
 
-/** A server does not tell whether the role is missing or its password is wrong. */
+/** Whether the role or its password is wrong. The server does not say which of them it is. */
 function isUnknownRole(error: unknown): boolean {
   return ["28P01", "28000"].includes((error as { code?: string }).code ?? "");
 }

@@ -13,10 +13,10 @@ interface HostSettings {
 }
 
 /**
- * Rejects requests under a name that is not the service's own. A page of another site can point its name to this
- * machine (DNS rebinding) and would then have the same origin as the service. A service on loopback always checks the
- * name. The names of a service that other machines reach are known only to its operator, so it checks them if they
- * are configured.
+ * Rejects requests whose Host header is not a name of the service. A page of another site can point its name
+ * to this machine (DNS rebinding) and would then have the same origin as the service. A service on loopback
+ * always checks the name. A service that other machines can reach checks it only if the operator has
+ * configured its names.
  */
 export function refuseForeignHosts(app: FastifyInstance, settings: HostSettings): void {
   const listed = new Set(settings.allowedHosts.map((host) => host.toLowerCase()));

@@ -10,7 +10,7 @@ import { type LocalFile, nameOfAddress } from "./origin/origin.ts";
 import { findRuns, type Run, type RunCounts, type RunState } from "./runs.ts";
 import type { Stored, Target } from "./target.ts";
 
-/** Which data set is meant. */
+/** Identifies a data set. */
 export interface DatasetName {
   readonly target: string;
   readonly name: string;
@@ -22,7 +22,7 @@ export interface Dataset extends DatasetName {
   readonly state: "serving" | "removed";
   /** The imports that made it, oldest first: a replacement, then updates. */
   readonly runs: readonly RunState[];
-  /** Null if a run is older than the counting of rows. */
+  /** Null if a run is from a version that did not count rows. */
   readonly rows: number | null;
   readonly refused: number;
   /** Rows of its files that belong to other operations. */
@@ -122,7 +122,8 @@ export async function removeDataset(
 }
 
 /**
- * Restores what the data set was before it was replaced or removed. Its present state can then be restored in turn.
+ * Restores the state before the data set was replaced or removed. The present state can then be restored in
+ * turn.
  */
 export async function restoreDataset(
   database: Database,

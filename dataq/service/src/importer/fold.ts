@@ -4,8 +4,8 @@ import type { PostingIndex } from "../search/postings/posting-index.ts";
 import type { Message } from "./message.ts";
 
 /**
- * Makes the served records from the records of all data sets together: for example an article of law from the
- * versions in all packs.
+ * Makes the served records from the records of all data sets together. For example, it makes an article of
+ * law from the versions in all packs.
  */
 export interface Fold {
   readonly name: string;
@@ -13,9 +13,9 @@ export interface Fold {
   readonly corpora: readonly string[];
   /** A query that returns rows if an older version made the result without storing the packs. */
   readonly servedBefore: string;
-  /** Turns what an older version made without storing packs into packs, before the first run. */
+  /** Turns results that an older version made without storing packs into packs, before the first run. */
   adopt(index: PostingIndex): Promise<void>;
-  /** Returns what the operator should know, such as what is held back. */
+  /** Runs the fold. Returns notes for the operator, such as what is held back. */
   run(index: PostingIndex, options: FoldOptions): Promise<readonly Message[]>;
 }
 

@@ -156,7 +156,7 @@ export async function importSeries(
       const step = steps[place] as Step;
       const drafts = draftsOf(target, file, step.counts, terms, {
         ...options,
-        // Combined records are complete only when all rows have been read.
+        // Records that combine rows are complete only when all rows have been read.
         ...("map" in target &&
           target.gather === undefined && {
             onShare: (read: number) => {
@@ -303,7 +303,7 @@ async function* draftsOf(
 
 interface SourcedDraft {
   readonly draft: Draft;
-  /** What the row says about its source. */
+  /** The row's statement about its source. */
   readonly own?: unknown;
 }
 
@@ -323,13 +323,13 @@ export class Counts {
     this.fields.add(fields);
   }
 
-  /** Only the first ones are kept: a file may name another one in every row. */
+  /** Adds a publisher. Only the first ones are kept, because a file may name another one in every row. */
   addPublisher({ name, licence }: RunPublisher): void {
     if (this.#publishers.size < mostPublishers && !this.#publishers.has(name))
       this.#publishers.set(name, { name, licence });
   }
 
-  /** A row that could not be read at all. */
+  /** Counts a row that could not be read at all. */
   unread(line: number, problem: Message): void {
     this.#rows++;
     this.bad(line, problem);

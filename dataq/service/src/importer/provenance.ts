@@ -14,9 +14,9 @@ export interface PublisherTerms {
 }
 
 /**
- * Who published a record, and when it was retrieved: as the operator states, or else its own row (`own`), or else the
- * origin of the file. The name of a file is not a publisher. If nothing states the day, or a day in the future, it is
- * the time of the import.
+ * Who published a record, and when it was retrieved. The operator's statement comes first, then the row's own
+ * (`own`), then the origin of the file. The name of a file is not a publisher. If the day is missing or in
+ * the future, the time of the import is used.
  */
 export function publicationOf(
   { publishers }: { readonly publishers: readonly Publisher[] },

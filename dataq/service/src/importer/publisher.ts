@@ -11,7 +11,7 @@ export interface Publisher {
   readonly retrievedAt: Date | null;
 }
 
-/** If nobody states who published the records, they count as the importer's own. */
+/** The default publisher: records without a stated publisher count as the importer's own. */
 export const operator: Publisher = {
   name: "The operator of this service",
   url: null,
@@ -75,7 +75,7 @@ export function publisherOfRow(own: unknown, stated: readonly Publisher[]): Publ
   );
 }
 
-/** Several publishers as one, for records that do not say which one they are from. */
+/** Combines several publishers into one, for records that do not say which one they are from. */
 export function together(publishers: readonly Publisher[]): Publisher {
   const [first = operator, ...others] = publishers;
   if (others.length === 0) return first;
@@ -138,7 +138,7 @@ function momentIn(value: unknown): Date | null {
   return Number.isNaN(time.getTime()) ? null : time;
 }
 
-/** Parts between separators, except inside brackets. */
+/** Splits a text at separators, except inside brackets. */
 function partsOf(text: string, separators: string): string[] {
   const parts = [""];
   let depth = 0;

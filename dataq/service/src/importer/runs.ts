@@ -215,14 +215,14 @@ export interface RunState {
   readonly state: "running" | "done" | "failed";
   readonly done: number;
   readonly total: number | null;
-  /** Null for a run that is older than the counting of rows. */
+  /** Null for a run from a version that did not count rows. */
   readonly rows: number | null;
   readonly bad_rows: number;
   readonly passed_over: number;
   readonly duplicate_ids: readonly string[];
-  /** Null for a run that is older than these counts. */
+  /** Null for a run from a version that did not store publishers. */
   readonly publishers: readonly RunPublisher[] | null;
-  /** In English, even if this version does not know `said`. */
+  /** The message in English, even if this version does not know `said`. */
   readonly message: string | null;
   readonly said: Message | null;
   readonly updated_at: Date;

@@ -8,7 +8,7 @@ export interface Balance {
   readonly trialBalance: number;
 }
 
-/** In the form that the ledger statements return. */
+/** A wallet row as the ledger statements return it. */
 export interface WalletRow {
   balance: number;
   trial: number;

@@ -42,7 +42,8 @@ interface Waiting {
 export function gatherStatements(database: Database): RunStatement {
   const direct = runDirectly(database);
   const prepared = new WeakMap<pg.PoolClient, Set<string>>();
-  // A pool may have several gatherers, and names of statements belong to a connection.
+  // A pool may have several gatherers, and names of prepared statements are per connection, so each gatherer
+  // needs a suffix.
   const suffix = randomBytes(4).toString("hex");
   let queue: Waiting[] = [];
   let batches = 0;
@@ -71,7 +72,7 @@ export function gatherStatements(database: Database): RunStatement {
     try {
       results = await execute(sorted);
     } catch (error) {
-      // The whole batch was rolled back. Sent one by one, only the faulty statement fails.
+      // The whole batch was rolled back. When the statements are sent one by one, only the faulty one fails.
       if (!isStatementFault(error)) for (const { reject } of batch) reject(error);
       else for (const waiting of batch) await sendOne(waiting);
       return;
@@ -113,7 +114,7 @@ export function gatherStatements(database: Database): RunStatement {
   ) =>
     new Promise<Row | undefined>((resolve, reject) => {
       queue.push({ statement, values, accountId, resolve: resolve as Waiting["resolve"], reject });
-      // After this turn of the event loop, so that all statements of the turn go together.
+      // Runs after this turn of the event loop, so that all statements of the turn are sent together.
       if (batches < MOST_BATCHES && queue.length === 1) setImmediate(() => queue.length > 0 && void send());
     });
 }

@@ -20,7 +20,7 @@ export interface HoldRequest {
   readonly cached: boolean;
   readonly instanceId: number;
   readonly now: Date;
-  /** After this the sweeper gives the hold back. */
+  /** After this time the sweeper voids the hold. */
   readonly deadline: Date;
   /** The monthly limit of the key. */
   readonly cap?: KeyCap | undefined;
@@ -87,7 +87,8 @@ async function take(
 }
 
 /**
- * Movement, cap and outcome in one transaction. It locks the wallet before the cap, in the same order as a settlement.
+ * Writes the movement, the cap and the outcome in one transaction. Locks the wallet before the cap, in the
+ * same order as a settlement.
  */
 async function takeTogether(
   database: Database,
@@ -112,7 +113,10 @@ async function takeTogether(
   }
 }
 
-/** Throws `idempotency_conflict` if the key now belongs to another call: then this call has no effect. */
+/**
+ * Stores the outcome. Throws `idempotency_conflict` if the key now belongs to another call; this call then
+ * has no effect.
+ */
 async function keep(client: PoolClient, requestId: string, kept: KeptOutcome): Promise<void> {
   const done = await client.query(
     "update idempotency set outcome = $3 where account_id = $1 and key = $2 and request_id = $4",
@@ -147,7 +151,10 @@ async function explain(database: Database, request: HoldRequest, attempt: number
   });
 }
 
-/** Trial first, then paid, then credit. In SET, names on the right are values before the update. */
+/**
+ * Takes trial tokens first, then paid ones, then credit. In SET, names on the right are values before the
+ * update.
+ */
 const TAKE = `
   part_trial = least(trial, $2),
   part_paid = least(paid, $2 - least(trial, $2)),

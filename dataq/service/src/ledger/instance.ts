@@ -40,7 +40,7 @@ export async function startInstance(database: Database, now: Date): Promise<Inst
             "insert into instance (id, started_at) overriding system value values ($1, $2) on conflict do nothing",
             [id, now],
           );
-          // Closed meanwhile: recovery deletes the row.
+          // The instance was closed meanwhile, so recovery deletes the row.
           if (current === undefined) return void (await next.end());
           current = next;
           revive(next);
@@ -85,7 +85,7 @@ export async function recover(database: Database, now: Date): Promise<number> {
       client.release();
     }
   }
-  // A call that could not release its key when it ended; no call takes that long.
+  // Deletes keys of calls that could not release them at their end. No call takes that long.
   await database.pool.query("delete from idempotency where outcome is null and created_at < $1", [
     new Date(now.getTime() - LONGEST_CALL_MS),
   ]);

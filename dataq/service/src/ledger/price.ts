@@ -6,7 +6,7 @@ export interface PriceVersion {
   readonly operation: string;
   readonly version: number;
   readonly tokens: number;
-  /** Null: repeats cost the list price and are not answered from the cache. */
+  /** Price of a repeat. If null, repeats cost the list price and are not answered from the cache. */
   readonly cachedTokens: number | null;
   readonly effectiveFrom: Date;
 }

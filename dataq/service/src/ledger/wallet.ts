@@ -1,7 +1,7 @@
 import type { Queries } from "../database/database.ts";
 import { expireTrial } from "./movement.ts";
 
-/** `balance` is what the account can spend: trial and credit line included, after open holds. */
+/** `balance` is what the account can spend: it includes trial and credit line, and excludes open holds. */
 export interface Wallet {
   readonly balance: number;
   readonly trialBalance: number;

@@ -1,4 +1,4 @@
-/** Not in `auth.ts`, which loads better-auth. */
+/** The path of better-auth. It is not in `auth.ts`, because that file loads better-auth. */
 export const AUTH_PATH = "/console/auth";
 /** better-auth sees only this origin. The real one was checked before. */
 export const INNER_ORIGIN = "http://console.invalid";

@@ -18,7 +18,7 @@ export function openMail(smtpUrl: string): (letter: Letter) => Promise<void> {
   };
 }
 
-/** In both languages, because the preferred language of an address is unknown. */
+/** The texts of mails, in both languages, because the preferred language of an address is unknown. */
 export const letters = {
   verify: (link: string) => ({
     subject: "dataq: verify your address · 验证邮箱",

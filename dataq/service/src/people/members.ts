@@ -162,7 +162,9 @@ export async function setMemberRole(
   });
 }
 
-/** From their next request on they act for another of their accounts, or for none. */
+/**
+ * Removes a member. From their next request on, the person acts for another of their accounts, or for none.
+ */
 export async function removeMember(
   database: Database,
   accountId: string,

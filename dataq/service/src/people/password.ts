@@ -6,7 +6,7 @@ const derive = promisify(argon2);
 /** OWASP's recommendation for argon2id: 19 MiB, two passes, one lane. */
 const COST = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 } as const;
 
-/** In PHC format, which stores the cost, so that it can change later. */
+/** Hashes a password. The PHC format stores the cost, so that the cost can change later. */
 export async function hashPassword(password: string): Promise<string> {
   const nonce = randomBytes(16);
   const tag = await derive("argon2id", { ...COST, message: password.normalize("NFKC"), nonce });

@@ -8,7 +8,7 @@ export type KeptReply =
   | { readonly payload: Payload }
   | { readonly code: ErrorCode; readonly details: FailureDetails };
 
-/** Undefined for a call without a key. */
+/** The outcome to store; undefined for a call without a key. */
 export function keptOutcome(call: Call, key: string | undefined, kept: KeptReply): KeptOutcome | undefined {
   if (key === undefined) return undefined;
   return { accountId: call.principal.account.id, key, outcome: writeKept(kept) };

@@ -22,7 +22,7 @@ export function otherDay(date: string): string[] {
 
 export const disclaimer = "Generated sample; not a measurement of any platform.";
 
-/** A slow wave, a weekly pattern and noise; the same for the same day. */
+/** A value made of a slow wave, a weekly pattern and noise. The same day always gives the same value. */
 export function level(seed: string, day: string, scale: number): number {
   const base = new Random(seed);
   const size = scale * (0.1 + 2 * base.next());

@@ -25,7 +25,7 @@ export class StoredBody {
     this.json = json;
   }
 
-  /** New for each call, because the caller may change it. */
+  /** Parses a new object for each call, because the caller may change it. */
   parse(): object {
     return JSON.parse(this.json.toString()) as object;
   }
@@ -37,8 +37,8 @@ export class StoredBody {
   }
 
   /**
-   * The record with more members before `source`, its last one: what is stored before them, the members, and what is
-   * stored after them. Undefined for a record that does not end with `source`.
+   * Adds members to the record before `source`, its last member. Returns the stored text before them, the
+   * members, and the stored text after them. Undefined for a record that does not end with `source`.
    */
   with(members: object): [Stretch, Buffer, Stretch] | undefined {
     this.#sourceAt ??= findSource(this.json);

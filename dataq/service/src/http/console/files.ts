@@ -29,7 +29,8 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /**
- * Read once: it is a megabyte, and no request should wait for the disk. Undefined if the console is not built.
+ * Reads the console once at the start: it is a megabyte, and no request should wait for the disk. Undefined
+ * if the console is not built.
  */
 export function readConsole(): ConsoleFiles | undefined {
   const folder = findConsole();
@@ -53,12 +54,15 @@ export function readConsole(): ConsoleFiles | undefined {
   return { pages: { en: without(page, "zh"), zh: without(page, "en") }, assets };
 }
 
-/** The page preloads the texts of every language; a reader needs only one. */
+/** Removes the preloads of other languages from the page. A reader needs only one. */
 function without(page: string, language: Language): string {
   return page.replaceAll(new RegExp(`\\s*<link [^>]*hreflang="${language}"[^>]*>`, "g"), "");
 }
 
-/** In the published package next to the code; in the repository where the console is built. */
+/**
+ * Finds the built console. In the published package it is next to the code; in the repository it is where the
+ * build writes it.
+ */
 function findConsole(): string | undefined {
   const root = fileURLToPath(new URL("../../../", import.meta.url));
   return [join(root, "console"), join(root, "..", "console", "dist")].find((folder) =>

@@ -2,7 +2,7 @@ import { createReadStream, type ReadStream } from "node:fs";
 import { open, stat } from "node:fs/promises";
 import { createGunzip, createZstdDecompress } from "node:zlib";
 
-/** Detected from the first bytes, because file names are often wrong. */
+/** The container format. It is detected from the first bytes, because file names are often wrong. */
 export type Container = "gzip" | "zstd" | "zip" | "sqlite" | "plain";
 
 export async function containerOf(path: string): Promise<Container> {

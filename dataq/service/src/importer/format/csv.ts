@@ -2,9 +2,11 @@ import { type Message, say } from "../message.ts";
 import type { Row } from "./row.ts";
 
 export interface CsvLimits {
-  /** Characters of a row. A longer row, or a quote that stays open for longer, is rejected. */
+  /**
+   * Maximum number of characters in a row. A longer row, or a quote that stays open for longer, is rejected.
+   */
   readonly longestRow: number;
-  /** Characters of a cell. */
+  /** Maximum number of characters in a cell. */
   readonly longestCell: number;
 }
 
@@ -23,7 +25,7 @@ export async function* readCsv(
   for await (const record of records(chunks, { ...plainLimits, ...limits })) {
     if ("problem" in record) {
       yield { line: record.line, problem: withColumn(record.problem, header) };
-      // Without its header no row can be understood: the next row would be taken for the header.
+      // Without a header no row can be read, because the next row would be taken for the header.
       if (header === undefined) return;
       continue;
     }
@@ -45,7 +47,7 @@ export async function* readCsv(
   }
 }
 
-/** Also names the column of the cell. */
+/** Adds the cell's column to a message. */
 function withColumn({ code, values }: Message, header: readonly string[] | undefined): Message {
   const { cell } = values;
   const column = typeof cell === "number" ? header?.[cell - 1] : undefined;
@@ -87,7 +89,10 @@ function readRecord(text: string, separator: string, isEnded: boolean, limits: C
   const cells: string[] = [];
   let tooLong: Message | undefined;
   const plain = separator === "\t" ? /[^\t\n]*/y : separator === ";" ? /[^;\n]*/y : /[^,\n]*/y;
-  /** The text ends here. This is an error at the end of the file, or if the row is already too long. */
+  /**
+   * Returns the problem of an unfinished record. It is an error at the end of the file, or if the row is
+   * already too long.
+   */
   const unfinished = (problem: Message): Read =>
     isEnded || text.length > longestRow ? { problem, length: lineLength(text) } : "more";
   for (let at = 0; ; ) {

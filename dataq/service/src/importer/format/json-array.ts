@@ -2,7 +2,7 @@ import { ImportError } from "../import-error.ts";
 import { say } from "../message.ts";
 import type { Row } from "./row.ts";
 
-/** An array is parsed as a whole and takes several times its size in memory. */
+/** Maximum size of a file. An array is parsed as a whole and takes several times its size in memory. */
 const longestBytes = 64 << 20;
 
 /**

@@ -51,7 +51,7 @@ function faultIn(value: unknown, levels: number): "row_nul" | "row_too_deep" | u
   return undefined;
 }
 
-/** Deeper values would exhaust the stack of whoever walks through them. */
+/** Maximum nesting. Deeper values would exhaust the stack of code that traverses them. */
 const mostLevels = 100;
 
 async function* rowsOf(path: string, options: ReadOptions): AsyncGenerator<Row> {

@@ -12,7 +12,7 @@ import { assertSafeRedirect, isPrivateAddress, publicLookup } from "./redirect.t
 
 export interface DownloadOptions {
   readonly sha256?: string;
-  /** Trusted in addition to the built-in ones. */
+  /** Certificates to trust in addition to the built-in ones. */
   readonly certificates?: string | undefined;
   readonly signal?: AbortSignal;
   readonly progress?: (doneBytes: number, totalBytes: number | null) => void;
@@ -36,7 +36,7 @@ export async function download(url: string, path: string, options: DownloadOptio
 }
 
 async function fetchInto(url: string, partial: string, options: DownloadOptions): Promise<void> {
-  // Without a digest, halves of two different files could not be told apart.
+  // Without a digest, parts of two different files could not be told apart.
   const have = options.sha256 === undefined ? 0 : await sizeOf(partial);
   const response = await open(url, have, options, 5);
   if (response.statusCode === 416 && have > 0) {

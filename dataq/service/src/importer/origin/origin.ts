@@ -14,7 +14,7 @@ export interface LocalFile {
   readonly origin: string;
   readonly name: string;
   readonly sha256: string;
-  /** Who published it, as far as its origin says; several publishers if it was combined. */
+  /** The publishers according to the origin of the file; several if it was combined. */
   readonly publishers: readonly Publisher[];
 }
 

@@ -105,8 +105,9 @@ export interface Place {
 export const runGap = 1;
 
 /**
- * Names the rules by which documents are cut and their exact terms are made. It is also the version of jieba's own
- * dictionary without further words. An index that was built by other rules is rebuilt after the start.
+ * Version of the rules by which documents are split and exact terms are made. It is also the version of
+ * jieba's own dictionary without further words. An index that was built with other rules is rebuilt after the
+ * start.
  */
 export const analysisRules = "words-3";
 /** Longer words would hide their parts: of a word, only parts of two and three characters are indexed. */
@@ -116,7 +117,7 @@ export function isAddable(word: string): boolean {
 
 const wordFrequency = 50;
 const longestTerm = 64;
-/** Particles that nearly every sentence has. */
+/** Particles that are ignored, because nearly every sentence contains them. */
 const ignored = new Set(["的", "了"]);
 
 /** Runs of Chinese characters, and words of other letters and digits, in one form (NFKC, lower case, simplified). */

@@ -15,7 +15,7 @@ export class Bodies {
     this.#pool = pool;
   }
 
-  /** In the order of `places`; undefined if the segment was deleted. */
+  /** Reads bodies in the order of `places`; undefined if the segment was deleted. */
   async read(places: readonly DocumentPlace[]): Promise<(StoredBody | undefined)[]> {
     const found = places.map((place) => this.#known.get(keyOf(place)));
     const missing = places.filter((_, at) => found[at] === undefined);
@@ -45,14 +45,15 @@ export class Bodies {
 }
 
 /**
- * In the form of the table. Short ones are not compressed: setting up the compression costs more than it saves.
+ * Packs a body for the table. Short bodies are not compressed: setting up the compression costs more than it
+ * saves.
  */
 export function packBody(body: object): Uint8Array {
   const json = Buffer.from(JSON.stringify(body));
   return json.length < shortBytes ? json : zstdCompressSync(json);
 }
 
-/** In this thread, because passing a body to another thread takes longer than unpacking it. */
+/** Unpacks a body in this thread, because passing it to another thread takes longer than unpacking it. */
 export function unpackBody(packed: Buffer): Buffer {
   return packed[0] === openingBrace ? packed : zstdDecompressSync(packed, inOneChunk);
 }
@@ -62,10 +63,10 @@ const shortBytes = 1_024;
 const openingBrace = 0x7b;
 
 const inOneChunk = { chunkSize: 1 << 15 };
-/** A few thousand judgments. */
+/** Size of the cache: a few thousand judgments. */
 const keptBytes = 96 << 20;
 const perBodyBytes = 300;
-/** Besides the body, also the text that highlights are made from. */
+/** Factor for the memory of a body together with its highlight text. */
 const withText = 1.5;
 
 function keyOf({ segment, ordinal }: DocumentPlace): string {

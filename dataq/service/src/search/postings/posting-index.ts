@@ -333,7 +333,7 @@ export class PostingIndex implements SearchIndex {
     });
     const complete = whole.reduce((sum, ordinals) => sum + ordinals.length, 0);
     const isEnough = wanted === undefined || complete >= enoughComplete;
-    // The others rank behind the page, so that it is enough to count them.
+    // The other documents rank behind the page, so it is enough to count them.
     const isPageComplete = complete >= offset + limit;
     const finding = wanted === undefined ? [] : [...new Set(findingTerms(wanted))];
     const top = new Top(offset + limit);

@@ -23,7 +23,7 @@ export class Scratch {
     return taken;
   };
 
-  /** Zeros. Only one at a time per name. */
+  /** Returns an array of zeros. Only one array per name can be in use at a time. */
   scores(name: string, length: number): Float64Array {
     let scores = this.#scores.get(name);
     if (scores === undefined || length > scores.length) {

@@ -115,7 +115,7 @@ export interface Segment {
   readonly documents: number;
   readonly tokens: number;
   readonly lengths: Uint32Array;
-  /** As a number, 20240131; 0 for none. */
+  /** The dates as numbers such as 20240131; 0 for none. */
   readonly dates: Int32Array;
   readonly terms: readonly string[];
   readonly blocks: readonly BlockWriter[];
