@@ -124,6 +124,14 @@ export function toFailure(error: unknown, contentType = ""): Failure {
       "encode the path as UTF-8, and % as %25",
       "请按 UTF-8 编码路径，% 写作 %25",
     );
+  if (code === "FST_ERR_MAX_PARAM_LENGTH")
+    return invalid(
+      "url",
+      "too_big",
+      "url has a part that is too long",
+      "send at most 200 characters between two slashes",
+      "两个斜杠之间至多 200 个字符",
+    );
   if (isAway(error)) return new Failure("unavailable", { retry_after: 1 }, error);
   return new Failure("internal_error", {}, error);
 }
