@@ -19,7 +19,10 @@ export interface PackedProject {
   remove(): void;
 }
 
-/** Also installs packages from the registry. Returns null if npm cannot download one of them. */
+/**
+ * Packs these packages and installs them in a new project, together with `besides` from the registry. Returns
+ * null if npm cannot download a package.
+ */
 export function packProject(
   packages: readonly string[],
   besides: readonly string[] = [],

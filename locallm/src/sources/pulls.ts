@@ -21,7 +21,7 @@ export interface PullSettings {
   network: NetworkSettings;
   /** Allowed hosts; null allows any. */
   registries: readonly string[] | null;
-  /** Null: all requests are anonymous. */
+  /** If null, all requests are anonymous. */
   credentials: CredentialsFile | null;
   limits?: Partial<TransferLimits>;
 }

@@ -122,7 +122,7 @@ export class Language {
     const uses = this.#edges.map(() => 0);
     for (const own of this.#edges) for (const { target } of own) uses[target]! += 1;
     const isEnd = (state: number) => this.#accepts[state]! && this.#edges[state]!.length === 0;
-    // Null: the state's rule is written inline. "": nothing follows the state.
+    // Null means that the state's rule is written inline. "" means that nothing follows the state.
     const names = this.#edges.map((own, state) => {
       if (state !== 0 && isEnd(state)) return "";
       const isOwnRule = state === 0 || uses[state]! > 1 || own.length !== 1 || this.#accepts[state];
@@ -421,7 +421,7 @@ function determined(nodes: Nodes, budget: Budget): Language {
     edges.push(own);
     accepts.push(stepOf(nodes, set, textEnd, budget).includes(nodes.last));
   }
-  // Contains everything: `and` with it also removes states that lead nowhere.
+  // Intersect with `everything`, because `and` also removes states that lead nowhere.
   return new Language(edges, accepts).and(everything, budget);
 }
 

@@ -87,7 +87,10 @@ class SchemaWriter implements SchemaWriting {
     this.#lenient = lenient;
   }
 
-  /** Returns the name of a rule, or a body without alternatives, for the values that satisfy all of these. */
+  /**
+   * Returns the name of a rule, or a body without alternatives, for the values that satisfy all of these
+   * schemas.
+   */
   write(conjuncts: Conjuncts): string {
     const path = conjuncts[0]?.path ?? "";
     const key = this.#key(conjuncts);
@@ -141,7 +144,7 @@ class SchemaWriter implements SchemaWriting {
   }
 
   /**
-   * Whether no value satisfies all of these. A schema that requires itself counts as empty, because values
+   * Whether no value satisfies all of these schemas. A schema that requires itself counts as empty, because values
    * are finite.
    */
   isEmpty(conjuncts: Conjuncts): boolean {

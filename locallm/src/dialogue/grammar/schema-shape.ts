@@ -7,7 +7,7 @@ import { wordAt } from "./schema-path.ts";
 export interface Conjunct {
   readonly schema: unknown;
   readonly positive: boolean;
-  /** Its path in the document. */
+  /** The schema's path in the document. */
   readonly path: string;
 }
 
@@ -123,9 +123,7 @@ export interface Shapes {
   readonly shapes: readonly Shape[];
   /** Paths of keywords that the shapes do not enforce. */
   readonly ignored: readonly string[];
-  /**
-   * True if some ways to violate a negated schema are missing. All shapes are correct, but there may be more.
-   */
+  /** True if some ways to violate a negated schema are not represented. The shapes that exist are correct. */
   readonly isPartial: boolean;
 }
 

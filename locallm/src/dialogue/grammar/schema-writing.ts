@@ -10,9 +10,11 @@ export interface SchemaWriting {
   readonly patterns: PatternLanguages;
   /** Paths of keywords that the grammar does not enforce. */
   readonly ignored: Set<string>;
-  /** The rule for the values that satisfy all of these; any value if there are none. */
+  /**
+   * Writes the rule for the values that satisfy all of these schemas. Without schemas, any value is allowed.
+   */
   item(conjuncts: Conjuncts): string;
-  /** Whether nothing satisfies all of these. */
+  /** Whether no value satisfies all of these schemas. */
   isEmpty(conjuncts: Conjuncts): boolean;
   shapesOf(conjuncts: Conjuncts): Shapes;
   /** Bits of the types that have values in this shape. */

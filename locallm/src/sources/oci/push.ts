@@ -257,7 +257,10 @@ function locationOf(answer: NetworkResponse, registry: Registry): URL {
   }
 }
 
-/** Throws the registry's message if the status is not expected; `LostTrack` if the upload may be lost. */
+/**
+ * Throws the registry's message if the status is not expected, or `LostTrack` if the registry may have lost
+ * the upload.
+ */
 async function finish(
   answer: NetworkResponse,
   registry: Registry,
